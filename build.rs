@@ -1,0 +1,198 @@
+//! Compiles the C shim against a Slurm source tree.
+//!
+//! `DFRS_SLURM_SOURCE` names the tree, unpacked from the upstream tarball of exactly the version
+//! that the site runs; it need not be configured. Without it the crate is built with the cfg
+//! `no_slurm`: no shim, for unit tests only.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Release series (major, minor) whose headers the shim knows.
+const SUPPORTED: [(u32, u32); 2] = [(22, 5), (24, 11)];
+
+/// The shim's own files in `c_shim/`.
+const SHIM_FILES: [&str; 17] = [
+    "backfill.c",
+    "configuration.c",
+    "gate.c",
+    "layout.c",
+    "limits.c",
+    "locks.c",
+    "log.c",
+    "outcome.c",
+    "park.c",
+    "partitions.c",
+    "push.c",
+    "requests.c",
+    "requeue.c",
+    "select.c",
+    "snapshot.c",
+    "start.c",
+    "statistics.c",
+];
+
+/// A Slurm version, as in `SLURM_VERSION_NUMBER`.
+#[derive(Clone, Copy)]
+struct Version {
+    major: u32,
+    minor: u32,
+    micro: u32,
+}
+
+impl Version {
+    fn number(self) -> u32 {
+        (self.major << 16) | (self.minor << 8) | self.micro
+    }
+
+    fn text(self) -> String {
+        format!("{}.{:02}.{}", self.major, self.minor, self.micro)
+    }
+}
+
+fn main() -> ExitCode {
+    println!("cargo::rustc-check-cfg=cfg(no_slurm)");
+    println!("cargo::rerun-if-env-changed=DFRS_SLURM_SOURCE");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=c_shim");
+    let Some(tree) = env::var_os("DFRS_SLURM_SOURCE").filter(|tree| !tree.is_empty()) else {
+        println!("cargo::rustc-cfg=no_slurm");
+        return ExitCode::SUCCESS;
+    };
+    match build(Path::new(&tree)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            println!("cargo::error={message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build(tree: &Path) -> Result<(), String> {
+    let version = version_of(tree)?;
+    if !SUPPORTED.contains(&(version.major, version.minor)) {
+        return Err(format!(
+            "DFRS_SLURM_SOURCE={}: this is Slurm {}; the shim knows {}",
+            tree.display(),
+            version.text(),
+            SUPPORTED
+                .map(|(major, minor)| format!("{major}.{minor:02}"))
+                .join(" and "),
+        ));
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR: not set: run me with cargo")?);
+    write_configuration(&out, version)?;
+    compile(tree, &out);
+    // Slurm loads plugins lazily; a symbol that only some daemons have must not keep it from that.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,lazy");
+    Ok(())
+}
+
+/// The tree's version: from `slurm/slurm_version.h` where the tree was configured, else from META.
+fn version_of(tree: &Path) -> Result<Version, String> {
+    let meta = tree.join("META");
+    let backfill = tree.join("src/plugins/sched/backfill/backfill.c");
+    for file in [&meta, &backfill] {
+        println!("cargo::rerun-if-changed={}", file.display());
+        if !file.is_file() {
+            return Err(format!(
+                "DFRS_SLURM_SOURCE={}: no {} there: unpack Slurm's upstream tarball and name its top directory (docker/slurm-source VERSION does both)",
+                tree.display(),
+                file.strip_prefix(tree).unwrap_or(file).display(),
+            ));
+        }
+    }
+    let text = fs::read_to_string(&meta).map_err(|error| format!("{}: {error}", meta.display()))?;
+    let field = |name: &str| {
+        text.lines()
+            .filter_map(|line| line.trim().strip_prefix(name)?.strip_prefix(':'))
+            .find_map(|value| value.trim().split('-').next()?.parse::<u32>().ok())
+            .filter(|&value| value < 256)
+            .ok_or_else(|| {
+                format!(
+                    "{}: no {name}: line with a number: is this a Slurm source tree?",
+                    meta.display()
+                )
+            })
+    };
+    Ok(Version {
+        major: field("Major")?,
+        minor: field("Minor")?,
+        micro: field("Micro")?,
+    })
+}
+
+/// What `./configure` would have written, as far as it matters to Slurm's headers: records do not
+/// depend on it, and NDEBUG is what every distribution builds with.
+fn write_configuration(out: &Path, version: Version) -> Result<(), String> {
+    let number = format!("#define SLURM_VERSION_NUMBER {:#08x}\n", version.number());
+    let config = format!(
+        "#ifndef DFRS_CONFIG_H\n#define DFRS_CONFIG_H\n#ifndef NDEBUG\n#define NDEBUG 1\n#endif\n\
+         #ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n#define HAVE_SYS_PRCTL_H 1\n\
+         #define MULTIPLE_SLURMD 1\n#define SLURM_VERSION_STRING \"{}\"\n{number}#endif\n",
+        version.text(),
+    );
+    let version_header = format!(
+        "#ifndef _SLURM_VERSION_H\n#define _SLURM_VERSION_H\n#undef SLURM_VERSION_NUMBER\n{number}\
+         #define SLURM_VERSION_NUM(a, b, c) (((a) << 16) + ((b) << 8) + (c))\n\
+         #define SLURM_VERSION_MAJOR(a) (((a) >> 16) & 0xff)\n\
+         #define SLURM_VERSION_MINOR(a) (((a) >> 8) & 0xff)\n\
+         #define SLURM_VERSION_MICRO(a) ((a) & 0xff)\n#endif\n",
+    );
+    let constants = format!(
+        "/// `SLURM_VERSION_NUMBER` of the Slurm that this was built for.\n\
+         pub const SLURM_VERSION_NUMBER: u32 = {:#08x};\n",
+        version.number(),
+    );
+    write(&out.join("config.h"), &config)?;
+    write(&out.join("slurm/slurm_version.h"), &version_header)?;
+    write(&out.join("slurm_version.rs"), &constants)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let make = || {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        fs::write(path, text)
+    };
+    make().map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn compile(tree: &Path, out: &Path) {
+    let mut slurm = cc::Build::new();
+    slurm
+        .std("gnu11")
+        .include(out)
+        .include(tree)
+        .include(tree.join("slurm"))
+        .define("HAVE_CONFIG_H", None)
+        .flag("-fvisibility=hidden")
+        .flag("-fno-strict-aliasing")
+        .pic(true)
+        .opt_level(2);
+
+    // The site's own backfill, unchanged; its queue goes through the shim.
+    let mut backfill = slurm.clone();
+    backfill
+        .warnings(false)
+        .define("build_job_queue", "dfrs_build_job_queue");
+    let directory = tree.join("src/plugins/sched/backfill");
+    for file in ["backfill.c", "oracle.c"].map(|file| directory.join(file)) {
+        if file.is_file() {
+            backfill.file(file);
+        }
+    }
+    let shim = Path::new("c_shim");
+    slurm
+        .warnings(true)
+        .extra_warnings(true)
+        .flag("-Wno-unused-parameter")
+        .flag("-Wno-sign-compare")
+        .flag("-Wno-missing-field-initializers")
+        .files(SHIM_FILES.iter().map(|file| shim.join(file)))
+        .compile("dfrs_shim");
+    // After the shim: it needs this one.
+    backfill.compile("dfrs_backfill");
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * configuration.c - facts about this slurmctld, and whether it is configured as DFRS needs it.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+bool dfrs_scheduling_enabled(void)
+{
+	return !slurmctld_config.scheduling_disabled;
+}
+
+bool dfrs_is_primary(void)
+{
+	/* A backup that took over has set the first one to false and runs as a primary does: it
+	 * then has jobs and nodes. Before that, its job list does not exist. */
+	return job_list && node_record_count && !slurmctld_config.shutdown_time &&
+	       !slurmctld_config.resume_backup;
+}
+
+uint32_t dfrs_slurm_user_id(void)
+{
+	return slurm_conf.slurm_user_id;
+}
+
+int64_t dfrs_last_update(void)
+{
+	return MAX(MAX(last_job_update, last_node_update), MAX(last_part_update, last_resv_update));
+}
+
+/* --- directories --------------------------------------------------------------------------------- */
+
+static int copy_text(const char *text, size_t length, char *out, size_t size)
+{
+	if (!out || !size)
+		return EINVAL;
+	out[0] = '\0';
+	if (!text || !length)
+		return ENOENT;
+	if (length >= size)
+		return ENAMETOOLONG;
+	memcpy(out, text, length);
+	out[length] = '\0';
+	return SLURM_SUCCESS;
+}
+
+int dfrs_conf_directory(char *out, size_t size)
+{
+	const char *path = slurm_conf.slurm_conf;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (!slash)
+		return copy_text(".", 1, out, size);
+	return copy_text(path, (slash == path) ? 1 : (size_t) (slash - path), out, size);
+}
+
+int dfrs_state_directory(char *out, size_t size)
+{
+	const char *path = slurm_conf.state_save_location;
+
+	return copy_text(path, path ? strlen(path) : 0, out, size);
+}
+
+/* --- slurm.conf ------------------------------------------------------------------------------------ */
+
+/* What is wrong first, in one line. */
+typedef struct {
+	const char *partitions;
+	char *text;
+	size_t size;
+	uint32_t found; /* of the named partitions */
+	bitstr_t *managed; /* nodes of these */
+} problem_t;
+
+static void say(problem_t *problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(problem_t *problem, const char *format, ...)
+{
+	va_list arguments;
+
+	if (problem->text[0])
+		return;
+	va_start(arguments, format);
+	vsnprintf(problem->text, problem->size, format, arguments);
+	va_end(arguments);
+}
+
+/* Whether a comma-separated option list has this option, alone or with "=value". */
+static bool has_option(const char *options, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	while (options && *options) {
+		size_t part = strcspn(options, ",");
+
+		if ((part == length) && !strncasecmp(options, wanted, length))
+			return true;
+		options += part;
+		options += (*options == ',');
+	}
+	return false;
+}
+
+static void check_daemon(problem_t *problem)
+{
+	const char *select = slurm_conf.select_type;
+	uint16_t resources = slurm_conf.select_type_param;
+
+	if (!select || strcmp(select, "select/cons_tres"))
+		say(problem, "slurm.conf: SelectType=%s: DFRS needs SelectType=select/cons_tres",
+		    select ? select : "(none)");
+	if (!(resources & DFRS_SELECTS_MEMORY) || !(resources & DFRS_SELECTS_CORES_OR_CPUS))
+		say(problem, "slurm.conf: SelectTypeParameters: DFRS needs SelectTypeParameters=CR_Core_Memory");
+	if (!has_option(slurm_conf.sched_params, "sched_interval=-1") ||
+	    !has_option(slurm_conf.sched_params, "defer"))
+		say(problem, "slurm.conf: SchedulerParameters=%s: add sched_interval=-1,defer, or Slurm starts DFRS's jobs itself",
+		    slurm_conf.sched_params ? slurm_conf.sched_params : "");
+	if (slurm_conf.preempt_mode & PREEMPT_MODE_GANG)
+		say(problem, "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does; take GANG out");
+}
+
+static int check_managed(void *record, void *argument)
+{
+	part_record_t *partition = record;
+	problem_t *problem = argument;
+
+	if (!dfrs_listed(problem->partitions, partition->name))
+		return 0;
+	problem->found++;
+	if (partition->max_share != (SHARED_FORCE | 1))
+		say(problem, "slurm.conf: PartitionName=%s: DFRS needs OverSubscribe=FORCE:1 in its partitions",
+		    partition->name);
+	if (partition->node_bitmap)
+		bit_or(problem->managed, partition->node_bitmap);
+	return 0;
+}
+
+/* Jobs of other partitions neither see those of DFRS on a node nor leave it them. */
+static int check_other(void *record, void *argument)
+{
+	part_record_t *partition = record;
+	problem_t *problem = argument;
+
+	if (dfrs_listed(problem->partitions, partition->name) || !partition->node_bitmap ||
+	    !(partition->state_up & PARTITION_SCHED))
+		return 0;
+	if (bit_overlap_any(partition->node_bitmap, problem->managed))
+		say(problem, "slurm.conf: PartitionName=%s shares nodes with a DFRS partition: give it other nodes or State=DOWN",
+		    partition->name);
+	return 0;
+}
+
+static const char *first_missing(const char *partitions, char *name, size_t size)
+{
+	while (*partitions) {
+		size_t length = strcspn(partitions, ",");
+
+		if (length && (length < size)) {
+			memcpy(name, partitions, length);
+			name[length] = '\0';
+			if (!find_part_record(name))
+				return name;
+		}
+		partitions += length;
+		partitions += (*partitions == ',');
+	}
+	return NULL;
+}
+
+void dfrs_conf_problem(const char *partitions, char *out, size_t size)
+{
+	problem_t problem = { .partitions = partitions ? partitions : "", .text = out, .size = size };
+	char name[256];
+	const char *missing;
+
+	if (!out || !size)
+		return;
+	out[0] = '\0';
+	dfrs_lock_read();
+	check_daemon(&problem);
+	problem.managed = bit_alloc(MAX(node_record_count, 1));
+	missing = first_missing(problem.partitions, name, sizeof(name));
+	if (missing)
+		say(&problem, "dfrs.conf: Partition=%s: slurm.conf has no such partition", missing);
+	if (part_list) {
+		(void) list_for_each_ro(part_list, check_managed, &problem);
+		(void) list_for_each_ro(part_list, check_other, &problem);
+	}
+	if (!problem.found)
+		say(&problem, "dfrs.conf: no Partition= line: DFRS has nothing to manage");
+	FREE_NULL_BITMAP(problem.managed);
+	dfrs_unlock_read();
+}

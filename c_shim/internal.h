@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * internal.h - what the files of the shim share with one another.
+ */
+#ifndef DFRS_INTERNAL_H
+#define DFRS_INTERNAL_H
+
+#include "slurm_headers.h"
+
+#include "dfrs_shim.h"
+
+/* locks.c: the two lock sets that the shim takes; always one at a time, for one short call. */
+void dfrs_lock_read(void);
+void dfrs_unlock_read(void);
+void dfrs_lock_write(void);
+void dfrs_unlock_write(void);
+
+/* layout.c */
+
+/* Whether this is a job record as the shim knows them. */
+bool dfrs_is_job(const job_record_t *job);
+/* The job with this id; NULL: there is none, or its record is of another layout. Needs a job lock. */
+job_record_t *dfrs_find_job(uint32_t job_id);
+/* Whether the jobs' records are of another layout. Needs a job lock. */
+bool dfrs_jobs_wrong(void);
+
+/* partitions.c */
+
+/* Whether a comma-separated list of names has this one. Either may be NULL. */
+bool dfrs_listed(const char *list, const char *name);
+/* The first of the job's partitions (in the job's order) that is in the list; NULL: none. */
+part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions);
+/* Remembers the partitions of the latest snapshot, for calls that name a job only. */
+void dfrs_remember_partitions(const char *partitions);
+/* As dfrs_managed_partition(), for these. */
+part_record_t *dfrs_remembered_partition(const job_record_t *job);
+
+/* requests.c: what a job asked for, in plain numbers. All need a job lock; details must be there. */
+
+uint32_t dfrs_cpus_per_task(const dfrs_details_t *details);
+uint32_t dfrs_tasks(const dfrs_details_t *details);
+/* Whether the job asks for something that exact placement does not cover; see DFRS_JOB_SPECIAL. */
+bool dfrs_special(const job_record_t *job);
+/* Whether the job's record stands for one job, not for (the rest of) an array. */
+bool dfrs_single_record(const job_record_t *job);
+/* Nodes the job may use: partition, --exclude, --nodelist, plain --constraint, reservations. NULL:
+ * all of its partition. Needs node and partition locks too. */
+bitstr_t *dfrs_eligible_nodes(const job_record_t *job, part_record_t *partition, time_t now);
+/* MiB that jobs may use on a node. */
+uint64_t dfrs_node_memory(const node_record_t *node);
+/* MiB that the job is to get on this node for so many CPUs. */
+uint64_t dfrs_memory_request(const job_record_t *job, const node_record_t *node, uint32_t cpus);
+/* True if the job was requeued so lately that slurmd would still take its launch for the old run. */
+bool dfrs_too_early(const job_record_t *job, time_t now);
+
+/* gate.c: as dfrs_job_gate(), and sets the job's part_ptr to the partition it may start in. Needs the
+ * write locks; job may be NULL. */
+int dfrs_gate(job_record_t *job, time_t now);
+
+/* limits.c: associations and QOS, where slurmctld enforces them. All need the write locks. */
+
+/* What a job has or is to have. memory: MiB on all nodes; 0: what Slurm makes of the request. */
+typedef struct {
+	uint64_t cpus, memory, nodes;
+} dfrs_amounts_t;
+
+/* Whether the job may have so much now. If not, its reason says which limit it would exceed. */
+bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts);
+/* As above, for the least that the job can get wherever it is placed. */
+bool dfrs_least_within_limits(job_record_t *job);
+
+/* Until it is restored with what this returns, Slurm does not hold the job to limits of CPUs, memory
+ * and nodes. */
+uint16_t *dfrs_limits_lift(job_record_t *job);
+void dfrs_limits_restore(job_record_t *job, uint16_t *limits);
+/* Counts a job that has just started with what it holds now, in place of what it was counted with. */
+void dfrs_limits_count_again(job_record_t *job);
+
+/* select.c: the records of select/cons_tres. All need the write locks unless they say otherwise. */
+
+/* Whether the plugin is loaded and has its records. */
+bool dfrs_select_ready(void);
+/* MiB counted as used on a node by all jobs; a read lock suffices. */
+uint64_t dfrs_select_memory(int node_index);
+void dfrs_select_add_memory(int node_index, uint64_t memory);
+void dfrs_select_take_memory(int node_index, uint64_t memory);
+/* Takes the job out of the records. */
+void dfrs_select_remove(job_record_t *job);
+/* Puts it back, with its memory and no core. */
+void dfrs_select_add_hidden(job_record_t *job);
+/* Makes the cores of a job that is in the records invisible to other jobs. */
+void dfrs_select_hide(job_record_t *job);
+/* Whether any core of the partition counts as used, or a job is missing from its rows; a read lock
+ * suffices. jobs: how many jobs of it hold nodes. */
+bool dfrs_select_visible(part_record_t *partition, uint32_t jobs);
+
+/* backfill.c */
+extern void *backfill_agent(void *argument);
+extern void stop_backfill_agent(void);
+extern void backfill_reconfig(void);
+
+#endif

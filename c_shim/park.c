@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * park.c - suspends a job, gives its memory back to Slurm's accounting, and takes both back.
+ *
+ * The memory of a job that is parked counts as 0 in its job_resources_t, which Slurm saves and
+ * loads: a slurmctld that restarts finds the job parked. Slurm has no place for the former amounts;
+ * the caller keeps them.
+ */
+#include "internal.h"
+
+#include <errno.h>
+
+static int change_suspension(uint32_t job_id, uint16_t operation)
+{
+	job_record_t *job;
+	int rc = ESLURM_INVALID_JOB_ID;
+
+	dfrs_lock_write();
+	job = dfrs_find_job(job_id);
+	if (job && job->details && IS_JOB_CONFIGURING(job))
+		rc = ESLURM_TRANSITION_STATE_NO_UPDATE;
+	else if (job && job->details)
+		rc = dfrs_suspend_operation(job_id, operation);
+	if (!rc)
+		last_job_update = time(NULL);
+	dfrs_unlock_write();
+	if (!rc)
+		schedule_job_save();
+	return rc;
+}
+
+int dfrs_job_suspend(uint32_t job_id)
+{
+	return change_suspension(job_id, SUSPEND_JOB);
+}
+
+int dfrs_job_resume(uint32_t job_id)
+{
+	return change_suspension(job_id, RESUME_JOB);
+}
+
+/* One host of a job: node `node` of the cluster, number `host` in its job_resources_t. */
+typedef struct {
+	int node;
+	uint32_t host;
+} host_t;
+
+/* The hosts of a job in ascending order, without those that resizing took away; as in the
+ * snapshot. *count: out. NULL if there is no room for them. */
+static host_t *hosts_of(const job_resources_t *resources, uint32_t *count)
+{
+	host_t *hosts = calloc(MAX(resources->nhosts, 1), sizeof(*hosts));
+	uint32_t host = 0;
+
+	*count = 0;
+	for (int i = 0; hosts && next_node(&i) && (host < resources->nhosts); i++) {
+		if (!bit_test(resources->node_bitmap, i))
+			continue;
+		if (resources->cpus[host])
+			hosts[(*count)++] = (host_t) { .node = i, .host = host };
+		host++;
+	}
+	return hosts;
+}
+
+static int check_parkable(const job_record_t *job, bool may_run)
+{
+	if (!job)
+		return ESLURM_INVALID_JOB_ID;
+	if (!IS_JOB_SUSPENDED(job) && !(may_run && IS_JOB_RUNNING(job)))
+		return ESLURM_JOB_NOT_SUSPENDED;
+	if (!job->job_resrcs || !job->job_resrcs->node_bitmap || !job->job_resrcs->cpus ||
+	    !job->job_resrcs->memory_allocated || !dfrs_select_ready())
+		return ESLURM_NOT_SUPPORTED;
+	return SLURM_SUCCESS;
+}
+
+static int release(job_record_t *job, uint64_t *memory, uint32_t *count)
+{
+	uint32_t used;
+	host_t *hosts = hosts_of(job->job_resrcs, &used);
+	int rc = SLURM_SUCCESS;
+
+	if (!hosts) {
+		rc = ENOMEM;
+	} else if (used > *count) {
+		rc = ERANGE;
+	} else {
+		for (uint32_t i = 0; i < used; i++) {
+			uint64_t *allocated = &job->job_resrcs->memory_allocated[hosts[i].host];
+
+			dfrs_select_take_memory(hosts[i].node, *allocated);
+			memory[i] = *allocated;
+			*allocated = 0;
+		}
+	}
+	*count = used;
+	free(hosts);
+	return rc;
+}
+
+int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count)
+{
+	job_record_t *job;
+	int rc;
+
+	if (!memory || !count)
+		return EINVAL;
+	dfrs_lock_write();
+	job = dfrs_find_job(job_id);
+	rc = check_parkable(job, false);
+	if (!rc)
+		rc = release(job, memory, count);
+	if (!rc)
+		last_job_update = last_node_update = time(NULL);
+	dfrs_unlock_write();
+	if (!rc)
+		schedule_job_save();
+	return rc;
+}
+
+static bool fits(const job_resources_t *resources, const host_t *hosts, const uint64_t *memory,
+		 uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t held = resources->memory_allocated[hosts[i].host];
+		uint64_t more = memory[i] - MIN(memory[i], held);
+
+		if (more && (dfrs_select_memory(hosts[i].node) + more >
+			     dfrs_node_memory(node_record_table_ptr[hosts[i].node])))
+			return false;
+	}
+	return true;
+}
+
+static int claim(job_record_t *job, const uint64_t *memory, uint32_t count)
+{
+	job_resources_t *resources = job->job_resrcs;
+	uint32_t used;
+	host_t *hosts = hosts_of(resources, &used);
+	int rc = SLURM_SUCCESS;
+
+	if (!hosts) {
+		rc = ENOMEM;
+	} else if (used != count) {
+		rc = ESLURM_INVALID_NODE_COUNT;
+	} else if (!fits(resources, hosts, memory, count)) {
+		rc = ESLURM_NODES_BUSY;
+	} else {
+		for (uint32_t i = 0; i < used; i++) {
+			uint64_t *allocated = &resources->memory_allocated[hosts[i].host];
+
+			dfrs_select_take_memory(hosts[i].node, *allocated);
+			dfrs_select_add_memory(hosts[i].node, memory[i]);
+			*allocated = memory[i];
+		}
+	}
+	free(hosts);
+	return rc;
+}
+
+int dfrs_job_claim_memory(uint32_t job_id, const uint64_t *memory, uint32_t count)
+{
+	job_record_t *job;
+	int rc;
+
+	if (!memory)
+		return EINVAL;
+	dfrs_lock_write();
+	job = dfrs_find_job(job_id);
+	rc = check_parkable(job, true);
+	if (!rc)
+		rc = claim(job, memory, count);
+	if (!rc)
+		last_job_update = last_node_update = time(NULL);
+	dfrs_unlock_write();
+	if (!rc)
+		schedule_job_save();
+	return rc;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * requeue.c - warns a job, puts it back into the queue, lets it start again; and its time limit.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/* The job's own --signal, however far off its end is; or the fallback to its script. */
+static int warn(job_record_t *job, uint32_t fallback)
+{
+	int rc;
+
+	if (!job || !job->details)
+		return ESLURM_INVALID_JOB_ID;
+	if (!IS_JOB_RUNNING(job) || IS_JOB_CONFIGURING(job))
+		return ESLURM_JOB_NOT_RUNNING;
+	if (job->warn_flags & WARN_SENT)
+		return SLURM_SUCCESS;
+	if (job->warn_signal) {
+		send_job_warn_signal(job, true);
+		return SLURM_SUCCESS;
+	}
+	if (!job->batch_flag)
+		return ESLURM_BATCH_ONLY;
+	if (!fallback || (fallback > SIGRTMAX))
+		return EINVAL;
+	rc = job_signal(job, (uint16_t) fallback, KILL_JOB_BATCH, 0, false);
+	if (!rc)
+		job->warn_flags |= WARN_SENT; /* a requeue takes it away */
+	return rc;
+}
+
+int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal)
+{
+	int rc;
+
+	dfrs_lock_write();
+	rc = warn(dfrs_find_job(job_id), fallback_signal);
+	if (!rc)
+		last_job_update = time(NULL);
+	dfrs_unlock_write();
+	return rc;
+}
+
+static int requeue(job_record_t *job)
+{
+	if (!job || !job->details)
+		return ESLURM_INVALID_JOB_ID;
+	if (IS_JOB_PENDING(job))
+		return ESLURM_JOB_PENDING;
+	if (IS_JOB_CONFIGURING(job))
+		return ESLURM_TRANSITION_STATE_NO_UPDATE;
+	/* A script that takes the warning as a reason to end well is to go on later, too. */
+	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job) &&
+	    !(IS_JOB_COMPLETE(job) && (job->warn_flags & WARN_SENT)))
+		return ESLURM_JOB_NOT_RUNNING;
+	return dfrs_requeue_operation(job);
+}
+
+int dfrs_job_requeue(uint32_t job_id)
+{
+	int rc;
+
+	dfrs_lock_write();
+	rc = requeue(dfrs_find_job(job_id));
+	if (!rc)
+		last_job_update = time(NULL);
+	dfrs_unlock_write();
+	if (!rc)
+		schedule_job_save();
+	return rc;
+}
+
+static int clear_begin_time(job_record_t *job, time_t now)
+{
+	if (!job || !job->details)
+		return ESLURM_INVALID_JOB_ID;
+	if (!IS_JOB_PENDING(job))
+		return ESLURM_JOB_NOT_PENDING;
+	if (IS_JOB_COMPLETING(job) || job->details->prolog_running ||
+	    (job->step_list && list_count(job->step_list)) || dfrs_too_early(job, now))
+		return EAGAIN;
+	job->details->begin_time = 0;
+	if (job->state_reason == WAIT_TIME)
+		job->state_reason = WAIT_NO_REASON;
+	return SLURM_SUCCESS;
+}
+
+int dfrs_job_clear_begin_time(uint32_t job_id)
+{
+	time_t now = time(NULL);
+	int rc;
+
+	dfrs_lock_write();
+	rc = clear_begin_time(dfrs_find_job(job_id), now);
+	if (!rc)
+		last_job_update = now;
+	dfrs_unlock_write();
+	return rc;
+}
+
+/* --- the time limit ------------------------------------------------------------------------------- */
+
+static int extend_step(void *record, void *argument)
+{
+	step_record_t *step = record;
+	const uint32_t *minutes = argument;
+
+	if (step->time_limit && (step->time_limit != NO_VAL) && (step->time_limit != INFINITE))
+		step->time_limit += *minutes;
+	return 0;
+}
+
+static int extend_time(job_record_t *job, uint32_t minutes)
+{
+	if (!job || !job->details)
+		return ESLURM_INVALID_JOB_ID;
+	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
+		return ESLURM_JOB_NOT_RUNNING;
+	if ((job->time_limit == NO_VAL) || (job->time_limit == INFINITE))
+		return SLURM_SUCCESS;
+	if (!minutes || (job->time_limit + (uint64_t) minutes >= NO_VAL))
+		return EINVAL;
+	acct_policy_alter_job(job, job->time_limit + minutes);
+	job->time_limit += minutes;
+	job->limit_set.time = ADMIN_SET_LIMIT;
+	if (!job->preempt_time) {
+		job->end_time += (time_t) minutes * 60;
+		job->end_time_exp = job->end_time;
+	}
+	if (job->step_list)
+		(void) list_for_each(job->step_list, extend_step, &minutes);
+	if (IS_JOB_RUNNING(job))
+		srun_timeout(job);
+	return SLURM_SUCCESS;
+}
+
+int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds)
+{
+	int rc;
+
+	dfrs_lock_write();
+	rc = extend_time(dfrs_find_job(job_id), seconds / 60);
+	if (!rc)
+		last_job_update = time(NULL);
+	dfrs_unlock_write();
+	return rc;
+}

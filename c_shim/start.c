@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * start.c - starts a pending job on given nodes with a given number of tasks on each.
+ *
+ * Slurm offers no such call. select_nodes() is given a request that leaves it no choice - all other
+ * nodes excluded, one CPU and one MiB on each - and does all of its bookkeeping with it. Before
+ * anything of the job leaves slurmctld, what it allocated is laid out again as asked for, and the
+ * figures that were derived from it are derived again.
+ */
+#include "internal.h"
+
+#include <errno.h>
+
+/* What is to be on one of the job's nodes. */
+typedef struct {
+	int node;
+	uint16_t cpus;
+	uint64_t memory;
+} lot_t;
+
+typedef struct {
+	lot_t *lots; /* ascending nodes */
+	uint32_t count;
+	uint32_t cpus; /* of all of them */
+	uint64_t memory;
+} layout_t;
+
+/* --- the layout ---------------------------------------------------------------------------------- */
+
+/* One node's share of the job. Exclusive jobs own all CPUs of their nodes. */
+static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *place)
+{
+	uint64_t cpus = (uint64_t) place->tasks * dfrs_cpus_per_task(job->details);
+	node_record_t *node = node_record_table_ptr[place->node];
+
+	if (!node || !job->part_ptr->node_bitmap ||
+	    !bit_test(job->part_ptr->node_bitmap, place->node))
+		return ESLURM_INVALID_NODE_NAME;
+	if (dfrs_whole_nodes(job->details->whole_node))
+		cpus = MAX(cpus, node->cpus_efctv);
+	if (!place->tasks || (cpus >= INFINITE16 - 1))
+		return ESLURM_BAD_TASK_COUNT;
+	lot->node = (int) place->node;
+	lot->cpus = (uint16_t) cpus;
+	lot->memory = dfrs_memory_request(job, node, (uint32_t) cpus);
+	if (dfrs_select_memory(lot->node) + lot->memory > dfrs_node_memory(node))
+		return ESLURM_NODES_BUSY;
+	return SLURM_SUCCESS;
+}
+
+static int fill_layout(layout_t *layout, const job_record_t *job, const dfrs_place_t *places,
+		       uint32_t count)
+{
+	int last = -1;
+
+	layout->lots = xcalloc(count, sizeof(*layout->lots));
+	for (uint32_t i = 0; i < count; i++) {
+		lot_t *lot = &layout->lots[i];
+		int rc;
+
+		if ((places[i].node >= (uint32_t) node_record_count) ||
+		    ((int) places[i].node <= last))
+			return ESLURM_INVALID_NODE_NAME;
+		rc = fill_lot(lot, job, &places[i]);
+		if (rc)
+			return rc;
+		last = lot->node;
+		layout->count++;
+		layout->cpus += lot->cpus;
+		layout->memory += lot->memory;
+	}
+	return layout->count ? SLURM_SUCCESS : ESLURM_INVALID_NODE_COUNT;
+}
+
+/* The limits of associations and QOS, for what the job is really going to get. */
+static bool within_limits(job_record_t *job, const layout_t *layout)
+{
+	dfrs_amounts_t amounts = { .cpus = layout->cpus, .memory = layout->memory,
+				   .nodes = layout->count };
+
+	return dfrs_within_limits(job, &amounts);
+}
+
+/* --- the request that leaves no choice ------------------------------------------------------------ */
+
+/* What of a job's request is replaced while select_nodes() runs. */
+typedef struct {
+	bitstr_t *exc_node_bitmap;
+	uint32_t min_nodes, max_nodes, min_cpus, max_cpus, num_tasks, pn_min_cpus, task_dist;
+	uint64_t pn_min_memory;
+	uint16_t cpus_per_task, ntasks_per_node, ntasks_per_tres;
+	uint8_t overcommit;
+} request_t;
+
+static request_t take_request(const dfrs_details_t *details)
+{
+	return (request_t) {
+		.exc_node_bitmap = details->exc_node_bitmap,
+		.min_nodes = details->min_nodes,
+		.max_nodes = details->max_nodes,
+		.min_cpus = details->min_cpus,
+		.max_cpus = details->max_cpus,
+		.num_tasks = details->num_tasks,
+		.pn_min_cpus = details->pn_min_cpus,
+		.task_dist = details->task_dist,
+		.pn_min_memory = details->pn_min_memory,
+		.cpus_per_task = details->cpus_per_task,
+		.ntasks_per_node = details->ntasks_per_node,
+		.ntasks_per_tres = details->ntasks_per_tres,
+		.overcommit = details->overcommit,
+	};
+}
+
+static void put_request(dfrs_details_t *details, const request_t *request)
+{
+	details->exc_node_bitmap = request->exc_node_bitmap;
+	details->min_nodes = request->min_nodes;
+	details->max_nodes = request->max_nodes;
+	details->min_cpus = request->min_cpus;
+	details->max_cpus = request->max_cpus;
+	details->num_tasks = request->num_tasks;
+	details->pn_min_cpus = request->pn_min_cpus;
+	details->task_dist = request->task_dist;
+	details->pn_min_memory = request->pn_min_memory;
+	details->cpus_per_task = request->cpus_per_task;
+	details->ntasks_per_node = request->ntasks_per_node;
+	details->ntasks_per_tres = request->ntasks_per_tres;
+	details->overcommit = request->overcommit;
+}
+
+/* One task of one CPU and 1 MiB on each of the layout's nodes. */
+static request_t skeleton(const layout_t *layout, const request_t *user)
+{
+	request_t request = {
+		.min_nodes = layout->count,
+		.max_nodes = layout->count,
+		.min_cpus = layout->count,
+		.max_cpus = NO_VAL, /* exclusive jobs get more */
+		.num_tasks = layout->count,
+		.pn_min_cpus = 1,
+		.task_dist = SLURM_DIST_BLOCK,
+		.pn_min_memory = 1,
+		.cpus_per_task = 1,
+		.ntasks_per_tres = user->ntasks_per_tres,
+	};
+
+	request.exc_node_bitmap = bit_alloc(node_record_count);
+	bit_set_all(request.exc_node_bitmap);
+	for (uint32_t i = 0; i < layout->count; i++)
+		bit_clear(request.exc_node_bitmap, layout->lots[i].node);
+	if (user->exc_node_bitmap)
+		bit_or(request.exc_node_bitmap, user->exc_node_bitmap);
+	return request;
+}
+
+/* Slurm keeps jobs off nodes on which another one is completing. Its memory is still counted by
+ * the caller; there is no other reason to wait for it here. */
+static int select_on_completing_nodes(job_record_t *job)
+{
+	bitstr_t *completing = cg_node_bitmap;
+	bitstr_t *none = bit_alloc(node_record_count);
+	int rc;
+
+	cg_node_bitmap = none;
+	job->bit_flags |= BACKFILL_TEST;
+	rc = dfrs_select_nodes(job);
+	job->bit_flags &= ~BACKFILL_TEST;
+	cg_node_bitmap = completing;
+	FREE_NULL_BITMAP(none);
+	return rc;
+}
+
+static int allocate_skeleton(job_record_t *job, const layout_t *layout)
+{
+	request_t user = take_request(job->details);
+	request_t request = skeleton(layout, &user);
+	uint16_t *limits;
+	int rc;
+
+	put_request(job->details, &request);
+	/* The job is within its limits; the skeleton may ask for less than a QOS demands. */
+	limits = dfrs_limits_lift(job);
+	/* A job that is CONFIGURING before stays it, and no prolog message leaves with figures of
+	 * the skeleton. */
+	dfrs_state_set_flag(job, JOB_CONFIGURING);
+	rc = select_on_completing_nodes(job);
+	dfrs_limits_restore(job, limits);
+	if (rc)
+		dfrs_state_unset_flag(job, JOB_CONFIGURING);
+	FREE_NULL_BITMAP(job->details->exc_node_bitmap);
+	put_request(job->details, &user);
+	return rc;
+}
+
+/* --- laying it out again ---------------------------------------------------------------------------- */
+
+/* All cores of the node: CPU time is shared out by dfrsd, not by binding. */
+static void use_all_cores(job_resources_t *resources, uint32_t host)
+{
+	uint16_t sockets = 0, cores = 0;
+	int first = get_job_resources_offset(resources, host, 0, 0);
+
+	if ((first < 0) || get_job_resources_cnt(resources, host, &sockets, &cores) || !sockets ||
+	    !cores)
+		return;
+	bit_nset(resources->core_bitmap, first, first + (sockets * cores) - 1);
+}
+
+static void lay_out(job_record_t *job, const layout_t *layout)
+{
+	job_resources_t *resources = job->job_resrcs;
+	int total;
+
+	dfrs_select_remove(job);
+	if (!resources->memory_allocated)
+		resources->memory_allocated = xcalloc(layout->count, sizeof(uint64_t));
+	for (uint32_t host = 0; host < layout->count; host++) {
+		const lot_t *lot = &layout->lots[host];
+
+		resources->cpus[host] = lot->cpus;
+		resources->memory_allocated[host] = lot->memory;
+		if (resources->tasks_per_node)
+			resources->tasks_per_node[host] = (uint16_t)
+				(lot->cpus / dfrs_cpus_per_task(job->details));
+		use_all_cores(resources, host);
+	}
+	resources->ncpus = layout->cpus;
+	total = build_job_resources_cpu_array(resources);
+	job->total_cpus = job->cpu_cnt = (total > 0) ? (uint32_t) total : layout->cpus;
+	dfrs_select_add_hidden(job);
+}
+
+/* Whether the nodes have to be made ready first; then Slurm launches the job when they are. */
+static bool must_wait_for_nodes(const job_record_t *job)
+{
+	return job->details->prolog_running || IS_JOB_POWER_UP_NODE(job) ||
+	       !bit_super_set(job->node_bitmap, avail_node_bitmap);
+}
+
+static void launch(job_record_t *job)
+{
+	if (!must_wait_for_nodes(job)) {
+		dfrs_state_unset_flag(job, JOB_CONFIGURING);
+		if (slurm_conf.prolog_flags & PROLOG_FLAG_ALLOC)
+			launch_prolog(job);
+	}
+	if (!job->batch_flag)
+		dfrs_tell_client(job);
+	else if (!IS_JOB_CONFIGURING(job))
+		launch_job(job);
+}
+
+static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places, uint32_t count)
+{
+	/* Asked again: since the caller asked, another start may have used up a limit. */
+	int rc = dfrs_gate(job, time(NULL));
+
+	if (rc)
+		return rc;
+	if (!dfrs_single_record(job) || !dfrs_select_ready())
+		return ESLURM_NOT_SUPPORTED;
+	rc = fill_layout(layout, job, places, count);
+	if (rc)
+		return rc;
+	if (!within_limits(job, layout))
+		return ESLURM_ACCOUNTING_POLICY;
+	rc = allocate_skeleton(job, layout);
+	if (rc)
+		return rc;
+	if (!job->job_resrcs || (job->job_resrcs->nhosts != layout->count)) {
+		/* Not seen, and not to be guessed at: let it run as Slurm has laid it out. */
+		error("dfrs: %pJ was given other nodes than asked for", job);
+	} else {
+		lay_out(job, layout);
+		/* select_nodes() has counted the skeleton, and told the database of it. */
+		dfrs_limits_count_again(job);
+		(void) jobacct_storage_g_job_start(acct_db_conn, job);
+	}
+	info("dfrs: Started %pJ in %s on %s", job, job->part_ptr->name, job->nodes);
+	launch(job);
+	last_job_update = time(NULL);
+	slurmctld_diag_stats.backfilled_jobs++;
+	slurmctld_diag_stats.last_backfilled_jobs++;
+	return SLURM_SUCCESS;
+}
+
+int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count)
+{
+	layout_t layout = { 0 };
+	int rc;
+
+	if (!places || !count)
+		return ESLURM_INVALID_NODE_COUNT;
+	dfrs_lock_write();
+	rc = start(dfrs_find_job(job_id), &layout, places, count);
+	dfrs_unlock_write();
+	xfree(layout.lots);
+	if (!rc) {
+		schedule_job_save();
+		schedule_node_save();
+	}
+	return rc;
+}

@@ -1,0 +1,93 @@
+//! `dfrs bound`: how small can the maximum stretch be at best?
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dfrs_core::Span;
+use dfrs_sim::offline_bound;
+use dfrs_sim::trace::MOST_NODES;
+use serde::Serialize;
+
+use crate::input::{self, Source, SwfModel};
+use crate::options::seconds_above_0;
+use crate::replay::SiteOptions;
+use crate::report::Outcome;
+
+/// Tells a lower bound on the maximum stretch of any schedule of a trace.
+///
+/// It holds for a scheduler that knows all jobs beforehand, on nodes with infinite memory between which
+/// tasks move at no cost (Theorem 1 of the TPDS 2012 paper). A line of the trace that makes no sense
+/// is told on standard error and left out. Exit code 2: the trace cannot be read.
+#[derive(Args)]
+pub struct Arguments {
+    /// The trace, in any format that dfrs sim reads
+    trace: PathBuf,
+    /// Number of nodes; left out: the MaxProcs of an SWF trace
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    nodes: Option<u32>,
+    #[command(flatten)]
+    site: SiteOptions,
+    /// Run times below so many seconds count as so many in stretches: 10 in the TPDS 2012 paper, 30
+    /// in the IPDPS 2010 paper
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds_above_0)]
+    stretch_bound: Span,
+    /// What the processors and the memory of an SWF trace are on nodes
+    #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
+    model: SwfModel,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Refuse the trace if a line makes no sense
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// An object
+    Json,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Answer {
+    /// No schedule has a smaller maximum stretch.
+    bound: f64,
+    jobs: usize,
+    nodes: u32,
+    /// In seconds.
+    stretch_bound: f64,
+}
+
+/// Computes and tells.
+pub fn run(arguments: &Arguments) -> Outcome {
+    Outcome::of(tell(arguments))
+}
+
+fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+    let source = Source {
+        trace: &arguments.trace,
+        nodes: arguments.nodes,
+        model: arguments.model,
+        site: &arguments.site,
+        strict: arguments.strict,
+        period: None,
+    };
+    let input = input::read(&source, &[])?;
+    let answer = Answer {
+        bound: offline_bound(&input.trace, input.nodes, arguments.stretch_bound),
+        jobs: input.trace.jobs.len(),
+        nodes: input.nodes,
+        stretch_bound: arguments.stretch_bound.seconds(),
+    };
+    let output = match arguments.format {
+        Format::Json => serde_json::to_string(&answer).map_err(|error| error.to_string())? + "\n",
+        Format::Table => format!(
+            "jobs   {}\nnodes  {}\nbound  {:.4}\n",
+            answer.jobs, answer.nodes, answer.bound
+        ),
+    };
+    Ok((output, input.notes))
+}

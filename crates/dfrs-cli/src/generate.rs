@@ -1,0 +1,181 @@
+//! `dfrs generate`: synthetic traces, and traces at another load.
+
+mod files;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dfrs_sim::generate::{Lublin, annotate, scale_to_load, write_swf};
+use dfrs_sim::trace::{MOST_NODES, Model, Trace, read_file, write_csv};
+
+use crate::input::SwfModel;
+use crate::outputs;
+use crate::report::Outcome;
+use files::Target;
+
+/// The most jobs of a trace: with its gaps it takes some thirty years.
+const MOST_JOBS: i64 = 1_000_000;
+
+/// Generates traces with the workload model of Lublin and Feitelson, with the CPU needs and memory
+/// requirements of the papers' synthetic traces.
+///
+/// The same seed gives the same trace on every machine. Exit code 2: nothing can be generated, or it
+/// cannot be written.
+#[derive(Args)]
+pub struct Arguments {
+    /// Number of jobs
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=MOST_JOBS))]
+    jobs: u32,
+    /// Number of nodes of the machine: the largest job has so many tasks, and the load is that of so
+    /// many; left out: 128, or with --from the MaxProcs of an SWF trace
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    nodes: Option<u32>,
+    /// What the random numbers begin with
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Stretch or shrink the time between submissions so that the offered load (tasks times run time,
+    /// over nodes times the time from the first to the last submission) is this; the papers have 0.1 to 0.9
+    #[arg(long)]
+    load: Option<f64>,
+    /// Interactive and batch jobs, each with parameters of their own (the papers' traces), or one kind
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    job_types: Switch,
+    /// csv: the columns id,submit,tasks,cpu,mem,runtime; swf: the Standard Workload Format, which holds no CPU
+    /// needs and no memory requirements
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Generate so many traces, with this seed and those after it; the seed is put into the file's name:
+    /// trace.csv becomes trace-1.csv and so on
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    count: u32,
+    /// Take the jobs of this trace (SWF or CSV) instead of the model's, to give it another load or the
+    /// annotations
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["jobs", "job_types", "count"])]
+    from: Option<PathBuf>,
+    /// With --from: what the processors and the memory of an SWF trace are on nodes
+    #[arg(long, value_enum, requires = "from")]
+    model: Option<SwfModel>,
+    /// With --from: give its jobs the CPU needs and memory requirements of the papers' synthetic traces
+    #[arg(long, requires = "from", conflicts_with = "model")]
+    annotate: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The project's own
+    Csv,
+    /// The format of the Parallel Workloads Archive
+    Swf,
+}
+
+/// Generates, writes and tells.
+pub fn run(arguments: &Arguments) -> Outcome {
+    let written = match &arguments.from {
+        None => generated(arguments),
+        Some(path) => changed(arguments, path),
+    };
+    let (output, errors, code) = match written {
+        Ok((output, notes)) => (output, notes, 0),
+        Err(error) => (String::new(), format!("dfrs generate: {error}\n"), 2),
+    };
+    Outcome {
+        output,
+        errors,
+        code,
+    }
+}
+
+/// Traces of the model: what goes to standard output, and nothing to standard error.
+fn generated(arguments: &Arguments) -> Result<(String, String), String> {
+    let model = Lublin {
+        jobs: arguments.jobs as usize,
+        nodes: arguments.nodes.unwrap_or(Lublin::default().nodes),
+        job_types: arguments.job_types == Switch::On,
+    };
+    let target = Target::new(arguments.output.as_deref(), arguments.count)?;
+    let last = u64::from(arguments.count) - 1;
+    let last = arguments
+        .seed
+        .checked_add(last)
+        .ok_or("the seeds end at 2^64 - 1; use a smaller --seed or --count")?;
+    let mut output = String::new();
+    for seed in arguments.seed..=last {
+        let text = match arguments.format {
+            Format::Csv => csv(&trace(&model, seed, arguments.load)?)?,
+            Format::Swf => swf(&model, seed, arguments.load)?,
+        };
+        output += &target.put(seed, text)?;
+    }
+    Ok((output, String::new()))
+}
+
+fn trace(model: &Lublin, seed: u64, load: Option<f64>) -> Result<Trace, String> {
+    match load {
+        None => Ok(model.trace(seed)),
+        Some(load) => model.trace_at_load(seed, load).map_err(told),
+    }
+}
+
+fn swf(model: &Lublin, seed: u64, load: Option<f64>) -> Result<String, String> {
+    let jobs = match load {
+        None => model.jobs(seed),
+        Some(load) => model.jobs_at_load(seed, load).map_err(told)?,
+    };
+    let types = if model.job_types { "on" } else { "off" };
+    let load = load.map_or(String::new(), |load| format!(", load {load}"));
+    let note =
+        format!("Lublin-Feitelson model, generated by dfrs; seed {seed}, job types {types}{load}");
+    let mut text = Vec::new();
+    write_swf(&jobs, model.nodes, &note, &mut text).map_err(told)?;
+    String::from_utf8(text).map_err(told)
+}
+
+/// A trace from a file, annotated or at another load.
+fn changed(arguments: &Arguments, path: &std::path::Path) -> Result<(String, String), String> {
+    if arguments.format == Format::Swf {
+        return Err(
+            "--from writes CSV, because SWF holds no CPU needs; leave out --format swf".into(),
+        );
+    }
+    outputs::check(Some(path), &[("--output", arguments.output.as_deref())])?;
+    let file = path.display();
+    let model = arguments.model.map_or(Model::default(), Model::from);
+    let reading = read_file(path, model, false).map_err(|error| format!("{file}: {error}"))?;
+    let mut notes = String::new();
+    if let Some(first) = reading.bad.first() {
+        let count = reading.bad_lines;
+        notes =
+            format!("{file}: lines that make no sense, left out: {count}; the first: {first}\n");
+    }
+    let mut trace = reading.trace;
+    if arguments.annotate {
+        annotate(&mut trace, arguments.seed);
+    }
+    if let Some(load) = arguments.load {
+        let nodes = arguments.nodes.or(trace.nodes).ok_or_else(|| {
+            format!("{file}: does not say how many nodes there are; give --nodes")
+        })?;
+        scale_to_load(&mut trace, nodes, load).map_err(|error| format!("{file}: {error}"))?;
+    }
+    let target = Target::new(arguments.output.as_deref(), 1)?;
+    Ok((target.put(arguments.seed, csv(&trace)?)?, notes))
+}
+
+fn csv(trace: &Trace) -> Result<String, String> {
+    let mut text = Vec::new();
+    write_csv(trace, &mut text).map_err(told)?;
+    String::from_utf8(text).map_err(told)
+}
+
+fn told(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,155 @@
+//! The trace as all policies get it, for every command that reads one.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::ValueEnum;
+use dfrs_core::Span;
+use dfrs_sim::trace::{Model, Trace, read_file};
+use dfrs_sim::{Scheduler, never_fits};
+
+use crate::overload;
+use crate::replay::{SiteOptions, source};
+
+/// How many of the things that were left out are told one by one.
+const MOST_TOLD: usize = 20;
+
+/// How often a simulation may look at a job because the machine is too small: that takes some ten minutes.
+const MOST_LOOKS: f64 = 2e9;
+
+/// How SWF traces are taken.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SwfModel {
+    /// A processor is a node, and no job requires memory
+    Processors,
+    /// The papers' rule for HPC2N: dual-core nodes with 2 GB, jobs with the memory of the trace
+    Hpc2n,
+}
+
+impl From<SwfModel> for Model {
+    fn from(model: SwfModel) -> Self {
+        match model {
+            SwfModel::Processors => Self::Processors,
+            SwfModel::Hpc2n => Self::Hpc2n,
+        }
+    }
+}
+
+/// Where a trace comes from, and how it is read.
+pub struct Source<'a> {
+    pub trace: &'a Path,
+    pub nodes: Option<u32>,
+    pub model: SwfModel,
+    pub site: &'a SiteOptions,
+    pub strict: bool,
+    /// Time between remaps where it is not the policies' own.
+    pub period: Option<Span>,
+}
+
+/// A trace, the number of nodes, and what people should know about them.
+pub struct Input {
+    pub trace: Trace,
+    pub nodes: u32,
+    pub notes: String,
+}
+
+/// Reads the trace and leaves out what some of the policies can never start.
+pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
+    let file = source.trace.display();
+    let (mut trace, mut notes) = if source::is_dump(source.trace) {
+        dump(source)?
+    } else {
+        of_file(source)?
+    };
+    let nodes = source
+        .nodes
+        .or(trace.nodes)
+        .ok_or_else(|| format!("{file}: does not say how many nodes there are; give --nodes"))?;
+    let overload = overload::of(&trace, nodes, policies, source.period);
+    if let Some(overload) = overload.filter(|overload| overload.looks > MOST_LOOKS) {
+        return Err(format!("{file}: {overload}"));
+    }
+    let hopeless = leave_out_hopeless(&mut trace, policies, nodes);
+    if let (true, Some(first)) = (source.strict, hopeless.first()) {
+        return Err(format!(
+            "{file}: {first}; use more nodes, or leave out --strict to skip such jobs"
+        ));
+    }
+    for job in hopeless.iter().take(MOST_TOLD) {
+        let _ = writeln!(notes, "{file}: {job}");
+    }
+    if !hopeless.is_empty() {
+        let _ = writeln!(
+            notes,
+            "{file}: jobs that can never start, left out: {}",
+            hopeless.len()
+        );
+    }
+    if trace.jobs.is_empty() {
+        return Err(format!("{file}: no job fits on {nodes} nodes; use more"));
+    }
+    let shares = policies
+        .iter()
+        .any(|policy| matches!(policy, Scheduler::Dfrs(_)));
+    if shares && !trace.has_memory {
+        let _ = writeln!(
+            notes,
+            "{file}: note: a plain SWF trace is run with jobs that require no memory and all of their processors; see --model"
+        );
+    }
+    Ok(Input {
+        trace,
+        nodes,
+        notes,
+    })
+}
+
+/// A trace with what people should know about it.
+fn of_file(source: &Source) -> Result<(Trace, String), String> {
+    let file = source.trace.display();
+    let reading = read_file(source.trace, source.model.into(), source.strict)
+        .map_err(|error| format!("{file}: {error}"))?;
+    let checked = source.site.for_no_dump();
+    checked.map_err(|error| format!("{file}: {error}"))?;
+    let mut notes = String::new();
+    for bad in reading.bad.iter().take(MOST_TOLD) {
+        let _ = writeln!(notes, "{file}: {bad}"); // a String takes all
+    }
+    if reading.bad_lines > 0 {
+        let _ = writeln!(
+            notes,
+            "{file}: lines that make no sense, left out: {}",
+            reading.bad_lines
+        );
+    }
+    Ok((reading.trace, notes))
+}
+
+/// A dump of sacct as a trace: a task on each node that a job had.
+fn dump(source: &Source) -> Result<(Trace, String), String> {
+    let (path, site) = (source.trace, (source.site, source.nodes));
+    let strict = source.strict;
+    let source = source::open(path).and_then(|input| {
+        source::accounting::read(path, input, site, strict)
+            .map_err(|error| format!("{}: {error}", path.display()))
+    })?;
+    Ok((source.trace, source.told))
+}
+
+/// Leaves out the jobs that some of the policies can never start, so that all get the same jobs.
+fn leave_out_hopeless(trace: &mut Trace, policies: &[Scheduler], nodes: u32) -> Vec<String> {
+    let mut told = Vec::new();
+    trace.jobs.retain(|job| {
+        let why = policies
+            .iter()
+            .find_map(|policy| never_fits(job, policy, nodes));
+        if let Some(why) = &why {
+            told.push(format!(
+                "job {} does not fit on {nodes} nodes ({why})",
+                job.id
+            ));
+        }
+        why.is_none()
+    });
+    told
+}

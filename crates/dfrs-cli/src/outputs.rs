@@ -1,0 +1,57 @@
+//! Files that a command writes: looked at before the work begins, which may take hours.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Refuses files that can not be written, or would destroy each other: `read` is read, and each option names
+/// a file that is written.
+pub fn check(read: Option<&Path>, options: &[(&str, Option<&Path>)]) -> Result<(), String> {
+    let mut known: Vec<(String, PathBuf)> = Vec::new();
+    if let Some(file) = read.and_then(identity) {
+        known.push(("the file that is read".into(), file));
+    }
+    for (option, path) in options {
+        let Some(path) = path else { continue };
+        place(path).map_err(|error| {
+            format!(
+                "{}: cannot be written: {error}; check the path and its permissions",
+                path.display()
+            )
+        })?;
+        let Some(file) = identity(path) else { continue };
+        if let Some((other, _)) = known.iter().find(|(_, other)| *other == file) {
+            return Err(format!(
+                "{}: {option} would overwrite {other}; name another file",
+                path.display()
+            ));
+        }
+        known.push((format!("that of {option}"), file));
+    }
+    Ok(())
+}
+
+/// The one name of a file, whether it is there or not; none of devices and pipes, which take anything, and
+/// of what can not be written anyway.
+fn identity(path: &Path) -> Option<PathBuf> {
+    if path.exists() {
+        return path.canonicalize().ok().filter(|file| file.is_file());
+    }
+    Some(directory(path).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Whether there is a directory for it, and none of its name.
+fn place(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    match directory(path).metadata()?.is_dir() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    }
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent()
+        .filter(|directory| !directory.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}

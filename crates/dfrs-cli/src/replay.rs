@@ -1,0 +1,181 @@
+//! `dfrs replay`: what would a site's own month have been under DFRS?
+
+mod compare;
+mod page;
+mod schedule;
+mod show;
+mod site;
+pub mod source;
+mod table;
+mod timeline;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dfrs_core::{Bytes, Span};
+use dfrs_sim::trace::{MOST_NODES, Model};
+use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
+
+use crate::input::SwfModel;
+use crate::options::{period, seconds};
+use crate::outputs;
+use crate::report::Outcome;
+use crate::sim::world::swap;
+use schedule::Schedule;
+use source::Source;
+
+pub use site::SiteOptions;
+
+/// What the plugin is recommended to run.
+const RECOMMENDED: &str = "GreedyPM*/per/OPT=MIN/MINVT=600";
+
+/// Replays what a site's jobs did: as it was, under EASY backfilling, and under DFRS.
+///
+/// DUMP comes from Slurm's accounting (docs/replay.md has the command):
+/// sacct --allusers --duplicates --parsable2 --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State
+///
+/// It prints a short table, and with --output writes a page of HTML for people. What makes no sense, or
+/// could not have run on such nodes, is told on standard error and left out. Exit code 2: the file cannot
+/// be read, or the page cannot be written.
+#[derive(Args)]
+pub struct Arguments {
+    /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz
+    #[arg(value_name = "DUMP")]
+    file: PathBuf,
+    /// Number of nodes; left out: what a journal or the MaxProcs of SWF says
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    nodes: Option<u32>,
+    #[command(flatten)]
+    site: SiteOptions,
+    /// A policy of DFRS (see dfrs sim --list-policies); may be given many times: the page looks closely at the
+    /// first
+    #[arg(long = "policy", value_name = "NAME", default_value = RECOMMENDED)]
+    policies: Vec<Scheduler>,
+    /// How jobs can give up their places: shares of the kinds checkpoint, park, restart and never; what is
+    /// left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where nodes have swap
+    #[arg(long, value_name = "KIND=SHARE,…", default_value = "park=1")]
+    mobility: MobilityShares,
+    /// What the kinds of jobs are drawn from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Seconds in which a job that was paused or moved makes no progress when it is back
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    penalty: Span,
+    /// In place of the penalty for parked jobs: seconds (30), seconds for each GB that they have on a node
+    /// (2/GB), or both (30+2/GB)
+    #[arg(long, value_name = "COST")]
+    park_cost: Option<Cost>,
+    /// The same for jobs that are checkpointed
+    #[arg(long, value_name = "COST")]
+    checkpoint_cost: Option<Cost>,
+    /// Swap of a node for parked jobs, as a multiple of its memory
+    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
+    swap: Bytes,
+    /// Seconds between periodic remaps; left out: what the policy's name says, else 600
+    #[arg(long, value_name = "SECONDS", value_parser = period)]
+    period: Option<Span>,
+    /// What the processors and the memory of an SWF trace are on nodes
+    #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
+    model: SwfModel,
+    /// Write a page for people to this file
+    #[arg(long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+    /// Refuse the file if a line makes no sense or a job could not have run on such nodes
+    #[arg(long)]
+    strict: bool,
+}
+
+impl Arguments {
+    fn model(&self) -> Model {
+        self.model.into()
+    }
+
+    /// What simulations of this source depend on.
+    fn settings(&self, source: &Source) -> Settings {
+        let cost = |cost: Option<Cost>| cost.map(|cost| source.in_real_gigabytes(cost));
+        Settings {
+            penalty: self.penalty,
+            park_cost: cost(self.park_cost),
+            checkpoint_cost: cost(self.checkpoint_cost),
+            period: self.period,
+            swap: self.swap,
+            estimates: Estimates::User,
+            keep_equal_jobs: true,
+            ..Settings::new(source.nodes)
+        }
+    }
+}
+
+/// Everything that the table and the page are made of.
+struct Replay {
+    source: Source,
+    /// As it was (where that is known), EASY, then the policies as they were asked for.
+    schedules: Vec<Schedule>,
+    /// Position of what the others are compared with: as it was or, if that is not known, EASY.
+    before: usize,
+    /// Position of the policy that is looked at closely.
+    after: usize,
+}
+
+impl Replay {
+    /// Position of EASY.
+    fn easy(&self) -> Option<usize> {
+        let easy = Some(Scheduler::Batch(Batch::Easy));
+        self.schedules
+            .iter()
+            .position(|schedule| schedule.scheduler == easy)
+    }
+}
+
+/// Replays and tells.
+pub fn run(arguments: &Arguments) -> Outcome {
+    match tell(arguments) {
+        Ok((output, errors)) => Outcome {
+            output,
+            errors,
+            code: 0,
+        },
+        Err(error) => Outcome {
+            output: String::new(),
+            errors: error + "\n",
+            code: 2,
+        },
+    }
+}
+
+fn is_dfrs(policy: &Scheduler) -> bool {
+    matches!(policy, Scheduler::Dfrs(_))
+}
+
+/// What goes to standard output and to standard error, or one line about why there is no result.
+fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+    if !arguments.policies.iter().any(is_dfrs) {
+        return Err(format!(
+            "dfrs replay: no --policy is one of DFRS; add for example {RECOMMENDED}, or use dfrs sim"
+        ));
+    }
+    let page = [("--output", arguments.output.as_deref())];
+    outputs::check(Some(&arguments.file), &page)?;
+    let mut source = source::read_file(arguments)?;
+    arguments.mobility.draw(arguments.seed, &mut source.trace);
+    let schedules = schedule::all(arguments, &source)?;
+    let first = schedules.iter().position(Schedule::is_dfrs);
+    let replay = Replay {
+        before: 0,
+        after: first.unwrap_or(schedules.len() - 1),
+        source,
+        schedules,
+    };
+    let mut output = table::table(&replay);
+    if let Some(path) = &arguments.output {
+        let html = page::page(arguments, &replay);
+        std::fs::write(path, html).map_err(|error| {
+            format!(
+                "{}: cannot be written: {error}; check the path and its permissions",
+                path.display()
+            )
+        })?;
+        output += &format!("\nThe page for people is {}\n", path.display());
+    }
+    Ok((output, replay.source.told))
+}

@@ -1,0 +1,245 @@
+//! Who is better off and who is worse.
+
+use dfrs_sim::trace::TraceJob;
+
+use super::source::Source;
+use super::timeline::memory;
+
+/// A job that is done so many seconds sooner or later than before is better or worse off; less, nobody
+/// notices.
+pub const NOTICED: f64 = 60.0;
+
+/// The share of a sorted list below a value: 0.5 is the median. 0 if the list is empty.
+pub fn quantile(sorted: &[f64], part: f64) -> f64 {
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss
+    )]
+    let place = ((sorted.len() as f64 * part).ceil() as usize).clamp(1, sorted.len().max(1)) - 1;
+    sorted.get(place).copied().unwrap_or(0.0)
+}
+
+pub fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+/// Of an empty list 0.
+#[allow(clippy::cast_precision_loss)] // a number of jobs
+pub fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len().max(1) as f64;
+    values.sum::<f64>() / count
+}
+
+/// Jobs that are done sooner, or later.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moved {
+    pub count: usize,
+    /// By how many seconds.
+    pub mean: f64,
+    pub median: f64,
+    pub most: f64,
+}
+
+impl Moved {
+    fn of(seconds: Vec<f64>) -> Self {
+        let seconds = sorted(&seconds);
+        Self {
+            count: seconds.len(),
+            mean: mean(seconds.iter().copied()),
+            median: quantile(&seconds, 0.5),
+            most: seconds.last().copied().unwrap_or(0.0),
+        }
+    }
+}
+
+/// How many jobs are done sooner and later than before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shift {
+    pub sooner: Moved,
+    pub same: usize,
+    pub later: Moved,
+}
+
+impl Shift {
+    /// Of the jobs at these positions, whose lost times these are.
+    pub fn of(before: &[f64], after: &[f64], jobs: impl Iterator<Item = usize>) -> Self {
+        let (mut sooner, mut later, mut same) = (Vec::new(), Vec::new(), 0);
+        for job in jobs {
+            let by = after[job] - before[job];
+            if by > NOTICED {
+                later.push(by);
+            } else if by < -NOTICED {
+                sooner.push(-by);
+            } else {
+                same += 1;
+            }
+        }
+        Self {
+            sooner: Moved::of(sooner),
+            same,
+            later: Moved::of(later),
+        }
+    }
+
+    pub fn of_all(before: &[f64], after: &[f64]) -> Self {
+        Self::of(before, after, 0..before.len())
+    }
+}
+
+/// The jobs that are done latest against before, the worst first.
+pub fn worst(before: &[f64], after: &[f64], most: usize) -> Vec<usize> {
+    let mut later: Vec<usize> = (0..before.len())
+        .filter(|job| after[*job] - before[*job] > NOTICED)
+        .collect();
+    later.sort_by(|one, other| {
+        let by = |job: usize| after[job] - before[job];
+        by(*other).total_cmp(&by(*one)).then(one.cmp(other))
+    });
+    later.truncate(most);
+    later
+}
+
+/// Jobs of one kind, by their positions.
+pub struct Class {
+    pub name: String,
+    pub jobs: Vec<usize>,
+}
+
+/// One way of parting all jobs.
+pub struct Parting {
+    pub title: &'static str,
+    pub classes: Vec<Class>,
+}
+
+/// By CPUs, run time, memory and CPU use. Classes without jobs are left out.
+pub fn partings(source: &Source) -> Vec<Parting> {
+    let counts_cpus = source.node_cpus > 1.0;
+    let cpus = |position: usize, _: &TraceJob| source.cpus[position];
+    let runtime = |_: usize, job: &TraceJob| job.runtime.seconds();
+    let share = |_: usize, job: &TraceJob| memory(job, 1);
+    #[allow(clippy::cast_precision_loss)] // below 2^53
+    let used = |position: usize, job: &TraceJob| {
+        let had = source.cpus[position] / source.node_cpus.max(1.0);
+        super::timeline::cpu(job) / had.max(1e-9)
+    };
+    let mut all = vec![
+        parting(
+            source,
+            if counts_cpus {
+                "CPUs of the job"
+            } else {
+                "nodes (processors) of the job"
+            },
+            &[
+                (1.0, "1"),
+                (4.0, "2–4"),
+                (16.0, "5–16"),
+                (64.0, "17–64"),
+                (256.0, "65–256"),
+                (f64::INFINITY, "> 256"),
+            ],
+            cpus,
+        ),
+        parting(
+            source,
+            "run time",
+            &[
+                (60.0, "≤ 1 min"),
+                (600.0, "1–10 min"),
+                (3600.0, "10–60 min"),
+                (6.0 * 3600.0, "1–6 h"),
+                (86_400.0, "6–24 h"),
+                (f64::INFINITY, "> 1 d"),
+            ],
+            runtime,
+        ),
+        parting(
+            source,
+            "the share of a node's memory that it requires there",
+            &[
+                (0.1, "≤ 10%"),
+                (0.25, "10–25%"),
+                (0.5, "25–50%"),
+                (f64::INFINITY, "> 50%"),
+            ],
+            share,
+        ),
+        parting(
+            source,
+            "the share of its CPUs that it can use",
+            &[
+                (0.25, "≤ 25%"),
+                (0.5, "25–50%"),
+                (0.75, "50–75%"),
+                (f64::INFINITY, "> 75%"),
+            ],
+            used,
+        ),
+    ];
+    all.retain(|parting| parting.classes.len() > 1);
+    all
+}
+
+/// Parts jobs by a value: each class has those up to its limit, less those of the class before.
+fn parting(
+    source: &Source,
+    title: &'static str,
+    limits: &[(f64, &str)],
+    value: impl Fn(usize, &TraceJob) -> f64,
+) -> Parting {
+    let mut classes: Vec<Class> = limits
+        .iter()
+        .map(|(_, name)| Class {
+            name: (*name).to_owned(),
+            jobs: Vec::new(),
+        })
+        .collect();
+    for (position, job) in source.trace.jobs.iter().enumerate() {
+        let value = value(position, job);
+        let class = limits
+            .iter()
+            .position(|(limit, _)| value <= *limit * (1.0 + 1e-9));
+        classes[class.unwrap_or(limits.len() - 1)]
+            .jobs
+            .push(position);
+    }
+    classes.retain(|class| !class.jobs.is_empty());
+    Parting { title, classes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_of_the_list() {
+        let list = [1.0, 2.0, 3.0, 4.0];
+        assert_eq!(quantile(&list, 0.5), 2.0);
+        assert_eq!(quantile(&list, 0.51), 3.0);
+        assert_eq!((quantile(&list, 0.0), quantile(&list, 1.0)), (1.0, 4.0));
+        assert_eq!((quantile(&[], 0.5), mean([].into_iter())), (0.0, 0.0));
+        assert_eq!(mean(list.into_iter()), 2.5);
+    }
+
+    #[test]
+    fn jobs_are_better_or_worse_off_by_more_than_a_minute() {
+        let before = [0.0, 100.0, 1000.0, 500.0, 0.0];
+        let after = [60.0, 39.0, 0.0, 561.0, 200.0];
+        let shift = Shift::of_all(&before, &after);
+        assert_eq!(
+            (shift.sooner.count, shift.same, shift.later.count),
+            (2, 1, 2)
+        );
+        assert_eq!((shift.sooner.median, shift.sooner.most), (61.0, 1000.0));
+        assert_eq!((shift.later.mean, shift.later.most), (130.5, 200.0));
+        assert_eq!(worst(&before, &after, 10), [4, 3]);
+        assert_eq!(worst(&before, &after, 1), [4]);
+        assert_eq!(
+            Shift::of(&before, &after, [4].into_iter()).sooner,
+            Moved::default()
+        );
+    }
+}

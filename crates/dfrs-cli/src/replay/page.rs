@@ -1,0 +1,72 @@
+//! The page that people take to a meeting.
+
+mod costs;
+mod jobs;
+mod limits;
+mod load;
+mod overall;
+
+use dfrs_report::Page;
+
+use super::schedule::Schedule;
+use super::show::number;
+use super::{Arguments, Replay};
+
+/// The whole page.
+pub fn page(arguments: &Arguments, replay: &Replay) -> String {
+    let source = &replay.source;
+    let first = source.first();
+    let (clock, after) = (source.clock, &replay.schedules[replay.after].name);
+    let period = clock.period(first, source.last());
+    let mut page = Page::new(
+        &format!("{period}: as it was, and as it would have been under DFRS"),
+        &format!(
+            "{} jobs on {} nodes, replayed from {}. DFRS is simulated with the policy `{after}`, by the code that the Slurm plugin runs. {}",
+            number(source.trace.jobs.len()),
+            number(source.nodes as usize),
+            source.kind,
+            clock.note()
+        ),
+    );
+    overall::add(&mut page, replay);
+    jobs::add(&mut page, replay);
+    load::add(&mut page, replay);
+    costs::add(&mut page, replay);
+    limits::add(&mut page, arguments, replay);
+    page.to_html()
+}
+
+/// A schedule's name for heads of tables and legends.
+fn short(replay: &Replay, place: usize) -> String {
+    let schedule = &replay.schedules[place];
+    if place == replay.after {
+        "DFRS".into()
+    } else if schedule.is_dfrs() {
+        let dfrs = |schedule: &&Schedule| schedule.is_dfrs();
+        let number = replay.schedules[..=place].iter().filter(dfrs).count();
+        format!("DFRS {number}")
+    } else if schedule.scheduler.is_none() {
+        "as it was".into()
+    } else {
+        schedule.name.clone()
+    }
+}
+
+/// Which names stand for which policies, if there are several.
+fn names(replay: &Replay) -> Vec<String> {
+    let dfrs = (0..replay.schedules.len()).filter(|place| replay.schedules[*place].is_dfrs());
+    let name = |place: usize| {
+        format!(
+            "{} is `{}`.",
+            short(replay, place),
+            replay.schedules[place].name
+        )
+    };
+    dfrs.skip(1).map(name).collect()
+}
+
+/// The schedules that are looked at closely: as it was, EASY, and the first policy of DFRS.
+fn main_ones(replay: &Replay) -> Vec<usize> {
+    let others = |place: &usize| !replay.schedules[*place].is_dfrs() || *place == replay.after;
+    (0..replay.schedules.len()).filter(others).collect()
+}

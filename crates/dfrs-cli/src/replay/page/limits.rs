@@ -1,0 +1,81 @@
+//! What was assumed, what was left out, and what no replay can know.
+
+use dfrs_report::{Cell, Page, Table};
+use dfrs_sim::trace::NODE_MEMORY;
+
+use crate::replay::show::{number, percent, significant};
+use crate::replay::{Arguments, Replay};
+
+pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
+    let source = &replay.source;
+    page.section("What this page rests on");
+    page.heading("Assumed");
+    let nodes = match source.node_memory {
+        Some(memory) => format!(
+            "{} equal nodes with {} CPUs and {} GiB of memory.",
+            number(source.nodes as usize),
+            significant(source.node_cpus, 1),
+            significant(memory / f64::from(1 << 30), 3),
+        ),
+        None => format!(
+            "{} equal nodes. Their memory is not known; where GB are told, a node has {} GB.",
+            number(source.nodes as usize),
+            significant(source.node_gigabytes(), 1)
+        ),
+    };
+    let mut assumed = vec![
+        nodes,
+        format!("EASY is simulated on {} {}.", number(source.batch.1 as usize), source.batch_unit),
+        format!(
+            "A job that was paused or moved makes no progress for {} s when it is back{}.",
+            significant(arguments.penalty.seconds(), 1),
+            costs(arguments),
+        ),
+        format!("The swap of a node holds {} of its memory.", swap(arguments)),
+        "A job that gets half of the CPU that it needs takes twice as long; caches, memory bandwidth and network of jobs that share a node are not simulated.".into(),
+    ];
+    assumed.extend(source.assumed.iter().cloned());
+    page.list(&assumed);
+    page.heading("Left out");
+    if source.left_out.is_empty() {
+        page.text("Nothing.");
+    } else {
+        let mut table = Table::new(
+            "Left out of all schedules on this page.",
+            &["what", "count"],
+        );
+        for (why, count) in &source.left_out {
+            table.row([Cell::text(why), Cell::number(number(*count))]);
+        }
+        page.table(&table);
+    }
+    page.heading("What a replay cannot know");
+    page.list([
+        "As it was has everything that a site does: priorities, limits, reservations, maintenance, nodes that failed. EASY and DFRS are simulated without these, on a machine that is always there. What separates them from as it was is not all DFRS's doing; what separates DFRS from EASY is.",
+        "Jobs that ran before the first or had not ended at the end are not there, so the first and the last days are emptier than they were.",
+        "Users are taken to submit the same jobs at the same times, however soon those are done.",
+        "Jobs that depend on others begin, under EASY and DFRS, when they became eligible at the site, and no sooner when the others are done sooner.",
+        "The plugin limits how often jobs are paused and moved an hour (`MovesPerHour`) and waits for real disks; the simulation does not.",
+    ]);
+    page.heading("What is in this file");
+    page.text("Sums, curves, and the ids of at most ten jobs with what they asked for and when they were submitted. No name of a user, an account or a job is read or shown. The file needs nothing else and sends nothing.");
+}
+
+fn swap(arguments: &Arguments) -> String {
+    #[allow(clippy::cast_precision_loss)] // to be looked at
+    let share = arguments.swap.0 as f64 / NODE_MEMORY.0 as f64;
+    percent(share)
+}
+
+fn costs(arguments: &Arguments) -> String {
+    let mut text = String::new();
+    for (cost, what) in [
+        (arguments.park_cost, "parked"),
+        (arguments.checkpoint_cost, "checkpointed"),
+    ] {
+        if let Some(cost) = cost {
+            text += &format!(", if it was {what}: {cost} s");
+        }
+    }
+    text
+}

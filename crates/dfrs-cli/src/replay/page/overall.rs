@@ -1,0 +1,207 @@
+//! The answer in short: a few numbers, and the whole in a table and two charts.
+
+use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals, percent};
+
+use super::{names, short};
+use crate::replay::Replay;
+use crate::replay::compare::{Shift, mean, quantile, sorted};
+use crate::replay::schedule::Schedule;
+use crate::replay::show::{brief, number, seconds_ticks, significant, unbroken};
+use crate::replay::table::verdict;
+
+/// Points of a curve of shares.
+const POINTS: u32 = 200;
+
+pub fn add(page: &mut Page, replay: &Replay) {
+    page.section("In short");
+    facts(page, replay);
+    page.text(&verdict(replay, replay.before));
+    if let Some(easy) = replay.easy().filter(|easy| *easy != replay.before) {
+        page.text(&verdict(replay, easy));
+    }
+    page.text("Sooner and later are about when a job is done, because under DFRS waiting is not all that a user sees: a job starts at once as a rule, may get only a share of the CPU that it needs, and may be paused. What counts is the time lost: from submission to completion, less the run time.");
+    table(page, replay);
+    for name in names(replay) {
+        page.text(&name);
+    }
+    page.figure(
+        &shares(
+            replay,
+            "Time lost",
+            Axis::log("time in the system beyond the run time").with_ticks(seconds_ticks()),
+            |schedule| schedule.lost.iter().map(|lost| lost.max(1.0)).collect(),
+        ),
+        "For each time, the share of jobs that lose no more than that. Higher is better.",
+    );
+    page.figure(
+        &shares(
+            replay,
+            "Stretch",
+            Axis::log("stretch: time in the system over run time (of at least 10 s)"),
+            |schedule| schedule.stretch.clone(),
+        ),
+        "For each stretch, the share of jobs that have no more than that. 1 is a machine of one's own.",
+    );
+    page.figure(
+        &shares(
+            replay,
+            "Waiting",
+            Axis::log("time from submission to the first start").with_ticks(seconds_ticks()),
+            |schedule| schedule.wait.iter().map(|wait| wait.max(1.0)).collect(),
+        ),
+        "For each time, the share of jobs that start within it.",
+    );
+}
+
+#[allow(clippy::cast_precision_loss)] // numbers of jobs
+fn facts(page: &mut Page, replay: &Replay) {
+    let (before, after) = (
+        &replay.schedules[replay.before],
+        &replay.schedules[replay.after],
+    );
+    let jobs = replay.source.trace.jobs.len().max(1) as f64;
+    let shift = Shift::of_all(&before.lost, &after.lost);
+    let lost = |schedule: &Schedule| brief(mean(schedule.lost.iter().copied()));
+    let name = short(replay, replay.before);
+    let facts = [
+        (
+            unbroken(&format!("{} → {}", lost(before), lost(after))),
+            format!("mean time lost, {name} and under DFRS"),
+        ),
+        (
+            percent(shift.sooner.count as f64 / jobs),
+            "of jobs done more than a minute sooner".to_owned(),
+        ),
+        (
+            percent(shift.later.count as f64 / jobs),
+            "of jobs done more than a minute later".to_owned(),
+        ),
+        (
+            brief(shift.later.most),
+            "later: the job that loses most".to_owned(),
+        ),
+        (
+            significant(after.summary.pauses as f64 / jobs, 2),
+            "pauses per job".to_owned(),
+        ),
+    ];
+    let facts: Vec<(&str, &str)> = facts
+        .iter()
+        .map(|(number, what)| (number.as_str(), what.as_str()))
+        .collect();
+    page.facts(&facts);
+}
+
+fn table(page: &mut Page, replay: &Replay) {
+    let shorts: Vec<String> = (0..replay.schedules.len())
+        .map(|place| short(replay, place))
+        .collect();
+    let mut heads = vec![""];
+    heads.extend(shorts.iter().map(String::as_str));
+    let mut table = Table::new(
+        "All jobs. EASY backfilling is simulated as DFRS is; it knows the jobs' time limits as Slurm does.",
+        &heads,
+    );
+    let mut row = |what: &str, value: &dyn Fn(&Schedule) -> String| {
+        let cells = replay
+            .schedules
+            .iter()
+            .map(|schedule| Cell::number(value(schedule)));
+        table.row([Cell::text(what)].into_iter().chain(cells));
+    };
+    row("mean wait until the first start", &|schedule| {
+        brief(mean(schedule.wait.iter().copied()))
+    });
+    row("95% of jobs wait at most", &|schedule| {
+        brief(quantile(&sorted(&schedule.wait), 0.95))
+    });
+    row("longest wait", &|schedule| {
+        brief(quantile(&sorted(&schedule.wait), 1.0))
+    });
+    row("mean time lost", &|schedule| {
+        brief(mean(schedule.lost.iter().copied()))
+    });
+    row("half of jobs lose at most", &|schedule| {
+        brief(quantile(&sorted(&schedule.lost), 0.5))
+    });
+    row("95% of jobs lose at most", &|schedule| {
+        brief(quantile(&sorted(&schedule.lost), 0.95))
+    });
+    row("largest time lost", &|schedule| {
+        brief(quantile(&sorted(&schedule.lost), 1.0))
+    });
+    row("mean stretch", &|schedule| {
+        decimals(schedule.summary.mean_stretch, 2)
+    });
+    row("95% of jobs have a stretch of at most", &|schedule| {
+        decimals(quantile(&sorted(&schedule.stretch), 0.95), 2)
+    });
+    row("largest stretch", &|schedule| {
+        decimals(schedule.summary.max_stretch, 1)
+    });
+    row("normalized underutilization", &|schedule| {
+        decimals(schedule.summary.normalized_underutilization, 3)
+    });
+    row(
+        "from the first submission to the last completion",
+        &|schedule| brief(schedule.summary.makespan),
+    );
+    row("pauses", &|schedule| count(schedule.summary.pauses));
+    row("migrations", &|schedule| count(schedule.summary.migrations));
+    page.table(&table);
+}
+
+fn count(count: u64) -> String {
+    number(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+/// For each value, the share of jobs that have no more, under each schedule.
+fn shares(
+    replay: &Replay,
+    title: &str,
+    axis: Axis,
+    values: impl Fn(&Schedule) -> Vec<f64>,
+) -> String {
+    let all = axis.ticks.is_none();
+    let y = Axis::linear("share of jobs").with_range(0.0, 1.0);
+    let mut chart = Chart::new(title, axis, y);
+    for (place, schedule) in replay.schedules.iter().enumerate() {
+        let values = sorted(&values(schedule));
+        let part = |point: u32| f64::from(point) / f64::from(POINTS);
+        let mut points: Vec<(f64, f64)> = vec![(1.0, at_most(&values, 1.0))];
+        points.extend(
+            (0..=POINTS)
+                .map(|point| (quantile(&values, part(point)), part(point)))
+                .filter(|(value, _)| *value > 1.0),
+        );
+        // The tail is what people ask about.
+        points.push((quantile(&values, 0.999).max(1.0), 0.999));
+        points.push((quantile(&values, 1.0).max(1.0), 1.0));
+        points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        let series = Series::new(&short(replay, place), points).styled(Style::Line);
+        chart = chart.with(series);
+    }
+    if !all {
+        // Round ends, so that the named times are there.
+        let largest = chart
+            .series
+            .iter()
+            .flat_map(|series| series.points.last())
+            .map(|point| point.0)
+            .fold(60.0, f64::max);
+        let ticks = seconds_ticks();
+        let end = ticks
+            .iter()
+            .map(|(value, _)| *value)
+            .find(|value| *value >= largest);
+        chart.x = chart.x.with_range(1.0, end.unwrap_or(largest));
+    }
+    chart.to_svg()
+}
+
+/// The share of a sorted list that is at most so much.
+#[allow(clippy::cast_precision_loss)] // numbers of jobs
+fn at_most(sorted: &[f64], value: f64) -> f64 {
+    let count = sorted.partition_point(|other| *other <= value);
+    count as f64 / sorted.len().max(1) as f64
+}

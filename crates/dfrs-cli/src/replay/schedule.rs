@@ -1,0 +1,149 @@
+//! The same jobs under one scheduler after the other.
+
+use std::thread;
+
+use dfrs_proto::journal::{Event, EventKind};
+use dfrs_sim::metrics::{STRETCH_BOUND, Summary, stretch};
+use dfrs_sim::{Batch, JobRecord, Outcome, Scheduler, Settings, simulate};
+use indicatif::ProgressBar;
+
+use super::Arguments;
+use super::source::Source;
+use super::timeline::{Cut, Timeline, Watcher};
+use crate::runs::progress;
+
+/// What became of the jobs.
+pub struct Schedule {
+    pub name: String,
+    /// None: as it was.
+    pub scheduler: Option<Scheduler>,
+    pub records: Vec<JobRecord>,
+    pub summary: Summary,
+    pub timeline: Timeline,
+    /// Time in the system beyond the run time, for each job, in seconds: what its user sees of the
+    /// scheduler.
+    pub lost: Vec<f64>,
+    /// The bounded stretch of each job.
+    pub stretch: Vec<f64>,
+    /// Time from submission to the first start, for each job, in seconds.
+    pub wait: Vec<f64>,
+}
+
+impl Schedule {
+    pub fn is_dfrs(&self) -> bool {
+        self.scheduler.as_ref().is_some_and(super::is_dfrs)
+    }
+
+    fn new(
+        name: String,
+        scheduler: Option<Scheduler>,
+        source: &Source,
+        outcome: Outcome,
+        timeline: Timeline,
+    ) -> Self {
+        let trace = &source.trace;
+        let summary = Summary::new(name.clone(), trace, source.nodes, &outcome, STRETCH_BOUND);
+        let pairs = || trace.jobs.iter().zip(&outcome.jobs);
+        Self {
+            name,
+            scheduler,
+            lost: pairs()
+                .map(|(job, record)| (record.finish.since(job.submit) - job.runtime).seconds())
+                .map(|lost| lost.max(0.0))
+                .collect(),
+            stretch: pairs()
+                .map(|(job, record)| stretch(job, record, STRETCH_BOUND))
+                .collect(),
+            wait: pairs()
+                .map(|(job, record)| record.start.since(job.submit).seconds())
+                .collect(),
+            records: outcome.jobs,
+            summary,
+            timeline,
+        }
+    }
+}
+
+/// As it was (where that is known), EASY, and the policies as they were asked for; simulations side by
+/// side.
+pub fn all(arguments: &Arguments, source: &Source) -> Result<Vec<Schedule>, String> {
+    let cut = Cut::of(&source.trace);
+    let settings = arguments.settings(source);
+    let mut wanted = vec![Scheduler::Batch(Batch::Easy)];
+    for policy in &arguments.policies {
+        if !wanted.contains(policy) {
+            wanted.push(policy.clone());
+        }
+    }
+    let jobs = source.trace.jobs.len();
+    let bar = &progress::bar_of("replay", "jobs", jobs * wanted.len(), 0);
+    let simulated: Vec<Result<Schedule, String>> = thread::scope(|scope| {
+        let handles: Vec<_> = wanted
+            .into_iter()
+            .map(|scheduler| scope.spawn(move || one(scheduler, source, cut, settings, bar)))
+            .collect();
+        let join = |handle: thread::ScopedJoinHandle<'_, _>| {
+            handle
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        handles.into_iter().map(join).collect()
+    });
+    bar.finish_and_clear();
+    let mut schedules = Vec::new();
+    if let Some((name, records)) = &source.as_it_was {
+        let outcome = Outcome {
+            jobs: records.clone(),
+            ..Outcome::default()
+        };
+        let timeline = Timeline::of_batch(cut, &source.trace, records, &source.held());
+        schedules.push(Schedule::new(name.clone(), None, source, outcome, timeline));
+    }
+    for schedule in simulated {
+        schedules.push(schedule.map_err(|error| format!("{}: {error}", arguments.file.display()))?);
+    }
+    Ok(schedules)
+}
+
+fn one(
+    scheduler: Scheduler,
+    source: &Source,
+    cut: Cut,
+    settings: Settings,
+    bar: &ProgressBar,
+) -> Result<Schedule, String> {
+    let failed = |error| format!("{scheduler}: {error}");
+    let (outcome, timeline) = match &scheduler {
+        Scheduler::Batch(_) => {
+            let (trace, nodes) = &source.batch;
+            let settings = Settings {
+                nodes: *nodes,
+                ..settings
+            };
+            let outcome = simulate(trace, &scheduler, &settings, None).map_err(failed)?;
+            bar.inc(outcome.jobs.len() as u64);
+            let timeline = Timeline::of_batch(cut, &source.trace, &outcome.jobs, &source.held());
+            (outcome, timeline)
+        }
+        Scheduler::Dfrs(_) => {
+            let mut watcher = Watcher::new(cut, &source.trace);
+            let mut sink = |event: &Event| {
+                watcher.see(event);
+                if matches!(event.kind, EventKind::Finish { .. }) {
+                    bar.inc(1);
+                }
+                Ok(())
+            };
+            let outcome = simulate(&source.trace, &scheduler, &settings, Some(&mut sink));
+            (outcome.map_err(failed)?, watcher.finish())
+        }
+    };
+    let name = scheduler.to_string();
+    Ok(Schedule::new(
+        name,
+        Some(scheduler),
+        source,
+        outcome,
+        timeline,
+    ))
+}

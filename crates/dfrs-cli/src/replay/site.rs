@@ -1,0 +1,127 @@
+//! What a site's nodes are, and how what its jobs asked for and used is taken.
+
+use clap::{Args, ValueEnum};
+use dfrs_core::Bytes;
+use dfrs_sim::trace::sacct::{CpuRule, MemoryRule, Rules, Site};
+use dfrs_sim::trace::scaled;
+
+/// The most memory of a node, in bytes.
+const MOST_MEMORY: u64 = 1 << 50;
+
+/// Options that a dump of sacct needs; other files say it themselves.
+#[derive(Args, Clone, Debug)]
+pub struct SiteOptions {
+    /// CPUs of a node as Slurm counts them (CPUTot of scontrol show node)
+    #[arg(long, value_name = "NUMBER", help_heading = "Dumps of sacct", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    cpus_per_node: Option<u32>,
+    /// Memory of a node that jobs can have (RealMemory of scontrol show node), in megabytes or with K, M,
+    /// G or T
+    #[arg(long, value_name = "SIZE", help_heading = "Dumps of sacct", value_parser = size)]
+    memory_per_node: Option<Bytes>,
+    /// What CPU jobs of a dump need
+    #[arg(long, value_enum, help_heading = "Dumps of sacct", default_value_t = Cpu::Measured)]
+    cpu: Cpu,
+    /// What memory jobs of a dump require
+    #[arg(long, value_enum, help_heading = "Dumps of sacct", default_value_t = Memory::Requested)]
+    memory: Memory,
+    /// What is added to measured memory, in percent
+    #[arg(long, value_name = "PERCENT", help_heading = "Dumps of sacct", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    memory_headroom: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Cpu {
+    /// What they used on average, at most what they had (TotalCPU)
+    Measured,
+    /// All CPUs that they had (NCPUS)
+    Requested,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Memory {
+    /// What they asked for (ReqMem), which Slurm keeps for them whether they use it or not
+    Requested,
+    /// What they used at most (MaxRSS) with a headroom, and no more than they asked for
+    Measured,
+}
+
+impl SiteOptions {
+    /// Refuses what only a dump of sacct needs, for a file that is none.
+    pub fn for_no_dump(&self) -> Result<(), String> {
+        let given = [
+            ("--cpus-per-node", self.cpus_per_node.is_some()),
+            ("--memory-per-node", self.memory_per_node.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(format!(
+                "is no dump of sacct; leave out {option}, which only a dump needs"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The machine, or which option is missing.
+    pub fn site(&self, nodes: Option<u32>) -> Result<Site, String> {
+        let missing = |option: &str| {
+            format!(
+                "a dump of sacct does not say what nodes are like; give {option}, e.g. --nodes 40 --cpus-per-node 64 --memory-per-node 256G"
+            )
+        };
+        Ok(Site {
+            nodes: nodes.ok_or_else(|| missing("--nodes"))?,
+            cpus_per_node: self
+                .cpus_per_node
+                .ok_or_else(|| missing("--cpus-per-node"))?,
+            memory_per_node: self
+                .memory_per_node
+                .ok_or_else(|| missing("--memory-per-node"))?,
+        })
+    }
+
+    /// How jobs are taken.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            cpu: match self.cpu {
+                Cpu::Measured => CpuRule::Measured,
+                Cpu::Requested => CpuRule::Requested,
+            },
+            memory: match self.memory {
+                Memory::Requested => MemoryRule::Requested,
+                Memory::Measured => MemoryRule::Measured,
+            },
+            headroom_percent: self.memory_headroom,
+        }
+    }
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    let (number, exponent) = match text.char_indices().last() {
+        Some((place, unit)) if unit.is_ascii_alphabetic() => {
+            let power = "KMGT".find(unit.to_ascii_uppercase());
+            (&text[..place], power.map(|power| 10 * (power + 1)))
+        }
+        _ => (text, Some(20)),
+    };
+    let thousandths = scaled(number.as_bytes(), 3).and_then(|number| u128::try_from(number).ok());
+    exponent
+        .zip(thousandths)
+        .and_then(|(exponent, thousandths)| u64::try_from((thousandths << exponent) / 1000).ok())
+        .filter(|bytes| (1..=MOST_MEMORY).contains(bytes))
+        .map(Bytes)
+        .ok_or_else(|| "allowed: megabytes (191000), or a number with K, M, G or T (187G)".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_slurm() {
+        assert_eq!(size("191000"), Ok(Bytes(191_000 << 20)));
+        assert_eq!(size("1.5G"), Ok(Bytes(3 << 29)));
+        assert_eq!(size("2t"), Ok(Bytes(2 << 40)));
+        for bad in ["", "0", "-1", "G", "1X", "1GB", "9999999T", "1é", "nan"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What is replayed, from whatever file.
+
+pub mod accounting;
+mod journal;
+
+use std::fmt::Write;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use dfrs_core::{Bytes, Span, Time};
+use dfrs_sim::metrics::NODE_GB;
+use dfrs_sim::trace::{MOST_NODES, Model, Trace, TraceError, TraceJob, decompressed, read, sacct};
+use dfrs_sim::{Cost, JobRecord, Scheduler, never_fits};
+
+use super::Arguments;
+use super::show::Clock;
+use crate::overload;
+
+/// How many of the things that were left out are told one by one.
+const MOST_TOLD: usize = 10;
+
+/// A machine on which the work of a file is a load above this one is not that on which its jobs ran. Small
+/// files, which are looked at less often than this, are replayed on any.
+const MOST_LOAD: f64 = 1.5;
+const FEW_LOOKS: f64 = 1e7;
+
+/// What is replayed.
+pub struct Source {
+    /// What the file is, for people.
+    pub kind: &'static str,
+    /// The jobs as DFRS gets them.
+    pub trace: Trace,
+    /// The same jobs in the same order as batch schedulers get them, and the number of their nodes.
+    pub batch: (Trace, u32),
+    /// What batch schedulers count, for people.
+    pub batch_unit: &'static str,
+    /// Number of nodes.
+    pub nodes: u32,
+    /// CPUs of a node, in what the file counts; 1 where it counts nodes.
+    pub node_cpus: f64,
+    /// Memory of a node in bytes, where it is known.
+    pub node_memory: Option<f64>,
+    /// CPUs that each job had, in the same order.
+    pub cpus: Vec<f64>,
+    /// What happened, by name, in the same order; none if the file does not say.
+    pub as_it_was: Option<(String, Vec<JobRecord>)>,
+    /// What times of the file mean.
+    pub clock: Clock,
+    /// What is not replayed: why, and how many.
+    pub left_out: Vec<(String, usize)>,
+    /// What was assumed, in sentences.
+    pub assumed: Vec<String>,
+    /// Lines for standard error.
+    pub told: String,
+}
+
+impl Source {
+    /// A cost in GB of this site's nodes in those of the simulator, whose nodes have [`NODE_GB`].
+    pub fn in_real_gigabytes(&self, cost: Cost) -> Cost {
+        let factor = self.node_gigabytes() / NODE_GB;
+        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // to a microsecond
+        let per_gigabyte = Span((cost.per_gigabyte.0 as f64 * factor).round() as i64);
+        Cost {
+            per_gigabyte,
+            ..cost
+        }
+    }
+
+    /// Memory of a node in GB; the simulator's where it is not known.
+    pub fn node_gigabytes(&self) -> f64 {
+        self.node_memory.map_or(NODE_GB, |bytes| bytes / 1e9)
+    }
+
+    /// CPUs that each job had, in nodes.
+    pub fn held(&self) -> Vec<f64> {
+        let nodes = |cpus: &f64| cpus / self.node_cpus;
+        self.cpus.iter().map(nodes).collect()
+    }
+
+    /// The first submission.
+    pub fn first(&self) -> Time {
+        let first = self.trace.jobs.first();
+        first.map_or(Time::default(), |job| job.submit)
+    }
+
+    /// The last submission.
+    pub fn last(&self) -> Time {
+        let last = self.trace.jobs.last();
+        last.map_or(Time::default(), |job| job.submit)
+    }
+
+    /// Tells how many are left out and why, and the first of them.
+    fn leave_out(&mut self, file: &Path, why: &str, count: usize, first: &[String]) {
+        if count == 0 {
+            return;
+        }
+        let file = file.display();
+        for what in first.iter().take(MOST_TOLD) {
+            let _ = writeln!(self.told, "{file}: {what}"); // a String takes all
+        }
+        let _ = writeln!(self.told, "{file}: left out, {why}: {count}");
+        self.left_out.push((why.into(), count));
+    }
+
+    /// Leaves out jobs that cannot run under one of the schedulers; all get the same jobs.
+    fn leave_out_hopeless(&mut self, arguments: &Arguments) -> Result<(), String> {
+        let file = &arguments.file;
+        let easy = Scheduler::Batch(dfrs_sim::Batch::Easy);
+        let mut keep = Vec::with_capacity(self.trace.jobs.len());
+        let mut told = Vec::new();
+        for (job, by_batch) in self.trace.jobs.iter().zip(&self.batch.0.jobs) {
+            let why = arguments
+                .policies
+                .iter()
+                .find_map(|policy| match policy {
+                    Scheduler::Batch(_) => None,
+                    Scheduler::Dfrs(_) => never_fits(job, policy, self.nodes),
+                })
+                .or_else(|| never_fits(by_batch, &easy, self.batch.1));
+            keep.push(why.is_none());
+            told.extend(why.map(|why| format!("job {} ({why})", job.id)));
+        }
+        if let (true, Some(first)) = (arguments.strict, told.first()) {
+            return Err(format!(
+                "{}: {first} does not fit on {} nodes; use more nodes, or leave out --strict to skip such jobs",
+                file.display(),
+                self.nodes
+            ));
+        }
+        if !told.is_empty() {
+            self.retain(&keep);
+        }
+        let why = format!("jobs that do not fit on {} nodes", self.nodes);
+        self.leave_out(file, &why, told.len(), &told);
+        if self.trace.jobs.is_empty() {
+            return Err(format!("{}: no job is left to replay", file.display()));
+        }
+        Ok(())
+    }
+
+    /// Refuses a machine that is far too small for the jobs.
+    fn refuse_overload(&self, arguments: &Arguments) -> Result<(), String> {
+        let mut policies = arguments.policies.clone();
+        policies.push(Scheduler::Batch(dfrs_sim::Batch::Easy)); // gets no job that is too wide
+        let overload = overload::of(&self.trace, self.nodes, &policies, arguments.period);
+        match overload {
+            Some(overload) if overload.load > MOST_LOAD && overload.looks > FEW_LOOKS => {
+                Err(format!("{}: {overload}", arguments.file.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn retain(&mut self, keep: &[bool]) {
+        fn only<T>(all: &mut Vec<T>, keep: &[bool]) {
+            let mut keep = keep.iter();
+            all.retain(|_| *keep.next().unwrap_or(&true));
+        }
+        only(&mut self.trace.jobs, keep);
+        only(&mut self.batch.0.jobs, keep);
+        only(&mut self.cpus, keep);
+        if let Some((_, records)) = &mut self.as_it_was {
+            only(records, keep);
+        }
+    }
+}
+
+/// Reads the file, whatever it is.
+pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
+    let file = arguments.file.display();
+    let mut input = open(&arguments.file)?;
+    let first = first_line(&mut input).map_err(|error| format!("{file}: {error}"))?;
+    let source = if first.starts_with(b"{") {
+        journal::read(arguments, input)
+    } else if first.contains(&b'|') || first.starts_with(b"JobID") {
+        let site = (&arguments.site, arguments.nodes);
+        accounting::read(&arguments.file, input, site, arguments.strict)
+    } else {
+        from_trace(arguments, input)
+    };
+    let mut source = source.map_err(|error| format!("{file}: {error}"))?;
+    source.refuse_overload(arguments)?;
+    source.leave_out_hopeless(arguments)?;
+    Ok(source)
+}
+
+/// The file, decompressed where it has to be.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
+    let file = path.display();
+    let opened = dfrs_sim::trace::open(path).map_err(|error| {
+        format!("{file}: cannot be opened: {error}; check the path and its permissions")
+    })?;
+    decompressed(BufReader::with_capacity(1 << 16, opened))
+        .map_err(|error| format!("{file}: cannot be read: {error}; is the file whole?"))
+}
+
+/// Whether this is a file (no pipe, which can be read only once) with a dump of sacct.
+pub fn is_dump(path: &Path) -> bool {
+    path.is_file()
+        && open(path)
+            .and_then(|mut input| first_line(&mut input))
+            .is_ok_and(|line| sacct::is_dump(&line))
+}
+
+/// The first line that is not empty, which stays in the input, as far as it can be seen.
+pub fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, String> {
+    let head = input
+        .fill_buf()
+        .map_err(|error| format!("cannot be read: {error}; is the file whole?"))?
+        .trim_ascii_start();
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
+    Ok(line.to_vec())
+}
+
+/// A trace whose jobs are the same to all schedulers.
+fn from_trace(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
+    let reading =
+        read(input, arguments.model(), arguments.strict).map_err(|error| match error {
+            TraceError::Empty(_) => {
+                format!("{error}, or a dump of sacct (docs/replay.md), or a journal")
+            }
+            error => error.to_string(),
+        })?;
+    arguments.site.for_no_dump()?;
+    let trace = reading.trace;
+    let nodes = arguments
+        .nodes
+        .or(trace.nodes)
+        .filter(|nodes| (1..=MOST_NODES).contains(nodes))
+        .ok_or("does not say how many nodes there are; give --nodes")?;
+    let has_memory = trace.has_memory;
+    // In SWF the CPU need of a job is that of its processors, which are two on a node of HPC2N.
+    let as_it_was = trace.as_it_was();
+    let (node_cpus, had): (f64, fn(&TraceJob) -> f64) = match arguments.model() {
+        Model::Hpc2n if as_it_was.is_some() => (2.0, |job| 2.0 * job.nodes_needed()),
+        _ => (1.0, |job| f64::from(job.tasks)),
+    };
+    let mut source = Source {
+        kind: "a trace",
+        batch: (trace.clone(), nodes),
+        batch_unit: "nodes, one for each task",
+        nodes,
+        node_cpus,
+        node_memory: None,
+        cpus: trace.jobs.iter().map(had).collect(),
+        as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
+        trace,
+        clock: Clock::SinceStart,
+        left_out: Vec::new(),
+        assumed: Vec::new(),
+        told: String::new(),
+    };
+    if !has_memory {
+        let assumed = "The trace does not say how much memory jobs require, so they require none, and a processor is a node. DFRS looks better than it is where memory is short (`--model`).";
+        source.assumed.push(assumed.into());
+    }
+    let told: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
+    source.leave_out(
+        &arguments.file,
+        "lines that make no sense",
+        reading.bad_lines,
+        &told,
+    );
+    Ok(source)
+}
+
+/// Memory in bytes for people who count in powers of 2, as Slurm does.
+fn bytes(bytes: Bytes) -> f64 {
+    #[allow(clippy::cast_precision_loss)] // to be looked at
+    let bytes = bytes.0 as f64;
+    bytes
+}

@@ -1,0 +1,262 @@
+//! From a journal, of a simulation or of a live cluster.
+
+mod life;
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use dfrs_core::{Bytes, Cores};
+use dfrs_proto::journal::{Event, EventKind, JournalReader, PlatformNode};
+use dfrs_sim::JobRecord;
+use dfrs_sim::trace::{MOST_NODES, MOST_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+
+use super::Source;
+use crate::replay::Arguments;
+use crate::replay::show::{Clock, number};
+use life::Life;
+
+/// Times of live journals are UNIX seconds; no simulated one lasts until 1990.
+const LIVE_FROM: f64 = 631_152_000.0;
+
+pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
+    let mut lives = Lives::default();
+    let mut reader = JournalReader::new(input);
+    for event in &mut reader {
+        let (line, event) = event.map_err(|error| format!("line {}: {error}", error.line()))?;
+        if let Err(what) = lives.take(event) {
+            let what = format!("line {line}: {what}");
+            if arguments.strict {
+                return Err(format!(
+                    "{what}; dfrs check says more, or leave out --strict"
+                ));
+            }
+            lives.odd.push(what);
+        }
+    }
+    let shape = Shape::of(&lives.platform)
+        .ok_or("has no platform, or one without nodes; dfrs check says more")?;
+    let nodes = arguments.nodes.unwrap_or(shape.count);
+    Ok(lives.into_source(arguments, &shape, nodes))
+}
+
+/// The node that stands for all.
+struct Shape {
+    cpu: f64,
+    memory: f64,
+    count: u32,
+    /// Whether all nodes are so.
+    alike: bool,
+}
+
+impl Shape {
+    /// The most frequent shape, and as many nodes of it as have the CPU of all.
+    fn of(nodes: &[PlatformNode]) -> Option<Self> {
+        let mut shapes: BTreeMap<(u64, u64), usize> = BTreeMap::new();
+        let usable = |node: &&PlatformNode| node.cpu > 0.0 && node.mem >= 0.0;
+        for node in nodes.iter().filter(usable) {
+            let shape = (node.cpu.to_bits(), node.mem.to_bits());
+            *shapes.entry(shape).or_default() += 1;
+        }
+        let (most, _) = shapes.iter().max_by_key(|(_, count)| **count)?;
+        let (cpu, memory) = (f64::from_bits(most.0), f64::from_bits(most.1));
+        let all: f64 = nodes.iter().filter(usable).map(|node| node.cpu).sum();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
+        let count = (all / cpu).round().clamp(1.0, f64::from(MOST_NODES)) as u32;
+        Some(Self {
+            cpu,
+            memory,
+            count,
+            alike: shapes.len() == 1,
+        })
+    }
+}
+
+/// All jobs of a journal, in the order in which they came.
+#[derive(Default)]
+struct Lives {
+    platform: Vec<PlatformNode>,
+    policy: String,
+    jobs: Vec<Life>,
+    /// The latest job of each id.
+    latest: BTreeMap<String, usize>,
+    resubmitted: usize,
+    odd: Vec<String>,
+}
+
+impl Lives {
+    fn take(&mut self, event: Event) -> Result<(), String> {
+        let t = event.t;
+        match event.kind {
+            EventKind::Platform { policy, nodes, .. } => {
+                self.platform = nodes;
+                self.policy = policy;
+            }
+            EventKind::Submit {
+                job,
+                tasks,
+                cpu,
+                mem,
+                mem_per_node,
+                runtime,
+            } => {
+                let place = self.jobs.len();
+                let mut life = Life::new(job.clone(), t, tasks, cpu, (mem, mem_per_node), runtime);
+                if let Some(earlier) = self.latest.insert(job, place) {
+                    if !self.jobs[earlier].is_over() {
+                        return Err("a job is submitted that is in the system".into());
+                    }
+                    self.resubmitted += 1;
+                    life.id = format!("{}#{}", life.id, place + 1);
+                }
+                self.jobs.push(life);
+            }
+            EventKind::Start { job, nodes } => self.life(&job)?.start(t, &nodes)?,
+            EventKind::Yield { job, value } => self.life(&job)?.set_yield(t, value),
+            EventKind::Pause { job, lost } => self.life(&job)?.pause(t, lost)?,
+            EventKind::Resume { job, nodes, stall } => {
+                self.life(&job)?.place(t, &nodes, stall, false)?;
+            }
+            EventKind::Migrate { job, nodes, stall } => {
+                self.life(&job)?.place(t, &nodes, stall, true)?;
+            }
+            EventKind::Finish { job, .. } => self.life(&job)?.finish(t)?,
+            EventKind::Unknown => {}
+        }
+        Ok(())
+    }
+
+    fn life(&mut self, job: &str) -> Result<&mut Life, String> {
+        self.latest
+            .get(job)
+            .and_then(|place| self.jobs.get_mut(*place))
+            .ok_or_else(|| "an event is about a job that was not submitted".into())
+    }
+
+    fn into_source(self, arguments: &Arguments, shape: &Shape, nodes: u32) -> Source {
+        let mut jobs: Vec<(TraceJob, u32, JobRecord)> = Vec::new();
+        let (mut unfinished, mut never_ran, mut measured) = (0, 0, 0);
+        let mut misfits = Vec::new();
+        for life in &self.jobs {
+            let Some(record) = life.record() else {
+                unfinished += usize::from(!life.is_over());
+                never_ran += usize::from(life.is_over());
+                continue;
+            };
+            measured += usize::from(life.is_measured());
+            match on_node(life, shape) {
+                Ok((job, cpus)) => jobs.push((job, cpus, record)),
+                Err(what) => misfits.push(format!("job {} {what}", life.id)),
+            }
+        }
+        jobs.sort_by_key(|(job, _, _)| job.submit);
+        let whole_cpus = whole(shape.cpu.floor().max(1.0));
+        let live = jobs
+            .first()
+            .is_some_and(|(job, _, _)| job.submit.seconds() > LIVE_FROM);
+        let by_cpus = jobs.iter().map(|(job, cpus, _)| TraceJob {
+            tasks: *cpus,
+            cpu: NODE_CPU,
+            memory: Bytes::ZERO,
+            ..job.clone()
+        });
+        let mut source = Source {
+            kind: "a journal of slurm-dfrs",
+            batch: (
+                Trace {
+                    jobs: by_cpus.collect(),
+                    ..Trace::default()
+                },
+                nodes.saturating_mul(whole_cpus),
+            ),
+            batch_unit: if whole_cpus == 1 {
+                "nodes, one for each task"
+            } else {
+                "CPUs, wherever they are free (a job's memory counts as the CPUs that go with it)"
+            },
+            nodes,
+            node_cpus: shape.cpu,
+            node_memory: (shape.memory > 1e6).then_some(shape.memory),
+            cpus: jobs.iter().map(|(_, cpus, _)| f64::from(*cpus)).collect(),
+            as_it_was: Some((
+                format!("as it was ({})", self.policy),
+                jobs.iter().map(|(_, _, record)| record.clone()).collect(),
+            )),
+            trace: Trace {
+                jobs: jobs.into_iter().map(|(job, _, _)| job).collect(),
+                nodes: Some(nodes),
+                has_memory: true,
+            },
+            clock: if live { Clock::Utc } else { Clock::SinceStart },
+            left_out: Vec::new(),
+            assumed: Vec::new(),
+            told: String::new(),
+        };
+        if !shape.alike {
+            source.assumed.push(format!(
+                "The nodes of the journal differ. It is replayed on {nodes} nodes like most of them (CPU {}).",
+                number(whole_cpus as usize)
+            ));
+        }
+        if measured > 0 {
+            source.assumed.push(format!("The journal does not know the run time of {} jobs: the progress that they made counts.", number(measured)));
+        }
+        source.assumed.push("In the curve of the CPU in use, as it was takes each job as if it had run from its first start at full speed.".into());
+        let file = &arguments.file;
+        source.leave_out(
+            file,
+            "events that make no sense (dfrs check says more)",
+            self.odd.len(),
+            &self.odd,
+        );
+        source.leave_out(
+            file,
+            "jobs that need more than such nodes have",
+            misfits.len(),
+            &misfits,
+        );
+        source.leave_out(file, "jobs that had not ended", unfinished, &[]);
+        source.leave_out(file, "jobs that ended before they started", never_ran, &[]);
+        source
+    }
+}
+
+/// The job in shares of a node, and the CPUs that it takes from others under a batch scheduler.
+fn on_node(life: &Life, shape: &Shape) -> Result<(TraceJob, u32), String> {
+    let (cpu, memory) = (
+        life.cpu / shape.cpu,
+        life.memory_of_task() / shape.memory.max(f64::MIN_POSITIVE),
+    );
+    if !(0.0..=1.0 + 1e-9).contains(&cpu) || !(0.0..=1.0 + 1e-9).contains(&memory) {
+        return Err(format!(
+            "needs {} of a node's CPU and {} of its memory for a task",
+            life.cpu / shape.cpu,
+            life.memory_of_task() / shape.memory
+        ));
+    }
+    if !(1..=MOST_TASKS).contains(&life.tasks) {
+        return Err(format!("has {} tasks", life.tasks));
+    }
+    #[allow(clippy::cast_precision_loss)] // both are below 2^53
+    let of = |all: u64| all as f64;
+    let parts = |share: f64, all: u64| whole_64((share * of(all)).ceil()).min(all);
+    let cpus = (life.cpu.ceil()).max((memory * shape.cpu).ceil()).max(1.0);
+    let job = TraceJob::new(
+        &life.id,
+        life.submit,
+        life.tasks,
+        Cores(parts(cpu, NODE_CPU.0).max(1)),
+        Bytes(parts(memory, NODE_MEMORY.0)),
+        life.runtime(),
+    );
+    Ok((job, life.tasks.saturating_mul(whole(cpus))))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+fn whole(number: f64) -> u32 {
+    number as u32
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+fn whole_64(number: f64) -> u64 {
+    number as u64
+}

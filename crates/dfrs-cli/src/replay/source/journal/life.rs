@@ -1,0 +1,212 @@
+//! One job of a journal.
+
+use dfrs_core::{NodeIndex, Span, Time};
+use dfrs_sim::JobRecord;
+
+/// What a job did so far.
+pub struct Life {
+    pub id: String,
+    pub submit: Time,
+    pub tasks: u32,
+    /// CPU need of one task.
+    pub cpu: f64,
+    /// Memory of one task, and once on each node.
+    memory: (f64, f64),
+    /// Run time, where the journal says it.
+    given: Option<Span>,
+    record: JobRecord,
+    started: bool,
+    over: bool,
+    /// One node for each task; empty unless it runs.
+    nodes: Vec<NodeIndex>,
+    /// Nodes that it had first.
+    first_nodes: usize,
+    share: f64,
+    /// Seconds of dedicated run time done until `since`.
+    progress: f64,
+    since: Time,
+    stalled_until: Time,
+}
+
+impl Life {
+    pub fn new(
+        id: String,
+        t: Time,
+        tasks: u32,
+        cpu: f64,
+        memory: (f64, f64),
+        given: Option<Span>,
+    ) -> Self {
+        Self {
+            id,
+            submit: t,
+            tasks,
+            cpu,
+            memory,
+            given,
+            record: JobRecord::default(),
+            started: false,
+            over: false,
+            nodes: Vec::new(),
+            first_nodes: 0,
+            share: 0.0,
+            progress: 0.0,
+            since: t,
+            stalled_until: t,
+        }
+    }
+
+    pub fn start(&mut self, t: Time, nodes: &[NodeIndex]) -> Result<(), String> {
+        if self.started {
+            return Err("a job starts that has started".into());
+        }
+        self.started = true;
+        self.record.start = t;
+        let mut different = nodes.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        self.first_nodes = different.len();
+        self.since = t;
+        self.nodes = nodes.to_vec();
+        Ok(())
+    }
+
+    pub fn set_yield(&mut self, t: Time, value: f64) {
+        self.advance(t);
+        self.share = value.clamp(0.0, 1.0);
+    }
+
+    pub fn pause(&mut self, t: Time, lost: bool) -> Result<(), String> {
+        if self.nodes.is_empty() {
+            return Err("a job is paused that does not run".into());
+        }
+        self.advance(t);
+        self.nodes.clear();
+        self.record.pauses += 1;
+        if lost {
+            self.progress = 0.0;
+        }
+        Ok(())
+    }
+
+    /// It comes back, or moves.
+    pub fn place(
+        &mut self,
+        t: Time,
+        nodes: &[NodeIndex],
+        stall: Option<Span>,
+        moves: bool,
+    ) -> Result<(), String> {
+        if !self.started || self.over || self.nodes.is_empty() == moves {
+            return Err("a job moves that does not run, or comes back that does".into());
+        }
+        self.advance(t);
+        if moves {
+            self.record.migrations += 1;
+            let moved = self.nodes.iter().zip(nodes).filter(|(old, new)| old != new);
+            self.record.migrated_tasks += moved.count() as u64;
+        }
+        self.nodes = nodes.to_vec();
+        self.stalled_until = Time(t.0.saturating_add(stall.map_or(0, |stall| stall.0)));
+        Ok(())
+    }
+
+    pub fn finish(&mut self, t: Time) -> Result<(), String> {
+        if self.over {
+            return Err("a job ends that has ended".into());
+        }
+        self.advance(t);
+        self.nodes.clear();
+        self.over = true;
+        self.record.finish = t;
+        Ok(())
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// What became of it; none unless it ran and ended.
+    pub fn record(&self) -> Option<JobRecord> {
+        (self.started && self.over).then(|| self.record.clone())
+    }
+
+    /// Whether its run time is the progress that it made.
+    pub fn is_measured(&self) -> bool {
+        self.given.is_none()
+    }
+
+    pub fn runtime(&self) -> Span {
+        #[allow(clippy::cast_possible_truncation)] // to a microsecond, and saturates
+        self.given
+            .unwrap_or(Span((self.progress * 1e6).round() as i64))
+    }
+
+    /// Memory of one task, with its part of what is required once on each node where it ran first.
+    pub fn memory_of_task(&self) -> f64 {
+        #[allow(clippy::cast_precision_loss)] // a few nodes
+        let nodes = self.first_nodes.max(1) as f64;
+        self.memory.0 + self.memory.1 * nodes / f64::from(self.tasks.max(1))
+    }
+
+    fn advance(&mut self, t: Time) {
+        let from = self.since.max(self.stalled_until);
+        if !self.nodes.is_empty() && t > from {
+            self.progress += self.share * t.since(from).seconds();
+        }
+        self.since = t;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        Time::from_seconds(seconds)
+    }
+
+    #[test]
+    fn progress_is_made_by_the_yield_but_for_pauses_and_stalls() {
+        let mut life = Life::new("1".into(), at(0), 2, 1.0, (10.0, 8.0), None);
+        assert!(life.record().is_none());
+        life.start(at(10), &[NodeIndex(0), NodeIndex(0)])
+            .expect("start");
+        life.set_yield(at(10), 0.5);
+        life.pause(at(110), false).expect("pause"); // 50
+        assert!(life.pause(at(110), false).is_err());
+        life.place(
+            at(210),
+            &[NodeIndex(1), NodeIndex(2)],
+            Some(Span::from_seconds(30)),
+            false,
+        )
+        .expect("resume");
+        life.set_yield(at(220), 1.0);
+        life.place(at(260), &[NodeIndex(1), NodeIndex(3)], None, true)
+            .expect("migrate"); // 20
+        life.finish(at(270)).expect("finish"); // 10
+        assert!(life.finish(at(270)).is_err());
+        assert_eq!(life.runtime(), Span::from_seconds(80));
+        assert_eq!(life.memory_of_task(), 14.0);
+        let record = life.record().expect("a record");
+        assert_eq!(
+            (record.pauses, record.migrations, record.migrated_tasks),
+            (1, 1, 1)
+        );
+        assert_eq!((record.start, record.finish), (at(10), at(270)));
+    }
+
+    #[test]
+    fn lost_progress_does_not_count() {
+        let mut life = Life::new("1".into(), at(0), 1, 1.0, (0.0, 0.0), None);
+        assert!(life.place(at(5), &[NodeIndex(0)], None, false).is_err());
+        life.start(at(0), &[NodeIndex(0)]).expect("start");
+        life.set_yield(at(0), 1.0);
+        life.pause(at(100), true).expect("pause");
+        life.place(at(100), &[NodeIndex(0)], None, false)
+            .expect("resume");
+        life.finish(at(130)).expect("finish");
+        assert_eq!(life.runtime(), Span::from_seconds(30));
+    }
+}

@@ -1,0 +1,82 @@
+//! The short table on standard output.
+
+use std::fmt::Write;
+
+use super::Replay;
+use super::compare::{Shift, mean, quantile, sorted};
+use super::show::{duration, number, percent};
+
+/// A line for each schedule, and below it who is better and who is worse off.
+pub fn table(replay: &Replay) -> String {
+    let source = &replay.source;
+    let first = source.first();
+    let mut text = format!(
+        "{}: {} jobs on {} nodes, submitted from {} to {}\n\n",
+        source.kind,
+        number(source.trace.jobs.len()),
+        number(source.nodes as usize),
+        source.clock.show(first, first),
+        source.clock.show(source.last(), first),
+    );
+    let heads = [
+        "",
+        "mean wait",
+        "95% wait",
+        "mean lost",
+        "mean stretch",
+        "max stretch",
+        "pauses",
+        "migrations",
+    ];
+    let mut rows: Vec<Vec<String>> = vec![heads.map(String::from).to_vec()];
+    rows.extend(replay.schedules.iter().map(|schedule| {
+        let summary = &schedule.summary;
+        vec![
+            schedule.name.clone(),
+            duration(mean(schedule.wait.iter().copied())),
+            duration(quantile(&sorted(&schedule.wait), 0.95)),
+            duration(mean(schedule.lost.iter().copied())),
+            dfrs_report::decimals(summary.mean_stretch, 2),
+            dfrs_report::decimals(summary.max_stretch, 1),
+            summary.pauses.to_string(),
+            summary.migrations.to_string(),
+        ]
+    }));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..heads.len()).filter_map(width).collect();
+    for row in &rows {
+        let _ = write!(text, "{:<width$}", row[0], width = widths[0]); // a String takes all
+        for (field, width) in row.iter().zip(&widths).skip(1) {
+            let _ = write!(text, "  {field:>width$}");
+        }
+        text.push('\n');
+    }
+    text + "\nLost is the time in the system beyond the run time; stretch is bounded at 10 s.\n"
+        + &verdict(replay, replay.before)
+}
+
+/// In a sentence: how many jobs are done sooner and later than under the schedule at this position.
+pub fn verdict(replay: &Replay, before: usize) -> String {
+    let (before, after) = (&replay.schedules[before], &replay.schedules[replay.after]);
+    let jobs = replay.source.trace.jobs.len();
+    let shift = Shift::of_all(&before.lost, &after.lost);
+    #[allow(clippy::cast_precision_loss)] // numbers of jobs
+    let share = |count: usize| percent(count as f64 / jobs.max(1) as f64);
+    let by = |moved: &super::compare::Moved| match moved.count {
+        0 => String::new(),
+        _ => format!(" (half of them by {} or more)", duration(moved.median)),
+    };
+    let worst = match shift.later.count {
+        0 => String::new(),
+        _ => format!(" The worst is {} later.", duration(shift.later.most)),
+    };
+    format!(
+        "Under {}, against {}: {} of jobs are done more than a minute sooner{}, {} more than a minute later{}.{worst}\n",
+        after.name,
+        before.name,
+        share(shift.sooner.count),
+        by(&shift.sooner),
+        share(shift.later.count),
+        by(&shift.later),
+    )
+}

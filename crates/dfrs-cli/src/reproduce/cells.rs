@@ -1,0 +1,154 @@
+//! The cells of an experiment: what was measured beside what is published.
+
+use dfrs_report::{Cell, Close, compared, csv_line, decimals, percent, significant};
+
+use super::experiment::{EASY, EASY_PUBLISHED, Experiment};
+use super::measure::{Measure, Spread};
+use super::published::{Statistic, Value, published};
+use super::results::{Query, Results};
+use super::traces::TraceSet;
+
+/// The three numbers that are told of a cell.
+pub const STATISTICS: [Statistic; 3] =
+    [Statistic::Average, Statistic::Deviation, Statistic::Maximum];
+
+impl Experiment {
+    /// The cell's values.
+    pub fn spread(
+        &self,
+        results: &Results,
+        set: TraceSet,
+        policy: &str,
+        period: Option<u32>,
+        measure: Measure,
+    ) -> Option<Spread> {
+        let penalty = self.penalty;
+        results.spread(&Query {
+            set,
+            policy,
+            penalty,
+            period,
+            measure,
+        })
+    }
+
+    /// Its periods; one that is none where it has none.
+    pub fn all_periods(&self) -> Vec<Option<u32>> {
+        match self.periods {
+            [] => vec![None],
+            periods => periods.iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// Whether the paper prints anything for this set.
+    pub fn is_published(&self, set: TraceSet) -> bool {
+        self.policies.iter().any(|policy| {
+            self.all_periods().into_iter().any(|period| {
+                self.measures.iter().any(|measure| {
+                    STATISTICS.into_iter().any(|statistic| {
+                        published(self.name, set, policy, period, *measure, statistic).is_some()
+                    })
+                })
+            })
+        })
+    }
+
+    /// Everything that was measured, a line for each cell.
+    pub fn csv(&self, results: &Results) -> String {
+        let mut csv = csv_line(&[
+            "traces",
+            "policy",
+            "penalty_seconds",
+            "period_seconds",
+            "measure",
+            "count",
+            "mean",
+            "standard_deviation",
+            "maximum",
+            "published_mean",
+            "published_standard_deviation",
+            "published_maximum",
+        ]);
+        for set in self.sets {
+            for policy in self.policies {
+                for period in self.all_periods() {
+                    for measure in self.measures {
+                        let Some(spread) = self.spread(results, *set, policy, period, *measure)
+                        else {
+                            continue;
+                        };
+                        let mut fields = vec![
+                            set.name(),
+                            (*policy).into(),
+                            self.penalty.to_string(),
+                            period.map_or(String::new(), |period| period.to_string()),
+                            measure.name().into(),
+                            spread.count.to_string(),
+                            spread.mean.to_string(),
+                            spread.deviation.to_string(),
+                            spread.maximum.to_string(),
+                        ];
+                        fields.extend(STATISTICS.map(|statistic| {
+                            match published(self.name, *set, policy, period, *measure, statistic) {
+                                None => String::new(),
+                                Some(Value::Is(value)) => value.to_string(),
+                                Some(Value::Below(value)) => format!("<{value}"),
+                            }
+                        }));
+                        csv += &csv_line(&fields);
+                    }
+                }
+            }
+        }
+        csv
+    }
+}
+
+impl Spread {
+    /// One of its numbers.
+    pub const fn get(&self, statistic: Statistic) -> f64 {
+        match statistic {
+            Statistic::Average => self.mean,
+            Statistic::Deviation => self.deviation,
+            Statistic::Maximum => self.maximum,
+        }
+    }
+}
+
+/// A policy's name for people.
+pub fn label(policy: &str) -> String {
+    match policy {
+        EASY_PUBLISHED => format!("{policy} (as published)"),
+        EASY => format!("{policy} (as defined)"),
+        _ => policy.into(),
+    }
+}
+
+/// A number as the papers print such numbers.
+pub fn show(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::Underutilization => percent(value),
+        Measure::MaxStretch | Measure::MeanStretch => significant(value, 4),
+        _ => decimals(value, 2),
+    }
+}
+
+/// Published, reproduced, and what lies between them.
+pub fn beside(measure: Measure, value: Option<Value>, reproduced: f64) -> [Cell; 3] {
+    match value {
+        Some(Value::Below(limit)) => {
+            let (text, close) = if reproduced < limit {
+                ("below", Close::Near)
+            } else {
+                ("above", Close::of(limit, reproduced))
+            };
+            [
+                Cell::number(format!("< {}", show(measure, limit))),
+                Cell::number(show(measure, reproduced)),
+                Cell::marked(text, close),
+            ]
+        }
+        Some(Value::Is(value)) => compared(Some(value), reproduced, |value| show(measure, value)),
+        None => compared(None, reproduced, |value| show(measure, value)),
+    }
+}

@@ -1,0 +1,119 @@
+//! Charts of experiments.
+
+use dfrs_report::{Axis, Chart, Series, Style};
+
+use super::cells::label;
+use super::experiment::{BATCH, BEST, EASY, EASY_PUBLISHED, Experiment};
+use super::measure::Measure;
+use super::published::{Statistic, Value, published};
+use super::results::Results;
+use super::traces::TraceSet;
+
+/// Averages over the load, a line for each policy. What is not DFRS is dashed.
+pub fn by_load(experiment: &Experiment, results: &Results) -> Option<Chart> {
+    let measure = *experiment.measures.first()?;
+    let mut chart = Chart::new(
+        experiment.title,
+        Axis::linear("offered load").with_ticks(
+            (1..10)
+                .map(|tenths| (f64::from(tenths) / 10.0, format!("0.{tenths}")))
+                .collect(),
+        ),
+        Axis::log(&format!("average {}", measure.title())),
+    );
+    for policy in experiment.policies {
+        let points: Option<Vec<(f64, f64)>> = experiment
+            .sets
+            .iter()
+            .map(|set| {
+                let TraceSet::Load(tenths) = set else {
+                    return None;
+                };
+                let spread = experiment.spread(results, *set, policy, None, measure)?;
+                Some((f64::from(*tenths) / 10.0, spread.mean))
+            })
+            .collect();
+        let series = Series::new(&label(policy), points?);
+        chart = chart.with(match *policy {
+            BEST => series.bold(),
+            policy if BATCH.contains(&policy) => series.dashed(),
+            _ => series,
+        });
+    }
+    Some(chart)
+}
+
+/// Averages over the period on one set of traces, batch schedulers as levels, with what the text of
+/// the paper says about underutilization.
+pub fn by_period(experiment: &Experiment, results: &Results, set: TraceSet) -> Option<Chart> {
+    let measure = *experiment.measures.first()?;
+    let axis = Axis::linear(&format!("average {}", measure.title())).with_range(0.0, 0.1);
+    let mut chart = Chart::new(
+        &format!("{}: {}", experiment.title, set.title()),
+        period_axis(experiment),
+        axis,
+    )
+    .with(curve(experiment, results, set, measure, BEST)?);
+    for policy in [EASY_PUBLISHED, EASY] {
+        let spread = experiment.spread(results, set, policy, None, measure)?;
+        chart = chart.with(Series::level(&label(policy), spread.mean));
+    }
+    let text = |policy: &str| {
+        let name = "tpds-underutilization";
+        published(name, set, policy, None, measure, Statistic::Average)
+    };
+    if let Some(Value::Is(value)) = text(EASY_PUBLISHED) {
+        chart = chart.with(Series::level("EASY, published", value));
+    }
+    if let Some(Value::Is(value)) = text(BEST) {
+        let point = Series::new("GreedyPM*/per/…, published", vec![(600.0, value)]);
+        chart = chart.with(point.styled(Style::Points));
+    }
+    Some(chart)
+}
+
+/// Averages over the period, a line for each set of traces that there is.
+pub fn sets_by_period(experiment: &Experiment, results: &Results) -> Option<Chart> {
+    let measure = *experiment.measures.first()?;
+    let title = format!("average {}", measure.title());
+    let axis = Axis::linear(&title).with_range(0.0, 1.0);
+    let mut chart = Chart::new(experiment.title, period_axis(experiment), axis);
+    for set in experiment.sets {
+        if let Some(mut series) = curve(experiment, results, *set, measure, BEST) {
+            series.name = set.title();
+            chart = chart.with(series);
+        }
+    }
+    (!chart.series.is_empty()).then_some(chart)
+}
+
+fn period_axis(experiment: &Experiment) -> Axis {
+    let named = [600, 1800, 3600, 6000, 9000, 12_000];
+    let ticks = experiment
+        .periods
+        .iter()
+        .filter(|period| named.contains(period));
+    Axis::linear("period in seconds").with_ticks(
+        ticks
+            .map(|period| (f64::from(*period), period.to_string()))
+            .collect(),
+    )
+}
+
+fn curve(
+    experiment: &Experiment,
+    results: &Results,
+    set: TraceSet,
+    measure: Measure,
+    policy: &str,
+) -> Option<Series> {
+    let points: Option<Vec<(f64, f64)>> = experiment
+        .periods
+        .iter()
+        .map(|period| {
+            let spread = experiment.spread(results, set, policy, Some(*period), measure)?;
+            Some((f64::from(*period), spread.mean))
+        })
+        .collect();
+    Some(Series::new(&label(policy), points?))
+}

@@ -1,0 +1,230 @@
+//! What is kept of a run, and what is measured on it.
+
+use dfrs_core::Span;
+use dfrs_sim::Outcome;
+use dfrs_sim::metrics::{STRETCH_BOUND, Summary, stretch};
+use dfrs_sim::trace::Trace;
+use serde::{Deserialize, Serialize};
+
+/// The run time below which the IPDPS 2010 paper bounds stretch.
+const IPDPS_STRETCH_BOUND: Span = Span::from_seconds(30);
+
+/// What is kept of one run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measured {
+    pub jobs: u32,
+    /// Stretches bounded at 10 s, as in the TPDS paper.
+    pub max_stretch: f64,
+    pub mean_stretch: f64,
+    /// Bounded at 30 s, as in the IPDPS paper.
+    pub max_stretch_30: f64,
+    pub underutilization: f64,
+    /// In seconds.
+    pub makespan: f64,
+    pub pauses: u64,
+    pub migrations: u64,
+    pub pause_gb: f64,
+    pub migration_gb: f64,
+    /// In seconds, on the machine of the run.
+    pub decide_mean: f64,
+    pub decide_max: f64,
+}
+
+impl Measured {
+    pub fn new(trace: &Trace, nodes: u32, outcome: &Outcome) -> Self {
+        let summary = Summary::new(String::new(), trace, nodes, outcome, STRETCH_BOUND);
+        let pairs = trace.jobs.iter().zip(&outcome.jobs);
+        Self {
+            jobs: u32::try_from(summary.jobs).unwrap_or(u32::MAX),
+            max_stretch: summary.max_stretch,
+            mean_stretch: summary.mean_stretch,
+            max_stretch_30: pairs
+                .map(|(job, record)| stretch(job, record, IPDPS_STRETCH_BOUND))
+                .fold(1.0, f64::max),
+            underutilization: summary.normalized_underutilization,
+            makespan: summary.makespan,
+            pauses: summary.pauses,
+            migrations: summary.migrations,
+            pause_gb: summary.pause_gb,
+            migration_gb: summary.migration_gb,
+            decide_mean: summary.decide_seconds_mean,
+            decide_max: summary.decide_seconds_max,
+        }
+    }
+}
+
+/// What is measured on a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The largest stretch (10 s) over the offline bound.
+    DegradationFromBound,
+    /// The largest stretch (30 s) over that of the best of the IPDPS paper's algorithms with this
+    /// penalty on the same trace.
+    DegradationFromBest {
+        penalty: u32,
+    },
+    /// Normalized.
+    Underutilization,
+    MaxStretch,
+    MeanStretch,
+    /// GB/s, pauses and migrations.
+    Bandwidth,
+    PauseBandwidth,
+    MigrationBandwidth,
+    PausesPerHour,
+    MigrationsPerHour,
+    PausesPerJob,
+    MigrationsPerJob,
+    /// Seconds.
+    MeanDecision,
+    LongestDecision,
+}
+
+impl Measure {
+    /// Name in tables and on axes.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::DegradationFromBound => "degradation from bound",
+            Self::DegradationFromBest { .. } => "degradation factor",
+            Self::Underutilization => "normalized underutilization",
+            Self::MaxStretch => "largest stretch",
+            Self::MeanStretch => "mean stretch",
+            Self::Bandwidth => "memory moved, GB/s",
+            Self::PauseBandwidth => "pauses, GB/s",
+            Self::MigrationBandwidth => "migrations, GB/s",
+            Self::PausesPerHour => "pauses per hour",
+            Self::MigrationsPerHour => "migrations per hour",
+            Self::PausesPerJob => "pauses per job",
+            Self::MigrationsPerJob => "migrations per job",
+            Self::MeanDecision => "mean decision, s",
+            Self::LongestDecision => "longest decision, s",
+        }
+    }
+
+    /// Name in CSV files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DegradationFromBound => "degradation_from_bound",
+            Self::DegradationFromBest { .. } => "degradation_from_best",
+            Self::Underutilization => "normalized_underutilization",
+            Self::MaxStretch => "max_stretch",
+            Self::MeanStretch => "mean_stretch",
+            Self::Bandwidth => "gb_per_second",
+            Self::PauseBandwidth => "pause_gb_per_second",
+            Self::MigrationBandwidth => "migration_gb_per_second",
+            Self::PausesPerHour => "pauses_per_hour",
+            Self::MigrationsPerHour => "migrations_per_hour",
+            Self::PausesPerJob => "pauses_per_job",
+            Self::MigrationsPerJob => "migrations_per_job",
+            Self::MeanDecision => "decide_seconds_mean",
+            Self::LongestDecision => "decide_seconds_max",
+        }
+    }
+
+    /// Whether it needs the offline bound.
+    pub const fn needs_bound(self) -> bool {
+        matches!(self, Self::DegradationFromBound)
+    }
+
+    /// Its value; `bound` and `best` are the trace's. Rates of a trace that takes no time are 0.
+    pub fn of(self, run: &Measured, bound: Option<f64>, best: Option<f64>) -> Option<f64> {
+        let rate = |amount: f64| {
+            if run.makespan > 0.0 {
+                amount / run.makespan
+            } else {
+                0.0
+            }
+        };
+        #[allow(clippy::cast_precision_loss)] // counts of events
+        let (pauses, migrations) = (run.pauses as f64, run.migrations as f64);
+        let jobs = f64::from(run.jobs.max(1));
+        Some(match self {
+            Self::DegradationFromBound => run.max_stretch / bound?,
+            Self::DegradationFromBest { .. } => run.max_stretch_30 / best?,
+            Self::Underutilization => run.underutilization,
+            Self::MaxStretch => run.max_stretch,
+            Self::MeanStretch => run.mean_stretch,
+            Self::Bandwidth => rate(run.pause_gb + run.migration_gb),
+            Self::PauseBandwidth => rate(run.pause_gb),
+            Self::MigrationBandwidth => rate(run.migration_gb),
+            Self::PausesPerHour => rate(pauses * 3600.0),
+            Self::MigrationsPerHour => rate(migrations * 3600.0),
+            Self::PausesPerJob => pauses / jobs,
+            Self::MigrationsPerJob => migrations / jobs,
+            Self::MeanDecision => run.decide_mean,
+            Self::LongestDecision => run.decide_max,
+        })
+    }
+}
+
+/// What is said about a number of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    pub count: usize,
+    pub mean: f64,
+    /// Of the sample: over n − 1; 0 for one value.
+    pub deviation: f64,
+    pub maximum: f64,
+}
+
+impl Spread {
+    /// None without values.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        #[allow(clippy::cast_precision_loss)] // thousands
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Self {
+            count: values.len(),
+            mean,
+            deviation: (squares / (count - 1.0).max(1.0)).sqrt(),
+            maximum: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_is_that_of_a_sample() {
+        assert_eq!(Spread::of(&[]), None);
+        let one = Spread::of(&[3.0]).expect("a value");
+        assert_eq!(
+            (one.count, one.mean, one.deviation, one.maximum),
+            (1, 3.0, 0.0, 3.0)
+        );
+        let some = Spread::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).expect("values");
+        assert!((some.mean - 5.0).abs() < 1e-12);
+        assert!((some.deviation - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn measures_are_what_they_say() {
+        let run = Measured {
+            jobs: 10,
+            max_stretch: 8.0,
+            mean_stretch: 2.0,
+            max_stretch_30: 6.0,
+            underutilization: 0.5,
+            makespan: 7200.0,
+            pauses: 20,
+            migrations: 5,
+            pause_gb: 7200.0,
+            migration_gb: 720.0,
+            decide_mean: 0.0,
+            decide_max: 0.0,
+        };
+        let of = |measure: Measure| measure.of(&run, Some(4.0), Some(3.0)).expect("a value");
+        assert_eq!(of(Measure::DegradationFromBound), 2.0);
+        assert_eq!(of(Measure::DegradationFromBest { penalty: 0 }), 2.0);
+        assert_eq!(of(Measure::PausesPerHour), 10.0);
+        assert_eq!(of(Measure::MigrationsPerJob), 0.5);
+        assert!((of(Measure::Bandwidth) - 1.1).abs() < 1e-12);
+        assert_eq!(Measure::DegradationFromBound.of(&run, None, None), None);
+    }
+}

@@ -1,0 +1,261 @@
+//! Tables of experiments.
+
+use dfrs_report::{Cell, Table, decimals};
+
+use super::cells::{STATISTICS, beside, label, show};
+use super::experiment::{BATCH, Experiment};
+use super::measure::{Measure, Spread};
+use super::published::{Statistic, Value, published};
+use super::results::Results;
+use super::traces::{ALL_TRACES, TraceSet};
+
+/// The averages behind a chart: a row for each policy (and set, where there are several curves of
+/// one), a column for each load or period.
+pub fn averages(experiment: &Experiment, results: &Results) -> Option<Table> {
+    let measure = *experiment.measures.first()?;
+    let caption = format!("Averages of {}.", measure.title());
+    if experiment.periods.is_empty() {
+        let columns: Vec<String> = experiment
+            .sets
+            .iter()
+            .map(|set| set.name().replace("load-", ""))
+            .collect();
+        let mut heads = vec!["policy"];
+        heads.extend(columns.iter().map(String::as_str));
+        let mut table = Table::new(&caption, &heads);
+        for policy in experiment.policies {
+            let cells = experiment
+                .sets
+                .iter()
+                .map(|set| average(experiment, results, *set, policy, None, measure));
+            table.row([Cell::text(label(policy))].into_iter().chain(cells));
+        }
+        return Some(table);
+    }
+    let columns: Vec<String> = experiment
+        .periods
+        .iter()
+        .map(|period| format!("{period} s"))
+        .collect();
+    let mut heads = vec!["traces", "policy"];
+    heads.extend(columns.iter().map(String::as_str));
+    let mut table = Table::new(&caption, &heads);
+    for set in present(experiment, results) {
+        for policy in experiment.policies {
+            // What knows no period has one value.
+            let is_batch = BATCH.contains(policy);
+            let cells = experiment
+                .periods
+                .iter()
+                .take(if is_batch { 1 } else { usize::MAX })
+                .map(|period| average(experiment, results, set, policy, Some(*period), measure));
+            let names = [Cell::text(set.short_title()), Cell::text(label(policy))];
+            table.row(names.into_iter().chain(cells));
+        }
+    }
+    Some(table)
+}
+
+fn average(
+    experiment: &Experiment,
+    results: &Results,
+    set: TraceSet,
+    policy: &str,
+    period: Option<u32>,
+    measure: Measure,
+) -> Cell {
+    let spread = experiment.spread(results, set, policy, period, measure);
+    Cell::number(spread.map_or("–".into(), |spread| show(measure, spread.mean)))
+}
+
+/// For each set of traces: average, deviation and maximum of each policy, beside what is published if
+/// anything is.
+pub fn spreads(experiment: &Experiment, results: &Results) -> Vec<Table> {
+    let Some(measure) = experiment.measures.first().copied() else {
+        return Vec::new();
+    };
+    present(experiment, results)
+        .map(|set| {
+            // A statistic of which the paper prints nothing has one column.
+            let is_printed = |statistic: Statistic| {
+                experiment.policies.iter().any(|policy| {
+                    published(experiment.name, set, policy, None, measure, statistic).is_some()
+                })
+            };
+            let has_groups = experiment.is_published(set);
+            let mut heads = vec!["policy"];
+            let mut groups = vec![("", 1)];
+            for statistic in STATISTICS {
+                if is_printed(statistic) {
+                    heads.extend(["published", "reproduced", "difference"]);
+                    groups.push((name(statistic), 3));
+                } else {
+                    heads.push(if has_groups {
+                        "reproduced"
+                    } else {
+                        name(statistic)
+                    });
+                    groups.push((name(statistic), 1));
+                }
+            }
+            let count = results.traces.of(set).len();
+            let caption = format!("{}, {}: {}.", measure.title(), set.title(), traces(count));
+            let mut table = Table::new(&first_upper(&caption), &heads);
+            for (head, columns) in groups.into_iter().filter(|_| has_groups) {
+                table = table.group(head, columns);
+            }
+            for policy in experiment.policies {
+                let Some(spread) = experiment.spread(results, set, policy, None, measure) else {
+                    continue;
+                };
+                let mut row = vec![Cell::text(label(policy))];
+                for statistic in STATISTICS {
+                    let reproduced = spread.get(statistic);
+                    let value = published(experiment.name, set, policy, None, measure, statistic);
+                    if is_printed(statistic) {
+                        let [printed, ours, difference] = beside(measure, value, reproduced);
+                        let errors = match (statistic, value) {
+                            (Statistic::Average, Some(Value::Is(value))) => {
+                                standard_errors(experiment, results, set, policy, spread, value)
+                            }
+                            _ => String::new(),
+                        };
+                        row.extend([printed, ours, difference.followed_by(&errors)]);
+                    } else {
+                        row.push(Cell::number(show(measure, reproduced)));
+                    }
+                }
+                table.row(row);
+            }
+            table
+        })
+        .collect()
+}
+
+/// How many standard errors of the two averages lie between them: the synthetic traces are others than
+/// the paper's. The loads of one trace are not independent, so traces are counted, not runs. Where the
+/// paper prints no deviation it is taken to be ours.
+fn standard_errors(
+    experiment: &Experiment,
+    results: &Results,
+    set: TraceSet,
+    policy: &str,
+    ours: Spread,
+    value: f64,
+) -> String {
+    let traces = u32::try_from(results.traces.of(TraceSet::Unscaled).len()).unwrap_or(u32::MAX);
+    if !matches!(set, TraceSet::Unscaled | TraceSet::Scaled) || traces < 2 {
+        return String::new();
+    }
+    let measure = experiment.measures[0];
+    let deviation = Statistic::Deviation;
+    let theirs = match published(experiment.name, set, policy, None, measure, deviation) {
+        Some(Value::Is(deviation)) => deviation,
+        _ => ours.deviation,
+    };
+    let variance =
+        theirs.powi(2) / f64::from(ALL_TRACES) + ours.deviation.powi(2) / f64::from(traces);
+    let errors = (ours.mean - value).abs() / variance.sqrt();
+    format!(" ({} se)", decimals(errors, 1))
+}
+
+/// Two measures a table: average and maximum of each policy and period beside what is published.
+pub fn measures(experiment: &Experiment, results: &Results) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for set in present(experiment, results) {
+        for pair in experiment.measures.chunks(2) {
+            let has_periods = !experiment.periods.is_empty();
+            let mut heads = if has_periods {
+                vec!["policy", "period"]
+            } else {
+                vec!["policy"]
+            };
+            let titles: Vec<String> = pair
+                .iter()
+                .map(|measure| first_upper(measure.title()))
+                .collect();
+            let caption = format!("{}, averages (maxima): {}.", titles.join("; "), set.title());
+            heads.extend(
+                pair.iter()
+                    .flat_map(|_| ["published", "reproduced", "difference"]),
+            );
+            let mut table = Table::new(&caption, &heads).group("", heads.len() - 3 * pair.len());
+            for title in &titles {
+                table = table.group(title, 3);
+            }
+            for policy in experiment.policies {
+                for period in experiment.all_periods() {
+                    let mut row = vec![Cell::text(label(policy))];
+                    row.extend(period.map(|period| Cell::number(format!("{period} s"))));
+                    for measure in pair {
+                        row.extend(average_and_maximum(
+                            experiment, results, set, policy, period, *measure,
+                        ));
+                    }
+                    table.row(row);
+                }
+            }
+            tables.push(table);
+        }
+    }
+    tables
+}
+
+/// Published, reproduced, difference of the averages.
+fn average_and_maximum(
+    experiment: &Experiment,
+    results: &Results,
+    set: TraceSet,
+    policy: &str,
+    period: Option<u32>,
+    measure: Measure,
+) -> [Cell; 3] {
+    let Some(spread) = experiment.spread(results, set, policy, period, measure) else {
+        return [Cell::number("–"), Cell::number("–"), Cell::number("")];
+    };
+    let printed =
+        |statistic: Statistic| published(experiment.name, set, policy, period, measure, statistic);
+    let text = |value: Option<Value>| match value {
+        None => String::new(),
+        Some(Value::Is(value)) => format!(" ({})", show(measure, value)),
+        Some(Value::Below(value)) => format!(" (< {})", show(measure, value)),
+    };
+    let [average, _, difference] = beside(measure, printed(Statistic::Average), spread.mean);
+    let maximum = text(Some(Value::Is(spread.maximum)));
+    [
+        average.followed_by(&text(printed(Statistic::Maximum))),
+        Cell::number(show(measure, spread.mean) + &maximum),
+        difference,
+    ]
+}
+
+/// The sets of traces of which there are any.
+fn present<'a>(
+    experiment: &'a Experiment,
+    results: &'a Results,
+) -> impl Iterator<Item = TraceSet> + 'a {
+    let sets = experiment.sets.iter().copied();
+    sets.filter(|set| !results.traces.of(*set).is_empty())
+}
+
+pub fn traces(count: usize) -> String {
+    match count {
+        1 => "1 trace".into(),
+        count => format!("{count} traces"),
+    }
+}
+
+fn name(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Average => "average",
+        Statistic::Deviation => "standard deviation",
+        Statistic::Maximum => "maximum",
+    }
+}
+
+fn first_upper(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
+}

@@ -1,0 +1,146 @@
+//! `dfrs sim`: what would these policies make of this trace?
+
+mod catalogue;
+mod files;
+mod results;
+mod run;
+pub mod world;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dfrs_core::Span;
+use dfrs_sim::Scheduler;
+use dfrs_sim::trace::MOST_NODES;
+
+use crate::input::{self, Source, SwfModel};
+use crate::options::seconds_above_0;
+use crate::outputs;
+use crate::replay::SiteOptions;
+use crate::report::Outcome;
+use crate::runs::Runs;
+
+/// Simulates a trace under one or many policies.
+///
+/// A line of the trace that makes no sense, and a job that can never start on so many nodes, is
+/// told on standard error and left out, the same for all policies. Exit code 2: the trace cannot be
+/// read, or a result cannot be written.
+#[derive(Args)]
+pub struct Arguments {
+    /// The trace: SWF, plain or .gz (a processor is a node), CSV with the columns
+    /// id,submit,tasks,cpu,mem,runtime (seconds; cpu and mem of one task as shares of a node), or a dump of
+    /// sacct --parsable2 (a task on each node that a job had)
+    #[arg(
+        required_unless_present = "list_policies",
+        default_value = "none",
+        hide_default_value = true
+    )]
+    trace: PathBuf,
+    /// Number of nodes; left out: the MaxProcs of an SWF trace
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    nodes: Option<u32>,
+    /// A policy, for example EASY or GreedyPM*/per/OPT=MIN/MINVT=600 (see --list-policies); may be
+    /// given many times
+    #[arg(
+        long = "policy",
+        value_name = "NAME",
+        required_unless_present = "list_policies"
+    )]
+    policies: Vec<Scheduler>,
+    #[command(flatten)]
+    site: SiteOptions,
+    #[command(flatten)]
+    world: world::World,
+    /// Run times below so many seconds count as so many in stretches: 10 in the TPDS 2012 paper, 30
+    /// in the IPDPS 2010 paper
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds_above_0)]
+    stretch_bound: Span,
+    /// What the processors and the memory of an SWF trace are on nodes
+    #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
+    model: SwfModel,
+    /// Compare with the offline lower bound on the maximum stretch
+    #[arg(long)]
+    bound: bool,
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Write what happens to this file; for one policy only
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Write a line for each job to this file; for one policy only
+    #[arg(long, value_name = "FILE")]
+    jobs_csv: Option<PathBuf>,
+    /// Write how much CPU is demanded and used at what time to this file; for one policy only
+    #[arg(long, value_name = "FILE")]
+    utilization_csv: Option<PathBuf>,
+    /// Keep the result of each policy in this file as soon as it is there, and take from it what an
+    /// earlier call, finished or interrupted, has left
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["journal", "jobs_csv", "utilization_csv"])]
+    results: Option<PathBuf>,
+    /// Refuse the trace if a line makes no sense or a job can never start
+    #[arg(long)]
+    strict: bool,
+    /// Print all policies with a line about each, and do nothing else
+    #[arg(long, exclusive = true)]
+    list_policies: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// An array with an object for each policy
+    Json,
+    /// A line for each policy
+    Csv,
+}
+
+/// Simulates and tells.
+pub fn run(arguments: &Arguments) -> Outcome {
+    let told = match arguments.list_policies {
+        true => Ok((catalogue::list(), String::new())),
+        false => tell(arguments),
+    };
+    Outcome::of(told)
+}
+
+/// What goes to standard output and to standard error, or one line about why there is no result.
+fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+    let for_one = [
+        ("--journal", &arguments.journal),
+        ("--jobs-csv", &arguments.jobs_csv),
+        ("--utilization-csv", &arguments.utilization_csv),
+    ];
+    if let Some((option, _)) = for_one.iter().find(|(_, file)| file.is_some())
+        && arguments.policies.len() > 1
+    {
+        return Err(format!(
+            "dfrs sim: {option} is for one policy; give one --policy, or leave it out"
+        ));
+    }
+    outputs::check(
+        Some(&arguments.trace),
+        &for_one.map(|(option, file)| (option, file.as_deref())),
+    )?;
+    let source = Source {
+        trace: &arguments.trace,
+        nodes: arguments.nodes,
+        model: arguments.model,
+        site: &arguments.site,
+        strict: arguments.strict,
+        period: arguments.world.period(),
+    };
+    let mut input = input::read(&source, &arguments.policies)?;
+    arguments.world.draw(&mut input.trace);
+    let file = arguments.trace.display().to_string();
+    input.notes += &arguments.world.notes(&file, &input.trace);
+    let settings = arguments.world.settings(input.nodes);
+    let mut runs = Runs::new(arguments.results.as_deref())?;
+    let results = run::all(&mut runs, arguments, &input.trace, &settings)?;
+    let output = match arguments.format {
+        Format::Table => results::table(&results),
+        Format::Json => results::json(&results)?,
+        Format::Csv => results::csv(&results)?,
+    };
+    Ok((output, input.notes + &runs.notes()))
+}

@@ -1,0 +1,167 @@
+//! The files that a simulation writes.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use dfrs_core::Span;
+use dfrs_proto::journal::{Event, JournalWriter};
+use dfrs_sim::metrics::{Utilization, UtilizationStep, stretch};
+use dfrs_sim::trace::Trace;
+use dfrs_sim::{Outcome, Scheduler, Settings, SimulationError};
+
+/// What is written while a simulation goes on.
+pub struct Wanted<'a> {
+    pub journal: Option<&'a Path>,
+    pub utilization: Option<&'a Path>,
+}
+
+/// Why there is no outcome.
+pub enum Failure {
+    /// A file cannot be written: one line.
+    File(String),
+    /// The simulation did not come to its end.
+    Simulation(SimulationError),
+}
+
+/// Simulates and writes what is wanted.
+pub fn simulate(
+    wanted: &Wanted,
+    trace: &Trace,
+    policy: &Scheduler,
+    settings: &Settings,
+) -> Result<Outcome, Failure> {
+    let mut journal = wanted.journal.map(create).transpose()?;
+    let mut writer = journal.as_mut().map(JournalWriter::new);
+    let mut usage = wanted.utilization.map(UsageFile::create).transpose()?;
+    let mut refusal = None;
+    let mut sink = |event: &Event| {
+        if let Some(usage) = &mut usage
+            && let Err(error) = usage.take(event)
+        {
+            refusal.get_or_insert(error);
+        }
+        writer.as_mut().map_or(Ok(()), |writer| writer.write(event))
+    };
+    let is_wanted = wanted.journal.is_some() || wanted.utilization.is_some();
+    let sink: Option<dfrs_sim::Sink> = if is_wanted { Some(&mut sink) } else { None };
+    let outcome = dfrs_sim::simulate(trace, policy, settings, sink).map_err(|error| {
+        match (error, wanted.journal) {
+            (SimulationError::Journal(error), Some(path)) => {
+                Failure::File(format!("{}: {error}", path.display()))
+            }
+            (error, _) => Failure::Simulation(error),
+        }
+    })?;
+    if let (Some(path), Some(out)) = (wanted.journal, &mut journal) {
+        out.flush().map_err(|error| refused(path, &error))?;
+    }
+    if let (Some(path), Some(usage)) = (wanted.utilization, usage) {
+        let written = refusal.map_or_else(|| usage.finish(), Err);
+        written.map_err(|error| refused(path, &error))?;
+    }
+    Ok(outcome)
+}
+
+impl From<String> for Failure {
+    fn from(line: String) -> Self {
+        Self::File(line)
+    }
+}
+
+/// CPU demanded and used over time, a line for each change. Times are seconds, CPU is in nodes.
+struct UsageFile {
+    out: BufWriter<File>,
+    utilization: Utilization,
+    steps: Vec<UtilizationStep>,
+}
+
+impl UsageFile {
+    fn create(path: &Path) -> Result<Self, String> {
+        let mut out = create(path)?;
+        writeln!(out, "time,demand,used").map_err(|error| refused(path, &error))?;
+        Ok(Self {
+            out,
+            utilization: Utilization::default(),
+            steps: Vec::new(),
+        })
+    }
+
+    fn take(&mut self, event: &Event) -> io::Result<()> {
+        self.utilization.take(event, &mut self.steps);
+        self.write()
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        std::mem::take(&mut self.utilization).finish(&mut self.steps);
+        self.write()?;
+        self.out.flush()
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        for step in self.steps.drain(..) {
+            let time = step.time.seconds();
+            writeln!(self.out, "{time},{},{}", step.demand, step.used)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes one line for each job, with the names of columns that batsim and evalys use. Times are
+/// seconds; `stretch` is bounded.
+pub fn write_jobs(
+    path: &Path,
+    trace: &Trace,
+    outcome: &Outcome,
+    bound: Span,
+) -> Result<(), String> {
+    let mut out = create(path)?;
+    write_job_lines(&mut out, trace, outcome, bound)
+        .and_then(|()| out.flush())
+        .map_err(|error| refused(path, &error))
+}
+
+fn write_job_lines(
+    out: &mut impl Write,
+    trace: &Trace,
+    outcome: &Outcome,
+    bound: Span,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,\
+         execution_time,finish_time,waiting_time,turnaround_time,stretch,pauses,migrations"
+    )?;
+    for (job, record) in trace.jobs.iter().zip(&outcome.jobs) {
+        writeln!(
+            out,
+            "{},{},{},{},1,{},{},{},{},{},{},{},{}",
+            job.id,
+            job.submit.seconds(),
+            job.tasks,
+            job.runtime.seconds(),
+            record.start.seconds(),
+            record.finish.since(record.start).seconds(),
+            record.finish.seconds(),
+            record.start.since(job.submit).seconds(),
+            record.finish.since(job.submit).seconds(),
+            stretch(job, record, bound),
+            record.pauses,
+            record.migrations,
+        )?;
+    }
+    Ok(())
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, String> {
+    File::create(path)
+        .map(BufWriter::new)
+        .map_err(|error| refused(path, &error))
+}
+
+fn refused(path: &Path, error: &io::Error) -> String {
+    format!(
+        "{}: cannot be written: {error}; check the path and its permissions",
+        path.display()
+    )
+}

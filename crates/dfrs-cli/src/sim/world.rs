@@ -1,0 +1,117 @@
+//! What the simulated world is like.
+
+use clap::{Args, ValueEnum};
+use dfrs_core::{Bytes, Span};
+use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob, scaled};
+use dfrs_sim::{Cost, Estimates, MobilityShares, Settings};
+
+use crate::options::{period, seconds};
+
+/// The most swap of a node, in nodes' memory.
+const MOST_SWAP: i64 = 1000;
+
+/// Options about the world, the same for all policies.
+#[derive(Args, Clone, Debug)]
+pub struct World {
+    /// Seconds in which a resumed or migrated job makes no progress
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    penalty: Span,
+    /// Seconds between periodic remaps; left out: what the policy's name says, else 600
+    #[arg(long, value_name = "SECONDS", value_parser = period)]
+    period: Option<Span>,
+    /// How jobs can move: shares of the kinds checkpoint, park, restart and never, for example
+    /// park=0.7,checkpoint=0.2,never=0.1; what is left to 1 is checkpoint, the papers' free moves
+    #[arg(long, value_name = "KIND=SHARE,…", default_value = "checkpoint=1")]
+    mobility: MobilityShares,
+    /// What the kinds of jobs are drawn from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// In place of the penalty for jobs that were parked: seconds (30), seconds for each GB of memory
+    /// that the job has on a node, of which a whole node has 8 (2/GB), or both (30+2/GB)
+    #[arg(long, value_name = "COST")]
+    park_cost: Option<Cost>,
+    /// The same for jobs that are checkpointed, when they come back or migrate
+    #[arg(long, value_name = "COST")]
+    checkpoint_cost: Option<Cost>,
+    /// Swap of a node for parked jobs, as a multiple of its memory
+    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
+    swap: Bytes,
+    /// How FCFS, EASY and Conservative know how long jobs run
+    #[arg(long, value_enum, default_value_t = KnownTimes::Perfect)]
+    estimates: KnownTimes,
+    /// Leave equal jobs where they are in remaps, as the plugin does and the papers do not
+    #[arg(long)]
+    keep_equal_jobs: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KnownTimes {
+    /// Exactly
+    Perfect,
+    /// From their users: the requested time of SWF (field 9); exactly where it is unknown
+    User,
+}
+
+impl World {
+    /// Time between remaps; none: the policies' own.
+    pub fn period(&self) -> Option<Span> {
+        self.period
+    }
+
+    /// The settings for so many nodes.
+    pub fn settings(&self, nodes: u32) -> Settings {
+        Settings {
+            penalty: self.penalty,
+            period: self.period,
+            park_cost: self.park_cost,
+            checkpoint_cost: self.checkpoint_cost,
+            swap: self.swap,
+            estimates: match self.estimates {
+                KnownTimes::Perfect => Estimates::Perfect,
+                KnownTimes::User => Estimates::User,
+            },
+            keep_equal_jobs: self.keep_equal_jobs,
+            ..Settings::new(nodes)
+        }
+    }
+
+    /// What people should know about the estimates of the trace, if they are used.
+    pub fn notes(&self, file: &str, trace: &Trace) -> String {
+        if self.estimates == KnownTimes::Perfect {
+            return String::new();
+        }
+        let jobs = &trace.jobs;
+        let unknown = jobs.iter().filter(|job| job.estimate.is_none()).count();
+        let exceeded = |job: &&TraceJob| job.estimate.is_some_and(|said| said < job.runtime);
+        let exceeded = jobs.iter().filter(exceeded).count();
+        let mut notes = String::new();
+        if unknown > 0 {
+            notes += &format!(
+                "{file}: note: jobs without an estimate, whose run times are taken as known: {unknown} of {}\n",
+                jobs.len()
+            );
+        }
+        if exceeded > 0 {
+            notes += &format!(
+                "{file}: note: jobs that ran longer than estimated, and are not stopped: {exceeded} of {}\n",
+                jobs.len()
+            );
+        }
+        notes
+    }
+
+    /// Draws what the jobs of the trace can do.
+    pub fn draw(&self, trace: &mut Trace) {
+        self.mobility.draw(self.seed, trace);
+    }
+}
+
+/// A multiple of a node's memory.
+pub fn swap(text: &str) -> Result<Bytes, String> {
+    // A node's memory has 10^12 parts.
+    scaled(text.as_bytes(), 6)
+        .filter(|millionths| (0..=MOST_SWAP * 1_000_000).contains(millionths))
+        .and_then(|millionths| u64::try_from(millionths).ok())
+        .map(|millionths| Bytes(millionths * (NODE_MEMORY.0 / 1_000_000)))
+        .ok_or_else(|| format!("allowed: a multiple of a node's memory, from 0 to {MOST_SWAP}"))
+}

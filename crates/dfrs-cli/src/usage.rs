@@ -1,0 +1,56 @@
+//! Calls that make no sense, told in one line like every other failure.
+
+use clap::error::ErrorKind;
+
+use crate::report::Outcome;
+
+/// The command with values that may be negative numbers: an option says itself that they are out of range.
+pub fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|argument| match argument.get_action().takes_values() {
+            true => argument.allow_negative_numbers(true),
+            false => argument,
+        })
+        .mut_subcommands(with_negative_numbers)
+}
+
+/// What clap says about a call: help and version as they are, errors in one line.
+pub fn outcome(error: &clap::Error) -> Outcome {
+    let text = error.render().to_string();
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Outcome {
+            output: text,
+            errors: String::new(),
+            code,
+        },
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Outcome {
+            output: String::new(),
+            errors: text,
+            code,
+        },
+        _ => Outcome {
+            output: String::new(),
+            errors: one_line(&text),
+            code,
+        },
+    }
+}
+
+/// The paragraphs of an error but the last ones, which are the usage and where to find help.
+fn one_line(text: &str) -> String {
+    let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| {
+        !paragraph.is_empty()
+            && !paragraph.starts_with("Usage:")
+            && !paragraph.starts_with("For more information")
+    });
+    let told: Vec<String> = paragraphs
+        .map(|paragraph| {
+            let words: Vec<&str> = paragraph.lines().map(str::trim).collect();
+            words.join(" ")
+        })
+        .collect();
+    let told = told.join("; ");
+    let told = told.strip_prefix("error: ").unwrap_or(&told);
+    format!("dfrs: {told}; try --help\n")
+}

@@ -1,0 +1,183 @@
+//! `dfrs check` as its user sees it: output, errors, exit code.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const JOURNAL: &str = r#"{"t":0,"event":"platform","version":1,"policy":"EASY","nodes":[{"name":"n0","cpu":1.0,"mem":1.0}]}
+{"t":5,"event":"submit","job":"7","tasks":2,"cpu":0.5,"mem":0.5,"runtime":10}
+{"t":5,"event":"start","job":"7","nodes":[0,0]}
+{"t":5,"event":"yield","job":"7","value":1.0}
+{"t":15,"event":"finish","job":"7"}
+"#;
+
+/// A file with this content, removed when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
+        let directory =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("check-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("temporary directory");
+        let path = directory.join(name);
+        std::fs::write(&path, content).expect("temporary file");
+        Self(path)
+    }
+
+    fn check(&self, options: &[&str]) -> Output {
+        dfrs(&[&["check", &self.0.to_string_lossy()], options].concat())
+    }
+
+    /// Code, standard output and standard error of the check, with the path left out.
+    fn told(&self, options: &[&str]) -> (i32, String, String) {
+        let output = self.check(options);
+        let text = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes).replace(&*self.0.to_string_lossy(), "FILE")
+        };
+        (
+            output.status.code().unwrap_or(-1),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn dfrs(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dfrs"))
+        .args(arguments)
+        .output()
+        .expect("dfrs runs")
+}
+
+fn told(code: i32, output: &str, errors: &str) -> (i32, String, String) {
+    (code, output.to_owned(), errors.to_owned())
+}
+
+#[test]
+fn a_right_journal() {
+    let summary = "nodes 1, events 5, submitted 1, finished 1, pauses 0, migrations 0";
+    let file = Scratch::new("right", JOURNAL);
+    assert_eq!(
+        file.told(&[]),
+        told(0, &format!("FILE: journal is right: {summary}\n"), "")
+    );
+    let json = format!(
+        "{{\"file\":\"FILE\",\"kind\":\"journal\",\"ok\":true,\"summary\":\"{summary}\",\"problems\":[]}}\n"
+    );
+    assert_eq!(file.told(&["--format", "json"]), told(0, &json, ""));
+}
+
+#[test]
+fn a_journal_that_breaks_its_promises() {
+    let file = Scratch::new(
+        "wrong",
+        JOURNAL
+            .replace("\"t\":15", "\"t\":13.5")
+            .replace("0.5,\"runtime", "0.6,\"runtime"),
+    );
+    let errors = "FILE:4: t=5: node 'n0' holds 1.2 of 1 memory; requirements must fit\n\
+                  FILE:5: t=13.5: job '7' completed after 8.5 s of progress, but its run time is 10 s\n";
+    let (code, output, said) = file.told(&[]);
+    assert_eq!((code, output.as_str()), (1, ""));
+    // The line of an instant is the last of its events.
+    assert_eq!(said, errors);
+    let (code, output, errors) = file.told(&["--format=json"]);
+    assert_eq!((code, errors.as_str()), (1, ""));
+    assert!(output.contains("\"ok\":false"), "{output}");
+    assert!(
+        output.contains("{\"line\":5,\"t\":13.5,\"what\":\"job '7' completed"),
+        "{output}"
+    );
+}
+
+#[test]
+fn measured_run_times_need_a_tolerance() {
+    let file = Scratch::new("measured", JOURNAL.replace("\"t\":15", "\"t\":15.4"));
+    assert_eq!(file.told(&[]).0, 1);
+    assert_eq!(file.told(&["--progress-share", "0.05"]).0, 0);
+    assert_eq!(file.told(&["--progress-seconds", "0.5"]).0, 0);
+    assert_eq!(file.told(&["--progress-share", "0.01"]).0, 1);
+    let (code, _, errors) = file.told(&["--progress-share", "2"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("allowed: a number from 0 to 1"), "{errors}");
+}
+
+#[test]
+fn a_journal_with_a_line_that_is_no_event() {
+    let file = Scratch::new("broken", JOURNAL.replace(",\"nodes\":[0,0]", ""));
+    let error = "FILE:3: is no event: missing field `nodes`; a journal has one event as a JSON object on each line\n";
+    let (code, output, errors) = file.told(&[]);
+    assert_eq!((code, output.as_str()), (2, ""));
+    assert_eq!(errors, error);
+}
+
+#[test]
+fn a_right_configuration() {
+    let file = Scratch::new(
+        "dfrs.conf",
+        "Mode=full\nPartition=short\nPartition=long Mobility=never\n",
+    );
+    assert_eq!(
+        file.told(&[]),
+        told(
+            0,
+            "FILE: dfrs.conf is right: mode full, partitions short,long\n",
+            ""
+        )
+    );
+}
+
+#[test]
+fn a_wrong_configuration() {
+    let file = Scratch::new("wrong.conf", "# ours\nPartition=short\nPerod=30\n");
+    let what = "unknown key 'Perod'; did you mean 'Period'?";
+    assert_eq!(file.told(&[]), told(2, "", &format!("FILE:3: {what}\n")));
+    let json = format!(
+        "{{\"file\":\"FILE\",\"kind\":\"dfrs.conf\",\"ok\":false,\"problems\":[{{\"line\":3,\"what\":\"{what}\"}}]}}\n"
+    );
+    assert_eq!(file.told(&["--format=json"]), told(2, &json, ""));
+}
+
+#[test]
+fn files_that_are_neither() {
+    let empty = Scratch::new("empty", "");
+    assert_eq!(
+        empty.told(&[]),
+        told(2, "", "FILE: is empty; expected a journal or a dfrs.conf\n")
+    );
+    let binary = Scratch::new("binary", b"Mode=full\n\xff\xfe");
+    assert_eq!(
+        binary.told(&[]),
+        told(
+            2,
+            "",
+            "FILE:2: is not UTF-8 text; neither a dfrs.conf nor a journal\n"
+        )
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read() {
+    let output = dfrs(&["check", "/nonexistent/dfrs.conf"]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.starts_with("/nonexistent/dfrs.conf: cannot be read: No such file"),
+        "{errors}"
+    );
+    assert_eq!(errors.lines().count(), 1);
+}
+
+#[test]
+fn wrong_usage_and_help() {
+    assert_eq!(dfrs(&["chekc"]).status.code(), Some(2));
+    assert_eq!(dfrs(&["check"]).status.code(), Some(2));
+    let help = dfrs(&["--help"]);
+    assert_eq!(help.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&help.stdout).contains("check"));
+}

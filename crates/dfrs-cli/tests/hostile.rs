@@ -1,0 +1,362 @@
+//! Files that nobody should have to read: each is one clear error (or a right result), in bounded
+//! time and memory.
+#![cfg(unix)]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Address space that dfrs may use, in KiB.
+const MEMORY: u32 = 1 << 20;
+
+/// Seconds after which it hangs.
+const PATIENCE: u32 = 120;
+
+const JOB: &str = "7 10 0 100 4 -1 -1 8 600 -1 1 1 1 -1 -1 -1 -1 -1\n";
+const PLATFORM: &str = "{\"t\":0,\"event\":\"platform\",\"version\":1,\"policy\":\"FCFS\",\"nodes\":[{\"name\":\"n\",\"cpu\":1,\"mem\":1}]}\n";
+
+/// A directory that is removed when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("dfrs-hostile-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("temporary directory");
+        Self(path)
+    }
+
+    fn file(&self, content: &[u8]) {
+        std::fs::write(self.0.join("file"), content).expect("temporary file");
+    }
+
+    /// Runs a line of shell with little memory, `$dfrs` being the program: code, output, errors.
+    fn shell(&self, line: &str) -> (i32, String, String) {
+        let line = format!("ulimit -v {MEMORY}; exec timeout {PATIENCE} {line}");
+        let output = Command::new("bash")
+            .args(["-c", &line])
+            .env("dfrs", env!("CARGO_BIN_EXE_dfrs"))
+            .current_dir(&self.0)
+            .stdin(Stdio::null())
+            .output()
+            .expect("bash runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        let code = output.status.code().unwrap_or(-1);
+        (code, text(output.stdout), text(output.stderr))
+    }
+
+    fn sim(&self, file: &str) -> (i32, String, String) {
+        self.shell(&format!("$dfrs sim {file} --nodes 8 --policy FCFS --policy 'GreedyPM*/per/OPT=MIN/MINVT=600' --format csv"))
+    }
+
+    /// The error of `dfrs sim` and `dfrs check` alike.
+    fn refused(&self, file: &str, words: &str) {
+        for (code, output, errors) in [self.sim(file), self.shell(&format!("$dfrs check {file}"))] {
+            assert_eq!((code, output.as_str()), (2, ""), "{errors}");
+            assert!(errors.contains(words) && errors.contains(file), "{errors}");
+            is_one_line(&errors);
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn is_one_line(errors: &str) {
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.len() < 1500, "{} bytes", errors.len());
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut child = Command::new("gzip")
+        .args(["-9", "-c"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("gzip runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || input.write_all(bytes).expect("gzip reads"));
+        child.wait_with_output().expect("gzip ends")
+    });
+    output.stdout
+}
+
+#[test]
+fn what_is_no_file() {
+    let scratch = Scratch::new("no-file");
+    scratch.refused("nothing", "No such file");
+    scratch.refused("/", "it is a directory");
+    scratch.refused("/dev/zero", "it is no regular file");
+    scratch.refused("/dev/tty", "");
+    assert!(
+        Command::new("mkfifo")
+            .arg(scratch.0.join("fifo"))
+            .status()
+            .is_ok_and(|status| status.success())
+    );
+    scratch.refused("./fifo", "it is no regular file");
+    std::os::unix::fs::symlink("fifo", scratch.0.join("link")).expect("a link");
+    scratch.refused("./link", "it is no regular file");
+    std::os::unix::fs::symlink("loop", scratch.0.join("loop")).expect("a link");
+    scratch.refused("./loop", "cannot be");
+    scratch.file(JOB.as_bytes());
+    let locked = std::os::unix::fs::PermissionsExt::from_mode(0o0);
+    std::fs::set_permissions(scratch.0.join("file"), locked).expect("a file of ours");
+    if std::fs::read(scratch.0.join("file")).is_err() {
+        scratch.refused("file", "ermission denied"); // root may read it
+    }
+}
+
+#[test]
+fn a_pipe_is_read() {
+    let scratch = Scratch::new("pipe");
+    scratch.file(JOB.as_bytes());
+    for (file, line) in [
+        ("/dev/stdin", "$dfrs sim /dev/stdin < <(cat file)"),
+        ("", "$dfrs sim <(cat file)"),
+    ] {
+        let (code, output, errors) =
+            scratch.shell(&format!("{line} --nodes 8 --policy FCFS --format csv"));
+        assert_eq!((code, errors.as_str()), (0, ""), "{file}");
+        assert!(output.contains("\nFCFS,1,"), "{output}");
+    }
+}
+
+#[test]
+fn files_without_a_line_of_sense() {
+    let scratch = Scratch::new("senseless");
+    scratch.file(b"");
+    let (code, _, errors) = scratch.sim("file");
+    assert_eq!(
+        (code, errors.as_str()),
+        (
+            2,
+            "file: has no job; expected is SWF, or CSV with the columns id,submit,tasks,cpu,mem,runtime\n"
+        )
+    );
+    scratch.refused("file", "");
+    for content in [
+        &b"\n\n \n"[..],
+        b"\0",
+        b"\0\0\0\n\0",
+        b"\xff\xfe;\0 \0\n\0",
+        b"\xef\xbb\xbf",
+        b"\x1f\x8b",
+        &[0x80; 5000],
+        "x".repeat(200_000).as_bytes(),
+    ] {
+        scratch.file(content);
+        scratch.refused("file", "");
+    }
+}
+
+#[test]
+fn foreign_line_ends_and_marks_are_no_obstacle() {
+    let scratch = Scratch::new("marks");
+    scratch.file(JOB.as_bytes());
+    let plain = scratch.sim("file").1;
+    let fields = |output: &str| -> Vec<String> {
+        output
+            .lines()
+            .map(|line| line.split(',').take(12).collect::<Vec<_>>().join(","))
+            .collect()
+    };
+    scratch.file(format!("\u{feff}; MaxProcs: 8\r\n{}\r\n", JOB.trim_end()).as_bytes());
+    let (code, output, _) = scratch.sim("file");
+    assert_eq!((code, fields(&output)), (0, fields(&plain)));
+}
+
+#[test]
+fn bombs_and_damaged_archives() {
+    let scratch = Scratch::new("gzip");
+    let whole = gzip(JOB.repeat(100).as_bytes());
+    scratch.file(&whole[..whole.len() - 9]);
+    let (code, _, errors) = scratch.sim("file");
+    assert_eq!(code, 2);
+    assert!(errors.contains("is the file whole?"), "{errors}");
+    is_one_line(&errors);
+    scratch.file(&gzip(&vec![0; 1 << 30]));
+    let (code, _, errors) = scratch.sim("file");
+    assert_eq!(code, 2);
+    assert!(
+        errors.contains("line 1: cannot be read: the line is longer than 65536 bytes"),
+        "{errors}"
+    );
+    is_one_line(&errors);
+    scratch.file(&gzip(JOB.repeat(1 << 18).as_bytes()));
+    let (code, output, errors) = scratch.sim("file");
+    assert_eq!(code, 0, "{errors}");
+    assert!(output.contains("\nFCFS,1,"), "{output}");
+    assert_eq!(errors.lines().count(), 22, "{errors}"); // 20 lines, their number, the memory of SWF
+}
+
+#[test]
+fn numbers_that_mean_a_billion_of_something() {
+    let scratch = Scratch::new("numbers");
+    let digits = "9".repeat(10_000);
+    for (line, words) in [
+        ("; MaxProcs: 1000000000\n".to_owned(), ""),
+        (
+            JOB.replace(" 4 ", " 1000000000 "),
+            "are 1000000000, allowed are 1 to 1048576",
+        ),
+        (
+            JOB.replace(" 100 ", &format!(" {digits} ")),
+            "the run time (field 4) is \"9999",
+        ),
+        (
+            JOB.replace("7 10 ", "7 1e308 "),
+            "the submit time (field 2) is \"1e308\"",
+        ),
+        (
+            JOB.replace("7 10 ", "7 -5 "),
+            "the submit time (field 2) is \"-5\"",
+        ),
+    ] {
+        scratch.file(format!("{}{line}", JOB.replacen('7', "6", 1)).as_bytes());
+        let (code, output, errors) = scratch.sim("file");
+        assert!(
+            code == 0 && output.contains("\nFCFS,1,"),
+            "{output}{errors}"
+        );
+        assert!(errors.contains(words), "{errors}");
+    }
+    for nodes in ["1000000000", "18446744073709551616", "-1", "NaN"] {
+        let (code, _, errors) =
+            scratch.shell(&format!("$dfrs sim file --nodes {nodes} --policy FCFS"));
+        assert_eq!(code, 2);
+        is_one_line(&errors);
+    }
+    // The longest times that a trace may name, on the most nodes that it may have.
+    scratch.file(b"a,4294967296,1,1,0.1,4294967296\nb,0,1048576,0.001,0,4294967296\nc,0,1,1,1,0\n");
+    let (code, output, errors) = scratch.shell(
+        "$dfrs sim file --nodes 1000000 --policy EASY --policy 'Greedy*/OPT=MIN' --format csv",
+    );
+    assert_eq!(code, 0, "{errors}");
+    assert_eq!(output.lines().count(), 3, "{output}");
+}
+
+#[test]
+fn journals_that_break_every_rule() {
+    let scratch = Scratch::new("journal");
+    let fails = |content: String, words: &str| {
+        scratch.file(content.as_bytes());
+        let (code, output, errors) = scratch.shell("$dfrs check file");
+        assert!(code == 1 || code == 2, "{code} {errors}");
+        assert_eq!(output, "");
+        assert!(errors.contains(words), "{errors}");
+        is_one_line(&errors);
+    };
+    let event = |t: &str, rest: &str| {
+        format!(
+            "{PLATFORM}{{\"t\":{t},{rest}}}
+"
+        )
+    };
+    let submit = |tasks: &str, cpu: &str| {
+        event(
+            "1",
+            &format!(
+                "\"event\":\"submit\",\"job\":\"a\",\"tasks\":{tasks},\"cpu\":{cpu},\"mem\":0"
+            ),
+        )
+    };
+    let digits = "9".repeat(10_000);
+    fails(submit("1", &digits), "number out of range");
+    fails(submit("1", "1e309"), "number out of range");
+    fails(submit("1", "NaN"), "file:2: is no JSON object");
+    fails(submit("1000000000000", "1"), "file:2: is no event");
+    fails(submit("-1", "1"), "file:2: is no event");
+    fails(
+        event("1e300", "\"event\":\"pause\",\"job\":\"a\""),
+        "out of range",
+    );
+    fails(
+        event(
+            "1",
+            &format!("\"event\":\"pause\",\"job\":\"{}\"", "x".repeat(100_000)),
+        ),
+        "too long",
+    );
+    fails(
+        event("1", "\"event\":\"pause\",\"job\":\"a\\nb\""),
+        "not printable",
+    );
+    fails(
+        event(
+            "1",
+            &format!("\"event\":\"start\",\"job\":{digits},\"nodes\":[]"),
+        ),
+        "file:2: ",
+    );
+    fails(
+        event(
+            "1",
+            "\"event\":\"start\",\"job\":\"a\",\"nodes\":[4294967295]",
+        ),
+        "file:2: ",
+    );
+    fails(
+        format!(
+            "{{\"t\":0,\"event\":\"pause\",\"job\":\"a\",\"x\":{}0{}}}\n",
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        ),
+        "recursion limit",
+    );
+    fails(
+        format!("{{{}", "x".repeat(65 << 20)),
+        "file:1: is no JSON object",
+    );
+    fails(
+        format!("{{\"event\":\"{}\"}}\n", "x".repeat(100_000)),
+        "file:1: is no event",
+    );
+    scratch.file(format!("{PLATFORM}{{\"t\":1,\"event\"").as_bytes());
+    assert_eq!(scratch.shell("$dfrs check file").0, 0); // it is still being written
+}
+
+#[test]
+fn configurations_that_break_every_rule() {
+    let scratch = Scratch::new("conf");
+    let fails = |content: &str, words: &str| {
+        scratch.file(content.as_bytes());
+        let (code, output, errors) = scratch.shell("$dfrs check file");
+        assert_eq!((code, output.as_str()), (2, ""));
+        assert!(errors.contains(words), "{errors}");
+        is_one_line(&errors);
+    };
+    let long = "x".repeat(500_000);
+    fails(&format!("{long}=1\n"), "unknown key");
+    fails(&long, "without blanks around '='");
+    fails(&format!("Mode={long}\n"), "is not known");
+    fails(
+        &format!("Policy={long}\nPartition=a\n"),
+        "a policy's name of 500000 bytes",
+    );
+    fails(
+        &format!("Partition=a\nPeriod={}\n", "9".repeat(10_000)),
+        "allowed: whole seconds",
+    );
+    fails(
+        &format!("Partition={long} Mobility=x\n"),
+        "Mobility=x is not known",
+    );
+    fails(&"Partition=a \\\n".repeat(50_000), "");
+    fails("Partition=a\u{85}b\u{7}\"\n", "");
+    fails(&long.repeat(3), "too long for a dfrs.conf");
+    let many: String = (0..60_000)
+        .map(|number| format!("Partition=p{number}\n"))
+        .collect();
+    scratch.file(many.as_bytes());
+    let (code, output, errors) = scratch.shell("$dfrs check file");
+    assert_eq!(code, 0, "{}", &errors[..errors.len().min(300)]);
+    assert!(
+        output.starts_with("file: dfrs.conf is right"),
+        "{}",
+        &output[..100]
+    );
+}

@@ -1,0 +1,388 @@
+//! `dfrs replay` as a site's admin runs it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Hand-written, with everything odd that sacct prints.
+const ODD: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../dfrs-sim/tests/data/sacct.txt"
+);
+
+const SITE: [&str; 6] = [
+    "--nodes",
+    "4",
+    "--cpus-per-node",
+    "8",
+    "--memory-per-node",
+    "16G",
+];
+
+const HEADER: &str = "JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State";
+
+/// A directory of its own, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("dfrs-replay-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        fs::write(self.path(name), text).expect("a file");
+        self.path(name)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn dfrs(arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_dfrs");
+    Command::new(program)
+        .args(arguments)
+        .output()
+        .expect("dfrs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+fn replays(arguments: &[&str]) -> (String, String) {
+    let output = dfrs(&[&["replay"], arguments].concat());
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    (text(&output.stdout), errors)
+}
+
+fn fails(arguments: &[&str], words: &str) {
+    let output = dfrs(&[&["replay"], arguments].concat());
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(
+        output.stdout.is_empty() && errors.contains(words),
+        "{errors}"
+    );
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+}
+
+/// The cells of the line that begins with this name.
+fn line<'a>(output: &'a str, name: &str) -> Vec<&'a str> {
+    let found = output
+        .lines()
+        .find(|line| line.starts_with(&format!("{name}  ")));
+    let found = found.unwrap_or_else(|| panic!("no line {name} in {output}"));
+    found
+        .split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .collect()
+}
+
+#[test]
+fn a_dump_becomes_a_table_and_a_page() {
+    let scratch = Scratch::new("page");
+    let page = scratch.path("page.html");
+    let (output, errors) = replays(&[&[ODD][..], &SITE, &["--output", &page]].concat());
+    assert!(
+        output.contains("9 jobs on 4 nodes, submitted from 2026-10-01 00:00"),
+        "{output}"
+    );
+    for name in ["as it was", "EASY", "GreedyPM*/per/OPT=MIN/MINVT=600"] {
+        assert_eq!(line(&output, name).len(), 8, "{output}");
+    }
+    for told in [
+        "line 28: ReqMem is \"lots\"",
+        "left out, lines that make no sense: 7",
+        "left out, jobs that had not ended: 2",
+        "left out, jobs that ended before they started: 2",
+        "left out, steps whose job is not in the dump: 1",
+    ] {
+        assert!(errors.contains(told), "{told} in {errors}");
+    }
+    let html = fs::read_to_string(&page).expect("a page");
+    for part in [
+        "<h2 id=\"s1\">In short",
+        "Better off and worse off",
+        "The machine over time",
+        "What it takes",
+        "What this page rests on",
+        "1 of 9 jobs are later runs of the same job",
+        "2 of 9 jobs are components of heterogeneous jobs",
+        "100.0% of jobs can be parked",
+        "<td class=\"words\">jobs that had not ended</td><td class=\"number\">2</td>",
+        "16.0 GiB of memory",
+    ] {
+        assert!(html.contains(part), "{part} is not on the page");
+    }
+    assert!(
+        !html.contains("<script") && !html.contains("cancelled while it ran"),
+        "names of jobs"
+    );
+    let again = scratch.path("again.html");
+    replays(&[&[ODD][..], &SITE, &["--output", &again]].concat());
+    let without_times = |path: &str| {
+        let html = fs::read_to_string(Path::new(path)).expect("a page");
+        let lines = html.lines().filter(|line| !line.contains(" ms</td>"));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(without_times(&page), without_times(&again));
+}
+
+#[test]
+fn as_it_was_is_what_the_dump_says() {
+    let scratch = Scratch::new("was");
+    // One node, two jobs, the second waited for 1000 s although it would have fitted beside the first.
+    let dump = scratch.file(
+        "dump",
+        &format!(
+            "{HEADER}\n1|1000|1000|2000|1|1|1G||16:40|01:00:00|COMPLETED\n2|1000|2000|2100|1|1|1G||01:40|01:00:00|COMPLETED\n"
+        ),
+    );
+    let site = [
+        "--nodes",
+        "1",
+        "--cpus-per-node",
+        "2",
+        "--memory-per-node",
+        "4096",
+    ];
+    let (output, errors) = replays(&[&[dump.as_str()][..], &site].concat());
+    let was = line(&output, "as it was");
+    assert_eq!(
+        was[1..6],
+        ["8 min 20 s", "17 min", "8 min 20 s", "6.00", "11.0"],
+        "{output}"
+    );
+    for better in ["EASY", "GreedyPM*/per/OPT=MIN/MINVT=600"] {
+        assert_eq!(
+            line(&output, better)[1..6],
+            ["0 s", "0 s", "0 s", "1.00", "1.0"],
+            "{output}"
+        );
+    }
+    assert!(
+        output.contains("50.0% of jobs are done more than a minute sooner"),
+        "{output}"
+    );
+    assert!(output.contains("0.0% more than a minute later"), "{output}");
+    assert_eq!(errors, "");
+    let both = fs::read_to_string(&dump)
+        .expect("the dump")
+        .replace("|2000|2100|", "|1000|2100|");
+    let both = scratch.file("both", &both);
+    let site = [
+        "--nodes",
+        "1",
+        "--cpus-per-node",
+        "1",
+        "--memory-per-node",
+        "4096",
+    ];
+    let (_, errors) = replays(&[&[both.as_str()][..], &site].concat());
+    assert!(
+        errors.contains("note: Jobs had up to 2 CPUs at one time, and 1 nodes of 1 CPUs have 1"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn cpu_and_memory_are_measured_or_as_asked_for() {
+    let scratch = Scratch::new("rules");
+    // Two jobs that ask for all memory of a node, and each use a quarter of its CPU and memory.
+    let job = |id: u32| {
+        format!(
+            "{id}|1000|1000|2000|1|4|4G||16:40|01:00:00|COMPLETED\n{id}.batch|1000|1000|2000|1|4||1G|16:40||COMPLETED\n"
+        )
+    };
+    let dump = scratch.file("dump", &format!("{HEADER}\n{}{}", job(1), job(2)));
+    let site = [
+        "--nodes",
+        "1",
+        "--cpus-per-node",
+        "4",
+        "--memory-per-node",
+        "4G",
+    ];
+    let lost = |options: &[&str]| {
+        let (output, _) = replays(&[&[dump.as_str()][..], &site, options].concat());
+        line(&output, "GreedyPM*/per/OPT=MIN/MINVT=600")[3].to_owned()
+    };
+    // One after the other; side by side at full speed; side by side at half of it.
+    assert_eq!(lost(&["--mobility", "never=1"]), "8 min 20 s");
+    assert_eq!(lost(&["--memory", "measured"]), "0 s");
+    assert_eq!(
+        lost(&["--memory", "measured", "--cpu", "requested"]),
+        "17 min"
+    );
+}
+
+#[test]
+fn a_journal_is_replayed() {
+    let scratch = Scratch::new("journal");
+    let jobs = "1,0,2,1,0.5,1000\n2,10,1,0.5,0.25,500\n3,20,2,0.25,0.75,700\n4,30,1,1,0.125,3600\n5,40,2,1,0.5,10\n";
+    let trace = scratch.file("jobs.csv", jobs);
+    let policy = "GreedyPM*/per/OPT=MIN/MINVT=600";
+    let journal = scratch.path("journal");
+    let simulated = dfrs(&[
+        "sim",
+        &trace,
+        "--nodes",
+        "2",
+        "--policy",
+        policy,
+        "--journal",
+        &journal,
+    ]);
+    assert_eq!(
+        simulated.status.code(),
+        Some(0),
+        "{}",
+        text(&simulated.stderr)
+    );
+    let (output, errors) = replays(&[&journal, "--mobility", "checkpoint=1"]);
+    assert_eq!(errors, "");
+    let was = line(&output, &format!("as it was ({policy})"));
+    // The same policy on what the journal says does the same again.
+    assert_eq!(was[1..], line(&output, policy)[1..], "{output}");
+    assert!(output.contains("5 jobs on 2 nodes"), "{output}");
+}
+
+#[test]
+fn traces_are_replayed() {
+    let scratch = Scratch::new("traces");
+    let line_of =
+        |id: u32, wait: i32| format!("{id} 0 {wait} 100 1 -1 -1 1 600 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    let swf = scratch.file(
+        "t.swf",
+        &format!("; MaxProcs: 1\n{}{}", line_of(1, 0), line_of(2, 500)),
+    );
+    let (output, _) = replays(&[&swf]);
+    assert_eq!(line(&output, "as it was")[1], "4 min 10 s", "{output}");
+    assert_eq!(line(&output, "EASY")[1], "50 s", "{output}");
+    let unknown = scratch.file("u.swf", &format!("; MaxProcs: 1\n{}", line_of(1, -1)));
+    let (output, _) = replays(&[&unknown, "--policy", "FCFS", "--policy", "Greedy*"]);
+    assert!(
+        !output.contains("as it was") && output.contains("Under Greedy*, against EASY"),
+        "{output}"
+    );
+}
+
+#[test]
+fn a_dump_is_a_trace_to_sim() {
+    let arguments = [
+        "sim",
+        ODD,
+        "--policy",
+        "EASY",
+        "--policy",
+        "GreedyPM*",
+        "--format",
+        "json",
+    ];
+    let output = dfrs(&[&arguments[..], &SITE].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).matches("\"jobs\":9").count(), 2);
+    assert!(text(&output.stderr).contains("line 28: ReqMem"));
+    let output = dfrs(&["sim", ODD, "--policy", "EASY", "--nodes", "4"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("give --cpus-per-node"));
+}
+
+#[test]
+fn mistakes_are_told_in_a_line() {
+    let scratch = Scratch::new("mistakes");
+    fails(&["/nowhere"], "/nowhere: cannot be opened");
+    fails(&[ODD, "--policy", "FCFS"], "no --policy is one of DFRS");
+    fails(&[ODD], "give --nodes");
+    fails(&[ODD, "--nodes", "4"], "give --cpus-per-node");
+    fails(
+        &[ODD, "--nodes", "4", "--cpus-per-node", "8"],
+        "give --memory-per-node",
+    );
+    let strict = [&[ODD][..], &SITE, &["--strict"]].concat();
+    fails(&strict, "line 25: has 15 fields");
+    let one = format!("{HEADER}\n1|1000|1000|2000|1|1|20G||16:40||COMPLETED\n");
+    let large = scratch.file("large", &one);
+    fails(
+        &[&[large.as_str()][..], &SITE].concat(),
+        "no job fits on such nodes (line 2: job 1 had 20480M",
+    );
+    let page = [&[ODD][..], &SITE, &["--output", "/nowhere/page.html"]].concat();
+    fails(&page, "/nowhere/page.html: cannot be written");
+    let columns = scratch.file("columns", "JobID|State\n1|COMPLETED\n");
+    fails(
+        &[&[columns.as_str()][..], &SITE].concat(),
+        "columns are missing: Submit, Start",
+    );
+    let wide = scratch.file(
+        "wide",
+        "JobID   JobName  Partition\n------- ------- ------\n",
+    );
+    fails(
+        &[&[wide.as_str()][..], &SITE].concat(),
+        "which --parsable2 writes",
+    );
+    let headless = scratch.file("headless", "1|1000|1000|2000|1|1|20G||16:40||COMPLETED\n");
+    fails(
+        &[&[headless.as_str()][..], &SITE].concat(),
+        "was --noheader given?",
+    );
+    let empty = scratch.file("empty", "");
+    fails(
+        &[&[empty.as_str()][..], &SITE].concat(),
+        "or a dump of sacct",
+    );
+    let journal = scratch.file(
+        "journal",
+        "{\"t\":0,\"event\":\"submit\",\"job\":\"1\",\"tasks\":1,\"cpu\":1,\"mem\":1}\n",
+    );
+    fails(&[&journal], "has no platform");
+    let broken = scratch.file("broken", "{\"t\":0}\n");
+    fails(&[&broken], "line 1:");
+    let memory = [
+        "--nodes",
+        "4",
+        "--cpus-per-node",
+        "8",
+        "--memory-per-node",
+        "16GB",
+    ];
+    fails(&[&[ODD][..], &memory].concat(), "187G");
+}
+
+#[test]
+fn jobs_of_hpc2n_held_processors_and_not_nodes() {
+    let scratch = Scratch::new("processors");
+    // Waited 1 s each: one processor, three (odd: a task each), and four (two nodes).
+    let line = |id: u32, processors: u32| {
+        format!("{id} {id} 1 100 {processors} -1 100000 {processors} 200 -1 1 1 1 1 1 1 -1 -1\n")
+    };
+    let trace = scratch.file("hpc2n.swf", &(line(1, 1) + &line(2, 3) + &line(3, 4)));
+    let page = scratch.path("page.html");
+    let output = dfrs(&[
+        "replay",
+        &trace,
+        "--model=hpc2n",
+        "--nodes=8",
+        "--output",
+        &page,
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = fs::read_to_string(&page).expect("the page");
+    // Each job can use all the processors that it had, so that no table parts jobs by that.
+    assert!(page.contains("By CPUs of the job"), "{page}");
+    assert!(page.contains("4</td><td class=\"number\">2</td>"));
+    assert!(!page.contains("share of its CPUs that it can use"));
+}

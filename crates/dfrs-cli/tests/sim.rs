@@ -1,0 +1,551 @@
+//! `dfrs sim` as its user sees it: output, errors, files, exit code.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Two jobs that share a node or come one after the other.
+const TRACE: &str = "id,submit,tasks,cpu,mem,runtime\na,0,1,1.0,0.1,100\nb,50,1,1.0,0.1,100\n";
+
+/// A directory that is removed when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("dfrs-sim-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("temporary directory");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, content: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).expect("temporary file");
+        path.to_string_lossy().into_owned()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Code, standard output and standard error.
+fn dfrs(arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
+        .args(arguments)
+        .output()
+        .expect("dfrs runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (
+        output.status.code().unwrap_or(-1),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(path)).expect("a file")
+}
+
+#[test]
+fn json_has_one_object_a_policy_in_the_order_asked() {
+    let scratch = Scratch::new("json");
+    let trace = scratch.file("trace.csv", TRACE);
+    let (code, output, errors) = dfrs(&[
+        "sim",
+        &trace,
+        "--nodes",
+        "1",
+        "--format",
+        "json",
+        "--policy",
+        "Greedy*/OPT=MIN",
+        "--policy",
+        "FCFS",
+    ]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let results: Vec<serde_json::Value> = serde_json::from_str(&output).expect("an array");
+    let names: Vec<&str> = results[0]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let mut expected = [
+        "policy",
+        "jobs",
+        "max_stretch",
+        "mean_stretch",
+        "bound",
+        "degradation",
+        "normalized_underutilization",
+        "makespan",
+        "pauses",
+        "migrations",
+        "pause_gb",
+        "migration_gb",
+        "decide_seconds_mean",
+        "decide_seconds_max",
+        "degradation_from_best",
+        "max_stretch_10s",
+        "mean_stretch_10s",
+        "max_stretch_30s",
+        "mean_stretch_30s",
+        "mean_wait",
+        "mean_turnaround",
+        "utilization",
+        "pauses_per_hour",
+        "migrations_per_hour",
+        "pauses_per_job",
+        "migrations_per_job",
+        "pause_gb_per_second",
+        "migration_gb_per_second",
+    ];
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    assert_eq!(
+        (&results[0]["policy"], &results[1]["policy"]),
+        (&"Greedy*/OPT=MIN".into(), &"FCFS".into())
+    );
+    assert_eq!(
+        (&results[0]["max_stretch"], &results[1]["max_stretch"]),
+        (&1.5.into(), &1.5.into())
+    );
+    assert_eq!(
+        (&results[0]["mean_stretch"], &results[1]["mean_stretch"]),
+        (&1.5.into(), &1.25.into())
+    );
+    assert!(results[0]["bound"].is_null() && results[0]["degradation"].is_null());
+}
+
+#[test]
+fn the_journal_passes_the_check_and_jobs_are_written() {
+    let scratch = Scratch::new("files");
+    let trace = scratch.file("trace.csv", TRACE);
+    let (journal, jobs) = (scratch.file("journal", ""), scratch.file("jobs", ""));
+    let (code, _, errors) = dfrs(&[
+        "sim",
+        &trace,
+        "--nodes",
+        "1",
+        "--policy",
+        "EASY",
+        "--journal",
+        &journal,
+        "--jobs-csv",
+        &jobs,
+    ]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let (code, output, _) = dfrs(&["check", &journal]);
+    assert_eq!(code, 0);
+    assert!(output.contains("submitted 2, finished 2"), "{output}");
+    let lines = read(&jobs);
+    assert!(
+        lines.starts_with("job_id,submission_time,requested_number_of_resources,"),
+        "{lines}"
+    );
+    assert!(
+        lines.ends_with("b,50,1,100,1,100,100,200,50,150,1.5,0,0\n"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn what_is_left_out_is_told_or_refused() {
+    let scratch = Scratch::new("bad");
+    let trace = scratch.file("trace.csv", &format!("{TRACE}c,1\nd,1,3,1,0.9,1\n"));
+    let told = |output: String| output.replace(&trace, "FILE");
+    let arguments = [
+        "sim", &trace, "--nodes", "2", "--policy", "Greedy*", "--format", "csv",
+    ];
+    let (code, output, errors) = dfrs(&arguments);
+    assert_eq!(code, 0);
+    assert!(
+        output
+            .lines()
+            .nth(1)
+            .is_some_and(|line| line.starts_with("Greedy*,2,")),
+        "{output}"
+    );
+    assert_eq!(
+        told(errors),
+        "FILE: line 4: has 2 columns, expected are the 6 of id,submit,tasks,cpu,mem,runtime\n\
+         FILE: lines that make no sense, left out: 1\n\
+         FILE: job d does not fit on 2 nodes (the memory of its 3 tasks is too much)\n\
+         FILE: jobs that can never start, left out: 1\n"
+    );
+    let (code, output, errors) = dfrs(&[&arguments[..], &["--strict"]].concat());
+    assert_eq!((code, output.as_str()), (2, ""));
+    assert!(
+        errors.contains("line 4:") && errors.lines().count() == 1,
+        "{errors}"
+    );
+}
+
+#[test]
+fn bad_input_is_one_line_and_code_2() {
+    let scratch = Scratch::new("errors");
+    let trace = scratch.file("trace.csv", TRACE);
+    let fails = |arguments: &[&str], words: &str| {
+        let (code, output, errors) = dfrs(&[&["sim"], arguments].concat());
+        assert_eq!((code, output.as_str()), (2, ""), "{errors}");
+        assert!(errors.contains(words), "{errors}");
+        errors
+    };
+    let one_line = |arguments: &[&str], words: &str| {
+        assert_eq!(fails(arguments, words).lines().count(), 1);
+    };
+    one_line(
+        &["/nowhere", "--nodes", "1", "--policy", "FCFS"],
+        "/nowhere: cannot be opened",
+    );
+    one_line(&[&trace, "--policy", "FCFS"], "give --nodes");
+    let two = [
+        &trace,
+        "--nodes",
+        "1",
+        "--policy",
+        "FCFS",
+        "--policy",
+        "EASY",
+        "--journal",
+        "j",
+    ];
+    one_line(&two, "--journal is for one policy");
+    let nowhere = [
+        &trace,
+        "--nodes",
+        "1",
+        "--policy",
+        "FCFS",
+        "--journal",
+        "/nowhere/j",
+    ];
+    one_line(&nowhere, "/nowhere/j: cannot be written");
+    one_line(&[&trace, "--nodes", "1", "--policy", "SJF"], "SJF");
+    one_line(&[&trace, "--nodes", "0", "--policy", "FCFS"], "0");
+    one_line(
+        &[&trace, "--nodes", "1", "--policy", "FCFS", "--period", "0"],
+        "above 0",
+    );
+    one_line(&[&trace, "--nodes", "1"], "not provided: --policy <NAME>");
+    one_line(&["--policy", "FCFS"], "not provided: <TRACE>");
+    one_line(&[&trace, "--polcy", "FCFS"], "'--policy'; try --help");
+}
+
+#[test]
+fn all_policies_are_listed_without_a_trace() {
+    let (code, output, errors) = dfrs(&["sim", "--list-policies"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let names: Vec<&str> = output
+        .lines()
+        .map(|line| line.split_once("  ").expect("a name and a description").0)
+        .collect();
+    for name in [
+        "FCFS",
+        "EASY",
+        "EASY/no-shadow",
+        "Conservative",
+        "GreedyPM*/per/OPT=MIN/MINVT=600",
+        "/stretch-per/OPT=MAX",
+        "GREEDY-PMTN-MIGR",
+        "DYNMCB8-ASAP-PER 600",
+    ] {
+        assert!(names.contains(&name), "{name}");
+    }
+    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, and 4 batch schedulers.
+    assert_eq!(names.len(), 127);
+    let scratch = Scratch::new("list");
+    let trace = scratch.file("trace.csv", TRACE);
+    for name in names {
+        let (code, _, errors) = dfrs(&["sim", &trace, "--nodes", "1", "--policy", name]);
+        assert_eq!((code, errors.as_str()), (0, ""), "{name}");
+    }
+}
+
+/// However many policies run at once, each has the same results as alone.
+#[test]
+fn policies_run_side_by_side_as_alone() {
+    let scratch = Scratch::new("side");
+    let lines: String = (0..40)
+        .map(|job| {
+            format!(
+                "{job},{},{},1,0.4,{}\n",
+                job * 7,
+                job % 3 + 1,
+                job * 53 % 400
+            )
+        })
+        .collect();
+    let trace = scratch.file("trace.csv", &lines);
+    let names = [
+        "Conservative",
+        "MCB8*/per/OPT=MIN",
+        "GreedyPM*",
+        "EASY",
+        "/per/OPT=AVG",
+    ];
+    let run = |names: &[&str]| -> Vec<serde_json::Value> {
+        let mut call = vec!["sim", &trace, "--nodes", "3", "--format", "json"];
+        call.extend(["--mobility", "park=0.5,never=0.2"]);
+        call.extend(names.iter().flat_map(|name| ["--policy", name]));
+        let (code, output, errors) = dfrs(&call);
+        assert_eq!((code, errors.as_str()), (0, ""));
+        let mut results: Vec<serde_json::Value> = serde_json::from_str(&output).expect("an array");
+        for result in &mut results {
+            let measured = ["decide_seconds_mean", "decide_seconds_max"];
+            for different in measured.iter().chain(&["degradation_from_best"]) {
+                result[different].take();
+            }
+        }
+        results
+    };
+    let alone: Vec<serde_json::Value> = names.iter().flat_map(|name| run(&[name])).collect();
+    assert_eq!(run(&names), alone);
+}
+
+/// Two jobs that do not fit side by side.
+const CROWDED: &str = "long,0,1,1,0.6,1000\nnew,100,1,1,0.6,10\n";
+
+#[test]
+fn jobs_move_as_the_mobility_says() {
+    let scratch = Scratch::new("mobility");
+    let trace = scratch.file("trace.csv", CROWDED);
+    let journal = scratch.file("journal", "");
+    let run = |options: &[&str]| {
+        let fixed = ["sim", &trace, "--nodes", "1", "--policy", "GreedyPM*"];
+        let written = ["--format", "json", "--journal", &journal];
+        let (code, output, errors) = dfrs(&[&fixed[..], &written, options].concat());
+        assert_eq!((code, errors.as_str()), (0, ""));
+        let (code, ..) = dfrs(&["check", &journal]);
+        assert_eq!(code, 0, "{options:?}");
+        let results: serde_json::Value = serde_json::from_str(&output).expect("an array");
+        (
+            results[0]["pauses"].as_u64().expect("a number"),
+            results[0]["makespan"].as_f64().expect("a number"),
+        )
+    };
+    assert_eq!(run(&[]), (1, 1310.0));
+    assert_eq!(run(&["--penalty", "30"]), (1, 1040.0));
+    assert_eq!(run(&["--checkpoint-cost", "30+10/GB"]), (1, 1088.0));
+    assert_eq!(run(&["--park-cost", "30+10/GB"]), (1, 1310.0));
+    let park = ["--mobility", "park=1", "--park-cost", "30+10/GB"];
+    assert_eq!(run(&park), (1, 1088.0));
+    assert_eq!(run(&[&park[..], &["--swap", "0.5"]].concat()), (0, 1010.0));
+    assert_eq!(run(&["--mobility", "restart=1"]), (1, 1110.0));
+    assert_eq!(run(&["--mobility", "never=1", "--seed", "7"]), (0, 1010.0));
+    // Of the four ways in which two jobs can be of two kinds, seeds find more than one.
+    let drawn: std::collections::BTreeSet<u64> = (0..12)
+        .map(|seed| run(&["--mobility", "never=0.5", "--seed", &seed.to_string()]).0)
+        .collect();
+    assert_eq!(drawn.len(), 2);
+}
+
+#[test]
+fn mobility_that_makes_no_sense_is_refused() {
+    let scratch = Scratch::new("kinds");
+    let trace = scratch.file("trace.csv", CROWDED);
+    for (option, value, words) in [
+        ("--mobility", "park=0.9,never=0.2", "more than 1"),
+        ("--mobility", "swim=1", "\"swim\" is no kind"),
+        ("--mobility", "park", "KIND=SHARE"),
+        ("--park-cost", "fast", "\"fast\" is no cost"),
+        ("--swap", "1001", "a multiple of a node's memory"),
+        ("--estimates", "none", "perfect, user"),
+    ] {
+        let fixed = ["sim", &trace, "--nodes", "1", "--policy", "EASY"];
+        let (code, output, errors) = dfrs(&[&fixed[..], &[option, value]].concat());
+        assert_eq!((code, output.as_str()), (2, ""), "{errors}");
+        assert!(errors.contains(words), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+}
+
+#[test]
+fn estimates_of_users_come_from_the_trace() {
+    let scratch = Scratch::new("estimates");
+    // On 4 processors: the first takes 3 of them for 10 s and was to take 100 s; the second needs all
+    // 4; the third is to take 50 s, and would delay the second if the first were known to end early.
+    let line = |id: u32, runtime: u32, processors: u32, requested: i32| {
+        format!("{id} {id} 0 {runtime} {processors} -1 -1 -1 {requested} -1 1 1 1 1 -1 -1 -1 -1\n")
+    };
+    // The last has the machine for itself.
+    let others = [line(1, 10, 3, 100), line(2, 5, 4, -1), line(3, 50, 1, 50)].concat();
+    let lines = [others, line(900, 9, 4, 5)];
+    let trace = scratch.file("trace.swf", &format!("; MaxProcs: 4\n{}", lines.concat()));
+    let jobs = scratch.file("jobs", "");
+    let starts = |policy: &str, estimates: &str| -> Vec<String> {
+        let fixed = ["sim", &trace, "--policy", policy, "--jobs-csv", &jobs];
+        let (code, _, errors) = dfrs(&[&fixed[..], &["--estimates", estimates]].concat());
+        let told = match estimates {
+            "perfect" => "",
+            _ => {
+                "FILE: note: jobs without an estimate, whose run times are taken as known: 1 of 4\n\
+                  FILE: note: jobs that ran longer than estimated, and are not stopped: 1 of 4\n"
+            }
+        };
+        assert_eq!((code, errors.replace(&trace, "FILE").as_str()), (0, told));
+        let text = read(&jobs);
+        let rows = text.lines().skip(1);
+        rows.map(|row| row.split(',').nth(5).expect("a start").into())
+            .collect()
+    };
+    for policy in ["EASY", "Conservative"] {
+        assert_eq!(
+            starts(policy, "perfect"),
+            ["1", "11", "16", "900"],
+            "{policy}"
+        );
+        assert_eq!(starts(policy, "user"), ["1", "53", "3", "900"], "{policy}");
+    }
+    assert_eq!(starts("FCFS", "user"), ["1", "11", "16", "900"]);
+}
+
+#[test]
+fn a_file_that_is_read_or_written_is_not_written_over() {
+    let scratch = Scratch::new("over");
+    let trace = scratch.file("trace.csv", TRACE);
+    let same = scratch
+        .0
+        .join("./../")
+        .join(scratch.0.file_name().expect("a name"));
+    let same = same.join("trace.csv").to_string_lossy().into_owned();
+    let new = scratch.0.join("new").to_string_lossy().into_owned();
+    let call = ["sim", &trace, "--nodes", "1", "--policy", "FCFS"];
+    for (options, words) in [
+        (
+            &["--journal", &trace][..],
+            "--journal would overwrite the file that is read",
+        ),
+        (
+            &["--jobs-csv", &same],
+            "--jobs-csv would overwrite the file that is read",
+        ),
+        (
+            &["--journal", &new, "--utilization-csv", &new],
+            "--utilization-csv would overwrite that of --journal; name another file",
+        ),
+    ] {
+        let (code, output, errors) = dfrs(&[&call[..], options].concat());
+        assert_eq!((code, output.as_str()), (2, ""), "{errors}");
+        assert!(errors.contains(words), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+    for call in [
+        ["generate", "--from", &trace, "--output", &same],
+        ["replay", &trace, "--nodes=1", "--output", &same],
+    ] {
+        let (code, _, errors) = dfrs(&call);
+        assert_eq!(code, 2);
+        assert!(
+            errors.contains("--output would overwrite the file that is read"),
+            "{errors}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&trace).expect("the trace"), TRACE);
+    assert!(!Path::new(&new).exists());
+    let devices = ["--journal", "/dev/null", "--jobs-csv", "/dev/null"];
+    assert_eq!(dfrs(&[&call[..], &devices].concat()).0, 0);
+}
+
+#[test]
+fn negative_values_are_told_as_what_they_are() {
+    for (option, words) in [
+        ("--nodes", "-1 is not in 1..=1000000"),
+        ("--penalty", "seconds, from 0 to"),
+        ("--stretch-bound", "seconds, from 0 to"),
+        ("--period", "seconds, from 0 to"),
+        ("--swap", "from 0 to 1000"),
+        ("--seed", "invalid digit"),
+    ] {
+        let (code, _, errors) = dfrs(&["sim", "trace", "--policy", "EASY", option, "-1"]);
+        assert_eq!((code, errors.lines().count()), (2, 1), "{errors}");
+        let value = format!("invalid value '-1' for '{option}");
+        assert!(
+            errors.contains(&value) && errors.contains(words),
+            "{errors}"
+        );
+    }
+}
+
+#[test]
+fn periods_are_not_so_short_that_nothing_gets_done() {
+    for period in ["0.000001", "0.999999"] {
+        let (code, _, errors) = dfrs(&[
+            "sim",
+            "trace",
+            "--policy",
+            "/per/OPT=MIN",
+            "--period",
+            period,
+        ]);
+        assert_eq!(code, 2);
+        assert!(errors.contains("allowed: seconds, at least 1"), "{errors}");
+    }
+}
+
+#[test]
+fn options_of_another_format_are_refused() {
+    let scratch = Scratch::new("another-format");
+    let trace = scratch.file("trace.csv", TRACE);
+    for call in [
+        &[
+            "sim",
+            &trace,
+            "--policy",
+            "EASY",
+            "--nodes=1",
+            "--cpus-per-node=4",
+        ][..],
+        &["bound", &trace, "--nodes=1", "--memory-per-node=4G"],
+        &["replay", &trace, "--nodes=1", "--memory-per-node=4G"],
+    ] {
+        let (code, output, errors) = dfrs(call);
+        assert_eq!(
+            (code, output.as_str(), errors.lines().count()),
+            (2, "", 1),
+            "{errors}"
+        );
+        assert!(
+            errors.contains("is no dump of sacct; leave out --"),
+            "{errors}"
+        );
+    }
+}
+
+/// So many jobs, one a second, each of 1000 s on one node.
+fn busy(jobs: u32) -> String {
+    (0..jobs)
+        .map(|id| format!("{id},{id},1,1,0,1000\n"))
+        .collect()
+}
+
+#[test]
+fn a_machine_that_is_far_too_small_is_refused() {
+    let scratch = Scratch::new("too-small");
+    let many = scratch.file("many.csv", &busy(40_000));
+    let month = scratch.file("month.csv", &busy(9_000));
+    for (call, nodes) in [
+        (
+            ["sim", &many, "--nodes=1", "--policy=Greedy*/per/OPT=MIN"],
+            976,
+        ),
+        (["replay", &month, "--nodes=1", "--strict"], 901),
+    ] {
+        let (code, output, errors) = dfrs(&call);
+        assert_eq!(
+            (code, output.as_str(), errors.lines().count()),
+            (2, "", 1),
+            "{errors}"
+        );
+        assert!(errors.contains("the machine is too small"), "{errors}");
+        assert!(
+            errors.contains(&format!("use --nodes {nodes} or more")),
+            "{errors}"
+        );
+    }
+    // Batch schedulers do not mind, and nobody minds a few jobs.
+    assert_eq!(dfrs(&["sim", &many, "--nodes=1", "--policy=EASY"]).0, 0);
+    let few = scratch.file("few.csv", &busy(50));
+    assert_eq!(dfrs(&["replay", &few, "--nodes=1"]).0, 0);
+}

@@ -1,0 +1,119 @@
+//! Why a waiting job was not placed.
+
+use crate::greedy::{Failures, all_nodes, could_place, place};
+use crate::headroom::Headroom;
+use crate::model::{Cluster, Job, JobState, Node, NodeIndex};
+use crate::plan::Blocked;
+use crate::policy::{LoadCeiling, Policy};
+use crate::usage::Usage;
+
+/// Finds out why jobs wait, given what is in use after the plan.
+pub(crate) struct Inquiry<'a> {
+    cluster: &'a Cluster,
+    ceiling: Option<LoadCeiling>,
+    /// Whether all nodes take tasks.
+    all_up: bool,
+    /// After the plan.
+    after: Question<'a>,
+    /// If no job ran.
+    empty: Option<Question<'a>>,
+    /// If nobody used anything and all nodes were up.
+    at_best: Option<Question<'a>>,
+}
+
+/// Whether jobs could be placed in some state of the cluster.
+struct Question<'a> {
+    usage: Usage<'a>,
+    headroom: Headroom,
+    failures: Failures,
+}
+
+impl<'a> Question<'a> {
+    /// O(nodes log nodes).
+    fn new(usage: Usage<'a>) -> Self {
+        Self {
+            headroom: Headroom::of(&usage),
+            usage,
+            failures: Failures::default(),
+        }
+    }
+
+    /// O(distinct spaces), but O(nodes) for a job with rules of its own about nodes.
+    fn could_place(&mut self, cluster: &Cluster, job: &Job) -> bool {
+        if self.failures.imply(job) {
+            return false;
+        }
+        let could = if self.headroom.knows(job) {
+            self.headroom.holds(job)
+        } else {
+            could_place(cluster, &self.usage, job)
+        };
+        if !could {
+            self.failures.add(job);
+        }
+        could
+    }
+}
+
+impl<'a> Inquiry<'a> {
+    /// O(nodes log nodes).
+    pub(crate) fn new(policy: &Policy, cluster: &'a Cluster, after: Usage<'a>) -> Self {
+        Self {
+            cluster,
+            ceiling: policy.settings.load_ceiling,
+            all_up: cluster.nodes.iter().all(Node::is_up),
+            after: Question::new(after),
+            empty: None,
+            at_best: None,
+        }
+    }
+
+    /// Why this waiting job was not placed. O(distinct spaces of nodes), but O(nodes) for a job with
+    /// rules of its own about nodes.
+    pub(crate) fn why(&mut self, job: &Job) -> Blocked {
+        let cluster = self.cluster;
+        if let JobState::Parked(mapping) = &job.state {
+            let gone = |node| cluster.node(node).is_none_or(|node| !node.is_up());
+            return if mapping.nodes().any(gone) {
+                Blocked::NodesUnavailable
+            } else if self.after.usage.takes_back(job, mapping) {
+                Blocked::NotNow
+            } else {
+                Blocked::OwnNodesFull
+            };
+        }
+        let ceiling = self.ceiling;
+        let at_best = || Question::new(Usage::at_best(cluster, ceiling));
+        let empty = || Question::new(Usage::empty(cluster, ceiling));
+        let fits_now = self.after.could_place(cluster, job)
+            && (job.has_one_kind() || place(cluster, &self.after.usage, job).is_some());
+        if fits_now {
+            Blocked::NotNow
+        } else if !self
+            .at_best
+            .get_or_insert_with(at_best)
+            .could_place(cluster, job)
+        {
+            Blocked::NeverFits
+        } else if self.all_up
+            || self
+                .empty
+                .get_or_insert_with(empty)
+                .could_place(cluster, job)
+            || !self.misses_nodes(job)
+        {
+            Blocked::Memory
+        } else {
+            Blocked::NodesUnavailable
+        }
+    }
+
+    /// Whether some node that the job may use takes no tasks now.
+    fn misses_nodes(&self, job: &Job) -> bool {
+        let is_missing = |node: NodeIndex| !self.cluster.nodes[node.index()].is_up();
+        let kinds = job.by_kind();
+        kinds
+            .iter()
+            .any(|kind| all_nodes(self.cluster, kind).any(is_missing))
+    }
+}

@@ -1,0 +1,625 @@
+//! Greedy task mapping (TPDS, Section 4.2).
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use crate::model::{Cluster, Job, Mapping, NodeIndex, Run};
+use crate::units::{Bytes, Cores};
+use crate::usage::Usage;
+
+mod kinds;
+
+/// A node that one more task of the job may go to. The greatest candidate is the one with the
+/// lowest load after that task, which leaves the task the largest yield; ties go to the lower index.
+/// On equal nodes this is the paper's order by lowest load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Candidate {
+    load_after: Cores,
+    capacity: Cores,
+    node: NodeIndex,
+    /// Tasks of the job that are there already.
+    tasks: u32,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_load = if self.capacity == other.capacity {
+            other.load_after.cmp(&self.load_after)
+        } else {
+            let own = u128::from(self.load_after.0) * u128::from(other.capacity.0.max(1));
+            let others = u128::from(other.load_after.0) * u128::from(self.capacity.0.max(1));
+            others.cmp(&own)
+        };
+        by_load.then(other.node.cmp(&self.node))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Puts each task of the job on the node with the lowest load among those whose memory takes it,
+/// without changing where other jobs are. `None` if not all tasks can be placed. The job must not be
+/// counted in `usage`. O(nodes + tasks log tasks).
+///
+/// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
+/// that hold the most of its tasks are used.
+///
+/// A job of several kinds is placed kind by kind, each as above.
+pub(crate) fn place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+    if job.has_one_kind() {
+        place_kind(cluster, usage, job)
+    } else {
+        kinds::place(cluster, usage, job)
+    }
+}
+
+/// As `place`, for a job of one kind.
+fn place_kind(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+    if job.tasks == 0 {
+        return None;
+    }
+    let nodes = candidates(usage, job, all_nodes(cluster, job));
+    let limited = job.layout.nodes() < nodes.len();
+    fill(usage, job, nodes).or_else(|| {
+        if limited {
+            place_on_roomiest(cluster, usage, job)
+        } else {
+            None
+        }
+    })
+}
+
+/// The nodes that the job's layout allows, ascending.
+pub(crate) fn all_nodes<'a>(
+    cluster: &'a Cluster,
+    job: &'a Job,
+) -> impl Iterator<Item = NodeIndex> + 'a {
+    let count = u32::try_from(cluster.nodes.len()).unwrap_or(u32::MAX);
+    let (listed, every) = match &job.layout.eligible {
+        Some(nodes) => (nodes.as_slice(), 0),
+        None => (&[][..], count),
+    };
+    listed
+        .iter()
+        .copied()
+        .filter(move |node| node.0 < count)
+        .chain((0..every).map(NodeIndex))
+}
+
+/// The nodes among these that take at least one task now, at most as many as the job has tasks:
+/// those of the lowest load, because only they can be chosen.
+fn candidates(
+    usage: &Usage<'_>,
+    job: &Job,
+    nodes: impl Iterator<Item = NodeIndex>,
+) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    let first = |node| Run { node, tasks: 1 };
+    // Internal iteration: these nodes are a chain of two lists, one of them empty.
+    nodes
+        .filter(|node| usage.admits(job, *node) && usage.fits_run(job, first(*node)))
+        .for_each(|node| {
+            found.push(Candidate {
+                load_after: usage.load(node) + job.cpu,
+                capacity: usage.cpu(node),
+                node,
+                tasks: 0,
+            });
+        });
+    let tasks = job.tasks as usize;
+    if found.len() > tasks {
+        found.select_nth_unstable_by(tasks - 1, |one, other| other.cmp(one));
+        found.truncate(tasks);
+    }
+    found
+}
+
+/// Takes the best candidate for one task after the other.
+fn fill(usage: &Usage<'_>, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
+    let most = job.layout.tasks_per_node();
+    let mut nodes_left = job.layout.nodes();
+    let mut heap = BinaryHeap::from(nodes);
+    let mut runs = Vec::new();
+    let mut missing = job.tasks;
+    while missing > 0 {
+        let mut best = heap.pop()?;
+        if best.tasks == 0 {
+            if nodes_left == 0 {
+                continue;
+            }
+            nodes_left -= 1;
+        }
+        best.tasks += 1;
+        best.load_after += job.cpu;
+        missing -= 1;
+        if best.tasks < most
+            && usage.fits_run(
+                job,
+                Run {
+                    node: best.node,
+                    tasks: best.tasks + 1,
+                },
+            )
+        {
+            heap.push(best);
+        } else {
+            runs.push(Run {
+                node: best.node,
+                tasks: best.tasks,
+            });
+        }
+    }
+    runs.extend(heap.into_iter().map(|left| Run {
+        node: left.node,
+        tasks: left.tasks,
+    }));
+    Some(Mapping::new(runs))
+}
+
+/// Places a job that may use only so many nodes on those that hold the most of its tasks (ties: the
+/// lower load): if any set of that many nodes holds it, these do.
+fn place_on_roomiest(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+    let mut rooms: Vec<(u32, Candidate)> = all_nodes(cluster, job)
+        .filter_map(|node| {
+            let slots = usage.slots(job, node);
+            let capacity = usage.cpu(node);
+            let candidate = Candidate {
+                load_after: usage.load(node) + job.cpu,
+                capacity,
+                node,
+                tasks: 0,
+            };
+            (slots > 0).then_some((slots, candidate))
+        })
+        .collect();
+    rooms.sort_unstable_by(|one, other| other.cmp(one));
+    rooms.truncate(job.layout.nodes());
+    fill(
+        usage,
+        job,
+        rooms.into_iter().map(|(_, candidate)| candidate).collect(),
+    )
+}
+
+/// Whether the job's tasks could all be placed now. O(nodes), but only as many nodes are looked at
+/// as it takes unless the job may use only so many.
+///
+/// For a job of several kinds: whether each kind could be placed if it were the only one. What fails
+/// this fits in no way; what passes need not be found a place.
+pub(crate) fn could_place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bool {
+    let could_place = |kind: &Job| could_place_kind(cluster, usage, kind);
+    if job.has_one_kind() {
+        could_place(job)
+    } else {
+        job.by_kind().iter().all(|kind| could_place(kind))
+    }
+}
+
+/// As `could_place`, for a job of one kind.
+fn could_place_kind(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bool {
+    let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node));
+    let wanted = u64::from(job.tasks);
+    if job.layout.nodes() >= cluster.nodes.len() {
+        let mut found = 0;
+        return wanted > 0
+            && slots.into_iter().any(|slots| {
+                found += u64::from(slots);
+                found >= wanted
+            });
+    }
+    let mut slots: Vec<u32> = slots.collect();
+    slots.sort_unstable_by(|one, other| other.cmp(one));
+    slots.truncate(job.layout.nodes());
+    wanted > 0 && slots.iter().map(|slots| u64::from(*slots)).sum::<u64>() >= wanted
+}
+
+/// What a job, or a kind of its tasks, wants: tasks, and CPU, memory, and memory once a node for each.
+type Wanted = (u32, Cores, Bytes, Bytes);
+
+/// Jobs for which there was no room, so that others which want no less need not be tried as long as
+/// room only shrinks. None of them wants no less than another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failures(Vec<Wanted>);
+
+impl Failures {
+    /// Notes that there was no room for the job. Only one of one kind that could use any nodes tells
+    /// about others.
+    pub(crate) fn add(&mut self, job: &Job) {
+        let layout = &job.layout;
+        let anywhere = layout.eligible.is_none()
+            && layout.max_nodes.is_none()
+            && layout.max_tasks_per_node.is_none();
+        if anywhere && job.rigid.is_empty() && job.has_one_kind() {
+            let new = (job.tasks, job.cpu, job.memory, job.memory_per_node);
+            self.0.retain(|old| !no_less(*old, new));
+            self.0.push(new);
+        }
+    }
+
+    /// Whether there is no room for this job either: it, or one kind of it, wants no less than one for
+    /// which there was none.
+    ///
+    /// A failure that tells this is looked at first the next time: few of them tell about most jobs.
+    #[inline]
+    pub(crate) fn imply(&mut self, job: &Job) -> bool {
+        let first = (job.tasks, job.cpu, job.memory, job.memory_per_node);
+        self.imply_kind(first)
+            || job.further_kinds.iter().any(|kind| {
+                self.imply_kind((kind.tasks, kind.cpu, kind.memory, kind.memory_per_node))
+            })
+    }
+
+    #[inline]
+    fn imply_kind(&mut self, wanted: Wanted) -> bool {
+        let found = self.0.iter().position(|failed| no_less(wanted, *failed));
+        if let Some(place) = found {
+            self.0.swap(0, place);
+        }
+        found.is_some()
+    }
+}
+
+/// Whether the first is in nothing less than the second.
+fn no_less(one: Wanted, other: Wanted) -> bool {
+    one.0 >= other.0 && one.1 >= other.1 && one.2 >= other.2 && one.3 >= other.3
+}
+
+/// How many tasks of a job of one kind each node takes, kept up to date while others are paused for it.
+pub(crate) struct Room<'a> {
+    job: &'a Job,
+    /// How many tasks each node takes.
+    slots: Vec<u32>,
+    /// Their sum.
+    total: u64,
+    /// How many nodes take so many tasks; for a job that may use only so many.
+    nodes: Option<BTreeMap<u32, u64>>,
+}
+
+impl<'a> Room<'a> {
+    /// O(nodes).
+    pub(crate) fn new(cluster: &Cluster, usage: &Usage<'_>, job: &'a Job) -> Self {
+        let limited = job.layout.nodes() < cluster.nodes.len();
+        let mut room = Self {
+            job,
+            slots: vec![0; cluster.nodes.len()],
+            total: 0,
+            nodes: limited.then(BTreeMap::new),
+        };
+        all_nodes(cluster, job).for_each(|node| room.update(usage, node));
+        room
+    }
+
+    /// Looks at a node again. O(1), O(log nodes) for a job that may use only so many nodes.
+    pub(crate) fn update(&mut self, usage: &Usage<'_>, node: NodeIndex) {
+        let now = usage.slots(self.job, node);
+        let before = std::mem::replace(&mut self.slots[node.index()], now);
+        self.total = self.total - u64::from(before) + u64::from(now);
+        let Some(nodes) = &mut self.nodes else { return };
+        if let Some(count) = nodes.get_mut(&before).filter(|_| before > 0) {
+            *count -= 1;
+        }
+        if now > 0 {
+            *nodes.entry(now).or_insert(0) += 1;
+        }
+    }
+
+    /// Whether the job could be placed: whether as many nodes as it may use, those that take most,
+    /// take all its tasks. O(1), O(different numbers of tasks) for a job that may use only so many
+    /// nodes.
+    pub(crate) fn suffices(&self) -> bool {
+        let found = self
+            .nodes
+            .as_ref()
+            .map_or(self.total, |nodes| self.most(nodes));
+        self.job.tasks > 0 && found >= u64::from(self.job.tasks)
+    }
+
+    /// How many tasks go on as many nodes as the job may use, at most.
+    fn most(&self, nodes: &BTreeMap<u32, u64>) -> u64 {
+        let mut nodes_left = u64::try_from(self.job.layout.nodes()).unwrap_or(u64::MAX);
+        let mut found = 0u64;
+        for (slots, nodes) in nodes.iter().rev() {
+            let used = nodes_left.min(*nodes);
+            nodes_left -= used;
+            found = found.saturating_add(used.saturating_mul(u64::from(*slots)));
+        }
+        found
+    }
+}
+
+/// What runs on a cluster's nodes, to place jobs beside it by Greedy (TPDS, Section 4.2) one after
+/// the other.
+#[derive(Clone, Debug)]
+pub struct Occupancy<'a> {
+    cluster: &'a Cluster,
+    usage: Usage<'a>,
+}
+
+impl<'a> Occupancy<'a> {
+    /// What runs on the cluster now. O(nodes + runs).
+    #[must_use]
+    pub fn of(cluster: &'a Cluster) -> Self {
+        Self {
+            cluster,
+            usage: Usage::of(cluster, None),
+        }
+    }
+
+    /// Where Greedy puts the job: each task on the node, of those that take it, on which the load
+    /// after that task is the lowest; ties go to the lower index. On equal nodes this is the paper's
+    /// node of the lowest load. A node takes a task if it is up, its free memory and further rigid
+    /// resources suffice, the job's layout allows it, and it has CPU if the task needs any. Kinds of
+    /// tasks are placed one after the other, the one that requires most memory first.
+    ///
+    /// `None` if not all tasks find a place. The job must not be counted in. O(nodes + tasks log
+    /// tasks) for each kind.
+    #[must_use]
+    pub fn place(&self, job: &Job) -> Option<Mapping> {
+        place(self.cluster, &self.usage, job)
+    }
+
+    /// Counts a job in that runs here from now on. O(runs).
+    pub fn add(&mut self, job: &Job, mapping: &Mapping) {
+        self.usage.add(job, mapping);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobId, JobState, Node, NodeState};
+    use crate::policy::LoadCeiling;
+    use crate::units::{Amount, Time};
+    use proptest::prelude::*;
+
+    fn cluster(nodes: &[(u64, u64)]) -> Cluster {
+        let nodes = nodes
+            .iter()
+            .map(|(cpu, memory)| Node::new("n", Cores(*cpu), Bytes(*memory)))
+            .collect();
+        Cluster {
+            nodes,
+            jobs: Vec::new(),
+        }
+    }
+
+    fn job(tasks: u32, cpu: u64, memory: u64) -> Job {
+        Job::new(JobId(1), Time(0), tasks, Cores(cpu), Bytes(memory))
+    }
+
+    fn placed(cluster: &Cluster, job: &Job) -> Option<Vec<(u32, u32)>> {
+        let mapping = place(cluster, &Usage::of(cluster, None), job)?;
+        Some(mapping.iter().map(|run| (run.node.0, run.tasks)).collect())
+    }
+
+    #[test]
+    fn tasks_spread_by_load_and_ties_go_to_the_first_node() {
+        let cluster = cluster(&[(100, 100), (100, 100), (100, 100)]);
+        assert_eq!(
+            placed(&cluster, &job(4, 50, 10)),
+            Some(vec![(0, 2), (1, 1), (2, 1)])
+        );
+    }
+
+    #[test]
+    fn running_jobs_count_as_load_and_memory() {
+        let mut cluster = cluster(&[(100, 100), (100, 100)]);
+        let mut other = job(1, 100, 95);
+        other.id = JobId(9);
+        other.state = JobState::Running(Mapping::from_tasks([NodeIndex(0)]));
+        cluster.insert(other);
+        assert_eq!(placed(&cluster, &job(3, 10, 5)), Some(vec![(1, 3)]));
+        assert_eq!(placed(&cluster, &job(3, 90, 5)), Some(vec![(0, 1), (1, 2)]));
+        assert_eq!(placed(&cluster, &job(2, 90, 60)), None);
+    }
+
+    #[test]
+    fn a_larger_node_has_a_lower_load() {
+        let cluster = cluster(&[(100, 100), (300, 100)]);
+        assert_eq!(placed(&cluster, &job(4, 50, 1)), Some(vec![(0, 1), (1, 3)]));
+    }
+
+    #[test]
+    fn the_layout_is_kept() {
+        let cluster = cluster(&[(100, 100), (100, 100), (100, 100)]);
+        let mut wanted = job(4, 10, 10);
+        wanted.layout.max_nodes = Some(2);
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 2), (1, 2)]));
+        wanted.layout.eligible = Some(vec![NodeIndex(2)]);
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(2, 4)]));
+        wanted.layout.max_tasks_per_node = Some(3);
+        assert_eq!(placed(&cluster, &wanted), None);
+        wanted.layout.eligible = Some(vec![NodeIndex(1), NodeIndex(2), NodeIndex(7)]);
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 2), (2, 2)]));
+    }
+
+    #[test]
+    fn few_nodes_are_found_even_if_the_least_loaded_are_too_small() {
+        let mut cluster = cluster(&[(100, 20), (100, 100), (100, 20)]);
+        let mut other = job(1, 100, 0);
+        other.id = JobId(9);
+        other.state = JobState::Running(Mapping::from_tasks([NodeIndex(1)]));
+        cluster.insert(other);
+        let mut wanted = job(6, 1, 10);
+        wanted.layout.max_nodes = Some(1);
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 6)]));
+        wanted.tasks = 12;
+        wanted.layout.max_nodes = Some(2);
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 2), (1, 10)]));
+        let usage = Usage::of(&cluster, None);
+        assert!(could_place(&cluster, &usage, &wanted));
+        wanted.tasks = 13;
+        assert_eq!(placed(&cluster, &wanted), None);
+        assert!(!could_place(&cluster, &usage, &wanted));
+        wanted.tasks = 0;
+        assert!(!could_place(&cluster, &usage, &wanted));
+    }
+
+    #[test]
+    fn memory_per_node_counts_once_a_node() {
+        let cluster = cluster(&[(100, 100), (100, 59)]);
+        let mut wanted = job(2, 10, 10);
+        wanted.memory_per_node = Bytes(50);
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 2)]));
+        wanted.tasks = 6;
+        assert_eq!(placed(&cluster, &wanted), None);
+    }
+
+    #[test]
+    fn draining_and_down_nodes_and_held_memory_are_avoided() {
+        let mut cluster = cluster(&[(100, 100), (100, 100), (100, 100)]);
+        cluster.nodes[0].state = NodeState::Draining;
+        cluster.nodes[1].state = NodeState::Down;
+        cluster.nodes[2].held_memory = Bytes(70);
+        assert_eq!(placed(&cluster, &job(3, 10, 10)), Some(vec![(2, 3)]));
+        assert_eq!(placed(&cluster, &job(4, 10, 10)), None);
+    }
+
+    #[test]
+    fn every_further_rigid_resource_must_suffice() {
+        let mut cluster = cluster(&[(100, 100), (100, 100)]);
+        cluster.nodes[0].rigid = [1, 0].map(Amount).to_vec();
+        cluster.nodes[1].rigid = [1, 1].map(Amount).to_vec();
+        let mut wanted = job(1, 10, 10);
+        wanted.rigid = [1, 1].map(Amount).to_vec();
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 1)]));
+        cluster.nodes.pop();
+        assert_eq!(placed(&cluster, &wanted), None);
+    }
+
+    #[test]
+    fn jobs_without_tasks_or_beyond_every_node_are_not_placed() {
+        let cluster = cluster(&[(100, 100)]);
+        assert_eq!(placed(&cluster, &job(0, 10, 10)), None);
+        assert_eq!(placed(&cluster, &job(1, 10, 101)), None);
+        assert_eq!(placed(&cluster, &job(3, 10, 0)), Some(vec![(0, 3)]));
+    }
+
+    #[test]
+    fn occupancy_counts_in_what_is_added() {
+        let cluster = cluster(&[(100, 100), (100, 100)]);
+        let mut occupancy = Occupancy::of(&cluster);
+        let wanted = job(1, 50, 60);
+        for node in [0, 1] {
+            let found = occupancy.place(&wanted).unwrap();
+            assert_eq!(found, Mapping::from_tasks([NodeIndex(node)]));
+            occupancy.add(&wanted, &found);
+        }
+        assert_eq!(occupancy.place(&wanted), None);
+    }
+
+    #[test]
+    fn a_failure_tells_about_jobs_that_want_no_less() {
+        let failed = job(2, 30, 40);
+        let mut failures = Failures::default();
+        assert!(!failures.imply(&failed));
+        failures.add(&failed);
+        let more: [fn(&mut Job); 5] = [
+            |_| (),
+            |job| job.tasks += 1,
+            |job| job.cpu.0 += 1,
+            |job| job.memory.0 += 1,
+            |job| job.memory_per_node.0 += 1,
+        ];
+        for change in more {
+            let mut other = failed.clone();
+            change(&mut other);
+            assert!(failures.imply(&other), "{other:?}");
+        }
+        let less: [fn(&mut Job); 3] = [
+            |job| (job.tasks, job.cpu) = (1, Cores(100)),
+            |job| (job.cpu, job.memory) = (Cores(29), Bytes(100)),
+            |job| (job.memory, job.memory_per_node) = (Bytes(39), Bytes(100)),
+        ];
+        for change in less {
+            let mut other = failed.clone();
+            change(&mut other);
+            assert!(!failures.imply(&other), "{other:?}");
+        }
+        let mut kinds = job(1, 1, 1);
+        kinds.further_kinds = failed.kinds().collect();
+        assert!(failures.imply(&kinds));
+    }
+
+    #[test]
+    fn the_least_demanding_failure_is_remembered() {
+        let mut failures = Failures::default();
+        for tasks in [5, 3, 4] {
+            failures.add(&job(tasks, 10, 10));
+        }
+        assert!(failures.imply(&job(3, 10, 10)));
+        assert!(!failures.imply(&job(2, 10, 10)));
+    }
+
+    #[test]
+    fn jobs_that_rules_hold_back_tell_nothing_about_others() {
+        let rules: [fn(&mut Job); 5] = [
+            |job| job.layout.eligible = Some(Vec::new()),
+            |job| job.layout.max_nodes = Some(1),
+            |job| job.layout.max_tasks_per_node = Some(1),
+            |job| job.rigid = vec![Amount(1)],
+            |job| job.further_kinds = job.kinds().collect(),
+        ];
+        for rule in rules {
+            let mut held_back = job(2, 10, 10);
+            rule(&mut held_back);
+            let mut failures = Failures::default();
+            failures.add(&held_back);
+            assert!(!failures.imply(&job(2, 10, 10)), "{held_back:?}");
+        }
+    }
+
+    /// Nodes with 100 CPU, and jobs of one task each on some of them.
+    fn occupied() -> impl Strategy<Value = Cluster> {
+        let node = (0u64..100).prop_map(|memory| Node::new("", Cores(100), Bytes(memory)));
+        let nodes = proptest::collection::vec(node, 1..8);
+        let running = proptest::collection::vec((0u64..60, 0u64..50, 0u32..8), 0..12);
+        (nodes, running).prop_map(|(nodes, running)| {
+            let count = u32::try_from(nodes.len()).unwrap();
+            let jobs = (0..).zip(running).map(|(id, (cpu, memory, node))| {
+                let mut job = Job::new(JobId(id), Time(0), 1, Cores(cpu), Bytes(memory));
+                let mapping = Mapping::from_tasks([NodeIndex(node % count)]);
+                job.state = JobState::Running(mapping);
+                job
+            });
+            Cluster {
+                nodes,
+                jobs: jobs.collect(),
+            }
+        })
+    }
+
+    fn wanted() -> impl Strategy<Value = Job> {
+        let layout = (
+            proptest::option::weighted(0.3, 1u32..4),
+            proptest::option::weighted(0.6, 0u32..6),
+        );
+        (0u32..10, 0u64..60, 1u64..60, layout).prop_map(
+            |(tasks, cpu, memory, (max_tasks_per_node, max_nodes))| {
+                let mut wanted = job(tasks, cpu, memory);
+                wanted.layout.max_tasks_per_node = max_tasks_per_node;
+                wanted.layout.max_nodes = max_nodes;
+                wanted
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn room_is_kept_up_to_date(cluster in occupied(), wanted in wanted(), ceiling in 100u32..300) {
+            let mut usage = Usage::of(&cluster, Some(LoadCeiling(ceiling)));
+            let mut room = Room::new(&cluster, &usage, &wanted);
+            prop_assert_eq!(room.suffices(), could_place(&cluster, &usage, &wanted));
+            for job in &cluster.jobs {
+                let mapping = job.running_on().unwrap();
+                usage.remove(job, mapping);
+                mapping.nodes().for_each(|node| room.update(&usage, node));
+                prop_assert_eq!(room.suffices(), could_place(&cluster, &usage, &wanted));
+                prop_assert_eq!(room.suffices(), place(&cluster, &usage, &wanted).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! How much space nodes have left, equal ones counted together: whether a job fits is answered without
+//! looking at every node again.
+
+use crate::model::Job;
+use crate::units::{Bytes, Cores};
+use crate::usage::Usage;
+
+/// What a node that takes tasks has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Space {
+    /// Memory that is free.
+    pub(crate) memory: Bytes,
+    /// CPU needs that the ceiling on load still allows.
+    pub(crate) load: Cores,
+    /// Whether it has any CPU capacity.
+    pub(crate) has_cpu: bool,
+}
+
+/// The spaces of all nodes that take tasks, at one moment of a decision. It knows nothing of further
+/// rigid resources and of which node is which.
+#[derive(Clone, Debug)]
+pub(crate) struct Headroom {
+    /// Distinct spaces and how many nodes have them, descending.
+    spaces: Vec<(Space, u64)>,
+    nodes: usize,
+}
+
+impl Headroom {
+    /// O(nodes + r log r), r being the number of stretches of neighbouring nodes with equal spaces.
+    pub(crate) fn of(usage: &Usage<'_>) -> Self {
+        let mut spaces: Vec<(Space, u64)> = Vec::with_capacity(usage.nodes());
+        for space in usage.spaces() {
+            match spaces.last_mut() {
+                Some((last, nodes)) if *last == space => *nodes += 1,
+                _ => spaces.push((space, 1)),
+            }
+        }
+        spaces.sort_unstable_by(|one, other| other.cmp(one));
+        spaces.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        Self {
+            spaces,
+            nodes: usage.nodes(),
+        }
+    }
+
+    /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, as
+    /// many as there are, and requires no further resource.
+    #[inline]
+    pub(crate) fn knows(&self, job: &Job) -> bool {
+        job.has_one_kind()
+            && job.layout.eligible.is_none()
+            && job.rigid.is_empty()
+            && job.layout.nodes() >= self.nodes
+    }
+
+    /// Whether all tasks of a job that it knows about could be placed. O(distinct spaces).
+    #[inline]
+    pub(crate) fn holds(&self, job: &Job) -> bool {
+        let wanted = u64::from(job.tasks);
+        let least = job.memory + job.memory_per_node;
+        let takes_one =
+            |space: &Space| job.cpu <= space.load && (space.has_cpu || job.cpu.is_zero());
+        let may_use_any = job.layout.tasks_per_node() > 0;
+        let mut found = 0u64;
+        let spaces = self.spaces.iter();
+        wanted > 0
+            && spaces
+                .take_while(|(space, _)| space.memory >= least)
+                .any(|(space, nodes)| {
+                    // A task on each of them may be enough, which is told without dividing.
+                    if found.saturating_add(*nodes) >= wanted && may_use_any && takes_one(space) {
+                        return true;
+                    }
+                    found = found.saturating_add(nodes.saturating_mul(space.slots(job)));
+                    found >= wanted
+                })
+    }
+}
+
+impl Space {
+    /// How many tasks of the job fit: 0 to the job's number of tasks. Further resources and lists of
+    /// nodes play no part.
+    pub(crate) fn slots(self, job: &Job) -> u64 {
+        if self.memory < job.memory_per_node || !(self.has_cpu || job.cpu.is_zero()) {
+            return 0;
+        }
+        let most = job.tasks.min(job.layout.tasks_per_node());
+        // Most often all fit, which is told faster than how many would.
+        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load {
+            return u64::from(most);
+        }
+        u64::from(most)
+            .min(quotient(
+                self.memory.minus(job.memory_per_node).0,
+                job.memory.0,
+            ))
+            .min(quotient(self.load.0, job.cpu.0))
+    }
+}
+
+/// How many times `each` goes into `available`; no end of times if `each` is nothing.
+pub(crate) fn quotient(available: u64, each: u64) -> u64 {
+    available.checked_div(each).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::greedy::could_place;
+    use crate::model::{Cluster, JobId, Node, NodeIndex, NodeState};
+    use crate::policy::LoadCeiling;
+    use crate::units::Time;
+    use proptest::prelude::*;
+
+    fn node() -> impl Strategy<Value = Node> {
+        let amount = || prop_oneof![3 => Just(100u64), 1 => 0u64..120];
+        (amount(), amount(), 0u64..130, 0u8..8).prop_map(|(cpu, memory, held, state)| Node {
+            held_memory: Bytes(if held < 90 { 0 } else { held }),
+            state: if state == 0 {
+                NodeState::Draining
+            } else {
+                NodeState::Up
+            },
+            ..Node::new("", Cores(cpu), Bytes(memory))
+        })
+    }
+
+    fn job() -> impl Strategy<Value = Job> {
+        let size = (
+            0u32..20,
+            0u64..120,
+            0u64..120,
+            prop_oneof![2 => Just(0u64), 1 => 0u64..60],
+        );
+        (size, proptest::option::weighted(0.3, 1u32..4)).prop_map(
+            |((tasks, cpu, memory, per_node), most)| {
+                let mut job = Job::new(JobId(1), Time(0), tasks, Cores(cpu), Bytes(memory));
+                job.memory_per_node = Bytes(per_node);
+                job.layout.max_tasks_per_node = most;
+                job
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_could_be_placed(
+            nodes in proptest::collection::vec(node(), 0..12),
+            jobs in proptest::collection::vec(job(), 1..12),
+            ceiling in proptest::option::of(100u32..400),
+        ) {
+            let cluster = Cluster { nodes, jobs };
+            let usage = Usage::empty(&cluster, ceiling.map(LoadCeiling));
+            let headroom = Headroom::of(&usage);
+            for job in &cluster.jobs {
+                prop_assert!(headroom.knows(job));
+                prop_assert_eq!(headroom.holds(job), could_place(&cluster, &usage, job));
+            }
+        }
+    }
+
+    #[test]
+    fn memory_per_node_and_cpu_are_needed_by_any_task() {
+        let space = |memory, has_cpu| Space {
+            memory: Bytes(memory),
+            load: Cores(u64::MAX),
+            has_cpu,
+        };
+        let mut job = Job::new(JobId(1), Time(0), 3, Cores(1), Bytes(0));
+        job.memory_per_node = Bytes(20);
+        assert_eq!(space(19, true).slots(&job), 0);
+        assert_eq!(space(20, true).slots(&job), 3);
+        assert_eq!(space(20, false).slots(&job), 0);
+        job.cpu = Cores::ZERO;
+        assert_eq!(space(20, false).slots(&job), 3);
+    }
+
+    #[test]
+    fn it_knows_nothing_of_kinds_rules_about_nodes_and_further_resources() {
+        let cluster = Cluster {
+            nodes: vec![Node::new("", Cores(1), Bytes(1)); 3],
+            jobs: Vec::new(),
+        };
+        let headroom = Headroom::of(&Usage::empty(&cluster, None));
+        let plain = Job::new(JobId(1), Time(0), 1, Cores(1), Bytes(1));
+        let knows = |change: fn(&mut Job)| {
+            let mut job = plain.clone();
+            change(&mut job);
+            headroom.knows(&job)
+        };
+        assert!(knows(|job| job.layout.max_nodes = Some(3)));
+        assert!(!knows(|job| job.layout.max_nodes = Some(2)));
+        assert!(!knows(|job| job.layout.eligible = Some(vec![NodeIndex(0)])));
+        assert!(!knows(|job| job.rigid = vec![crate::units::Amount(0)]));
+        assert!(!knows(|job| job.further_kinds = job.kinds().collect()));
+    }
+}

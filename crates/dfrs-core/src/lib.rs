@@ -1,0 +1,65 @@
+//! The decisions of dynamic fractional resource scheduling (DFRS): pure functions from a
+//! snapshot of a cluster to a plan.
+//!
+//! No I/O, no clock, no thread, no global, no `unsafe`, and no iteration over a hash map:
+//! the same input always gives the same plan. The plugin and the simulator are two drivers of
+//! this one crate.
+//!
+//! ```
+//! use dfrs_core::{Action, Bytes, Cluster, Cores, Job, JobId, Node, Policy, Time, Trigger, check, decide};
+//!
+//! let node = Node::new("n0", Cores::from_cores(4), Bytes::from_mebibytes(8192));
+//! let mut cluster = Cluster { nodes: vec![node; 2], jobs: Vec::new() };
+//! cluster.insert(Job::new(JobId(17), Time::ZERO, 2, Cores::from_cores(4), Bytes::from_mebibytes(4096)));
+//!
+//! let policy: Policy = "GreedyPM*/per/OPT=MIN/MINVT=600".parse()?;
+//! let plan = decide(&policy, &cluster, Time::ZERO, Trigger::Submission(JobId(17)));
+//! assert!(matches!(plan.actions[0].action, Action::Start(JobId(17), _)));
+//! assert_eq!(check(&cluster, &plan), []);
+//! # Ok::<(), dfrs_core::PolicyError>(())
+//! ```
+//!
+//! - [`model`]: what a decision looks at; [`plan`]: what it returns, each action with its reason.
+//! - [`decide()`]: which algorithm acts when (TPDS, Section 4.4); [`policy`]: the papers' names.
+//! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: who comes first.
+//! - [`check()`]: what must hold of every plan.
+//!
+//! TPDS is Stillwell, Vivien, Casanova: Dynamic Fractional Resource Scheduling versus Batch Scheduling,
+//! IEEE TPDS 23(3), 2012; IPDPS 2010 is their Dynamic Fractional Resource Scheduling for HPC Workloads.
+#![forbid(unsafe_code)]
+
+mod blocked;
+pub mod check;
+pub mod decide;
+mod greatest;
+pub mod greedy;
+mod headroom;
+mod kinds;
+mod mapping;
+pub mod model;
+pub mod packing;
+pub mod plan;
+pub mod policy;
+mod preempt;
+pub mod priority;
+mod remap;
+mod target;
+mod transition;
+pub mod units;
+mod usage;
+pub mod yields;
+
+pub use check::{Severity, Violation, ViolationKind, check, check_cluster};
+pub use decide::{Trigger, decide};
+pub use model::{
+    Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
+    Run, TaskKind,
+};
+pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
+pub use policy::{
+    Budget, Grace, LoadCeiling, Optimisation, Periodic, Policy, PolicyError, Retry, Settings,
+    Submission,
+};
+pub use priority::{Priority, PriorityFunction};
+pub use units::{Amount, Bytes, Cores, Span, Time, Weight, Yield};
+pub use yields::{allocate_yields, allocate_yields_at};

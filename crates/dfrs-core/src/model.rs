@@ -1,0 +1,339 @@
+//! What a decision looks at: nodes and jobs of one cluster at one instant.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::kinds::TaskKind;
+pub use crate::mapping::{Mapping, Part, Run};
+use crate::units::{Amount, Bytes, Cores, Span, Time, Weight};
+
+/// Position of a node in [`Cluster::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeIndex(pub u32);
+
+impl NodeIndex {
+    /// The position as an index into [`Cluster::nodes`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for NodeIndex {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// Identity of a job, unique within a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct JobId(pub u64);
+
+impl fmt::Display for JobId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// What a node may be used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum NodeState {
+    /// Takes new tasks.
+    #[default]
+    Up,
+    /// Keeps its tasks and takes no new ones.
+    Draining,
+    /// Has no tasks and takes none. Jobs that still run there are left to the driver.
+    Down,
+}
+
+/// One node. Needs and capacities are absolute; a node's fraction is derived.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Name as the driver knows it.
+    pub name: String,
+    /// CPU capacity. A node without any takes only tasks without a CPU need.
+    pub cpu: Cores,
+    /// Memory capacity.
+    pub memory: Bytes,
+    /// Memory of parked jobs that the node's swap can hold; 0: nothing is parked on this node.
+    pub swap: Bytes,
+    /// Memory in use by what DFRS does not decide about (jobs that are ending, that a user
+    /// suspended, or that another scheduler started).
+    pub held_memory: Bytes,
+    /// Whether it takes tasks.
+    pub state: NodeState,
+    /// Capacities of further rigid resources, which like memory are never exceeded; what is in use
+    /// by others is already taken off. A resource that is not listed has capacity 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rigid: Vec<Amount>,
+    /// Capacities of further fluid resources, which like CPU are shared by yield. A resource that is
+    /// not listed has capacity 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fluid: Vec<Amount>,
+}
+
+impl Node {
+    /// An empty node that takes tasks and has no swap.
+    #[must_use]
+    pub fn new(name: impl Into<String>, cpu: Cores, memory: Bytes) -> Self {
+        Self {
+            name: name.into(),
+            cpu,
+            memory,
+            ..Self::default()
+        }
+    }
+
+    /// Memory that is there for DFRS: capacity less what others hold.
+    #[must_use]
+    pub const fn usable_memory(&self) -> Bytes {
+        self.memory.minus(self.held_memory)
+    }
+
+    /// Whether it takes new tasks.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.state == NodeState::Up
+    }
+}
+
+/// How a job can give up its place. Plans ask of a job only what it can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Mobility {
+    /// Keeps its progress across a restart: may be paused, come back anywhere, and migrate (the
+    /// papers' model).
+    #[default]
+    Checkpoint,
+    /// May be frozen with its memory pushed to the nodes' swap, and comes back on the same nodes or
+    /// not at all; never migrates.
+    Park,
+    /// May be stopped and restarted anywhere, but loses its work; its virtual time starts again.
+    Restart,
+    /// Stays where it is until it ends.
+    Never,
+}
+
+impl fmt::Display for Mobility {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Checkpoint => "checkpoint",
+            Self::Park => "park",
+            Self::Restart => "restart",
+            Self::Never => "never",
+        })
+    }
+}
+
+/// Where a job is in its life.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JobState {
+    /// Submitted, never started (or restarted from nothing).
+    #[default]
+    Pending,
+    /// Holds CPU and memory on these nodes.
+    Running(Mapping),
+    /// Gave up its place and may come back anywhere.
+    Paused,
+    /// Parked: frozen on these nodes, its memory in their swap; comes back on these nodes only.
+    Parked(Mapping),
+}
+
+/// Rules of the job's own about where its tasks may go.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// At most this many tasks on one node; `None`: as many as fit.
+    pub max_tasks_per_node: Option<u32>,
+    /// At most this many nodes; `None`: any number.
+    pub max_nodes: Option<u32>,
+    /// Only these nodes, ascending and each once, or some may be overlooked; `None`: all.
+    pub eligible: Option<Vec<NodeIndex>>,
+}
+
+impl Layout {
+    /// Whether tasks of the job may go to `node`. O(log n) of the list.
+    #[must_use]
+    #[inline]
+    pub fn allows(&self, node: NodeIndex) -> bool {
+        self.eligible
+            .as_ref()
+            .is_none_or(|nodes| nodes.binary_search(&node).is_ok())
+    }
+
+    /// The most tasks that one node may hold.
+    #[must_use]
+    #[inline]
+    pub fn tasks_per_node(&self) -> u32 {
+        self.max_tasks_per_node.unwrap_or(u32::MAX)
+    }
+
+    /// The most nodes that the job may use.
+    #[must_use]
+    #[inline]
+    pub fn nodes(&self) -> usize {
+        self.max_nodes.map_or(usize::MAX, |nodes| nodes as usize)
+    }
+}
+
+/// One job. `tasks`, `cpu`, `memory`, `memory_per_node`, `layout`, `rigid` and `fluid` describe its
+/// tasks, or those of the first kind if it has several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Identity.
+    pub id: JobId,
+    /// Submission (release date). Ties in priority go to the earlier submission, then the lower id.
+    pub submit: Time,
+    /// Number of tasks, at least 1.
+    pub tasks: u32,
+    /// CPU need of one task: the most it can use.
+    pub cpu: Cores,
+    /// Memory requirement of one task.
+    pub memory: Bytes,
+    /// Memory required once on each node that the job uses, however many tasks it has there
+    /// (Slurm's `--mem`); added to `memory` times tasks.
+    pub memory_per_node: Bytes,
+    /// Where its tasks may go.
+    pub layout: Layout,
+    /// How it can give up its place.
+    pub mobility: Mobility,
+    /// Integral of its yield since submission.
+    pub virtual_time: Span,
+    /// Where it is now, or will be when what is under way has finished.
+    pub state: JobState,
+    /// Something is under way with this job: it is planned around, and no action names it.
+    pub locked: bool,
+    /// Weight in priority and in shares.
+    #[serde(default)]
+    pub weight: Weight,
+    /// How often it was paused or migrated within the last hour, for the policy's budget.
+    #[serde(default)]
+    pub recent_moves: u32,
+    /// Requirements of one task in the nodes' further rigid resources ([`Node::rigid`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rigid: Vec<Amount>,
+    /// Needs of one task in the nodes' further fluid resources ([`Node::fluid`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fluid: Vec<Amount>,
+    /// Tasks of further kinds, which start, pause and move with the others and have the same yield.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_kinds: Vec<TaskKind>,
+}
+
+impl Job {
+    /// A pending job with the papers' properties and no others; change the rest field by field, and add
+    /// tasks of other kinds by [`Job::with_kind`].
+    #[must_use]
+    pub fn new(id: JobId, submit: Time, tasks: u32, cpu: Cores, memory: Bytes) -> Self {
+        Self {
+            id,
+            submit,
+            tasks,
+            cpu,
+            memory,
+            memory_per_node: Bytes::ZERO,
+            layout: Layout::default(),
+            mobility: Mobility::Checkpoint,
+            virtual_time: Span::ZERO,
+            state: JobState::Pending,
+            locked: false,
+            weight: Weight::ONE,
+            recent_moves: 0,
+            rigid: Vec::new(),
+            fluid: Vec::new(),
+            further_kinds: Vec::new(),
+        }
+    }
+
+    /// Memory that `tasks` of its tasks (of the first kind) require on one node.
+    #[must_use]
+    #[inline]
+    pub fn memory_on(&self, tasks: u32) -> Bytes {
+        if tasks == 0 {
+            Bytes::ZERO
+        } else {
+            self.memory.times(tasks) + self.memory_per_node
+        }
+    }
+
+    /// The nodes that it runs on, or is parked on.
+    #[must_use]
+    pub const fn mapping(&self) -> Option<&Mapping> {
+        match &self.state {
+            JobState::Running(mapping) | JobState::Parked(mapping) => Some(mapping),
+            JobState::Pending | JobState::Paused => None,
+        }
+    }
+
+    /// The nodes whose CPU and memory it holds.
+    #[must_use]
+    pub const fn running_on(&self) -> Option<&Mapping> {
+        match &self.state {
+            JobState::Running(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    /// Whether it holds CPU and memory.
+    #[must_use]
+    pub const fn is_running(&self) -> bool {
+        matches!(self.state, JobState::Running(_))
+    }
+
+    /// Time since its submission, never negative.
+    #[must_use]
+    pub fn flow_time(&self, now: Time) -> Span {
+        now.since(self.submit).max(Span::ZERO)
+    }
+}
+
+/// Everything a decision looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// All nodes; [`NodeIndex`] points here.
+    pub nodes: Vec<Node>,
+    /// All jobs in the system, ascending by id.
+    pub jobs: Vec<Job>,
+}
+
+impl Cluster {
+    /// The job of this identity. O(log j); relies on `jobs` being ascending.
+    #[must_use]
+    pub fn job(&self, id: JobId) -> Option<&Job> {
+        self.position(id).map(|place| &self.jobs[place])
+    }
+
+    /// The job of this identity, to change.
+    #[must_use]
+    pub fn job_mut(&mut self, id: JobId) -> Option<&mut Job> {
+        self.position(id).map(|place| &mut self.jobs[place])
+    }
+
+    /// The node at this position.
+    #[must_use]
+    pub fn node(&self, node: NodeIndex) -> Option<&Node> {
+        self.nodes.get(node.index())
+    }
+
+    /// Position of the job in `jobs`.
+    pub(crate) fn position(&self, id: JobId) -> Option<usize> {
+        self.jobs.binary_search_by_key(&id, |job| job.id).ok()
+    }
+
+    /// Puts a job at its place in the order of identities; a job of the same identity is replaced
+    /// and returned.
+    pub fn insert(&mut self, job: Job) -> Option<Job> {
+        match self.jobs.binary_search_by_key(&job.id, |other| other.id) {
+            Ok(place) => Some(std::mem::replace(&mut self.jobs[place], job)),
+            Err(place) => {
+                self.jobs.insert(place, job);
+                None
+            }
+        }
+    }
+
+    /// Takes a job out.
+    pub fn remove(&mut self, id: JobId) -> Option<Job> {
+        self.position(id).map(|place| self.jobs.remove(place))
+    }
+}

@@ -1,0 +1,222 @@
+//! MCB8 as plainly as it can be written: one task after the other, every list scanned from its
+//! start. The fast packing must return the same mapping, ties included.
+
+use crate::model::{JobId, Mapping, NodeIndex, Run, TaskKind};
+use crate::units::Amount;
+
+use super::{Fraction, Packing};
+
+impl Packing<'_> {
+    /// As [`Packing::search`], with every step written out.
+    pub(super) fn plain_search(&self) -> Option<(Fraction, Vec<Mapping>)> {
+        let mut best = None;
+        super::bisect(self.least, |at| {
+            let found = self
+                .allows(self.grace, at)
+                .then(|| self.plain_pack(at))
+                .flatten();
+            let feasible = found.is_some();
+            if let Some(found) = found {
+                best = Some((at, found));
+            }
+            feasible
+        });
+        best
+    }
+
+    /// The mapping of every job at this yield, if MCB8 finds one.
+    fn plain_pack(&self, at: Fraction) -> Option<Vec<Mapping>> {
+        let kinds: Vec<(JobId, TaskKind)> = self
+            .jobs
+            .iter()
+            .flat_map(|job| job.kinds().map(|kind| (job.id, kind)))
+            .collect();
+        let mut missing: Vec<u32> = kinds.iter().map(|(_, kind)| kind.tasks).collect();
+        let mut nodes_used = vec![0; kinds.len()];
+        let mut runs = vec![Vec::new(); kinds.len()];
+        let mut lists: Vec<((u128, u128), Lists)> = Vec::new();
+        for (place, node) in (0..).map(NodeIndex).zip(&self.cluster.nodes) {
+            if !node.is_up() {
+                continue;
+            }
+            let mut bin = Bin::new(self, &kinds, place, at);
+            let shape = (bin.cpu_capacity, bin.memory_capacity);
+            let known = lists
+                .iter()
+                .position(|(known, _)| *known == shape)
+                .unwrap_or_else(|| {
+                    lists.push((shape, bin.lists()));
+                    lists.len() - 1
+                });
+            bin.fill(&lists[known].1, &mut missing, &mut nodes_used);
+            for (kind, tasks) in bin.taken {
+                runs[kind].push(Run { node: place, tasks });
+            }
+        }
+        if missing.iter().any(|tasks| *tasks > 0) {
+            return None;
+        }
+        let mut found = runs.into_iter().map(Mapping::new);
+        let of_job =
+            |kinds: usize| Mapping::of_kinds(&found.by_ref().take(kinds).collect::<Vec<_>>());
+        Some(
+            self.jobs
+                .iter()
+                .map(|job| job.kinds().len())
+                .map(of_job)
+                .collect(),
+        )
+    }
+}
+
+/// Kinds of tasks that need more CPU than memory, and the others, in MCB8's order.
+type Lists = [Vec<usize>; 2];
+
+/// One node while it is filled.
+struct Bin<'a> {
+    /// The jobs' kinds of tasks, each packed as if it were a job.
+    kinds: &'a [(JobId, TaskKind)],
+    node: NodeIndex,
+    at: Fraction,
+    /// CPU requirements and capacity times the yield's denominator.
+    cpu_used: u128,
+    cpu_capacity: u128,
+    memory_used: u128,
+    memory_capacity: u128,
+    rigid_left: Vec<Amount>,
+    fluid_left: Vec<u128>,
+    /// Kinds and tasks put here.
+    taken: Vec<(usize, u32)>,
+}
+
+impl<'a> Bin<'a> {
+    fn new(
+        packing: &Packing<'_>,
+        kinds: &'a [(JobId, TaskKind)],
+        node: NodeIndex,
+        at: Fraction,
+    ) -> Self {
+        let place = &packing.cluster.nodes[node.index()];
+        Self {
+            kinds,
+            node,
+            at,
+            cpu_used: u128::from(packing.pinned.load(node).0) * u128::from(at.numerator),
+            cpu_capacity: u128::from(place.cpu.0) * u128::from(at.denominator),
+            memory_used: u128::from(packing.pinned.memory(node).0),
+            memory_capacity: u128::from(place.memory.0),
+            rigid_left: packing.pinned.rigid_left(node),
+            fluid_left: packing
+                .pinned
+                .fluid_left(node, at.numerator, at.denominator),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Takes tasks until none fits: against the current imbalance first.
+    fn fill(&mut self, [by_cpu, by_memory]: &Lists, missing: &mut [u32], nodes_used: &mut [u32]) {
+        loop {
+            let cpu_is_lower =
+                self.cpu_used * self.memory_capacity <= self.memory_used * self.cpu_capacity;
+            let lists = if cpu_is_lower {
+                [by_cpu, by_memory]
+            } else {
+                [by_memory, by_cpu]
+            };
+            let found = lists.into_iter().flatten().find_map(|kind| {
+                let tasks = self.chunk(*kind, missing[*kind], nodes_used[*kind]);
+                (tasks > 0 && self.fits(*kind, tasks)).then_some((*kind, tasks))
+            });
+            let Some((kind, tasks)) = found else { return };
+            self.take(kind, tasks, nodes_used);
+            missing[kind] -= tasks;
+        }
+    }
+
+    /// The kinds with more CPU than memory requirement by this node's capacities, and the others, each
+    /// descending by the larger requirement, then the smaller, then identity; kinds of one job, the
+    /// last first.
+    fn lists(&self) -> Lists {
+        let cpu = |kind: usize| self.kinds[kind].1.cpu;
+        let memory = |kind: usize| self.kinds[kind].1.memory_on(1);
+        let id = |kind: usize| self.kinds[kind].0;
+        let (mut by_cpu, mut by_memory): (Vec<usize>, Vec<usize>) = (0..self.kinds.len())
+            .partition(|kind| {
+                let cpu = u128::from(cpu(*kind).0) * u128::from(self.at.numerator);
+                cpu * self.memory_capacity > u128::from(memory(*kind).0) * self.cpu_capacity
+            });
+        by_cpu.sort_unstable_by_key(|kind| {
+            std::cmp::Reverse((cpu(*kind), memory(*kind), id(*kind), *kind))
+        });
+        by_memory.sort_unstable_by_key(|kind| {
+            std::cmp::Reverse((memory(*kind), cpu(*kind), id(*kind), *kind))
+        });
+        [by_cpu, by_memory]
+    }
+
+    /// How many tasks of the kind are put here at once: one, unless it is new here and the nodes that
+    /// it may still use would then not suffice.
+    fn chunk(&self, kind: usize, missing: u32, nodes_used: u32) -> u32 {
+        let is_here = self.taken.iter().any(|(taken, _)| *taken == kind);
+        match self.kinds[kind].1.layout.max_nodes {
+            Some(most) if !is_here && most <= nodes_used => 0,
+            Some(most) if !is_here => missing.div_ceil(most - nodes_used),
+            _ => missing.min(1),
+        }
+    }
+
+    fn fits(&self, kind: usize, tasks: u32) -> bool {
+        let wanted = &self.kinds[kind].1;
+        let here = self
+            .taken
+            .iter()
+            .find(|(taken, _)| *taken == kind)
+            .map_or(0, |(_, tasks)| *tasks);
+        let total = here.saturating_add(tasks);
+        let cpu = u128::from(wanted.cpu.0) * u128::from(self.at.numerator) * u128::from(tasks);
+        let memory = u128::from(wanted.memory_on(total).0) - u128::from(wanted.memory_on(here).0);
+        total <= wanted.layout.tasks_per_node()
+            && self.memory_used + memory <= self.memory_capacity
+            && (cpu == 0 || self.cpu_used + cpu <= self.cpu_capacity)
+            && wanted.rigid.iter().enumerate().all(|(resource, amount)| {
+                amount.times(tasks) <= self.rigid_left.get(resource).copied().unwrap_or_default()
+            })
+            && wanted.fluid.iter().enumerate().all(|(resource, need)| {
+                self.at_yield(*need, tasks)
+                    <= self.fluid_left.get(resource).copied().unwrap_or_default()
+            })
+            && wanted.layout.allows(self.node)
+            && (wanted.cpu.is_zero() || self.cpu_capacity > 0)
+    }
+
+    fn at_yield(&self, need: Amount, tasks: u32) -> u128 {
+        u128::from(need.0) * u128::from(self.at.numerator) * u128::from(tasks)
+    }
+
+    fn take(&mut self, kind: usize, tasks: u32, nodes_used: &mut [u32]) {
+        let wanted = &self.kinds[kind].1;
+        self.cpu_used +=
+            u128::from(wanted.cpu.0) * u128::from(self.at.numerator) * u128::from(tasks);
+        for (left, amount) in self.rigid_left.iter_mut().zip(&wanted.rigid) {
+            *left -= amount.times(tasks);
+        }
+        for (resource, need) in wanted.fluid.iter().enumerate() {
+            let taken = self.at_yield(*need, tasks);
+            if let Some(left) = self.fluid_left.get_mut(resource) {
+                *left -= taken;
+            }
+        }
+        match self.taken.iter_mut().find(|(taken, _)| *taken == kind) {
+            Some((_, here)) => {
+                self.memory_used += u128::from(wanted.memory_on(*here + tasks).0)
+                    - u128::from(wanted.memory_on(*here).0);
+                *here += tasks;
+            }
+            None => {
+                self.memory_used += u128::from(wanted.memory_on(tasks).0);
+                self.taken.push((kind, tasks));
+                nodes_used[kind] += 1;
+            }
+        }
+    }
+}

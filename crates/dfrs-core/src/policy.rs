@@ -1,0 +1,222 @@
+//! Policies by the papers' names.
+
+use serde::{Deserialize, Serialize};
+
+use crate::priority::PriorityFunction;
+use crate::units::{Cores, Span};
+
+mod catalogue;
+mod ipdps;
+mod name;
+
+pub use name::PolicyError;
+
+/// A scheduling policy, parsed from and printed to the papers' names (TPDS, Section 4.5), for
+/// example `GreedyPM*/per/OPT=MIN/MINVT=600`, in upper or lower case. What the papers' names do not
+/// say is in `settings`, which parsing leaves at its defaults and printing leaves out.
+///
+/// The names of the IPDPS 2010 paper are read too: `GREEDY` (in capitals only), `GREEDY-PMTN`,
+/// `GREEDY-PMTN-MIGR`, `DYNMCB8`, `DYNMCB8-PER`, `DYNMCB8-ASAP-PER` and `DYNMCB8-STRETCH-PER`, the last
+/// three also with a period in seconds, as in `DYNMCB8-PER 300`. They set the period and that paper's
+/// priority function. Batch schedulers (FCFS, EASY) are the simulator's.
+///
+/// ```
+/// use dfrs_core::{Policy, PolicyError};
+/// let policy: Policy = "DYNMCB8-PER-300".parse()?;
+/// assert_eq!(policy.to_string(), "DYNMCB8-PER 300");
+/// # Ok::<(), PolicyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// What is done when a job is submitted.
+    pub submission: Submission,
+    /// `*`: whether waiting jobs are tried when a job ends.
+    pub opportunistic: bool,
+    /// What is done every period.
+    pub periodic: Periodic,
+    /// `OPT=`: how CPU is allocated once tasks are mapped.
+    pub optimisation: Optimisation,
+    /// `MINVT=`, `MINFT=`: which running jobs a remap must not move.
+    pub grace: Grace,
+    /// When jobs that wait are tried again; only the IPDPS 2010 names say other than usual.
+    #[serde(default)]
+    pub retry: Retry,
+    /// What the name does not say.
+    #[serde(default)]
+    pub settings: Settings,
+}
+
+/// What is done when a job is submitted (TPDS, Sections 4.2 to 4.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Submission {
+    /// The job waits for the period.
+    Nothing,
+    /// It starts if its memory fits.
+    Greedy,
+    /// It starts, and running jobs of lower priority are paused for it where needed.
+    GreedyP,
+    /// As GreedyP, but those are moved rather than paused where possible.
+    GreedyPM,
+    /// All jobs are mapped anew.
+    Mcb8,
+}
+
+/// What is done every period (TPDS, Sections 4.4 and 4.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Periodic {
+    /// Nothing.
+    Nothing,
+    /// `/per`: all jobs are mapped anew by MCB8 for the highest minimum yield.
+    Remap,
+    /// `/stretch-per`: all jobs are mapped anew by MCB8-stretch for the lowest maximum stretch that is
+    /// expected at the end of the period (TPDS, Section 4.7).
+    Stretch,
+}
+
+/// How CPU is allocated once tasks are mapped (TPDS, Section 4.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Optimisation {
+    /// No `OPT=`: every job gets 1/max(1, Λ), Λ being the greatest load of any node.
+    Uniform,
+    /// `OPT=AVG`: the average yield is as large as possible, no yield being below that of
+    /// [`Self::Uniform`] (with `/stretch-per`: the average expected stretch is as small as possible,
+    /// none being above the smallest possible maximum).
+    Average,
+    /// `OPT=MIN`: the smallest yield is as large as possible, then the next smallest, and so on.
+    Minimum,
+    /// `OPT=MAX`, with `/stretch-per` only: the largest expected stretch is as small as possible, then
+    /// the next largest, and so on (TPDS, Section 4.7).
+    Maximum,
+    /// The average-yield heuristic of the IPDPS 2010 paper (Section III-A): from 1/max(1, Λ), the
+    /// jobs with unused CPU on all their nodes get as much more as there is, the job with the lowest
+    /// total need first.
+    Heuristic,
+}
+
+/// When jobs that wait are tried again, other than by `*` and by the period (IPDPS 2010, Section
+/// III-A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Retry {
+    /// Never.
+    #[default]
+    Nothing,
+    /// The driver raises the job's submission again after [`Policy::retry_after`].
+    Backoff,
+    /// All waiting jobs are tried at every submission too.
+    Submission,
+}
+
+/// Which running jobs a remap by MCB8, whatever triggers it, must not move (TPDS, Section 4.3). It may
+/// still pause them, and GreedyPM may move them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Grace {
+    /// None.
+    Nothing,
+    /// `MINFT=`: those with a flow time below this.
+    FlowTime(Span),
+    /// `MINVT=`: those with a virtual time below this.
+    VirtualTime(Span),
+}
+
+/// A ceiling on the load of a node, in percent of its CPU capacity: at 400, a node's tasks may
+/// together need four times its CPU, and no yield need be below 1/4. At least 100; less counts as
+/// 100. Jobs that stay where they are may exceed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LoadCeiling(pub u32);
+
+impl LoadCeiling {
+    /// The greatest sum of needs on a node of this capacity, rounded down.
+    ///
+    /// ```
+    /// use dfrs_core::{Cores, LoadCeiling};
+    /// assert_eq!(LoadCeiling(400).of(Cores::from_cores(8)), Cores::from_cores(32));
+    /// assert_eq!(LoadCeiling(50).of(Cores::from_cores(8)), Cores::from_cores(8));
+    /// ```
+    #[must_use]
+    pub fn of(self, capacity: Cores) -> Cores {
+        let percent = u128::from(self.0.max(100));
+        Cores(u64::try_from(u128::from(capacity.0) * percent / 100).unwrap_or(u64::MAX))
+    }
+}
+
+/// What the papers' names do not say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Time between periodic remaps, above 0; the driver keeps it, and raises the trigger.
+    /// `/stretch-per` also expects each job's yield to last that long. Default 600 s, as in the
+    /// papers.
+    pub period: Span,
+    /// Time in which a job that was moved or brought back makes no progress. If it is above 0, a
+    /// periodic remap that brings back no waiting job is carried out only if the smallest yield over
+    /// the period, these times counted, grows. Default 0: decisions ignore it, as in the papers.
+    pub penalty: Span,
+    /// Which job comes first. Default flow / vt²; the IPDPS 2010 names set that paper's.
+    pub priority: PriorityFunction,
+    /// No decision puts a task with a CPU need where the load would exceed this. Default none, as in
+    /// the papers.
+    pub load_ceiling: Option<LoadCeiling>,
+    /// How much may be moved. Default without limit, as in the papers.
+    pub budget: Budget,
+    /// Whether a remap exchanges the places of equal jobs so that as few of them as possible move, which
+    /// makes no difference to anybody else. Default no, as in the papers.
+    pub keep_equal_jobs: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            period: Span::from_seconds(600),
+            penalty: Span::ZERO,
+            priority: PriorityFunction::default(),
+            load_ceiling: None,
+            budget: Budget::default(),
+            keep_equal_jobs: false,
+        }
+    }
+}
+
+/// How many running jobs may be paused or moved. Starting and resuming jobs costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    /// In one decision. A job that steps aside and comes back within a plan counts once.
+    pub moves_per_decision: Option<u32>,
+    /// Of one job within an hour; the driver counts them in [`crate::Job::recent_moves`].
+    pub moves_per_job: Option<u32>,
+}
+
+impl Policy {
+    /// The papers' recommendation: `GreedyPM*/per/OPT=MIN/MINVT=600` (TPDS, Section 5.3).
+    #[must_use]
+    pub fn recommended() -> Self {
+        Self {
+            submission: Submission::GreedyPM,
+            opportunistic: true,
+            periodic: Periodic::Remap,
+            optimisation: Optimisation::Minimum,
+            grace: Grace::VirtualTime(Span::from_seconds(600)),
+            retry: Retry::Nothing,
+            settings: Settings::default(),
+        }
+    }
+
+    /// Whether the driver must raise the period trigger every `settings.period`.
+    #[must_use]
+    pub const fn is_periodic(&self) -> bool {
+        !matches!(self.periodic, Periodic::Nothing)
+    }
+
+    /// How long after its last try a job that was not placed is submitted anew, if the policy says so
+    /// at all: min(2^12, 2^tries) seconds (IPDPS 2010, Section III-A). `tries` counts failed tries, at
+    /// least 1.
+    #[must_use]
+    pub fn retry_after(&self, tries: u32) -> Option<Span> {
+        (self.retry == Retry::Backoff).then(|| Span::from_seconds(1 << tries.min(12)))
+    }
+
+    /// Whether CPU is allocated by expected stretch rather than by yield.
+    pub(crate) const fn is_by_stretch(&self) -> bool {
+        matches!(self.periodic, Periodic::Stretch)
+    }
+}

@@ -1,0 +1,260 @@
+//! Greedy, GreedyP and GreedyPM on submission, and Greedy on completion (TPDS, Sections 4.2, 4.4).
+
+use std::cmp::Reverse;
+
+use crate::greatest::Greatest;
+use crate::greedy::{self, Failures, Room};
+use crate::headroom::Headroom;
+use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
+use crate::plan::Reason;
+use crate::policy::{Policy, Retry, Submission};
+use crate::priority::Priority;
+use crate::target::{Fate, Target, can_pause, waits};
+use crate::units::Time;
+use crate::usage::{SwapUsage, Usage};
+
+/// Places the newly submitted job at `place` in the list of jobs by the policy's greedy algorithm.
+///
+/// `usage` is what runs now.
+pub(crate) fn submit(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    place: usize,
+    mut usage: Usage<'_>,
+) -> Target {
+    let mut target = Target::unchanged(cluster);
+    let job = &cluster.jobs[place];
+    if let Some(mapping) = put(cluster, &usage, job) {
+        usage.add(job, &mapping);
+        target.set(place, Fate::Goes(mapping, Reason::Fits));
+    } else if policy.submission != Submission::Greedy {
+        let most = policy
+            .settings
+            .budget
+            .moves_per_decision
+            .map_or(usize::MAX, |most| most as usize);
+        let mut tried = usage.clone();
+        let forced = force(policy, cluster, now, place, &mut tried);
+        if let Some(forced) = forced.filter(|forced| forced.moves(cluster) <= most) {
+            target = forced;
+            usage = tried;
+        }
+    }
+    if policy.retry == Retry::Submission {
+        place_waiting(policy, cluster, now, &mut usage, &mut target);
+    }
+    target
+}
+
+/// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes) if none fits, and
+/// O(nodes + tasks log tasks) for each that might. `usage` returns what runs now.
+pub(crate) fn start_waiting<'a>(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    usage: impl FnOnce() -> Usage<'a>,
+) -> Target {
+    let mut target = Target::unchanged(cluster);
+    if cluster.jobs.iter().any(waits) {
+        let mut usage = usage();
+        place_waiting(policy, cluster, now, &mut usage, &mut target);
+    }
+    target
+}
+
+/// Places those waiting jobs that have no place in the target yet.
+fn place_waiting(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    usage: &mut Usage<'_>,
+    target: &mut Target,
+) {
+    // Room only shrinks: what does not fit now need not be put in order.
+    let mut headroom = Some(Headroom::of(usage));
+    let mut failures = Failures::default();
+    let waiting: Vec<(Priority, usize)> = (0..cluster.jobs.len())
+        .filter(|place| target.stays(*place) && waits(&cluster.jobs[*place]))
+        .filter(|place| !is_hopeless(headroom.as_ref(), &mut failures, &cluster.jobs[*place]))
+        .map(|place| {
+            (
+                policy.settings.priority.of(&cluster.jobs[place], now),
+                place,
+            )
+        })
+        .collect();
+    let mut waiting = Greatest::of(waiting);
+    loop {
+        let piece = waiting.next_piece();
+        if piece.is_empty() {
+            return;
+        }
+        for (_, place) in piece {
+            let job = &cluster.jobs[place];
+            if is_hopeless(headroom.as_ref(), &mut failures, job) {
+                continue;
+            }
+            if let Some(mapping) = put(cluster, usage, job) {
+                usage.add(job, &mapping);
+                target.set(place, Fate::Goes(mapping, Reason::Fits));
+                headroom = None;
+            } else if !matches!(job.state, JobState::Parked(_)) {
+                failures.add(job);
+                headroom.get_or_insert_with(|| Headroom::of(usage));
+            }
+        }
+        // What no longer fits need not be put in order either.
+        let left = headroom.get_or_insert_with(|| Headroom::of(usage));
+        waiting
+            .rest
+            .retain(|(_, place)| !is_hopeless(Some(left), &mut failures, &cluster.jobs[*place]));
+    }
+}
+
+/// Whether it is known without looking for a place that there is none for the waiting job.
+fn is_hopeless(headroom: Option<&Headroom>, failures: &mut Failures, job: &Job) -> bool {
+    if matches!(job.state, JobState::Parked(_)) {
+        return false;
+    }
+    let is_full = |headroom: &&Headroom| headroom.knows(job) && !headroom.holds(job);
+    failures.imply(job)
+        || headroom.filter(is_full).is_some_and(|_| {
+            failures.add(job);
+            true
+        })
+}
+
+/// Where the waiting job can run now: a parked one only where it was, any other by Greedy.
+fn put(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+    match &job.state {
+        JobState::Parked(mapping) => usage.takes_back(job, mapping).then(|| mapping.clone()),
+        _ => greedy::place(cluster, usage, job),
+    }
+}
+
+/// Pauses running jobs of lower priority until the new job fits, the lowest first; leaves in place
+/// each that fits beside it, the highest first; and with GreedyPM moves those of the rest that fit
+/// elsewhere. `None` if the new job does not fit even so; `usage` is of no more use then.
+///
+/// Jobs whose work would be lost (Restart) are taken last. If they are taken they are moved where
+/// possible, as others are: their work is lost either way.
+fn force(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    place: usize,
+    usage: &mut Usage<'_>,
+) -> Option<Target> {
+    let mut target = Target::unchanged(cluster);
+    let job = &cluster.jobs[place];
+    let (marked, mapping) = mark(policy, cluster, now, job, usage)?;
+    usage.add(job, &mapping);
+    target.set(place, Fate::Goes(mapping, Reason::Fits));
+    let mut leaving = Vec::new();
+    for victim in marked.into_iter().rev() {
+        let old = cluster.jobs[victim]
+            .running_on()
+            .filter(|old| still_fits(usage, &cluster.jobs[victim], old));
+        match old {
+            Some(old) => usage.add(&cluster.jobs[victim], old),
+            None => leaving.push(victim),
+        }
+    }
+    for victim in leaving {
+        let reason = Reason::MakesRoomFor(job.id);
+        let moves = policy.submission == Submission::GreedyPM
+            && matches!(
+                cluster.jobs[victim].mobility,
+                Mobility::Checkpoint | Mobility::Restart
+            );
+        let elsewhere = if moves {
+            greedy::place(cluster, usage, &cluster.jobs[victim])
+        } else {
+            None
+        };
+        let fate = match elsewhere {
+            Some(mapping) => {
+                usage.add(&cluster.jobs[victim], &mapping);
+                Fate::Goes(mapping, reason)
+            }
+            None => Fate::Leaves(reason),
+        };
+        target.set(victim, fate);
+    }
+    Some(target)
+}
+
+/// Whether a marked job fits where it was; unlike for a job that comes back, its nodes may be
+/// draining.
+fn still_fits(usage: &Usage<'_>, job: &Job, mapping: &Mapping) -> bool {
+    mapping.parts().all(|part| usage.fits(job, part))
+}
+
+/// The running jobs to pause, in the order in which they were marked, and where the new job then
+/// goes. They are counted out of `usage`, which is of no more use if `None` is returned.
+fn mark(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    job: &Job,
+    usage: &mut Usage<'_>,
+) -> Option<(Vec<usize>, Mapping)> {
+    let mut swap = SwapUsage::of(cluster);
+    let kinds = job.by_kind();
+    let mut rooms: Vec<Room<'_>> = kinds
+        .iter()
+        .map(|kind| Room::new(cluster, usage, kind))
+        .collect();
+    let mut marked = Vec::new();
+    for victim in victims(policy, cluster, now, job) {
+        let running = &cluster.jobs[victim];
+        let Some(mapping) = running
+            .running_on()
+            .filter(|_| can_pause(policy, cluster, &swap, running))
+        else {
+            continue;
+        };
+        usage.remove(running, mapping);
+        if running.mobility == Mobility::Park {
+            swap.add(running, mapping);
+        }
+        marked.push(victim);
+        for (room, kind) in rooms.iter_mut().zip(&kinds) {
+            for node in mapping.nodes().filter(|node| kind.layout.allows(*node)) {
+                room.update(usage, node);
+            }
+        }
+        // A parked job has but one place.
+        if (rooms.iter().all(Room::suffices) || matches!(job.state, JobState::Parked(_)))
+            && let Some(found) = put(cluster, usage, job)
+        {
+            return Some((marked, found));
+        }
+    }
+    None
+}
+
+/// The running jobs of lower priority than the new one, in the order in which they give way: those
+/// whose work would be lost last, else by increasing priority.
+fn victims(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    job: &Job,
+) -> impl Iterator<Item = usize> {
+    let function = policy.settings.priority;
+    let own = function.of(job, now);
+    let found: Vec<Reverse<(bool, Priority, usize)>> = (0..cluster.jobs.len())
+        .filter(|other| cluster.jobs[*other].is_running())
+        .map(|other| {
+            let running = &cluster.jobs[other];
+            let is_lost = running.mobility == Mobility::Restart;
+            Reverse((is_lost, function.of(running, now), other))
+        })
+        .filter(|Reverse((_, priority, _))| *priority < own)
+        .collect();
+    Greatest::of(found)
+        .each()
+        .map(|Reverse((_, _, victim))| victim)
+}

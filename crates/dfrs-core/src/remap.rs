@@ -1,0 +1,730 @@
+//! The remap of all jobs by MCB8 (TPDS, Section 4.3), with pins for jobs that cannot move.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::greatest::Greatest;
+use crate::greedy::{self, Failures};
+use crate::headroom::Headroom;
+use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
+use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned};
+use crate::plan::Reason;
+use crate::policy::{Grace, Policy, Settings};
+use crate::priority::{Priority, PriorityFunction};
+use crate::target::{Fate, Target, can_pause, waits};
+use crate::units::{Bytes, Cores, Span, Time};
+use crate::usage::{SwapUsage, Usage};
+use crate::yields::{Placed, smallest_yield};
+
+/// Maps all jobs anew for the highest minimum yield; drops those of the lowest priority until all
+/// others fit.
+///
+/// What cannot move is pinned: jobs that are locked, that can only be parked or nothing at all, that
+/// have tasks on a draining node, or that the grace period protects; parked jobs come back in place
+/// or not at all. A job that cannot be paused is never dropped, and neither is one whose work would be
+/// lost (Restart). A waiting job that would not fit even alone beside what must stay is left out, so
+/// that nobody is dropped for it.
+///
+/// If the budget does not allow so many moves, those that it allows are chosen by lowest priority, and
+/// the remap is found anew with all other running jobs in place.
+pub(crate) fn remap(policy: &Policy, cluster: &Cluster, now: Time) -> Target {
+    let target = remap_all_but(policy, cluster, now, vec![false; cluster.jobs.len()]);
+    let Some(most) = policy.settings.budget.moves_per_decision else {
+        return target;
+    };
+    if target.moves(cluster) <= most as usize {
+        return target;
+    }
+    let mut movers: Vec<usize> = target.movers(cluster).collect();
+    movers.sort_by_cached_key(|job| policy.settings.priority.of(&cluster.jobs[*job], now));
+    let mut must_stay = vec![true; cluster.jobs.len()];
+    for job in movers.into_iter().take(most as usize) {
+        must_stay[job] = false;
+    }
+    remap_all_but(policy, cluster, now, must_stay)
+}
+
+/// The periodic remap: as [`remap`], but not carried out if the penalty of its moves is known and
+/// outweighs what it gains.
+pub(crate) fn remap_periodically(policy: &Policy, cluster: &Cluster, now: Time) -> Target {
+    let target = remap(policy, cluster, now);
+    if target.starts_some(cluster) || pays(policy, cluster, &target) {
+        target
+    } else {
+        Target::unchanged(cluster)
+    }
+}
+
+/// Whether the smallest yield over the period grows although jobs that move make no progress for the
+/// time of the penalty.
+fn pays(policy: &Policy, cluster: &Cluster, target: &Target) -> bool {
+    let Settings {
+        period, penalty, ..
+    } = policy.settings;
+    if penalty <= Span::ZERO || target.moves(cluster) == 0 {
+        return true;
+    }
+    let before = smallest(cluster, |job| cluster.jobs[job].running_on());
+    let after = smallest(cluster, |job| target.place(cluster, job));
+    let progress = 1.0 - penalty.seconds() / period.seconds().max(penalty.seconds());
+    after * progress > before
+}
+
+/// The smallest yield when jobs are where `place` says.
+fn smallest<'a>(cluster: &'a Cluster, place: impl Fn(usize) -> Option<&'a Mapping>) -> f64 {
+    let jobs = cluster.jobs.iter().enumerate();
+    let placed: Vec<Placed<'_>> = jobs
+        .filter_map(|(at, job)| {
+            Some(Placed {
+                job,
+                mapping: place(at)?,
+            })
+        })
+        .collect();
+    smallest_yield(&cluster.nodes, &placed)
+}
+
+/// The remap in which the running jobs marked here stay where they are.
+fn remap_all_but(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    mut must_stay: Vec<bool>,
+) -> Target {
+    loop {
+        let remap = Remap::new(policy, cluster, now, &must_stay);
+        match remap.run(policy.settings.priority, now) {
+            Ok(target) => return target,
+            // The swap does not hold all the jobs that would have to be parked: this one stays.
+            Err(job) => must_stay[job] = true,
+        }
+    }
+}
+
+/// A job that may be placed or dropped.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    place: usize,
+    job: &'a Job,
+    /// Where it must be if it runs.
+    pin: Option<Pinned<'a>>,
+}
+
+/// A candidate and its priority, by which it is ordered.
+struct Ranked<'a> {
+    priority: Priority,
+    candidate: Candidate<'a>,
+}
+
+impl Ord for Ranked<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.priority.cmp(&other.priority)
+    }
+}
+
+impl PartialOrd for Ranked<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ranked<'_> {}
+
+/// One try at the remap, with a given set of jobs that must stay.
+struct Remap<'a> {
+    cluster: &'a Cluster,
+    ceiling: Fraction,
+    /// What must stay, and then also what is pinned and kept.
+    usage: Usage<'a>,
+    swap: SwapUsage<'a>,
+    /// The same, job by job.
+    pinned: Vec<Pinned<'a>>,
+    /// What stretch is expected for, if that is what counts.
+    horizon: Option<Horizon>,
+    keeps_equal_jobs: bool,
+    /// Candidates that are not dropped; once in order, the first to be dropped last.
+    kept: Vec<Candidate<'a>>,
+    target: Target,
+}
+
+impl<'a> Remap<'a> {
+    fn new(policy: &Policy, cluster: &'a Cluster, now: Time, must_stay: &[bool]) -> Self {
+        let swap = SwapUsage::of(cluster);
+        let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
+        let mut pinned = Vec::new();
+        let mut candidates: Vec<Candidate<'a>> = Vec::new();
+        for (place, job) in cluster.jobs.iter().enumerate() {
+            let can_go = !must_stay[place]
+                && job.mobility != Mobility::Restart
+                && can_pause(policy, cluster, &swap, job);
+            if waits(job) || can_go {
+                let pin = pin(policy, cluster, job, now);
+                candidates.push(Candidate { place, job, pin });
+            } else if let Some(mapping) = job.running_on() {
+                usage.add(job, mapping);
+                pinned.push(Pinned {
+                    job,
+                    mapping,
+                    grace: false,
+                });
+            }
+        }
+        Self {
+            cluster,
+            ceiling: policy
+                .settings
+                .load_ceiling
+                .map_or(Fraction::ZERO, Fraction::least_yield),
+            usage,
+            swap,
+            pinned,
+            horizon: policy.is_by_stretch().then_some(Horizon {
+                now,
+                period: policy.settings.period,
+            }),
+            keeps_equal_jobs: policy.settings.keep_equal_jobs,
+            kept: candidates,
+            target: Target::unchanged(cluster),
+        }
+    }
+
+    /// The target, or the job that would have to be dropped and cannot be.
+    fn run(mut self, priority: PriorityFunction, now: Time) -> Result<Target, usize> {
+        self.leave_out_hopeless();
+        self.put_in_order(|job| priority.of(job, now));
+        self.load_pins()?;
+        self.drop_until_memory_suffices()?;
+        self.drop_what_cannot_be_packed()?;
+        let mut bins = BinsOnce::default();
+        loop {
+            let movable: Vec<&Job> = self
+                .kept
+                .iter()
+                .filter(|candidate| candidate.pin.is_none())
+                .map(|candidate| candidate.job)
+                .collect();
+            match self.search(&movable, &bins) {
+                Some(mut found) => {
+                    // Equal jobs differ in the yield that a stretch asks for.
+                    if self.keeps_equal_jobs && self.horizon.is_none() {
+                        leave_equal_jobs_in_place(&movable, &mut found);
+                    }
+                    return Ok(self.finish(found));
+                }
+                None if self.kept.is_empty() => return Ok(self.target),
+                None => {
+                    if self.kept.last().is_some_and(|lowest| lowest.pin.is_some()) {
+                        bins = BinsOnce::default();
+                    }
+                    self.drop_lowest()?;
+                }
+            }
+        }
+    }
+
+    /// Where the jobs without a pin go, if MCB8 finds places for all of them.
+    ///
+    /// `bins` is of the last search if what is pinned has not changed.
+    fn search(&self, movable: &[&Job], bins: &BinsOnce) -> Option<Vec<Mapping>> {
+        let mut grace = vec![Cores::ZERO; self.cluster.nodes.len()];
+        for pin in self.pinned.iter().filter(|pin| pin.grace) {
+            for part in pin.mapping.parts() {
+                grace[part.node.index()] += pin.job.cpu_of(part);
+            }
+        }
+        let packing = Packing {
+            cluster: self.cluster,
+            pinned: &self.usage,
+            grace: &grace,
+            jobs: movable,
+            least: self.ceiling,
+            bins,
+        };
+        match self.horizon {
+            None => packing.search().map(|(_, found)| found),
+            Some(horizon) => packing.search_stretch(&self.pinned, horizon),
+        }
+    }
+
+    /// Leaves out waiting jobs that would not fit even alone beside what must stay.
+    fn leave_out_hopeless(&mut self) {
+        let (cluster, usage) = (self.cluster, &self.usage);
+        let headroom = Headroom::of(usage);
+        let mut failures = Failures::default();
+        // Kinds that fit one by one need not fit together.
+        let packs_alone = |job: &Job| {
+            let packing = Packing {
+                cluster,
+                pinned: usage,
+                grace: &[],
+                jobs: &[job],
+                least: self.ceiling,
+                bins: &BinsOnce::default(),
+            };
+            packing.search().is_some()
+        };
+        self.kept.retain(|candidate| match &candidate.job.state {
+            JobState::Running(_) => true,
+            JobState::Parked(mapping) => usage.takes_back(candidate.job, mapping),
+            JobState::Pending | JobState::Paused => {
+                let fits = !failures.imply(candidate.job)
+                    && if headroom.knows(candidate.job) {
+                        headroom.holds(candidate.job)
+                    } else {
+                        greedy::could_place(cluster, usage, candidate.job)
+                    }
+                    && (candidate.job.has_one_kind() || packs_alone(candidate.job));
+                if !fits {
+                    failures.add(candidate.job);
+                }
+                fits
+            }
+        });
+    }
+
+    /// Puts the candidates in order, but for those of so low a priority that the memory of all nodes
+    /// is not enough for those before them: these are dropped.
+    fn put_in_order(&mut self, priority: impl Fn(&Job) -> Priority) {
+        let ranked = |candidate: Candidate<'a>| Ranked {
+            priority: priority(candidate.job),
+            candidate,
+        };
+        let all = std::mem::take(&mut self.kept).into_iter();
+        let (mut order, movable): (Vec<_>, Vec<_>) = all
+            .map(ranked)
+            .partition(|ranked| ranked.candidate.pin.is_some());
+        let most = self.most_memory(&order);
+        let mut wanted = Bytes::ZERO;
+        let first = self.about_as_many(&movable, most);
+        let mut movable = Greatest::of(movable).in_pieces_of(first);
+        while wanted <= most {
+            let piece = movable.next_piece();
+            if piece.is_empty() {
+                break;
+            }
+            wanted += piece
+                .iter()
+                .map(|ranked| ranked.candidate.job.least_memory())
+                .sum();
+            order.extend(piece);
+        }
+        for low in movable.rest {
+            self.leave(&low.candidate);
+        }
+        // Stable sorting makes use of the part that is in order.
+        order.sort_by(|one, other| other.cmp(one));
+        self.kept = order.into_iter().map(|ranked| ranked.candidate).collect();
+    }
+
+    /// About how many of these jobs fit into so much memory, rather too many than too few.
+    fn about_as_many(&self, jobs: &[Ranked<'_>], memory: Bytes) -> usize {
+        let wanted: Bytes = jobs
+            .iter()
+            .map(|ranked| ranked.candidate.job.least_memory())
+            .sum();
+        let each = wanted.0 / (jobs.len() as u64).max(1);
+        let most = memory.0.checked_div(each).unwrap_or(u64::MAX);
+        usize::try_from(most.saturating_add(most / 2)).unwrap_or(usize::MAX)
+    }
+
+    /// At least the memory that the nodes have for candidates without a pin, whichever of the pinned
+    /// ones are dropped.
+    fn most_memory(&self, pinned: &[Ranked<'_>]) -> Bytes {
+        let is_closed = |node| self.cluster.node(node).is_none_or(|node| !node.is_up());
+        let freed = |ranked: &Ranked<'_>| -> Bytes {
+            let (job, pin) = (ranked.candidate.job, ranked.candidate.pin);
+            let parts = pin.iter().flat_map(|pin| pin.mapping.parts());
+            parts
+                .filter(|part| is_closed(part.node))
+                .map(|part| job.memory_of(part))
+                .sum()
+        };
+        self.free_memory() + pinned.iter().map(freed).sum()
+    }
+
+    /// What is left of the memory of all nodes that take tasks.
+    fn free_memory(&self) -> Bytes {
+        let nodes = (0..).map(NodeIndex).zip(&self.cluster.nodes);
+        nodes
+            .filter(|(_, node)| node.is_up())
+            .map(|(place, node)| node.memory.minus(self.usage.memory(place)))
+            .sum()
+    }
+
+    /// Counts pinned candidates in, the highest priority first, and drops those that do not fit on
+    /// their nodes beside the ones before. A load above the ceiling is borne where it has come about,
+    /// but not where a parked job comes back.
+    fn load_pins(&mut self) -> Result<(), usize> {
+        let mut with_arrivals: BTreeSet<NodeIndex> = BTreeSet::new();
+        for candidate in std::mem::take(&mut self.kept) {
+            if let Some(pin) = candidate.pin {
+                let is_running = candidate.job.is_running();
+                let fits = match is_running {
+                    true => pin.mapping.parts().all(|part| {
+                        if with_arrivals.contains(&part.node) {
+                            self.usage.fits(candidate.job, part)
+                        } else {
+                            self.usage.holds(candidate.job, part)
+                        }
+                    }),
+                    false => self.usage.takes_back(candidate.job, pin.mapping),
+                };
+                if !fits {
+                    self.drop(&candidate)?;
+                    continue;
+                }
+                if !is_running {
+                    with_arrivals.extend(pin.mapping.nodes());
+                }
+                self.usage.add(candidate.job, pin.mapping);
+                self.pinned.push(pin);
+            }
+            self.kept.push(candidate);
+        }
+        Ok(())
+    }
+
+    /// Drops jobs, the lowest priority first, until the memory of all nodes together is enough.
+    fn drop_until_memory_suffices(&mut self) -> Result<(), usize> {
+        let mut free = self.free_memory();
+        let mut wanted: Bytes = self
+            .kept
+            .iter()
+            .filter(|candidate| candidate.pin.is_none())
+            .map(|candidate| candidate.job.least_memory())
+            .sum();
+        while wanted > free {
+            let Some(lowest) = self.kept.last() else {
+                break;
+            };
+            match lowest.pin {
+                None => wanted -= lowest.job.least_memory(),
+                Some(pin) => {
+                    free += pin
+                        .mapping
+                        .parts()
+                        .map(|part| lowest.job.memory_of(part))
+                        .sum()
+                }
+            }
+            self.drop_lowest()?;
+        }
+        Ok(())
+    }
+
+    /// Drops jobs, the lowest priority first, as long as their memory alone rules out that MCB8 finds
+    /// places for all of them: it need not be tried. O(nodes log nodes + jobs log jobs + drops ×
+    /// distinct amounts of memory).
+    fn drop_what_cannot_be_packed(&mut self) -> Result<(), usize> {
+        let mut demand = MemoryDemand::default();
+        let free = |usage: &Usage<'_>, node: NodeIndex| {
+            let up = self.cluster.node(node).filter(|node| node.is_up());
+            up.map(|up| up.memory.minus(usage.memory(node)).0)
+        };
+        let nodes = (0..).map(NodeIndex).take(self.cluster.nodes.len());
+        for free in nodes.filter_map(|node| free(&self.usage, node)) {
+            demand.add_node(free);
+        }
+        for candidate in self.kept.iter().filter(|candidate| candidate.pin.is_none()) {
+            for (memory, tasks) in candidate.job.memory_by_kind() {
+                demand.add_tasks(memory.0, tasks);
+            }
+        }
+        while demand.is_hopeless() {
+            let Some(lowest) = self.kept.last() else {
+                break;
+            };
+            let (job, pin) = (lowest.job, lowest.pin);
+            let pinned = || pin.iter().flat_map(|pin| pin.mapping.nodes());
+            for free in pinned().filter_map(|node| free(&self.usage, node)) {
+                demand.remove_node(free);
+            }
+            self.drop_lowest()?;
+            for free in pinned().filter_map(|node| free(&self.usage, node)) {
+                demand.add_node(free);
+            }
+            if pin.is_none() {
+                for (memory, tasks) in job.memory_by_kind() {
+                    demand.remove_tasks(memory.0, tasks);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_lowest(&mut self) -> Result<(), usize> {
+        let Some(lowest) = self.kept.pop() else {
+            return Ok(());
+        };
+        if let Some(pin) = lowest.pin {
+            self.usage.remove(lowest.job, pin.mapping);
+            // It was counted in last of those that are left.
+            self.pinned.pop();
+        }
+        self.drop(&lowest)
+    }
+
+    /// A dropped job leaves if it runs, and goes on waiting if it waits.
+    fn drop(&mut self, dropped: &Candidate<'a>) -> Result<(), usize> {
+        if let JobState::Running(mapping) = &dropped.job.state
+            && dropped.job.mobility == Mobility::Park
+        {
+            if !self.swap.fits(dropped.job, mapping) {
+                return Err(dropped.place);
+            }
+            self.swap.add(dropped.job, mapping);
+        }
+        self.leave(dropped);
+        Ok(())
+    }
+
+    fn leave(&mut self, dropped: &Candidate<'a>) {
+        if dropped.job.is_running() {
+            let fate = Fate::Leaves(Reason::DoesNotFitRemap);
+            self.target.set(dropped.place, fate);
+        }
+    }
+
+    /// The target, given where the candidates without a pin go.
+    fn finish(mut self, found: Vec<Mapping>) -> Target {
+        let mut found = found.into_iter();
+        for candidate in &self.kept {
+            let place = match candidate.pin {
+                Some(_) if candidate.job.is_running() => None,
+                Some(pin) => Some(pin.mapping.clone()),
+                None => found.next(),
+            };
+            if let Some(mapping) =
+                place.filter(|mapping| candidate.job.running_on() != Some(mapping))
+            {
+                let fate = Fate::Goes(mapping, Reason::Remap);
+                self.target.set(candidate.place, fate);
+            }
+        }
+        self.target
+    }
+}
+
+/// Exchanges the mappings of equal jobs so that as few of them as possible move: MCB8 orders them by
+/// identity alone, and which of them goes where makes no difference to anybody else.
+/// O(jobs log jobs + runs).
+fn leave_equal_jobs_in_place(jobs: &[&Job], found: &mut [Mapping]) {
+    let key = |place: &usize| {
+        let job = jobs[*place];
+        (job.tasks, job.cpu, job.memory, job.memory_per_node)
+    };
+    let mut order: Vec<usize> = (0..jobs.len())
+        .filter(|place| is_simple(jobs[*place]))
+        .collect();
+    order.sort_by_key(key);
+    let equals = order.chunk_by(|one, other| key(one) == key(other));
+    for equal in equals.filter(|equal| equal.len() > 1) {
+        let mut pool: BTreeMap<Vec<Run>, u32> = BTreeMap::new();
+        for place in equal {
+            *pool.entry(found[*place].runs().to_vec()).or_insert(0) += 1;
+        }
+        let (mut stay, mut move_on) = (Vec::new(), Vec::new());
+        for place in equal {
+            let here = jobs[*place]
+                .running_on()
+                .and_then(|here| pool.get_mut(here.runs()));
+            match here.filter(|left| **left > 0) {
+                Some(left) => {
+                    *left -= 1;
+                    stay.push(*place);
+                }
+                None => move_on.push(*place),
+            }
+        }
+        for place in stay {
+            if let Some(here) = jobs[place].running_on() {
+                found[place] = here.clone();
+            }
+        }
+        let rest = pool
+            .into_iter()
+            .flat_map(|(runs, left)| std::iter::repeat_n(runs, left as usize));
+        for (place, runs) in move_on.into_iter().zip(rest) {
+            found[place] = Mapping::new(runs);
+        }
+    }
+}
+
+/// Whether the job has no kinds, rules or resources that set it apart from others of the same size.
+fn is_simple(job: &Job) -> bool {
+    job.has_one_kind()
+        && job.layout == Layout::default()
+        && job.rigid.is_empty()
+        && job.fluid.is_empty()
+}
+
+/// Whether the job cannot be moved, and where it is.
+fn pin<'a>(policy: &Policy, cluster: &Cluster, job: &'a Job, now: Time) -> Option<Pinned<'a>> {
+    let mapping = match &job.state {
+        JobState::Parked(mapping) => {
+            return Some(Pinned {
+                job,
+                mapping,
+                grace: false,
+            });
+        }
+        JobState::Running(mapping) => mapping,
+        JobState::Pending | JobState::Paused => return None,
+    };
+    let draining = |node| {
+        cluster
+            .node(node)
+            .is_none_or(|node| node.state != NodeState::Up)
+    };
+    let immovable = job.mobility != Mobility::Checkpoint || mapping.nodes().any(draining);
+    let protected = match policy.grace {
+        Grace::Nothing => false,
+        Grace::FlowTime(bound) => job.flow_time(now) < bound,
+        Grace::VirtualTime(bound) => job.virtual_time < bound,
+    };
+    (immovable || protected).then_some(Pinned {
+        job,
+        mapping,
+        grace: !immovable,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{JobId, Node};
+    use crate::units::Amount;
+
+    fn mapping(node: u32) -> Mapping {
+        Mapping::from_tasks([NodeIndex(node)])
+    }
+
+    fn running(id: u64, node: u32) -> Job {
+        let mut job = Job::new(JobId(id), Time(0), 1, Cores(10), Bytes(10));
+        job.state = JobState::Running(mapping(node));
+        job
+    }
+
+    /// A job of some state and mobility, on one of three nodes if it has a place.
+    fn any_job() -> impl Strategy<Value = Job> {
+        let size = (1u32..6, 0u64..60, 0u64..20);
+        let life = (0u8..6, 0u32..3, 0u8..4, 0i64..1_200);
+        (size, life).prop_map(
+            |((tasks, memory, submit), (state, node, mobility, virtual_time))| {
+                let submit = Time::from_seconds(submit.cast_signed());
+                let mut job = Job::new(JobId(0), submit, tasks, Cores(10), Bytes(memory));
+                let here = Mapping::new(vec![Run {
+                    node: NodeIndex(node),
+                    tasks,
+                }]);
+                job.state = match state {
+                    0 | 1 => JobState::Running(here),
+                    2 => JobState::Parked(here),
+                    3 => JobState::Paused,
+                    _ => JobState::Pending,
+                };
+                job.mobility = match mobility {
+                    0 => Mobility::Park,
+                    1 => Mobility::Never,
+                    _ => Mobility::Checkpoint,
+                };
+                job.virtual_time = Span::from_seconds(virtual_time);
+                job
+            },
+        )
+    }
+
+    proptest! {
+        /// Dropping those that memory rules out at once leaves what dropping them one by one leaves.
+        #[test]
+        fn only_as_many_as_memory_could_hold_are_put_in_order(
+            mut jobs in proptest::collection::vec(any_job(), 0..60),
+            closed in 0usize..6,
+        ) {
+            for (job, id) in jobs.iter_mut().zip(0..) {
+                job.id = JobId(id);
+            }
+            let mut nodes = vec![Node::new("", Cores(100), Bytes(200)); 3];
+            nodes.iter_mut().for_each(|node| node.swap = Bytes(100));
+            if let Some(node) = nodes.get_mut(closed) {
+                node.state = NodeState::Draining;
+            }
+            let cluster = Cluster { nodes, jobs };
+            let policy: Policy = "/per/OPT=MIN/MINVT=600".parse().unwrap();
+            let now = Time::from_seconds(10_000);
+            let priority = |job: &Job| policy.settings.priority.of(job, now);
+            let drop_some = |mut remap: Remap<'_>| -> Result<_, usize> {
+                remap.load_pins()?;
+                remap.drop_until_memory_suffices()?;
+                let kept: Vec<JobId> = remap.kept.iter().map(|kept| kept.job.id).collect();
+                let leave: Vec<bool> = (0..cluster.jobs.len())
+                    .map(|job| remap.target.stays(job))
+                    .collect();
+                Ok((kept, leave))
+            };
+            let stay = vec![false; cluster.jobs.len()];
+            let mut fast = Remap::new(&policy, &cluster, now, &stay);
+            fast.put_in_order(priority);
+            let mut plain = Remap::new(&policy, &cluster, now, &stay);
+            plain.kept.sort_by_key(|candidate| Reverse(priority(candidate.job)));
+            prop_assert_eq!(drop_some(fast), drop_some(plain));
+        }
+    }
+
+    #[test]
+    fn only_jobs_that_nothing_sets_apart_change_places() {
+        // Where job 1 goes when MCB8 puts it where job 2 is and the other way round.
+        let place = |change: fn(&mut Job)| {
+            let mut jobs = [running(1, 0), running(2, 1)];
+            change(&mut jobs[0]);
+            let mut found = [mapping(1), mapping(0)];
+            leave_equal_jobs_in_place(&[&jobs[0], &jobs[1]], &mut found);
+            assert_ne!(found[0], found[1]);
+            found[0].runs()[0].node.0
+        };
+        assert_eq!(place(|_| ()), 0);
+        let different: [fn(&mut Job); 8] = [
+            |job| job.tasks = 2,
+            |job| job.cpu = Cores(11),
+            |job| job.memory = Bytes(11),
+            |job| job.memory_per_node = Bytes(1),
+            |job| job.layout.max_nodes = Some(1),
+            |job| job.rigid = vec![Amount(1)],
+            |job| job.fluid = vec![Amount(1)],
+            |job| job.further_kinds = job.kinds().collect(),
+        ];
+        for (number, change) in different.into_iter().enumerate() {
+            assert_eq!(place(change), 1, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_dropped_job_is_pinned_no_more() {
+        let policy: Policy = "/per/OPT=MIN/MINVT=600".parse().unwrap();
+        let mut cluster = Cluster {
+            nodes: vec![Node::new("", Cores(100), Bytes(100))],
+            jobs: vec![running(1, 0), running(2, 0), running(3, 0)],
+        };
+        for (job, virtual_time) in cluster.jobs.iter_mut().zip([200, 300, 100]) {
+            job.virtual_time = Span::from_seconds(virtual_time);
+        }
+        let now = Time::from_seconds(400);
+        let mut remap = Remap::new(&policy, &cluster, now, &[false; 3]);
+        remap.put_in_order(|job| policy.settings.priority.of(job, now));
+        remap.load_pins().unwrap();
+        remap.drop_lowest().unwrap();
+        let pinned: Vec<u64> = remap.pinned.iter().map(|pin| pin.job.id.0).collect();
+        assert_eq!(pinned, [3, 1]);
+        assert_eq!(remap.usage.memory(NodeIndex(0)), Bytes(20));
+    }
+}

@@ -1,0 +1,395 @@
+//! What is in use on each node, kept up to date while a decision is made.
+
+use crate::headroom::{Space, quotient};
+use crate::model::{Cluster, Job, Mapping, NodeIndex, NodeState, Part, Run};
+use crate::policy::LoadCeiling;
+use crate::units::{Amount, Bytes, Cores};
+
+/// Memory, CPU load and further resources in use on each node. Only running jobs use them.
+#[derive(Clone, Debug)]
+pub(crate) struct Usage<'a> {
+    cluster: &'a Cluster,
+    /// What is looked at most, side by side.
+    spots: Vec<Spot>,
+    /// Further resources in use on each node; empty if no node has any.
+    further: Vec<Further>,
+}
+
+/// The load of any node may grow to this if there is no ceiling.
+const NO_CEILING: Cores = Cores(u64::MAX);
+
+/// A node's capacities, and what is in use.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    memory: Bytes,
+    memory_used: Bytes,
+    cpu: Cores,
+    /// Sum of the CPU needs of the tasks there.
+    load: Cores,
+    /// What it may grow to.
+    most_load: Cores,
+    /// Whether it takes new tasks.
+    is_up: bool,
+}
+
+impl Spot {
+    /// What is left, if it takes new tasks.
+    fn space(&self) -> Option<Space> {
+        (self.is_up && self.memory_used <= self.memory).then(|| Space {
+            memory: self.memory.minus(self.memory_used),
+            // Without a ceiling nodes do not differ in this.
+            load: match self.most_load {
+                NO_CEILING => NO_CEILING,
+                most => most.minus(self.load),
+            },
+            has_cpu: !self.cpu.is_zero(),
+        })
+    }
+}
+
+/// What the load of a node of this CPU capacity may grow to.
+fn most_load(ceiling: Option<LoadCeiling>, cpu: Cores) -> Cores {
+    ceiling.map_or(NO_CEILING, |ceiling| ceiling.of(cpu))
+}
+
+/// Further resources in use on a node.
+#[derive(Clone, Debug)]
+struct Further {
+    rigid: Vec<Amount>,
+    fluid: Vec<Amount>,
+}
+
+impl<'a> Usage<'a> {
+    /// No job runs; others hold their memory. O(nodes).
+    pub(crate) fn empty(cluster: &'a Cluster, ceiling: Option<LoadCeiling>) -> Self {
+        let spots = cluster.nodes.iter().map(|node| Spot {
+            memory: node.memory,
+            memory_used: node.held_memory,
+            cpu: node.cpu,
+            load: Cores::ZERO,
+            most_load: most_load(ceiling, node.cpu),
+            is_up: node.state == NodeState::Up,
+        });
+        let has_further = cluster
+            .nodes
+            .iter()
+            .any(|node| !node.rigid.is_empty() || !node.fluid.is_empty());
+        let further = cluster
+            .nodes
+            .iter()
+            .filter(|_| has_further)
+            .map(|node| Further {
+                rigid: vec![Amount::ZERO; node.rigid.len()],
+                fluid: vec![Amount::ZERO; node.fluid.len()],
+            });
+        Self {
+            cluster,
+            spots: spots.collect(),
+            further: further.collect(),
+        }
+    }
+
+    /// Nobody uses anything, and all nodes take tasks: what the cluster could hold at best. O(nodes).
+    pub(crate) fn at_best(cluster: &'a Cluster, ceiling: Option<LoadCeiling>) -> Self {
+        let mut usage = Self::empty(cluster, ceiling);
+        for spot in &mut usage.spots {
+            spot.is_up = true;
+            spot.memory_used = Bytes::ZERO;
+        }
+        usage
+    }
+
+    /// What the cluster's running jobs use. O(nodes + runs).
+    pub(crate) fn of(cluster: &'a Cluster, ceiling: Option<LoadCeiling>) -> Self {
+        let mut usage = Self::empty(cluster, ceiling);
+        for job in &cluster.jobs {
+            if let Some(mapping) = job.running_on() {
+                usage.add(job, mapping);
+            }
+        }
+        usage
+    }
+
+    /// The same usage under another ceiling on load. O(nodes).
+    pub(crate) fn under(mut self, ceiling: Option<LoadCeiling>) -> Self {
+        for spot in &mut self.spots {
+            spot.most_load = most_load(ceiling, spot.cpu);
+        }
+        self
+    }
+
+    /// Counts the job in. Runs on nodes that do not exist are left out.
+    pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
+        if self.further.is_empty() && job.has_one_kind() && mapping.has_one_kind() {
+            for run in mapping {
+                if let Some(spot) = self.spots.get_mut(run.node.index()) {
+                    spot.memory_used += job.memory_on(run.tasks);
+                    spot.load += job.cpu.times(run.tasks);
+                }
+            }
+            return;
+        }
+        for part in mapping.parts() {
+            self.add_part(job, part);
+        }
+    }
+
+    /// Number of nodes.
+    pub(crate) fn nodes(&self) -> usize {
+        self.spots.len()
+    }
+
+    /// What is left on each node that takes tasks and has not more memory in use than it has.
+    pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> + '_ {
+        self.spots.iter().filter_map(Spot::space)
+    }
+
+    /// Counts the job's tasks on one node in.
+    #[inline]
+    pub(crate) fn add_part(&mut self, job: &Job, part: Part<'_>) {
+        if let Some(spot) = self.spots.get_mut(part.node.index()) {
+            spot.memory_used += job.memory_of(part);
+            spot.load += job.cpu_of(part);
+        }
+        if let Some(further) = self.further.get_mut(part.node.index()) {
+            for (resource, used) in further.rigid.iter_mut().enumerate() {
+                *used += job.rigid_of(part, resource);
+            }
+            for (resource, used) in further.fluid.iter_mut().enumerate() {
+                *used += job.fluid_of(part, resource);
+            }
+        }
+    }
+
+    /// Counts the job out.
+    pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
+        for part in mapping.parts() {
+            if let Some(spot) = self.spots.get_mut(part.node.index()) {
+                spot.memory_used -= job.memory_of(part);
+                spot.load -= job.cpu_of(part);
+            }
+            if let Some(further) = self.further.get_mut(part.node.index()) {
+                for (resource, used) in further.rigid.iter_mut().enumerate() {
+                    *used -= job.rigid_of(part, resource);
+                }
+                for (resource, used) in further.fluid.iter_mut().enumerate() {
+                    *used -= job.fluid_of(part, resource);
+                }
+            }
+        }
+    }
+
+    /// Sum of the CPU needs of the tasks on the node.
+    pub(crate) fn load(&self, node: NodeIndex) -> Cores {
+        self.spots[node.index()].load
+    }
+
+    /// CPU capacity of the node.
+    pub(crate) fn cpu(&self, node: NodeIndex) -> Cores {
+        self.spots[node.index()].cpu
+    }
+
+    /// Memory in use on the node, by others too.
+    pub(crate) fn memory(&self, node: NodeIndex) -> Bytes {
+        self.spots[node.index()].memory_used
+    }
+
+    /// What is left of the node's further rigid resources.
+    pub(crate) fn rigid_left(&self, node: NodeIndex) -> Vec<Amount> {
+        let Some(further) = self.further.get(node.index()) else {
+            return Vec::new();
+        };
+        let capacities = self.cluster.nodes[node.index()].rigid.iter();
+        capacities
+            .zip(&further.rigid)
+            .map(|(capacity, used)| capacity.minus(*used))
+            .collect()
+    }
+
+    /// What is left of the node's further fluid resources when all there run at the yield
+    /// `numerator`/`denominator`, times the denominator.
+    pub(crate) fn fluid_left(
+        &self,
+        node: NodeIndex,
+        numerator: u64,
+        denominator: u64,
+    ) -> Vec<u128> {
+        let Some(further) = self.further.get(node.index()) else {
+            return Vec::new();
+        };
+        let left = |(capacity, used): (&Amount, &Amount)| {
+            let capacity = u128::from(capacity.0) * u128::from(denominator);
+            capacity.saturating_sub(u128::from(used.0) * u128::from(numerator))
+        };
+        self.cluster.nodes[node.index()]
+            .fluid
+            .iter()
+            .zip(&further.fluid)
+            .map(left)
+            .collect()
+    }
+
+    /// Whether tasks of the job, which has one kind, may be put on the node at all, however empty it
+    /// is.
+    pub(crate) fn admits(&self, job: &Job, node: NodeIndex) -> bool {
+        let spot = &self.spots[node.index()];
+        spot.is_up && job.layout.allows(node) && (job.cpu.is_zero() || !spot.cpu.is_zero())
+    }
+
+    /// Whether these tasks of the job fit on the node beside what is there, by memory, further rigid
+    /// resources and the ceiling on load. The job itself must not be counted in on the node.
+    pub(crate) fn fits(&self, job: &Job, part: Part<'_>) -> bool {
+        self.has_room(part.node, job.memory_of(part), job.cpu_of(part))
+            && self.rigid_fits(job, part)
+    }
+
+    /// As `fits`, for a job of one kind.
+    #[inline]
+    pub(crate) fn fits_run(&self, job: &Job, run: Run) -> bool {
+        self.has_room(run.node, job.memory_on(run.tasks), job.cpu.times(run.tasks))
+            && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&run)))
+    }
+
+    /// Whether the node has so much more memory, and may have so much more load.
+    #[inline]
+    fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores) -> bool {
+        self.spots.get(node.index()).is_some_and(|spot| {
+            spot.memory_used + memory <= spot.memory && spot.load + cpu <= spot.most_load
+        })
+    }
+
+    /// As `fits`, but whatever the load: for tasks that are there already.
+    #[inline]
+    pub(crate) fn holds(&self, job: &Job, part: Part<'_>) -> bool {
+        self.spots.get(part.node.index()).is_some_and(|spot| {
+            spot.memory_used + job.memory_of(part) <= spot.memory && self.rigid_fits(job, part)
+        })
+    }
+
+    /// Whether the job fits in place on these nodes, which all take tasks. For a job that comes back
+    /// to nodes where it was before, so that layout is not looked at.
+    pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
+        mapping.parts().all(|part| {
+            self.spots
+                .get(part.node.index())
+                .is_some_and(|spot| spot.is_up)
+                && self.fits(job, part)
+        })
+    }
+
+    /// Whether the node has enough of the further rigid resources for these tasks of the job.
+    #[inline]
+    pub(crate) fn rigid_fits(&self, job: &Job, part: Part<'_>) -> bool {
+        (0..job.rigid_resources()).all(|resource| {
+            let amount = job.rigid_of(part, resource);
+            let (used, capacity) = self.rigid(part.node, resource);
+            amount.is_zero() || used + amount <= capacity
+        })
+    }
+
+    /// What is in use of a further rigid resource of the node, and its capacity.
+    fn rigid(&self, node: NodeIndex, kind: usize) -> (Amount, Amount) {
+        let capacity = self.cluster.nodes[node.index()].rigid.get(kind);
+        let used = self
+            .further
+            .get(node.index())
+            .and_then(|further| further.rigid.get(kind));
+        (
+            used.copied().unwrap_or_default(),
+            capacity.copied().unwrap_or_default(),
+        )
+    }
+
+    /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number of
+    /// tasks.
+    pub(crate) fn slots(&self, job: &Job, node: NodeIndex) -> u32 {
+        let space = self.spots[node.index()].space();
+        let Some(space) = space.filter(|_| job.layout.allows(node)) else {
+            return 0;
+        };
+        let mut most = space.slots(job);
+        for (kind, amount) in job.rigid.iter().enumerate() {
+            let (used, capacity) = self.rigid(node, kind);
+            most = most.min(quotient(capacity.minus(used).0, amount.0));
+        }
+        u32::try_from(most).unwrap_or(u32::MAX)
+    }
+}
+
+/// Memory of parked jobs in each node's swap.
+#[derive(Clone, Debug)]
+pub(crate) struct SwapUsage<'a> {
+    cluster: &'a Cluster,
+    used: Vec<Bytes>,
+}
+
+impl<'a> SwapUsage<'a> {
+    /// What the cluster's parked jobs use. O(nodes + runs).
+    pub(crate) fn of(cluster: &'a Cluster) -> Self {
+        let mut usage = Self {
+            cluster,
+            used: vec![Bytes::ZERO; cluster.nodes.len()],
+        };
+        for job in &cluster.jobs {
+            if let crate::model::JobState::Parked(mapping) = &job.state {
+                usage.add(job, mapping);
+            }
+        }
+        usage
+    }
+
+    /// Counts a parked job in.
+    pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
+        for part in mapping.parts() {
+            if let Some(used) = self.used.get_mut(part.node.index()) {
+                *used += job.memory_of(part);
+            }
+        }
+    }
+
+    /// Counts a parked job out.
+    pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
+        for part in mapping.parts() {
+            if let Some(used) = self.used.get_mut(part.node.index()) {
+                *used -= job.memory_of(part);
+            }
+        }
+    }
+
+    /// Whether every node of the mapping has swap, and room in it for the job's memory.
+    pub(crate) fn fits(&self, job: &Job, mapping: &Mapping) -> bool {
+        mapping.parts().all(|part| {
+            self.cluster.node(part.node).is_some_and(|node| {
+                !node.swap.is_zero()
+                    && self.used[part.node.index()] + job.memory_of(part) <= node.swap
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobId, Node};
+    use crate::units::Time;
+
+    #[test]
+    fn fluid_resources_are_left_as_the_yield_says() {
+        let mut node = Node::new("", Cores(100), Bytes(100));
+        node.fluid = vec![Amount(100), Amount(40)];
+        let cluster = Cluster {
+            nodes: vec![node],
+            jobs: Vec::new(),
+        };
+        let mut job = Job::new(JobId(1), Time(0), 2, Cores(1), Bytes(1));
+        job.fluid = vec![Amount(30), Amount(50)];
+        let mapping = Mapping::from_tasks([NodeIndex(0), NodeIndex(0)]);
+        let mut usage = Usage::empty(&cluster, None);
+        usage.add(&job, &mapping);
+        // At a third: 100 less 60 / 3, and 40 less 100 / 3, three times.
+        assert_eq!(usage.fluid_left(NodeIndex(0), 1, 3), [240, 20]);
+        assert_eq!(usage.fluid_left(NodeIndex(0), 1, 1), [40, 0]);
+        usage.remove(&job, &mapping);
+        assert_eq!(usage.fluid_left(NodeIndex(0), 1, 3), [300, 120]);
+    }
+}

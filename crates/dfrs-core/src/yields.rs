@@ -1,0 +1,230 @@
+//! CPU allocation once tasks are mapped (TPDS, Section 4.6).
+//!
+//! All tasks of a job have the same yield. A node's constraint is that the sum over its tasks of
+//! yield times need is at most its capacity; each further fluid resource of a node is one more such
+//! constraint.
+
+use crate::model::{Cluster, Job, JobId, Mapping, Node};
+use crate::policy::{Optimisation, Policy};
+use crate::units::{Span, Time, Yield};
+
+mod average;
+mod constraints;
+mod filling;
+mod heuristic;
+mod simplex;
+mod stretch;
+
+use constraints::Constraints;
+pub(crate) use stretch::{LEAST_YIELD, Line};
+
+/// The yield of every running job of the cluster, ascending by job, for the mapping that it has now,
+/// whatever led to it: nodes that are draining, down, or over their memory are no special case.
+///
+/// Runs on nodes that do not exist are left out. With [`Optimisation::Minimum`] jobs share in
+/// proportion to their weights. [`Optimisation::Maximum`] depends on how old jobs are, which is not
+/// known here: all jobs count as equally old, which makes it [`Optimisation::Minimum`]; use
+/// [`allocate_yields_at`] where the policy may be `/stretch-per`.
+///
+/// O((nodes + runs) log nodes), but for [`Optimisation::Average`], which solves a linear program by
+/// the simplex method: its memory is the product of the nodes that are short of CPU and the jobs
+/// there, for each set of jobs that are connected by sharing nodes.
+#[must_use]
+pub fn allocate_yields(cluster: &Cluster, optimisation: Optimisation) -> Vec<(JobId, Yield)> {
+    allocate_all(cluster, &Goal::Yield(optimisation))
+}
+
+/// As [`allocate_yields`], as the policy says; for `/stretch-per` each job's expected stretch is that
+/// at `now` plus the period, its yield lasting till then (TPDS, Section 4.7; IPDPS 2010, Section
+/// III-B). No yield is then below 0.01, or 1/max(1, Λ) if that is less; weights play no part.
+#[must_use]
+pub fn allocate_yields_at(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<(JobId, Yield)> {
+    allocate_all(cluster, &Goal::of(policy, now))
+}
+
+fn allocate_all(cluster: &Cluster, goal: &Goal) -> Vec<(JobId, Yield)> {
+    let placed: Vec<Placed<'_>> = cluster
+        .jobs
+        .iter()
+        .filter_map(|job| job.running_on().map(|mapping| Placed { job, mapping }))
+        .collect();
+    let yields = allocate(&cluster.nodes, &placed, goal);
+    placed
+        .iter()
+        .zip(yields)
+        .map(|(placed, share)| (placed.job.id, share))
+        .collect()
+}
+
+/// A job and where its tasks are.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) mapping: &'a Mapping,
+}
+
+/// What yields are good for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Goal {
+    /// The yields themselves.
+    Yield(Optimisation),
+    /// The stretch that is expected at the end of the period.
+    Stretch {
+        optimisation: Optimisation,
+        now: Time,
+        period: Span,
+    },
+}
+
+impl Goal {
+    pub(crate) const fn of(policy: &Policy, now: Time) -> Self {
+        let optimisation = policy.optimisation;
+        if policy.is_by_stretch() {
+            Self::Stretch {
+                optimisation,
+                now,
+                period: policy.settings.period,
+            }
+        } else {
+            Self::Yield(optimisation)
+        }
+    }
+}
+
+/// The largest yield that these jobs can all have: 1/max(1, Λ).
+pub(crate) fn smallest_yield(nodes: &[Node], placed: &[Placed<'_>]) -> f64 {
+    Constraints::new(nodes, placed).uniform()
+}
+
+/// The yields of these jobs, in their order.
+pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Vec<Yield> {
+    let constraints = Constraints::new(nodes, placed);
+    let yields = match goal {
+        Goal::Yield(Optimisation::Uniform) => vec![constraints.uniform(); placed.len()],
+        Goal::Yield(Optimisation::Minimum | Optimisation::Maximum) => {
+            filling::max_min(&constraints, placed)
+        }
+        Goal::Yield(Optimisation::Average) => average::maximise(&constraints),
+        Goal::Yield(Optimisation::Heuristic) => heuristic::improve(
+            &constraints,
+            placed,
+            vec![constraints.uniform(); placed.len()],
+        ),
+        Goal::Stretch {
+            optimisation,
+            now,
+            period,
+        } => stretch::allocate(&constraints, placed, *optimisation, *now, *period),
+    };
+    yields.into_iter().map(Yield).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobState, NodeIndex};
+    use crate::units::{Amount, Bytes, Cores, Time, Weight};
+
+    fn cluster(capacities: &[u64], jobs: &[(u64, &[u32])]) -> Cluster {
+        let nodes = capacities
+            .iter()
+            .map(|cpu| Node::new("n", Cores(*cpu), Bytes(1)))
+            .collect();
+        let jobs = (0..).zip(jobs).map(|(id, (need, nodes))| {
+            let mut job = Job::new(
+                JobId(id),
+                Time(0),
+                u32::try_from(nodes.len()).unwrap(),
+                Cores(*need),
+                Bytes(0),
+            );
+            job.state = JobState::Running(Mapping::from_tasks(
+                nodes.iter().map(|node| NodeIndex(*node)),
+            ));
+            job
+        });
+        Cluster {
+            nodes,
+            jobs: jobs.collect(),
+        }
+    }
+
+    fn yields(cluster: &Cluster, optimisation: Optimisation) -> Vec<f64> {
+        let found = allocate_yields(cluster, optimisation);
+        found
+            .into_iter()
+            .map(|(_, share)| (share.0 * 1e6).round() / 1e6)
+            .collect()
+    }
+
+    #[test]
+    fn enough_cpu_gives_everybody_everything() {
+        let cluster = cluster(&[100, 100], &[(50, &[0, 1]), (50, &[0])]);
+        assert_eq!(yields(&cluster, Optimisation::Minimum), [1.0, 1.0]);
+        assert_eq!(yields(&cluster, Optimisation::Uniform), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_least_is_as_large_as_possible_and_then_the_next() {
+        // Node 0 is needed twice over, node 1 by 1.5.
+        let cluster = cluster(&[100, 100], &[(100, &[0]), (100, &[0, 1]), (50, &[1])]);
+        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.5, 0.5, 1.0]);
+        assert_eq!(yields(&cluster, Optimisation::Uniform), [0.5, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn several_levels() {
+        let cluster = cluster(
+            &[100, 100],
+            &[(100, &[0]), (100, &[0]), (100, &[0, 1]), (100, &[1])],
+        );
+        assert_eq!(
+            yields(&cluster, Optimisation::Minimum),
+            [0.333333, 0.333333, 0.333333, 0.666667]
+        );
+    }
+
+    #[test]
+    fn tasks_on_one_node_count_each_and_nodes_differ() {
+        let cluster = cluster(&[400, 100], &[(200, &[0, 0, 0]), (100, &[0, 1])]);
+        assert_eq!(
+            yields(&cluster, Optimisation::Minimum),
+            [0.571429, 0.571429]
+        );
+    }
+
+    #[test]
+    fn weights_share_in_proportion_up_to_the_need() {
+        let mut cluster = cluster(&[100], &[(100, &[0]), (100, &[0]), (10, &[0])]);
+        cluster.jobs[1].weight = Weight(2000);
+        cluster.jobs[2].weight = Weight(9000);
+        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.3, 0.6, 1.0]);
+    }
+
+    #[test]
+    fn further_fluid_resources_constrain_too() {
+        let mut cluster = cluster(&[100], &[(10, &[0]), (10, &[0])]);
+        cluster.nodes[0].fluid = vec![Amount(30)];
+        cluster.jobs[0].fluid = vec![Amount(40)];
+        cluster.jobs[1].fluid = vec![Amount(10)];
+        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.6, 0.6]);
+        cluster.nodes[0].fluid.clear();
+        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn each_further_fluid_resource_constrains_by_itself() {
+        let mut cluster = cluster(&[100], &[(10, &[0]), (10, &[0])]);
+        cluster.nodes[0].fluid = [100, 30, 100].map(Amount).to_vec();
+        for job in &mut cluster.jobs {
+            job.fluid = [10, 20, 10].map(Amount).to_vec();
+        }
+        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.75, 0.75]);
+    }
+
+    #[test]
+    fn jobs_without_need_and_unknown_nodes_do_no_harm() {
+        let cluster = cluster(&[0], &[(0, &[0]), (100, &[0]), (100, &[7])]);
+        assert_eq!(yields(&cluster, Optimisation::Minimum), [1.0, 0.0, 1.0]);
+    }
+}

@@ -1,0 +1,195 @@
+//! Max-min fair yields by progressive filling.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::Placed;
+use super::constraints::Constraints;
+
+/// The yields of all jobs rise together, each in proportion to its weight, until the job has all it
+/// needs or a constraint of its binds (Bertsekas and Gallager, Data Networks, Section 6.5; TPDS,
+/// Section 4.6, "OPT=MIN"). O((constraints + runs) log constraints).
+pub(super) fn max_min(constraints: &Constraints, placed: &[Placed<'_>]) -> Vec<f64> {
+    if constraints.len() == 0 {
+        return vec![1.0; placed.len()];
+    }
+    let mut filling = Filling::new(constraints, placed);
+    filling.run();
+    filling
+        .yields
+        .into_iter()
+        .map(|share| share.unwrap_or(1.0))
+        .collect()
+}
+
+/// State of progressive filling. The level is the yield of jobs of weight 1.
+struct Filling<'a> {
+    constraints: &'a Constraints,
+    /// Weights in thousandths.
+    weights: Vec<u32>,
+    /// Capacity of each constraint less what jobs whose yield is settled take.
+    left: Vec<f64>,
+    /// Sum over the other jobs of each constraint of weight, in thousandths, times need: whole
+    /// numbers, so that jobs can be taken off exactly.
+    rising: Vec<u128>,
+    /// The settled yields.
+    yields: Vec<Option<f64>>,
+    /// How many of the jobs that are in some constraint are not settled.
+    unsettled: usize,
+}
+
+/// What happens at a level of the filling, which is not negative; the lowest level is the greatest
+/// event, so that it is the first in a heap.
+///
+/// The level comes first, then what happens, in one number, because most of the time is spent
+/// comparing: bits of real numbers that are not negative are in the order of the numbers.
+type Event = Reverse<u128>;
+
+#[derive(Clone, Copy)]
+enum What {
+    /// This constraint binds.
+    Binds(u32),
+    /// Jobs of this weight have all they need.
+    Full(u32),
+}
+
+/// Where an event's number says that it is a weight's.
+const FULL: u128 = 1 << 32;
+
+fn event(level: f64, what: What) -> Event {
+    let what = match what {
+        What::Binds(row) => u128::from(row),
+        What::Full(place) => FULL | u128::from(place),
+    };
+    Reverse(u128::from(level.abs().to_bits()) << 64 | what)
+}
+
+/// The level of an event, and what happens.
+#[expect(clippy::cast_possible_truncation, reason = "the parts of the number")]
+fn parts(Reverse(event): Event) -> (f64, What) {
+    let place = event as u32;
+    let what = match event & FULL {
+        0 => What::Binds(place),
+        _ => What::Full(place),
+    };
+    (f64::from_bits((event >> 64) as u64), what)
+}
+
+impl<'a> Filling<'a> {
+    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    fn new(constraints: &'a Constraints, placed: &[Placed<'_>]) -> Self {
+        let weights: Vec<u32> = placed
+            .iter()
+            .map(|placed| placed.job.weight.0.max(1))
+            .collect();
+        let rise = |row| {
+            let members = constraints.members(row).iter();
+            members
+                .map(|(job, need)| u128::from(weights[*job as usize]) * u128::from(*need))
+                .sum()
+        };
+        Self {
+            constraints,
+            left: constraints
+                .capacity
+                .iter()
+                .map(|capacity| *capacity as f64)
+                .collect(),
+            rising: (0..constraints.len()).map(rise).collect(),
+            yields: vec![None; weights.len()],
+            unsettled: 0,
+            weights,
+        }
+    }
+
+    fn run(&mut self) {
+        let by_weight = self.by_weight();
+        let rows = (0u32..).take(self.left.len());
+        let binds = rows.map(|row| event(self.level(row), What::Binds(row)));
+        let fulls = (0u32..)
+            .zip(&by_weight)
+            .map(|(place, (weight, _))| event(1000.0 / f64::from(*weight), What::Full(place)));
+        let mut events: BinaryHeap<Event> = binds.chain(fulls).collect();
+        self.unsettled = by_weight.iter().map(|(_, jobs)| jobs.len()).sum();
+        while self.unsettled > 0
+            && let Some(mut first) = events.peek_mut()
+        {
+            let (level, what) = parts(*first);
+            if let What::Binds(row) = what
+                && self.rising[row as usize] > 0
+                && self.level(row) > level
+            {
+                // Jobs that settled meanwhile took less than they would have: it binds later.
+                *first = event(self.level(row), what);
+                continue;
+            }
+            PeekMut::pop(first);
+            match what {
+                What::Full(place) => {
+                    for job in &by_weight[place as usize].1 {
+                        self.settle(*job, 1.0);
+                    }
+                }
+                What::Binds(row) if self.rising[row as usize] == 0 => {}
+                What::Binds(row) => {
+                    for (job, _) in self.constraints.members(row as usize) {
+                        let share = level * f64::from(self.weights[*job as usize]) / 1000.0;
+                        self.settle(*job as usize, share.min(1.0));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The jobs that are in some constraint, by weight.
+    fn by_weight(&self) -> Vec<(u32, Vec<usize>)> {
+        let mut jobs: Vec<(u32, Vec<usize>)> = Vec::new();
+        for (job, weight) in self.weights.iter().enumerate() {
+            if self.constraints.places(job).is_empty() {
+                continue;
+            }
+            match jobs.binary_search_by_key(weight, |(weight, _)| *weight) {
+                Ok(place) => jobs[place].1.push(job),
+                Err(place) => jobs.insert(place, (*weight, vec![job])),
+            }
+        }
+        jobs
+    }
+
+    /// The level at which the constraint binds if no job settles before.
+    fn level(&self, row: u32) -> f64 {
+        let row = row as usize;
+        (1000.0 * self.left[row] / real(self.rising[row])).max(0.0)
+    }
+
+    /// Fixes the job's yield, unless it is fixed already.
+    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    fn settle(&mut self, job: usize, share: f64) {
+        if self.yields[job].is_some() {
+            return;
+        }
+        self.yields[job] = Some(share);
+        self.unsettled -= 1;
+        let weight = u128::from(self.weights[job]);
+        for (row, need) in self.constraints.places(job) {
+            self.left[*row as usize] -= share * *need as f64;
+            self.rising[*row as usize] -= weight * u128::from(*need);
+        }
+    }
+}
+
+/// The nearest real number; that of a number below 2^64 is found much faster.
+#[inline]
+#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+fn real(number: u128) -> f64 {
+    u64::try_from(number).map_or_else(|_| real_of_large(number), |small| small as f64)
+}
+
+/// Apart, or the compiler finds both and then chooses.
+#[cold]
+#[inline(never)]
+#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+fn real_of_large(number: u128) -> f64 {
+    number as f64
+}

@@ -1,0 +1,322 @@
+//! Random clusters, and the world that carries a plan out.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use dfrs_core::{
+    Action, Amount, Budget, Bytes, Cluster, Cores, Job, JobId, JobState, Layout, LoadCeiling,
+    Mapping, Mobility, Node, NodeIndex, NodeState, Part, Plan, Policy, Settings, Span, TaskKind,
+    Time, Trigger, Weight,
+};
+use proptest::prelude::*;
+
+/// How many random cases to try: as many as `PROPTEST_CASES` says, else this.
+pub fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(usual)
+}
+
+/// The instant of every random decision.
+pub const NOW: Time = Time::from_seconds(10_000);
+
+/// Every policy whose name is allowed.
+pub fn policies() -> Vec<Policy> {
+    let mut found = Vec::new();
+    for submission in ["", "Greedy", "GreedyP", "GreedyPM", "MCB8"] {
+        for star in ["", "*"] {
+            for periodic in ["", "/per", "/stretch-per"] {
+                for optimisation in ["", "/OPT=MIN", "/OPT=AVG", "/OPT=MAX"] {
+                    for grace in ["", "/MINVT=600", "/MINFT=300"] {
+                        found.extend(
+                            format!("{submission}{star}{periodic}{optimisation}{grace}")
+                                .parse::<Policy>(),
+                        );
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Any policy, with the papers' settings or others.
+pub fn policy() -> impl Strategy<Value = Policy> {
+    let settings = prop_oneof![1 => Just(Settings::default()), 1 => settings()];
+    (proptest::sample::select(policies()), settings)
+        .prop_map(|(policy, settings)| Policy { settings, ..policy })
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let budget = || proptest::option::weighted(0.3, 0u32..4);
+    (
+        prop_oneof![Just(600i64), 1i64..10_000],
+        prop_oneof![Just(0i64), Just(300)],
+        proptest::option::weighted(0.4, 50u32..500),
+        (budget(), budget()),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(period, penalty, ceiling, (per_decision, per_job), keep_equal_jobs)| Settings {
+                period: Span::from_seconds(period),
+                penalty: Span::from_seconds(penalty),
+                load_ceiling: ceiling.map(LoadCeiling),
+                budget: Budget {
+                    moves_per_decision: per_decision,
+                    moves_per_job: per_job,
+                },
+                keep_equal_jobs,
+                ..Settings::default()
+            },
+        )
+}
+
+/// Any trigger; the submission is of one of the first jobs.
+pub fn trigger() -> impl Strategy<Value = Trigger> {
+    prop_oneof![
+        (0u64..12).prop_map(|job| Trigger::Submission(JobId(job))),
+        Just(Trigger::Completion),
+        Just(Trigger::Period),
+        Just(Trigger::NodeChange),
+    ]
+}
+
+/// What kinds of things random clusters have.
+#[derive(Clone, Copy)]
+pub struct Kinds {
+    /// Equal nodes that are all up, jobs that can do everything, no layouts: the papers' world.
+    pub plain: bool,
+}
+
+fn node(kinds: Kinds) -> BoxedStrategy<Node> {
+    if kinds.plain {
+        return Just(Node::new("n", Cores(100), Bytes(100))).boxed();
+    }
+    let state = prop_oneof![6 => Just(NodeState::Up), 1 => Just(NodeState::Draining), 1 => Just(NodeState::Down)];
+    (
+        prop_oneof![Just(100u64), Just(400), 0u64..300],
+        prop_oneof![Just(100u64), 0u64..200],
+        0u64..150,
+        0u64..40,
+        state,
+        0u64..3,
+    )
+        .prop_map(|(cpu, memory, swap, held, state, gpus)| Node {
+            swap: Bytes(swap),
+            held_memory: Bytes(held),
+            state,
+            rigid: vec![Amount(gpus)],
+            fluid: vec![Amount(50 * gpus)],
+            ..Node::new("n", Cores(cpu), Bytes(memory))
+        })
+        .boxed()
+}
+
+fn layout(nodes: u32) -> BoxedStrategy<Layout> {
+    let eligible = proptest::collection::btree_set(0..nodes, 0..=nodes as usize)
+        .prop_map(|nodes| nodes.into_iter().map(NodeIndex).collect::<Vec<_>>());
+    (
+        proptest::option::weighted(0.2, 1u32..4),
+        proptest::option::weighted(0.2, 1u32..4),
+        proptest::option::weighted(0.2, eligible),
+    )
+        .prop_map(|(max_tasks_per_node, max_nodes, eligible)| Layout {
+            max_tasks_per_node,
+            max_nodes,
+            eligible,
+        })
+        .boxed()
+}
+
+/// Tasks of a further kind.
+fn further_kind(nodes: u32) -> impl Strategy<Value = TaskKind> {
+    let per_task = (1u32..5, 0u64..120, 0u64..60, 0u64..2);
+    let per_node = prop_oneof![4 => Just(0u64), 1 => 0u64..30];
+    (per_task, per_node, layout(nodes)).prop_map(
+        |((tasks, cpu, memory, gpus), per_node, layout)| {
+            let mut kind = TaskKind::new(tasks, Cores(cpu), Bytes(memory));
+            kind.memory_per_node = Bytes(per_node);
+            kind.layout = layout;
+            if gpus > 0 {
+                kind.rigid = vec![Amount(gpus)];
+                kind.fluid = vec![Amount(30 * gpus)];
+            }
+            kind
+        },
+    )
+}
+
+/// A job, and a wish for where it is: the state that it gets if its memory fits there.
+fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
+    let tasks = prop_oneof![3 => 1u32..4, 1 => 1u32..12];
+    let cpu = prop_oneof![Just(25u64), Just(100), 0u64..120];
+    let memory = prop_oneof![Just(10u64), 0u64..110];
+    let times = (0i64..10_000, prop_oneof![Just(0i64), 0i64..3_000]);
+    let wish = (0u8..8, proptest::collection::vec(0..nodes, 12));
+    let plain = (tasks, cpu, memory, times, wish).prop_map(
+        |(tasks, cpu, memory, (submit, virtual_time), wish)| {
+            let mut job = Job::new(
+                JobId(0),
+                Time::from_seconds(submit),
+                tasks,
+                Cores(cpu),
+                Bytes(memory),
+            );
+            job.virtual_time = Span::from_seconds(virtual_time.min(10_000 - submit));
+            (job, wish.0, wish.1)
+        },
+    );
+    if kinds.plain {
+        return plain.boxed();
+    }
+    let mobility = prop_oneof![
+        4 => Just(Mobility::Checkpoint),
+        3 => Just(Mobility::Park),
+        1 => Just(Mobility::Restart),
+        1 => Just(Mobility::Never)
+    ];
+    let more = (
+        (proptest::bool::weighted(0.1), 0u32..4),
+        prop_oneof![4 => Just(0u64), 1 => 0u64..50],
+        prop_oneof![4 => Just(0u64), 1 => 0u64..3],
+        prop_oneof![
+            3 => Just(Vec::new()),
+            1 => proptest::collection::vec(further_kind(nodes), 1..3)
+        ],
+    );
+    (
+        plain,
+        layout(nodes),
+        mobility,
+        more,
+        prop_oneof![3 => Just(1000u32), 1 => 0u32..5000],
+    )
+        .prop_map(
+            |(
+                (mut job, wish, places),
+                layout,
+                mobility,
+                ((locked, recent_moves), per_node, gpus, further),
+                weight,
+            )| {
+                job.layout = layout;
+                job.mobility = mobility;
+                job.locked = locked;
+                job.recent_moves = recent_moves;
+                job.memory_per_node = Bytes(per_node);
+                job.weight = Weight(weight);
+                job.further_kinds = further;
+                if gpus > 0 {
+                    job.rigid = vec![Amount(gpus)];
+                    job.fluid = vec![Amount(20 * gpus)];
+                }
+                (job, wish, places)
+            },
+        )
+        .boxed()
+}
+
+/// A cluster in which no memory is exceeded by jobs; what is held by others may exceed it.
+pub fn cluster(kinds: Kinds) -> impl Strategy<Value = Cluster> {
+    (1u32..7).prop_flat_map(move |count| {
+        let nodes = proptest::collection::vec(node(kinds), count as usize);
+        let jobs = proptest::collection::vec(job(kinds, count), 0..14);
+        (nodes, jobs).prop_map(|(nodes, jobs)| assemble(nodes, jobs))
+    })
+}
+
+/// Puts jobs where they wish to be if there is room.
+fn assemble(nodes: Vec<Node>, jobs: Vec<(Job, u8, Vec<u32>)>) -> Cluster {
+    let mut memory: Vec<u64> = nodes.iter().map(|node| node.held_memory.0).collect();
+    let mut gpus = vec![0; nodes.len()];
+    let mut swap = vec![0; nodes.len()];
+    let mut cluster = Cluster {
+        nodes,
+        jobs: Vec::new(),
+    };
+    for (id, (mut job, wish, places)) in (0..).zip(jobs) {
+        job.id = JobId(id);
+        let mut places = places.into_iter().cycle().map(NodeIndex);
+        let by_kind: Vec<Mapping> = job
+            .kinds()
+            .map(|kind| Mapping::from_tasks(places.by_ref().take(kind.tasks as usize)))
+            .collect();
+        // The rules of some jobs are not what they were when the job was placed.
+        let changed = matches!(wish, 3 | 5);
+        let allowed = job.kinds().zip(&by_kind).all(|(kind, mapping)| {
+            changed
+                || mapping.node_count() <= kind.layout.nodes()
+                    && mapping.iter().all(|run| {
+                        kind.layout.allows(run.node) && run.tasks <= kind.layout.tasks_per_node()
+                    })
+        });
+        let mapping = Mapping::of_kinds(&by_kind);
+        let need = |part: Part<'_>| job.memory_of(part).0;
+        let gpu = |part: Part<'_>| -> u64 {
+            let kinds = job.kinds().zip(part.tasks);
+            kinds
+                .map(|(kind, tasks)| {
+                    kind.rigid
+                        .first()
+                        .map_or(0, |amount| amount.times(*tasks).0)
+                })
+                .sum()
+        };
+        let of = |part: Part<'_>| &cluster.nodes[part.node.index()];
+        let runs = allowed
+            && mapping.parts().all(|part| {
+                memory[part.node.index()] + need(part) <= of(part).memory.0
+                    && gpus[part.node.index()] + gpu(part)
+                        <= of(part).rigid.first().map_or(0, |amount| amount.0)
+            });
+        let parks = allowed
+            && mapping.parts().all(|part| {
+                of(part).swap.0 > 0 && swap[part.node.index()] + need(part) <= of(part).swap.0
+            });
+        match wish {
+            0..4 if runs => {
+                for part in mapping.parts() {
+                    memory[part.node.index()] += need(part);
+                    gpus[part.node.index()] += gpu(part);
+                }
+                job.state = JobState::Running(mapping);
+            }
+            4 | 5 if parks && job.mobility == Mobility::Park => {
+                for part in mapping.parts() {
+                    swap[part.node.index()] += need(part);
+                }
+                job.state = JobState::Parked(mapping);
+            }
+            4 | 5 if job.mobility == Mobility::Checkpoint => job.state = JobState::Paused,
+            _ => {}
+        }
+        if matches!(job.state, JobState::Pending) {
+            job.virtual_time = Span::ZERO;
+        }
+        cluster.jobs.push(job);
+    }
+    cluster
+}
+
+/// The cluster after the plan.
+pub fn carry_out(cluster: &Cluster, plan: &Plan) -> Cluster {
+    let mut after = cluster.clone();
+    for planned in &plan.actions {
+        let job = after.job_mut(planned.action.job()).expect("a known job");
+        match &planned.action {
+            Action::Start(_, mapping)
+            | Action::Resume(_, mapping)
+            | Action::Migrate(_, mapping) => {
+                job.state = JobState::Running(mapping.clone());
+            }
+            Action::Pause(_) => {
+                job.state = match (job.mobility, std::mem::take(&mut job.state)) {
+                    (Mobility::Park, JobState::Running(mapping)) => JobState::Parked(mapping),
+                    (Mobility::Restart, _) => JobState::Pending,
+                    _ => JobState::Paused,
+                }
+            }
+            Action::SetYield(..) => {}
+        }
+    }
+    after
+}

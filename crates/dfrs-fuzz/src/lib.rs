@@ -1,0 +1,29 @@
+//! What must hold of any input, whoever wrote it: a clear error or a right result, never a panic.
+//!
+//! Each function takes one input and panics if something does not hold. The fuzz targets in `fuzz/`
+//! call them with what libFuzzer comes up with, the tests of this crate with mutations of `seeds/`.
+#![forbid(unsafe_code)]
+
+mod proto;
+mod simulation;
+mod traces;
+
+pub use proto::{conf, journal, message};
+pub use simulation::simulation;
+pub use traces::{csv, policy, sacct, swf};
+
+/// The longest error, in bytes. A line of a log or a terminal stays readable.
+const LONGEST_ERROR: usize = 2000;
+
+/// An error is one line of bounded length without control characters.
+fn is_clear(error: &impl std::fmt::Display) {
+    let text = error.to_string();
+    assert!(!text.is_empty());
+    assert!(
+        text.len() <= LONGEST_ERROR,
+        "{} bytes: {}",
+        text.len(),
+        &text[..200]
+    );
+    assert!(!text.chars().any(char::is_control), "{text:?}");
+}

@@ -1,0 +1,562 @@
+//! Control groups version 1: a tree for each controller.
+//!
+//! Slurm (22.05 and 24.11, `src/plugins/cgroup/v1/`) makes `slurm_<node>/uid_<user>/job_<id>/step_<name>`
+//! (`slurm/…` if it was built for one `slurmd` a host) in the trees of the controllers that its
+//! plugins use: `freezer` for proctrack/cgroup, `memory` and `cpuacct` for jobacct_gather/cgroup,
+//! `memory`, `cpuset` and `devices` for task/cgroup. In `freezer` the step's `slurmstepd` is in the
+//! job's group and the user's processes are in the step's: the step is what Slurm's own suspend
+//! freezes. In `memory` `slurmstepd` is in the step's group, in `cpuacct` it is not.
+//!
+//! Slurm never makes a `cpu` tree. Where `cpu` is mounted by itself the same path is made there,
+//! and user processes (those of the steps in `freezer`, so never `slurmstepd`) are moved into it.
+//! Where `cpu` is mounted together with `cpuacct` Slurm's directory is there already, with the
+//! processes in it, and only the cap is written.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use super::files::{self, failed};
+use super::{
+    CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
+    numbered,
+};
+use crate::quota::{PERIOD_MICROSECONDS, Quota};
+
+/// The kernel's "no limit" for memory is the largest page-aligned number; nobody has half of it.
+const NO_MEMORY_LIMIT: u64 = u64::MAX / 4;
+
+/// `cpu.shares` of a job with a cap of one core; also the kernel's default, and what one process
+/// outside of all groups weighs.
+const ONE_CORE_SHARES: u64 = 1024;
+/// The kernel's bounds for `cpu.shares`.
+const SHARES: (u64, u64) = (2, 262_144);
+
+/// No such process (`ESRCH`): it ended before it could be moved.
+const NO_SUCH_PROCESS: i32 = 3;
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct CgroupV1 {
+    root: PathBuf,
+    bases: [String; 2],
+}
+
+impl CgroupV1 {
+    /// The trees mounted below `root` (as `root/cpu`), for the Slurm node `node`.
+    pub fn new(root: &Path, node: &str) -> CgroupV1 {
+        CgroupV1 {
+            root: root.to_path_buf(),
+            bases: [format!("slurm_{node}"), "slurm".to_string()],
+        }
+    }
+
+    fn file(&self, controller: &str, job: &JobDirectory, name: &str) -> PathBuf {
+        self.root.join(controller).join(&job.path).join(name)
+    }
+
+    /// Jobs in one controller's tree, by id. The node's own base first: should a job be in both, a
+    /// nameless base is another program's.
+    fn jobs_in(&self, controller: &str) -> Result<Vec<JobDirectory>, CgroupError> {
+        let mut found: Vec<JobDirectory> = Vec::new();
+        for base in &self.bases {
+            let base_path = self.root.join(controller).join(base);
+            for (user, user_path) in files::subdirectories(&base_path)? {
+                if numbered(&user, "uid_").is_none() {
+                    continue;
+                }
+                for (name, _) in files::subdirectories(&user_path)? {
+                    let Some(id) = numbered(&name, "job_") else {
+                        continue;
+                    };
+                    if found.iter().all(|job| job.id != id) {
+                        found.push(JobDirectory {
+                            id,
+                            path: Path::new(base).join(&user).join(&name),
+                        });
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|job| job.id);
+        Ok(found)
+    }
+
+    /// Gives the user's directory and Slurm's base, in the `cpu` tree, the weight of all jobs below:
+    /// made by us, they would otherwise weigh as much as one process, however many jobs they hold.
+    fn weigh_parents(&self, job: &JobDirectory) -> Result<(), CgroupError> {
+        for parent in job.path.ancestors().skip(1).take(2) {
+            let directory = self.root.join("cpu").join(parent);
+            let below = files::subdirectories(&directory)?;
+            let shares = below
+                .iter()
+                .filter_map(|(_, path)| files::read_number(&path.join("cpu.shares")));
+            let sum = shares.sum::<u64>().clamp(SHARES.0, SHARES.1);
+            let file = directory.join("cpu.shares");
+            if files::read_number(&file) != Some(sum) {
+                files::write(&file, &sum.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn move_process(&self, process: u32, target: &Path) -> Result<(), CgroupError> {
+        match files::write(target, &process.to_string()) {
+            Err(error) if error.source.raw_os_error() == Some(NO_SUCH_PROCESS) => Ok(()),
+            other => other,
+        }
+    }
+}
+
+impl Cgroups for CgroupV1 {
+    fn version(&self) -> &'static str {
+        "v1"
+    }
+
+    fn jobs(&mut self) -> Result<Vec<JobDirectory>, CgroupError> {
+        self.jobs_in("freezer")
+    }
+
+    fn cap(&self, job: &JobDirectory) -> Result<Option<Quota>, CgroupError> {
+        let path = self.file("cpu", job, "cpu.cfs_quota_us");
+        let quota = match files::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if quota.starts_with('-') {
+            return Ok(None);
+        }
+        let period = files::read(&self.file("cpu", job, "cpu.cfs_period_us"))?;
+        let parsed = quota.parse().ok().zip(period.parse().ok());
+        let cap = parsed.and_then(|(quota, period)| Quota::from_kernel(quota, period));
+        cap.map(Some)
+            .ok_or_else(|| failed("understand", &path)(io::ErrorKind::InvalidData.into()))
+    }
+
+    fn set_cap(&self, job: &JobDirectory, cap: Option<Quota>) -> Result<(), CgroupError> {
+        let directory = self.root.join("cpu").join(&job.path);
+        let quota_file = directory.join("cpu.cfs_quota_us");
+        let shares_file = directory.join("cpu.shares");
+        let Some(cap) = cap else {
+            if !directory.is_dir() {
+                return Ok(());
+            }
+            files::write(&shares_file, &ONE_CORE_SHARES.to_string())?;
+            self.weigh_parents(job)?;
+            return files::write(&quota_file, "-1");
+        };
+        fs::create_dir_all(&directory).map_err(failed("create", &directory))?;
+        let shares = cap.weight(ONE_CORE_SHARES, SHARES.0, SHARES.1);
+        files::write(&shares_file, &shares.to_string())?;
+        self.weigh_parents(job)?;
+        files::write(
+            &directory.join("cpu.cfs_period_us"),
+            &PERIOD_MICROSECONDS.to_string(),
+        )?;
+        // The cap last: it is what is looked at to see whether all was written.
+        files::write(&quota_file, &cap.microseconds().to_string())
+    }
+
+    fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
+        let capped = files::processes(&self.root.join("cpu").join(&job.path));
+        let target = self.file("cpu", job, "cgroup.procs");
+        let mut moved = 0;
+        for step in self.steps(job)? {
+            for process in files::processes(&self.root.join("freezer").join(&step.path)) {
+                if !capped.contains(&process) {
+                    self.move_process(process, &target)?;
+                    moved += 1;
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    fn forget(&self, job: &JobDirectory) -> bool {
+        let directory = self.root.join("cpu").join(&job.path);
+        // Refused while a process is inside, or Slurm's own directories where it shares the tree.
+        let gone = match fs::remove_dir(&directory) {
+            Ok(()) => true,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if let Some(user) = directory.parent().filter(|_| gone) {
+            // Succeeds with the user's last job only.
+            let _ = fs::remove_dir(user);
+        }
+        gone
+    }
+
+    fn leftovers(&self) -> Vec<JobDirectory> {
+        let alive = self.jobs_in("freezer").unwrap_or_default();
+        let made = self.jobs_in("cpu").unwrap_or_default();
+        made.into_iter()
+            .filter(|job| !alive.contains(job))
+            .collect()
+    }
+
+    fn steps(&self, job: &JobDirectory) -> Result<Vec<StepDirectory>, CgroupError> {
+        let found = files::subdirectories(&self.root.join("freezer").join(&job.path))?;
+        let step = |name: String| StepDirectory {
+            path: job.path.join(&name),
+            name,
+        };
+        Ok(found
+            .into_iter()
+            .filter(|(name, _)| name.starts_with("step_"))
+            .map(|(name, _)| step(name))
+            .collect())
+    }
+
+    fn freezer(&self, step: &StepDirectory) -> Result<Freezer, CgroupError> {
+        let path = self
+            .root
+            .join("freezer")
+            .join(&step.path)
+            .join("freezer.state");
+        match files::read(&path)?.as_str() {
+            "THAWED" => Ok(Freezer::Thawed),
+            "FREEZING" => Ok(Freezer::Freezing),
+            "FROZEN" => Ok(Freezer::Frozen),
+            _ => Err(failed("understand", &path)(
+                io::ErrorKind::InvalidData.into(),
+            )),
+        }
+    }
+
+    fn set_frozen(&self, step: &StepDirectory, frozen: bool) -> Result<(), CgroupError> {
+        let path = self
+            .root
+            .join("freezer")
+            .join(&step.path)
+            .join("freezer.state");
+        files::write(&path, if frozen { "FROZEN" } else { "THAWED" })
+    }
+
+    fn cpu_use(&self, job: &JobDirectory) -> CpuUse {
+        let used = files::read_number(&self.file("cpuacct", job, "cpuacct.usage"));
+        let throttled = files::read_keyed(&self.file("cpu", job, "cpu.stat"), "throttled_time");
+        CpuUse {
+            used_seconds: used.map(files::seconds_from_nanoseconds),
+            throttled_seconds: throttled.map(files::seconds_from_nanoseconds),
+        }
+    }
+
+    fn memory_use(&self, job: &JobDirectory) -> MemoryUse {
+        MemoryUse {
+            resident: files::read_number(&self.file("memory", job, "memory.usage_in_bytes")),
+            swapped: files::read_keyed(&self.file("memory", job, "memory.stat"), "total_swap"),
+        }
+    }
+
+    fn reclaim(&self, job: &JobDirectory, _cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
+        let usage = self.file("memory", job, "memory.usage_in_bytes");
+        let resident = || files::read_number(&usage).unwrap_or(0);
+        let before = resident();
+        match files::write(&self.file("memory", job, "memory.force_empty"), "0") {
+            // Something stayed, as is usual while processes live in it: what counts is how much.
+            Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => {}
+            other => other?,
+        }
+        Ok(Reclaimed {
+            before,
+            after: resident(),
+        })
+    }
+
+    fn can_reclaim(&self) -> bool {
+        self.root.join("memory/memory.force_empty").exists()
+    }
+
+    fn capacity_limit(&self) -> Option<f64> {
+        // Unlimited is -1, which is no unsigned number.
+        let quota = files::read_number(&self.root.join("cpu/cpu.cfs_quota_us"))?;
+        let period = files::read_number(&self.root.join("cpu/cpu.cfs_period_us"))?;
+        Some(Quota::from_kernel(quota, period)?.cores())
+    }
+
+    fn swap_limit(&self) -> Option<u64> {
+        let both = files::read_number(&self.root.join("memory/memory.memsw.limit_in_bytes"))?;
+        let memory = files::read_number(&self.root.join("memory/memory.limit_in_bytes"))?;
+        (both < NO_MEMORY_LIMIT).then(|| both.saturating_sub(memory))
+    }
+
+    fn share(&self) -> Box<dyn Cgroups> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cgroup::files::write;
+    use crate::scratch::Scratch;
+    use dfrs_proto::message::Share;
+
+    const JOB: &str = "slurm_n1/uid_1000/job_17";
+
+    fn slurm_made(scratch: &Scratch, controllers: &[&str], path: &str) -> JobDirectory {
+        for controller in controllers {
+            fs::create_dir_all(
+                scratch
+                    .path()
+                    .join(controller)
+                    .join(path)
+                    .join("step_batch"),
+            )
+            .unwrap();
+        }
+        let freezer = scratch.path().join("freezer").join(path);
+        write(&freezer.join("cgroup.procs"), "100\n").unwrap(); // slurmstepd
+        write(&freezer.join("step_batch/cgroup.procs"), "101\n102\n").unwrap();
+        write(&freezer.join("step_batch/freezer.state"), "THAWED\n").unwrap();
+        JobDirectory {
+            id: 17,
+            path: path.into(),
+        }
+    }
+
+    fn read(scratch: &Scratch, path: &str) -> String {
+        files::read(&scratch.path().join(path)).unwrap_or_else(|error| error.to_string())
+    }
+
+    #[test]
+    fn jobs_are_found_with_and_without_the_nodes_name() {
+        for path in [JOB, "slurm/uid_1000/job_17"] {
+            let scratch = Scratch::new();
+            let job = slurm_made(&scratch, &["freezer"], path);
+            assert_eq!(CgroupV1::new(scratch.path(), "n1").jobs().unwrap(), [job]);
+        }
+    }
+
+    #[test]
+    fn another_nodes_jobs_are_left_alone() {
+        let scratch = Scratch::new();
+        slurm_made(&scratch, &["freezer"], "slurm_n2/uid_1000/job_17");
+        slurm_made(&scratch, &["freezer"], "docker/uid_1000/job_18");
+        assert_eq!(CgroupV1::new(scratch.path(), "n1").jobs().unwrap(), []);
+    }
+
+    #[test]
+    fn a_cap_makes_the_mirrored_path_and_nothing_else() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer", "memory", "cpuacct"], JOB);
+        fs::create_dir_all(scratch.path().join("cpu")).unwrap();
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        assert_eq!(cgroups.cap(&job).unwrap(), None);
+        let cap = Some(Quota::of(Share::clamped(0.2), 1.0));
+        cgroups.set_cap(&job, cap).unwrap();
+        assert_eq!(
+            read(&scratch, "cpu/slurm_n1/uid_1000/job_17/cpu.cfs_period_us"),
+            "100000"
+        );
+        assert_eq!(
+            read(&scratch, "cpu/slurm_n1/uid_1000/job_17/cpu.cfs_quota_us"),
+            "20000"
+        );
+        assert_eq!(cgroups.cap(&job).unwrap(), cap);
+        cgroups.set_cap(&job, None).unwrap();
+        assert_eq!(cgroups.cap(&job).unwrap(), None);
+        assert_eq!(
+            files::subdirectories(&scratch.path().join("cpu"))
+                .unwrap()
+                .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn users_and_base_weigh_what_their_jobs_do() {
+        let scratch = Scratch::new();
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let cap = |user: u32, id: u32, share| {
+            let path = format!("slurm_n1/uid_{user}/job_{id}").into();
+            let cap = Quota::of(Share::clamped(share), 4.0);
+            cgroups
+                .set_cap(&JobDirectory { id, path }, Some(cap))
+                .unwrap();
+        };
+        cap(1000, 17, 0.25);
+        cap(1000, 18, 0.5);
+        cap(1001, 19, 0.125);
+        assert_eq!(
+            read(&scratch, "cpu/slurm_n1/uid_1000/job_18/cpu.shares"),
+            "2048"
+        );
+        assert_eq!(read(&scratch, "cpu/slurm_n1/uid_1000/cpu.shares"), "3072");
+        assert_eq!(read(&scratch, "cpu/slurm_n1/uid_1001/cpu.shares"), "512");
+        assert_eq!(read(&scratch, "cpu/slurm_n1/cpu.shares"), "3584");
+        assert!(
+            !scratch.path().join("cpu/cpu.shares").exists(),
+            "nothing above Slurm's base is touched"
+        );
+    }
+
+    #[test]
+    fn lifting_a_cap_that_never_was_makes_nothing() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer"], JOB);
+        CgroupV1::new(scratch.path(), "n1")
+            .set_cap(&job, None)
+            .unwrap();
+        assert!(!scratch.path().join("cpu").exists());
+    }
+
+    #[test]
+    fn user_processes_are_moved_and_slurmstepd_is_not() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer"], JOB);
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        cgroups
+            .set_cap(&job, Some(Quota::of(Share::ONE, 1.0)))
+            .unwrap();
+        let procs = "cpu/slurm_n1/uid_1000/job_17/cgroup.procs";
+        assert_eq!(cgroups.gather(&job).unwrap(), 2);
+        // A plain file keeps the last process written: both were, one after the other.
+        assert_eq!(read(&scratch, procs), "102");
+        write(&scratch.path().join(procs), "102\n101\n55\n").unwrap();
+        cgroups.gather(&job).unwrap();
+        assert_eq!(
+            read(&scratch, procs),
+            "102\n101\n55",
+            "nothing was left to move"
+        );
+    }
+
+    #[test]
+    fn where_cpu_and_cpuacct_share_a_tree_slurm_has_put_the_processes_there() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer", "cpu,cpuacct"], JOB);
+        std::os::unix::fs::symlink("cpu,cpuacct", scratch.path().join("cpu")).unwrap();
+        let task = scratch
+            .path()
+            .join("cpu")
+            .join(JOB)
+            .join("step_batch/task_0");
+        fs::create_dir_all(&task).unwrap();
+        write(&task.join("cgroup.procs"), "101\n102\n").unwrap();
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        cgroups
+            .set_cap(&job, Some(Quota::of(Share::ONE, 1.0)))
+            .unwrap();
+        cgroups.gather(&job).unwrap();
+        assert!(
+            !scratch
+                .path()
+                .join("cpu")
+                .join(JOB)
+                .join("cgroup.procs")
+                .exists()
+        );
+        assert!(!cgroups.forget(&job), "Slurm's own directory stays");
+    }
+
+    #[test]
+    fn what_was_made_is_removed_with_the_users_last_job() {
+        let scratch = Scratch::new();
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let ended = |id: u32| JobDirectory {
+            id,
+            path: format!("slurm_n1/uid_1000/job_{id}").into(),
+        };
+        for id in [17, 18] {
+            fs::create_dir_all(scratch.path().join("cpu").join(ended(id).path)).unwrap();
+        }
+        assert_eq!(cgroups.leftovers(), [ended(17), ended(18)]);
+        assert!(cgroups.forget(&ended(17)));
+        assert_eq!(cgroups.leftovers(), [ended(18)]);
+        assert!(cgroups.forget(&ended(18)));
+        assert!(!scratch.path().join("cpu/slurm_n1/uid_1000").exists());
+        assert!(scratch.path().join("cpu/slurm_n1").exists());
+        assert!(cgroups.forget(&ended(18)), "forgetting twice is harmless");
+    }
+
+    #[test]
+    fn steps_are_frozen_and_not_the_job() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer"], JOB);
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let steps = cgroups.steps(&job).unwrap();
+        assert_eq!(steps.len(), 1);
+        cgroups.set_frozen(&steps[0], true).unwrap();
+        assert_eq!(cgroups.freezer(&steps[0]).unwrap(), Freezer::Frozen);
+        assert!(!cgroups.file("freezer", &job, "freezer.state").exists());
+        cgroups.set_frozen(&steps[0], false).unwrap();
+        assert_eq!(cgroups.freezer(&steps[0]).unwrap(), Freezer::Thawed);
+    }
+
+    #[test]
+    fn use_is_read_in_seconds_and_bytes() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer", "cpu", "cpuacct", "memory"], JOB);
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        assert_eq!(cgroups.cpu_use(&job), CpuUse::default());
+        write(
+            &cgroups.file("cpuacct", &job, "cpuacct.usage"),
+            "1500000000\n",
+        )
+        .unwrap();
+        write(
+            &cgroups.file("cpu", &job, "cpu.stat"),
+            "nr_periods 3\nnr_throttled 1\nthrottled_time 250000000\n",
+        )
+        .unwrap();
+        write(
+            &cgroups.file("memory", &job, "memory.usage_in_bytes"),
+            "4096\n",
+        )
+        .unwrap();
+        write(
+            &cgroups.file("memory", &job, "memory.stat"),
+            "swap 0\ntotal_swap 8192\n",
+        )
+        .unwrap();
+        let cpu = CpuUse {
+            used_seconds: Some(1.5),
+            throttled_seconds: Some(0.25),
+        };
+        assert_eq!(cgroups.cpu_use(&job), cpu);
+        assert_eq!(
+            cgroups.memory_use(&job),
+            MemoryUse {
+                resident: Some(4096),
+                swapped: Some(8192)
+            }
+        );
+    }
+
+    #[test]
+    fn a_containers_own_limits_are_seen() {
+        let scratch = Scratch::new();
+        fs::create_dir_all(scratch.path().join("cpu")).unwrap();
+        fs::create_dir_all(scratch.path().join("memory")).unwrap();
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        write(&scratch.path().join("cpu/cpu.cfs_quota_us"), "-1\n").unwrap();
+        write(&scratch.path().join("cpu/cpu.cfs_period_us"), "100000\n").unwrap();
+        write(
+            &scratch.path().join("memory/memory.memsw.limit_in_bytes"),
+            "9223372036854771712\n",
+        )
+        .unwrap();
+        write(
+            &scratch.path().join("memory/memory.limit_in_bytes"),
+            "1000\n",
+        )
+        .unwrap();
+        assert_eq!(
+            (cgroups.capacity_limit(), cgroups.swap_limit()),
+            (None, None)
+        );
+        write(&scratch.path().join("cpu/cpu.cfs_quota_us"), "50000\n").unwrap();
+        write(
+            &scratch.path().join("memory/memory.memsw.limit_in_bytes"),
+            "1500\n",
+        )
+        .unwrap();
+        assert_eq!(
+            (cgroups.capacity_limit(), cgroups.swap_limit()),
+            (Some(0.5), Some(500))
+        );
+    }
+}

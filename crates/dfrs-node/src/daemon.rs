@@ -1,0 +1,354 @@
+//! The shell around the reconciler: socket, signals, time.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use dfrs_proto::framing::Frame;
+use dfrs_proto::message::{DesiredState, Message};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::facts::Facts;
+use crate::log;
+use crate::measure::MeasurementFile;
+use crate::options::ServeOptions;
+use crate::orders::{Desired, Orders, Verdict};
+use crate::peer::{self, Authorized};
+use crate::reclaimer::ReclaimThread;
+use crate::reconciler::{Reconciler, Settings};
+use crate::{Now, cgroup};
+
+/// How long a sender may take for its message, and a receiver for its answer.
+const PEER_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What wakes the daemon besides its clock.
+enum Event {
+    State(DesiredState),
+    Status(UnixStream),
+    Stop,
+}
+
+/// Serves until a signal ends it, then undoes everything.
+///
+/// # Errors
+///
+/// One line, if it cannot start.
+pub fn serve(options: &ServeOptions) -> Result<(), String> {
+    let node = options.address.node_name();
+    let directory = options.address.directory();
+    let controller = peer::user_id(&options.controller_user)?;
+    let cgroups = cgroup::open(&options.cgroup_root, &node)?;
+    let measurements = MeasurementFile::open(options.measurements.as_deref())?;
+    fs::create_dir_all(&directory)
+        .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+    let socket = options.address.socket();
+    let listener = bind(&socket, controller)?;
+    let facts =
+        Facts::new(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let settings = Settings {
+        node: node.clone(),
+        capacity: options.capacity(),
+        measure_period: Duration::from_secs(options.measure_interval),
+        meminfo: "/proc/meminfo".into(),
+    };
+    log::line(format_args!(
+        "serving node {node} at {} with cgroup {}",
+        socket.display(),
+        cgroups.version()
+    ));
+    let reclaimer = Box::new(ReclaimThread::new(cgroups.share()));
+    let (sender, events) = channel();
+    watch_signals(sender.clone())?;
+    thread::spawn(move || receive_all(&listener, &Authorized::new(controller), &sender));
+    Daemon {
+        reconciler: Reconciler::new(settings, cgroups, facts, reclaimer, measurements),
+        clock: Clock::start(),
+        node,
+        orders: Orders::new(Duration::ZERO, Duration::from_secs(options.patience)),
+        uncapped: false,
+    }
+    .run(&events, options.interval());
+    let _ = fs::remove_file(&socket);
+    Ok(())
+}
+
+struct Daemon {
+    reconciler: Reconciler,
+    clock: Clock,
+    node: String,
+    orders: Orders,
+    /// Caps are lifted because nothing was heard; remembered to say it once.
+    uncapped: bool,
+}
+
+impl Daemon {
+    fn run(mut self, events: &Receiver<Event>, interval: Duration) {
+        let mut next_tick = Duration::ZERO;
+        loop {
+            let wait = next_tick.saturating_sub(self.clock.now().monotonic);
+            match events.recv_timeout(wait) {
+                Ok(Event::State(state)) => self.hear(&state),
+                Ok(Event::Status(stream)) => {
+                    self.answer(stream);
+                    continue;
+                }
+                Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let now = self.clock.now();
+            self.note_silence(now);
+            self.reconciler
+                .tick(&self.orders.desired(now.monotonic), now);
+            next_tick = now.monotonic + interval;
+        }
+        self.reconciler.release(self.clock.now());
+        log::line("stopped: caps lifted");
+    }
+
+    fn hear(&mut self, state: &DesiredState) {
+        let first = self.orders.generation().is_none();
+        match self
+            .orders
+            .hear(state, &self.node, self.clock.now().monotonic)
+        {
+            Verdict::Accepted if first => {
+                log::line(format_args!(
+                    "first orders heard, generation {}",
+                    state.generation
+                ));
+            }
+            Verdict::Stale { newest } => {
+                let generation = state.generation;
+                log::line(format_args!(
+                    "ignored generation {generation}: {newest} was heard before"
+                ));
+            }
+            Verdict::Accepted | Verdict::Confirmed | Verdict::NotNamed => {}
+        }
+    }
+
+    fn note_silence(&mut self, now: Now) {
+        let uncapped = self.orders.desired(now.monotonic) == Desired::Uncap;
+        if uncapped != self.uncapped {
+            self.uncapped = uncapped;
+            log::line(if uncapped {
+                "nothing heard for too long: caps lifted; what is frozen stays frozen"
+            } else {
+                "orders heard again"
+            });
+        }
+    }
+
+    fn answer(&self, mut stream: UnixStream) {
+        let status = self.reconciler.status(&self.orders, self.clock.now());
+        let result = serde_json::to_vec(&status)
+            .map_err(|error| error.to_string())
+            .and_then(|data| {
+                let frame = Frame {
+                    uid: rustix::process::geteuid().as_raw(),
+                    data,
+                };
+                frame
+                    .write_to(&mut stream)
+                    .map_err(|error| error.to_string())
+            });
+        if let Err(error) = result {
+            log::line(format_args!("status not delivered: {error}"));
+        }
+    }
+}
+
+struct Clock {
+    started: Instant,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock {
+            started: Instant::now(),
+        }
+    }
+
+    fn now(&self) -> Now {
+        let unix = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Now {
+            monotonic: self.started.elapsed(),
+            unix: unix.as_secs_f64(),
+        }
+    }
+}
+
+/// Listens on a fresh socket that only root and the controller's user can connect to.
+fn bind(socket: &Path, controller: u32) -> Result<UnixListener, String> {
+    let failed = |error: std::io::Error| format!("cannot listen on {}: {error}", socket.display());
+    if UnixStream::connect(socket).is_ok() {
+        return Err(format!(
+            "another dfrsd serves {}: stop it first",
+            socket.display()
+        ));
+    }
+    if socket.exists() {
+        fs::remove_file(socket).map_err(failed)?;
+    }
+    let listener = UnixListener::bind(socket).map_err(failed)?;
+    fs::set_permissions(socket, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    std::os::unix::fs::chown(socket, Some(controller), None).map_err(failed)?;
+    Ok(listener)
+}
+
+fn watch_signals(sender: Sender<Event>) -> Result<(), String> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        .map_err(|error| format!("cannot watch for signals: {error}"))?;
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            if sender.send(Event::Stop).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Receives messages for as long as the daemon runs, one at a time: they are small, and only root and
+/// the controller can make us wait.
+fn receive_all(listener: &UnixListener, authorized: &Authorized, sender: &Sender<Event>) {
+    for connection in listener.incoming() {
+        match connection
+            .map_err(|error| error.to_string())
+            .and_then(|stream| receive(stream, authorized))
+        {
+            Ok(Some(event)) => {
+                if sender.send(event).is_err() {
+                    return;
+                }
+            }
+            Ok(None) => {}
+            Err(error) => log::line(error),
+        }
+    }
+}
+
+/// One message; none if there is nothing to do about it.
+fn receive(mut stream: UnixStream, authorized: &Authorized) -> Result<Option<Event>, String> {
+    let peer = rustix::net::sockopt::socket_peercred(&stream)
+        .map_err(|error| format!("cannot tell who connected: {error}"))?;
+    authorized
+        .check_process(peer.uid.as_raw())
+        .map_err(|refusal| refusal.to_string())?;
+    let timeouts = stream
+        .set_read_timeout(Some(PEER_PATIENCE))
+        .and(stream.set_write_timeout(Some(PEER_PATIENCE)));
+    timeouts.map_err(|error| error.to_string())?;
+    let frame = Frame::read_from(&mut stream).map_err(|error| error.to_string())?;
+    authorized
+        .check_sender(frame.uid)
+        .map_err(|refusal| refusal.to_string())?;
+    match Message::decode(&frame.data).map_err(|error| error.to_string())? {
+        Message::State(state) => Ok(Some(Event::State(state))),
+        Message::Status => Ok(Some(Event::Status(stream))),
+        Message::Probe => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    fn receive_frame(frame: &Frame, controller: u32) -> Result<Option<Event>, String> {
+        let (mut near, far) = UnixStream::pair().unwrap();
+        frame.write_to(&mut near).unwrap();
+        receive(far, &Authorized::new(controller))
+    }
+
+    fn own_uid() -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    #[test]
+    fn a_message_of_slurm_user_is_taken() {
+        let data = br#"{"v":1,"generation":3,"time_to_live":9,"nodes":{}}"#.to_vec();
+        let event = receive_frame(
+            &Frame {
+                uid: own_uid(),
+                data,
+            },
+            own_uid(),
+        )
+        .unwrap();
+        assert!(matches!(event, Some(Event::State(state)) if state.generation == 3));
+    }
+
+    #[test]
+    fn a_probe_needs_no_answer() {
+        let data = Message::Probe.encode().unwrap();
+        assert!(
+            receive_frame(
+                &Frame {
+                    uid: own_uid(),
+                    data
+                },
+                own_uid()
+            )
+            .unwrap()
+            .is_none()
+        );
+    }
+
+    #[test]
+    fn a_message_of_somebody_else_is_refused() {
+        let data = Message::Status.encode().unwrap();
+        let error = receive_frame(
+            &Frame {
+                uid: own_uid() + 4711,
+                data,
+            },
+            own_uid(),
+        )
+        .err()
+        .unwrap();
+        assert!(error.contains("refused a message of user"), "{error}");
+    }
+
+    #[test]
+    fn nonsense_is_one_line() {
+        let error = receive_frame(
+            &Frame {
+                uid: own_uid(),
+                data: b"{\n".to_vec(),
+            },
+            own_uid(),
+        )
+        .err()
+        .unwrap();
+        assert!(
+            error.contains("not understood") && !error.contains('\n'),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_socket_is_for_its_owner_only_and_a_second_daemon_is_refused() {
+        let scratch = Scratch::new();
+        let socket = scratch.path().join("dfrsd.sock");
+        let listener = bind(&socket, own_uid()).unwrap();
+        assert_eq!(
+            fs::metadata(&socket).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert!(
+            bind(&socket, own_uid())
+                .unwrap_err()
+                .contains("another dfrsd")
+        );
+        drop(listener);
+        bind(&socket, own_uid()).unwrap();
+    }
+}

@@ -1,0 +1,158 @@
+//! Facts that the controller can ask for without a protocol of ours: names beside the socket.
+//!
+//! Slurm's fan-out reports the nodes on which the address that it was given did not exist. A fact is
+//! therefore a symbolic link to the daemon's socket: a message to `parked.17.sock` reaches exactly
+//! the nodes on which job 17 is parked. `frozen.17` (a plain file) is the daemon's own note that it
+//! froze the job, so that a successor after a crash knows which freezing it may undo.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// File name of the daemon's socket.
+pub const SOCKET: &str = "dfrsd.sock";
+const SWAP: &str = "swap.sock";
+
+/// The directory with the socket and the names beside it.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    directory: PathBuf,
+}
+
+impl Facts {
+    /// Facts of the daemon whose socket is in `directory`, which exists. Links of a predecessor are
+    /// removed: what they say has to be found true again first.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read or a link not removed.
+    pub fn new(directory: &Path) -> io::Result<Facts> {
+        let facts = Facts {
+            directory: directory.to_path_buf(),
+        };
+        facts.remove_links()?;
+        Ok(facts)
+    }
+
+    /// Says whether job `id` is parked here.
+    ///
+    /// # Errors
+    ///
+    /// If the link cannot be made or removed.
+    pub fn set_parked(&self, id: u32, parked: bool) -> io::Result<()> {
+        self.set_link(&format!("parked.{id}.sock"), parked)
+    }
+
+    /// Says whether jobs can be parked here.
+    ///
+    /// # Errors
+    ///
+    /// If the link cannot be made or removed.
+    pub fn set_swap(&self, present: bool) -> io::Result<()> {
+        self.set_link(SWAP, present)
+    }
+
+    /// Notes that this daemon froze job `id`, or that it no longer does.
+    ///
+    /// # Errors
+    ///
+    /// If the note cannot be written or removed.
+    pub fn set_frozen(&self, id: u32, frozen: bool) -> io::Result<()> {
+        let note = self.directory.join(format!("frozen.{id}"));
+        if frozen {
+            fs::write(note, "")
+        } else {
+            removed(fs::remove_file(note))
+        }
+    }
+
+    /// Jobs that this daemon, or one before it, froze; in no order.
+    pub fn frozen(&self) -> Vec<u32> {
+        let names = self.names().unwrap_or_default();
+        names
+            .iter()
+            .filter_map(|name| name.strip_prefix("frozen.")?.parse().ok())
+            .collect()
+    }
+
+    /// Removes all links, as facts end with the daemon. Notes stay.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read or a link not removed.
+    pub fn remove_links(&self) -> io::Result<()> {
+        for name in self.names()? {
+            if name == SWAP || (name.starts_with("parked.") && name.ends_with(".sock")) {
+                removed(fs::remove_file(self.directory.join(name)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        let entries = fs::read_dir(&self.directory)?;
+        Ok(entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect())
+    }
+
+    fn set_link(&self, name: &str, present: bool) -> io::Result<()> {
+        let link = self.directory.join(name);
+        if !present {
+            return removed(fs::remove_file(link));
+        }
+        match symlink(SOCKET, link) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        }
+    }
+}
+
+/// Removing what is not there is no error.
+fn removed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    #[test]
+    fn a_fact_is_an_address_that_reaches_the_daemon() {
+        let scratch = Scratch::new();
+        let _listener = UnixListener::bind(scratch.path().join(SOCKET)).unwrap();
+        let facts = Facts::new(scratch.path()).unwrap();
+        let reaches = |name: &str| UnixStream::connect(scratch.path().join(name)).is_ok();
+        assert!(!reaches("parked.17.sock"));
+        facts.set_parked(17, true).unwrap();
+        facts.set_parked(17, true).unwrap();
+        facts.set_swap(true).unwrap();
+        assert!(reaches("parked.17.sock") && reaches("swap.sock") && !reaches("parked.1.sock"));
+        facts.set_parked(17, false).unwrap();
+        facts.set_parked(17, false).unwrap();
+        assert!(!reaches("parked.17.sock"));
+    }
+
+    #[test]
+    fn links_of_a_predecessor_are_not_believed_but_its_notes_are() {
+        let scratch = Scratch::new();
+        let facts = Facts::new(scratch.path()).unwrap();
+        facts.set_parked(17, true).unwrap();
+        facts.set_swap(true).unwrap();
+        facts.set_frozen(17, true).unwrap();
+        fs::write(scratch.path().join("other.file"), "").unwrap();
+        let successor = Facts::new(scratch.path()).unwrap();
+        assert_eq!(successor.frozen(), [17]);
+        let mut names = successor.names().unwrap();
+        names.sort();
+        assert_eq!(names, ["frozen.17", "other.file"]);
+        successor.set_frozen(17, false).unwrap();
+        assert!(successor.frozen().is_empty());
+    }
+}

@@ -1,0 +1,215 @@
+//! What the daemon knows of one job.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dfrs_proto::message::{JobState, Share};
+
+use crate::cgroup::{Freezer, JobDirectory};
+use crate::measure::Meter;
+use crate::parking::Parking;
+use crate::reclaimer::Request;
+
+/// For so long after something happened to a job it is looked at in every tick.
+const ATTENTION: Duration = Duration::from_secs(2);
+
+/// How often a job is looked at to which nothing happens. Looking costs dozens of system calls, and
+/// a node may have many jobs.
+const CALM_INTERVAL: Duration = Duration::from_millis(250);
+
+/// One job: what is wanted of it, and what was done about it.
+#[derive(Debug)]
+pub struct Job {
+    /// Slurm's job id.
+    pub id: u32,
+    /// Wanted: a cap; none: no cap.
+    pub share: Option<Share>,
+    /// Wanted: frozen.
+    pub frozen: bool,
+    /// Nobody has wanted anything for too long: what is frozen stays so, and nothing more is frozen.
+    pub abandoned: bool,
+    /// Where it is, while it is on this node.
+    pub directory: Option<JobDirectory>,
+    /// The kernel may have a cap of ours.
+    pub capped: bool,
+    /// Steps that were dealt with since the job shall be frozen.
+    pub holds: BTreeMap<String, Hold>,
+    /// How far it is on its way to swap.
+    pub parking: Parking,
+    /// Bytes in RAM when it was frozen.
+    pub resident_when_frozen: Option<u64>,
+    /// The reclaim under way.
+    pub reclaim: Option<Request>,
+    /// The measurement under way.
+    pub meter: Option<Meter>,
+    /// When something happened to it.
+    pub changed: Duration,
+    /// When it was looked at.
+    pub looked: Option<Duration>,
+}
+
+/// How a step came to be frozen. The file is the same that Slurm suspends and resumes by, so who
+/// wrote it last must be remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// We froze it: it is ours to thaw.
+    Ours,
+    /// It was frozen when we came, by Slurm's suspend: Slurm's resume will thaw it.
+    Slurms,
+    /// It was frozen, and somebody thawed it: Slurm, to resume, signal or kill the job. It is left
+    /// alone until the controller wants the job thawed and then frozen again; to freeze it at once
+    /// would keep the job from dying.
+    Released,
+}
+
+/// What to do about one step of a job that shall be frozen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FreezeStep {
+    /// Write to the freezer.
+    Freeze,
+    /// Note this, if it is news.
+    Note(Hold),
+}
+
+impl Hold {
+    /// The next thing to do about a step of a job that shall be frozen, by what is known of it and
+    /// what the kernel says.
+    pub fn next(known: Option<Hold>, state: Freezer) -> FreezeStep {
+        match (known, state) {
+            (None, Freezer::Thawed) => FreezeStep::Freeze,
+            (None, _) => FreezeStep::Note(Hold::Slurms),
+            (Some(_), Freezer::Thawed) => FreezeStep::Note(Hold::Released),
+            (Some(hold), _) => FreezeStep::Note(hold),
+        }
+    }
+}
+
+impl Job {
+    /// A job of which nothing is wanted or known, met at time `now`.
+    pub fn new(id: u32, now: Duration) -> Job {
+        Job {
+            id,
+            share: None,
+            frozen: false,
+            abandoned: false,
+            directory: None,
+            capped: false,
+            holds: BTreeMap::new(),
+            parking: Parking::Running,
+            resident_when_frozen: None,
+            reclaim: None,
+            meter: None,
+            changed: now,
+            looked: None,
+        }
+    }
+
+    /// Takes note of what is wanted of it; none: nothing.
+    pub fn want(&mut self, wanted: Option<&JobState>, now: Duration) {
+        let share = wanted.map(|state| state.share);
+        let frozen = wanted.is_some_and(|state| state.frozen);
+        self.set_wanted(share, frozen, now);
+        self.abandoned = false;
+    }
+
+    /// Takes note that nobody says any more what is wanted of it: no cap, and frozen if it is.
+    pub fn abandon(&mut self, now: Duration) {
+        self.set_wanted(None, self.frozen && !self.holds.is_empty(), now);
+        self.abandoned = true;
+    }
+
+    fn set_wanted(&mut self, share: Option<Share>, frozen: bool, now: Duration) {
+        if (self.share, self.frozen) != (share, frozen) {
+            (self.share, self.frozen) = (share, frozen);
+            self.changed = now;
+        }
+    }
+
+    /// Some step of it is frozen, by us or by Slurm, as far as was seen.
+    pub fn is_held(&self) -> bool {
+        self.holds.values().any(|&hold| hold != Hold::Released)
+    }
+
+    /// Whether it is time to look at it.
+    pub fn is_due(&self, now: Duration) -> bool {
+        let since = |then: Duration| now.saturating_sub(then);
+        let is_being_parked = self.frozen && self.parking != Parking::Parked;
+        let is_calm = since(self.changed) >= ATTENTION && !is_being_parked;
+        !is_calm
+            || self
+                .looked
+                .is_none_or(|looked| since(looked) >= CALM_INTERVAL)
+    }
+
+    /// The controller names it.
+    pub fn is_wanted(&self) -> bool {
+        self.share.is_some()
+    }
+
+    /// Subject of a complaint about it.
+    pub fn subject(&self, about: &str) -> String {
+        format!("job {} {about}", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_to_which_nothing_happens_is_looked_at_less_often() {
+        let at = Duration::from_millis;
+        let mut job = Job::new(17, at(0));
+        job.looked = Some(at(1950));
+        assert!(job.is_due(at(1999)));
+        assert!(!job.is_due(at(2000)));
+        assert!(job.is_due(at(2200)));
+        job.looked = Some(at(9990));
+        assert!(!job.is_due(at(10_000)));
+        job.want(
+            Some(&JobState {
+                id: 17,
+                share: Share::ONE,
+                frozen: false,
+            }),
+            at(10_000),
+        );
+        assert!(job.is_due(at(10_000)));
+        job.want(
+            Some(&JobState {
+                id: 17,
+                share: Share::ONE,
+                frozen: true,
+            }),
+            at(10_000),
+        );
+        job.looked = Some(at(20_000));
+        assert!(
+            job.is_due(at(20_001)),
+            "a job on its way to swap is watched"
+        );
+        job.parking = Parking::Parked;
+        assert!(!job.is_due(at(20_001)));
+    }
+
+    #[test]
+    fn what_somebody_else_thawed_is_not_frozen_again() {
+        use FreezeStep::{Freeze, Note};
+        assert_eq!(Hold::next(None, Freezer::Thawed), Freeze);
+        assert_eq!(Hold::next(None, Freezer::Frozen), Note(Hold::Slurms));
+        assert_eq!(
+            Hold::next(Some(Hold::Ours), Freezer::Freezing),
+            Note(Hold::Ours)
+        );
+        for hold in [Hold::Ours, Hold::Slurms, Hold::Released] {
+            assert_eq!(
+                Hold::next(Some(hold), Freezer::Thawed),
+                Note(Hold::Released)
+            );
+        }
+        assert_eq!(
+            Hold::next(Some(Hold::Released), Freezer::Frozen),
+            Note(Hold::Released)
+        );
+    }
+}

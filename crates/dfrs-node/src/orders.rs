@@ -1,0 +1,220 @@
+//! What the controller wants of this node, and whether that still holds. Pure: no I/O, no clock.
+
+use std::time::Duration;
+
+use dfrs_proto::message::{DesiredState, NodeState};
+
+/// The newest orders heard, and when.
+#[derive(Debug)]
+pub struct Orders {
+    started: Duration,
+    patience: Duration,
+    held: Option<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    generation: u64,
+    time_to_live: u32,
+    heard: Duration,
+    node: NodeState,
+}
+
+/// What became of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is what holds from now on.
+    Accepted,
+    /// It repeats what holds, and confirms it.
+    Confirmed,
+    /// It is older than what holds, and was ignored.
+    Stale {
+        /// The generation that holds.
+        newest: u64,
+    },
+    /// It says nothing of this node.
+    NotNamed,
+}
+
+/// What to do about the jobs of this node at some moment.
+#[derive(Debug, PartialEq)]
+pub enum Desired<'a> {
+    /// Nothing was heard yet: change nothing. Caps may be there from a predecessor, and lifting
+    /// them at every restart would let all jobs run at full speed for a while.
+    Wait,
+    /// Nothing was heard for too long: nobody is capped. What is frozen stays frozen, because Slurm
+    /// counts it suspended and its memory as others': it may not wake without Slurm's knowledge.
+    Uncap,
+    /// Exactly this.
+    Enforce(&'a NodeState),
+}
+
+impl Orders {
+    /// No orders yet, at time `now`; without any for `patience`, caps are lifted.
+    pub fn new(now: Duration, patience: Duration) -> Orders {
+        Orders {
+            started: now,
+            patience,
+            held: None,
+        }
+    }
+
+    /// Takes note of a message at time `now`. A message of an older generation is ignored, unless
+    /// what holds has expired: then the controller's clock went back, and it must be obeyed again.
+    pub fn hear(&mut self, state: &DesiredState, node: &str, now: Duration) -> Verdict {
+        let Some(wanted) = state.nodes.get(node) else {
+            return Verdict::NotNamed;
+        };
+        let current = self.held.as_ref().filter(|held| !held.expired(now));
+        if let Some(held) = current.filter(|held| state.generation < held.generation) {
+            return Verdict::Stale {
+                newest: held.generation,
+            };
+        }
+        let repeated =
+            current.is_some_and(|held| held.generation == state.generation && held.node == *wanted);
+        self.held = Some(Held {
+            generation: state.generation,
+            time_to_live: state.time_to_live,
+            heard: now,
+            node: wanted.clone(),
+        });
+        if repeated {
+            Verdict::Confirmed
+        } else {
+            Verdict::Accepted
+        }
+    }
+
+    /// What to do at time `now`.
+    pub fn desired(&self, now: Duration) -> Desired<'_> {
+        match &self.held {
+            Some(held) if held.expired(now) => Desired::Uncap,
+            Some(held) => Desired::Enforce(&held.node),
+            None if now.saturating_sub(self.started) > self.patience => Desired::Uncap,
+            None => Desired::Wait,
+        }
+    }
+
+    /// Generation of the newest orders.
+    pub fn generation(&self) -> Option<u64> {
+        self.held.as_ref().map(|held| held.generation)
+    }
+
+    /// Seconds for which the newest orders hold.
+    pub fn time_to_live(&self) -> Option<u32> {
+        self.held.as_ref().map(|held| held.time_to_live)
+    }
+
+    /// CPUs of the node as Slurm counts them.
+    pub fn slurm_cpus(&self) -> Option<u32> {
+        self.held.as_ref().map(|held| held.node.cpus)
+    }
+
+    /// Time since the newest orders were heard.
+    pub fn silence(&self, now: Duration) -> Option<Duration> {
+        self.held
+            .as_ref()
+            .map(|held| now.saturating_sub(held.heard))
+    }
+}
+
+impl Held {
+    fn expired(&self, now: Duration) -> bool {
+        now.saturating_sub(self.heard) > Duration::from_secs(self.time_to_live.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfrs_proto::message::{JobState, Share};
+    use proptest::prelude::*;
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn state(generation: u64, share: f64) -> DesiredState {
+        let jobs = vec![JobState {
+            id: 17,
+            share: Share::clamped(share),
+            frozen: false,
+        }];
+        let nodes = [("n1".to_string(), NodeState { cpus: 4, jobs })].into();
+        DesiredState {
+            generation,
+            time_to_live: 60,
+            nodes,
+        }
+    }
+
+    fn share_of(desired: &Desired) -> f64 {
+        let Desired::Enforce(node) = desired else {
+            panic!("{desired:?}")
+        };
+        node.jobs[0].share.fraction()
+    }
+
+    #[test]
+    fn the_newest_generation_holds() {
+        let mut orders = Orders::new(at(0), at(60));
+        assert_eq!(orders.hear(&state(5, 0.5), "n1", at(1)), Verdict::Accepted);
+        assert_eq!(
+            orders.hear(&state(4, 0.4), "n1", at(2)),
+            Verdict::Stale { newest: 5 }
+        );
+        assert_eq!(orders.hear(&state(5, 0.5), "n1", at(2)), Verdict::Confirmed);
+        assert_eq!(share_of(&orders.desired(at(2))), 0.5);
+        assert_eq!(orders.hear(&state(6, 0.6), "n1", at(3)), Verdict::Accepted);
+        assert_eq!(share_of(&orders.desired(at(3))), 0.6);
+    }
+
+    #[test]
+    fn before_the_first_message_nothing_is_touched_but_not_for_ever() {
+        let orders = Orders::new(at(100), at(60));
+        assert_eq!(orders.desired(at(160)), Desired::Wait);
+        assert_eq!(orders.desired(at(161)), Desired::Uncap);
+    }
+
+    #[test]
+    fn silence_lifts_caps_and_a_message_ends_that() {
+        let mut orders = Orders::new(at(0), at(60));
+        orders.hear(&state(5, 0.5), "n1", at(10));
+        assert_eq!(share_of(&orders.desired(at(70))), 0.5);
+        assert_eq!(orders.desired(at(71)), Desired::Uncap);
+        orders.hear(&state(5, 0.5), "n1", at(80));
+        assert_eq!(share_of(&orders.desired(at(80))), 0.5);
+    }
+
+    #[test]
+    fn stale_messages_and_those_for_others_do_not_confirm() {
+        let mut orders = Orders::new(at(0), at(60));
+        orders.hear(&state(5, 0.5), "n1", at(0));
+        orders.hear(&state(4, 0.5), "n1", at(50));
+        assert_eq!(orders.hear(&state(6, 0.5), "n2", at(50)), Verdict::NotNamed);
+        assert_eq!(orders.desired(at(61)), Desired::Uncap);
+    }
+
+    #[test]
+    fn a_controller_whose_clock_went_back_is_obeyed_after_the_silence() {
+        let mut orders = Orders::new(at(0), at(60));
+        orders.hear(&state(5, 0.5), "n1", at(0));
+        assert_eq!(orders.hear(&state(1, 0.1), "n1", at(61)), Verdict::Accepted);
+        assert_eq!(share_of(&orders.desired(at(61))), 0.1);
+    }
+
+    proptest! {
+        /// In any order and with any repetition, what holds is the newest generation heard.
+        #[test]
+        fn order_and_repetition_do_not_matter(generations in proptest::collection::vec(0u64..20, 1..40)) {
+            let mut orders = Orders::new(at(0), at(60));
+            for &generation in &generations {
+                orders.hear(&state(generation, generation as f64 / 20.0), "n1", at(1));
+            }
+            let newest = *generations.iter().max().unwrap();
+            prop_assert_eq!(orders.generation(), Some(newest));
+            prop_assert_eq!(share_of(&orders.desired(at(1))), newest as f64 / 20.0);
+        }
+    }
+}

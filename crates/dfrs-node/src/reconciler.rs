@@ -1,0 +1,524 @@
+//! Compares what is desired with what the kernel says, and does what is missing.
+//!
+//! One [`Reconciler::tick`] looks at every job and takes each one step; nothing is assumed to have
+//! worked, the next tick looks again. So lost messages, restarts (of this daemon, of Slurm, of the
+//! job) and other programs' interference all mend in the same way.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dfrs_proto::message::{JobState, NodeState, VERSION};
+use dfrs_proto::report::{IntervalEnd, JobStatus, NodeStatus};
+
+use crate::Now;
+use crate::capacity::{CapacityOptions, usable_cpus};
+use crate::cgroup::{CgroupError, Cgroups, Freezer, JobDirectory, MemoryUse};
+use crate::facts::Facts;
+use crate::job::{FreezeStep, Hold, Job};
+use crate::log::{self, Complaints};
+use crate::measure::{MeasurementFile, Meter, Setting};
+use crate::orders::{Desired, Orders};
+use crate::parking::{self, Parking};
+use crate::quota::Quota;
+use crate::reclaimer::{Outcome, Reclaimer, Request};
+use crate::swap;
+
+/// How often the node itself is looked at: its CPUs, its limits, its swap.
+const NODE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What stays the same for the life of a daemon.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Slurm's name of the node.
+    pub node: String,
+    /// What the administrator says about its CPUs.
+    pub capacity: CapacityOptions,
+    /// The longest interval of a measurement.
+    pub measure_period: Duration,
+    /// As `/proc/meminfo`.
+    pub meminfo: std::path::PathBuf,
+}
+
+/// See the module.
+pub struct Reconciler {
+    settings: Settings,
+    cgroups: Box<dyn Cgroups>,
+    facts: Facts,
+    reclaimer: Box<dyn Reclaimer>,
+    measurements: MeasurementFile,
+    complaints: Complaints,
+    jobs: BTreeMap<u32, Job>,
+    leftovers: Vec<JobDirectory>,
+    /// A predecessor's traces were looked for.
+    adopted: bool,
+    /// When the node itself was looked at.
+    node_seen: Option<Duration>,
+    capacity: f64,
+    swap_bytes: u64,
+}
+
+impl Reconciler {
+    /// A reconciler that knows of no job yet.
+    pub fn new(
+        settings: Settings,
+        cgroups: Box<dyn Cgroups>,
+        facts: Facts,
+        reclaimer: Box<dyn Reclaimer>,
+        measurements: MeasurementFile,
+    ) -> Reconciler {
+        Reconciler {
+            settings,
+            cgroups,
+            facts,
+            reclaimer,
+            measurements,
+            complaints: Complaints::default(),
+            jobs: BTreeMap::new(),
+            leftovers: Vec::new(),
+            adopted: false,
+            node_seen: None,
+            capacity: crate::capacity::MINIMUM_CORES,
+            swap_bytes: 0,
+        }
+    }
+
+    /// Brings the node one step nearer to what is desired. O(jobs + their processes).
+    pub fn tick(&mut self, desired: &Desired<'_>, now: Now) {
+        let found = self.cgroups.jobs();
+        let Some(present) = self.complaints.check("jobs", found) else {
+            return;
+        };
+        self.look_at_node(now);
+        if matches!(desired, Desired::Wait) {
+            return;
+        }
+        self.adopt_once(&present, now);
+        match desired {
+            Desired::Enforce(node) => self.note_wanted(node, now),
+            Desired::Wait | Desired::Uncap => self.abandon_all(now),
+        }
+        for outcome in self.reclaimer.finished() {
+            self.note_reclaim(outcome, now);
+        }
+        // Taken out, so that a job and the rest can be changed side by side.
+        let mut jobs = std::mem::take(&mut self.jobs);
+        for job in jobs.values_mut() {
+            let directory = present.iter().find(|directory| directory.id == job.id);
+            self.serve(job, directory, now);
+        }
+        jobs.retain(|_, job| job.is_wanted() || job.directory.is_some());
+        self.jobs = jobs;
+        self.remove_leftovers(&present);
+    }
+
+    /// Lifts all caps, removes all links (nobody answers there any more), and ends the measurements.
+    /// What is frozen stays so, for Slurm does not know that we stop; notes tell a successor.
+    pub fn release(&mut self, now: Now) {
+        if let Ok(present) = self.cgroups.jobs() {
+            self.adopt_once(&present, now);
+        }
+        self.abandon_all(now);
+        let mut jobs = std::mem::take(&mut self.jobs);
+        for job in jobs.values_mut() {
+            let Some(directory) = job.directory.clone() else {
+                continue;
+            };
+            if let Some(request) = job.reclaim.take() {
+                request.cancel();
+            }
+            if job.is_held() {
+                log::line(format_args!(
+                    "job {} stays frozen: `scontrol resume` or the next dfrsd's orders wake it",
+                    job.id
+                ));
+            }
+            self.apply_cap(job, &directory, now);
+            self.read_meter(job, &directory, now);
+            self.end_interval(job, self.cgroups.memory_use(&directory), IntervalEnd::Stop);
+        }
+        self.complaints.check("links", self.facts.remove_links());
+    }
+
+    /// What is enforced, for people and programs that ask.
+    pub fn status(&self, orders: &Orders, now: Now) -> NodeStatus {
+        NodeStatus {
+            v: VERSION,
+            node: self.settings.node.clone(),
+            cgroup: self.cgroups.version().to_string(),
+            generation: orders.generation(),
+            heard_seconds_ago: orders
+                .silence(now.monotonic)
+                .map(|silence| silence.as_secs_f64()),
+            time_to_live: orders.time_to_live(),
+            failed_open: orders.desired(now.monotonic) == Desired::Uncap,
+            capacity_cores: self.capacity,
+            slurm_cpus: orders.slurm_cpus(),
+            swap_bytes: self.swap_bytes,
+            jobs: self.jobs.values().map(|job| self.job_status(job)).collect(),
+        }
+    }
+
+    fn job_status(&self, job: &Job) -> JobStatus {
+        let directory = job.directory.as_ref();
+        let cpu = directory
+            .map(|directory| self.cgroups.cpu_use(directory))
+            .unwrap_or_default();
+        let memory = directory
+            .map(|directory| self.cgroups.memory_use(directory))
+            .unwrap_or_default();
+        let cap = directory.and_then(|directory| self.cgroups.cap(directory).ok().flatten());
+        JobStatus {
+            id: job.id,
+            share: job.share.map(|share| share.fraction()),
+            cap_cores: cap.map(Quota::cores),
+            present: directory.is_some(),
+            frozen: job.frozen,
+            parked: job.parking == Parking::Parked,
+            cpu_seconds: cpu.used_seconds,
+            throttled_seconds: cpu.throttled_seconds,
+            resident_bytes: memory.resident,
+            swap_bytes: memory.swapped,
+        }
+    }
+
+    /// CPUs may go on- and offline and a container's limits may change while we run.
+    fn look_at_node(&mut self, now: Now) {
+        let fresh = |seen: Duration| now.monotonic.saturating_sub(seen) < NODE_INTERVAL;
+        if self.node_seen.is_some_and(fresh) {
+            return;
+        }
+        self.node_seen = Some(now.monotonic);
+        let capacity = self
+            .settings
+            .capacity
+            .capacity(usable_cpus(), self.cgroups.capacity_limit());
+        if capacity != self.capacity {
+            log::line(format_args!(
+                "node {} has {capacity} cores for jobs",
+                self.settings.node
+            ));
+            self.capacity = capacity;
+        }
+        self.swap_bytes = if self.cgroups.can_reclaim() {
+            swap::total(&self.settings.meminfo, self.cgroups.swap_limit())
+        } else {
+            0
+        };
+        self.complaints
+            .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
+    }
+
+    /// Takes over what a predecessor left: caps, frozen jobs, directories of jobs that have ended.
+    fn adopt_once(&mut self, present: &[JobDirectory], now: Now) {
+        if std::mem::replace(&mut self.adopted, true) {
+            return;
+        }
+        let frozen = self.facts.frozen();
+        for directory in present {
+            let capped = matches!(self.cgroups.cap(directory), Ok(Some(_)));
+            if capped || frozen.contains(&directory.id) {
+                let mut job = Job::new(directory.id, now.monotonic);
+                job.capped = capped;
+                job.directory = Some(directory.clone());
+                if frozen.contains(&directory.id) {
+                    self.adopt_holds(&mut job, directory);
+                }
+                self.jobs.insert(job.id, job);
+            }
+        }
+        for id in frozen {
+            if present.iter().all(|directory| directory.id != id) {
+                self.complaints
+                    .check(format!("frozen.{id}"), self.facts.set_frozen(id, false));
+            }
+        }
+        self.leftovers = self.cgroups.leftovers();
+    }
+
+    /// Takes over the freezing of a job that a predecessor noted; the note goes if somebody has
+    /// thawed the job since, lest the next freezing, by Slurm, be taken for ours.
+    fn adopt_holds(&mut self, job: &mut Job, directory: &JobDirectory) {
+        let steps = self.cgroups.steps(directory);
+        let Some(steps) = self.complaints.check(job.subject("steps"), steps) else {
+            return;
+        };
+        let frozen = |step: &_| !matches!(self.cgroups.freezer(step), Ok(Freezer::Thawed) | Err(_));
+        job.holds = steps
+            .into_iter()
+            .filter(frozen)
+            .map(|step| (step.name, Hold::Ours))
+            .collect();
+        job.frozen = job.is_held();
+        if !job.frozen {
+            self.complaints
+                .check(job.subject("note"), self.facts.set_frozen(job.id, false));
+        }
+    }
+
+    fn note_wanted(&mut self, wanted: &NodeState, now: Now) {
+        let wanted: BTreeMap<u32, &JobState> =
+            wanted.jobs.iter().map(|job| (job.id, job)).collect();
+        for &id in wanted.keys() {
+            self.jobs
+                .entry(id)
+                .or_insert_with(|| Job::new(id, now.monotonic));
+        }
+        for job in self.jobs.values_mut() {
+            job.want(wanted.get(&job.id).copied(), now.monotonic);
+        }
+    }
+
+    fn abandon_all(&mut self, now: Now) {
+        for job in self.jobs.values_mut() {
+            job.abandon(now.monotonic);
+        }
+    }
+
+    /// One job's turn. `directory`: where it is now, if it is here.
+    fn serve(&mut self, job: &mut Job, directory: Option<&JobDirectory>, now: Now) {
+        if job.directory.as_ref() != directory {
+            if let Some(known) = job.directory.take() {
+                self.job_ended(job, known);
+            }
+            job.directory = directory.cloned();
+            job.changed = now.monotonic;
+        }
+        let Some(directory) = directory.filter(|_| job.is_due(now.monotonic)) else {
+            return;
+        };
+        job.looked = Some(now.monotonic);
+        if job.frozen {
+            if self.freeze(job, directory) {
+                self.park(job, directory, now);
+            } else {
+                self.unpark(job);
+            }
+        } else {
+            // The link first: nobody may believe it parked when it runs.
+            self.unpark(job);
+            self.thaw(job, directory);
+        }
+        let cap = self.apply_cap(job, directory, now);
+        self.measure(job, directory, cap, now);
+    }
+
+    /// Sets, changes or lifts the cap, as far as it differs from the kernel's; returns the kernel's.
+    fn apply_cap(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) -> Option<Quota> {
+        let wanted = job.share.map(|share| Quota::of(share, self.capacity));
+        if wanted.is_none() && !job.capped {
+            return None;
+        }
+        let subject = job.subject("cap");
+        let actual = self
+            .complaints
+            .check(&subject, self.cgroups.cap(directory))?;
+        // What cannot be seen, the weight, may be ours even where the cap is not (any more).
+        if actual != wanted || wanted.is_none() {
+            job.capped = true;
+            self.complaints
+                .check(&subject, self.cgroups.set_cap(directory, wanted))?;
+        }
+        job.capped = wanted.is_some();
+        if job.capped {
+            let moved = self.cgroups.gather(directory);
+            if self
+                .complaints
+                .check(job.subject("processes"), moved)
+                .is_some_and(|moved| moved > 0)
+            {
+                // They may have started others in between.
+                job.changed = now.monotonic;
+            }
+        }
+        wanted
+    }
+
+    /// Freezes the steps that are not, unless nobody wants it any more; true when all are frozen.
+    fn freeze(&mut self, job: &mut Job, directory: &JobDirectory) -> bool {
+        let result = self.freeze_steps(job, directory);
+        self.complaints
+            .check(job.subject("freezing"), result)
+            .unwrap_or(false)
+    }
+
+    fn freeze_steps(
+        &mut self,
+        job: &mut Job,
+        directory: &JobDirectory,
+    ) -> Result<bool, CgroupError> {
+        let steps = self.cgroups.steps(directory)?;
+        let mut all_frozen = !steps.is_empty();
+        for step in &steps {
+            let state = self.cgroups.freezer(step)?;
+            all_frozen &= state == Freezer::Frozen;
+            let known = job.holds.get(&step.name).copied();
+            let hold = match Hold::next(known, state) {
+                FreezeStep::Note(hold) => hold,
+                FreezeStep::Freeze if job.abandoned => continue,
+                FreezeStep::Freeze => {
+                    // The note first: a crash in between must not leave a job frozen for ever.
+                    self.complaints
+                        .check(job.subject("note"), self.facts.set_frozen(job.id, true));
+                    self.cgroups.set_frozen(step, true)?;
+                    Hold::Ours
+                }
+            };
+            if hold == Hold::Released && known != Some(Hold::Released) {
+                log::line(format_args!(
+                    "job {} {}: thawed by somebody else, left so",
+                    job.id, step.name
+                ));
+            }
+            job.holds.insert(step.name.clone(), hold);
+        }
+        Ok(all_frozen)
+    }
+
+    /// Thaws what we froze, and forgets how the steps came to be frozen.
+    fn thaw(&mut self, job: &mut Job, directory: &JobDirectory) {
+        if job.holds.is_empty() {
+            return;
+        }
+        let result = self.thaw_steps(job, directory);
+        if self
+            .complaints
+            .check(job.subject("thawing"), result)
+            .is_some()
+        {
+            job.holds.clear();
+            self.complaints
+                .check(job.subject("note"), self.facts.set_frozen(job.id, false));
+        }
+    }
+
+    fn thaw_steps(&self, job: &Job, directory: &JobDirectory) -> Result<(), CgroupError> {
+        for step in self.cgroups.steps(directory)? {
+            let ours = job.holds.get(&step.name) == Some(&Hold::Ours);
+            if ours && self.cgroups.freezer(&step)? != Freezer::Thawed {
+                self.cgroups.set_frozen(&step, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reclaims a frozen job's memory, as often as it takes.
+    fn park(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) {
+        let due = match job.parking {
+            Parking::Running => true,
+            Parking::Retry { at } => now.monotonic >= at,
+            Parking::Reclaiming | Parking::Parked => false,
+        };
+        if due {
+            let resident = self.cgroups.memory_use(directory).resident;
+            job.resident_when_frozen = job.resident_when_frozen.or(resident);
+            let request = Request::new(directory.clone());
+            self.reclaimer.request(request.clone());
+            job.reclaim = Some(request);
+            job.parking = Parking::Reclaiming;
+        }
+    }
+
+    /// The job runs, or is about to.
+    fn unpark(&mut self, job: &mut Job) {
+        if let Some(request) = job.reclaim.take() {
+            request.cancel();
+        }
+        job.resident_when_frozen = None;
+        if std::mem::replace(&mut job.parking, Parking::Running) == Parking::Parked {
+            log::line(format_args!("job {} is no longer parked", job.id));
+            self.complaints
+                .check(job.subject("link"), self.facts.set_parked(job.id, false));
+        }
+    }
+
+    fn note_reclaim(&mut self, (request, result): Outcome, now: Now) {
+        let job = self
+            .jobs
+            .get_mut(&request.job.id)
+            .filter(|_| !request.is_cancelled());
+        let Some(job) = job else { return };
+        job.reclaim = None;
+        job.parking = Parking::Retry {
+            at: now.monotonic + parking::RETRY_AFTER,
+        };
+        let Some(reclaimed) = self.complaints.check(job.subject("reclaim"), result) else {
+            return;
+        };
+        let before = job.resident_when_frozen.unwrap_or(reclaimed.before);
+        let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        let (was, is) = (mebibytes(before), mebibytes(reclaimed.after));
+        if !parking::is_out_of_memory(before, reclaimed.after) {
+            let text = format!("{is:.1} of {was:.1} MiB stay in RAM; is there enough free swap?");
+            self.complaints.note(job.subject("parking"), text);
+            return;
+        }
+        if self
+            .complaints
+            .check(job.subject("link"), self.facts.set_parked(job.id, true))
+            .is_some()
+        {
+            self.complaints.settle(&job.subject("parking"));
+            log::line(format_args!(
+                "job {} is parked: {was:.1} MiB in RAM before, {is:.1} now",
+                job.id
+            ));
+            job.parking = Parking::Parked;
+        }
+    }
+
+    fn measure(&mut self, job: &mut Job, directory: &JobDirectory, cap: Option<Quota>, now: Now) {
+        let setting = Setting {
+            share: job.share.map(|share| share.fraction()),
+            cap_cores: cap.map(Quota::cores),
+            capacity_cores: self.capacity,
+            frozen: job.frozen,
+        };
+        self.read_meter(job, directory, now);
+        let period = self.settings.measure_period;
+        if let Some(reason) = job
+            .meter
+            .as_ref()
+            .and_then(|meter| meter.ends(&setting, now, period))
+        {
+            self.end_interval(job, self.cgroups.memory_use(directory), reason);
+        }
+        if job.meter.is_none() {
+            job.meter = Meter::start(setting, now, self.cgroups.cpu_use(directory));
+        }
+    }
+
+    fn read_meter(&self, job: &mut Job, directory: &JobDirectory, now: Now) {
+        if let Some(meter) = &mut job.meter {
+            meter.read(now, self.cgroups.cpu_use(directory));
+        }
+    }
+
+    fn end_interval(&mut self, job: &mut Job, memory: MemoryUse, reason: IntervalEnd) {
+        if let Some(meter) = job.meter.take() {
+            let measurement = meter.finish(&self.settings.node, job.id, memory, reason);
+            self.complaints
+                .check("measurements", self.measurements.append(&measurement));
+        }
+    }
+
+    fn job_ended(&mut self, job: &mut Job, directory: JobDirectory) {
+        self.end_interval(job, MemoryUse::default(), IntervalEnd::End);
+        self.unpark(job);
+        job.holds.clear();
+        job.capped = false;
+        self.complaints
+            .check(job.subject("note"), self.facts.set_frozen(job.id, false));
+        self.complaints.settle_all(&job.subject(""));
+        self.leftovers.push(directory);
+    }
+
+    /// What is still busy is tried again at the next tick; what Slurm uses again is not ours.
+    fn remove_leftovers(&mut self, present: &[JobDirectory]) {
+        let leftovers = std::mem::take(&mut self.leftovers);
+        let old = leftovers.into_iter().filter(|job| !present.contains(job));
+        self.leftovers = old.filter(|job| !self.cgroups.forget(job)).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests;

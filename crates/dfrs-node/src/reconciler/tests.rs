@@ -1,0 +1,846 @@
+//! The reconciler against directories that look like Slurm's, with a clock of the test's own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use dfrs_proto::message::{DesiredState, JobState, NodeState, Share};
+use dfrs_proto::report::Measurement;
+
+use super::*;
+use crate::cgroup::{Reclaimed, files, v1::CgroupV1, v2::CgroupV2};
+use crate::scratch::Scratch;
+
+const JOB: u32 = 17;
+
+/// Requests that the test answers when it likes.
+#[derive(Clone, Default)]
+struct Reclaims {
+    asked: Arc<Mutex<Vec<Request>>>,
+    done: Arc<Mutex<Vec<Outcome>>>,
+}
+
+impl Reclaimer for Reclaims {
+    fn request(&mut self, request: Request) {
+        self.asked.lock().unwrap().push(request);
+    }
+
+    fn finished(&mut self) -> Vec<Outcome> {
+        std::mem::take(&mut self.done.lock().unwrap())
+    }
+}
+
+/// Where a version keeps things, relative to the cgroup root.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    v2: bool,
+    job: &'static str,
+}
+
+const LAYOUTS: [Layout; 4] = [
+    Layout {
+        v2: false,
+        job: "slurm_n1/uid_1000/job_17",
+    },
+    Layout {
+        v2: false,
+        job: "slurm/uid_1000/job_17",
+    },
+    Layout {
+        v2: true,
+        job: "system.slice/n1_slurmstepd.scope/job_17",
+    },
+    Layout {
+        v2: true,
+        job: "system.slice/slurmstepd.scope/job_17",
+    },
+];
+
+struct World {
+    scratch: Scratch,
+    layout: Layout,
+    reclaims: Reclaims,
+    reconciler: Reconciler,
+    orders: Orders,
+    generation: u64,
+    seconds: u64,
+}
+
+impl World {
+    fn new(layout: Layout) -> World {
+        let scratch = Scratch::new();
+        fs::create_dir_all(scratch.path().join("run")).unwrap();
+        for directory in ["cpu", "freezer", "memory"] {
+            fs::create_dir_all(scratch.path().join("cgroup").join(directory)).unwrap();
+        }
+        let reclaims = Reclaims::default();
+        let reconciler = reconciler(&scratch, layout, &reclaims);
+        let orders = Orders::new(Duration::ZERO, Duration::from_secs(60));
+        World {
+            scratch,
+            layout,
+            reclaims,
+            reconciler,
+            orders,
+            generation: 0,
+            seconds: 0,
+        }
+    }
+
+    /// A new daemon in the place of one that was killed.
+    fn crash(&mut self) {
+        self.reclaims = Reclaims::default();
+        self.reconciler = reconciler(&self.scratch, self.layout, &self.reclaims);
+        let now = Duration::from_secs(self.seconds);
+        self.orders = Orders::new(now, Duration::from_secs(60));
+    }
+
+    fn push(&mut self, jobs: &[(u32, f64, bool)]) {
+        self.generation += 1;
+        let job = |&(id, share, frozen): &(u32, f64, bool)| JobState {
+            id,
+            share: Share::clamped(share),
+            frozen,
+        };
+        let node = NodeState {
+            cpus: 2,
+            jobs: jobs.iter().map(job).collect(),
+        };
+        let state = DesiredState {
+            generation: self.generation,
+            time_to_live: 60,
+            nodes: [("n1".to_string(), node)].into(),
+        };
+        self.orders
+            .hear(&state, "n1", Duration::from_secs(self.seconds));
+        self.tick();
+    }
+
+    fn now(&self) -> Now {
+        Now {
+            monotonic: Duration::from_secs(self.seconds),
+            unix: 1e9 + self.seconds as f64,
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.now();
+        self.reconciler
+            .tick(&self.orders.desired(now.monotonic), now);
+    }
+
+    fn wait(&mut self, seconds: u64) {
+        self.seconds += seconds;
+        self.tick();
+    }
+
+    fn path(&self, controller: &str, name: &str) -> PathBuf {
+        let root = self.scratch.path().join("cgroup");
+        let root = if self.layout.v2 {
+            root
+        } else {
+            root.join(controller)
+        };
+        root.join(self.layout.job).join(name)
+    }
+
+    fn freezer_file(&self) -> PathBuf {
+        let (v1, v2) = ("step_batch/freezer.state", "step_batch/user/cgroup.freeze");
+        self.path("freezer", if self.layout.v2 { v2 } else { v1 })
+    }
+
+    fn write(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        files::write(path, text).unwrap();
+    }
+
+    /// What Slurm makes when the job starts.
+    fn start_job(&self) {
+        self.write(&self.path("freezer", "step_batch/cgroup.procs"), "101\n");
+        self.write(
+            &self.freezer_file(),
+            if self.layout.v2 { "0" } else { "THAWED" },
+        );
+        if self.layout.v2 {
+            self.write(&self.path("", "cpu.max"), "max 100000\n");
+            self.write(
+                &self.path("", "step_batch/user/cgroup.events"),
+                "populated 1\nfrozen 0\n",
+            );
+        }
+        self.set_cpu_use(0.0);
+        self.set_resident(200 << 20);
+    }
+
+    fn end_job(&self) {
+        for controller in ["freezer", "cpuacct", "memory"] {
+            let _ = fs::remove_dir_all(self.path(controller, ""));
+        }
+    }
+
+    fn set_cpu_use(&self, seconds: f64) {
+        if self.layout.v2 {
+            self.write(
+                &self.path("", "cpu.stat"),
+                &format!("usage_usec {}\n", seconds * 1e6),
+            );
+        } else {
+            self.write(
+                &self.path("cpuacct", "cpuacct.usage"),
+                &format!("{}\n", seconds * 1e9),
+            );
+        }
+    }
+
+    fn set_resident(&self, bytes: u64) {
+        let name = if self.layout.v2 {
+            "memory.current"
+        } else {
+            "memory.usage_in_bytes"
+        };
+        self.write(&self.path("memory", name), &bytes.to_string());
+    }
+
+    /// What the kernel does after a write to the freezer of v2.
+    fn settle_freezer(&self) {
+        if self.layout.v2 {
+            let frozen = self.is_frozen();
+            let events = format!("populated 1\nfrozen {}\n", u8::from(frozen));
+            self.write(&self.path("", "step_batch/user/cgroup.events"), &events);
+        }
+    }
+
+    fn is_frozen(&self) -> bool {
+        ["1", "FROZEN"].contains(&files::read(&self.freezer_file()).unwrap().as_str())
+    }
+
+    /// Slurm suspends or resumes the job, by the same file.
+    fn slurm_sets_frozen(&self, frozen: bool) {
+        let text = match (self.layout.v2, frozen) {
+            (true, true) => "1",
+            (true, false) => "0",
+            (false, true) => "FROZEN",
+            (false, false) => "THAWED",
+        };
+        self.write(&self.freezer_file(), text);
+        self.settle_freezer();
+    }
+
+    /// Another step of the job begins; its freezer file.
+    fn later_step(&self) -> PathBuf {
+        let (name, text) = if self.layout.v2 {
+            ("step_0/user/cgroup.freeze", "0")
+        } else {
+            ("step_0/freezer.state", "THAWED")
+        };
+        let file = self.path("freezer", name);
+        self.write(&file, text);
+        if self.layout.v2 {
+            let events = self.path("", "step_0/user/cgroup.events");
+            self.write(&events, "populated 1\nfrozen 0\n");
+        }
+        file
+    }
+
+    fn weight_file(&self) -> PathBuf {
+        let (v1, v2) = ("cpu.shares", "cpu.weight");
+        self.path("cpu", if self.layout.v2 { v2 } else { v1 })
+    }
+
+    /// Nothing is heard until orders have expired, and a successor's patience too.
+    fn silence(&mut self) {
+        self.wait(61);
+    }
+
+    /// The cap in cores.
+    fn cap(&self) -> Option<f64> {
+        let job = JobDirectory {
+            id: JOB,
+            path: self.layout.job.into(),
+        };
+        cgroups(&self.scratch, self.layout)
+            .cap(&job)
+            .unwrap()
+            .map(Quota::cores)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.scratch.path().join("run").join(name)).is_ok()
+    }
+
+    fn is_parked(&self) -> bool {
+        self.has("parked.17.sock")
+    }
+
+    fn reclaims_asked(&self) -> usize {
+        self.reclaims.asked.lock().unwrap().len()
+    }
+
+    /// The oldest reclaim ends, and leaves so many bytes.
+    fn reclaim_ends(&mut self, after: u64) {
+        let request = self.reclaims.asked.lock().unwrap().remove(0);
+        let outcome = (
+            request,
+            Ok(Reclaimed {
+                before: 200 << 20,
+                after,
+            }),
+        );
+        self.reclaims.done.lock().unwrap().push(outcome);
+        self.tick();
+    }
+
+    fn park(&mut self) {
+        self.push(&[(JOB, 0.25, true)]);
+        self.settle_freezer();
+        self.tick();
+        self.reclaim_ends(1 << 20);
+        assert!(self.is_parked() && self.is_frozen());
+    }
+
+    fn measurements(&self) -> Vec<Measurement> {
+        let text = fs::read_to_string(self.scratch.path().join("measurements")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+fn cgroups(scratch: &Scratch, layout: Layout) -> Box<dyn Cgroups> {
+    let root = scratch.path().join("cgroup");
+    if layout.v2 {
+        Box::new(CgroupV2::new(&root, "n1"))
+    } else {
+        Box::new(CgroupV1::new(&root, "n1"))
+    }
+}
+
+fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconciler {
+    let settings = Settings {
+        node: "n1".to_string(),
+        capacity: CapacityOptions {
+            fixed: Some(2.0),
+            reserved: 0.0,
+        },
+        measure_period: Duration::from_secs(10),
+        meminfo: scratch.path().join("meminfo"),
+    };
+    let facts = Facts::new(&scratch.path().join("run")).unwrap();
+    let measurements = MeasurementFile::open(Some(&scratch.path().join("measurements"))).unwrap();
+    Reconciler::new(
+        settings,
+        cgroups(scratch, layout),
+        facts,
+        Box::new(reclaims.clone()),
+        measurements,
+    )
+}
+
+fn in_every_layout(scenario: impl Fn(World)) {
+    for layout in LAYOUTS {
+        println!("{layout:?}");
+        let world = World::new(layout);
+        if layout.v2 {
+            // The scope is there as soon as slurmd runs.
+            fs::create_dir_all(world.path("", "").parent().unwrap()).unwrap();
+        }
+        scenario(world);
+    }
+}
+
+#[test]
+fn a_job_is_capped_changed_and_freed() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        assert_eq!(world.cap(), Some(0.5));
+        world.push(&[(JOB, 0.5, false)]);
+        assert_eq!(world.cap(), Some(1.0));
+        world.push(&[]);
+        assert_eq!(world.cap(), None);
+    });
+}
+
+#[test]
+fn a_job_that_comes_later_is_capped_when_it_comes() {
+    in_every_layout(|mut world| {
+        world.push(&[(JOB, 0.25, false)]);
+        world.wait(1);
+        world.start_job();
+        world.wait(1);
+        assert_eq!(world.cap(), Some(0.5));
+    });
+}
+
+#[test]
+fn a_cap_that_somebody_changed_is_put_right() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        let (name, text) = if world.layout.v2 {
+            ("cpu.max", "max 100000")
+        } else {
+            ("cpu.cfs_quota_us", "-1")
+        };
+        world.write(&world.path("cpu", name), text);
+        assert_eq!(world.cap(), None);
+        world.tick();
+        assert_eq!(world.cap(), Some(0.5));
+    });
+}
+
+#[test]
+fn a_cap_that_could_not_be_lifted_is_tried_again() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        let weight = world.weight_file();
+        let _ = fs::remove_file(&weight);
+        fs::create_dir(&weight).unwrap();
+        world.push(&[]);
+        assert_eq!(world.cap(), Some(0.5), "the write failed");
+        world.wait(1);
+        assert!(world.reconciler.jobs[&JOB].capped);
+        fs::remove_dir(&weight).unwrap();
+        world.wait(1);
+        assert_eq!(world.cap(), None);
+        assert!(!world.reconciler.jobs[&JOB].capped);
+    });
+}
+
+#[test]
+fn a_cap_that_was_written_in_part_is_undone() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        let (blocked, usual) = if world.layout.v2 {
+            (world.weight_file(), "100")
+        } else {
+            (world.path("cpu", "cpu.cfs_period_us"), "1024")
+        };
+        fs::create_dir_all(&blocked).unwrap();
+        world.push(&[(JOB, 0.25, false)]);
+        assert_eq!(world.cap(), None, "the write failed");
+        assert!(world.reconciler.jobs[&JOB].capped);
+        fs::remove_dir(&blocked).unwrap();
+        world.push(&[]);
+        assert_eq!(files::read(&world.weight_file()).unwrap(), usual);
+        assert!(!world.reconciler.jobs[&JOB].capped);
+    });
+}
+
+#[test]
+fn what_is_right_is_not_written_again() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        let name = if world.layout.v2 {
+            "cpu.max"
+        } else {
+            "cpu.cfs_quota_us"
+        };
+        let modified = |world: &World| {
+            fs::metadata(world.path("cpu", name))
+                .unwrap()
+                .modified()
+                .unwrap()
+        };
+        let before = modified(&world);
+        std::thread::sleep(Duration::from_millis(20));
+        world.tick();
+        assert_eq!(modified(&world), before);
+    });
+}
+
+#[test]
+fn parking_freezes_reclaims_and_says_so_and_resuming_undoes_it() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, true)]);
+        assert!(world.is_frozen() && world.has("frozen.17"));
+        world.settle_freezer();
+        world.tick();
+        assert_eq!(world.reclaims_asked(), 1);
+        world.wait(1);
+        assert_eq!(world.reclaims_asked(), 1, "one reclaim at a time");
+        assert!(!world.is_parked(), "not before its memory is gone");
+        world.reclaim_ends(1 << 20);
+        assert!(world.is_parked());
+        assert!(world.reconciler.status(&world.orders, world.now()).jobs[0].parked);
+        world.push(&[(JOB, 0.25, false)]);
+        assert!(!world.reconciler.status(&world.orders, world.now()).jobs[0].parked);
+        assert!(!world.is_frozen() && !world.is_parked() && !world.has("frozen.17"));
+    });
+}
+
+#[test]
+fn a_job_that_does_not_leave_ram_is_not_parked_but_tried_again() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, true)]);
+        world.settle_freezer();
+        world.tick();
+        world.reclaim_ends(150 << 20);
+        assert!(!world.is_parked());
+        world.wait(1);
+        assert_eq!(world.reclaims_asked(), 0);
+        world.wait(2);
+        assert_eq!(world.reclaims_asked(), 1);
+        world.reclaim_ends(1 << 20);
+        assert!(world.is_parked());
+    });
+}
+
+#[test]
+fn a_reclaim_that_ends_after_the_thaw_parks_nothing() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, true)]);
+        world.settle_freezer();
+        world.tick();
+        world.push(&[(JOB, 0.25, false)]);
+        world.settle_freezer();
+        world.push(&[(JOB, 0.25, true)]);
+        world.settle_freezer();
+        world.tick();
+        assert_eq!(world.reclaims_asked(), 2);
+        world.reclaim_ends(1 << 20);
+        assert!(
+            !world.is_parked(),
+            "that was the first, which was cancelled"
+        );
+        world.reclaim_ends(1 << 20);
+        assert!(world.is_parked());
+    });
+}
+
+#[test]
+fn what_slurm_thaws_stays_thawed_so_that_jobs_can_be_killed() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.slurm_sets_frozen(false);
+        world.wait(1);
+        world.wait(1);
+        assert!(!world.is_frozen() && !world.is_parked());
+        // Once the controller has wanted it thawed, it may want it frozen again.
+        world.push(&[(JOB, 0.25, false)]);
+        world.push(&[(JOB, 0.25, true)]);
+        assert!(world.is_frozen());
+    });
+}
+
+#[test]
+fn what_slurm_had_suspended_before_us_is_parked_but_not_thawed_by_us() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.slurm_sets_frozen(true);
+        world.park();
+        world.push(&[(JOB, 0.25, false)]);
+        assert!(world.is_frozen(), "Slurm's resume will thaw it");
+        assert!(!world.is_parked());
+    });
+}
+
+#[test]
+fn silence_lifts_caps_and_leaves_frozen_what_is_frozen() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.wait(60);
+        assert!(world.cap().is_some() && world.is_frozen());
+        world.silence();
+        assert_eq!(world.cap(), None);
+        world.wait(1000);
+        assert!(world.is_frozen() && world.is_parked() && world.has("frozen.17"));
+        let status = world.reconciler.status(&world.orders, world.now());
+        assert!(status.failed_open && status.jobs[0].parked);
+        world.push(&[(JOB, 0.5, false)]);
+        assert_eq!(world.cap(), Some(1.0));
+        assert!(!world.is_frozen() && !world.is_parked() && !world.has("frozen.17"));
+    });
+}
+
+#[test]
+fn an_empty_state_thaws_after_silence_too() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.silence();
+        world.push(&[]);
+        assert!(!world.is_frozen() && !world.is_parked() && !world.has("frozen.17"));
+    });
+}
+
+#[test]
+fn silence_freezes_nothing_more() {
+    in_every_layout(|mut world| {
+        world.push(&[(JOB, 0.25, true)]);
+        world.silence();
+        world.start_job();
+        world.wait(1);
+        assert!(!world.is_frozen() && !world.has("frozen.17"));
+    });
+}
+
+#[test]
+fn what_slurm_resumes_in_silence_runs_with_all_its_steps() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.silence();
+        world.slurm_sets_frozen(false);
+        world.wait(1);
+        assert!(!world.is_parked());
+        let step = world.later_step();
+        world.wait(1);
+        world.wait(1);
+        assert!(!world.is_frozen());
+        let state = files::read(&step).unwrap();
+        assert!(["0", "THAWED"].contains(&state.as_str()), "{state}");
+        // Orders from before the resume may still come; a job that is being killed has to run.
+        world.push(&[(JOB, 0.25, true)]);
+        assert!(!world.is_frozen());
+    });
+}
+
+#[test]
+fn a_parked_job_that_ends_in_silence_leaves_nothing() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.silence();
+        world.slurm_sets_frozen(false);
+        world.end_job();
+        world.wait(1);
+        assert!(!world.is_parked() && !world.has("frozen.17"));
+        world.start_job();
+        world.wait(1);
+        assert!(!world.is_frozen(), "the requeued job is another run");
+    });
+}
+
+#[test]
+fn a_successor_that_hears_nothing_says_again_what_is_parked() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.crash();
+        world.silence();
+        assert_eq!(world.cap(), None);
+        assert!(world.is_frozen() && !world.is_parked());
+        world.reclaim_ends(1 << 20);
+        assert!(world.is_frozen() && world.is_parked());
+        world.push(&[]);
+        assert!(!world.is_frozen() && !world.has("frozen.17"));
+    });
+}
+
+#[test]
+fn a_note_of_what_was_thawed_meanwhile_is_not_believed() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.slurm_sets_frozen(false);
+        world.crash();
+        world.silence();
+        assert!(!world.is_frozen() && !world.has("frozen.17"));
+        // So a suspend by somebody else is not taken for ours.
+        world.slurm_sets_frozen(true);
+        world.push(&[]);
+        assert!(world.is_frozen());
+    });
+}
+
+#[test]
+fn a_successor_waits_for_orders_and_then_lifts_what_they_do_not_name() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.crash();
+        world.wait(1);
+        assert!(
+            world.cap().is_some() && world.is_frozen(),
+            "nothing is touched before the first message"
+        );
+        assert!(
+            !world.is_parked(),
+            "but its predecessor's word is not repeated unseen"
+        );
+        world.push(&[(18, 0.5, false)]);
+        assert_eq!(world.cap(), None);
+        assert!(!world.is_frozen() && !world.has("frozen.17"));
+    });
+}
+
+#[test]
+fn a_successor_parks_again_what_was_parked() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        world.crash();
+        world.push(&[(JOB, 0.25, true)]);
+        world.tick();
+        world.reclaim_ends(1 << 20);
+        assert!(world.is_parked());
+        world.push(&[(JOB, 0.25, false)]);
+        assert!(
+            !world.is_frozen(),
+            "its predecessor froze it, so it may thaw it"
+        );
+    });
+}
+
+#[test]
+fn a_successor_that_hears_nothing_lifts_caps() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        world.crash();
+        world.wait(60);
+        assert!(world.cap().is_some());
+        world.wait(1);
+        assert_eq!(world.cap(), None);
+    });
+}
+
+#[test]
+fn stopping_lifts_caps_and_leaves_frozen_what_is_frozen() {
+    in_every_layout(|mut world| {
+        files::write(
+            &world.scratch.path().join("meminfo"),
+            "SwapTotal: 1024 kB\n",
+        )
+        .unwrap();
+        let reclaim_file = if world.layout.v2 {
+            "../memory.reclaim"
+        } else {
+            "../../../memory.force_empty"
+        };
+        world.start_job();
+        files::write(&world.path("memory", reclaim_file), "").unwrap();
+        world.park();
+        world.wait(2);
+        assert!(world.has("swap.sock"));
+        let now = world.now();
+        world.reconciler.release(now);
+        assert_eq!(world.cap(), None);
+        assert!(world.is_frozen());
+        let left: Vec<_> = fs::read_dir(world.scratch.path().join("run"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(left, ["frozen.17"]);
+        assert_eq!(
+            world.measurements().last().unwrap().reason,
+            IntervalEnd::Stop
+        );
+        world.crash();
+        world.push(&[(JOB, 0.25, false)]);
+        assert!(!world.is_frozen(), "its successor knows by the note");
+    });
+}
+
+#[test]
+fn a_daemon_stopped_before_it_heard_anything_lifts_its_predecessors_caps() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        world.crash();
+        let now = world.now();
+        world.reconciler.release(now);
+        assert_eq!(world.cap(), None);
+    });
+}
+
+#[test]
+fn a_job_that_ends_leaves_nothing_and_its_number_may_come_again() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        // The kernel's files go with their directory; a fake's have to be removed.
+        world.end_job();
+        for name in [
+            "cpu.cfs_quota_us",
+            "cpu.cfs_period_us",
+            "cpu.shares",
+            "../cpu.shares",
+            "cgroup.procs",
+        ] {
+            let _ = fs::remove_file(world.path("cpu", name));
+        }
+        world.wait(1);
+        assert!(!world.is_parked() && !world.has("frozen.17"));
+        assert!(!world.path("cpu", "").exists());
+        world.start_job();
+        world.wait(1);
+        assert!(world.is_frozen(), "the requeued job is another run");
+    });
+}
+
+#[test]
+fn measurements_tell_what_was_promised_and_used() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        world.set_cpu_use(2.0);
+        world.wait(4);
+        world.push(&[(JOB, 0.5, false)]);
+        world.set_cpu_use(7.0);
+        world.wait(10);
+        world.set_cpu_use(8.0);
+        world.wait(1);
+        world.end_job();
+        world.wait(1);
+        let lines = world.measurements();
+        let told: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                (
+                    line.share.unwrap(),
+                    line.end - line.start,
+                    line.cpu_seconds,
+                    line.reason,
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (0.25, 4.0, 2.0, IntervalEnd::Change),
+                (0.5, 10.0, 5.0, IntervalEnd::Period),
+                (0.5, 1.0, 1.0, IntervalEnd::End),
+            ]
+        );
+        assert_eq!(lines[0].measured_share(), Some(0.25));
+        assert_eq!(
+            (lines[1].cap_cores, lines[1].capacity_cores),
+            (Some(1.0), 2.0)
+        );
+    });
+}
+
+#[test]
+fn status_tells_what_is_enforced() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.set_cpu_use(3.0);
+        world.push(&[(JOB, 0.25, false), (18, 0.1, true)]);
+        world.seconds += 2;
+        let status = world.reconciler.status(&world.orders, world.now());
+        assert_eq!(
+            (status.generation, status.heard_seconds_ago),
+            (Some(1), Some(2.0))
+        );
+        assert_eq!((status.capacity_cores, status.failed_open), (2.0, false));
+        let job = &status.jobs[0];
+        assert_eq!(
+            (job.id, job.share, job.cap_cores, job.present),
+            (JOB, Some(0.25), Some(0.5), true)
+        );
+        assert_eq!(
+            (job.cpu_seconds, job.resident_bytes),
+            (Some(3.0), Some(200 << 20))
+        );
+        assert_eq!((status.jobs[1].id, status.jobs[1].present), (18, false));
+    });
+}

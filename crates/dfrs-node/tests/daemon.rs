@@ -1,0 +1,265 @@
+//! The program itself, on a directory that looks like cgroup v2, as any user.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use dfrs_proto::framing::Frame;
+use dfrs_proto::report::NodeStatus;
+
+const JOB: &str = "cgroup/system.slice/n1_slurmstepd.scope/job_17";
+
+struct Daemon {
+    directory: PathBuf,
+    process: Child,
+}
+
+impl Daemon {
+    fn start(name: &str) -> Daemon {
+        let name = format!("dfrsd-{}-{name}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir_all(directory.join(JOB)).unwrap();
+        fs::write(directory.join("cgroup/cgroup.controllers"), "cpu memory\n").unwrap();
+        fs::write(directory.join(JOB).join("cpu.max"), "max 100000\n").unwrap();
+        fs::write(directory.join(JOB).join("cpu.stat"), "usage_usec 1500000\n").unwrap();
+        let log = fs::File::create(directory.join("log")).unwrap();
+        let process = serve(&directory).stderr(log).spawn().unwrap();
+        let daemon = Daemon { directory, process };
+        let socket = daemon.socket();
+        assert!(comes_true(|| socket.exists()), "{}", daemon.log());
+        daemon
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.directory.join("run/n1/dfrsd.sock")
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.directory.join("log")).unwrap()
+    }
+
+    fn run(&self, arguments: &[&str], input: &str) -> Output {
+        let mut child = command(&self.directory)
+            .args(arguments)
+            .args(["--node", "n1", "--socket-dir", "run"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn send(&self, message: &str) -> Output {
+        self.run(&["send"], message)
+    }
+
+    fn status(&self) -> NodeStatus {
+        serde_json::from_slice(&self.run(&["status", "--json"], "").stdout).unwrap()
+    }
+
+    fn cap(&self) -> String {
+        fs::read_to_string(self.directory.join(JOB).join("cpu.max"))
+            .unwrap()
+            .trim()
+            .to_string()
+    }
+
+    fn stop(&mut self) -> bool {
+        Command::new("kill")
+            .arg(self.process.id().to_string())
+            .status()
+            .unwrap();
+        self.process.wait().unwrap().success()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+const SERVE: [&str; 9] = [
+    "--node=n1",
+    "--socket-dir=run",
+    "--cgroup-root=cgroup",
+    "--cpu-capacity=2",
+    "--reserve-cpu=0.5",
+    "--measurements=measurements",
+    "--measure-interval=1",
+    "--interval=10",
+    "--patience=60",
+];
+
+fn command(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dfrsd"));
+    command.current_dir(directory);
+    command
+}
+
+fn serve(directory: &Path) -> Command {
+    let mut command = command(directory);
+    command
+        .args(SERVE)
+        .arg(format!("--controller-user={}", own_uid()));
+    command
+}
+
+fn comes_true(condition: impl Fn() -> bool) -> bool {
+    let begin = Instant::now();
+    while !condition() {
+        if begin.elapsed() > Duration::from_secs(20) {
+            return false;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+/// Whoever runs the test is the controller's user.
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+fn state(generation: u64, jobs: &str) -> String {
+    format!(
+        r#"{{"v":1,"generation":{generation},"time_to_live":60,"nodes":{{"n1":{{"cpus":2,"jobs":[{jobs}]}}}}}}"#
+    )
+}
+
+#[test]
+fn it_caps_reports_measures_and_stops_cleanly() {
+    let mut daemon = Daemon::start("serve");
+    assert!(
+        daemon
+            .send(&state(5, r#"{"id":17,"share":0.5}"#))
+            .status
+            .success()
+    );
+    assert!(
+        comes_true(|| daemon.cap() == "75000 100000"),
+        "{} {}",
+        daemon.cap(),
+        daemon.log()
+    );
+    let status = daemon.status();
+    assert_eq!(
+        (status.generation, status.capacity_cores, status.slurm_cpus),
+        (Some(5), 1.5, Some(2))
+    );
+    assert_eq!(
+        (status.jobs[0].cap_cores, status.jobs[0].cpu_seconds),
+        (Some(0.75), Some(1.5))
+    );
+    let table = String::from_utf8(daemon.run(&["status"], "").stdout).unwrap();
+    assert!(
+        table.starts_with("node n1 (cgroup v2): 1.50 cores for jobs"),
+        "{table}"
+    );
+    let measured = || fs::read_to_string(daemon.directory.join("measurements")).unwrap();
+    assert!(
+        comes_true(|| measured().contains(r#""reason":"period""#)),
+        "{}",
+        measured()
+    );
+    assert!(daemon.stop());
+    assert_eq!(daemon.cap(), "max 100000");
+    assert_eq!(
+        fs::read_dir(daemon.directory.join("run/n1"))
+            .unwrap()
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn what_it_does_not_understand_it_logs_and_survives() {
+    let daemon = Daemon::start("nonsense");
+    let other_version = Frame {
+        uid: own_uid(),
+        data: br#"{"v":2}"#.to_vec(),
+    };
+    let others = Frame {
+        uid: own_uid() + 4711,
+        data: br#"{"v":1,"status":true}"#.to_vec(),
+    };
+    for frame in [other_version, others] {
+        frame
+            .write_to(&mut UnixStream::connect(daemon.socket()).unwrap())
+            .unwrap();
+    }
+    UnixStream::connect(daemon.socket())
+        .unwrap()
+        .write_all(&[0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff])
+        .unwrap();
+    UnixStream::connect(daemon.socket())
+        .unwrap()
+        .write_all(&[0, 0])
+        .unwrap();
+    let complaints = [
+        "message of version 2",
+        "refused a message of user",
+        "frame of 4294967295 bytes",
+        "frame cut short after 2",
+    ];
+    for complaint in complaints {
+        assert!(
+            comes_true(|| daemon.log().contains(complaint)),
+            "{complaint}: {}",
+            daemon.log()
+        );
+    }
+    assert!(daemon.send(&state(9, "")).status.success());
+    assert!(daemon.send(&state(8, "")).status.success());
+    assert!(
+        comes_true(|| daemon
+            .log()
+            .contains("ignored generation 8: 9 was heard before")),
+        "{}",
+        daemon.log()
+    );
+    assert_eq!(daemon.status().generation, Some(9));
+}
+
+#[test]
+fn wrong_use_is_one_line_and_a_status() {
+    let daemon = Daemon::start("misuse");
+    let refused = daemon.send(r#"{"v":1,"generation":1,"time_to_live":0,"nodes":{}}"#);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        !refused.status.success() && error.lines().count() == 1,
+        "{error}"
+    );
+    assert!(
+        error.contains("standard input: message makes no sense: time_to_live"),
+        "{error}"
+    );
+    let second = serve(&daemon.directory).output().unwrap();
+    let error = String::from_utf8(second.stderr).unwrap();
+    assert!(
+        !second.status.success() && error.contains("another dfrsd serves"),
+        "{error}"
+    );
+    let nowhere = command(&daemon.directory)
+        .args(["--node=n2", "--cgroup-root=run"])
+        .output()
+        .unwrap();
+    let error = String::from_utf8(nowhere.stderr).unwrap();
+    assert!(
+        !nowhere.status.success() && error.contains("--cgroup-root"),
+        "{error}"
+    );
+}

@@ -1,0 +1,131 @@
+//! `dfrs.conf`: the options of DFRS, in the style of `slurm.conf`.
+//!
+//! A file is lines of `Key=Value`, several on a line if one likes, keys in any case. `#` starts a
+//! comment anywhere in a line, a backslash makes the next character an ordinary one, a backslash at
+//! the end of a line joins it to the next, and a value with spaces stands in double quotes: the
+//! rules of `slurm.conf` (`_strip_comments()`, `_strip_continuation()` and `_strip_escapes()` in
+//! Slurm 22.05's `parse_config.c`). A line with `Partition=` opens a partition to DFRS; its other
+//! keys are about that partition. `Include` is not supported: the whole configuration is one file.
+//!
+//! Nothing is guessed: an unknown key, a value out of range, a key given twice or a partition named
+//! twice is an error, and a file with an error gives no [`Config`] at all.
+
+mod error;
+mod lexer;
+mod parse;
+mod print;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::path::PathBuf;
+
+use dfrs_core::{Bytes, Mobility, Policy, Span};
+
+pub use error::ConfError;
+
+/// How much DFRS does on a live cluster: the rungs of a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing: Slurm's own backfill schedules every partition.
+    Off,
+    /// Decides and records what it would do, changes nothing; Slurm's own backfill schedules every
+    /// partition.
+    #[default]
+    Shadow,
+    /// Schedules its partitions.
+    Full,
+}
+
+/// What a job's weight follows from: how much its priority counts, and which share of a full node's
+/// CPU it gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weighting {
+    /// All jobs weigh the same, as in the papers.
+    #[default]
+    Equal,
+    /// Slurm's priority, compared with that of the others.
+    Priority,
+}
+
+/// A partition that DFRS schedules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name, as in `slurm.conf` (case matters).
+    pub name: String,
+    /// How its jobs can give up their place, unless a job says otherwise. Default:
+    /// [`Mobility::Park`].
+    pub mobility: Mobility,
+}
+
+/// All options, with the defaults filled in. [`Config::parse`] makes one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `Mode`: `off`, `shadow` (default) or `full`.
+    pub mode: Mode,
+    /// `Policy`, by its name in the papers, with `period` in its settings. Default:
+    /// [`DEFAULT_POLICY`].
+    /// Its budget has `MovesPerHour`: how often one job may be paused or moved within an hour, 1 to
+    /// 3600, or `unlimited` (as in the papers). Default: 6, because pausing and moving cost a real
+    /// job time, above all one that restarts from a checkpoint.
+    pub policy: Policy,
+    /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: what the
+    /// policy's name says, else 600.
+    pub period: Span,
+    /// `JobWeight`: `equal` (default), or `priority`.
+    pub job_weight: Weighting,
+    /// `CheckpointWait`: how long a job has, after its warning signal, to write its checkpoint
+    /// before it is requeued. Whole seconds, 1 to 86400. Default: 60.
+    pub checkpoint_wait: Span,
+    /// `ParkTimeout`: how long nodes have to freeze a job and to push its memory to swap; after
+    /// that the job goes on where it was. Whole seconds, 5 to 86400. Default: 60.
+    pub park_timeout: Span,
+    /// `TimeToLive`: how long a node keeps its CPU caps when it hears nothing from slurmctld.
+    /// Whole seconds, 5 to 86400. Default: 60.
+    pub time_to_live: Span,
+    /// `SwapPerNode`: how much of each node's swap parked jobs may fill. Whole megabytes (as
+    /// `RealMemory`: 1048576 bytes), or with a suffix `K`, `M`, `G`, `T`. Default: 0, nothing is
+    /// parked.
+    pub swap_per_node: Bytes,
+    /// `Journal`: absolute path of the file in which slurmctld records every event and decision, or
+    /// `none` (default).
+    pub journal: Option<PathBuf>,
+    /// The `Partition=` lines, in the order of the file.
+    pub partitions: Vec<Partition>,
+}
+
+/// The policy of a `dfrs.conf` that names none: the one that the TPDS paper recommends (Section 6).
+pub const DEFAULT_POLICY: &str = "GreedyPM*/per/OPT=MIN/MINVT=600";
+
+impl Config {
+    /// Reads a `dfrs.conf`. Pure; `file_name` only appears in errors. O(length of `text`).
+    ///
+    /// # Errors
+    ///
+    /// The first mistake in the file, with its line and what to write instead.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfError> {
+        parse::config(text).map_err(|mistake| mistake.in_file(file_name))
+    }
+
+    /// Names of the partitions that DFRS schedules, in the order of the file.
+    #[must_use]
+    pub fn partition_names(&self) -> Vec<String> {
+        let names = self.partitions.iter().map(|partition| &partition.name);
+        names.cloned().collect()
+    }
+
+    /// The same, comma-separated.
+    #[must_use]
+    pub fn partition_list(&self) -> String {
+        self.partition_names().join(",")
+    }
+
+    /// The partition of this name, if DFRS schedules it.
+    #[must_use]
+    pub fn partition(&self, name: &str) -> Option<&Partition> {
+        self.partitions
+            .iter()
+            .find(|partition| partition.name == name)
+    }
+}

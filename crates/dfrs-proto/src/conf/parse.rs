@@ -1,0 +1,187 @@
+//! Pairs to a [`Config`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::Policy;
+
+use super::error::Mistake;
+use super::lexer::{self, Pair};
+use super::{Config, DEFAULT_POLICY, Mode, Partition, suggest, value};
+
+pub(super) const GLOBAL_KEYS: &[&str] = &[
+    "Mode",
+    "Policy",
+    "Period",
+    "MovesPerHour",
+    "JobWeight",
+    "CheckpointWait",
+    "ParkTimeout",
+    "TimeToLive",
+    "SwapPerNode",
+    "Journal",
+];
+/// A week, in seconds.
+const MOST_PERIOD: i64 = 604_800;
+const PARTITION: &str = "Partition";
+pub(super) const PARTITION_KEYS: &[&str] = &[PARTITION, "Mobility"];
+
+pub(super) fn config(text: &str) -> Result<Config, Mistake> {
+    let mut globals = Given::default();
+    let mut partitions: Vec<Partition> = Vec::new();
+    let mut names = BTreeSet::new();
+    for pairs in lexer::lines(text)? {
+        if pairs
+            .iter()
+            .any(|pair| pair.key.eq_ignore_ascii_case(PARTITION))
+        {
+            let line = pairs[0].line;
+            let partition = partition(pairs)?;
+            if !names.insert(partition.name.clone()) {
+                let what = format!(
+                    "partition '{}' is named a second time; keep one of the two lines",
+                    partition.name
+                );
+                return Err(Mistake::new(line, what));
+            }
+            partitions.push(partition);
+        } else {
+            for pair in pairs {
+                globals.add(pair, GLOBAL_KEYS)?;
+            }
+        }
+    }
+    let mode_line = globals.line("Mode").unwrap_or(1);
+    let config = with_defaults(&globals, partitions)?;
+    if config.partitions.is_empty() && config.mode != Mode::Off {
+        let what = "no partition is opened to DFRS; add a line 'Partition=NAME', or set Mode=off";
+        return Err(Mistake::new(mode_line, what));
+    }
+    Ok(config)
+}
+
+fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mistake> {
+    let policy = policy(given)?;
+    let period = policy.settings.period;
+    Ok(Config {
+        mode: given.get("Mode", "shadow", |key, text| {
+            value::word(key, text, value::MODES)
+        })?,
+        policy,
+        period,
+        job_weight: given.get("JobWeight", "equal", |key, text| {
+            value::word(key, text, value::WEIGHTINGS)
+        })?,
+        checkpoint_wait: given.get("CheckpointWait", "60", |key, text| {
+            value::seconds(key, text, 1, 86_400)
+        })?,
+        park_timeout: given.get("ParkTimeout", "60", |key, text| {
+            value::seconds(key, text, 5, 86_400)
+        })?,
+        time_to_live: given.get("TimeToLive", "60", |key, text| {
+            value::seconds(key, text, 5, 86_400)
+        })?,
+        swap_per_node: given.get("SwapPerNode", "0", value::memory)?,
+        journal: given.get("Journal", "none", value::journal)?,
+        partitions,
+    })
+}
+
+/// The policy, sparing with moves, with the budget of `MovesPerHour` and the period that `Period` or its own name gives it.
+fn policy(given: &Given) -> Result<Policy, Mistake> {
+    let mut policy = given.get("Policy", DEFAULT_POLICY, value::policy)?;
+    policy.settings.keep_equal_jobs = true;
+    policy.settings.budget.moves_per_job = given.get("MovesPerHour", "6", value::moves)?;
+    let Some(pair) = given.0.get("Period") else {
+        return Ok(policy);
+    };
+    let period = given.get("Period", "", |key, text| {
+        value::seconds(key, text, 1, MOST_PERIOD)
+    })?;
+    let named = given
+        .0
+        .get("Policy")
+        .is_some_and(|pair| value::names_period(&pair.value));
+    if named && policy.settings.period != period {
+        let what = format!(
+            "Period={} contradicts the period in the policy's name; keep one",
+            pair.value
+        );
+        return Err(Mistake::new(pair.line, what));
+    }
+    policy.settings.period = period;
+    Ok(policy)
+}
+
+fn partition(pairs: Vec<Pair>) -> Result<Partition, Mistake> {
+    let mut given = Given::default();
+    for pair in pairs {
+        given.add(pair, PARTITION_KEYS)?;
+    }
+    Ok(Partition {
+        name: given.get(PARTITION, "", |_, text| value::partition_name(text))?,
+        mobility: given.get("Mobility", "park", |key, text| {
+            value::word(key, text, value::MOBILITIES)
+        })?,
+    })
+}
+
+/// Pairs by the documented spelling of their key, each at most once.
+#[derive(Default)]
+struct Given(BTreeMap<&'static str, Pair>);
+
+impl Given {
+    fn add(&mut self, pair: Pair, allowed: &'static [&'static str]) -> Result<(), Mistake> {
+        let Some(key) = allowed
+            .iter()
+            .find(|key| key.eq_ignore_ascii_case(&pair.key))
+        else {
+            return Err(Mistake::new(pair.line, not_allowed(&pair.key, allowed)));
+        };
+        if let Some(earlier) = self.0.get(key) {
+            let what = format!(
+                "{key} is given a second time (first on line {}); keep one",
+                earlier.line
+            );
+            return Err(Mistake::new(pair.line, what));
+        }
+        self.0.insert(key, pair);
+        Ok(())
+    }
+
+    fn line(&self, key: &str) -> Option<usize> {
+        self.0.get(key).map(|pair| pair.line)
+    }
+
+    fn get<T>(
+        &self,
+        key: &str,
+        default: &str,
+        read: impl Fn(&str, &str) -> Result<T, String>,
+    ) -> Result<T, Mistake> {
+        let (line, text) = self
+            .0
+            .get(key)
+            .map_or((1, default), |pair| (pair.line, pair.value.as_str()));
+        read(key, text).map_err(|what| Mistake::new(line, what))
+    }
+}
+
+fn not_allowed(key: &str, allowed: &[&str]) -> String {
+    let is_in = |keys: &[&str]| keys.iter().any(|known| known.eq_ignore_ascii_case(key));
+    if is_in(PARTITION_KEYS) {
+        return format!(
+            "{key} is about one partition; write it on that partition's line, after Partition=NAME"
+        );
+    }
+    if is_in(GLOBAL_KEYS) {
+        return format!("{key} is not about one partition; write it on a line without Partition=");
+    }
+    if key.eq_ignore_ascii_case("Include") {
+        return lexer::INCLUDE.to_owned();
+    }
+    let known: Vec<&str> = GLOBAL_KEYS.iter().chain(PARTITION_KEYS).copied().collect();
+    match suggest::nearest(key, &known) {
+        Some(_) => format!("unknown key '{key}'; {}", suggest::hint(key, &known)),
+        None => format!("unknown key '{key}'; {}", suggest::hint(key, allowed)),
+    }
+}

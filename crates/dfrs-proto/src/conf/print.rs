@@ -1,0 +1,66 @@
+//! A [`Config`] as the text of a `dfrs.conf`.
+
+use std::fmt;
+
+use dfrs_core::{Bytes, Span};
+
+use super::{Config, Partition, value};
+
+/// Every key with its value, defaults too; [`Config::parse`] reads it back to the same value.
+impl fmt::Display for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "Mode={}", value::word_for(value::MODES, &self.mode))?;
+        writeln!(out, "Policy={}", quoted(&self.policy.to_string()))?;
+        writeln!(out, "Period={}", seconds(self.period))?;
+        let moves = self.policy.settings.budget.moves_per_job;
+        let moves = moves.map_or("unlimited".into(), |most| most.to_string());
+        writeln!(out, "MovesPerHour={moves}")?;
+        let weighting = value::word_for(value::WEIGHTINGS, &self.job_weight);
+        writeln!(out, "JobWeight={weighting}")?;
+        writeln!(out, "CheckpointWait={}", seconds(self.checkpoint_wait))?;
+        writeln!(out, "ParkTimeout={}", seconds(self.park_timeout))?;
+        writeln!(out, "TimeToLive={}", seconds(self.time_to_live))?;
+        writeln!(out, "SwapPerNode={}", memory(self.swap_per_node))?;
+        let journal = self
+            .journal
+            .as_ref()
+            .map_or("none".into(), |path| path.to_string_lossy());
+        writeln!(out, "Journal={}", quoted(&journal))?;
+        self.partitions
+            .iter()
+            .try_for_each(|partition| writeln!(out, "{partition}"))
+    }
+}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mobility = value::word_for(value::MOBILITIES, &self.mobility);
+        write!(out, "Partition={} Mobility={mobility}", quoted(&self.name))
+    }
+}
+
+fn seconds(span: Span) -> i64 {
+    span.0 / 1_000_000
+}
+
+/// In whole megabytes if it is a whole number of them, else in kilobytes.
+fn memory(bytes: Bytes) -> String {
+    if bytes.0.is_multiple_of(1 << 20) {
+        (bytes.0 >> 20).to_string()
+    } else {
+        format!("{}K", bytes.0 >> 10)
+    }
+}
+
+/// In quotes, so that blanks stay; with a backslash before what the reader would act on.
+fn quoted(text: &str) -> String {
+    let mut result = String::from('"');
+    for c in text.chars() {
+        if matches!(c, '"' | '\\' | '#' | '\n') {
+            result.push('\\');
+        }
+        result.push(c);
+    }
+    result.push('"');
+    result
+}

@@ -1,0 +1,379 @@
+use std::path::PathBuf;
+
+use dfrs_core::{Bytes, Mobility, Policy, Span};
+use proptest::prelude::*;
+
+use super::{Config, Mode, Partition, Weighting, parse as rules};
+
+const SECOND: i64 = 1_000_000;
+
+fn parse(text: &str) -> Config {
+    Config::parse(text, "dfrs.conf").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn error(text: &str) -> String {
+    match Config::parse(text, "dfrs.conf") {
+        Ok(config) => panic!("accepted as {config:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn defaults_are_as_documented() {
+    let config = parse("Partition=batch\n");
+    assert_eq!(config.mode, Mode::Shadow);
+    assert_eq!(config.period, Span(600 * SECOND));
+    assert_eq!(config.checkpoint_wait, Span(60 * SECOND));
+    assert_eq!(config.park_timeout, Span(60 * SECOND));
+    assert_eq!(config.time_to_live, Span(60 * SECOND));
+    assert_eq!(config.swap_per_node, Bytes(0));
+    assert_eq!(config.journal, None);
+    assert_eq!(
+        config.partitions,
+        [Partition {
+            name: "batch".into(),
+            mobility: Mobility::Park
+        }]
+    );
+}
+
+#[test]
+fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
+    let config = parse(
+        "# a comment\n\
+         MODE=full period=30 # another\n\
+         Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
+         MovesPerHour=3 jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45\n\
+         SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\"\n\
+         \n\
+         Partition=short Mobility=Checkpoint\n\
+         mobility=NEVER partition=long\n",
+    );
+    assert_eq!(config.mode, Mode::Full);
+    assert_eq!(config.period, Span(30 * SECOND));
+    assert_eq!(config.policy.settings.budget.moves_per_job, Some(3));
+    assert_eq!(config.job_weight, Weighting::Priority);
+    assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
+    assert_eq!(config.park_timeout, Span(30 * SECOND));
+    assert_eq!(config.time_to_live, Span(45 * SECOND));
+    assert_eq!(config.swap_per_node, Bytes(2 << 30));
+    assert_eq!(
+        config.journal,
+        Some(PathBuf::from("/var/log/slurm/dfrs journal"))
+    );
+    assert_eq!(config.partition_list(), "short,long");
+    assert_eq!(
+        config.partition("short").map(|found| found.mobility),
+        Some(Mobility::Checkpoint)
+    );
+    assert_eq!(
+        config.partition("long").map(|found| found.mobility),
+        Some(Mobility::Never)
+    );
+    assert_eq!(config.partition("LONG"), None);
+}
+
+#[test]
+fn a_backslash_joins_lines_and_escapes_a_hash() {
+    let config = parse("Partition=a \\\n  Mobility=never\nJournal=/var/\\#1\\\n23 # \\\nMode=full");
+    assert_eq!(config.partitions[0].mobility, Mobility::Never);
+    assert_eq!(config.journal, Some(PathBuf::from("/var/#123")));
+    assert_eq!(
+        config.mode,
+        Mode::Full,
+        "a backslash in a comment joins nothing"
+    );
+}
+
+#[test]
+fn lines_after_joined_lines_keep_their_numbers() {
+    assert!(
+        error("Partition=a \\\n  Mobility=never\nPerod=3")
+            .starts_with("dfrs.conf:3: unknown key 'Perod'")
+    );
+    assert!(error("Partition=a \\\n  Mobility=x").starts_with("dfrs.conf:2: Mobility=x"));
+}
+
+#[test]
+fn memory_is_in_megabytes_or_has_a_suffix() {
+    for (text, bytes) in [
+        ("512", 512 << 20),
+        ("3K", 3 << 10),
+        ("3m", 3 << 20),
+        ("3g", 3 << 30),
+        ("1T", 1_u64 << 40),
+    ] {
+        assert_eq!(
+            parse(&format!("Partition=a\nSwapPerNode={text}")).swap_per_node,
+            Bytes(bytes)
+        );
+    }
+}
+
+#[test]
+fn mode_off_needs_no_partition() {
+    assert_eq!(parse("Mode=off").mode, Mode::Off);
+}
+
+/// One mistake of each kind, with the whole line that the administrator sees.
+#[test]
+fn each_mistake_names_its_line_and_what_to_write() {
+    let cases = [
+        (
+            "Mode=full\nPartition=a\nPerod=30",
+            "dfrs.conf:3: unknown key 'Perod'; did you mean 'Period'?",
+        ),
+        (
+            "Partiton=a",
+            "dfrs.conf:1: unknown key 'Partiton'; did you mean 'Partition'?",
+        ),
+        (
+            "Colour=red",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, JobWeight, CheckpointWait, ParkTimeout, TimeToLive, SwapPerNode, Journal",
+        ),
+        (
+            "Partition=a Colour=red",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Partition, Mobility",
+        ),
+        (
+            "Mode=ful\nPartition=a",
+            "dfrs.conf:1: Mode=ful is not known; did you mean 'full'?",
+        ),
+        (
+            "Mode=yes\nPartition=a",
+            "dfrs.conf:1: Mode=yes is not known; allowed: off, shadow, full",
+        ),
+        (
+            "Partition=a Mobility=freeze",
+            "dfrs.conf:1: Mobility=freeze is not known; allowed: park, checkpoint, restart, never",
+        ),
+        (
+            "Partition=a\nPeriod=0",
+            "dfrs.conf:2: Period=0 is wrong; allowed: whole seconds from 1 to 604800",
+        ),
+        (
+            "Partition=a\nPeriod=10m",
+            "dfrs.conf:2: Period=10m is wrong; allowed: whole seconds from 1 to 604800",
+        ),
+        (
+            "Partition=a\nTimeToLive=4",
+            "dfrs.conf:2: TimeToLive=4 is wrong; allowed: whole seconds from 5 to 86400",
+        ),
+        (
+            "Partition=a\nSwapPerNode=half",
+            "dfrs.conf:2: SwapPerNode=half is wrong; allowed: a whole number of megabytes, or with a suffix K, M, G or T, as in SwapPerNode=2G",
+        ),
+        (
+            "Partition=a\nJournal=dfrs.log",
+            "dfrs.conf:2: Journal=dfrs.log is wrong; allowed: a file's absolute path, or none",
+        ),
+        (
+            "Period=30\nperiod=30",
+            "dfrs.conf:2: Period is given a second time (first on line 1); keep one",
+        ),
+        (
+            "Partition=a\nPartition=a",
+            "dfrs.conf:2: partition 'a' is named a second time; keep one of the two lines",
+        ),
+        (
+            "Partition=a,b",
+            "dfrs.conf:1: Partition=a,b is wrong; write one Partition= line for each partition",
+        ),
+        (
+            "Partition=Default",
+            "dfrs.conf:1: Partition=Default is not supported; repeat the keys on each Partition= line",
+        ),
+        (
+            "Mobility=park",
+            "dfrs.conf:1: Mobility is about one partition; write it on that partition's line, after Partition=NAME",
+        ),
+        (
+            "Partition=a Period=3",
+            "dfrs.conf:1: Period is not about one partition; write it on a line without Partition=",
+        ),
+        (
+            "Include more.conf",
+            "dfrs.conf:1: Include is not supported; write everything into this file",
+        ),
+        (
+            "Include=more.conf",
+            "dfrs.conf:1: Include is not supported; write everything into this file",
+        ),
+        (
+            "Period = 3",
+            "dfrs.conf:1: 'Period' has no '=' right after it; write Period=VALUE, without blanks around '='",
+        ),
+        (
+            "=3",
+            "dfrs.conf:1: '=' has no key before it; write KEY=VALUE, without blanks around '='",
+        ),
+        (
+            "Mode=\nPartition=a",
+            "dfrs.conf:1: Mode has no value; write Mode=VALUE, or leave it out for its default",
+        ),
+        (
+            "Journal=\"/a b",
+            "dfrs.conf:1: the value of Journal has no closing '\"' before the end of the line or a '#' (write \\# for the character)",
+        ),
+        (
+            "Journal=\"/a\"b",
+            "dfrs.conf:1: the closing '\"' of Journal must be followed by a blank",
+        ),
+        (
+            "\nMode=full",
+            "dfrs.conf:2: no partition is opened to DFRS; add a line 'Partition=NAME', or set Mode=off",
+        ),
+        (
+            "",
+            "dfrs.conf:1: no partition is opened to DFRS; add a line 'Partition=NAME', or set Mode=off",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(error(text), expected, "for {text:?}");
+    }
+}
+
+#[test]
+fn the_documented_examples_are_right() {
+    let manual = include_str!("../../../../docs/configuration.md");
+    let examples: Vec<&str> = manual
+        .split("```conf\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert!(!examples.is_empty());
+    for example in examples
+        .into_iter()
+        .chain([include_str!("../../../../slurm-conf/dfrs.conf")])
+    {
+        parse(example);
+    }
+}
+
+#[test]
+fn every_key_is_in_the_manual_and_in_the_sample_file() {
+    let manual = include_str!("../../../../docs/configuration.md");
+    let sample = include_str!("../../../../slurm-conf/dfrs.conf");
+    for key in rules::GLOBAL_KEYS.iter().chain(rules::PARTITION_KEYS) {
+        assert!(
+            manual.contains(&format!("\n| `{key}`")),
+            "{key} has no row in docs/configuration.md"
+        );
+        let in_sample = ["\n", "\n#", " "]
+            .iter()
+            .any(|before| sample.contains(&format!("{before}{key}=")));
+        assert!(in_sample, "{key} is not in slurm-conf/dfrs.conf");
+    }
+}
+
+#[test]
+fn the_default_policy_is_the_recommended_one() {
+    let mut recommended = Policy::recommended();
+    recommended.settings.keep_equal_jobs = true;
+    assert_eq!(parse("Mode=off MovesPerHour=unlimited").policy, recommended);
+    recommended.settings.budget.moves_per_job = Some(6);
+    assert_eq!(parse("Mode=off").policy, recommended);
+    assert_eq!(
+        parse("Mode=off Period=30").policy.settings.period,
+        Span(30 * SECOND)
+    );
+}
+
+#[test]
+fn a_period_in_the_policy_counts_and_is_not_contradicted() {
+    let policy = "Mode=off\nPolicy=\"DYNMCB8-PER 300\"\n";
+    assert_eq!(parse(policy).period, Span(300 * SECOND));
+    assert_eq!(
+        parse(&format!("{policy}Period=300")).period,
+        Span(300 * SECOND)
+    );
+    assert_eq!(
+        error(&format!("{policy}Period=600")),
+        "dfrs.conf:3: Period=600 contradicts the period in the policy's name; keep one"
+    );
+    let without = parse("Mode=off Policy=DYNMCB8-PER Period=40");
+    assert_eq!(
+        (without.period, without.policy.settings.period),
+        (Span(40 * SECOND), Span(40 * SECOND))
+    );
+}
+
+#[test]
+fn unknown_policies_are_refused() {
+    assert_eq!(
+        error("Partition=a\nPolicy=GreedyPN*/per/OPT=MIN/MINVT=600"),
+        "dfrs.conf:2: Policy=GreedyPN*/per/OPT=MIN/MINVT=600 is not known; did you mean 'GreedyPM*/per/OPT=MIN/MINVT=600'?"
+    );
+    let far = error("Partition=a\nPolicy=Fairest/per");
+    assert!(
+        far.starts_with("dfrs.conf:2: policy \"Fairest/per\": unknown submission policy"),
+        "{far}"
+    );
+}
+
+fn any_mobility() -> impl Strategy<Value = Mobility> {
+    prop_oneof![
+        Just(Mobility::Park),
+        Just(Mobility::Checkpoint),
+        Just(Mobility::Restart),
+        Just(Mobility::Never)
+    ]
+}
+
+prop_compose! {
+    fn any_config()(
+        policy in prop::sample::select(Policy::catalogue()),
+        mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
+        job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
+        seconds in prop::array::uniform4(5..86_400_i64),
+        kilobytes in 0..1_u64 << 40,
+        journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
+        partitions in prop::collection::btree_map("[-a-zA-Z0-9_.\"#\\\\]{1,10}", any_mobility(), 1..5),
+    ) -> Config {
+        let [period, checkpoint_wait, park_timeout, time_to_live] = seconds.map(|each| Span(each * SECOND));
+        let partitions = partitions
+            .into_iter()
+            .filter(|(name, _)| !name.eq_ignore_ascii_case("default"))
+            .map(|(name, mobility)| Partition { name, mobility })
+            .chain([Partition { name: "always/there".into(), mobility: Mobility::Park }])
+            .collect();
+        let mut policy = policy;
+        policy.settings.period = period;
+        policy.settings.keep_equal_jobs = true;
+        Config {
+            mode,
+            policy,
+            period,
+            job_weight,
+            checkpoint_wait,
+            park_timeout,
+            time_to_live,
+            swap_per_node: Bytes(kilobytes << 10),
+            journal: journal.map(PathBuf::from),
+            partitions,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read_back(config in any_config()) {
+        let text = config.to_string();
+        prop_assert_eq!(Config::parse(&text, "dfrs.conf"), Ok(config), "printed as:\n{}", text);
+    }
+
+    #[test]
+    fn random_text_never_panics(text in any::<String>()) {
+        let _ = Config::parse(&text, "dfrs.conf");
+    }
+
+    #[test]
+    fn random_text_of_the_right_letters_never_panics(
+        text in "((Partition|Mode|Journal|Period|SwapPerNode)?[=\"\\\\# \n0-9a/]{0,3}){0,12}"
+    ) {
+        if let Err(error) = Config::parse(&text, "f") {
+            prop_assert!(!error.to_string().contains(char::is_control));
+            prop_assert!(error.line >= 1 && error.line <= text.lines().count() + 1);
+        }
+    }
+}

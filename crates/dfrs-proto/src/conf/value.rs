@@ -1,0 +1,150 @@
+//! Values of single keys. Errors say what is allowed, without the place, which the caller knows.
+
+use std::path::PathBuf;
+
+use dfrs_core::policy::PolicyError;
+use dfrs_core::{Bytes, Mobility, Policy, Span};
+
+use super::{Mode, Weighting, suggest};
+
+const MICROSECONDS: i64 = 1_000_000;
+const MEGABYTE: u64 = 1 << 20;
+
+/// The words of an option and what they mean.
+pub(super) type Words<T> = [(&'static str, T)];
+
+pub(super) const MODES: &Words<Mode> = &[
+    ("off", Mode::Off),
+    ("shadow", Mode::Shadow),
+    ("full", Mode::Full),
+];
+
+pub(super) const WEIGHTINGS: &Words<Weighting> = &[
+    ("equal", Weighting::Equal),
+    ("priority", Weighting::Priority),
+];
+
+pub(super) const MOBILITIES: &Words<Mobility> = &[
+    ("park", Mobility::Park),
+    ("checkpoint", Mobility::Checkpoint),
+    ("restart", Mobility::Restart),
+    ("never", Mobility::Never),
+];
+
+pub(super) fn word<T: Copy>(key: &str, value: &str, words: &Words<T>) -> Result<T, String> {
+    if let Some((_, meaning)) = words
+        .iter()
+        .find(|(word, _)| word.eq_ignore_ascii_case(value))
+    {
+        return Ok(*meaning);
+    }
+    let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    Err(format!(
+        "{key}={value} is not known; {}",
+        suggest::hint(value, &known)
+    ))
+}
+
+/// The word for a value, for printing.
+pub(super) fn word_for<T: PartialEq>(words: &Words<T>, meaning: &T) -> &'static str {
+    words
+        .iter()
+        .find(|(_, candidate)| candidate == meaning)
+        .map_or("", |(word, _)| word)
+}
+
+pub(super) fn seconds(key: &str, value: &str, least: i64, most: i64) -> Result<Span, String> {
+    match value.parse::<i64>() {
+        Ok(seconds) if (least..=most).contains(&seconds) => Ok(Span(seconds * MICROSECONDS)),
+        _ => Err(format!(
+            "{key}={value} is wrong; allowed: whole seconds from {least} to {most}"
+        )),
+    }
+}
+
+pub(super) fn memory(key: &str, value: &str) -> Result<Bytes, String> {
+    memory_bytes(value).map(Bytes).ok_or_else(|| {
+        format!("{key}={value} is wrong; allowed: a whole number of megabytes, or with a suffix K, M, G or T, as in {key}=2G")
+    })
+}
+
+fn memory_bytes(value: &str) -> Option<u64> {
+    let (digits, unit) = match value.char_indices().last()? {
+        (at, suffix @ ('k' | 'K' | 'm' | 'M' | 'g' | 'G' | 't' | 'T')) => {
+            (&value[..at], unit_bytes(suffix))
+        }
+        _ => (value, MEGABYTE),
+    };
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+fn unit_bytes(suffix: char) -> u64 {
+    match suffix.to_ascii_uppercase() {
+        'K' => 1 << 10,
+        'G' => 1 << 30,
+        'T' => 1 << 40,
+        _ => MEGABYTE,
+    }
+}
+
+pub(super) fn journal(key: &str, value: &str) -> Result<Option<PathBuf>, String> {
+    if value.eq_ignore_ascii_case("none") {
+        return Ok(None);
+    }
+    if value.starts_with('/') && !value.ends_with('/') {
+        return Ok(Some(PathBuf::from(value)));
+    }
+    Err(format!(
+        "{key}={value} is wrong; allowed: a file's absolute path, or none"
+    ))
+}
+
+pub(super) fn partition_name(value: &str) -> Result<String, String> {
+    if value.contains(|c: char| c == ',' || c.is_whitespace() || c.is_control()) {
+        return Err(format!(
+            "Partition={value} is wrong; write one Partition= line for each partition"
+        ));
+    }
+    if value.eq_ignore_ascii_case("DEFAULT") {
+        return Err(format!(
+            "Partition={value} is not supported; repeat the keys on each Partition= line"
+        ));
+    }
+    Ok(value.to_owned())
+}
+
+/// How often one job may be paused or moved within an hour; `None`: without limit.
+pub(super) fn moves(key: &str, value: &str) -> Result<Option<u32>, String> {
+    if value.eq_ignore_ascii_case("unlimited") {
+        return Ok(None);
+    }
+    let number = value.parse().ok().filter(|most| (1..=3600).contains(most));
+    number.map(Some).ok_or_else(|| {
+        format!("{key}={value} is wrong; allowed: a whole number from 1 to 3600, or unlimited")
+    })
+}
+
+/// A policy by its name in the papers.
+pub(super) fn policy(key: &str, value: &str) -> Result<Policy, String> {
+    value.parse().map_err(|error: PolicyError| {
+        let names: Vec<String> = Policy::catalogue().iter().map(Policy::to_string).collect();
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        match suggest::nearest(value, &known) {
+            Some(name) => format!("{key}={value} is not known; did you mean '{name}'?"),
+            None => error.to_string(),
+        }
+    })
+}
+
+/// Whether the name itself says how long the period is, as the IPDPS paper's `DYNMCB8-PER 600`.
+pub(super) fn names_period(policy: &str) -> bool {
+    let last = policy
+        .trim_end()
+        .rsplit([' ', '-', '/'])
+        .next()
+        .unwrap_or_default();
+    !last.is_empty() && last.bytes().all(|digit| digit.is_ascii_digit())
+}

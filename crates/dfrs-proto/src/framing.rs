@@ -1,0 +1,196 @@
+//! How a message travels on the node daemon's UNIX socket: Slurm's own framing.
+//!
+//! `slurmd` serves `slurm_forward_data()` by connecting to the socket as the sender and writing the
+//! sender's user id, the length of the data (both 32 bits, big-endian) and the data, then it closes
+//! the connection without reading (Slurm 22.05 and 24.11, `_rpc_forward_data()` in
+//! `src/slurmd/slurmd/req.c`). Whoever talks to the daemon directly uses the same frame, and its
+//! answers are frames too.
+
+use std::io::{self, Read, Write};
+
+use crate::message::MAX_MESSAGE_BYTES;
+
+/// Bytes before the data: user id and length.
+pub const HEADER_BYTES: usize = 8;
+
+/// One framed piece of data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Whom the sender says it is, as authenticated by `slurmd`. Anybody who can connect can write
+    /// any number here: the reader must also ask the kernel who is at the other end.
+    pub uid: u32,
+    /// The data, at most [`MAX_MESSAGE_BYTES`].
+    pub data: Vec<u8>,
+}
+
+/// Why there is no frame; always one line.
+#[derive(Debug, thiserror::Error)]
+pub enum FramingError {
+    /// The connection was closed before the frame was complete.
+    #[error("frame cut short after {received} of {expected} bytes")]
+    CutShort {
+        /// Bytes that came, header included.
+        received: usize,
+        /// Bytes that a whole frame has, as far as known.
+        expected: usize,
+    },
+    /// The length is more than [`MAX_MESSAGE_BYTES`].
+    #[error("frame of {bytes} bytes: at most {MAX_MESSAGE_BYTES} are allowed")]
+    TooLong {
+        /// The length that the header names.
+        bytes: usize,
+    },
+    /// Reading or writing failed, or took longer than the socket's time-out.
+    #[error("frame not transferred: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Frame {
+    /// The frame as bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`FramingError::TooLong`].
+    pub fn encode(&self) -> Result<Vec<u8>, FramingError> {
+        let too_long = FramingError::TooLong {
+            bytes: self.data.len(),
+        };
+        if self.data.len() > MAX_MESSAGE_BYTES {
+            return Err(too_long);
+        }
+        let length = u32::try_from(self.data.len()).map_err(|_| too_long)?;
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + self.data.len());
+        bytes.extend(self.uid.to_be_bytes());
+        bytes.extend(length.to_be_bytes());
+        bytes.extend(&self.data);
+        Ok(bytes)
+    }
+
+    /// Writes the frame in one piece.
+    ///
+    /// # Errors
+    ///
+    /// [`FramingError::TooLong`], or what the writer reports.
+    pub fn write_to(&self, writer: &mut impl Write) -> Result<(), FramingError> {
+        writer.write_all(&self.encode()?)?;
+        Ok(writer.flush()?)
+    }
+
+    /// Reads one frame. Never allocates more than what was announced, nor than
+    /// [`MAX_MESSAGE_BYTES`], and nothing for bytes that do not come.
+    ///
+    /// # Errors
+    ///
+    /// If the input ends early, is too long, or the reader fails.
+    pub fn read_from(reader: &mut impl Read) -> Result<Frame, FramingError> {
+        let mut header = Vec::with_capacity(HEADER_BYTES);
+        read_exactly(reader, HEADER_BYTES, &mut header)
+            .map_err(|error| error.after(0, HEADER_BYTES))?;
+        let (uid, length) = (be_u32(&header[..4]), be_u32(&header[4..]) as usize);
+        if length > MAX_MESSAGE_BYTES {
+            return Err(FramingError::TooLong { bytes: length });
+        }
+        let mut data = Vec::new();
+        read_exactly(reader, length, &mut data)
+            .map_err(|error| error.after(HEADER_BYTES, HEADER_BYTES + length))?;
+        Ok(Frame { uid, data })
+    }
+}
+
+/// What went wrong within one part of a frame.
+enum PartError {
+    Ended { received: usize },
+    Io(io::Error),
+}
+
+impl PartError {
+    fn after(self, before: usize, expected: usize) -> FramingError {
+        match self {
+            PartError::Ended { received } => FramingError::CutShort {
+                received: before + received,
+                expected,
+            },
+            PartError::Io(error) => FramingError::Io(error),
+        }
+    }
+}
+
+/// Unlike `read_exact`, knows how much came, and grows the buffer only as bytes arrive.
+fn read_exactly(
+    reader: &mut impl Read,
+    length: usize,
+    into: &mut Vec<u8>,
+) -> Result<(), PartError> {
+    let received = reader
+        .take(length as u64)
+        .read_to_end(into)
+        .map_err(PartError::Io)?;
+    if received < length {
+        return Err(PartError::Ended { received });
+    }
+    Ok(())
+}
+
+fn be_u32(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .fold(0, |number, &byte| number << 8 | u32::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn golden_bytes_both_ways() {
+        let frame = Frame {
+            uid: 0x0102_0304,
+            data: b"{}".to_vec(),
+        };
+        let bytes = [1, 2, 3, 4, 0, 0, 0, 2, b'{', b'}'];
+        assert_eq!(frame.encode().unwrap(), bytes);
+        assert_eq!(Frame::read_from(&mut bytes.as_slice()).unwrap(), frame);
+    }
+
+    #[test]
+    fn an_announced_length_is_bounded() {
+        let mut bytes: &[u8] = &[0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 1];
+        let error = Frame::read_from(&mut bytes).unwrap_err();
+        assert!(
+            matches!(error, FramingError::TooLong { bytes: 0xffff_ffff }),
+            "{error}"
+        );
+        let long = Frame {
+            uid: 0,
+            data: vec![0; MAX_MESSAGE_BYTES + 1],
+        };
+        assert!(matches!(long.encode(), Err(FramingError::TooLong { .. })));
+    }
+
+    #[test]
+    fn one_frame_is_read_and_no_more() {
+        let mut bytes: &[u8] = &[0, 0, 0, 7, 0, 0, 0, 1, b'a', b'b'];
+        assert_eq!(Frame::read_from(&mut bytes).unwrap().data, b"a");
+        assert_eq!(bytes, b"b");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(uid: u32, data in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let frame = Frame { uid, data };
+            let mut bytes = Vec::new();
+            frame.write_to(&mut bytes).unwrap();
+            prop_assert_eq!(Frame::read_from(&mut bytes.as_slice()).unwrap(), frame);
+        }
+
+        #[test]
+        fn every_cut_is_noticed(data in proptest::collection::vec(any::<u8>(), 0..60), cut in 0usize..68) {
+            let bytes = Frame { uid: 9, data }.encode().unwrap();
+            prop_assume!(cut < bytes.len());
+            let error = Frame::read_from(&mut &bytes[..cut]).unwrap_err();
+            let is_cut = matches!(error, FramingError::CutShort { received, .. } if received == cut);
+            prop_assert!(is_cut, "{error}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The events of a journal.
+
+use dfrs_core::{NodeIndex, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::seconds;
+
+/// One line of a journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// When it happened: seconds on the line, since the start of the trace (simulated) or since the
+    /// UNIX epoch (live).
+    #[serde(with = "seconds::time")]
+    pub t: Time,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+    /// Why, in words for people; live journals have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Event {
+    /// An event without a reason.
+    #[must_use]
+    pub fn new(t: Time, kind: EventKind) -> Self {
+        Self {
+            t,
+            kind,
+            reason: None,
+        }
+    }
+
+    /// The same event with a reason.
+    #[must_use]
+    pub fn because(self, reason: impl Into<String>) -> Self {
+        Self {
+            reason: Some(reason.into()),
+            ..self
+        }
+    }
+}
+
+/// What can happen. A job's `job` is its id as text: Slurm's job id live, the trace's id in the
+/// simulator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventKind {
+    /// The cluster. First event of every journal; a program that goes on with an existing journal
+    /// writes it again, with the same nodes in the same places and perhaps new ones after them.
+    Platform {
+        /// [`super::VERSION`].
+        version: u32,
+        /// Name of the policy that decides.
+        policy: String,
+        /// Time between two remaps; absent for a policy that has none.
+        #[serde(
+            with = "seconds::span",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        period: Option<Span>,
+        /// The nodes; other events refer to them by position.
+        nodes: Vec<PlatformNode>,
+    },
+    /// A job entered the system.
+    Submit {
+        /// The job.
+        job: String,
+        /// Number of its tasks, at least 1.
+        tasks: u32,
+        /// CPU need of one task, in the unit of the nodes' `cpu`.
+        cpu: f64,
+        /// Memory requirement of one task, in the unit of the nodes' `mem`.
+        mem: f64,
+        /// Memory required once on each node that the job uses, however many tasks it has there.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        mem_per_node: f64,
+        /// Dedicated execution time, where known.
+        #[serde(
+            with = "seconds::span",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        runtime: Option<Span>,
+    },
+    /// A waiting job starts.
+    Start {
+        /// The job.
+        job: String,
+        /// One node for each task.
+        nodes: Vec<NodeIndex>,
+    },
+    /// A running job's yield from now on. Every job that starts has one at the same `t`.
+    Yield {
+        /// The job.
+        job: String,
+        /// CPU allocated over CPU needed, 0 to 1.
+        value: f64,
+    },
+    /// A running job gives up its place.
+    Pause {
+        /// The job.
+        job: String,
+        /// Its progress is lost: when it comes back it begins again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        lost: bool,
+    },
+    /// A paused job gets a place again, with the yield that it had unless a yield event follows.
+    Resume {
+        /// The job.
+        job: String,
+        /// One node for each task.
+        nodes: Vec<NodeIndex>,
+        /// Time from now in which it holds its place and makes no progress.
+        #[serde(
+            with = "seconds::span",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        stall: Option<Span>,
+    },
+    /// A running job changes its place.
+    Migrate {
+        /// The job.
+        job: String,
+        /// One node for each task.
+        nodes: Vec<NodeIndex>,
+        /// Time from now in which it holds its place and makes no progress.
+        #[serde(
+            with = "seconds::span",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        stall: Option<Span>,
+    },
+    /// A job leaves the system.
+    Finish {
+        /// The job.
+        job: String,
+        /// How it ended.
+        #[serde(default, skip_serializing_if = "Outcome::is_completed")]
+        outcome: Outcome,
+    },
+    /// An event of a later version of this program; it changes nothing that earlier versions know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl EventKind {
+    /// The names in it: of the job that it is about, or of the nodes.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let (job, nodes) = match self {
+            Self::Platform { nodes, .. } => (None, nodes.as_slice()),
+            Self::Submit { job, .. }
+            | Self::Start { job, .. }
+            | Self::Yield { job, .. }
+            | Self::Pause { job, .. }
+            | Self::Resume { job, .. }
+            | Self::Migrate { job, .. }
+            | Self::Finish { job, .. } => (Some(job.as_str()), [].as_slice()),
+            Self::Unknown => (None, [].as_slice()),
+        };
+        job.into_iter()
+            .chain(nodes.iter().map(|node| node.name.as_str()))
+    }
+
+    /// Whether all its real numbers are finite, so that JSON can hold them.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Platform { nodes, .. } => nodes
+                .iter()
+                .all(|node| node.cpu.is_finite() && node.mem.is_finite()),
+            Self::Submit {
+                cpu,
+                mem,
+                mem_per_node,
+                ..
+            } => cpu.is_finite() && mem.is_finite() && mem_per_node.is_finite(),
+            Self::Yield { value, .. } => value.is_finite(),
+            _ => true,
+        }
+    }
+}
+
+/// One node of a platform. Units are the writer's choice, the same for all nodes and jobs of a
+/// journal: the simulator writes fractions of a node, the plugin cores and bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlatformNode {
+    /// Its name.
+    pub name: String,
+    /// CPU capacity.
+    pub cpu: f64,
+    /// Memory capacity.
+    pub mem: f64,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It did all its work (the default, not written).
+    #[default]
+    Completed,
+    /// Somebody cancelled it; it may never have started.
+    Cancelled,
+    /// It failed, timed out or lost a node; it may never have started.
+    Failed,
+    /// Any outcome of a later version of this program.
+    #[serde(other)]
+    Other,
+}
+
+impl Outcome {
+    /// Whether the job did all its work.
+    #[must_use]
+    pub fn is_completed(&self) -> bool {
+        matches!(self, Self::Completed)
+    }
+}
+
+// The signature is serde's.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}

@@ -1,0 +1,302 @@
+//! Lines to events and back.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use dfrs_core::{NodeIndex, Span, Time};
+
+use super::super::{
+    Event, EventKind, JournalReader, JournalWriter, Outcome, PlatformNode, ReadError, WriteError,
+    reopen,
+};
+use super::{events, example};
+
+fn platform(t: i64) -> Event {
+    let nodes = vec![PlatformNode {
+        name: "n0".into(),
+        cpu: 1.0,
+        mem: 1.0,
+    }];
+    let period = Some(Span(600_000_000));
+    Event::new(
+        Time(t),
+        EventKind::Platform {
+            version: 1,
+            policy: "EASY".into(),
+            period,
+            nodes,
+        },
+    )
+}
+
+fn finish(t: i64) -> Event {
+    Event::new(
+        Time(t),
+        EventKind::Finish {
+            job: "1".into(),
+            outcome: Outcome::Completed,
+        },
+    )
+}
+
+fn read_error(text: &str) -> ReadError {
+    JournalReader::new(text.as_bytes())
+        .find_map(Result::err)
+        .expect("an error")
+}
+
+fn write(event: &Event) -> String {
+    let mut writer = JournalWriter::new(Vec::new());
+    let platform = platform(0);
+    writer.write(&platform).expect("platform");
+    writer.write(event).expect("event");
+    let text = String::from_utf8(writer.into_inner()).expect("UTF-8");
+    text.lines().nth(1).expect("second line").to_owned()
+}
+
+#[test]
+fn the_documented_example_is_read_and_written_unchanged() {
+    let mut writer = JournalWriter::new(Vec::new());
+    for (_, event) in events(example()) {
+        writer.write(&event).expect("in order");
+    }
+    assert_eq!(
+        String::from_utf8(writer.into_inner()).expect("UTF-8"),
+        example()
+    );
+}
+
+#[test]
+fn fields_are_read_in_their_units() {
+    let events = events(example());
+    let (line, resume) = &events[5];
+    assert_eq!((*line, resume.t), (6, Time(900_000_000)));
+    let EventKind::Resume { nodes, stall, .. } = &resume.kind else {
+        panic!("{resume:?}")
+    };
+    assert_eq!(nodes, &[NodeIndex(1); 4]);
+    assert_eq!(*stall, Some(Span(300_000_000)));
+    assert_eq!(events[4].1.reason.as_deref(), Some("makes room for 18"));
+    assert_eq!(events[6].1.t, Time(1_200_500_000));
+}
+
+#[test]
+fn golden_lines() {
+    let submit = EventKind::Submit {
+        job: "17_3".into(),
+        tasks: 2,
+        cpu: 1.5,
+        mem: 0.0,
+        mem_per_node: 1024.0,
+        runtime: None,
+    };
+    assert_eq!(
+        write(&Event::new(Time(1_700_000_000_123_456), submit)),
+        r#"{"t":1700000000.123456,"event":"submit","job":"17_3","tasks":2,"cpu":1.5,"mem":0.0,"mem_per_node":1024.0}"#
+    );
+    let pause = EventKind::Pause {
+        job: "1".into(),
+        lost: true,
+    };
+    assert_eq!(
+        write(&Event::new(Time(5), pause).because("node n3 failed")),
+        r#"{"t":5e-6,"event":"pause","job":"1","lost":true,"reason":"node n3 failed"}"#
+    );
+    let finish = EventKind::Finish {
+        job: "1".into(),
+        outcome: Outcome::Cancelled,
+    };
+    assert_eq!(
+        write(&Event::new(Time(7_000_000), finish)),
+        r#"{"t":7,"event":"finish","job":"1","outcome":"cancelled"}"#
+    );
+}
+
+#[test]
+fn unknown_events_fields_and_outcomes_are_passed_over() {
+    let text = "{\"t\":1,\"event\":\"weather\",\"sky\":\"blue\"}\n\n\
+                {\"t\":2,\"event\":\"finish\",\"job\":\"1\",\"outcome\":\"evaporated\",\"more\":[1]}\n";
+    let events = events(text);
+    assert_eq!(
+        events[0],
+        (1, Event::new(Time(1_000_000), EventKind::Unknown))
+    );
+    let EventKind::Finish { outcome, .. } = events[1].1.kind else {
+        panic!("{events:?}")
+    };
+    assert_eq!((events[1].0, outcome), (3, Outcome::Other));
+}
+
+#[test]
+fn errors_name_the_line_and_what_is_wrong_there() {
+    let cases = [
+        ("{\"t\":1}\n", "is no event: missing field `event`"),
+        (
+            "{\"t\":1,\"event\":\"start\",\"job\":\"1\"}\n",
+            "is no event: missing field `nodes`",
+        ),
+        (
+            "{\"t\":1,\"event\":\"start\",\"job\":\"1\",\"nodes\":[-1]}\n",
+            "is no event: invalid value",
+        ),
+        (
+            "{\"event\":\"pause\",\"job\":\"1\"}\n",
+            "is no event: missing field `t`",
+        ),
+        (
+            "{\"t\":1e300,\"event\":\"pause\",\"job\":\"1\"}\n",
+            "is no event: a time of",
+        ),
+        (
+            "{\"t\":1,\"event\":\"migrate\",\"job\":\"1\",\"nodes\":[],\"stall\":-1}\n",
+            "is no event: a length of time is negative",
+        ),
+        (
+            "Mode=full\n",
+            "is no JSON object: expected value (column 1)",
+        ),
+        ("{\"t\":1,\n", "is no JSON object: "),
+    ];
+    for (text, expected) in cases {
+        let error = read_error(&format!("\n{text}"));
+        assert_eq!(error.line(), 2);
+        let said = error.to_string();
+        assert!(said.starts_with(expected), "{said:?} for {text:?}");
+        assert!(
+            said.ends_with("; a journal has one event as a JSON object on each line"),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
+fn other_versions_are_refused() {
+    let error =
+        read_error("{\"t\":0,\"event\":\"platform\",\"version\":2,\"policy\":\"\",\"nodes\":[]}\n");
+    assert_eq!(
+        error.to_string(),
+        "the journal has version 2, this program reads version 1"
+    );
+}
+
+#[test]
+fn nothing_follows_an_error_and_a_half_written_last_line_is_left_out() {
+    let mut reader = JournalReader::new("x\n{\"t\":1,\"event\":\"weather\"}\n".as_bytes());
+    assert!(matches!(reader.next(), Some(Err(_))));
+    assert!(reader.next().is_none());
+    assert_eq!(
+        events("{\"t\":1,\"event\":\"weather\"}\n{\"t\":2,\"ev").len(),
+        1
+    );
+    assert_eq!(
+        events("{\"t\":1,\"event\":\"weather\"}").len(),
+        1,
+        "complete but for the newline"
+    );
+}
+
+#[test]
+fn the_writer_keeps_time_order_and_wants_the_platform_first() {
+    let mut writer = JournalWriter::new(Vec::new());
+    assert!(matches!(
+        writer.write(&finish(0)),
+        Err(WriteError::NoPlatform)
+    ));
+    writer.write(&platform(5)).expect("platform");
+    writer.write(&finish(5)).expect("same time");
+    let error = writer.write(&finish(4)).expect_err("earlier");
+    assert_eq!(
+        error.to_string(),
+        "an event at t=0.000004 cannot follow one at t=0.000005; use a later time"
+    );
+    assert_eq!(writer.earliest(), Some(Time(5)));
+    assert_eq!(
+        events(&String::from_utf8(writer.into_inner()).expect("UTF-8")).len(),
+        2
+    );
+}
+
+#[test]
+fn numbers_that_json_cannot_hold_are_not_written() {
+    let mut writer = JournalWriter::new(Vec::new());
+    writer.write(&platform(0)).expect("platform");
+    for value in [f64::NAN, f64::INFINITY] {
+        let kind = EventKind::Yield {
+            job: "1".into(),
+            value,
+        };
+        let result = writer.write(&Event::new(Time(1), kind));
+        assert!(matches!(result, Err(WriteError::NotFinite)));
+    }
+    assert_eq!(
+        events(&String::from_utf8(writer.into_inner()).expect("UTF-8")).len(),
+        1
+    );
+}
+
+#[test]
+fn times_that_would_lose_their_microseconds_are_not_written() {
+    let mut writer = JournalWriter::new(Vec::new());
+    let error = writer
+        .write(&platform(1 << 60))
+        .expect_err("in the far future");
+    assert!(error.to_string().contains("out of range"), "{error}");
+    assert_eq!(writer.earliest(), None);
+}
+
+#[test]
+fn a_journal_that_a_crash_cut_off_is_continued_after_its_last_whole_line() {
+    let mut file = temporary_file();
+    file.write_all(example().as_bytes()).expect("write");
+    file.write_all(b"{\"t\":5000,\"event\":\"fin")
+        .expect("write");
+    let last = reopen(&mut file).expect("reopen");
+    assert_eq!(last, Some(Time(4_620_100_000)));
+
+    let mut writer = JournalWriter::resume(&mut file, last);
+    assert!(matches!(
+        writer.write(&platform(0)),
+        Err(WriteError::TimeOrder { .. })
+    ));
+    assert!(matches!(
+        writer.write(&finish(4_700_000_000)),
+        Err(WriteError::NoPlatform)
+    ));
+    writer
+        .write(&platform(4_700_000_000))
+        .expect("platform again");
+
+    let mut text = String::new();
+    file.seek(SeekFrom::Start(0)).expect("seek");
+    file.read_to_string(&mut text).expect("read");
+    assert_eq!(events(&text).len(), events(example()).len() + 1);
+    assert!(text.starts_with(example()));
+}
+
+#[test]
+fn an_empty_file_is_reopened_as_a_new_journal_and_a_foreign_one_is_left_alone() {
+    let mut file = temporary_file();
+    assert_eq!(reopen(&mut file).expect("reopen"), None);
+    file.write_all(b"precious\nthings").expect("write");
+    let error = reopen(&mut file).expect_err("no journal");
+    assert!(
+        error.to_string().starts_with("the last line is no event: "),
+        "{error}"
+    );
+    assert_eq!(file.metadata().expect("metadata").len(), 15);
+}
+
+/// A file that nobody else sees.
+fn temporary_file() -> File {
+    let id = std::process::id();
+    let thread = format!("{:?}", std::thread::current().id());
+    let path = std::env::temp_dir().join(format!("dfrs-journal-{id}-{thread}"));
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .expect("create");
+    std::fs::remove_file(&path).expect("remove");
+    file
+}

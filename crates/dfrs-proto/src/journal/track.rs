@@ -1,0 +1,122 @@
+//! One job as the check of a journal follows it.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::{NodeIndex, Span, Time};
+
+use super::seconds;
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Waiting,
+    Running,
+    Paused,
+}
+
+impl Phase {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Paused => "paused",
+        }
+    }
+}
+
+/// One job.
+#[derive(Debug)]
+pub(super) struct Track {
+    pub tasks: u32,
+    pub cpu: f64,
+    pub mem: f64,
+    pub mem_per_node: f64,
+    pub runtime: Option<Span>,
+    pub phase: Phase,
+    /// Its last yield event, if any.
+    pub yielded: Option<f64>,
+    /// Tasks on each node; empty unless it runs.
+    pub places: BTreeMap<NodeIndex, u32>,
+    /// Seconds of dedicated run time that it has done until `since`.
+    progress: f64,
+    since: Time,
+    stalled_until: Time,
+}
+
+impl Track {
+    pub fn new(
+        t: Time,
+        tasks: u32,
+        cpu: f64,
+        (mem, mem_per_node): (f64, f64),
+        runtime: Option<Span>,
+    ) -> Self {
+        Self {
+            tasks,
+            cpu,
+            mem,
+            mem_per_node,
+            runtime,
+            phase: Phase::Waiting,
+            yielded: None,
+            places: BTreeMap::new(),
+            progress: 0.0,
+            since: t,
+            stalled_until: t,
+        }
+    }
+
+    /// Takes a place at `t` and makes no progress for `stall`. Returns the nodes that it left.
+    pub fn place(&mut self, t: Time, nodes: &[NodeIndex], stall: Option<Span>) -> Vec<NodeIndex> {
+        self.advance(t);
+        let left = self.leave();
+        for node in nodes {
+            *self.places.entry(*node).or_default() += 1;
+        }
+        self.phase = Phase::Running;
+        self.stalled_until = Time(t.0.saturating_add(stall.map_or(0, |stall| stall.0)));
+        left
+    }
+
+    /// Gives up its place at `t`. Returns the nodes that it left.
+    pub fn pause(&mut self, t: Time, lost: bool) -> Vec<NodeIndex> {
+        self.advance(t);
+        self.phase = Phase::Paused;
+        if lost {
+            self.progress = 0.0;
+        }
+        self.leave()
+    }
+
+    pub fn set_yield(&mut self, t: Time, value: f64) {
+        self.advance(t);
+        self.yielded = Some(value);
+    }
+
+    /// Seconds of dedicated run time done until `t`.
+    pub fn progress(&mut self, t: Time) -> f64 {
+        self.advance(t);
+        self.progress
+    }
+
+    pub fn cpu_on(&self, tasks: u32) -> f64 {
+        self.yielded.unwrap_or(0.0) * self.cpu * f64::from(tasks)
+    }
+
+    pub fn memory_on(&self, tasks: u32) -> f64 {
+        self.mem * f64::from(tasks) + self.mem_per_node
+    }
+
+    fn leave(&mut self) -> Vec<NodeIndex> {
+        std::mem::take(&mut self.places).into_keys().collect()
+    }
+
+    fn advance(&mut self, t: Time) {
+        let from = self.since.max(self.stalled_until);
+        if self.phase == Phase::Running && t > from {
+            self.progress +=
+                self.yielded.unwrap_or(0.0) * seconds::real(t.0.saturating_sub(from.0));
+        }
+        self.since = t;
+    }
+}

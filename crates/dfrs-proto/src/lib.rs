@@ -1,0 +1,8 @@
+//! What the programs of slurm-dfrs exchange: node messages, reports, the journal and `dfrs.conf`.
+
+pub mod conf;
+pub mod framing;
+pub mod journal;
+pub mod message;
+pub mod report;
+mod text;

@@ -1,0 +1,460 @@
+//! What the plugin tells the node daemons, as JSON.
+//!
+//! There are three messages. [`Message::State`] is the full desired state of the nodes that it
+//! names (the same bytes go to every node of a fan-out):
+//!
+//! ```json
+//! {"v":1,"generation":1700000000000,"time_to_live":60,
+//!  "nodes":{"n1":{"cpus":4,"jobs":[{"id":17,"share":0.25,"frozen":false}]}}}
+//! ```
+//!
+//! [`Message::Probe`] (`{"v":1,"probe":true}`) asks nothing: that it could be delivered is the
+//! answer, because facts about a node are published as socket names (see `docs/dfrsd.md`).
+//! [`Message::Status`] (`{"v":1,"status":true}`) is answered on the same connection with one frame
+//! that holds a [`crate::report::NodeStatus`].
+//!
+//! # Versions
+//!
+//! `v` is [`VERSION`]. A reader ignores fields that it does not know, so a field may be added
+//! without a new version if old daemons may safely overlook it. Everything else (a field removed,
+//! given another meaning, or one that must not be overlooked) takes a new `v`, and a reader refuses
+//! every `v` but its own: a daemon that cannot understand its orders must fail open, not guess.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::shortened;
+
+/// The version that this crate writes, and the only one that it reads.
+pub const VERSION: u32 = 1;
+
+/// The longest message that is read or written, in bytes: about 100,000 jobs.
+pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
+
+/// The longest time, in seconds, for which a node may be told to enforce a state unconfirmed.
+pub const MAX_TIME_TO_LIVE: u32 = 86_400;
+
+/// One message to a node daemon.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// What the named nodes shall enforce.
+    State(DesiredState),
+    /// Nothing to do: the sender only wants to know whether the address exists.
+    Probe,
+    /// Asks for a [`crate::report::NodeStatus`] on the same connection.
+    Status,
+}
+
+/// The full desired state of one or many nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DesiredState {
+    /// Grows with every message of one cluster; a daemon ignores what is older than the newest it
+    /// has seen. The plugin starts it from UNIX time in milliseconds.
+    pub generation: u64,
+    /// Seconds, 1 to [`MAX_TIME_TO_LIVE`]: a daemon that hears nothing for longer lifts all caps.
+    pub time_to_live: u32,
+    /// By Slurm's node name. A node that is not named here learns nothing from the message; one
+    /// that is named leaves every job that is not listed uncapped and thawed.
+    pub nodes: BTreeMap<String, NodeState>,
+}
+
+/// What one node shall enforce.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeState {
+    /// CPUs that Slurm counts on the node; the daemon reports it but enforces shares of what the
+    /// node really has.
+    pub cpus: u32,
+    /// One entry a job, in no particular order, no job twice.
+    pub jobs: Vec<JobState>,
+}
+
+/// What one job may use on one node.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct JobState {
+    /// Slurm's job id (of an array task: its own, not the array's).
+    pub id: u32,
+    /// Fraction of the node's CPU capacity that all the job's tasks there may use together.
+    pub share: Share,
+    /// Stop the job and push its memory to swap.
+    #[serde(default)]
+    pub frozen: bool,
+}
+
+/// A fraction of a node's CPU capacity, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Share(f64);
+
+impl Share {
+    /// The whole node.
+    pub const ONE: Share = Share(1.0);
+
+    /// The share nearest to `fraction`, which may have left 0..=1 by rounding; not-a-number is 0.
+    pub fn clamped(fraction: f64) -> Share {
+        if fraction.is_nan() {
+            return Share(0.0);
+        }
+        Share(fraction.clamp(0.0, 1.0))
+    }
+
+    /// The fraction, 0 to 1.
+    pub fn fraction(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(fraction: f64) -> Result<Share, String> {
+        if (0.0..=1.0).contains(&fraction) {
+            Ok(Share(fraction))
+        } else {
+            Err(format!("share {fraction} is not between 0 and 1"))
+        }
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> f64 {
+        share.0
+    }
+}
+
+/// Why bytes are not a message, or a message cannot be sent; always one line.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageError {
+    /// Longer than [`MAX_MESSAGE_BYTES`].
+    #[error("message of {bytes} bytes: at most {MAX_MESSAGE_BYTES} are allowed")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// Not JSON, or not of the documented shape.
+    #[error("message not understood: {}", shortened(&.0.to_string()))]
+    Syntax(#[from] serde_json::Error),
+    /// Written by another version of slurm-dfrs.
+    #[error(
+        "message of version {found}, this is version {VERSION}: install the same slurm-dfrs on controller and nodes"
+    )]
+    Version {
+        /// Its `v`.
+        found: u64,
+    },
+    /// Right shape, impossible content.
+    #[error("message makes no sense: {}", shortened(.0))]
+    Content(String),
+}
+
+/// The fields that tell which message it is.
+#[derive(Deserialize)]
+struct Header {
+    v: u64,
+    #[serde(default)]
+    probe: bool,
+    #[serde(default)]
+    status: bool,
+}
+
+#[derive(Serialize)]
+struct Tagged<'a, T> {
+    v: u32,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+#[derive(Serialize)]
+struct ProbeBody {
+    probe: bool,
+}
+
+#[derive(Serialize)]
+struct StatusBody {
+    status: bool,
+}
+
+impl Message {
+    /// The message as bytes, the same for the same message. O(length).
+    ///
+    /// # Errors
+    ///
+    /// If the content is impossible (see [`DesiredState::validate`]) or too long.
+    pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
+        let bytes = match self {
+            Message::State(state) => {
+                state.validate()?;
+                tagged(state)?
+            }
+            Message::Probe => tagged(&ProbeBody { probe: true })?,
+            Message::Status => tagged(&StatusBody { status: true })?,
+        };
+        check_length(bytes.len())?;
+        Ok(bytes)
+    }
+
+    /// The message in `bytes`. O(length).
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are too long, no JSON, of another version, or not of the documented shape.
+    pub fn decode(bytes: &[u8]) -> Result<Message, MessageError> {
+        check_length(bytes.len())?;
+        // The version first: a newer message may have another shape, and the version says why.
+        let header: Header = serde_json::from_slice(bytes)?;
+        if header.v != u64::from(VERSION) {
+            return Err(MessageError::Version { found: header.v });
+        }
+        if header.probe {
+            return Ok(Message::Probe);
+        }
+        if header.status {
+            return Ok(Message::Status);
+        }
+        let state: DesiredState = serde_json::from_slice(bytes)?;
+        state.validate()?;
+        Ok(Message::State(state))
+    }
+}
+
+impl DesiredState {
+    /// Checks what the types do not: `time_to_live` in range, node names not empty, no job twice on
+    /// a node, no job 0. O(jobs · log jobs).
+    ///
+    /// # Errors
+    ///
+    /// [`MessageError::Content`] with the first thing found.
+    pub fn validate(&self) -> Result<(), MessageError> {
+        if self.time_to_live == 0 || self.time_to_live > MAX_TIME_TO_LIVE {
+            return Err(MessageError::Content(format!(
+                "time_to_live of {} s is not between 1 and {MAX_TIME_TO_LIVE}",
+                self.time_to_live
+            )));
+        }
+        self.nodes
+            .iter()
+            .try_for_each(|(name, node)| node.validate(name))
+    }
+}
+
+impl NodeState {
+    fn validate(&self, name: &str) -> Result<(), MessageError> {
+        if name.is_empty() {
+            return Err(MessageError::Content("a node without a name".to_string()));
+        }
+        let mut seen = BTreeSet::new();
+        for job in &self.jobs {
+            if job.id == 0 {
+                return Err(MessageError::Content(format!("job 0 on node {name:?}")));
+            }
+            if !seen.insert(job.id) {
+                return Err(MessageError::Content(format!(
+                    "job {} twice on node {name:?}",
+                    job.id
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tagged<T: Serialize>(body: &T) -> Result<Vec<u8>, MessageError> {
+    Ok(serde_json::to_vec(&Tagged { v: VERSION, body })?)
+}
+
+fn check_length(bytes: usize) -> Result<(), MessageError> {
+    if bytes > MAX_MESSAGE_BYTES {
+        return Err(MessageError::TooLong { bytes });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GOLDEN: &str = concat!(
+        r#"{"v":1,"generation":1700000000000,"time_to_live":60,"nodes":{"#,
+        r#""n1":{"cpus":4,"jobs":[{"id":17,"share":0.25,"frozen":false},{"id":18,"share":0.0,"frozen":true}]},"#,
+        r#""n2":{"cpus":8,"jobs":[]}}}"#
+    );
+
+    fn golden() -> Message {
+        let job = |id, share, frozen| JobState {
+            id,
+            share: Share::clamped(share),
+            frozen,
+        };
+        let nodes = [
+            (
+                "n1".to_string(),
+                NodeState {
+                    cpus: 4,
+                    jobs: vec![job(17, 0.25, false), job(18, 0.0, true)],
+                },
+            ),
+            (
+                "n2".to_string(),
+                NodeState {
+                    cpus: 8,
+                    jobs: vec![],
+                },
+            ),
+        ];
+        Message::State(DesiredState {
+            generation: 1_700_000_000_000,
+            time_to_live: 60,
+            nodes: nodes.into(),
+        })
+    }
+
+    fn error_of(text: &str) -> String {
+        let error = Message::decode(text.as_bytes())
+            .expect_err(text)
+            .to_string();
+        assert!(!error.contains('\n'), "more than one line: {error}");
+        error
+    }
+
+    #[test]
+    fn golden_bytes_both_ways() {
+        assert_eq!(
+            String::from_utf8(golden().encode().unwrap()).unwrap(),
+            GOLDEN
+        );
+        assert_eq!(Message::decode(GOLDEN.as_bytes()).unwrap(), golden());
+        assert_eq!(Message::Probe.encode().unwrap(), br#"{"v":1,"probe":true}"#);
+        assert_eq!(
+            Message::decode(br#"{"v":1,"probe":true}"#).unwrap(),
+            Message::Probe
+        );
+        assert_eq!(
+            Message::Status.encode().unwrap(),
+            br#"{"v":1,"status":true}"#
+        );
+        assert_eq!(
+            Message::decode(br#"{"v":1,"status":true}"#).unwrap(),
+            Message::Status
+        );
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_frozen_may_be_missing() {
+        let text = r#"{"v":1,"color":"red","generation":5,"time_to_live":9,
+            "nodes":{"a":{"cpus":1,"mem":3,"jobs":[{"id":1,"share":1,"weight":7}]}}}"#;
+        let Message::State(state) = Message::decode(text.as_bytes()).unwrap() else {
+            panic!("no state")
+        };
+        assert_eq!(
+            state.nodes["a"].jobs,
+            [JobState {
+                id: 1,
+                share: Share::ONE,
+                frozen: false
+            }]
+        );
+    }
+
+    #[test]
+    fn other_versions_are_refused_whatever_their_shape() {
+        assert!(error_of(r#"{"v":2,"generation":"new shape"}"#).contains("version 2"));
+        assert!(error_of(r#"{"v":0,"probe":true}"#).contains("version 0"));
+        assert!(error_of(r#"{"generation":1}"#).contains("missing field `v`"));
+    }
+
+    #[test]
+    fn malformed_input_says_what_is_wrong() {
+        let with_job = |job: &str| {
+            error_of(&format!(
+                r#"{{"v":1,"generation":1,"time_to_live":9,"nodes":{{"a":{{"cpus":1,"jobs":[{job}]}}}}}}"#
+            ))
+        };
+        assert!(error_of("").contains("EOF"));
+        assert!(error_of("[1,2").contains("invalid type"));
+        assert!(error_of(r#"{"v":1}"#).contains("missing field `generation`"));
+        assert!(with_job(r#"{"id":1,"share":1.5}"#).contains("share 1.5 is not between 0 and 1"));
+        assert!(with_job(r#"{"id":1,"share":-0.1}"#).contains("-0.1"));
+        assert!(with_job(r#"{"id":1,"share":1e999}"#).contains("number out of range"));
+        assert!(with_job(r#"{"id":-1,"share":1}"#).contains("-1"));
+        assert!(with_job(r#"{"id":0,"share":1}"#).contains("job 0"));
+        assert!(with_job(r#"{"id":1,"share":1},{"id":1,"share":0}"#).contains("job 1 twice"));
+        assert!(
+            error_of(r#"{"v":1,"generation":1,"time_to_live":0,"nodes":{}}"#)
+                .contains("time_to_live")
+        );
+        assert!(
+            error_of(
+                r#"{"v":1,"generation":1,"time_to_live":9,"nodes":{"":{"cpus":1,"jobs":[]}}}"#
+            )
+            .contains("name")
+        );
+    }
+
+    #[test]
+    fn long_messages_are_refused_unread() {
+        let long = vec![b' '; MAX_MESSAGE_BYTES + 1];
+        assert!(matches!(
+            Message::decode(&long),
+            Err(MessageError::TooLong { .. })
+        ));
+    }
+
+    #[test]
+    fn impossible_states_are_not_written() {
+        let Message::State(mut state) = golden() else {
+            unreachable!()
+        };
+        state.time_to_live = 0;
+        assert!(matches!(
+            Message::State(state).encode(),
+            Err(MessageError::Content(_))
+        ));
+    }
+
+    #[test]
+    fn shares_are_clamped_or_refused() {
+        assert_eq!(Share::clamped(1.0 + 1e-12), Share::ONE);
+        assert_eq!(Share::clamped(-0.0).fraction(), 0.0);
+        assert_eq!(Share::clamped(f64::NAN).fraction(), 0.0);
+        assert!(Share::try_from(f64::NAN).is_err());
+        assert!(Share::try_from(f64::INFINITY).is_err());
+    }
+
+    fn node_state() -> impl Strategy<Value = NodeState> {
+        let jobs = proptest::collection::btree_map(1u32.., (0.0f64..=1.0, any::<bool>()), 0..20);
+        (any::<u32>(), jobs).prop_map(|(cpus, jobs)| NodeState {
+            cpus,
+            jobs: jobs
+                .into_iter()
+                .map(|(id, (share, frozen))| JobState {
+                    id,
+                    share: Share::clamped(share),
+                    frozen,
+                })
+                .collect(),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            generation: u64,
+            time_to_live in 1..=MAX_TIME_TO_LIVE,
+            nodes in proptest::collection::btree_map("[a-z0-9\"\\-]{1,12}", node_state(), 0..6),
+        ) {
+            let message = Message::State(DesiredState { generation, time_to_live, nodes });
+            let bytes = message.encode().unwrap();
+            let again = Message::decode(&bytes).unwrap();
+            prop_assert_eq!(&again, &message);
+            prop_assert_eq!(again.encode().unwrap(), bytes);
+        }
+
+        #[test]
+        fn no_bytes_panic_and_errors_are_one_line(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Err(error) = Message::decode(&bytes) {
+                prop_assert!(!error.to_string().contains('\n'));
+            }
+        }
+    }
+}

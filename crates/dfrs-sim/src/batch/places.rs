@@ -1,0 +1,58 @@
+//! Which nodes jobs are on; only the journal wants to know.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Mapping, NodeIndex, Time};
+use dfrs_proto::journal::WriteError;
+
+use super::id;
+use crate::journal::Journal;
+
+pub(super) struct Places {
+    free: BTreeSet<u32>,
+    taken: BTreeMap<usize, Vec<u32>>,
+}
+
+impl Places {
+    pub fn new(nodes: u32) -> Self {
+        Self {
+            free: (0..nodes).collect(),
+            taken: BTreeMap::new(),
+        }
+    }
+
+    /// The job starts on the first free nodes.
+    pub fn start(
+        &mut self,
+        journal: &mut Journal<'_>,
+        now: Time,
+        job: usize,
+        tasks: u32,
+    ) -> Result<(), WriteError> {
+        if !journal.is_wanted() {
+            return Ok(());
+        }
+        let nodes: Vec<u32> = self.free.iter().copied().take(tasks as usize).collect();
+        for node in &nodes {
+            self.free.remove(node);
+        }
+        journal.start(
+            now,
+            id(job),
+            &Mapping::from_tasks(nodes.iter().copied().map(NodeIndex)),
+        )?;
+        self.taken.insert(job, nodes);
+        journal.share(now, id(job), 1.0)
+    }
+
+    pub fn finish(
+        &mut self,
+        journal: &mut Journal<'_>,
+        now: Time,
+        job: usize,
+    ) -> Result<(), WriteError> {
+        self.free
+            .extend(self.taken.remove(&job).unwrap_or_default());
+        journal.finish(now, id(job))
+    }
+}

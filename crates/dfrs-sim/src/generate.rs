@@ -1,0 +1,82 @@
+//! Synthetic traces: the model of Lublin and Feitelson with the papers' CPU needs and memory
+//! requirements, at any load.
+
+mod annotate;
+mod arrivals;
+mod load;
+mod lublin;
+mod random;
+mod swf;
+
+pub use annotate::annotate;
+pub use load::{LoadError, offered_load, scale_to_load};
+pub use lublin::{JobType, Lublin, RigidJob};
+pub use swf::write_swf;
+
+use crate::trace::{NODE_CPU, Trace, TraceJob};
+use dfrs_core::{Bytes, Span, Time};
+
+const MICROSECONDS: i64 = 1_000_000;
+
+impl Lublin {
+    /// The trace of this seed with the papers' annotations: jobs 1, 2, … with the CPU needs and memory
+    /// requirements of [`annotate()`], all times in whole seconds.
+    #[must_use]
+    pub fn trace(&self, seed: u64) -> Trace {
+        let mut trace = to_trace(&self.jobs(seed), self.nodes);
+        annotate(&mut trace, seed);
+        trace
+    }
+
+    /// The jobs of this seed at this load, rounded to whole seconds. They differ from [`Self::jobs`] in
+    /// their submissions only.
+    ///
+    /// # Errors
+    ///
+    /// See [`scale_to_load`].
+    pub fn jobs_at_load(&self, seed: u64, load: f64) -> Result<Vec<RigidJob>, LoadError> {
+        let mut jobs = self.jobs(seed);
+        let mut trace = to_trace(&jobs, self.nodes);
+        scale_to_load(&mut trace, self.nodes, load)?;
+        for (job, scaled) in jobs.iter_mut().zip(&trace.jobs) {
+            let seconds = (scaled.submit.0 + MICROSECONDS / 2) / MICROSECONDS;
+            job.submit = seconds.unsigned_abs();
+        }
+        Ok(jobs)
+    }
+
+    /// The same with the papers' annotations; those of [`Self::trace`].
+    ///
+    /// # Errors
+    ///
+    /// See [`scale_to_load`].
+    pub fn trace_at_load(&self, seed: u64, load: f64) -> Result<Trace, LoadError> {
+        let mut trace = to_trace(&self.jobs_at_load(seed, load)?, self.nodes);
+        annotate(&mut trace, seed);
+        Ok(trace)
+    }
+}
+
+/// Jobs of a task for each node, which needs all of it and requires no memory.
+fn to_trace(jobs: &[RigidJob], nodes: u32) -> Trace {
+    let microseconds = |seconds: u64| {
+        i64::try_from(seconds)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(MICROSECONDS)
+    };
+    let jobs = jobs.iter().enumerate().map(|(place, job)| {
+        TraceJob::new(
+            (place + 1).to_string(),
+            Time(microseconds(job.submit)),
+            job.size,
+            NODE_CPU,
+            Bytes::ZERO,
+            Span(microseconds(job.runtime)),
+        )
+    });
+    Trace {
+        jobs: jobs.collect(),
+        nodes: Some(nodes),
+        has_memory: false,
+    }
+}

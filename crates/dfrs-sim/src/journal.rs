@@ -1,0 +1,147 @@
+//! What happens, as events of the journal. Units of CPU and memory are fractions of a node.
+
+use dfrs_core::{JobId, Mapping, NodeIndex, Span, Time};
+use dfrs_proto::journal::{Event, EventKind, PlatformNode, VERSION, WriteError};
+
+use crate::simulate::Sink;
+use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, platform};
+
+/// The journal of one simulation, if somebody wants it.
+pub(crate) struct Journal<'a> {
+    trace: &'a Trace,
+    sink: Option<Sink<'a>>,
+}
+
+impl<'a> Journal<'a> {
+    pub fn new(trace: &'a Trace, sink: Option<Sink<'a>>) -> Self {
+        Self { trace, sink }
+    }
+
+    /// Whether events go anywhere.
+    pub fn is_wanted(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    /// The first event, at 0: no job of a trace is submitted earlier.
+    pub fn platform(
+        &mut self,
+        policy: String,
+        period: Option<Span>,
+        nodes: u32,
+    ) -> Result<(), WriteError> {
+        self.write(Time::default(), |_| {
+            let nodes = platform(nodes).into_iter().map(|node| PlatformNode {
+                name: node.name,
+                cpu: share(node.cpu.0, NODE_CPU.0),
+                mem: share(node.memory.0, NODE_MEMORY.0),
+            });
+            EventKind::Platform {
+                version: VERSION,
+                policy,
+                period,
+                nodes: nodes.collect(),
+            }
+        })
+    }
+
+    pub fn submit(&mut self, id: JobId) -> Result<(), WriteError> {
+        let job = job(self.trace, id);
+        self.write(job.submit, |name| EventKind::Submit {
+            job: name(id),
+            tasks: job.tasks,
+            cpu: share(job.cpu.0, NODE_CPU.0),
+            mem: share(job.memory.0, NODE_MEMORY.0),
+            mem_per_node: 0.0,
+            runtime: Some(job.runtime),
+        })
+    }
+
+    pub fn start(&mut self, t: Time, id: JobId, mapping: &Mapping) -> Result<(), WriteError> {
+        self.write(t, |name| EventKind::Start {
+            job: name(id),
+            nodes: tasks(mapping),
+        })
+    }
+
+    pub fn share(&mut self, t: Time, id: JobId, value: f64) -> Result<(), WriteError> {
+        self.write(t, |name| EventKind::Yield {
+            job: name(id),
+            value,
+        })
+    }
+
+    pub fn pause(&mut self, t: Time, id: JobId, lost: bool) -> Result<(), WriteError> {
+        self.write(t, |name| EventKind::Pause {
+            job: name(id),
+            lost,
+        })
+    }
+
+    pub fn resume(
+        &mut self,
+        t: Time,
+        id: JobId,
+        mapping: &Mapping,
+        stall: Span,
+    ) -> Result<(), WriteError> {
+        self.write(t, |name| EventKind::Resume {
+            job: name(id),
+            nodes: tasks(mapping),
+            stall: Some(stall),
+        })
+    }
+
+    pub fn migrate(
+        &mut self,
+        t: Time,
+        id: JobId,
+        mapping: &Mapping,
+        stall: Span,
+    ) -> Result<(), WriteError> {
+        self.write(t, |name| EventKind::Migrate {
+            job: name(id),
+            nodes: tasks(mapping),
+            stall: Some(stall),
+        })
+    }
+
+    pub fn finish(&mut self, t: Time, id: JobId) -> Result<(), WriteError> {
+        self.write(t, |name| EventKind::Finish {
+            job: name(id),
+            outcome: Default::default(),
+        })
+    }
+
+    fn write(
+        &mut self,
+        t: Time,
+        event: impl FnOnce(&dyn Fn(JobId) -> String) -> EventKind,
+    ) -> Result<(), WriteError> {
+        let trace = self.trace;
+        match &mut self.sink {
+            Some(sink) => sink(&Event::new(t, event(&|id| job(trace, id).id.clone()))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The job at this position of the trace.
+pub(crate) fn job(trace: &Trace, id: JobId) -> &crate::trace::TraceJob {
+    &trace.jobs[position(id)]
+}
+
+/// A job's identity in a simulation is its position in the trace.
+pub(crate) fn position(id: JobId) -> usize {
+    usize::try_from(id.0).unwrap_or(usize::MAX)
+}
+
+fn tasks(mapping: &Mapping) -> Vec<NodeIndex> {
+    let runs = mapping.iter();
+    runs.flat_map(|run| std::iter::repeat_n(run.node, run.tasks as usize))
+        .collect()
+}
+
+#[allow(clippy::cast_precision_loss)] // parts of a node are fewer than 2^53
+fn share(parts: u64, all: u64) -> f64 {
+    parts as f64 / all as f64
+}

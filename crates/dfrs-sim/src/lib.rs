@@ -1,0 +1,29 @@
+//! The simulator: replays traces of jobs under the policies of `dfrs-core`, which the plugin runs
+//! too, and under the batch schedulers that they are compared with.
+//!
+//! [`trace`] reads traces, [`simulate()`] runs one of them under one [`Scheduler`], [`metrics`] sums
+//! up what came of it. Same input, same result, on any machine; only the time that decisions take
+//! is measured and differs.
+#![forbid(unsafe_code)]
+
+mod batch;
+mod bound;
+pub mod generate;
+mod journal;
+pub mod metrics;
+mod mobility;
+mod outcome;
+mod overload;
+mod scheduler;
+mod simulate;
+pub mod trace;
+mod work;
+mod world;
+
+pub use batch::Batch;
+pub use bound::offline_bound;
+pub use mobility::{Cost, CostError, MobilityShares, SharesError};
+pub use outcome::{DecisionTimes, JobRecord, Outcome};
+pub use overload::Overload;
+pub use scheduler::{Scheduler, SchedulerError};
+pub use simulate::{Estimates, Settings, SimulationError, Sink, never_fits, simulate};

@@ -1,0 +1,7 @@
+//! What jobs can do beside the papers' free moves: which share of them, and what it costs.
+
+mod cost;
+mod shares;
+
+pub use cost::{Cost, CostError};
+pub use shares::{MobilityShares, SharesError};

@@ -1,0 +1,212 @@
+//! Which jobs of a trace can do what: traces do not say, so it is drawn.
+
+use std::str::FromStr;
+
+use dfrs_core::Mobility;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::trace::{Trace, scaled};
+
+/// All kinds; the last takes what the others leave.
+const KINDS: [Mobility; 4] = [
+    Mobility::Never,
+    Mobility::Restart,
+    Mobility::Park,
+    Mobility::Checkpoint,
+];
+
+/// Decimal digits of a share.
+const DIGITS: u32 = 9;
+
+/// All jobs, in the unit of a share.
+const WHOLE: u32 = 10u32.pow(DIGITS);
+
+/// The share of jobs of each kind. The default is the papers' world, in which all jobs are
+/// [`Mobility::Checkpoint`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MobilityShares {
+    /// Of all kinds but the last, in billionths; together at most one.
+    parts: [u32; KINDS.len() - 1],
+}
+
+impl MobilityShares {
+    /// Draws the kind of every job of the trace. It depends on the seed, these shares and the job's id
+    /// alone: not on other jobs, the machine or the number of threads. A job that cannot move keeps
+    /// that kind when shares of others grow. O(jobs).
+    pub fn draw(&self, seed: u64, trace: &mut Trace) {
+        for job in &mut trace.jobs {
+            job.mobility = self.kind(seed, &job.id);
+        }
+    }
+
+    fn kind(&self, seed: u64, id: &str) -> Mobility {
+        let mut place = drawn(seed, id);
+        let parts = self.parts.iter().zip(KINDS);
+        for (part, kind) in parts {
+            match place.checked_sub(*part) {
+                Some(rest) => place = rest,
+                None => return kind,
+            }
+        }
+        Mobility::Checkpoint
+    }
+}
+
+/// A number from 0 to less than `WHOLE`, by a generator whose values are the same in all versions.
+fn drawn(seed: u64, id: &str) -> u32 {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut generator = ChaCha8Rng::from_seed(key);
+    generator.set_stream(digest(id));
+    let place = (u128::from(generator.next_u64()) * u128::from(WHOLE)) >> 64;
+    u32::try_from(place).unwrap_or(0) // less than WHOLE
+}
+
+/// FNV-1a, 64 bits.
+fn digest(id: &str) -> u64 {
+    id.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Shares that make no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SharesError {
+    /// A part is not of the form KIND=SHARE.
+    #[error("{0:?} is not of the form KIND=SHARE; an example: park=0.7,checkpoint=0.2,never=0.1")]
+    Form(String),
+    /// There is no such kind.
+    #[error("{0:?} is no kind of mobility; allowed are checkpoint, park, restart, never")]
+    Kind(String),
+    /// A kind has two shares.
+    #[error("{0} is there twice; give each kind once")]
+    Twice(Mobility),
+    /// A share is no number from 0 to 1.
+    #[error("the share of {0} is {1:?}; allowed are 0 to 1")]
+    Share(Mobility, String),
+    /// There are more jobs than all.
+    #[error(
+        "the shares add up to more than 1; lower one of them (what is left to 1 is checkpoint)"
+    )]
+    TooMuch,
+}
+
+impl FromStr for MobilityShares {
+    type Err = SharesError;
+
+    /// Reads e.g. `park=0.7,checkpoint=0.2,never=0.1`. What is left to 1 is checkpoint.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut given: [Option<u32>; KINDS.len()] = [None; KINDS.len()];
+        for part in text.split(',') {
+            let Some((name, share)) = part.split_once('=') else {
+                return Err(SharesError::Form(part.trim().into()));
+            };
+            let (name, share) = (name.trim(), share.trim());
+            let Some(place) = KINDS
+                .iter()
+                .position(|kind| kind.to_string().eq_ignore_ascii_case(name))
+            else {
+                return Err(SharesError::Kind(name.into()));
+            };
+            let parts = scaled(share.as_bytes(), DIGITS)
+                .and_then(|parts| u32::try_from(parts).ok())
+                .filter(|parts| *parts <= WHOLE)
+                .ok_or_else(|| SharesError::Share(KINDS[place], share.into()))?;
+            if given[place].replace(parts).is_some() {
+                return Err(SharesError::Twice(KINDS[place]));
+            }
+        }
+        let parts = given.map(Option::unwrap_or_default);
+        if parts.iter().map(|part| u64::from(*part)).sum::<u64>() > u64::from(WHOLE) {
+            return Err(SharesError::TooMuch);
+        }
+        let [never, restart, park, _] = parts;
+        Ok(Self {
+            parts: [never, restart, park],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(text: &str) -> MobilityShares {
+        text.parse().expect("shares")
+    }
+
+    #[test]
+    fn what_is_left_is_checkpoint() {
+        let all = MobilityShares::default();
+        assert_eq!(all.kind(1, "a"), Mobility::Checkpoint);
+        assert_eq!(shares("checkpoint=1"), all);
+        assert_eq!(shares("checkpoint=0.3"), all);
+        assert_eq!(
+            shares("park=0.7,checkpoint=0.2,never=0.1"),
+            shares(" Never = 0.1 ,park=.7")
+        );
+        assert_eq!(shares("never=1").kind(7, "x"), Mobility::Never);
+        assert_eq!(shares("park=1").kind(7, "x"), Mobility::Park);
+        assert_eq!(shares("restart=1").kind(7, "x"), Mobility::Restart);
+    }
+
+    #[test]
+    fn shares_that_make_no_sense_are_one_line() {
+        let told = |text: &str| {
+            let told = text.parse::<MobilityShares>().unwrap_err().to_string();
+            assert!(!told.contains('\n'), "{told}");
+            told
+        };
+        assert!(told("").contains("KIND=SHARE"));
+        assert!(told("park").contains("\"park\" is not of the form"));
+        assert!(told("swap=0.5").contains("\"swap\" is no kind"));
+        assert!(told("park=0.5,Park=0.1").contains("park is there twice"));
+        for share in ["-0.1", "1.1", "nan", "", "1e9", "half"] {
+            assert!(told(&format!("park={share}")).contains("the share of park"));
+        }
+        assert!(told("park=0.7,checkpoint=0.2,never=0.2").contains("more than 1"));
+    }
+
+    /// The kinds of a seed never change, whatever version draws them. The numbers are those of another
+    /// implementation of the generator.
+    #[test]
+    fn what_is_drawn_is_fixed() {
+        let drawn_of = |seed| ["1", "2", "17", "x-1"].map(|id| drawn(seed, id));
+        assert_eq!(
+            drawn_of(1),
+            [236_862_199, 437_898_508, 507_437_680, 964_145_442]
+        );
+        assert_eq!(
+            drawn_of(2),
+            [346_877_349, 783_856_863, 179_768_561, 47_708_074]
+        );
+    }
+
+    #[test]
+    fn as_many_jobs_are_of_a_kind_as_asked() {
+        let mix = shares("park=0.5,restart=0.2,never=0.1");
+        let mut counts = [0; KINDS.len()];
+        for id in 0..10_000 {
+            let kind = mix.kind(3, &id.to_string());
+            counts[KINDS
+                .iter()
+                .position(|other| *other == kind)
+                .expect("a kind")] += 1;
+        }
+        // Ten standard deviations are at most 500.
+        for (count, share) in counts.into_iter().zip([1_000, 2_000, 5_000, 2_000]) {
+            assert!((share - 500..share + 500).contains(&count), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_cannot_move_stays_so_when_more_cannot() {
+        for id in 0..1_000 {
+            let id = id.to_string();
+            if shares("never=0.2,park=0.5").kind(5, &id) == Mobility::Never {
+                assert_eq!(shares("never=0.6").kind(5, &id), Mobility::Never);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What a simulation returns.
+
+use std::time::Duration;
+
+use dfrs_core::Time;
+
+/// What became of one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobRecord {
+    /// When it started first.
+    pub start: Time,
+    /// When it completed.
+    pub finish: Time,
+    /// How often it gave up its place.
+    pub pauses: u32,
+    /// How often it changed its place while it ran.
+    pub migrations: u32,
+    /// How many tasks changed nodes in these migrations.
+    pub migrated_tasks: u64,
+}
+
+/// How long decisions took on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DecisionTimes {
+    /// How many there were.
+    pub count: u64,
+    /// All together.
+    pub sum: Duration,
+    /// The longest.
+    pub longest: Duration,
+}
+
+impl DecisionTimes {
+    pub(crate) fn add(&mut self, time: Duration) {
+        self.count += 1;
+        self.sum += time;
+        self.longest = self.longest.max(time);
+    }
+}
+
+/// What a simulation returns: all of it follows from the input, but for the time that decisions took.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// One record for each job of the trace, in its order.
+    pub jobs: Vec<JobRecord>,
+    /// How long decisions took.
+    pub decisions: DecisionTimes,
+}

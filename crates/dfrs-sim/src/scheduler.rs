@@ -1,0 +1,87 @@
+//! Everything that can schedule a trace, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use dfrs_core::{Policy, PolicyError};
+
+use crate::batch::Batch;
+
+/// A policy of DFRS, or a batch scheduler to compare it with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scheduler {
+    /// A policy by one of the papers' names.
+    Dfrs(Policy),
+    /// A batch scheduler.
+    Batch(Batch),
+}
+
+/// A name that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; or a batch scheduler: {names}", names = Batch::ALL.map(Batch::name).join(", "))]
+pub struct SchedulerError(PolicyError);
+
+impl FromStr for Scheduler {
+    type Err = SchedulerError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let known = Batch::ALL
+            .into_iter()
+            .find(|batch| batch.name().eq_ignore_ascii_case(name));
+        match known {
+            Some(batch) => Ok(Self::Batch(batch)),
+            None => name.parse().map(Self::Dfrs).map_err(SchedulerError),
+        }
+    }
+}
+
+impl Scheduler {
+    /// What it does, in one line.
+    #[must_use]
+    pub fn description(&self) -> String {
+        match self {
+            Self::Dfrs(policy) => policy.description(),
+            Self::Batch(batch) => batch.description().into(),
+        }
+    }
+}
+
+impl fmt::Display for Scheduler {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dfrs(policy) => policy.fmt(formatter),
+            Self::Batch(batch) => formatter.write_str(batch.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_printed() {
+        for name in [
+            "FCFS",
+            "EASY",
+            "EASY/no-shadow",
+            "Conservative",
+            "GreedyPM*/per/OPT=MIN/MINVT=600",
+        ] {
+            assert_eq!(name.parse::<Scheduler>().unwrap().to_string(), name);
+            assert_eq!(
+                name.to_lowercase()
+                    .parse::<Scheduler>()
+                    .unwrap()
+                    .to_string(),
+                name
+            );
+        }
+        let error = "SJF".parse::<Scheduler>().unwrap_err().to_string();
+        assert!(
+            error.contains("SJF") && error.contains("EASY/no-shadow"),
+            "{error}"
+        );
+        assert!(!error.contains('\n'), "{error}");
+    }
+}

@@ -1,0 +1,163 @@
+//! One trace under one scheduler.
+
+use dfrs_core::{Bytes, Job, Mapping, Mobility, Span, Time};
+use dfrs_proto::journal::{Event, WriteError};
+
+use crate::journal::Journal;
+use crate::mobility::Cost;
+use crate::outcome::Outcome;
+use crate::scheduler::Scheduler;
+use crate::trace::{NODE_MEMORY, Trace};
+use crate::{batch, world};
+
+/// No simulation goes beyond this time: 2^61 microseconds are 73,000 years.
+pub(crate) const LAST: Time = Time(1 << 61);
+
+/// What a simulation depends on beside the trace and the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Settings {
+    /// Number of nodes, at least 1.
+    pub nodes: u32,
+    /// Time in which a resumed or migrated job makes no progress, not negative: the papers' flat
+    /// penalty.
+    pub penalty: Span,
+    /// The same for jobs that are parked; none: the penalty.
+    pub park_cost: Option<Cost>,
+    /// The same for jobs that are checkpointed; none: the penalty.
+    pub checkpoint_cost: Option<Cost>,
+    /// Memory of parked jobs that the swap of each node holds, in the unit of [`NODE_MEMORY`].
+    pub swap: Bytes,
+    /// Time between periodic remaps, above 0; none: the policy's own.
+    pub period: Option<Span>,
+    /// How batch schedulers know how long jobs run.
+    pub estimates: Estimates,
+    /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::Settings`]): as the plugin
+    /// does, and not as in the papers.
+    pub keep_equal_jobs: bool,
+}
+
+/// How batch schedulers know how long jobs run. DFRS does not ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Estimates {
+    /// Exactly.
+    #[default]
+    Perfect,
+    /// From the jobs' users ([`crate::trace::TraceJob::estimate`]). What a user did not say is known
+    /// exactly.
+    User,
+}
+
+impl Settings {
+    /// What the papers take: a penalty of 300 s, each policy's own period, perfect estimates. Swap is
+    /// as much as memory.
+    #[must_use]
+    pub const fn new(nodes: u32) -> Self {
+        Self {
+            nodes,
+            penalty: Span::from_seconds(300),
+            park_cost: None,
+            checkpoint_cost: None,
+            swap: NODE_MEMORY,
+            period: None,
+            estimates: Estimates::Perfect,
+            keep_equal_jobs: false,
+        }
+    }
+
+    /// Time in which the job makes no progress when it comes back or moves to these nodes. A job that
+    /// has lost its work starts again, and starting costs nothing.
+    pub(crate) fn stall(&self, job: &Job, mapping: &Mapping) -> Span {
+        let cost = match job.mobility {
+            Mobility::Checkpoint => self.checkpoint_cost,
+            Mobility::Park => self.park_cost,
+            Mobility::Restart => Some(Cost::default()),
+            Mobility::Never => None,
+        };
+        cost.unwrap_or(Cost::flat(self.penalty)).of(job, mapping)
+    }
+}
+
+/// Takes the events of the journal, in time order.
+pub type Sink<'a> = &'a mut dyn FnMut(&Event) -> Result<(), WriteError>;
+
+/// Why a simulation did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// A job that no empty cluster holds.
+    #[error("job {id} does not fit on {nodes} nodes ({why}); use more nodes or leave it out")]
+    NeverFits {
+        /// The job.
+        id: String,
+        /// How many nodes there are.
+        nodes: u32,
+        /// What is too much.
+        why: String,
+    },
+    /// Jobs are left and nothing will ever happen again.
+    #[error("job {id} waits at {now} and {scheduler} will never start it; use another policy")]
+    Stuck {
+        /// The first of the jobs.
+        id: String,
+        /// When.
+        now: Time,
+        /// Name of the scheduler.
+        scheduler: String,
+    },
+    /// Time runs beyond all bounds.
+    #[error("the jobs of the trace take more than 70,000 years; check its run times")]
+    TooLong,
+    /// The journal cannot be written.
+    #[error("{0}")]
+    Journal(#[from] WriteError),
+}
+
+/// Why the job can never start under the scheduler on so many nodes; `None` if it can.
+///
+/// A batch scheduler gives each task a node of its own; DFRS puts several tasks on one node where
+/// memory allows.
+#[must_use]
+pub fn never_fits(
+    job: &crate::trace::TraceJob,
+    scheduler: &Scheduler,
+    nodes: u32,
+) -> Option<String> {
+    match scheduler {
+        Scheduler::Batch(_) if job.tasks > nodes => Some(format!(
+            "it has {} tasks, each on a node of its own",
+            job.tasks
+        )),
+        Scheduler::Dfrs(_) if !job.fits_shared(nodes) => {
+            Some(format!("the memory of its {} tasks is too much", job.tasks))
+        }
+        _ => None,
+    }
+}
+
+/// Simulates the trace. O(events × (jobs in the system + the decision)).
+///
+/// # Errors
+///
+/// See [`SimulationError`].
+pub fn simulate<'a>(
+    trace: &'a Trace,
+    scheduler: &Scheduler,
+    settings: &Settings,
+    sink: Option<Sink<'a>>,
+) -> Result<Outcome, SimulationError> {
+    for job in &trace.jobs {
+        if let Some(why) = never_fits(job, scheduler, settings.nodes) {
+            let (id, nodes) = (job.id.clone(), settings.nodes);
+            return Err(SimulationError::NeverFits { id, nodes, why });
+        }
+    }
+    let journal = Journal::new(trace, sink);
+    match scheduler {
+        Scheduler::Batch(batch) => batch::run(trace, *batch, settings, journal),
+        Scheduler::Dfrs(policy) => {
+            let mut policy = policy.clone();
+            policy.settings.period = settings.period.unwrap_or(policy.settings.period);
+            policy.settings.keep_equal_jobs = settings.keep_equal_jobs;
+            world::run(trace, policy, settings, journal)
+        }
+    }
+}

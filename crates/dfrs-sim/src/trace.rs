@@ -1,0 +1,149 @@
+//! Traces: which jobs were submitted when.
+
+mod csv;
+mod decimal;
+mod file;
+mod lines;
+mod model;
+mod read;
+pub mod sacct;
+mod swf;
+mod write;
+
+use dfrs_core::{Bytes, Cores, Job, JobId, Mobility, Node, Span, Time};
+
+use crate::outcome::JobRecord;
+pub use decimal::scaled;
+pub use file::open;
+pub use lines::decompressed;
+pub use model::Model;
+pub use read::{BadLine, Reading, TraceError, read, read_file};
+pub use write::write_csv;
+
+/// CPU capacity of a simulated node. Needs are fractions of it, to a millionth.
+pub const NODE_CPU: Cores = Cores::from_cores(1);
+
+/// Memory of a simulated node, in parts of which it has this many. Requirements are fractions of
+/// it, to a part.
+pub const NODE_MEMORY: Bytes = Bytes(1_000_000_000_000);
+
+/// The most tasks that a job of a trace may have. More is taken for an error in the trace.
+pub const MOST_TASKS: u32 = 1 << 20;
+
+/// The most nodes that a machine may have. What a trace says beyond that is ignored.
+pub const MOST_NODES: u32 = 1_000_000;
+
+/// The longest time that a trace may name, in seconds; the journal's limit.
+pub const MOST_SECONDS: i64 = 1 << 32;
+
+/// One job of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TraceJob {
+    /// Its id as the trace has it, unique in the trace.
+    pub id: String,
+    /// When it is submitted.
+    pub submit: Time,
+    /// Number of its tasks, 1 to [`MOST_TASKS`].
+    pub tasks: u32,
+    /// CPU need of one task, above 0 and at most [`NODE_CPU`].
+    pub cpu: Cores,
+    /// Memory requirement of one task, at most [`NODE_MEMORY`].
+    pub memory: Bytes,
+    /// Dedicated execution time, not negative.
+    pub runtime: Span,
+    /// What its user said that it would take, above 0; `None` if the trace does not say.
+    pub estimate: Option<Span>,
+    /// How it can give up its place.
+    pub mobility: Mobility,
+    /// How long it waited where the trace comes from, not negative; `None` if the trace does not say.
+    pub waited: Option<Span>,
+    /// How long it was suspended there, after its start; not part of the run time.
+    pub suspended: Span,
+}
+
+impl TraceJob {
+    /// A job that can move as in the papers, and whose user said nothing about its run time.
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        submit: Time,
+        tasks: u32,
+        cpu: Cores,
+        memory: Bytes,
+        runtime: Span,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            submit,
+            tasks,
+            cpu,
+            memory,
+            runtime,
+            estimate: None,
+            mobility: Mobility::Checkpoint,
+            waited: None,
+            suspended: Span::ZERO,
+        }
+    }
+
+    /// The job as decisions see it when it is submitted.
+    #[must_use]
+    pub fn to_job(&self, id: JobId) -> Job {
+        Job {
+            mobility: self.mobility,
+            ..Job::new(id, self.submit, self.tasks, self.cpu, self.memory)
+        }
+    }
+
+    /// Whether its tasks fit on so many empty nodes, several on one node where memory allows.
+    #[must_use]
+    pub fn fits_shared(&self, nodes: u32) -> bool {
+        let per_node = NODE_MEMORY.0.checked_div(self.memory.0).unwrap_or(u64::MAX);
+        per_node.saturating_mul(u64::from(nodes)) >= u64::from(self.tasks)
+    }
+
+    /// CPU need of all tasks, in nodes.
+    #[must_use]
+    pub fn nodes_needed(&self) -> f64 {
+        #[allow(clippy::cast_precision_loss)] // a share of a node, to the microcore
+        let need = self.cpu.0 as f64 / NODE_CPU.0 as f64;
+        f64::from(self.tasks) * need
+    }
+}
+
+/// A trace: its jobs ascending by submission; those of one instant in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Trace {
+    /// The jobs.
+    pub jobs: Vec<TraceJob>,
+    /// Number of nodes of the machine, where the trace says so.
+    pub nodes: Option<u32>,
+    /// Whether the format says how much memory jobs require. Without it they require none.
+    pub has_memory: bool,
+}
+
+impl Trace {
+    /// What became of the jobs where the trace comes from: each waited, and then ran but for the time in
+    /// which it was suspended.
+    /// `None` unless the trace says of all jobs how long they waited.
+    #[must_use]
+    pub fn as_it_was(&self) -> Option<Vec<JobRecord>> {
+        let record = |job: &TraceJob| {
+            let start = job.submit + job.waited?;
+            Some(JobRecord {
+                start,
+                finish: start + job.runtime + job.suspended,
+                ..JobRecord::default()
+            })
+        };
+        self.jobs.iter().map(record).collect()
+    }
+}
+
+/// So many equal nodes, named `n0` and so on.
+#[must_use]
+pub fn platform(nodes: u32) -> Vec<Node> {
+    (0..nodes)
+        .map(|node| Node::new(format!("n{node}"), NODE_CPU, NODE_MEMORY))
+        .collect()
+}

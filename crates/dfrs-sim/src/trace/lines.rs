@@ -1,0 +1,116 @@
+//! The lines of a file that may be compressed.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// The longest line that is read, in bytes. No line of any format comes near.
+pub(super) const LONGEST: usize = 64 << 10;
+
+/// The longest file that is read, uncompressed, in bytes: a bomb must have an end.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// What some editors put before the first line of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What a gzip file begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// `input`, decompressed if it begins as a gzip file does.
+///
+/// # Errors
+///
+/// Those of reading its beginning.
+pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+    if input.fill_buf()?.starts_with(&GZIP) {
+        let decoder = MultiGzDecoder::new(input);
+        Ok(Box::new(BufReader::with_capacity(1 << 16, decoder)))
+    } else {
+        Ok(Box::new(input))
+    }
+}
+
+/// One line after the other, counted from 1.
+pub(super) struct Lines<R> {
+    input: R,
+    /// The number of the line that was read last.
+    pub number: usize,
+    /// What is read and not handed out yet is from `start` to `end`.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Bytes read so far.
+    total: u64,
+}
+
+impl<R: Read> Lines<R> {
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            number: 0,
+            buffer: vec![0; 2 * LONGEST],
+            start: 0,
+            end: 0,
+            total: 0,
+        }
+    }
+
+    /// The next line without white space at its ends (nor a byte order mark before the first);
+    /// `None` at the end of the file. A line or file that is too long is an error of kind
+    /// `InvalidData`.
+    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        self.number += 1;
+        let mut searched = 0;
+        let length = loop {
+            let rest = &self.buffer[self.start..self.end];
+            if let Some(at) = memchr::memchr(b'\n', &rest[searched..]) {
+                break searched + at;
+            }
+            searched = rest.len();
+            if searched > LONGEST {
+                break searched;
+            }
+            if self.fill()? == 0 {
+                if searched == 0 {
+                    return Ok(None);
+                }
+                break searched;
+            }
+        };
+        if length > LONGEST {
+            let what = format!("the line is longer than {LONGEST} bytes; is this a trace?");
+            return Err(invalid(what));
+        }
+        let line = &self.buffer[self.start..self.start + length];
+        self.start = self.end.min(self.start + length + 1);
+        let marked = if self.number == 1 { MARK } else { b"" };
+        Ok(Some(line.strip_prefix(marked).unwrap_or(line).trim_ascii()))
+    }
+
+    /// Reads on, and returns how many bytes there were.
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let read = loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result,
+            }
+        };
+        let read = read.map_err(|error| {
+            io::Error::new(error.kind(), format!("{error}; is the file whole?"))
+        })?;
+        self.end += read;
+        self.total += read as u64;
+        if self.total > MOST_BYTES {
+            let what = format!("the file is longer than {MOST_BYTES} bytes; split it");
+            return Err(invalid(what));
+        }
+        Ok(read)
+    }
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}

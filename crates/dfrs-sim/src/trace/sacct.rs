@@ -1,0 +1,173 @@
+//! Dumps of Slurm's accounting, as `sacct --parsable2` prints them: what a site's jobs asked for, what
+//! they used, and when they ran. Column formats are those of Slurm's `src/sacct/print.c`, 20.11 to 26.05.
+//!
+//! [`read_dump`] reads what the dump says; [`to_trace`] makes of it what can be simulated.
+
+mod convert;
+mod fields;
+mod header;
+mod records;
+mod steps;
+
+use std::io::{self, BufRead};
+
+use dfrs_core::{Bytes, Span, Time};
+
+use super::lines::{Lines, decompressed};
+use super::read::BadLine;
+use records::Records;
+
+pub use convert::{Assumed, CpuRule, MemoryRule, Rules, Site, SiteTrace, to_trace};
+pub use header::is_dump;
+
+/// The command that makes a dump with everything that is of use.
+pub const COMMAND: &str = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert \
+    --starttime=2026-10-01 --endtime=2026-11-01 \
+    --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State";
+
+/// The most lines that a dump may have. Each takes up to about 300 bytes of memory.
+const MOST_LINES: usize = 8_000_000;
+
+/// Why there is no dump.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// The input cannot be read to its end.
+    #[error("line {line}: cannot be read: {source}")]
+    Io {
+        /// Counted from 1.
+        line: usize,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The first line does not name columns.
+    #[error("line {line}: {what}; make the dump with: {COMMAND}")]
+    Header {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A line makes no sense, and none may.
+    #[error("{0}; correct it, or leave out --strict to skip such lines")]
+    Strict(BadLine),
+    /// More lines than anybody can mean.
+    #[error("has more than {MOST_LINES} lines; split it")]
+    TooMany,
+    /// No job of the dump ran from start to end.
+    #[error("has no job that ran and ended{}; is the period right? Make the dump with: {COMMAND}", first(.0))]
+    Empty(Option<BadLine>),
+}
+
+fn first(bad: &Option<BadLine>) -> String {
+    bad.as_ref()
+        .map_or(String::new(), |bad| format!(" ({bad})"))
+}
+
+/// One run of a job at the site: from its start to its end. A job that was requeued has several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The line of the dump, counted from 1.
+    pub line: usize,
+    /// The job's id as the dump has it; later runs of the same job end in `#2`, `#3` and so on.
+    pub id: String,
+    /// When it could have started: when it was submitted or, where the dump says so, became eligible.
+    pub submit: Time,
+    /// When it started, not before `submit`.
+    pub start: Time,
+    /// When it ended, not before `start`.
+    pub end: Time,
+    /// How long it was suspended in between, as far as the dump says.
+    pub suspended: Span,
+    /// Nodes that it had, at least 1.
+    pub nodes: u32,
+    /// CPUs that it had on all of them, at least 1.
+    pub cpus: u32,
+    /// Memory that Slurm kept for it on each node because it asked for some; none if unknown or 0.
+    pub requested: Option<Bytes>,
+    /// The most memory that its steps had at one time on one node, as far as the dump tells it; none
+    /// if it was not measured.
+    pub resident: Option<Bytes>,
+    /// CPU time that it used; none if it was not measured.
+    pub cpu_time: Option<Span>,
+    /// Its time limit; none if there was none, or it is not known.
+    pub limit: Option<Span>,
+}
+
+impl Run {
+    /// How long it ran: without the time in which it was suspended.
+    #[must_use]
+    pub fn elapsed(&self) -> Span {
+        Span(self.end.since(self.start).0 - self.suspended.0)
+    }
+}
+
+/// What a dump says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dump {
+    /// What ran from start to end, ascending by submission.
+    pub runs: Vec<Run>,
+    /// The first lines that make no sense, ascending, at most 100.
+    pub bad: Vec<BadLine>,
+    /// How many lines make no sense. Each of them is left out.
+    pub bad_lines: usize,
+    /// Jobs that had not ended when the dump was made.
+    pub unfinished: usize,
+    /// Jobs that ended (were cancelled, as a rule) before they started.
+    pub never_ran: usize,
+    /// Runs of jobs that other runs came before: requeued or resized ones.
+    pub repeated: usize,
+    /// Components of heterogeneous jobs; each counts as a job of its own.
+    pub components: usize,
+    /// Lines of steps whose job is not in the dump.
+    pub stray_steps: usize,
+    /// Lines of steps whose job is.
+    pub steps: usize,
+    /// Whether submission is when jobs became eligible (column Eligible).
+    pub eligible: bool,
+    /// Whether times are UNIX seconds rather than local time.
+    pub unix_time: bool,
+}
+
+/// Reads a dump, which may be compressed with gzip. A line that makes no sense is left out and told,
+/// or with `strict` refused. O(n log n).
+///
+/// # Errors
+///
+/// See [`DumpError`].
+pub fn read_dump(input: impl BufRead, strict: bool) -> Result<Dump, DumpError> {
+    let input = decompressed(input).map_err(|source| DumpError::Io { line: 1, source })?;
+    let mut lines = Lines::new(input);
+    let mut records: Option<Records> = None;
+    loop {
+        let text = match lines.next() {
+            Ok(Some(text)) => text.to_vec(),
+            Ok(None) => break,
+            Err(source) => {
+                let line = lines.number;
+                return Err(DumpError::Io { line, source });
+            }
+        };
+        if text.is_empty() {
+            continue;
+        }
+        if lines.number > MOST_LINES {
+            return Err(DumpError::TooMany);
+        }
+        match &mut records {
+            Some(records) => records.add(lines.number, &text)?,
+            None => {
+                let line = lines.number;
+                let columns =
+                    header::Columns::of(&text).map_err(|what| DumpError::Header { line, what })?;
+                records = Some(Records::new(columns, strict));
+            }
+        }
+    }
+    match records {
+        Some(records) => records.finish(),
+        None => Err(DumpError::Header {
+            line: 1,
+            what: "the file is empty".into(),
+        }),
+    }
+}

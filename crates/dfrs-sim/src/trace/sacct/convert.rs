@@ -1,0 +1,427 @@
+//! What ran at a site, as traces for the simulator.
+
+use dfrs_core::{Bytes, Cores, Span};
+
+use super::{Dump, Run};
+use crate::trace::read::BadLine;
+use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+
+/// The smallest CPU need that is believed, as one part of so many of what the job had.
+const LEAST_PART: u64 = 100;
+
+/// The machine: equal nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Number of nodes, at least 1.
+    pub nodes: u32,
+    /// CPUs of a node as Slurm counts them, at least 1.
+    pub cpus_per_node: u32,
+    /// Memory of a node that jobs can have, above 0.
+    pub memory_per_node: Bytes,
+}
+
+/// What a job's CPU need is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CpuRule {
+    /// The CPU time that it used over that of the CPUs that it had: at least a hundredth of these and at
+    /// most all; all of them where it was not measured.
+    #[default]
+    Measured,
+    /// All CPUs that it had.
+    Requested,
+}
+
+/// What a job's memory requirement is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryRule {
+    /// What it asked for, which Slurm keeps for it, used or not. Where it asked for nothing: what was
+    /// measured, with the headroom.
+    #[default]
+    Requested,
+    /// What was measured, with the headroom, and at most what it asked for; where nothing was measured,
+    /// what it asked for.
+    Measured,
+}
+
+/// How jobs of a dump are taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// The CPU need.
+    pub cpu: CpuRule,
+    /// The memory requirement.
+    pub memory: MemoryRule,
+    /// What is added to measured memory, in hundredths of it.
+    pub headroom_percent: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            cpu: CpuRule::default(),
+            memory: MemoryRule::default(),
+            headroom_percent: 20,
+        }
+    }
+}
+
+/// For how many jobs something had to be assumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Assumed {
+    /// Their CPU time was not measured: they need all CPUs that they had.
+    pub cpu_not_measured: usize,
+    /// They used less than a hundredth of their CPUs' time, and need a hundredth.
+    pub cpu_raised: usize,
+    /// They used more CPU time than their CPUs have, and need all of them.
+    pub cpu_lowered: usize,
+    /// They asked for no memory (or for all of the node's, which looks the same); what was measured
+    /// counts.
+    pub memory_not_requested: usize,
+    /// Their memory was not measured though measurements count; what they asked for counts.
+    pub memory_not_measured: usize,
+    /// Neither: the same share of the node's memory as of its CPUs.
+    pub memory_unknown: usize,
+}
+
+/// A dump as the simulator takes it.
+#[derive(Clone, Debug, Default)]
+pub struct SiteTrace {
+    /// For DFRS: each job has one task for each node that it had, with its share of the CPUs and of the
+    /// memory.
+    pub trace: Trace,
+    /// For batch schedulers: the same jobs in the same order, a task for each CPU that Slurm would count
+    /// as taken (by the job's CPUs or by its memory, whichever is more). A node is a CPU.
+    pub by_cpus: Trace,
+    /// CPUs that each of them had, in the same order.
+    pub cpus: Vec<u32>,
+    /// Runs that no node of the site could have held, by lines of the dump.
+    pub misfits: Vec<BadLine>,
+    /// CPU time that the CPUs of these had.
+    pub misfit_cpu_time: Span,
+    /// What had to be assumed.
+    pub assumed: Assumed,
+}
+
+/// Makes traces of a dump. O(n).
+#[must_use]
+pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
+    let mut all = SiteTrace::default();
+    for run in &dump.runs {
+        if let Some(what) = misfit(run, site) {
+            let time = run.elapsed().0.saturating_mul(i64::from(run.cpus));
+            all.misfit_cpu_time = Span(all.misfit_cpu_time.0.saturating_add(time));
+            all.misfits.push(BadLine {
+                line: run.line,
+                what,
+            });
+            continue;
+        }
+        let cpu = cpu_need(run, site, rules, &mut all.assumed);
+        let bytes = memory(run, site, rules, &mut all.assumed);
+        let memory = share(NODE_MEMORY, bytes.0, site.memory_per_node.0);
+        all.trace.jobs.push(job(run, run.nodes, cpu, memory));
+        let taken = cpus_taken(run, site, bytes);
+        all.by_cpus
+            .jobs
+            .push(job(run, taken, NODE_CPU, Bytes::ZERO));
+        all.cpus.push(run.cpus);
+    }
+    all.trace.nodes = Some(site.nodes);
+    all.trace.has_memory = true;
+    all.by_cpus.nodes = Some(site.nodes.saturating_mul(site.cpus_per_node));
+    all
+}
+
+fn job(run: &Run, tasks: u32, cpu: Cores, memory: Bytes) -> TraceJob {
+    let job = TraceJob::new(&run.id, run.submit, tasks, cpu, memory, run.elapsed());
+    let estimate = run.limit.filter(|limit| *limit > Span::ZERO);
+    TraceJob {
+        estimate,
+        waited: Some(run.start.since(run.submit)),
+        suspended: run.suspended,
+        ..job
+    }
+}
+
+fn misfit(run: &Run, site: &Site) -> Option<String> {
+    let Run {
+        id, nodes, cpus, ..
+    } = run;
+    let has = if run.nodes > site.nodes {
+        format!("{nodes} nodes, there are {} (--nodes)", site.nodes)
+    } else if u64::from(*cpus) > u64::from(*nodes) * u64::from(site.cpus_per_node) {
+        format!(
+            "{cpus} CPUs on {nodes} nodes, a node has {} (--cpus-per-node)",
+            site.cpus_per_node
+        )
+    } else if run
+        .requested
+        .is_some_and(|asked| asked > site.memory_per_node)
+    {
+        let mebibytes = |bytes: Bytes| bytes.0 >> 20;
+        format!(
+            "{}M of memory on a node, which has {}M (--memory-per-node)",
+            run.requested.map_or(0, mebibytes),
+            mebibytes(site.memory_per_node)
+        )
+    } else {
+        return None;
+    };
+    Some(format!("job {id} had {has}"))
+}
+
+/// CPU need of one task: of its share of the job's CPUs, the part that was used.
+fn cpu_need(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Cores {
+    let had = u128::from(run.elapsed().0.unsigned_abs()) * u128::from(run.cpus);
+    let used = match (rules.cpu, run.cpu_time) {
+        (CpuRule::Requested, _) => had,
+        (CpuRule::Measured, Some(time)) if had > 0 => u128::from(time.0.unsigned_abs()),
+        (CpuRule::Measured, _) => {
+            assumed.cpu_not_measured += 1;
+            had
+        }
+    };
+    let least = had.div_ceil(u128::from(LEAST_PART));
+    assumed.cpu_raised += usize::from(used < least);
+    assumed.cpu_lowered += usize::from(used > had);
+    let (used, had) = if had == 0 {
+        (1, 1)
+    } else {
+        (used.clamp(least, had), had)
+    };
+    let on_a_node = u128::from(NODE_CPU.0) * u128::from(run.cpus) * used;
+    let all = u128::from(run.nodes) * u128::from(site.cpus_per_node) * had;
+    let need = u64::try_from(on_a_node.div_ceil(all.max(1))).unwrap_or(u64::MAX);
+    Cores(need.clamp(1, NODE_CPU.0))
+}
+
+/// Memory that is required on each node.
+fn memory(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Bytes {
+    let measured = run.resident.map(|bytes| {
+        let percent = u128::from(rules.headroom_percent) + 100;
+        let bytes = u128::from(bytes.0) * percent / 100;
+        let most = run.requested.unwrap_or(site.memory_per_node);
+        Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).min(most)
+    });
+    match (rules.memory, run.requested, measured) {
+        (MemoryRule::Requested, Some(asked), _) => asked,
+        (MemoryRule::Measured, _, Some(measured)) => measured,
+        (MemoryRule::Requested, None, Some(measured)) => {
+            assumed.memory_not_requested += 1;
+            measured
+        }
+        (MemoryRule::Measured, Some(asked), None) => {
+            assumed.memory_not_measured += 1;
+            asked
+        }
+        (_, None, None) => {
+            assumed.memory_unknown += 1;
+            let nodes_cpus = u64::from(run.nodes) * u64::from(site.cpus_per_node);
+            share(site.memory_per_node, u64::from(run.cpus), nodes_cpus)
+        }
+    }
+}
+
+/// `all` × `part` / `whole`, rounded up, at most `all`.
+fn share(all: Bytes, part: u64, whole: u64) -> Bytes {
+    let bytes = (u128::from(all.0) * u128::from(part)).div_ceil(u128::from(whole.max(1)));
+    Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).min(all)
+}
+
+/// CPUs that the job takes from others under a batch scheduler: those that it had or, if more, as many as
+/// go with the memory that it requires on each node.
+fn cpus_taken(run: &Run, site: &Site, memory: Bytes) -> u32 {
+    let cpus = Bytes(u64::from(site.cpus_per_node));
+    let by_memory = share(cpus, memory.0, site.memory_per_node.0).0 * u64::from(run.nodes);
+    run.cpus.max(u32::try_from(by_memory).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfrs_core::Time;
+
+    const GIB: u64 = 1 << 30;
+    const SITE: Site = Site {
+        nodes: 4,
+        cpus_per_node: 32,
+        memory_per_node: Bytes(128 * GIB),
+    };
+
+    fn run() -> Run {
+        Run {
+            line: 7,
+            id: "17".into(),
+            submit: Time::from_seconds(0),
+            start: Time::from_seconds(50),
+            end: Time::from_seconds(150),
+            suspended: Span::ZERO,
+            nodes: 2,
+            cpus: 16,
+            requested: Some(Bytes(64 * GIB)),
+            resident: Some(Bytes(10 * GIB)),
+            cpu_time: Some(Span::from_seconds(400)),
+            limit: Some(Span::from_seconds(600)),
+        }
+    }
+
+    fn converted(run: Run, rules: Rules) -> SiteTrace {
+        let runs = vec![run];
+        let dump = Dump {
+            runs,
+            ..Dump::default()
+        };
+        to_trace(&dump, &SITE, &rules)
+    }
+
+    fn of(run: Run, rules: Rules) -> (TraceJob, Assumed) {
+        let all = converted(run, rules);
+        (all.trace.jobs[0].clone(), all.assumed)
+    }
+
+    const MEASURED: Rules = Rules {
+        cpu: CpuRule::Measured,
+        memory: MemoryRule::Measured,
+        headroom_percent: 20,
+    };
+
+    #[test]
+    fn a_job_has_a_task_on_each_node_with_what_it_used() {
+        // 8 of 32 CPUs on each node, a quarter of their time.
+        let (job, assumed) = of(run(), Rules::default());
+        assert_eq!((job.tasks, job.cpu), (2, Cores(62_500)));
+        assert_eq!(job.memory, Bytes(NODE_MEMORY.0 / 2));
+        assert_eq!(job.runtime, Span::from_seconds(100));
+        assert_eq!(job.estimate, Some(Span::from_seconds(600)));
+        assert_eq!(assumed, Assumed::default());
+        let (job, _) = of(run(), MEASURED);
+        assert_eq!(job.memory, Bytes(NODE_MEMORY.0 * 12 / 128));
+        let requested = Rules {
+            cpu: CpuRule::Requested,
+            ..MEASURED
+        };
+        assert_eq!(of(run(), requested).0.cpu, Cores(250_000));
+    }
+
+    #[test]
+    fn the_site_and_batch_schedulers_get_the_same_jobs() {
+        let all = converted(run(), Rules::default());
+        let record = &all.trace.as_it_was().expect("records")[0];
+        assert_eq!(
+            (record.start, record.finish),
+            (Time::from_seconds(50), Time::from_seconds(150))
+        );
+        // Half of the memory of two nodes is that of 32 CPUs.
+        assert_eq!(
+            (all.by_cpus.jobs[0].tasks, all.by_cpus.nodes),
+            (32, Some(128))
+        );
+        let taken = |requested: Option<u64>, rules: Rules| {
+            let mut run = run();
+            run.requested = requested.map(|count| Bytes(count * GIB));
+            converted(run, rules).by_cpus.jobs[0].tasks
+        };
+        assert_eq!(taken(Some(1), Rules::default()), 16);
+        // 44 of 128 GiB go with 11 of 32 CPUs; measured, it is 12 GiB.
+        assert_eq!(taken(Some(44), Rules::default()), 22);
+        assert_eq!(taken(Some(44), MEASURED), 16);
+        let mut unknown = run();
+        (unknown.requested, unknown.resident) = (None, None);
+        assert_eq!(
+            converted(unknown, Rules::default()).by_cpus.jobs[0].tasks,
+            16
+        );
+    }
+
+    #[test]
+    fn cpu_needs_are_bounded_by_what_the_job_had() {
+        let cpu = |time: Option<i64>| {
+            let mut run = run();
+            run.cpu_time = time.map(Span::from_seconds);
+            let (job, assumed) = of(run, MEASURED);
+            let counts = (
+                assumed.cpu_not_measured,
+                assumed.cpu_raised,
+                assumed.cpu_lowered,
+            );
+            (job.cpu.0, counts)
+        };
+        assert_eq!(cpu(None), (250_000, (1, 0, 0)));
+        assert_eq!(cpu(Some(1600)), (250_000, (0, 0, 0)));
+        assert_eq!(cpu(Some(1601)), (250_000, (0, 0, 1)));
+        assert_eq!(cpu(Some(16)), (2_500, (0, 0, 0)));
+        assert_eq!(cpu(Some(15)), (2_500, (0, 1, 0)));
+        let mut at_once = run();
+        at_once.end = at_once.start;
+        let (job, assumed) = of(at_once, MEASURED);
+        assert_eq!((job.cpu.0, assumed.cpu_not_measured), (250_000, 1));
+    }
+
+    #[test]
+    fn memory_that_was_not_asked_for_or_measured_is_assumed_and_told() {
+        let memory = |requested: Option<u64>, resident: Option<u64>, rules: Rules| {
+            let mut run = run();
+            run.requested = requested.map(|count| Bytes(count * GIB));
+            run.resident = resident.map(|count| Bytes(count * GIB));
+            let (job, assumed) = of(run, rules);
+            let counts = (
+                assumed.memory_not_requested,
+                assumed.memory_not_measured,
+                assumed.memory_unknown,
+            );
+            (job.memory.0 / (NODE_MEMORY.0 / 128), counts)
+        };
+        let asked = Rules::default();
+        assert_eq!(memory(None, Some(10), asked), (12, (1, 0, 0)));
+        assert_eq!(memory(None, None, asked), (32, (0, 0, 1)));
+        assert_eq!(memory(Some(5), None, asked), (5, (0, 0, 0)));
+        assert_eq!(memory(Some(5), None, MEASURED), (5, (0, 1, 0)));
+        assert_eq!(memory(Some(11), Some(10), MEASURED), (11, (0, 0, 0)));
+        assert_eq!(memory(None, Some(10), MEASURED), (12, (0, 0, 0)));
+        assert_eq!(memory(None, Some(120), MEASURED), (128, (0, 0, 0)));
+        assert_eq!(memory(None, None, MEASURED), (32, (0, 0, 1)));
+    }
+
+    #[test]
+    fn what_no_node_could_have_held_is_left_out_and_told() {
+        let told = |change: &dyn Fn(&mut Run)| {
+            let mut run = run();
+            change(&mut run);
+            let all = converted(run, Rules::default());
+            assert!(all.trace.jobs.is_empty() && all.cpus.is_empty());
+            assert!(all.misfit_cpu_time > Span::ZERO);
+            all.misfits[0].to_string()
+        };
+        assert!(
+            told(&|run| run.nodes = 5)
+                .contains("line 7: job 17 had 5 nodes, there are 4 (--nodes)")
+        );
+        assert!(
+            told(&|run| run.cpus = 65)
+                .contains("65 CPUs on 2 nodes, a node has 32 (--cpus-per-node)")
+        );
+        let memory = told(&|run| run.requested = Some(Bytes(129 * GIB)));
+        assert!(
+            memory.contains("132096M of memory on a node, which has 131072M"),
+            "{memory}"
+        );
+    }
+
+    #[test]
+    fn numbers_at_their_limits_do_no_harm() {
+        let mut most = run();
+        most.end = Time::from_seconds(crate::trace::MOST_SECONDS);
+        most.nodes = 4;
+        most.cpus = 128;
+        most.requested = Some(Bytes(128 * GIB));
+        most.cpu_time = Some(Span(i64::MAX));
+        most.resident = Some(Bytes(u64::MAX));
+        let (job, _) = of(
+            most,
+            Rules {
+                headroom_percent: u32::MAX,
+                ..MEASURED
+            },
+        );
+        assert_eq!((job.cpu, job.memory), (NODE_CPU, NODE_MEMORY));
+    }
+}

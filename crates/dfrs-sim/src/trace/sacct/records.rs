@@ -1,0 +1,315 @@
+//! Lines of jobs and of their steps become runs.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::{Bytes, Time};
+
+use super::fields::{self, Per};
+use super::header::{Column, Columns};
+use super::steps::{Step, measure};
+use super::{Dump, DumpError, Run};
+use crate::trace::MOST_TASKS;
+use crate::trace::read::{BadLine, MOST_TOLD};
+use crate::trace::swf::shown;
+
+/// The longest id of a job or step that is believed, in bytes.
+const LONGEST_ID: usize = 256;
+
+/// States of jobs that have not ended, whatever their end is said to be.
+const UNFINISHED: [&[u8]; 13] = [
+    b"PENDING",
+    b"RUNNING",
+    b"SUSPENDED",
+    b"COMPLETING",
+    b"CONFIGURING",
+    b"EXPEDITING",
+    b"REQUEUE_FED",
+    b"REQUEUE_HOLD",
+    b"RESV_DEL_HOLD",
+    b"SIGNALING",
+    b"SPECIAL_EXIT",
+    b"STAGE_OUT",
+    b"STOPPED",
+];
+
+/// What the line of a job says.
+enum JobLine {
+    Ran(Run),
+    Unfinished,
+    NeverRan,
+}
+
+/// Collects the lines of a dump.
+pub(super) struct Records {
+    columns: Columns,
+    strict: bool,
+    dump: Dump,
+    /// The steps of each run.
+    steps: Vec<Vec<Step>>,
+    /// The last line of each job: its run, if it is one.
+    latest: BTreeMap<String, Option<usize>>,
+    /// Steps that came before their job.
+    early: Vec<(String, Step)>,
+}
+
+impl Records {
+    pub fn new(columns: Columns, strict: bool) -> Self {
+        let dump = Dump {
+            eligible: columns.has(Column::Eligible),
+            ..Dump::default()
+        };
+        Self {
+            columns,
+            strict,
+            dump,
+            steps: Vec::new(),
+            latest: BTreeMap::new(),
+            early: Vec::new(),
+        }
+    }
+
+    /// Takes the line.
+    pub fn add(&mut self, line: usize, text: &[u8]) -> Result<(), DumpError> {
+        let fields: Vec<&[u8]> = text.split(|byte| *byte == b'|').collect();
+        match self.take(line, &fields) {
+            Ok(()) => Ok(()),
+            Err(what) => self.refuse(BadLine { line, what }),
+        }
+    }
+
+    fn take(&mut self, line: usize, fields: &[&[u8]]) -> Result<(), String> {
+        if fields.len() != self.columns.count {
+            return Err(format!(
+                "has {} fields, the header names {}",
+                fields.len(),
+                self.columns.count
+            ));
+        }
+        let id = self.columns.field(fields, Column::JobId);
+        let (job, step) = identity(id)?;
+        if let Some(step) = step {
+            let step = self.step(fields, step)?;
+            match self.latest.get(job) {
+                Some(run) => self.belongs(*run, step),
+                None => self.early.push((job.to_owned(), step)),
+            }
+            return Ok(());
+        }
+        let run = match self.job(line, job, fields)? {
+            JobLine::Ran(run) => {
+                self.dump.runs.push(run);
+                self.steps.push(Vec::new());
+                Some(self.dump.runs.len() - 1)
+            }
+            JobLine::Unfinished => {
+                self.dump.unfinished += 1;
+                None
+            }
+            JobLine::NeverRan => {
+                self.dump.never_ran += 1;
+                None
+            }
+        };
+        self.latest.insert(job.to_owned(), run);
+        Ok(())
+    }
+
+    fn job(&mut self, line: usize, id: &str, fields: &[&[u8]]) -> Result<JobLine, String> {
+        let field = |column| self.columns.field(fields, column);
+        let state = field(Column::State).split(|byte| *byte == b' ').next();
+        let state = state.unwrap_or_default();
+        if state.is_empty() || !state.iter().all(u8::is_ascii_graphic) {
+            return Err(format!("State is {}", shown(field(Column::State))));
+        }
+        let submit = fields::time(field(Column::Submit), "Submit")?;
+        let eligible = fields::time(field(Column::Eligible), "Eligible")?;
+        let start = fields::time(field(Column::Start), "Start")?;
+        let end = fields::time(field(Column::End), "End")?;
+        let nodes = fields::count(field(Column::Nodes), "NNodes")?.unwrap_or(0);
+        let cpus = fields::count(field(Column::Cpus), "NCPUS")?.unwrap_or(0);
+        let requested = fields::requested_memory(field(Column::RequestedMemory))?;
+        let allocated = fields::allocated_memory(field(Column::AllocatedTres))?;
+        let cpu_time = fields::cpu_time(field(Column::TotalCpu))?;
+        let limit = fields::time_limit(field(Column::TimeLimit))?;
+        let suspended = fields::suspended(field(Column::Suspended))?;
+        let (Some(end), false) = (end, UNFINISHED.contains(&state)) else {
+            return Ok(JobLine::Unfinished);
+        };
+        let Some(start) = start else {
+            return Ok(JobLine::NeverRan);
+        };
+        let nothing = start == end && (state == b"CANCELLED" || cpus == 0 || nodes == 0);
+        if nothing || state == b"REVOKED" {
+            return Ok(JobLine::NeverRan);
+        }
+        let submit = submit.ok_or("Submit is unknown")?;
+        in_order(submit, start, "Start is before Submit")?;
+        in_order(start, end, "End is before Start")?;
+        if !(1..=MOST_TASKS).contains(&nodes) || cpus < nodes {
+            return Err(format!(
+                "NNodes is {nodes} and NCPUS {cpus}; a job that ran had at least one of each, and a CPU on each node"
+            ));
+        }
+        if fields::is_unix(field(Column::Start)) {
+            self.dump.unix_time = true;
+        }
+        Ok(JobLine::Ran(Run {
+            line,
+            id: id.to_owned(),
+            submit: eligible
+                .filter(|eligible| (submit..=start).contains(eligible))
+                .unwrap_or(submit),
+            start,
+            end,
+            suspended: suspended.min(end.since(start)),
+            nodes,
+            cpus,
+            // ReqMem is for as few nodes as the job could have; it may have had more.
+            requested: requested
+                .map(|asked| allocated.map_or(asked, |bytes| (bytes, Per::Job)))
+                .map(|(bytes, per)| per_node(bytes, per, nodes, cpus)),
+            resident: None,
+            cpu_time,
+            limit,
+        }))
+    }
+
+    fn step(&self, fields: &[&[u8]], name: &str) -> Result<Step, String> {
+        let field = |column| self.columns.field(fields, column);
+        let largest = fields::max_rss(field(Column::MaxRss))?;
+        let nodes = fields::count(field(Column::Nodes), "NNodes")?.unwrap_or(1);
+        let cpus = fields::count(field(Column::Cpus), "NCPUS")?.unwrap_or(1);
+        let tasks = fields::count(field(Column::Tasks), "NTasks")?.filter(|tasks| *tasks > 0);
+        // Without a number of tasks, as many as there are CPUs: never too little memory.
+        let tasks = tasks.unwrap_or(if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            cpus
+        } else {
+            nodes
+        });
+        let on_a_node = u64::from(tasks.div_ceil(nodes.max(1)).max(1));
+        Ok(Step {
+            start: fields::time(field(Column::Start), "Start")?,
+            end: fields::time(field(Column::End), "End")?,
+            memory: largest.map(|bytes| Bytes(bytes.0.saturating_mul(on_a_node))),
+            cpu_time: fields::cpu_time(field(Column::TotalCpu))?,
+        })
+    }
+
+    /// Takes the step of a job that is there, and if it ran, of this run.
+    fn belongs(&mut self, run: Option<usize>, step: Step) {
+        self.dump.steps += 1;
+        if let Some(run) = run {
+            self.steps[run].push(step);
+        }
+    }
+
+    fn refuse(&mut self, bad: BadLine) -> Result<(), DumpError> {
+        if self.strict {
+            return Err(DumpError::Strict(bad));
+        }
+        self.dump.bad_lines += 1;
+        if self.dump.bad.len() < MOST_TOLD {
+            self.dump.bad.push(bad);
+        }
+        Ok(())
+    }
+
+    /// All lines are taken.
+    pub fn finish(mut self) -> Result<Dump, DumpError> {
+        for (job, step) in std::mem::take(&mut self.early) {
+            match self.latest.get(&job) {
+                Some(run) => self.belongs(*run, step),
+                None => self.dump.stray_steps += 1,
+            }
+        }
+        for (run, steps) in self.dump.runs.iter_mut().zip(&self.steps) {
+            measure(run, steps);
+            self.dump.components += usize::from(run.id.contains('+'));
+        }
+        self.name_repeated()?;
+        let mut dump = self.dump;
+        dump.bad.sort_by_key(|bad| bad.line);
+        if dump.runs.is_empty() {
+            return Err(DumpError::Empty(dump.bad.into_iter().next()));
+        }
+        dump.runs.sort_by_key(|run| (run.submit, run.line));
+        Ok(dump)
+    }
+
+    /// Runs of one job get ids of their own, in the order in which they started; a run that is there
+    /// twice is left out once.
+    fn name_repeated(&mut self) -> Result<(), DumpError> {
+        let mut runs = std::mem::take(&mut self.dump.runs);
+        runs.sort_by(|one, other| {
+            let of = |run: &Run| (run.start, run.end, run.line);
+            one.id.cmp(&other.id).then(of(one).cmp(&of(other)))
+        });
+        let mut kept: Vec<Run> = Vec::with_capacity(runs.len());
+        let (mut first, mut number) = (0, 1);
+        for run in runs {
+            let same_job = kept.get(first).is_some_and(|first| first.id == run.id);
+            let before = kept.last();
+            match before {
+                Some(before) if same_job && (before.start, before.end) == (run.start, run.end) => {
+                    let (line, earlier) = (run.line, before.line);
+                    let what = format!("this run of job {} is on line {earlier} already", run.id);
+                    self.refuse(BadLine { line, what })?;
+                }
+                Some(_) if same_job => {
+                    number += 1;
+                    self.dump.repeated += 1;
+                    kept.push(run);
+                    if let Some(run) = kept.last_mut() {
+                        run.id = format!("{}#{number}", run.id);
+                    }
+                }
+                _ => {
+                    first = kept.len();
+                    number = 1;
+                    kept.push(run);
+                }
+            }
+        }
+        self.dump.runs = kept;
+        Ok(())
+    }
+}
+
+/// The job and, if the line is one of a step, the step's name.
+fn identity(text: &[u8]) -> Result<(&str, Option<&str>), String> {
+    let id = std::str::from_utf8(text)
+        .ok()
+        .filter(|id| id.len() <= LONGEST_ID)
+        .filter(|id| id.starts_with(|first: char| first.is_ascii_digit()))
+        .filter(|id| {
+            id.bytes()
+                .all(|byte| byte.is_ascii_graphic() && byte != b'"')
+        })
+        .ok_or_else(|| {
+            format!(
+                "JobID is {}, expected is for example 123, 123_4, 123+0 or 123.batch",
+                shown(text)
+            )
+        })?;
+    Ok(match id.split_once('.') {
+        Some((job, step)) => (job, Some(step)),
+        None => (id, None),
+    })
+}
+
+fn in_order(earlier: Time, later: Time, what: &str) -> Result<(), String> {
+    if earlier <= later {
+        return Ok(());
+    }
+    Err(format!(
+        "{what}; if local time went back an hour, make the dump with SLURM_TIME_FORMAT=%s"
+    ))
+}
+
+fn per_node(bytes: Bytes, per: Per, nodes: u32, cpus: u32) -> Bytes {
+    match per {
+        Per::Job => Bytes(bytes.0.div_ceil(u64::from(nodes))),
+        Per::Node => bytes,
+        Per::Cpu => Bytes(bytes.0.saturating_mul(u64::from(cpus.div_ceil(nodes)))),
+    }
+}

@@ -1,0 +1,143 @@
+//! The Standard Workload Format of the Parallel Workloads Archive, version 2.2.
+
+use std::fmt::Display;
+
+use dfrs_core::{Span, Time};
+
+use super::decimal::scaled;
+use super::model::Model;
+use super::{MOST_NODES, MOST_SECONDS, MOST_TASKS, TraceJob};
+
+/// Number of fields of a line.
+const FIELDS: usize = 18;
+
+/// Reads a line of a job. Its processors are those that were allocated (field 5; if unknown, the
+/// requested ones, field 8), its run time is field 4, its user's estimate of that field 9, how long it
+/// waited field 3 (unknown unless it is a time), and its memory per processor the larger of used and
+/// requested memory (fields 7 and 10). What that means on nodes, the model says.
+pub(super) fn job(line: &[u8], model: Model) -> Result<TraceJob, String> {
+    let fields = fields(line)?;
+    let id = number(&fields, 1, "job number", 0)?;
+    if id < 0 {
+        return Err(format!(
+            "the job number (field 1) is {id}, it must not be negative"
+        ));
+    }
+    let submit = time(&fields, 2, "submit time")?;
+    let runtime = time(&fields, 4, "run time")?;
+    let processors = match number(&fields, 5, "number of allocated processors", 0)? {
+        allocated if allocated > 0 => allocated,
+        _ => number(&fields, 8, "number of requested processors", 0)?,
+    };
+    let processors = tasks_of(processors, "the numbers of processors (fields 5 and 8) are")?;
+    let used = number(&fields, 7, "used memory", 0)?;
+    let requested = number(&fields, 10, "requested memory", 0)?;
+    let kibibytes = u64::try_from(used.max(requested))
+        .ok()
+        .filter(|kibibytes| *kibibytes > 0);
+    let on_nodes = model.on_nodes(processors, kibibytes);
+    let job = TraceJob::new(
+        id.to_string(),
+        Time(submit),
+        on_nodes.tasks,
+        on_nodes.cpu,
+        on_nodes.memory,
+        Span(runtime),
+    );
+    let estimate = estimate(&fields)?;
+    Ok(TraceJob {
+        estimate,
+        waited: time(&fields, 3, "wait time").ok().map(Span),
+        ..job
+    })
+}
+
+/// The fields, between white space.
+fn fields(line: &[u8]) -> Result<[&[u8]; FIELDS], String> {
+    let mut fields: [&[u8]; FIELDS] = [b""; FIELDS];
+    let (mut count, mut at) = (0, 0);
+    loop {
+        while line.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        let start = at;
+        while line.get(at).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            at += 1;
+        }
+        if start == at {
+            break;
+        }
+        if let Some(field) = fields.get_mut(count) {
+            *field = &line[start..at];
+        }
+        count += 1;
+    }
+    if count != FIELDS {
+        return Err(format!("has {count} fields, a line of SWF has {FIELDS}"));
+    }
+    Ok(fields)
+}
+
+/// The requested time, field 9; 0 and less is unknown.
+fn estimate(fields: &[&[u8]]) -> Result<Option<Span>, String> {
+    let what = "requested time";
+    if number(fields, 9, what, 6)? <= 0 {
+        return Ok(None);
+    }
+    time(fields, 9, what).map(|estimate| Some(Span(estimate)))
+}
+
+/// The number of processors of the machine, if this comment of the header tells it.
+pub(super) fn processors(line: &[u8]) -> Option<u32> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (key, value) = text.trim_start_matches(';').split_once(':')?;
+    let value = value.split_whitespace().next()?;
+    (key.trim() == "MaxProcs")
+        .then(|| value.parse().ok())
+        .flatten()
+        .filter(|count| (1..=MOST_NODES).contains(count))
+}
+
+/// A number of tasks in range; `what` begins the message.
+pub(super) fn tasks_of(count: i64, what: &str) -> Result<u32, String> {
+    u32::try_from(count)
+        .ok()
+        .filter(|tasks| (1..=MOST_TASKS).contains(tasks))
+        .ok_or_else(|| format!("{what} {count}, allowed are 1 to {MOST_TASKS}"))
+}
+
+/// Seconds as microseconds, in range.
+pub(super) fn seconds_of(text: &[u8], what: impl Display) -> Result<i64, String> {
+    let most = MOST_SECONDS * 1_000_000;
+    scaled(text, 6)
+        .filter(|microseconds| (0..=most).contains(microseconds))
+        .ok_or_else(|| {
+            format!(
+                "{what} is {}, allowed are 0 to {MOST_SECONDS} s",
+                shown(text)
+            )
+        })
+}
+
+/// What a field holds, short enough for a message.
+pub(super) fn shown(text: &[u8]) -> String {
+    let short = &text[..text.len().min(24)];
+    format!("{:?}", String::from_utf8_lossy(short))
+}
+
+fn time(fields: &[&[u8]], place: usize, name: &str) -> Result<i64, String> {
+    seconds_of(
+        fields[place - 1],
+        format_args!("the {name} (field {place})"),
+    )
+}
+
+fn number(fields: &[&[u8]], place: usize, name: &str, digits: u32) -> Result<i64, String> {
+    let text = fields[place - 1];
+    scaled(text, digits).ok_or_else(|| {
+        format!(
+            "the {name} (field {place}) is {}, which is no number",
+            shown(text)
+        )
+    })
+}

@@ -1,0 +1,65 @@
+//! Writing traces, so that [`read()`](super::read()) gives the same jobs back.
+
+use std::fmt::{self, Display, Formatter};
+use std::io::{self, Write};
+
+use super::{Trace, csv};
+
+/// Writes the trace as CSV, with its header. Nothing is rounded.
+///
+/// # Errors
+///
+/// Those of `output`.
+pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
+    writeln!(output, "{}", csv::HEADER)?;
+    for job in &trace.jobs {
+        let submit = Decimal::new(job.submit.0.unsigned_abs(), 6);
+        let runtime = Decimal::new(job.runtime.0.unsigned_abs(), 6);
+        let (cpu, memory) = (Decimal::new(job.cpu.0, 6), Decimal::new(job.memory.0, 12));
+        let (id, tasks) = (&job.id, job.tasks);
+        writeln!(output, "{id},{submit},{tasks},{cpu},{memory},{runtime}")?;
+    }
+    Ok(())
+}
+
+/// A number of parts, ten to the power of `digits` to one, as the shortest decimal.
+struct Decimal {
+    parts: u64,
+    digits: usize,
+}
+
+impl Decimal {
+    fn new(parts: u64, digits: usize) -> Self {
+        Self { parts, digits }
+    }
+}
+
+impl Display for Decimal {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let one = 10u64.pow(u32::try_from(self.digits).unwrap_or(0));
+        write!(formatter, "{}", self.parts / one)?;
+        match self.parts % one {
+            0 => Ok(()),
+            rest => {
+                let text = format!("{rest:0digits$}", digits = self.digits);
+                write!(formatter, ".{}", text.trim_end_matches('0'))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Decimal;
+
+    #[test]
+    fn decimals_are_exact_and_short() {
+        let shown = |parts, digits| Decimal::new(parts, digits).to_string();
+        assert_eq!(shown(0, 6), "0");
+        assert_eq!(shown(12_000_000, 6), "12");
+        assert_eq!(shown(250_000, 6), "0.25");
+        assert_eq!(shown(1_000_001, 6), "1.000001");
+        assert_eq!(shown(100_000_000_000, 12), "0.1");
+        assert_eq!(shown(u64::MAX, 12), "18446744.073709551615");
+    }
+}

@@ -1,0 +1,107 @@
+//! What happens at an instant.
+
+use dfrs_core::{JobId, Time};
+use dfrs_proto::journal::WriteError;
+
+use super::World;
+use crate::journal::position;
+use crate::work::Progress;
+
+/// The events of one instant.
+#[derive(Debug, Default)]
+pub(super) struct Happened {
+    /// Some jobs ended.
+    pub completed: bool,
+    /// Jobs to be placed: those tried again, then those submitted now.
+    pub submitted: Vec<JobId>,
+    /// The period elapsed.
+    pub period: bool,
+}
+
+impl World<'_> {
+    /// When something happens next, after everything at `now`. A job without work may end at `now`
+    /// itself.
+    pub(super) fn next_instant(&self, now: Time) -> Option<Time> {
+        let submission = self
+            .trace
+            .jobs
+            .get(self.progress.len())
+            .map(|job| job.submit);
+        let completion = self.next_completion();
+        let retry = self.retries.first().map(|(time, _)| *time);
+        let events = [submission, completion, retry].into_iter().flatten().min();
+        let period = self.next_period(now);
+        events.into_iter().chain(period).min()
+    }
+
+    /// When the first of the running jobs ends if nothing changes.
+    pub(super) fn next_completion(&self) -> Option<Time> {
+        let running = self.running.iter();
+        running
+            .filter_map(|id| self.progress[position(*id)].finish())
+            .min()
+    }
+
+    /// The period elapses at its multiples; nobody cares while no job is there.
+    fn next_period(&self, now: Time) -> Option<Time> {
+        let period = self.policy.settings.period.0.max(1);
+        let is_awaited = self.policy.is_periodic() && !self.cluster.jobs.is_empty();
+        is_awaited.then(|| Time((now.0.div_euclid(period) + 1).saturating_mul(period)))
+    }
+
+    /// Takes all events of this instant, in the order completion, retrial, submission, period.
+    /// An instant is not new if only jobs without work, which it started itself, end in it.
+    pub(super) fn drain(&mut self, now: Time, is_new: bool) -> Result<Happened, WriteError> {
+        let period = self.policy.settings.period.0.max(1);
+        let mut happened = Happened {
+            completed: self.complete(now)?,
+            submitted: self.retry(now),
+            period: is_new && self.policy.is_periodic() && now.0.rem_euclid(period) == 0,
+        };
+        while let Some(job) = self.trace.jobs.get(self.progress.len()) {
+            if job.submit != now {
+                break;
+            }
+            let id = JobId(self.progress.len() as u64);
+            self.journal.submit(id)?;
+            self.progress.push(Progress::new(job.runtime));
+            self.cluster.insert(job.to_job(id));
+            happened.submitted.push(id);
+        }
+        Ok(happened)
+    }
+
+    /// Takes out the jobs that have done all their work.
+    fn complete(&mut self, now: Time) -> Result<bool, WriteError> {
+        let progress = &self.progress;
+        let ends = |id: &JobId| progress[position(*id)].finish() == Some(now);
+        let ended: Vec<JobId> = self.running.iter().copied().filter(ends).collect();
+        if !ended.is_empty() {
+            self.running.retain(|id| !ends(id));
+        }
+        for id in &ended {
+            self.cluster.remove(*id);
+            self.outcome.jobs[position(*id)].finish = now;
+            self.tries.remove(id);
+            self.journal.finish(now, *id)?;
+        }
+        Ok(!ended.is_empty())
+    }
+
+    /// The jobs whose time to be tried again has come and that still wait.
+    fn retry(&mut self, now: Time) -> Vec<JobId> {
+        let mut due = Vec::new();
+        while let Some((time, id)) = self
+            .retries
+            .first()
+            .copied()
+            .filter(|(time, _)| *time <= now)
+        {
+            self.retries.remove(&(time, id));
+            if self.cluster.job(id).is_some_and(|job| !job.is_running()) {
+                due.push(id);
+            }
+        }
+        due
+    }
+}

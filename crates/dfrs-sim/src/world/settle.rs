@@ -1,0 +1,111 @@
+//! What the decisions of one instant come to together: a job that was paused and brought back has
+//! migrated, one that is where it was has not moved at all.
+
+use dfrs_core::{Job, JobState, Mapping, Mobility, Span, Time};
+use dfrs_proto::journal::WriteError;
+
+use super::World;
+use crate::journal::position;
+use crate::work::Rate;
+
+impl World<'_> {
+    /// Makes the changes of this instant effective.
+    pub(super) fn settle(&mut self, now: Time) -> Result<(), WriteError> {
+        for (id, before) in std::mem::take(&mut self.before) {
+            let Some(job) = self.cluster.job_mut(id) else {
+                continue;
+            };
+            if before == JobState::Pending && !job.is_running() {
+                job.state = before; // started and paused at once: nothing happened
+                continue;
+            }
+            if before == job.state {
+                continue;
+            }
+            match (self.running.binary_search(&id), job.is_running()) {
+                (Err(place), true) => self.running.insert(place, id),
+                (Ok(place), false) => _ = self.running.remove(place),
+                _ => {}
+            }
+            let job = job.clone();
+            match (before, job.running_on()) {
+                (JobState::Running(old), Some(new)) if job.mobility != Mobility::Restart => {
+                    self.migrate(now, &job, &old, new)?;
+                }
+                (JobState::Running(_), new) => {
+                    self.pause(now, &job)?;
+                    if let Some(new) = new {
+                        self.arrive(now, &job, new)?;
+                    }
+                }
+                (_, Some(new)) => self.arrive(now, &job, new)?,
+                _ => {}
+            }
+        }
+        self.share(now)
+    }
+
+    fn migrate(
+        &mut self,
+        now: Time,
+        job: &Job,
+        old: &Mapping,
+        new: &Mapping,
+    ) -> Result<(), WriteError> {
+        let record = &mut self.outcome.jobs[position(job.id)];
+        record.migrations += 1;
+        record.migrated_tasks += arriving(old, new);
+        let stall = self.settings.stall(job, new);
+        self.progress[position(job.id)].place(now, stall);
+        self.journal.migrate(now, job.id, new, stall)
+    }
+
+    fn pause(&mut self, now: Time, job: &Job) -> Result<(), WriteError> {
+        self.outcome.jobs[position(job.id)].pauses += 1;
+        let lost = job.mobility == Mobility::Restart;
+        let progress = &mut self.progress[position(job.id)];
+        progress.pause(now);
+        if lost {
+            progress.lose();
+        }
+        self.journal.pause(now, job.id, lost)
+    }
+
+    /// A job that waited gets its first place, or another one.
+    fn arrive(&mut self, now: Time, job: &Job, new: &Mapping) -> Result<(), WriteError> {
+        let progress = &mut self.progress[position(job.id)];
+        if progress.has_run() {
+            let stall = self.settings.stall(job, new);
+            progress.place(now, stall);
+            return self.journal.resume(now, job.id, new, stall);
+        }
+        self.outcome.jobs[position(job.id)].start = now;
+        progress.place(now, Span::ZERO);
+        // Its share follows, even if it is what a share is at first.
+        self.journal.start(now, job.id, new)
+    }
+
+    fn share(&mut self, now: Time) -> Result<(), WriteError> {
+        let mut shares = std::mem::take(&mut self.shares);
+        for (id, share) in shares.drain(..) {
+            let rate = Rate::of(share);
+            let progress = &mut self.progress[position(id)];
+            let starts = self.outcome.jobs[position(id)].start == now;
+            let is_new = starts || progress.rate() != rate;
+            if is_new && self.cluster.job(id).is_some_and(Job::is_running) {
+                progress.set_rate(now, rate);
+                self.journal.share(now, id, rate.value())?;
+            }
+        }
+        self.shares = shares; // empty, for the next instant
+        Ok(())
+    }
+}
+
+/// How many tasks are on nodes on which they were not.
+fn arriving(old: &Mapping, new: &Mapping) -> u64 {
+    let more = new
+        .iter()
+        .map(|run| run.tasks.saturating_sub(old.tasks_on(run.node)));
+    more.map(u64::from).sum()
+}

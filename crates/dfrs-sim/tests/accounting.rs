@@ -1,0 +1,362 @@
+//! Dumps of Slurm's accounting: columns, odd jobs, lines that make no sense, and hostile ones.
+
+mod common;
+
+use std::fmt::Write;
+
+use common::{settings, trace};
+use dfrs_core::{Bytes, Cores, Span, Time};
+use dfrs_sim::trace::sacct::{Dump, DumpError, Rules, Run, Site, read_dump, to_trace};
+use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
+use dfrs_sim::{JobRecord, simulate};
+use proptest::prelude::*;
+
+const ODD: &str = include_str!("data/sacct.txt");
+
+/// What sacct of Slurm 24.11.5 printed of the mini-Slurm of docker/ with a database, some jobs of it.
+const REAL: &str = include_str!("data/sacct-24.11.5.txt");
+
+const HEADER: &str = "JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State";
+
+/// Midnight of the first of October 2026, UTC.
+const OCTOBER: i64 = 1_790_812_800;
+
+fn lenient(text: &str) -> Dump {
+    read_dump(text.as_bytes(), false).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run<'a>(dump: &'a Dump, id: &str) -> &'a Run {
+    let mut runs = dump.runs.iter();
+    runs.find(|run| run.id == id)
+        .unwrap_or_else(|| panic!("no run {id}"))
+}
+
+const fn mebibytes(count: u64) -> Option<Bytes> {
+    Some(Bytes(count << 20))
+}
+
+fn seconds(after: i64) -> Time {
+    Time::from_seconds(OCTOBER + after)
+}
+
+#[test]
+fn every_kind_of_job_is_read() {
+    let dump = lenient(ODD);
+    let ids: Vec<&str> = dump.runs.iter().map(|run| run.id.as_str()).collect();
+    assert_eq!(
+        ids,
+        [
+            "100", "101", "103+0", "103+1", "104", "108", "104#2", "102_1", "102_2"
+        ]
+    );
+    let plain = run(&dump, "100");
+    assert_eq!(
+        (plain.submit, plain.start, plain.end),
+        (seconds(0), seconds(10), seconds(3610))
+    );
+    assert_eq!((plain.nodes, plain.cpus, plain.line), (1, 4, 2));
+    assert_eq!(
+        (plain.requested, plain.resident),
+        (mebibytes(8000), mebibytes(1000))
+    );
+    assert_eq!(
+        (plain.cpu_time, plain.limit),
+        (
+            Some(Span::from_seconds(7200)),
+            Some(Span::from_seconds(7200))
+        )
+    );
+    assert_eq!(run(&dump, "108").submit, seconds(420)); // Eligible is unknown
+    assert_eq!((dump.unfinished, dump.never_ran), (2, 2));
+    assert_eq!(
+        (dump.repeated, dump.components, dump.stray_steps),
+        (1, 2, 1)
+    );
+    assert!(dump.eligible && !dump.unix_time);
+}
+
+#[test]
+fn memory_and_cpu_time_come_from_the_steps() {
+    let dump = lenient(ODD);
+    // Beside the batch script: 16 tasks of 256M on two nodes, then 4 of 512M.
+    let mpi = run(&dump, "101");
+    assert_eq!(
+        (mpi.requested, mpi.resident),
+        (mebibytes(8 << 10), mebibytes(100 + 8 * 256))
+    );
+    assert_eq!((mpi.cpu_time, mpi.limit), (Some(Span(3_601_250_000)), None));
+    // Each run of a job has steps of its own.
+    assert_eq!(run(&dump, "104").resident, mebibytes(10));
+    assert_eq!(run(&dump, "104#2").resident, mebibytes(20));
+    assert_eq!(run(&dump, "104#2").cpu_time, Some(Span::from_seconds(900)));
+    assert_eq!(run(&dump, "104").requested, None);
+    // Per CPU, per node.
+    assert_eq!(run(&dump, "102_2").requested, mebibytes(4 << 10));
+    assert_eq!(run(&dump, "103+1").requested, mebibytes(1 << 10));
+    assert_eq!(run(&dump, "103+0").resident, mebibytes(1536));
+    // It could not start before it was eligible.
+    assert_eq!(run(&dump, "102_2").submit, seconds(1800));
+    assert_eq!(run(&dump, "102_1").elapsed(), Span::ZERO);
+}
+
+#[test]
+fn lines_that_make_no_sense_are_told_and_left_out() {
+    let dump = lenient(ODD);
+    let told: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
+    let expected = [
+        "line 25: has 15 fields, the header names 14",
+        "line 26: End is before Start; if local time went back",
+        "line 27: NNodes is 0 and NCPUS 0",
+        "line 28: ReqMem is \"lots\"",
+        "line 29: JobID is \"x13\"",
+        "line 30: this run of job 100 is on line 2 already",
+        "line 31: State is \"\"",
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.starts_with(expected), "{told}");
+    }
+    assert_eq!(dump.bad_lines, told.len());
+    let strict = read_dump(ODD.as_bytes(), true);
+    assert!(matches!(strict, Err(DumpError::Strict(bad)) if bad.line == 25));
+}
+
+#[test]
+fn steps_without_a_number_of_tasks_have_one_on_each_cpu() {
+    let dump = lenient(&format!(
+        "{HEADER}\n\
+         7.0|1000|1010|1100|2|8|0|100M|00:10.000||COMPLETED\n\
+         7|1000|1010|1110|2|8|0||00:10.000|00:10:00|COMPLETED\n\
+         7.interactive|1000|1101|1110|1|8|0|100M|00:01.000||COMPLETED\n\
+         7.batch|1000|1101|1110|1|8|0||||\n"
+    ));
+    assert_eq!(run(&dump, "7").resident, mebibytes(400));
+    assert_eq!(run(&dump, "7").cpu_time, Some(Span::from_seconds(11)));
+    assert!(dump.unix_time && !dump.eligible);
+    assert_eq!((dump.steps, dump.stray_steps), (3, 0));
+}
+
+#[test]
+fn a_real_dump_is_read_without_a_complaint() {
+    let dump = read_dump(REAL.as_bytes(), true).unwrap_or_else(|error| panic!("{error}"));
+    let mut ids: Vec<&str> = dump.runs.iter().map(|run| run.id.as_str()).collect();
+    ids.sort_unstable();
+    assert_eq!(
+        ids,
+        [
+            "100", "37", "78", "78#2", "79", "79#2", "80", "92", "94", "95", "95#2", "96_0",
+            "96_1", "98"
+        ]
+    );
+    // Two run and one is suspended; one failed and one was cancelled before they ran.
+    assert_eq!((dump.unfinished, dump.never_ran), (3, 2));
+    assert_eq!((dump.repeated, dump.stray_steps, dump.bad_lines), (3, 0, 0));
+    assert!(dump.eligible && dump.unix_time);
+    // It waited for another job.
+    assert_eq!(run(&dump, "80").submit, Time::from_seconds(1_795_329_278));
+    // Parked for 9 of 18 s.
+    assert_eq!(run(&dump, "98").elapsed(), Span::from_seconds(9));
+    // --mem-per-cpu=60, two CPUs on each of two nodes; --mem=100 on two nodes, of which ReqMem knows one.
+    assert_eq!(run(&dump, "92").requested, mebibytes(120));
+    assert_eq!(run(&dump, "94").requested, mebibytes(100));
+    assert_eq!(run(&dump, "94").cpu_time, Some(Span(1_942_000)));
+}
+
+#[test]
+fn time_in_which_a_job_was_suspended_is_no_run_time() {
+    let dump = lenient(
+        "JobID|Submit|Start|End|Suspended|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State\n\
+         7|1000|1010|1110|00:01:00|1|1|1G||00:20.000|00:10:00|COMPLETED\n\
+         8|1000|1010|1110|00:05:00|1|1|1G||00:20.000|00:10:00|COMPLETED\n\
+         9|1000|1010|1110||1|1|1G||00:20.000|00:10:00|COMPLETED\n\
+         10|1000|1010|1110|long|1|1|1G||00:20.000|00:10:00|COMPLETED\n",
+    );
+    assert_eq!(run(&dump, "7").elapsed(), Span::from_seconds(40));
+    // More than there was.
+    assert_eq!(run(&dump, "8").elapsed(), Span::ZERO);
+    assert_eq!(run(&dump, "9").elapsed(), Span::from_seconds(100));
+    assert!(dump.bad[0].what.starts_with("Suspended is \"long\""));
+    let site = Site {
+        nodes: 1,
+        cpus_per_node: 1,
+        memory_per_node: Bytes(1 << 30),
+    };
+    let trace = to_trace(&dump, &site, &Rules::default()).trace;
+    let first = &trace.jobs[0];
+    assert_eq!(
+        (first.runtime, first.cpu),
+        (Span::from_seconds(40), Cores(500_000))
+    );
+    // As it was, it ended when it ended.
+    let records = trace.as_it_was().expect("records");
+    assert!(
+        records
+            .iter()
+            .all(|record| record.finish == Time::from_seconds(1110))
+    );
+}
+
+#[test]
+fn a_file_that_is_no_dump_is_refused_with_the_command_to_run() {
+    let error = |text: &str| {
+        let error = read_dump(text.as_bytes(), false)
+            .expect_err("an error")
+            .to_string();
+        assert!(
+            error.contains("sacct --allusers --duplicates --parsable2"),
+            "{error}"
+        );
+        assert!(!error.contains('\n'), "{error}");
+        error
+    };
+    assert!(error("").contains("the file is empty"));
+    assert!(error("\n\nJobID|State\n").contains("line 3: columns are missing: Submit, Start"));
+    assert!(error("1 2 3\n").contains("does not name columns"));
+    assert!(error("JobID  JobName\n---- ---\n").contains("--parsable2 writes"));
+    assert!(error(HEADER).contains("has no job that ran and ended"));
+    let pending = format!("{HEADER}\n1|1000|Unknown|Unknown|1|1|1G|||01:00:00|PENDING\n");
+    assert!(error(&pending).contains("no job that ran"));
+    assert!(error(&format!("{HEADER}\nx\n")).contains("line 2: has 1 fields"));
+}
+
+#[test]
+fn hostile_bytes_are_errors_and_nothing_else() {
+    let with = |line: &[u8]| {
+        let good = "\n1|1000|1010|1100|1|1|1G||00:10.000||COMPLETED\n";
+        let mut text = [HEADER.as_bytes(), good.as_bytes()].concat();
+        text.extend_from_slice(line);
+        text.push(b'\n');
+        read_dump(&text[..], false)
+    };
+    for line in [
+        &b"2|1000|1010|1100|1|1|1G||00:10.000||COMP\0LETED"[..],
+        b"2\0|1000|1010|1100|1|1|1G||00:10.000||COMPLETED",
+        b"\xff\xfe|1000|1010|1100|1|1|1G||00:10.000||COMPLETED",
+        b"2|1000|1010|1100|99999999999|1|1G||00:10.000||COMPLETED",
+        b"2|1000|1010|1100|4294967295|4294967295|1G||00:10.000||COMPLETED",
+        b"2|1000|1010|99999999999999999999|1|1|1G||00:10.000||COMPLETED",
+        b"2|1000|1010|1100|1|1|1G||9223372036854775807-00:00:00||COMPLETED",
+        b"2|1000|1010|1100|1|1|99999999P||00:10.000||COMPLETED",
+        b"||||||||||",
+        b"|",
+        b"\xff",
+    ] {
+        let dump = with(line).expect("a dump");
+        assert_eq!(
+            (dump.runs.len(), dump.bad_lines),
+            (1, 1),
+            "{}",
+            line.escape_ascii()
+        );
+    }
+    let endless = with(&vec![b'1'; 1 << 20]);
+    assert!(
+        matches!(endless, Err(DumpError::Io { line: 3, .. })),
+        "{endless:?}"
+    );
+}
+
+/// A dump as sacct would print it, had the jobs of this trace run as the records say on nodes with so many
+/// CPUs and so many MiB: for tests, because no site's own dump may be here.
+fn dump_of(trace: &Trace, records: &[JobRecord], cpus: u64, mebibytes: u64) -> String {
+    let mut text = String::from(
+        "State|JobID|Submit|Start|End|NNodes|NCPUS|NTasks|ReqMem|MaxRSS|TotalCPU|Timelimit\n",
+    );
+    for (job, record) in trace.jobs.iter().zip(records) {
+        let second = |time: Time| time.0 / 1_000_000;
+        let (submit, start, end) = (
+            second(job.submit),
+            second(record.start),
+            second(record.finish),
+        );
+        let tasks = u64::from(job.tasks);
+        let memory = u128::from(job.memory.0) * u128::from(mebibytes) / u128::from(NODE_MEMORY.0);
+        let time =
+            u64::try_from(end - start).expect("a run time") * tasks * job.cpu.0 * cpus / 1_000_000;
+        let (hours, minutes, rest) = (time / 3600, time / 60 % 60, time % 60);
+        let id = &job.id;
+        let _ = writeln!(
+            text,
+            "COMPLETED|{id}|{submit}|{start}|{end}|{tasks}|{}||{memory}Mn||{hours:02}:{minutes:02}:{rest:02}|",
+            tasks * cpus
+        );
+        let _ = writeln!(
+            text,
+            "COMPLETED|{id}.0|{start}|{start}|{end}|{tasks}|{}|{tasks}||{memory}M|{hours:02}:{minutes:02}:{rest:02}|",
+            tasks * cpus
+        );
+    }
+    text
+}
+
+#[test]
+fn a_simulated_site_reads_its_own_jobs_back() {
+    let jobs =
+        "1,0,4,1,0.5,1000\n2,10,2,0.5,0.25,500\n3,20,3,0.25,1,700\n4,30,1,0.125,0.125,3600\n";
+    let before = trace(jobs);
+    let easy = "EASY".parse().expect("a policy");
+    let outcome = simulate(&before, &easy, &settings(4), None).expect("an outcome");
+    let dump = lenient(&dump_of(&before, &outcome.jobs, 8, 1 << 10));
+    let site = Site {
+        nodes: 4,
+        cpus_per_node: 8,
+        memory_per_node: Bytes(1 << 30),
+    };
+    let after = to_trace(&dump, &site, &Rules::default());
+    assert_eq!(after.trace.as_it_was().as_ref(), Some(&outcome.jobs));
+    let without_waits = |mut job: TraceJob| {
+        job.waited = None;
+        job
+    };
+    let jobs: Vec<TraceJob> = after.trace.jobs.into_iter().map(without_waits).collect();
+    assert_eq!(jobs, before.jobs);
+    assert!(after.misfits.is_empty() && dump.bad.is_empty());
+    // All jobs had whole nodes: by CPUs the same happens.
+    let by_cpus = simulate(&after.by_cpus, &easy, &settings(32), None).expect("an outcome");
+    assert_eq!(by_cpus.jobs, outcome.jobs);
+}
+
+fn field() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[0-9]{1,12}",
+        "[0-9]{1,4}[KMGTP]?[nc]?",
+        "[0-9]{1,3}(-[0-9]{1,2})?(:[0-9]{2}){0,3}(\\.[0-9]{1,6})?",
+        "[0-9]{1,4}(_[0-9]{1,2})?(\\+[0-9])?(\\.(batch|extern|[0-9]))?",
+        Just("2026-10-25T02:30:00".to_owned()),
+        Just("Unknown".to_owned()),
+        Just("CANCELLED by 1000".to_owned()),
+        Just("COMPLETED".to_owned()),
+        Just(String::new()),
+        "[ -~]{0,8}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_line_is_lost_and_none_panics(
+        lines in prop::collection::vec(prop::collection::vec(field(), 11), 0..8),
+    ) {
+        let mut text = format!("{HEADER}\n1|1000|1010|1100|1|1|1G||00:10.000||COMPLETED\n");
+        for line in &lines {
+            let _ = writeln!(text, "{}", line.join("|"));
+        }
+        let dump = lenient(&text);
+        let told = dump.runs.len() + dump.unfinished + dump.never_ran + dump.bad_lines + dump.steps
+            + dump.stray_steps;
+        prop_assert_eq!(told, lines.len() + 1);
+        for run in &dump.runs {
+            prop_assert!(run.submit <= run.start && run.start <= run.end);
+            prop_assert!(run.nodes >= 1 && run.cpus >= run.nodes);
+        }
+        let site = Site { nodes: 1 << 20, cpus_per_node: u32::MAX, memory_per_node: Bytes(1 << 60) };
+        let site_trace = to_trace(&dump, &site, &Rules::default());
+        prop_assert_eq!(site_trace.trace.jobs.len() + site_trace.misfits.len(), dump.runs.len());
+    }
+
+    #[test]
+    fn any_bytes_are_a_dump_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let text = [HEADER.as_bytes(), b"\n", &bytes].concat();
+        let _ = read_dump(&text[..], false);
+        let _ = read_dump(&bytes[..], true);
+    }
+}

@@ -1,0 +1,313 @@
+//! Traces as files: formats, compression, and lines that make no sense.
+
+use std::io::Write;
+
+use dfrs_core::{Bytes, Cores, Span, Time};
+use dfrs_sim::trace::{Model, Reading, TraceError, read};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+const SWF: &str = "; MaxProcs: 128\n;\n\
+    7 10 0 100 4 -1 -1 8 600 -1 1 1 1 -1 -1 -1 -1 -1\n\
+    \n\
+    8 5.5 -1 0 -1 -1 -1 2 -1 -1 0 1 1 -1 -1 -1 -1 -1\n";
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+fn trace_of(input: &[u8], strict: bool) -> Result<Reading, TraceError> {
+    read(input, Model::Processors, strict)
+}
+
+fn lenient(text: &str) -> Reading {
+    trace_of(text.as_bytes(), false).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn told(text: &str) -> Vec<String> {
+    lenient(text).bad.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn swf_is_read_by_processors() {
+    let trace = lenient(SWF).trace;
+    assert_eq!((trace.nodes, trace.has_memory), (Some(128), false));
+    let ids: Vec<&str> = trace.jobs.iter().map(|job| job.id.as_str()).collect();
+    assert_eq!(ids, ["8", "7"]); // by submission
+    let job = &trace.jobs[1];
+    assert_eq!(
+        (job.submit, job.runtime),
+        (Time::from_seconds(10), Span::from_seconds(100))
+    );
+    assert_eq!(
+        (job.tasks, job.cpu, job.memory),
+        (4, Cores::from_cores(1), Bytes::ZERO)
+    );
+    assert_eq!(
+        (trace.jobs[0].tasks, trace.jobs[0].submit),
+        (2, Time(5_500_000))
+    );
+    let estimates = [None, Some(Span::from_seconds(600))];
+    assert_eq!([trace.jobs[0].estimate, job.estimate], estimates);
+    assert_eq!([trace.jobs[0].waited, job.waited], [None, Some(Span::ZERO)]);
+    assert_eq!(trace.as_it_was(), None);
+}
+
+#[test]
+fn a_header_cannot_ask_for_a_machine_beyond_all_bounds() {
+    let of =
+        |count: &str| lenient(&SWF.replace("MaxProcs: 128", &format!("MaxProcs: {count}"))).trace;
+    assert_eq!(of("1000000").nodes, Some(1_000_000));
+    for count in ["0", "1000001", "4000000000", "99999999999", "-1", "many"] {
+        assert_eq!(of(count).nodes, None, "{count}");
+    }
+}
+
+#[test]
+fn compressed_is_the_same() {
+    assert_eq!(
+        trace_of(&gzip(SWF)[..], true).expect("a trace"),
+        lenient(SWF)
+    );
+}
+
+#[test]
+fn csv_is_read_with_and_without_its_header() {
+    let lines = "# a comment\nx-1, 3, 2, 0.25, 0.1, 7.5\ny,3,1,1,0,1\n";
+    let with = format!("id,submit,tasks,cpu,mem,runtime\n{lines}");
+    assert_eq!(lenient(&with).trace, lenient(lines).trace);
+    let trace = lenient(lines).trace;
+    assert!(trace.has_memory);
+    let job = &trace.jobs[0];
+    assert_eq!(
+        (job.id.as_str(), job.tasks, job.cpu),
+        ("x-1", 2, Cores(250_000))
+    );
+    assert_eq!(
+        (job.memory, job.runtime),
+        (Bytes(100_000_000_000), Span(7_500_000))
+    );
+}
+
+#[test]
+fn lines_that_make_no_sense_are_told_and_left_out() {
+    let swf = |line: &str| told(&format!("{SWF}{line}\n"))[0].clone();
+    let rest = "-1 -1 2 -1 -1 0 1 1 -1 -1 -1 -1 -1";
+    assert_eq!(swf("1 2 3"), "line 6: has 3 fields, a line of SWF has 18");
+    assert!(swf(&format!("9 -1 0 5 1 {rest}")).contains("submit time (field 2) is \"-1\""));
+    assert!(swf(&format!("9 1 0 -1 1 {rest}")).contains("run time (field 4) is \"-1\""));
+    assert!(swf(&format!("9 1 0 x 1 {rest}")).contains("run time (field 4) is \"x\""));
+    assert!(swf(&format!("9 1 0 5 9999999 {rest}")).contains("9999999, allowed are 1 to"));
+    let requested = |time: &str| format!("9 1 0 5 1 -1 -1 2 {time} -1 0 1 1 -1 -1 -1 -1 -1");
+    assert!(swf(&requested("1e99")).contains("requested time (field 9) is \"1e99\""));
+    assert!(swf(&requested("x")).contains("requested time (field 9) is \"x\""));
+    assert!(swf(&format!("7 1 0 5 1 {rest}")).contains("job 7 is on line 3 already"));
+    let csv = |line: &str| told(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
+    assert!(csv("b,0,1,1,1").contains("has 5 columns"));
+    assert!(csv("b,0,1.5,1,1,1").contains("whole number"));
+    assert!(csv("b,0,0,1,1,1").contains("number of tasks is 0"));
+    assert!(csv("b,0,1,0,1,1").contains("cpu is \"0\""));
+    assert!(csv("b,0,1,1,1.01,1").contains("mem is \"1.01\""));
+    assert!(csv("b,0,1,1,nan,1").contains("mem is \"nan\""));
+    assert!(csv("b,0,1,1,1,1e300").contains("run time"));
+    assert!(csv(",0,1,1,1,1").contains("the id"));
+    assert_eq!(lenient("a,0,1,1,1,1\nb\nc\n").bad_lines, 2);
+    let strict = trace_of("a,0,1,1,1,1\nb\n".as_bytes(), true);
+    assert!(matches!(strict, Err(TraceError::Strict(bad)) if bad.line == 2));
+}
+
+#[test]
+fn no_jobs_a_cut_file_and_endless_lines_are_errors() {
+    assert!(matches!(
+        trace_of(&b""[..], false),
+        Err(TraceError::Empty(None))
+    ));
+    let error = trace_of("x y z\n".as_bytes(), false)
+        .expect_err("no job")
+        .to_string();
+    assert!(error.contains("line 1: has 3 fields"), "{error}");
+    let whole = gzip(&SWF.repeat(1000));
+    let cut = trace_of(&whole[..whole.len() / 2], false);
+    assert!(matches!(cut, Err(TraceError::Io { .. })), "{cut:?}");
+    let endless = vec![b'1'; 1 << 20];
+    assert!(matches!(
+        trace_of(&endless[..], false),
+        Err(TraceError::Io { line: 1, .. })
+    ));
+}
+
+/// SWF with this as its job number.
+fn numbered(id: &str) -> String {
+    format!("{id} 0 0 1 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1")
+}
+
+#[test]
+fn line_ends_marks_and_bytes_of_other_systems() {
+    let plain = lenient(SWF);
+    assert_eq!(lenient(&SWF.replace('\n', "\r\n")), plain);
+    assert_eq!(lenient(&format!("\u{feff}{SWF}")), plain);
+    assert_eq!(lenient(SWF.trim_end()), plain);
+    let mark_inside = told(&format!("{SWF}\u{feff}{}", numbered("9")));
+    assert!(
+        mark_inside[0].contains("line 6: the job number (field 1) is"),
+        "{mark_inside:?}"
+    );
+    for bytes in [&b"\0\0\0"[..], b"\xff\xfe9 0", b"\x80,\x80,1,1,1,1"] {
+        let reading = trace_of(&[SWF.as_bytes(), bytes, b"\n"].concat(), false).expect("a trace");
+        assert_eq!(
+            (reading.trace, reading.bad_lines),
+            (plain.trace.clone(), 1),
+            "{bytes:?}"
+        );
+    }
+}
+
+#[test]
+fn numbers_beyond_all_bounds_are_told() {
+    let digits = "9".repeat(10_000);
+    let zeros = format!("0.{}1", "0".repeat(10_000));
+    for (field, value, words) in [
+        (
+            1,
+            digits.as_str(),
+            "the job number (field 1) is \"999999999999999999999999\"",
+        ),
+        (1, "-7", "must not be negative"),
+        (2, digits.as_str(), "the submit time (field 2)"),
+        (2, "1e308", "the submit time (field 2) is \"1e308\""),
+        (2, "NaN", "the submit time (field 2) is \"NaN\""),
+        (4, "inf", "the run time (field 4)"),
+        (4, "4294967297", "allowed are 0 to 4294967296 s"),
+        (4, "9223372036854775807", "allowed are 0 to 4294967296 s"),
+        (5, "1000000000", "are 1000000000, allowed are 1 to"),
+        (5, "1e9", "are 1000000000, allowed are 1 to"),
+        (7, "1e308", "the used memory (field 7)"),
+        (9, "-1e308", "the requested time (field 9)"),
+    ] {
+        let line = numbered("9");
+        let mut fields: Vec<&str> = line.split(' ').collect();
+        fields[field - 1] = value;
+        let told = told(&format!("{SWF}{}\n", fields.join(" ")));
+        assert!(
+            told[0].starts_with("line 6: ") && told[0].contains(words),
+            "{value}: {told:?}"
+        );
+        assert!(told[0].len() < 200, "{told:?}");
+    }
+    let tiny = lenient(&format!("a,{zeros},1,1,1,{zeros}\n")).trace;
+    assert_eq!(
+        (tiny.jobs[0].submit, tiny.jobs[0].runtime),
+        (Time::ZERO, Span::ZERO)
+    );
+}
+
+#[test]
+fn repeated_ids_are_told_in_the_order_of_the_file() {
+    let lines: Vec<String> = ["7", "3", "07", "3", "1", "7.0"].map(numbered).into();
+    let reading = lenient(&lines.join("\n"));
+    let bad: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        bad,
+        [
+            "line 3: job 7 is on line 1 already",
+            "line 4: job 3 is on line 2 already",
+            "line 6: job 7 is on line 1 already"
+        ]
+    );
+    let ids: Vec<&str> = reading
+        .trace
+        .jobs
+        .iter()
+        .map(|job| job.id.as_str())
+        .collect();
+    assert_eq!(ids, ["7", "3", "1"]);
+    let strict = trace_of(lines.join("\n").as_bytes(), true);
+    assert!(matches!(strict, Err(TraceError::Strict(bad)) if bad.line == 3));
+}
+
+/// Reads as if the file had been cut at every place where a system may cut a read.
+struct Dribble<'a>(&'a [u8], usize);
+
+impl std::io::Read for Dribble<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.0.len().min(self.1).min(into.len());
+        let (now, later) = self.0.split_at(length);
+        into[..length].copy_from_slice(now);
+        self.0 = later;
+        Ok(length)
+    }
+}
+
+#[test]
+fn how_the_system_cuts_reads_does_not_matter() {
+    let longest = format!("# {}\n", "x".repeat((64 << 10) - 2));
+    let text = format!("{longest}{SWF}{longest}{longest}{}\n#", numbered("9"));
+    let whole = lenient(&text);
+    assert_eq!(whole.trace.jobs.len(), 3);
+    for step in [1, 7, 4096, 65_535, 65_537, 131_072] {
+        let input = std::io::BufReader::with_capacity(step, Dribble(text.as_bytes(), step));
+        let reading = read(input, Model::Processors, false).expect("a trace");
+        assert_eq!(reading, whole, "{step}");
+    }
+    let longer = text.replacen("xx", "xxx", 1);
+    let error = trace_of(longer.as_bytes(), false)
+        .expect_err("a long line")
+        .to_string();
+    assert_eq!(
+        error,
+        "line 1: cannot be read: the line is longer than 65536 bytes; is this a trace?"
+    );
+}
+
+/// The same bytes again and again.
+struct Endless(&'static [u8], usize);
+
+impl std::io::Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        for byte in into.iter_mut() {
+            *byte = self.0[self.1 % self.0.len()];
+            self.1 += 1;
+        }
+        Ok(into.len())
+    }
+}
+
+/// A bomb of zeros is one endless line; one of the same job is that job and bad lines, which are
+/// counted and not kept.
+#[test]
+fn bombs_take_little_memory() {
+    let bomb = |bytes: &'static [u8], length: usize| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let mut endless = std::io::Read::take(Endless(bytes, 0), length as u64);
+        std::io::copy(&mut endless, &mut encoder).expect("memory");
+        encoder.finish().expect("memory")
+    };
+    let zeros = bomb(b"\0", 100 << 20);
+    assert!(zeros.len() < 200 << 10);
+    let error = trace_of(&zeros, false).expect_err("an endless line");
+    assert!(matches!(error, TraceError::Io { line: 1, .. }), "{error}");
+    let line = b"7 10 0 100 4 -1 -1 8 600 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    let reading = trace_of(&bomb(line, line.len() * 100_000), false).expect("one job");
+    assert_eq!((reading.trace.jobs.len(), reading.bad.len()), (1, 100));
+    assert_eq!(reading.bad_lines, 99_999);
+}
+
+#[test]
+fn a_cut_or_damaged_gzip_file_is_told() {
+    let whole = gzip(&SWF.repeat(1000));
+    for cut in [3, 12, whole.len() / 2, whole.len() - 8, whole.len() - 1] {
+        let error = trace_of(&whole[..cut], false).expect_err("cut").to_string();
+        assert!(error.ends_with("; is the file whole?"), "{cut}: {error}");
+    }
+    let mut damaged = whole.clone();
+    damaged[whole.len() - 6] ^= 1; // its checksum
+    let error = trace_of(&damaged, false).expect_err("damaged").to_string();
+    assert!(
+        error.contains("is the file whole?") && !error.contains('\n'),
+        "{error}"
+    );
+    let twice = [gzip(SWF), gzip(&numbered("9"))].concat();
+    assert_eq!(trace_of(&twice, true).expect("a trace").trace.jobs.len(), 3);
+}

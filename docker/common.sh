@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the scripts of this directory share. Sourced, never run.
+
+# shellcheck disable=SC2034 # used by those that source this
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# One line: what went wrong and what to do about it.
+die() {
+	echo "$(basename "$0"): $*" >&2
+	exit 1
+}
+
+say() {
+	echo "$(basename "$0"): $*" >&2
+}
+
+need() {
+	local program=$1 remedy=$2
+	command -v "$program" >/dev/null || die "$program is not installed; $remedy"
+}
+
+suite_of_debian() {
+	case $1 in
+	12) echo bookworm ;;
+	13) echo trixie ;;
+	*) die "Debian '$1' is not known; use 12 (Slurm 22.05.8) or 13 (Slurm 24.11.5)" ;;
+	esac
+}
+
+slurm_of_debian() {
+	case $1 in
+	12) echo 22.05.8 ;;
+	13) echo 24.11.5 ;;
+	*) die "Debian '$1' is not known; use 12 (Slurm 22.05.8) or 13 (Slurm 24.11.5)" ;;
+	esac
+}
+
+# The Debian mirror: DEBIAN_MIRROR if set, else the one that this system's apt uses.
+debian_mirror() {
+	local found=
+	if [ -n "${DEBIAN_MIRROR:-}" ]; then
+		echo "$DEBIAN_MIRROR"
+		return
+	fi
+	# shellcheck disable=SC2016 # $(SITE) is apt's word, not the shell's
+	found=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | grep -m 1 '/debian/*$' || true)
+	[ -n "$found" ] || die "apt has no Debian mirror; run 'apt-get update' once, or set DEBIAN_MIRROR"
+	echo "$found"
+}
+
+debian_keyring() {
+	local keyring=${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
+	[ -r "$keyring" ] || die "$keyring is missing; install debian-archive-keyring or set DEBIAN_KEYRING"
+	echo "$keyring"
+}
+
+# Compose as a plugin of Docker, or as the older program of its own.
+compose() {
+	if docker compose version >/dev/null 2>&1; then
+		docker compose "$@"
+	else
+		docker-compose "$@"
+	fi
+}
+
+need_docker() {
+	need docker "install Docker Engine"
+	docker info >/dev/null 2>&1 || die "the Docker engine does not answer; start it, or ask for access to it"
+	compose version >/dev/null 2>&1 || die "Docker Compose is not installed; install docker-compose"
+}
+
+# The cluster that a script is about: one project of Compose. Tests take a name of their own.
+project=${DFRS_PROJECT:-dfrs}
+
+# Compose on our cluster, with the variables of compose.yaml in the environment.
+on_cluster() {
+	compose --project-name "$project" --file "$root/docker/compose.yaml" "$@"
+}
+
+# Runs a command in a container of our cluster: in_cluster SERVICE [-u USER] [--] COMMAND...
+in_cluster() {
+	local service=$1 options=()
+	shift
+	while [ $# -gt 0 ]; do
+		case $1 in
+		-u)
+			options+=(-u "$2")
+			shift 2
+			;;
+		--)
+			shift
+			break
+			;;
+		*) break ;;
+		esac
+	done
+	docker exec ${options[@]+"${options[@]}"} "$(container "$service")" "$@"
+}
+
+# The id of a service's container, whether it runs or not.
+container() {
+	docker ps --all --quiet --no-trunc \
+		--filter "label=com.docker.compose.project=$project" \
+		--filter "label=com.docker.compose.service=$1" | head -n 1
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mini-Slurm as the demo sees it: up, down, commands inside, files out of it."""
+
+import io
+import os
+import pathlib
+import signal
+import subprocess
+import tarfile
+
+DOCKER = pathlib.Path(__file__).resolve().parent.parent
+NODES = ("n1", "n2", "n3", "n4")
+
+
+class Failure(Exception):
+    """One line for the user: what failed and what to do."""
+
+
+class Cluster:
+    def __init__(self, project, debian):
+        self.debian = debian
+        self.environment = {**os.environ, "DFRS_PROJECT": project}
+        self.project = project
+
+    def _script(self, *arguments):
+        # A session of its own, so that Ctrl-C reaches only the demo, which ends the script in order.
+        command = [str(DOCKER / arguments[0]), *arguments[1:]]
+        script = subprocess.Popen(command, env=self.environment, start_new_session=True)
+        try:
+            failed = script.wait()
+        except KeyboardInterrupt:
+            os.killpg(script.pid, signal.SIGTERM)
+            script.wait()
+            raise
+        if failed:
+            raise Failure(f"docker/{' '.join(arguments)} failed, see above")
+
+    def up(self, scheduler):
+        """Brings it up afresh: what an interrupted run left would be taken for this one's."""
+        self.down()
+        self._script("up", "--scheduler", scheduler, "--debian", self.debian, "--no-build")
+
+    def down(self):
+        """Takes it down, whatever happens: a second Ctrl-C must not leave half a cluster."""
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            self._script("down")
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def container(self, service):
+        """The id of a service's container."""
+        labels = [
+            f"label=com.docker.compose.project={self.project}",
+            f"label=com.docker.compose.service={service}",
+        ]
+        filters = [part for label in labels for part in ("--filter", label)]
+        result = subprocess.run(["docker", "ps", "--quiet", *filters], capture_output=True, text=True)
+        identity = result.stdout.strip()
+        if not identity:
+            raise Failure(f"the container '{service}' is not running; see: docker ps --all")
+        return identity
+
+    def command(self, service, *command):
+        return ["docker", "exec", "--interactive", self.container(service), *command]
+
+    def output(self, service, *command):
+        """What a command in a container prints; Failure if it fails."""
+        result = subprocess.run(self.command(service, *command), capture_output=True)
+        if result.returncode:
+            reason = result.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            raise Failure(f"'{' '.join(command)}' failed on {service}: {reason[-1]}")
+        return result.stdout.decode(errors="replace")
+
+    def files(self, service, directory, *patterns):
+        """The plain files of a directory in a container, or those that match: name -> text."""
+        pack = 'cd "$0" && tar --create -- $(ls -d $* 2>/dev/null)'
+        command = self.command(service, "sh", "-c", pack, directory, *(patterns or ["."]))
+        result = subprocess.run(command, capture_output=True)
+        if result.returncode:
+            raise Failure(f"cannot read {directory} on {service}")
+        with tarfile.open(fileobj=io.BytesIO(result.stdout)) as archive:
+            members = [member for member in archive.getmembers() if member.isfile()]
+            return {
+                member.name.removeprefix("./"): archive.extractfile(member).read().decode(errors="replace")
+                for member in members
+            }

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of the workload on a cluster that is up."""
+
+import shutil
+import subprocess
+import sys
+import time
+
+import figures
+import records
+import shares
+from cluster import DOCKER, NODES, Failure
+
+# What one of Slurm's CPUs is in cores: a node's 0.44 of a core less the 0.12 that dfrsd reserves,
+# over its four CPUs (docker/compose.yaml).
+CORE_PER_CPU = 0.08
+LONGEST = 420
+POLL = 2.0
+JOURNAL = "/var/log/slurm/dfrs-journal.jsonl"
+MEASUREMENTS = "/var/log/dfrs-measurements.jsonl"
+
+
+class Progress:
+    """One line that is rewritten on a terminal, and a line every ten seconds elsewhere."""
+
+    def __init__(self, heading):
+        self.heading = heading
+        self.began = time.monotonic()
+        self.shown = float("-inf")
+
+    def show(self, text, final=False):
+        elapsed = time.monotonic() - self.began
+        line = f"  {self.heading:16} {elapsed:4.0f} s  {text}"
+        if sys.stderr.isatty():
+            print(f"\r{line}\033[K", end="\n" if final else "", file=sys.stderr, flush=True)
+        elif final or elapsed - self.shown >= 10:
+            self.shown = elapsed
+            print(line, file=sys.stderr, flush=True)
+
+
+def run(cluster, scheduler, rows, jobs):
+    """Submits everything, waits for the end, and returns (figures, journal)."""
+    directory = f"/home/alice/demo-{scheduler}"
+    submitter = start_submitting(cluster, directory, rows)
+    try:
+        wait_for_end(cluster, scheduler, directory, len(jobs), submitter)
+    finally:
+        submitter.kill()
+    return collect(cluster, scheduler, directory, jobs)
+
+
+def start_submitting(cluster, directory, rows):
+    command = cluster.command("controller", "/opt/demo/submit.sh", directory, str(CORE_PER_CPU))
+    submitter = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, start_new_session=True)
+    submitter.stdin.write("".join(row.submission() + "\n" for row in rows))
+    submitter.stdin.close()
+    return submitter
+
+
+def wait_for_end(cluster, scheduler, directory, expected, submitter):
+    progress = Progress(f"sched/{scheduler}")
+    deadline = time.monotonic() + LONGEST
+    while True:
+        states = job_states(cluster)
+        counts = {state: states.count(state) for state in set(states)}
+        ended = sum(state not in UNDER_WAY for state in states)
+        over = submitter.poll() is not None and ended == len(states)
+        progress.show(summary(counts, ended, expected), final=over)
+        if over:
+            return
+        if time.monotonic() > deadline:
+            raise Failure(
+                f"after {LONGEST} s {expected - ended} of {expected} jobs have not ended;"
+                f" run again with --keep and look with docker/shell"
+            )
+        time.sleep(POLL)
+
+
+UNDER_WAY = ("PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOPPED", "REQUEUED")
+
+
+def job_states(cluster):
+    """The state of every job so far, ended ones included (MinJobAge keeps them)."""
+    command = ("squeue", "--noheader", "--array", "--states=all", "--format=%T")
+    return cluster.output("controller", *command).split()
+
+
+def summary(counts, ended, expected):
+    parts = [f"{counts.get(state, 0):2} {word}" for state, word in
+             (("PENDING", "waiting"), ("RUNNING", "running"), ("SUSPENDED", "paused"))]
+    return ", ".join(parts) + f", {ended:2} of {expected} ended"
+
+
+def keep_records(cluster, scheduler, files):
+    """Puts the jobs' own records and the daemons' logs where the user can read them afterwards."""
+    target = DOCKER.parent / "target" / "demo" / f"debian{cluster.debian}-{scheduler}"
+    shutil.rmtree(target, ignore_errors=True)
+    logs = {service: cluster.files(service, "/var/log", "slurm", "dfrs*") for service in ("controller", *NODES)}
+    for service, found in {"jobs": files, **logs}.items():
+        for name, text in found.items():
+            path = target / service / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+
+def collect(cluster, scheduler, directory, jobs):
+    files = cluster.files("controller", directory)
+    keep_records(cluster, scheduler, files)
+    outcomes, problems = records.outcomes(jobs, files, CORE_PER_CPU)
+    journal, differences = "", []
+    if scheduler == "dfrs":
+        journal = cluster.output("controller", "cat", JOURNAL)
+        texts = [cluster.output(node, "cat", MEASUREMENTS) for node in NODES]
+        differences = shares.differences(shares.measurements(texts), windows(jobs, files))
+    return figures.of_run(outcomes, jobs, problems, journal, differences), journal
+
+
+def windows(jobs, files):
+    """Slurm's job id -> (name, times in which all tasks worked)."""
+    found = {}
+    for name, row in jobs.items():
+        window = records.task_window(name, row, files)
+        for line in files.get(f"{name}.job", "").splitlines():
+            _, event, identity, *_ = line.split()
+            if event == "begin" and window:
+                found[int(identity)] = (name, [window])
+    return found

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# The steps by which a container becomes a controller or a node. Sourced by the entry point.
+
+fail() {
+	echo "$(hostname): $*" >&2
+	exit 1
+}
+
+munge_key=/etc/munge/munge.key
+
+# The key is made anew with every cluster, on a volume that all its containers share.
+make_munge_key() {
+	[ -e $munge_key ] && return
+	dd if=/dev/urandom of=$munge_key.partial bs=1024 count=1 status=none
+	chown munge: $munge_key.partial
+	chmod 400 $munge_key.partial
+	mv $munge_key.partial $munge_key
+}
+
+wait_for_munge_key() {
+	local tries
+	for tries in $(seq 300); do
+		[ -e $munge_key ] && return
+		sleep 0.1
+	done
+	fail "no MUNGE key after $((tries / 10)) s; is the controller running?"
+}
+
+# slurmctld looks the nodes' addresses up once, at its start: they must be there by then.
+wait_for_names() {
+	local name tries
+	for name in n1 n2 n3 n4; do
+		for tries in $(seq 300); do
+			getent hosts $name >/dev/null && continue 2
+			sleep 0.1
+		done
+		echo "$(hostname): no address for $name after $((tries / 10)) s; going on without" >&2
+	done
+}
+
+# cgroup/v1 if the kernel's controllers are mounted one by one, else cgroup/v2.
+cgroup_version() {
+	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then echo v2; else echo v1; fi
+}
+
+# /opt/conf is the repository's docker/conf, /opt/slurm-conf its slurm-conf.
+write_configuration() {
+	cp /opt/conf/slurm.conf /etc/slurm/slurm.conf
+	{
+		cat /opt/slurm-conf/cgroup.conf
+		echo "CgroupPlugin=cgroup/$(cgroup_version)"
+		# There is no systemd here that could make cgroups for Slurm.
+		[ "$(cgroup_version)" = v1 ] || echo IgnoreSystemd=yes
+	} >/etc/slurm/cgroup.conf
+	case $DFRS_SCHEDULER in
+	backfill) cp /opt/conf/backfill.conf /etc/slurm/scheduler.conf ;;
+	dfrs)
+		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf
+		cp /opt/conf/dfrs.conf /etc/slurm/dfrs.conf
+		;;
+	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; use backfill or dfrs" ;;
+	esac
+	case ${DFRS_ACCOUNTING:-no} in
+	no) echo AccountingStorageType=accounting_storage/none >/etc/slurm/accounting.conf ;;
+	yes) cp /opt/conf/accounting.conf /etc/slurm/accounting.conf ;;
+	*) fail "unknown DFRS_ACCOUNTING '$DFRS_ACCOUNTING'; use no or yes" ;;
+	esac
+	mkdir -p /var/log/slurm /var/lib/slurm/slurmctld /var/lib/slurm/slurmd
+	chown slurm: /var/log/slurm /var/lib/slurm/slurmctld
+}
+
+# answers COMMAND...: waits until it succeeds.
+answers() {
+	local tries
+	for tries in $(seq 300); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	fail "after $((tries / 10)) s this fails: $*"
+}
+
+start_mariadb() {
+	install -d -o mysql -g mysql /run/mysqld /var/lib/mysql
+	mariadb-install-db --user=mysql --skip-test-db >/var/log/mariadb.log 2>&1
+	setsid mariadbd --user=mysql --skip-networking --innodb-buffer-pool-size=32M \
+		--innodb-flush-log-at-trx-commit=2 >>/var/log/mariadb.log 2>&1 </dev/null &
+	answers mariadb --execute 'SELECT 1'
+	mariadb --execute "CREATE USER slurm@localhost IDENTIFIED VIA unix_socket;
+		GRANT ALL ON slurm_acct_db.* TO slurm@localhost"
+}
+
+# The database of Slurm's accounting, with an account of alice and bob: everybody else is refused.
+start_accounting() {
+	start_mariadb
+	install -o slurm -m 600 /opt/conf/slurmdbd.conf /etc/slurm/slurmdbd.conf
+	install -o slurm /dev/null /run/slurmdbd.pid
+	/usr/sbin/slurmdbd
+	answers sacctmgr --noheader list cluster
+	{
+		sacctmgr --immediate add cluster mini
+		sacctmgr --immediate add account lab cluster=mini
+		sacctmgr --immediate add user alice,bob cluster=mini account=lab
+	} >/dev/null
+}
+
+# Docker shows a container its cgroups read-only. Writing there is all that SYS_ADMIN is for.
+open_cgroups() {
+	local controller
+	if [ "$(cgroup_version)" = v2 ]; then
+		open_unified_cgroup
+		return
+	fi
+	for controller in /sys/fs/cgroup/*/; do
+		[ -L "${controller%/}" ] || mount -o remount,bind,rw "$controller"
+	done
+}
+
+# In cgroup v2 a group that holds processes cannot hand its controllers on: everybody moves to a
+# leaf first. Slurm makes system.slice/NODE_slurmstepd.scope below.
+open_unified_cgroup() {
+	local process controller
+	mount -o remount,rw /sys/fs/cgroup
+	mkdir -p /sys/fs/cgroup/leaf /sys/fs/cgroup/system.slice
+	while read -r process; do
+		echo "$process" >/sys/fs/cgroup/leaf/cgroup.procs 2>/dev/null || true
+	done </sys/fs/cgroup/cgroup.procs
+	for controller in cpuset cpu memory pids; do
+		echo +$controller >/sys/fs/cgroup/cgroup.subtree_control
+	done
+}
+
+thaw_everything() {
+	find /sys/fs/cgroup -name freezer.state -exec sh -c 'echo THAWED >"$1"' _ {} \; 2>/dev/null || true
+	find /sys/fs/cgroup -name cgroup.freeze -exec sh -c 'echo 0 >"$1"' _ {} \; 2>/dev/null || true
+}

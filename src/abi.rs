@@ -1,0 +1,91 @@
+//! The six symbols by which slurmctld knows a scheduler plugin (`sched_plugin.c`); the library
+//! exports nothing else. Slurm refuses the plugin unless `plugin_version` is its own version to the
+//! micro release.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use crate::live::Slurmctld;
+use crate::runtime::Runtime;
+use crate::shim;
+use crate::slurm::Level;
+
+const SUCCESS: i32 = 0;
+const ERROR: i32 = -1;
+
+/// What slurmctld's log calls it.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "Slurm's name")]
+pub static plugin_name: [u8; 43] = *b"Dynamic fractional resource scheduling\0\0\0\0\0";
+
+/// `SchedulerType` in slurm.conf.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "Slurm's name")]
+pub static plugin_type: [u8; 11] = *b"sched/dfrs\0";
+
+/// The Slurm version that the shim was compiled for.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "Slurm's name")]
+pub static plugin_version: u32 = shim::SLURM_VERSION_NUMBER;
+
+static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+
+/// Starts DFRS, whose thread starts Slurm's own backfill for the other partitions. Called once at
+/// start-up, before jobs are loaded, with the configuration write-locked: the threads wait for it.
+#[unsafe(no_mangle)]
+pub extern "C" fn init() -> i32 {
+    guarded(ERROR, || {
+        if !shim::scheduling_enabled() {
+            return SUCCESS;
+        }
+        let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+        if runtime.is_some() {
+            return ERROR;
+        }
+        match Runtime::start(Slurmctld::default()) {
+            Ok(started) => {
+                *runtime = Some(started);
+                SUCCESS
+            }
+            Err(problem) => {
+                shim::log(Level::Error, &format!("no thread for DFRS: {problem}"));
+                ERROR
+            }
+        }
+    })
+}
+
+/// Stops both.
+#[unsafe(no_mangle)]
+pub extern "C" fn fini() {
+    guarded((), || {
+        let runtime = RUNTIME
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(runtime) = runtime {
+            runtime.stop();
+        }
+        shim::backfill_stop();
+    });
+}
+
+/// `scontrol reconfigure` (in 22.05; from 24.11 on that is a new process).
+#[unsafe(no_mangle)]
+pub extern "C" fn sched_p_reconfig() -> i32 {
+    guarded(ERROR, || {
+        if let Some(runtime) = RUNTIME
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+        {
+            runtime.reload();
+        }
+        SUCCESS
+    })
+}
+
+/// No panic crosses into C.
+fn guarded<R>(otherwise: R, body: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
+}

@@ -1,0 +1,275 @@
+//! One pass of the scheduler: look, decide, act, tell the nodes. Everything between two looks at
+//! Slurm is a function of what was seen, the ledger and the time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use dfrs_core::{Blocked, Mobility, Span, Time, Trigger, check, decide};
+use dfrs_proto::conf::{Config, Mode};
+use dfrs_proto::journal::Outcome as JobOutcome;
+use dfrs_proto::message::NodeState;
+
+use crate::apply::apply;
+use crate::cluster::{Facts, planned};
+use crate::ledger::{Ledger, Phase, Record};
+use crate::live_journal::LiveJournal;
+use crate::mobility::mobility;
+use crate::observation::{Observation, ObservedNode};
+use crate::placement::Placement;
+use crate::pusher::Daemons;
+use crate::slurm::{Level, Slurm, SlurmError};
+use crate::state_file::{self, State};
+
+mod act;
+mod keep;
+mod look;
+mod queue;
+mod share;
+mod tell;
+
+const SECOND: i64 = 1_000_000;
+/// Slurm is looked at after this time even if nothing seems to have changed (begin times pass,
+/// reservations start).
+const LONGEST_SLEEP: Span = Span(5 * SECOND);
+/// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
+const ROUNDS: usize = 4;
+
+/// The scheduler's state between passes.
+pub struct Agent<S, D> {
+    slurm: S,
+    config: Config,
+    daemons: D,
+    ledger: Ledger,
+    saved: Ledger,
+    state_path: PathBuf,
+    journal: Option<LiveJournal>,
+    nodes: Vec<ObservedNode>,
+    ready: BTreeSet<u32>,
+    blocked: BTreeMap<u32, Blocked>,
+    ended: Vec<(u32, Record, JobOutcome)>,
+    silent: BTreeSet<String>,
+    can_park: BTreeSet<String>,
+    looked: Time,
+    cores_hidden: Time,
+    asked: Time,
+    next_period: Time,
+    freed: bool,
+}
+
+/// What one pass did, for statistics and tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassReport {
+    /// Jobs that waited when it began.
+    pub queue: u32,
+    /// Jobs that decisions were about.
+    pub depth: u32,
+    /// Jobs that were started or came back.
+    pub started: u32,
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// An agent that goes on where the ledger at `state_path` says.
+    pub fn new(slurm: S, config: Config, daemons: D, state_path: PathBuf, now: Time) -> Self {
+        let state = state_file::load(&state_path).unwrap_or_else(|problem| {
+            slurm.log(
+                Level::Error,
+                &format!("{problem}; going on without the history of running jobs"),
+            );
+            State::default()
+        });
+        let ledger = state.ledger;
+        let journal = config.journal.as_deref().and_then(|path| {
+            let opened = LiveJournal::open(path);
+            opened
+                .inspect_err(|problem| slurm.log(Level::Error, &format!("no journal: {problem}")))
+                .ok()
+        });
+        let next_period = Time(now.0 + config.period.0);
+        Self {
+            slurm,
+            config,
+            daemons,
+            saved: ledger.clone(),
+            ledger,
+            state_path,
+            journal,
+            nodes: Vec::new(),
+            ready: BTreeSet::new(),
+            blocked: BTreeMap::new(),
+            ended: Vec::new(),
+            silent: BTreeSet::new(),
+            can_park: BTreeSet::new(),
+            looked: Time(0),
+            cores_hidden: Time(0),
+            asked: Time(0),
+            next_period,
+            freed: false,
+        }
+    }
+
+    /// Slurm, for the passive mode and for tests.
+    pub fn slurm(&mut self) -> &mut S {
+        &mut self.slurm
+    }
+
+    /// Slurm was reconfigured: looks at everything again at the next tick.
+    pub fn refresh(&mut self) {
+        self.looked = Time(0);
+        self.cores_hidden = Time(0);
+    }
+
+    /// Whether there may be something to do.
+    #[must_use]
+    pub fn is_due(&self, now: Time) -> bool {
+        let changed = self.slurm.last_update() >= self.looked.0 / SECOND;
+        let under_way = self
+            .ledger
+            .jobs
+            .values()
+            .any(|record| record.phase.is_under_way());
+        changed || under_way || now.0 - self.looked.0 >= LONGEST_SLEEP.0 || now >= self.next_period
+    }
+
+    /// Looks, decides, acts, and tells the nodes.
+    ///
+    /// # Errors
+    ///
+    /// Slurm could not be looked at.
+    pub fn pass(&mut self, now: Time) -> Result<PassReport, SlurmError> {
+        self.looked = now;
+        self.learn_from_nodes();
+        let mut observation = self.look(now)?;
+        let mut report = PassReport {
+            queue: self.waiting(&observation),
+            ..PassReport::default()
+        };
+        self.ready = self.find_ready(&observation, now);
+        for trigger in self.triggers(&observation, now) {
+            report.depth += self.decide(&observation, trigger, now);
+        }
+        self.save();
+        for _ in 0..ROUNDS {
+            let (acted, started) = self.act(&observation, now);
+            report.started += started;
+            if !acted {
+                break;
+            }
+            observation = self.look(now)?;
+        }
+        self.share(&observation, now);
+        self.tell(&observation, now);
+        self.save();
+        Ok(report)
+    }
+
+    /// Gives the cluster back: no caps, nothing frozen, parked jobs run on as soon as their memory
+    /// fits. Returns how many jobs are still parked; to be called again until it is none.
+    ///
+    /// # Errors
+    ///
+    /// Slurm could not be looked at.
+    pub fn stand_down(&mut self, now: Time) -> Result<usize, SlurmError> {
+        let observation = self.slurm.observe()?;
+        self.catch_up(&observation, now);
+        for record in self.ledger.jobs.values_mut() {
+            record.not_before = Time(0);
+            record.phase = handed_back(&record.phase, now);
+        }
+        self.act(&observation, now);
+        let observation = self.slurm.observe()?;
+        self.catch_up(&observation, now);
+        self.write_journal(&observation, now);
+        let uncapped = observation.nodes.iter().map(|node| {
+            (
+                node.name.clone(),
+                NodeState {
+                    cpus: node.cpus,
+                    jobs: Vec::new(),
+                },
+            )
+        });
+        self.daemons.set(uncapped.collect(), BTreeMap::new());
+        self.save();
+        Ok(self
+            .ledger
+            .jobs
+            .values()
+            .filter(|record| matches!(record.phase, Phase::Unparking { .. }))
+            .count())
+    }
+
+    /// Stops the pusher and keeps the ledger.
+    pub fn finish(&mut self, now: Time) {
+        self.count_until(now);
+        self.save();
+        self.daemons.stop();
+    }
+
+    fn facts<'a>(&'a self, now: Time) -> Facts<'a> {
+        Facts {
+            config: &self.config,
+            can_park: &self.can_park,
+            ready: &self.ready,
+            now,
+        }
+    }
+
+    /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
+    fn decide(&mut self, observation: &Observation, trigger: Trigger, now: Time) -> u32 {
+        let cluster = planned(observation, &self.ledger, &self.facts(now));
+        let plan = decide(&self.config.policy, &cluster, now, trigger);
+        if let Some(violation) = check(&cluster, &plan).first() {
+            self.slurm.log(
+                Level::Error,
+                &format!("{trigger:?}: plan dropped, it breaks a rule: {violation}"),
+            );
+            return 0;
+        }
+        self.blocked = plan
+            .blocked
+            .iter()
+            .filter_map(|(id, why)| Some((u32::try_from(id.0).ok()?, *why)))
+            .collect();
+        for planned in &plan.actions {
+            self.slurm.log(
+                Level::Debug,
+                &format!("{trigger:?}: {:?} ({:?})", planned.action, planned.reason),
+            );
+        }
+        if self.config.mode == Mode::Full {
+            let config = &self.config;
+            let mobility_of = |id: u32| {
+                let job = observation.job(id);
+                job.map_or(Mobility::Never, |job| mobility(job, config))
+            };
+            apply(&plan, &mut self.ledger, observation, mobility_of, now);
+        }
+        u32::try_from(cluster.jobs.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The phase of a job that DFRS no longer decides about: what is parked comes back, nothing else is
+/// under way.
+fn handed_back(phase: &Phase, now: Time) -> Phase {
+    match phase {
+        Phase::Parked { placement, memory }
+        | Phase::Unparking {
+            placement, memory, ..
+        } => Phase::Unparking {
+            placement: placement.clone(),
+            memory: memory.clone(),
+            since: now,
+        },
+        Phase::Parking { .. } => Phase::Unparking {
+            placement: Placement::default(),
+            memory: Vec::new(),
+            since: now,
+        },
+        Phase::Starting { .. } | Phase::Requeued { .. } => Phase::Waiting,
+        Phase::Leaving { .. } | Phase::Warned { .. } => Phase::Running,
+        Phase::Waiting | Phase::Running | Phase::Paused | Phase::Foreign => phase.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Acting: the next step of every job that is on its way, asked of Slurm.
+
+use dfrs_core::Time;
+
+use super::Agent;
+use crate::mobility::mobility;
+use crate::observation::{Observation, ObservedJob, Place};
+use crate::placement::Placement;
+use crate::pusher::{Daemons, NodeFacts};
+use crate::slurm::{Level, Slurm};
+use crate::steps::{Conditions, Outcome, Step, next_step, settle};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// One step for every job that is on its way. Returns whether there was any, and how many
+    /// started or came back.
+    pub(super) fn act(&mut self, observation: &Observation, now: Time) -> (bool, u32) {
+        let facts = self.daemons.facts();
+        let (mut acted, mut started) = (false, 0);
+        for job in &observation.jobs {
+            let Some(record) = self.ledger.jobs.get(&job.id) else {
+                continue;
+            };
+            let conditions = self.conditions(job, &facts, now);
+            let Some(step) = next_step(record, job, observation, &conditions) else {
+                continue;
+            };
+            let outcome = self.perform(job, &step, observation);
+            acted |= outcome != Outcome::NotYet;
+            started += u32::from(
+                outcome == Outcome::Done && matches!(step, Step::Start(_) | Step::Resume),
+            );
+            if let Some(record) = self.ledger.jobs.get_mut(&job.id) {
+                settle(
+                    record,
+                    &step,
+                    outcome,
+                    Placement::of_job(job, observation),
+                    now,
+                );
+            }
+        }
+        (acted, started)
+    }
+
+    fn conditions(&self, job: &ObservedJob, facts: &NodeFacts, now: Time) -> Conditions {
+        Conditions {
+            now,
+            parked_on_nodes: facts.parked.contains(&job.id),
+            mobility: mobility(job, &self.config),
+            checkpoint_wait: self.config.checkpoint_wait,
+            park_timeout: self.config.park_timeout,
+        }
+    }
+
+    /// Asks Slurm for one step.
+    fn perform(&mut self, job: &ObservedJob, step: &Step, observation: &Observation) -> Outcome {
+        let slurm = &mut self.slurm;
+        let done = match step {
+            Step::Start(placement) => slurm.start(job.id, &places(placement, observation)),
+            Step::Suspend => slurm.suspend(job.id),
+            Step::Resume => slurm.resume(job.id),
+            Step::ClaimMemory(memory) => slurm.claim_memory(job.id, memory),
+            Step::Warn => slurm.warn(job.id),
+            Step::Requeue => slurm.requeue(job.id),
+            Step::ClearBeginTime => slurm.clear_begin_time(job.id),
+            Step::Abandon(why) => {
+                slurm.log(
+                    Level::Info,
+                    &format!("job {}: gave up what was under way: {why}", job.id),
+                );
+                Ok(())
+            }
+            Step::ReleaseMemory => match slurm.release_memory(job.id) {
+                Ok(memory) => {
+                    slurm.log(
+                        Level::Info,
+                        &format!(
+                            "job {}: parked, {} MB released",
+                            job.id,
+                            memory.iter().sum::<u64>()
+                        ),
+                    );
+                    return Outcome::Released(memory);
+                }
+                Err(problem) => Err(problem),
+            },
+        };
+        match done {
+            Ok(()) => {
+                self.slurm
+                    .log(Level::Verbose, &format!("job {}: {step:?}", job.id));
+                Outcome::Done
+            }
+            Err(problem) if problem.is_transient() => Outcome::NotYet,
+            Err(_) if matches!(step, Step::Start(_)) && slurm.may_start(job.id).is_err() => {
+                Outcome::Gated
+            }
+            Err(problem) => {
+                self.slurm.log(
+                    Level::Info,
+                    &format!("job {}: {step:?} was refused: {problem}", job.id),
+                );
+                Outcome::Refused
+            }
+        }
+    }
+}
+
+/// What the shim's start takes.
+fn places(placement: &Placement, observation: &Observation) -> Vec<Place> {
+    let place = |spot: &crate::placement::Spot| {
+        let node = observation
+            .nodes
+            .iter()
+            .find(|node| node.name == spot.node)?;
+        Some(Place {
+            node: node.index,
+            tasks: spot.tasks,
+            memory: 0,
+        })
+    };
+    let mut places: Vec<Place> = placement.0.iter().filter_map(place).collect();
+    places.sort_unstable_by_key(|place| place.node);
+    places
+}

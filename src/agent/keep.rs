@@ -1,0 +1,45 @@
+//! Keeping the ledger in the state file.
+
+use super::Agent;
+use crate::ledger::{Ledger, Record};
+use crate::pusher::Daemons;
+use crate::slurm::{Level, Slurm};
+use crate::state_file::{self, State};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Keeps the ledger if what must survive changed.
+    pub(super) fn save(&mut self) {
+        if !differs(&self.saved, &self.ledger) {
+            return;
+        }
+        let state = State {
+            partitions: self.config.partition_names(),
+            journal: self.config.journal.clone(),
+            ledger: self.ledger.clone(),
+        };
+        match state_file::save(&self.state_path, &state) {
+            Ok(()) => self.saved = self.ledger.clone(),
+            Err(problem) => self
+                .slurm
+                .log(Level::Error, &format!("state not saved: {problem}")),
+        }
+    }
+}
+
+/// Whether the two ledgers differ in more than the passing of time.
+fn differs(saved: &Ledger, now: &Ledger) -> bool {
+    let essence = |record: &Record| {
+        (
+            record.phase.clone(),
+            record.share,
+            record.shown.clone(),
+            record.admitted,
+        )
+    };
+    saved.jobs.len() != now.jobs.len()
+        || saved
+            .jobs
+            .iter()
+            .zip(&now.jobs)
+            .any(|((a, before), (b, after))| a != b || essence(before) != essence(after))
+}

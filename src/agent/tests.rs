@@ -1,0 +1,458 @@
+//! The agent against a model of slurmctld: whole stories, pass by pass.
+
+use super::*;
+use crate::breaker::Breaker;
+use crate::fixtures::{FakeDaemons, FakeSlurm, config, job, nodes};
+use crate::observation::{ObservedJob, ObservedState};
+use dfrs_proto::conf::Weighting;
+
+struct Story {
+    slurm: FakeSlurm,
+    daemons: FakeDaemons,
+    breaker: Breaker<FakeSlurm, FakeDaemons>,
+    now: i64,
+    state: PathBuf,
+}
+
+impl Story {
+    fn new(name: &str, node_count: u32) -> Self {
+        Self::with_config(name, node_count, config())
+    }
+
+    fn with_config(name: &str, node_count: u32, config: Config) -> Self {
+        let state = std::env::temp_dir().join(format!("dfrs-agent-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_file(&state);
+        let slurm = FakeSlurm::default();
+        slurm.0.borrow_mut().nodes = nodes(node_count);
+        let daemons = FakeDaemons::default();
+        daemons.0.borrow_mut().facts.can_park =
+            (0..node_count).map(|index| format!("n{index}")).collect();
+        let breaker = Self::open(&slurm, &daemons, config, &state, 2000);
+        Self {
+            slurm,
+            daemons,
+            breaker,
+            now: 2000,
+            state,
+        }
+    }
+
+    fn open(
+        slurm: &FakeSlurm,
+        daemons: &FakeDaemons,
+        config: Config,
+        state: &std::path::Path,
+        now: i64,
+    ) -> Breaker<FakeSlurm, FakeDaemons> {
+        let agent = Agent::new(
+            slurm.clone(),
+            config,
+            daemons.clone(),
+            state.to_path_buf(),
+            Time(now * SECOND),
+        );
+        Breaker::new(agent)
+    }
+
+    /// Lets `seconds` pass with ten ticks each; processes of requeued jobs end within a tick.
+    fn run(&mut self, seconds: i64) {
+        for tick in 0..seconds * 10 {
+            let ending: Vec<u32> = self
+                .slurm
+                .0
+                .borrow()
+                .jobs
+                .values()
+                .filter(|job| job.completing)
+                .map(|job| job.id)
+                .collect();
+            for id in ending {
+                self.slurm.0.borrow_mut().processes_gone(id);
+            }
+            self.slurm.0.borrow_mut().updates = self.now + tick / 10;
+            self.breaker
+                .tick(Time(self.now * SECOND + tick * SECOND / 10));
+        }
+        self.now += seconds;
+    }
+
+    fn submit(&mut self, job: ObservedJob) {
+        self.slurm.0.borrow_mut().jobs.insert(job.id, job);
+    }
+
+    fn state(&self, id: u32) -> ObservedState {
+        self.slurm.0.borrow().jobs[&id].state
+    }
+
+    /// Shares of a node that its jobs are to have, in the order of their ids.
+    fn shares(&self, node: &str) -> Vec<f64> {
+        let nodes = self.daemons.0.borrow();
+        let jobs = nodes.orders[node].jobs.iter();
+        jobs.map(|job| job.share.fraction()).collect()
+    }
+
+    fn calls(&self) -> Vec<String> {
+        std::mem::take(&mut self.slurm.0.borrow_mut().calls)
+    }
+}
+
+impl Drop for Story {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.state);
+    }
+}
+
+#[test]
+fn jobs_start_at_once_and_share_a_node() {
+    let mut story = Story::new("share", 1);
+    for id in 1..=8 {
+        story.submit(job(id, 1));
+    }
+    story.run(1);
+    assert!((1..=8).all(|id| story.state(id) == ObservedState::Running));
+    let shares = story.shares("n0");
+    assert_eq!(shares.len(), 8);
+    assert!(
+        shares.iter().all(|share| (share - 0.125).abs() < 1e-9),
+        "8 one-CPU jobs on 4 CPUs: {shares:?}"
+    );
+}
+
+#[test]
+fn a_job_of_twice_the_priority_gets_twice_the_share_if_priorities_count() {
+    let mut config = config();
+    config.job_weight = Weighting::Priority;
+    let mut story = Story::with_config("weight", 1, config);
+    for (id, priority) in [(1, 2000), (2, 1000), (3, 1000), (4, 1000), (5, 1000)] {
+        story.submit(ObservedJob {
+            priority,
+            ..job(id, 1)
+        });
+    }
+    story.run(1);
+    // The first has all it needs, a quarter of the node, when the others have 3 CPUs for 4 of them.
+    let full = [0.25, 0.1875, 0.1875, 0.1875, 0.1875];
+    assert_eq!(story.shares("n0"), full);
+    for id in 6..=8 {
+        story.submit(job(id, 1));
+    }
+    story.run(1);
+    let shares = story.shares("n0");
+    let [heavy, light] = [2.0, 1.0].map(|weight| weight / 9.0);
+    assert!((shares[0] - heavy).abs() < 1e-9, "{shares:?}");
+    assert!(shares[1..].iter().all(|share| (share - light).abs() < 1e-9));
+}
+
+#[test]
+fn a_new_job_parks_an_old_one_which_comes_back() {
+    let mut story = Story::new("park", 1);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(1, 1)
+    });
+    story.run(20);
+    assert_eq!(story.state(1), ObservedState::Running);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(2, 1)
+    });
+    story.run(2);
+    assert_eq!(
+        (story.state(1), story.state(2)),
+        (ObservedState::Suspended, ObservedState::Running)
+    );
+    assert_eq!(
+        story.calls(),
+        ["start 1", "suspend 1", "release 1", "start 2"]
+    );
+    assert!(story.slurm.0.borrow().reasons[&1].contains("parked"));
+    story.slurm.0.borrow_mut().end(2);
+    story.run(2);
+    assert_eq!(story.state(1), ObservedState::Running);
+    assert_eq!(story.calls(), ["claim 1", "resume 1"]);
+    assert!(
+        story.daemons.0.borrow().orders["n0"]
+            .jobs
+            .iter()
+            .all(|job| !job.frozen)
+    );
+}
+
+#[test]
+fn without_swap_nothing_is_parked() {
+    let mut story = Story::new("no-swap", 1);
+    story.daemons.0.borrow_mut().facts.can_park.clear();
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(1, 1)
+    });
+    story.run(20);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(2, 1)
+    });
+    story.run(5);
+    assert_eq!(
+        (story.state(1), story.state(2)),
+        (ObservedState::Running, ObservedState::Pending)
+    );
+    assert!(story.slurm.0.borrow().reasons[&2].contains("waits for memory"));
+}
+
+#[test]
+fn a_park_that_gets_stuck_is_given_up_and_the_job_runs_on() {
+    let mut story = Story::new("stuck", 1);
+    story.daemons.0.borrow_mut().stuck = true;
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(1, 1)
+    });
+    story.run(20);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(2, 1)
+    });
+    story.run(70);
+    assert_eq!(
+        (story.state(1), story.state(2)),
+        (ObservedState::Running, ObservedState::Pending)
+    );
+    assert!(
+        story
+            .calls()
+            .starts_with(&["start 1".into(), "suspend 1".into(), "resume 1".into()])
+    );
+}
+
+#[test]
+fn a_checkpoint_job_is_warned_requeued_and_moved() {
+    let mut story = Story::new("move", 2);
+    story.submit(ObservedJob {
+        memory: 400,
+        ..job(1, 1)
+    });
+    story.submit(ObservedJob {
+        memory: 400,
+        comment: "dfrs:checkpoint".into(),
+        ..job(2, 1)
+    });
+    story.run(20);
+    // One of 800 per node fits only if the two share a node.
+    story.submit(ObservedJob {
+        memory: 800,
+        ..job(3, 1)
+    });
+    story.run(12);
+    assert_eq!(story.state(3), ObservedState::Running);
+    assert_eq!(
+        story.state(1),
+        ObservedState::Running,
+        "a job that can only park stays if another can move"
+    );
+    assert_eq!(story.state(2), ObservedState::Running);
+    assert_eq!(
+        story.calls(),
+        [
+            "start 1",
+            "start 2",
+            "warn 2",
+            "requeue 2",
+            "clear 2",
+            "start 3",
+            "start 2"
+        ]
+    );
+}
+
+#[test]
+fn a_job_that_can_never_fit_says_so() {
+    let mut story = Story::new("never", 2);
+    story.submit(ObservedJob {
+        memory: 5000,
+        ..job(1, 1)
+    });
+    story.run(1);
+    assert_eq!(story.state(1), ObservedState::Pending);
+    let reason = story.slurm.0.borrow().reasons[&1].clone();
+    assert!(
+        reason.contains("can never start")
+            && reason.contains("5000 MB")
+            && reason.contains("1000 MB"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_refused_start_is_tried_again_later() {
+    let mut story = Story::new("refused", 1);
+    story.slurm.0.borrow_mut().refuse_start.insert(1);
+    story.submit(job(1, 1));
+    story.run(10);
+    assert_eq!(story.state(1), ObservedState::Pending);
+    story.slurm.0.borrow_mut().refuse_start.clear();
+    story.run(10);
+    assert_eq!(story.state(1), ObservedState::Running);
+}
+
+#[test]
+fn a_restarted_slurmctld_goes_on_where_it_was() {
+    let mut story = Story::new("restart", 1);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(1, 1)
+    });
+    story.run(20);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(2, 1)
+    });
+    story.run(2);
+    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
+    // kill -9: nothing is said to the old agent.
+    story.breaker = Story::open(&slurm, &daemons, config(), &story.state, story.now);
+    story.run(2);
+    assert_eq!(
+        (story.state(1), story.state(2)),
+        (ObservedState::Suspended, ObservedState::Running)
+    );
+    story.slurm.0.borrow_mut().end(2);
+    story.run(2);
+    assert_eq!(story.state(1), ObservedState::Running);
+}
+
+#[test]
+fn a_lost_state_file_costs_history_but_no_job() {
+    let mut story = Story::new("lost", 1);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(1, 1)
+    });
+    story.run(20);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(2, 1)
+    });
+    story.run(2);
+    std::fs::write(&story.state, "garbage").expect("writes");
+    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
+    story.breaker = Story::open(&slurm, &daemons, config(), &story.state, story.now);
+    assert_eq!(story.slurm.0.borrow().errors.len(), 1);
+    story.slurm.0.borrow_mut().end(2);
+    story.run(3);
+    assert_eq!(story.state(1), ObservedState::Running);
+    assert_eq!(story.slurm.0.borrow().jobs[&1].places[0].memory, 900);
+}
+
+#[test]
+fn somebody_elses_suspension_is_left_alone() {
+    let mut story = Story::new("foreign", 1);
+    story.submit(job(1, 1));
+    story.run(2);
+    story
+        .slurm
+        .0
+        .borrow_mut()
+        .jobs
+        .get_mut(&1)
+        .expect("is there")
+        .state = ObservedState::Suspended;
+    story.calls();
+    story.run(20);
+    assert_eq!(story.state(1), ObservedState::Suspended);
+    assert!(story.calls().is_empty());
+    assert!(story.daemons.0.borrow().orders["n0"].jobs.is_empty());
+}
+
+#[test]
+fn a_time_limit_counts_virtual_time() {
+    let mut story = Story::new("limit", 1);
+    for id in 1..=8 {
+        story.submit(ObservedJob {
+            end_time: 10_000,
+            ..job(id, 1)
+        });
+    }
+    story.run(130);
+    // At a yield of one half, 130 s of wall-clock time lag 65 s behind.
+    let calls = story.calls();
+    assert!(
+        (1..=8).all(|id| calls.contains(&format!("extend {id} 60"))),
+        "{calls:?}"
+    );
+}
+
+#[test]
+fn a_panic_gives_the_cluster_back() {
+    let mut story = Story::new("panic", 1);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(1, 1)
+    });
+    story.run(20);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(2, 1)
+    });
+    story.run(2);
+    story.slurm.0.borrow_mut().panic = true;
+    story.run(1);
+    assert!(!story.breaker.is_active());
+    assert!(story.slurm.0.borrow().handed_over);
+    assert_eq!(story.slurm.0.borrow().errors.len(), 1, "one clear line");
+    story.slurm.0.borrow_mut().panic = false;
+}
+
+#[test]
+fn the_parked_come_back_after_a_trip() {
+    let mut story = Story::new("trip", 1);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(1, 1)
+    });
+    story.run(20);
+    story.submit(ObservedJob {
+        memory: 900,
+        ..job(2, 1)
+    });
+    story.run(2);
+    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
+    let mut agent = Agent::new(
+        slurm,
+        config(),
+        daemons,
+        story.state.clone(),
+        Time(story.now * SECOND),
+    );
+    assert_eq!(
+        agent.stand_down(Time(story.now * SECOND)).expect("looks"),
+        1
+    );
+    assert!(
+        story.daemons.0.borrow().orders["n0"].jobs.is_empty(),
+        "no caps"
+    );
+    story.slurm.0.borrow_mut().end(2);
+    for second in 1..4 {
+        agent
+            .stand_down(Time((story.now + second) * SECOND))
+            .expect("looks");
+    }
+    assert_eq!(story.state(1), ObservedState::Running);
+}
+
+#[test]
+fn a_job_that_lost_its_node_starts_again_from_nothing() {
+    let mut story = Story::new("lost-node", 2);
+    story.submit(job(1, 1));
+    story.run(20);
+    story.slurm.0.borrow_mut().lose_node(1);
+    story.calls();
+    story.run(3);
+    assert_eq!(
+        story.calls(),
+        ["clear 1", "start 1"],
+        "at once, not after Slurm's two minutes"
+    );
+    story.run(1);
+    assert_eq!(story.state(1), ObservedState::Running);
+}

@@ -1,0 +1,360 @@
+//! From what Slurm shows and the ledger remembers to the core's view of the cluster.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{
+    Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeIndex, NodeState,
+    Time, Weight,
+};
+
+use crate::ledger::{Ledger, Next, Phase, Record};
+use crate::mobility::mobility;
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
+use crate::placement::Placement;
+use crate::weights::Weights;
+use dfrs_proto::conf::Config;
+
+const MIB: u64 = 1 << 20;
+const MICROCORES: u64 = 1_000_000;
+const SECOND: i64 = 1_000_000;
+/// After so many failed attempts to pause a job it is left alone.
+const MOST_FAILED_PAUSES: u32 = 3;
+
+/// What the views need beside the observation and the ledger.
+pub struct Facts<'a> {
+    /// The site's settings.
+    pub config: &'a Config,
+    /// Names of the nodes whose daemon says that they have swap.
+    pub can_park: &'a BTreeSet<String>,
+    /// Waiting jobs that may start as far as everything but resources is concerned.
+    pub ready: &'a BTreeSet<u32>,
+    /// Now.
+    pub now: Time,
+}
+
+/// The cluster as it will be when everything under way has finished: what `decide` looks at.
+#[must_use]
+pub fn planned(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Cluster {
+    let weights = Weights::new(observation, facts.config);
+    let jobs = observation.jobs.iter().filter_map(|job| {
+        let record = ledger.jobs.get(&job.id)?;
+        let state = planned_state(job, record, observation, facts)?;
+        let weight = weights.of(job);
+        Some(core_job(job, record, state, weight, observation, facts))
+    });
+    Cluster {
+        jobs: jobs.collect(),
+        nodes: core_nodes(observation, ledger, facts),
+    }
+}
+
+/// The cluster as it is: only jobs that can use CPU at this moment. Their shares follow from it.
+#[must_use]
+pub fn actual(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Cluster {
+    let weights = Weights::new(observation, facts.config);
+    let jobs = observation.jobs.iter().filter_map(|job| {
+        let record = ledger.jobs.get(&job.id)?;
+        let uses_cpu =
+            job.state == ObservedState::Running && !matches!(record.phase, Phase::Parking { .. });
+        let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
+        uses_cpu.then(|| {
+            let state = JobState::Running(mapping);
+            core_job(job, record, state, weights.of(job), observation, facts)
+        })
+    });
+    Cluster {
+        jobs: jobs.collect(),
+        nodes: core_nodes(observation, ledger, facts),
+    }
+}
+
+/// The state that `decide` shall see, or `None` if the job is not DFRS's to decide about now.
+fn planned_state(
+    job: &ObservedJob,
+    record: &Record,
+    observation: &Observation,
+    facts: &Facts,
+) -> Option<JobState> {
+    let running = |placement: &Placement| placement.to_mapping(observation).map(JobState::Running);
+    let waits_until_ready =
+        |state| (facts.ready.contains(&job.id) && record.not_before <= facts.now).then_some(state);
+    match &record.phase {
+        Phase::Waiting => waits_until_ready(JobState::Pending),
+        Phase::Paused => waits_until_ready(JobState::Paused),
+        Phase::Running => running(&Placement::of_job(job, observation)),
+        Phase::Parking { .. } => Placement::of_job(job, observation)
+            .to_mapping(observation)
+            .map(JobState::Parked),
+        Phase::Parked { placement, .. } => placement.to_mapping(observation).map(JobState::Parked),
+        Phase::Starting { placement, .. } | Phase::Unparking { placement, .. } => {
+            running(placement)
+        }
+        Phase::Leaving { next } | Phase::Warned { next, .. } | Phase::Requeued { next, .. } => {
+            match next {
+                Next::Pause => Some(JobState::Paused),
+                Next::Restart => Some(JobState::Pending),
+                Next::Move(placement) => running(placement),
+            }
+        }
+        Phase::Foreign => None,
+    }
+}
+
+/// The core's job.
+fn core_job(
+    job: &ObservedJob,
+    record: &Record,
+    state: JobState,
+    weight: Weight,
+    observation: &Observation,
+    facts: &Facts,
+) -> Job {
+    let stuck = record.failed_pauses >= MOST_FAILED_PAUSES;
+    let (memory, memory_per_node) = memory_request(job, observation);
+    Job {
+        id: JobId(u64::from(job.id)),
+        submit: Time(record.submit_time.saturating_mul(SECOND)),
+        tasks: job.tasks.max(1),
+        cpu: Cores(u64::from(job.cpus_per_task.max(1)) * MICROCORES),
+        memory,
+        memory_per_node,
+        layout: layout(job, observation),
+        mobility: if stuck {
+            Mobility::Never
+        } else {
+            mobility(job, facts.config)
+        },
+        virtual_time: record.virtual_time,
+        state,
+        locked: record.phase.is_under_way() || job.configuring || record.not_before > facts.now,
+        weight,
+        recent_moves: record.recent_moves(facts.now),
+        rigid: Vec::new(),
+        fluid: Vec::new(),
+        further_kinds: Vec::new(),
+    }
+}
+
+/// Memory of one task, and memory that each node holds once, as the user asked for them. A job that
+/// asks for whole nodes, or for no amount (Slurm: all of a node), holds the largest node's memory.
+#[must_use]
+pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
+    if job.exclusive || job.memory == 0 {
+        let largest = observation
+            .nodes
+            .iter()
+            .map(|node| node.memory)
+            .max()
+            .unwrap_or(0);
+        return (Bytes(0), Bytes(largest * MIB));
+    }
+    if job.memory_per_cpu {
+        return (
+            Bytes(
+                job.memory
+                    .saturating_mul(u64::from(job.cpus_per_task.max(1)))
+                    .saturating_mul(MIB),
+            ),
+            Bytes(0),
+        );
+    }
+    (Bytes(0), Bytes(job.memory.saturating_mul(MIB)))
+}
+
+/// MiB that `tasks` tasks of `job` need on one node.
+#[must_use]
+pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) -> u64 {
+    let (task, node) = memory_request(job, observation);
+    task.0
+        .saturating_mul(u64::from(tasks))
+        .saturating_add(node.0)
+        / MIB
+}
+
+/// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
+fn layout(job: &ObservedJob, observation: &Observation) -> Layout {
+    let position = |index: &u32| {
+        observation
+            .node_position(*index)
+            .and_then(|position| u32::try_from(position).ok())
+            .map(NodeIndex)
+    };
+    // Where it is, it may stay, even if a feature or a reservation has changed since.
+    let here = || job.places.iter().map(|place| &place.node);
+    let eligible: Option<Vec<NodeIndex>> = job.eligible.as_ref().map(|nodes| {
+        let all: BTreeSet<NodeIndex> = nodes.iter().chain(here()).filter_map(position).collect();
+        all.into_iter().collect()
+    });
+    let listed = eligible
+        .as_ref()
+        .filter(|_| job.all_eligible)
+        .map_or(0, Vec::len);
+    let least_nodes = job.min_nodes.max(u32::try_from(listed).unwrap_or(u32::MAX));
+    let spread = (least_nodes > 1).then(|| job.tasks.div_ceil(least_nodes));
+    let stated = (job.tasks_per_node > 0).then_some(job.tasks_per_node);
+    Layout {
+        max_tasks_per_node: stated.into_iter().chain(spread).min(),
+        max_nodes: most_nodes(job, least_nodes, observation),
+        eligible,
+    }
+}
+
+/// `-N`, else for a job whose memory is per node (`--mem`): as many nodes as Slurm alone would give
+/// its tasks, since each further one would cost that memory again. Else any number.
+fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
+    if job.max_nodes > 0 {
+        return Some(job.max_nodes);
+    }
+    let cpus = observation.nodes.iter().map(|node| node.cpus).max()?.max(1);
+    let needed = job.tasks.saturating_mul(job.cpus_per_task).div_ceil(cpus);
+    let spread = if job.tasks_per_node > 0 {
+        job.tasks.div_ceil(job.tasks_per_node)
+    } else {
+        1
+    };
+    (!job.memory_per_cpu).then(|| needed.max(least_nodes).max(spread))
+}
+
+fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<Node> {
+    let node = |node: &ObservedNode| Node {
+        name: node.name.clone(),
+        cpu: Cores(u64::from(node.cpus) * MICROCORES),
+        memory: Bytes(node.memory * MIB),
+        swap: if facts.can_park.contains(&node.name) {
+            facts.config.swap_per_node
+        } else {
+            Bytes(0)
+        },
+        held_memory: Bytes(held_memory(node, observation, ledger) * MIB),
+        state: match (node.down, node.up) {
+            (true, _) => NodeState::Down,
+            (false, true) => NodeState::Up,
+            (false, false) => NodeState::Draining,
+        },
+        ..Node::default()
+    };
+    observation.nodes.iter().map(node).collect()
+}
+
+/// MiB on `node` that DFRS does not decide about: other partitions' jobs, jobs that somebody
+/// suspended, and jobs whose processes are still ending.
+fn held_memory(node: &ObservedNode, observation: &Observation, ledger: &Ledger) -> u64 {
+    let places = || {
+        let jobs = observation.jobs.iter();
+        jobs.flat_map(|job| job.places.iter().map(move |place| (job, place)))
+            .filter(|(_, place)| place.node == node.index)
+    };
+    let listed: u64 = places()
+        .filter(|(job, _)| !has_released(job))
+        .map(|(_, place)| place.memory)
+        .sum();
+    let undecided: u64 = places()
+        .filter(|(job, _)| !is_decided(job, ledger))
+        .map(|(_, place)| place.memory)
+        .sum();
+    node.allocated_memory.saturating_sub(listed) + undecided
+}
+
+/// Whether Slurm no longer counts the job's memory: it gives it back when a job ends, not when its
+/// processes do.
+#[must_use]
+pub fn has_released(job: &ObservedJob) -> bool {
+    job.completing
+}
+
+/// Whether the core sees this job with a place of its own (now or planned).
+fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
+    let phase = ledger.jobs.get(&job.id).map(|record| &record.phase);
+    match phase {
+        None | Some(Phase::Foreign) => false,
+        Some(_) => job.state != ObservedState::Ended,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{job, nodes};
+
+    fn layout_of(job: &ObservedJob) -> Layout {
+        let observation = Observation {
+            jobs: Vec::new(),
+            nodes: nodes(4),
+        };
+        layout(job, &observation)
+    }
+
+    #[test]
+    fn memory_per_node_is_paid_on_as_few_nodes_as_slurm_would_use() {
+        let per_node = |tasks| ObservedJob {
+            memory_per_cpu: false,
+            ..job(1, tasks)
+        };
+        assert_eq!(layout_of(&per_node(2)).max_nodes, Some(1));
+        assert_eq!(layout_of(&per_node(9)).max_nodes, Some(3));
+        assert_eq!(
+            layout_of(&ObservedJob {
+                min_nodes: 2,
+                ..per_node(2)
+            })
+            .max_nodes,
+            Some(2)
+        );
+        assert_eq!(
+            layout_of(&ObservedJob {
+                tasks_per_node: 1,
+                ..per_node(3)
+            })
+            .max_nodes,
+            Some(3)
+        );
+        assert_eq!(
+            layout_of(&ObservedJob {
+                max_nodes: 4,
+                ..per_node(2)
+            })
+            .max_nodes,
+            Some(4)
+        );
+    }
+
+    #[test]
+    fn memory_per_cpu_may_spread_over_any_nodes() {
+        assert_eq!(layout_of(&job(1, 9)).max_nodes, None);
+    }
+
+    #[test]
+    fn a_minimum_of_nodes_bounds_the_tasks_on_each() {
+        assert_eq!(
+            layout_of(&ObservedJob {
+                min_nodes: 2,
+                ..job(1, 7)
+            })
+            .max_tasks_per_node,
+            Some(4)
+        );
+        let listed = ObservedJob {
+            eligible: Some(vec![0, 1, 2]),
+            all_eligible: true,
+            ..job(1, 3)
+        };
+        assert_eq!(layout_of(&listed).max_tasks_per_node, Some(1));
+    }
+
+    #[test]
+    fn where_a_job_is_it_may_stay() {
+        let mut moved_on = ObservedJob {
+            eligible: Some(vec![0]),
+            ..job(1, 1)
+        };
+        moved_on.places.push(crate::observation::Place {
+            node: 2,
+            tasks: 1,
+            memory: 100,
+        });
+        assert_eq!(
+            layout_of(&moved_on).eligible,
+            Some(vec![NodeIndex(0), NodeIndex(2)])
+        );
+    }
+}

@@ -1,0 +1,315 @@
+//! A small model of slurmctld and of the node daemons, for tests.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use dfrs_proto::conf::Config;
+use dfrs_proto::journal::Outcome;
+use dfrs_proto::message::NodeState;
+
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
+use crate::pusher::{Daemons, NodeFacts};
+use crate::slurm::{Level, Slurm, SlurmError};
+
+/// A pending batch job of `tasks` one-CPU tasks with 100 MiB each, in partition `dfrs`.
+pub fn job(id: u32, tasks: u32) -> ObservedJob {
+    ObservedJob {
+        id,
+        submit_time: 1000 + i64::from(id),
+        partition: "dfrs".into(),
+        comment: String::new(),
+        state: ObservedState::Pending,
+        completing: false,
+        configuring: false,
+        steps_alive: false,
+        batch: true,
+        requeue: true,
+        held: false,
+        array_master: false,
+        restarts: 0,
+        tasks,
+        cpus_per_task: 1,
+        tasks_per_node: 0,
+        min_nodes: 1,
+        max_nodes: 0,
+        memory: 100,
+        memory_per_cpu: true,
+        exclusive: false,
+        special: false,
+        end_time: 0,
+        warn_seconds: 0,
+        places: Vec::new(),
+        eligible: None,
+        all_eligible: false,
+        priority: 1000,
+    }
+}
+
+/// `count` nodes n0, n1, … with 4 CPUs and 1000 MiB.
+pub fn nodes(count: u32) -> Vec<ObservedNode> {
+    let node = |index| ObservedNode {
+        index,
+        name: format!("n{index}"),
+        up: true,
+        down: false,
+        cpus: 4,
+        memory: 1000,
+        allocated_memory: 0,
+    };
+    (0..count).map(node).collect()
+}
+
+/// Partition `dfrs`, jobs park by default.
+pub fn config() -> Config {
+    let text = "Mode=full\nSwapPerNode=10000\nCheckpointWait=5\nPartition=dfrs Mobility=park\n";
+    Config::parse(text, "dfrs.conf").expect("a good configuration")
+}
+
+/// What the model of slurmctld holds.
+#[derive(Default)]
+pub struct World {
+    pub jobs: BTreeMap<u32, ObservedJob>,
+    pub nodes: Vec<ObservedNode>,
+    /// Every call that changes something, as text.
+    pub calls: Vec<String>,
+    /// Every line logged at error level.
+    pub errors: Vec<String>,
+    pub reasons: BTreeMap<u32, String>,
+    /// Jobs that Slurm refuses to start.
+    pub refuse_start: BTreeSet<u32>,
+    /// Panics at the next look.
+    pub panic: bool,
+    pub handed_over: bool,
+    pub updates: i64,
+}
+
+impl World {
+    /// Ends a job: its places are free at once.
+    pub fn end(&mut self, id: u32) {
+        self.jobs.remove(&id);
+        self.updates += 1;
+    }
+
+    /// A requeued job's last processes are gone.
+    pub fn processes_gone(&mut self, id: u32) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.completing = false;
+            job.places.clear();
+            // As Slurm does when the last process of a requeued job has ended.
+            job.submit_time += 1;
+        }
+    }
+
+    /// The job's node fails: Slurm requeues it.
+    pub fn lose_node(&mut self, id: u32) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.state = ObservedState::Pending;
+            job.restarts += 1;
+            job.places.clear();
+        }
+    }
+
+    fn count_memory(&mut self) {
+        for node in &mut self.nodes {
+            let jobs = self.jobs.values().filter(|job| !job.completing);
+            let places = jobs
+                .flat_map(|job| &job.places)
+                .filter(|place| place.node == node.index);
+            node.allocated_memory = places.map(|place| place.memory).sum();
+        }
+    }
+}
+
+/// The model behind the trait.
+#[derive(Clone, Default)]
+pub struct FakeSlurm(pub Rc<RefCell<World>>);
+
+fn refused(text: &str) -> SlurmError {
+    SlurmError {
+        code: 1,
+        text: text.into(),
+    }
+}
+
+impl FakeSlurm {
+    fn change(
+        &self,
+        id: u32,
+        call: &str,
+        from: ObservedState,
+        change: impl FnOnce(&mut ObservedJob),
+    ) -> Result<(), SlurmError> {
+        let mut world = self.0.borrow_mut();
+        world.calls.push(format!("{call} {id}"));
+        let job = world
+            .jobs
+            .get_mut(&id)
+            .filter(|job| job.state == from)
+            .ok_or_else(|| refused("wrong state"))?;
+        change(job);
+        world.count_memory();
+        Ok(())
+    }
+}
+
+impl Slurm for FakeSlurm {
+    fn layout_problem(&mut self) -> Option<String> {
+        None
+    }
+    fn is_primary(&mut self) -> bool {
+        true
+    }
+    fn last_update(&self) -> i64 {
+        self.0.borrow().updates
+    }
+    fn observe(&mut self) -> Result<Observation, SlurmError> {
+        let mut world = self.0.borrow_mut();
+        assert!(!world.panic, "told to panic");
+        world.count_memory();
+        Ok(Observation {
+            jobs: world.jobs.values().cloned().collect(),
+            nodes: world.nodes.clone(),
+        })
+    }
+    fn outcome(&mut self, _: u32, _: i64) -> Outcome {
+        Outcome::Completed
+    }
+    fn may_start(&mut self, _: u32) -> Result<(), SlurmError> {
+        Ok(())
+    }
+    fn split_array(&mut self, _: u32, _: u32) -> Result<(), SlurmError> {
+        Ok(())
+    }
+    fn set_reason(&mut self, job: u32, text: &str) -> Result<(), SlurmError> {
+        self.0.borrow_mut().reasons.insert(job, text.into());
+        Ok(())
+    }
+    fn start(&mut self, id: u32, places: &[Place]) -> Result<(), SlurmError> {
+        if self.0.borrow().refuse_start.contains(&id) {
+            return Err(refused("Requested nodes are busy"));
+        }
+        self.change(id, "start", ObservedState::Pending, |job| {
+            let memory = |place: &Place| {
+                let units = if job.memory_per_cpu {
+                    u64::from(place.tasks * job.cpus_per_task)
+                } else {
+                    1
+                };
+                Place {
+                    memory: job.memory * units,
+                    ..place.clone()
+                }
+            };
+            job.places = places.iter().map(memory).collect();
+            job.state = ObservedState::Running;
+        })?;
+        let world = self.0.borrow();
+        assert!(
+            world
+                .nodes
+                .iter()
+                .all(|node| node.allocated_memory <= node.memory),
+            "memory exceeded"
+        );
+        Ok(())
+    }
+    fn suspend(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "suspend", ObservedState::Running, |job| {
+            job.state = ObservedState::Suspended
+        })
+    }
+    fn resume(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "resume", ObservedState::Suspended, |job| {
+            job.state = ObservedState::Running
+        })
+    }
+    fn release_memory(&mut self, id: u32) -> Result<Vec<u64>, SlurmError> {
+        let mut released = Vec::new();
+        self.change(id, "release", ObservedState::Suspended, |job| {
+            released = job.places.iter().map(|place| place.memory).collect();
+            job.places.iter_mut().for_each(|place| place.memory = 0);
+        })?;
+        Ok(released)
+    }
+    fn claim_memory(&mut self, id: u32, memory: &[u64]) -> Result<(), SlurmError> {
+        let mut world = self.0.borrow_mut();
+        world.calls.push(format!("claim {id}"));
+        let job = world
+            .jobs
+            .get_mut(&id)
+            .ok_or_else(|| refused("no such job"))?;
+        job.places
+            .iter_mut()
+            .zip(memory)
+            .for_each(|(place, amount)| place.memory = *amount);
+        world.count_memory();
+        assert!(
+            world
+                .nodes
+                .iter()
+                .all(|node| node.allocated_memory <= node.memory),
+            "memory exceeded"
+        );
+        Ok(())
+    }
+    fn warn(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "warn", ObservedState::Running, |_| {})
+    }
+    fn requeue(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "requeue", ObservedState::Running, |job| {
+            job.state = ObservedState::Pending;
+            job.completing = true;
+            job.restarts += 1;
+        })
+    }
+    fn clear_begin_time(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "clear", ObservedState::Pending, |_| {})
+    }
+    fn hide_cores(&mut self) {}
+    fn extend_time(&mut self, id: u32, seconds: u32) -> Result<(), SlurmError> {
+        self.0
+            .borrow_mut()
+            .calls
+            .push(format!("extend {id} {seconds}"));
+        Ok(())
+    }
+    fn count_cycle(&mut self, _: u32, _: u32, _: u32, _: u32) {}
+    fn hand_over_to_backfill(&mut self) {
+        self.0.borrow_mut().handed_over = true;
+    }
+    fn log(&self, level: Level, message: &str) {
+        if level == Level::Error {
+            self.0.borrow_mut().errors.push(message.into());
+        }
+    }
+}
+
+/// Node daemons that do at once what they are told.
+#[derive(Clone, Default)]
+pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
+
+/// What the model of the nodes holds.
+#[derive(Default)]
+pub struct FakeNodes {
+    pub orders: BTreeMap<String, NodeState>,
+    pub facts: NodeFacts,
+    /// Never finishes parking.
+    pub stuck: bool,
+}
+
+impl Daemons for FakeDaemons {
+    fn set(&mut self, orders: BTreeMap<String, NodeState>, parking: BTreeMap<u32, Vec<String>>) {
+        let mut nodes = self.0.borrow_mut();
+        nodes.orders = orders;
+        nodes.facts.parked = if nodes.stuck {
+            BTreeSet::new()
+        } else {
+            parking.into_keys().collect()
+        };
+    }
+    fn facts(&self) -> NodeFacts {
+        self.0.borrow().facts.clone()
+    }
+    fn stop(&mut self) {}
+}

@@ -1,0 +1,68 @@
+//! Where a job's tasks are, by node name: what survives a restart of slurmctld, in which node
+//! indexes may change.
+
+use dfrs_core::{Mapping, NodeIndex, Run};
+use serde::{Deserialize, Serialize};
+
+use crate::observation::{Observation, ObservedJob};
+
+/// Some tasks of a job on one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spot {
+    /// Node name.
+    pub node: String,
+    /// Tasks there, at least 1.
+    pub tasks: u32,
+}
+
+/// Where a job's tasks are: one spot a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement(pub Vec<Spot>);
+
+impl Placement {
+    /// The placement that `mapping` means. Runs on nodes that `observation` does not have are left out.
+    #[must_use]
+    pub fn from_mapping(mapping: &Mapping, observation: &Observation) -> Self {
+        let spot = |run: &Run| {
+            let node = observation.nodes.get(run.node.0 as usize)?;
+            Some(Spot {
+                node: node.name.clone(),
+                tasks: run.tasks,
+            })
+        };
+        Self(mapping.runs().iter().filter_map(spot).collect())
+    }
+
+    /// Where Slurm says that `job` is.
+    #[must_use]
+    pub fn of_job(job: &ObservedJob, observation: &Observation) -> Self {
+        let spots = job.places.iter().filter_map(|place| {
+            let position = observation.node_position(place.node)?;
+            Some(Spot {
+                node: observation.nodes[position].name.clone(),
+                tasks: place.tasks,
+            })
+        });
+        Self(spots.collect())
+    }
+
+    /// The core's mapping, or `None` if one of the nodes is no longer there.
+    #[must_use]
+    pub fn to_mapping(&self, observation: &Observation) -> Option<Mapping> {
+        let run = |spot: &Spot| {
+            let position = observation
+                .nodes
+                .iter()
+                .position(|node| node.name == spot.node)?;
+            Some(Run {
+                node: NodeIndex(u32::try_from(position).ok()?),
+                tasks: spot.tasks,
+            })
+        };
+        self.0
+            .iter()
+            .map(run)
+            .collect::<Option<Vec<_>>>()
+            .map(Mapping::new)
+    }
+}

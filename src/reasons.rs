@@ -1,0 +1,97 @@
+//! What squeue shows as the reason of a job that waits.
+
+use dfrs_core::Blocked;
+
+use crate::cluster::memory_request;
+use crate::ledger::{Next, Phase};
+use crate::observation::{Observation, ObservedJob};
+
+/// The text for a job in `phase`, with what the last decision said about it; `None`: Slurm's own.
+#[must_use]
+pub fn reason(
+    job: &ObservedJob,
+    phase: &Phase,
+    blocked: Option<Blocked>,
+    observation: &Observation,
+) -> Option<String> {
+    let text = match phase {
+        Phase::Starting { .. } => "DFRS: starts as soon as its memory is free".to_owned(),
+        Phase::Waiting => blocked.map(|why| waiting(job, why, observation))?,
+        Phase::Paused => format!(
+            "DFRS: paused after its checkpoint; {}",
+            blocked_text(job, blocked, observation)
+        ),
+        Phase::Requeued {
+            next: Next::Restart,
+            ..
+        } => "DFRS: was requeued, starts again".to_owned(),
+        Phase::Requeued {
+            next: Next::Move(_),
+            ..
+        } => "DFRS: moves to other nodes".to_owned(),
+        Phase::Requeued {
+            next: Next::Pause, ..
+        } => "DFRS: pausing".to_owned(),
+        Phase::Parked { .. } => {
+            format!("DFRS: parked; {}", blocked_text(job, blocked, observation))
+        }
+        Phase::Parking { .. } => "DFRS: being parked".to_owned(),
+        Phase::Unparking { .. } => "DFRS: resumes as soon as its memory is free".to_owned(),
+        Phase::Running | Phase::Leaving { .. } | Phase::Warned { .. } | Phase::Foreign => {
+            return None;
+        }
+    };
+    Some(text)
+}
+
+fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Observation) -> String {
+    blocked.map_or_else(
+        || "waits for its turn".to_owned(),
+        |why| phrase(job, why, observation),
+    )
+}
+
+fn waiting(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
+    format!("DFRS: {}", phrase(job, why, observation))
+}
+
+fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
+    match why {
+        Blocked::NeverFits => format!("can never start: {}", too_large(job, observation)),
+        Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
+        Blocked::OwnNodesFull => format!(
+            "waits for memory on its own nodes ({})",
+            request(job, observation)
+        ),
+        Blocked::NodesUnavailable => "its nodes are down or draining".to_owned(),
+        _ => "waits for the next decision".to_owned(),
+    }
+}
+
+fn request(job: &ObservedJob, observation: &Observation) -> String {
+    let (task, node) = memory_request(job, observation);
+    let (amount, of) = if task.0 > 0 {
+        (task.0, "task")
+    } else {
+        (node.0, "node")
+    };
+    format!(
+        "{} MB a {of}, {} {}",
+        amount >> 20,
+        job.tasks,
+        if job.tasks == 1 { "task" } else { "tasks" }
+    )
+}
+
+fn too_large(job: &ObservedJob, observation: &Observation) -> String {
+    let largest = observation
+        .nodes
+        .iter()
+        .map(|node| node.memory)
+        .max()
+        .unwrap_or(0);
+    format!(
+        "asks for {}, the largest node has {largest} MB",
+        request(job, observation)
+    )
+}

@@ -1,0 +1,98 @@
+//! What the agent asks of Slurm. One implementation speaks to slurmctld through the C shim, one in
+//! the tests is a small model of it.
+
+use std::fmt;
+
+use dfrs_proto::journal::Outcome;
+
+use crate::observation::{Observation, Place};
+
+/// Slurm's answer when it did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlurmError {
+    /// Slurm's error number.
+    pub code: i32,
+    /// Slurm's text for it.
+    pub text: String,
+}
+
+impl SlurmError {
+    /// Whether it is only too early: EAGAIN.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        const AGAIN: i32 = 11;
+        self.code == AGAIN
+    }
+}
+
+impl fmt::Display for SlurmError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} (Slurm error {})", self.text, self.code)
+    }
+}
+
+/// How important a line in slurmctld's log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Something is wrong and an administrator should look.
+    Error,
+    /// What an administrator wants to see of normal operation.
+    Info,
+    /// Each action.
+    Verbose,
+    /// Each decision.
+    Debug,
+}
+
+/// Calls into slurmctld. Each takes and releases Slurm's locks itself.
+pub trait Slurm {
+    /// One line on why the running slurmctld's records cannot be trusted, if so.
+    fn layout_problem(&mut self) -> Option<String>;
+    /// Whether this slurmctld is the one that controls the cluster now.
+    fn is_primary(&mut self) -> bool;
+    /// Newest of Slurm's update times, in UNIX seconds; takes no lock.
+    fn last_update(&self) -> i64;
+    /// Looks at the DFRS partitions.
+    fn observe(&mut self) -> Result<Observation, SlurmError>;
+    /// How a job that is over ended.
+    fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome;
+    /// Whether this pending job may start as far as everything but resources is concerned.
+    fn may_start(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Gives up to `most` tasks of an array's pending record records of their own.
+    fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError>;
+    /// What squeue shows as the job's reason.
+    fn set_reason(&mut self, job: u32, text: &str) -> Result<(), SlurmError>;
+    /// Starts a pending job exactly here.
+    fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError>;
+    /// Suspends a running job, which keeps its nodes and its memory.
+    fn suspend(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Lets a suspended job run on.
+    fn resume(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Takes a suspended job's memory out of Slurm's accounting; MiB per node in Slurm's order.
+    fn release_memory(&mut self, job: u32) -> Result<Vec<u64>, SlurmError>;
+    /// Puts it back if it fits.
+    fn claim_memory(&mut self, job: u32, memory: &[u64]) -> Result<(), SlurmError>;
+    /// Sends the job its own warning signal, or SIGUSR1 to its script.
+    fn warn(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Requeues a running job.
+    fn requeue(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Lets a requeued job start before Slurm's own delay has passed.
+    fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Hides the cores of running jobs from Slurm's CPU accounting again.
+    fn hide_cores(&mut self);
+    /// Moves the job's time limit by so many seconds.
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<(), SlurmError>;
+    /// One scheduling cycle, for sdiag.
+    fn count_cycle(&mut self, microseconds: u32, queue: u32, depth: u32, started: u32);
+    /// Hands the DFRS partitions to Slurm's own backfill (when DFRS gives up).
+    fn hand_over_to_backfill(&mut self);
+    /// Writes to slurmctld's log.
+    fn log(&self, level: Level, message: &str);
+}
+
+/// The way to the node daemons.
+pub trait NodeLink: Send + Sync {
+    /// Sends `data` to the UNIX socket `address` on each of `nodes`; returns the nodes that did not
+    /// get it. May block for Slurm's message timeout.
+    fn push(&self, nodes: &[String], address: &str, data: &[u8]) -> Vec<String>;
+}

@@ -1,0 +1,161 @@
+//! Brings the ledger in line with what Slurm shows: Slurm is right about what is, the ledger about
+//! what was meant.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{Mobility, Time, Yield};
+
+use crate::cluster::memory_on_node;
+use crate::ledger::{Ledger, Next, Phase, Record};
+use crate::mobility::mobility;
+use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::placement::Placement;
+use dfrs_proto::conf::Config;
+
+/// What changed since the last pass, as far as it may change decisions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Jobs that were there and are over now.
+    pub ended: Vec<(u32, Record)>,
+    /// Somewhere a place became free by other ways than DFRS's own.
+    pub freed: bool,
+}
+
+/// Updates `ledger`, in which virtual times are counted up to `now` already.
+pub fn sync(ledger: &mut Ledger, observation: &Observation, config: &Config, now: Time) -> Changes {
+    let mut changes = Changes::default();
+    for job in &observation.jobs {
+        sync_job(ledger, job, observation, config, now, &mut changes);
+    }
+    forget_missing(ledger, observation, &mut changes);
+    changes
+}
+
+fn sync_job(
+    ledger: &mut Ledger,
+    job: &ObservedJob,
+    observation: &Observation,
+    config: &Config,
+    now: Time,
+    changes: &mut Changes,
+) {
+    if job.array_master || job.state == ObservedState::Ended {
+        return;
+    }
+    let known = ledger
+        .jobs
+        .get_mut(&job.id)
+        .filter(|record| record.is_about(job.submit_time, job.restarts));
+    let Some(record) = known else {
+        let record = Record::new(job.submit_time, now, first_phase(job, observation));
+        ledger.jobs.insert(
+            job.id,
+            Record {
+                restarts: job.restarts,
+                ..record
+            },
+        );
+        return;
+    };
+    record.shown_submit_time = job.submit_time;
+    record.restarts = job.restarts;
+    let had_place = matches!(record.phase, Phase::Running);
+    let phase = next_phase(record, job, config);
+    if let Some(phase) = phase {
+        changes.freed |= had_place;
+        record.phase = phase;
+    }
+    if job.state != ObservedState::Running {
+        record.share = Yield(0.0);
+    }
+}
+
+/// The phase of a job that the ledger does not know: it is new, or the ledger was lost.
+fn first_phase(job: &ObservedJob, observation: &Observation) -> Phase {
+    match job.state {
+        ObservedState::Pending | ObservedState::Ended => Phase::Waiting,
+        ObservedState::Running => Phase::Running,
+        // Only DFRS takes a suspended job's memory out of Slurm's accounting.
+        ObservedState::Suspended if job.places.iter().all(|place| place.memory == 0) => {
+            Phase::Parked {
+                placement: Placement::of_job(job, observation),
+                memory: job
+                    .places
+                    .iter()
+                    .map(|place| memory_on_node(job, place.tasks, observation))
+                    .collect(),
+            }
+        }
+        ObservedState::Suspended => Phase::Foreign,
+    }
+}
+
+/// The phase that follows from what Slurm shows, if it is another one.
+fn next_phase(record: &Record, job: &ObservedJob, config: &Config) -> Option<Phase> {
+    let keeps_work = mobility(job, config) == Mobility::Checkpoint;
+    let next = if keeps_work {
+        Next::Pause
+    } else {
+        Next::Restart
+    };
+    match (&record.phase, job.state) {
+        (
+            Phase::Waiting
+            | Phase::Paused
+            | Phase::Starting { .. }
+            | Phase::Requeued { .. }
+            | Phase::Foreign,
+            ObservedState::Running,
+        ) => Some(Phase::Running),
+        (
+            Phase::Waiting
+            | Phase::Paused
+            | Phase::Running
+            | Phase::Leaving { .. }
+            | Phase::Warned { .. },
+            ObservedState::Suspended,
+        ) => Some(Phase::Foreign),
+        (Phase::Warned { next, .. }, ObservedState::Pending) => Some(Phase::Requeued {
+            next: next.clone(),
+            gone: false,
+        }),
+        (Phase::Requeued { next, gone: false }, ObservedState::Pending) if !job.completing => {
+            Some(Phase::Requeued {
+                next: next.clone(),
+                gone: true,
+            })
+        }
+        (
+            Phase::Running
+            | Phase::Parking { .. }
+            | Phase::Parked { .. }
+            | Phase::Unparking { .. }
+            | Phase::Leaving { .. }
+            | Phase::Foreign,
+            ObservedState::Pending,
+        ) => Some(Phase::Requeued { next, gone: false }),
+        _ => None,
+    }
+}
+
+/// Drops the records of jobs that are over.
+fn forget_missing(ledger: &mut Ledger, observation: &Observation, changes: &mut Changes) {
+    let alive: BTreeSet<u32> = observation
+        .jobs
+        .iter()
+        .filter(|job| job.state != ObservedState::Ended)
+        .map(|job| job.id)
+        .collect();
+    let gone: Vec<u32> = ledger
+        .jobs
+        .keys()
+        .copied()
+        .filter(|id| !alive.contains(id))
+        .collect();
+    for id in gone {
+        changes
+            .ended
+            .extend(ledger.jobs.remove(&id).map(|record| (id, record)));
+        changes.freed = true;
+    }
+}

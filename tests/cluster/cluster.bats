@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# DFRS in a real slurmctld with real slurmds. Each test leaves an empty queue behind.
+
+load helpers
+
+teardown() {
+	[ -n "$BATS_TEST_COMPLETED" ] || controller_log | tail -n 60
+	clean_up
+}
+
+@test "a job starts within a second or so, on exactly the planned tasks per node" {
+	job=$(submit --ntasks=6 --mem-per-cpu=50 -- "srun hostname | sort | uniq -c; echo \$SLURM_NTASKS tasks \$SLURM_TASKS_PER_NODE")
+	wait_until 3 has_started "$job"
+	wait_for_state "$job" COMPLETED 30
+	output "$job"
+	[ "$(output "$job" | awk '$2 ~ /^n[1-4]$/ { sum += $1 } END { print sum }')" = 6 ]
+	output "$job" | grep -q '^6 tasks'
+}
+
+@test "a node takes more tasks than it has CPUs, and every one runs" {
+	job=$(submit --ntasks=10 --nodelist=n2 --mem-per-cpu=20 -- "srun hostname | sort | uniq -c")
+	wait_for_state "$job" COMPLETED 30
+	output "$job"
+	output "$job" | grep -q '10 n2'
+}
+
+@test "jobs that share a node get the CPU that their yields promise" {
+	jobs=()
+	for _ in 1 2 3 4 5 6 7 8; do
+		jobs+=("$(submit --ntasks=1 --nodelist=n1 --mem=50 -- "$burn --work 60 --rate $rate")")
+	done
+	for job in "${jobs[@]}"; do wait_for_state "$job" RUNNING 30; done
+	sleep 15
+	# Eight one-CPU jobs on four CPUs: each gets half of its need, an eighth of the node, within 5 points.
+	yield=$(measured_yield n1 "${jobs[0]}" 0.125)
+	echo "promised 0.5, the kernel says $yield"
+	awk -v yield="$yield" 'BEGIN { exit !(yield > 0.45 && yield < 0.55) }'
+}
+
+@test "memory is a hard limit: who does not fit waits and says why" {
+	first=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 60")
+	wait_for_state "$first" RUNNING 30
+	second=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 1")
+	sleep 3
+	[ "$(state "$second")" = PENDING ]
+	reason "$second"
+	reason "$second" | grep -q 'DFRS: waits for memory'
+	controller scancel "$first"
+	wait_for_state "$second" COMPLETED 20
+}
+
+@test "a parked job gives its memory up, keeps its progress and comes back" {
+	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 25 --rate $rate --memory 300 --report /home/alice/park.report")
+	wait_for_state "$old" RUNNING 30
+	sleep 6
+	resident=$(node_job n3 "$old" resident_bytes)
+	[ "$resident" -gt $((250 << 20)) ]
+	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 8 --rate $rate --memory 100")
+	wait_for_state "$new" RUNNING 30
+	[ "$(state "$old")" = SUSPENDED ]
+	parked=$(node_job n3 "$old" resident_bytes)
+	echo "resident: $((resident >> 20)) MiB running, $((parked >> 20)) MiB parked, swapped $(($(node_job n3 "$old" swap_bytes) >> 20)) MiB"
+	[ "$parked" -lt $((30 << 20)) ]
+	# Remaps may let the two take turns before the new one ends.
+	wait_for_state "$new" COMPLETED 90
+	wait_for_state "$old" RUNNING 30
+	wait_for_state "$old" COMPLETED 60
+	# One start, one finish: nothing was done twice.
+	controller cat /home/alice/park.report
+	[ "$(controller grep -c ' start ' /home/alice/park.report)" = 1 ]
+	[ "$(controller grep -c ' finish ' /home/alice/park.report)" = 1 ]
+}
+
+@test "a checkpoint job moves to another node and goes on from its checkpoint" {
+	stay=$(submit --ntasks=1 --nodelist=n1 --mem=500 --comment=dfrs:never -- "$burn --work 120 --rate $rate")
+	wait_for_state "$stay" RUNNING 30
+	move=$(submit --ntasks=1 --exclude=n3,n4 --mem=400 --comment=dfrs:checkpoint --signal=B:USR1@3 -- \
+		"trap 'kill -USR1 \$pid' USR1; $burn --work 40 --rate $rate --checkpoint /home/alice/move.checkpoint --report /home/alice/move.report & pid=\$!; until wait \$pid; do kill -0 \$pid 2>/dev/null || break; done")
+	wait_for_state "$move" RUNNING 30
+	sleep 8
+	from=$(nodes_of "$move")
+	# Fits only on the node that the job is on, and only without it.
+	memory=900
+	[ "$from" != n1 ] || memory=450
+	big=$(submit --ntasks=1 --nodelist="$from" --mem=$memory -- "sleep 5")
+	wait_for_state "$big" RUNNING 30
+	wait_for_state "$move" RUNNING 30
+	to=$(nodes_of "$move")
+	echo "moved from $from to $to"
+	[ "$from" != "$to" ]
+	wait_for_state "$move" COMPLETED 120
+	controller cat /home/alice/move.report
+	# The second run did not begin at nothing.
+	# shellcheck disable=SC2016 # awk's words
+	controller awk '/ start / { split($3, done, "="); last = done[2] } END { exit !(last > 0.2) }' /home/alice/move.report
+}
+
+@test "array tasks start one by one, and its throttle is kept" {
+	job=$(submit --array=0-3%2 --ntasks=1 --mem=50 -- "sleep 4; hostname")
+	wait_until 10 two_are_running
+	for _ in 1 2 3 4 5 6 7 8; do
+		[ "$(running)" -le 2 ]
+		sleep 0.5
+	done
+	wait_until 40 queue_is_empty
+	[ "$(controller squeue --noheader --states=completed --array --jobs "$job" | wc -l)" = 4 ]
+}
+
+@test "salloc and srun work as ever" {
+	run in_cluster controller -u alice -- srun --ntasks=3 --mem=50 hostname
+	[ "$status" = 0 ]
+	[ "$(echo "$output" | grep -c '^n[1-4]$')" = 3 ]
+}
+
+@test "cancelled jobs leave nothing behind, running, waiting or parked" {
+	one=$(submit --ntasks=1 --nodelist=n4 --mem=900 -- "$burn --work 200 --rate $rate --memory 200")
+	wait_for_state "$one" RUNNING 30
+	sleep 5
+	two=$(submit --ntasks=1 --nodelist=n4 --mem=900 -- "sleep 100")
+	wait_for_state "$one" SUSPENDED 30
+	three=$(submit --ntasks=1 --nodelist=n4 --mem=900 --hold -- "sleep 100")
+	controller scancel "$one" "$two" "$three"
+	wait_until 30 queue_is_empty
+	wait_until 10 nothing_is_counted
+	wait_until 20 in_cluster n4 sh -c '! pgrep -x dfrs-burn'
+}
+
+@test "a job that can never fit says so" {
+	job=$(submit --ntasks=1 --nodes=1 --mem=990 --exclude=n1,n2,n3 -- "sleep 1")
+	wait_for_state "$job" COMPLETED 20
+	run submit --ntasks=1 --mem=5000 -- "sleep 1"
+	echo "$output"
+	if [ "$status" = 0 ]; then
+		sleep 2
+		reason "$output" | grep -q 'can never start'
+	else
+		echo "$output" | grep -qi 'configuration is not available'
+	fi
+}
+
+@test "scontrol reconfigure disturbs nobody" {
+	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200")
+	wait_for_state "$old" RUNNING 30
+	sleep 4
+	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "sleep 12")
+	wait_for_state "$old" SUSPENDED 30
+	wait_for_state "$new" RUNNING 30
+	controller scontrol reconfigure
+	sleep 3
+	[ "$(state "$old")" = SUSPENDED ]
+	[ "$(state "$new")" = RUNNING ]
+	wait_for_state "$new" COMPLETED 40
+	wait_for_state "$old" COMPLETED 90
+	wait_until 10 nothing_is_counted
+}
+
+@test "slurmctld killed in mid-run goes on where it was" {
+	old=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 25 --rate $rate --memory 200")
+	wait_for_state "$old" RUNNING 30
+	sleep 4
+	new=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "sleep 10")
+	wait_for_state "$old" SUSPENDED 30
+	wait_for_state "$new" RUNNING 30
+	waiting=$(submit --ntasks=1 --nodelist=n2 --mem=900 --comment=dfrs:never -- "hostname")
+	sleep 6
+	controller /opt/cluster/service slurmctld kill
+	sleep 1
+	controller /opt/cluster/service slurmctld start
+	wait_until 20 controller scontrol ping
+	for job in "$old" "$new" "$waiting"; do wait_for_state "$job" COMPLETED 120; done
+	wait_until 10 nothing_is_counted
+}
+
+@test "a node without dfrsd is reported once, and its jobs run uncapped" {
+	in_cluster n4 /opt/cluster/service dfrsd stop
+	before=$(controller_log | grep -c 'node n4: dfrsd does not answer' || true)
+	job=$(submit --ntasks=1 --nodelist=n4 --mem=50 -- "$burn --work 5 --rate $rate")
+	other=$(submit --ntasks=1 --nodelist=n1 --mem=50 -- "$burn --work 5 --rate $rate")
+	wait_for_state "$job" COMPLETED 30
+	wait_for_state "$other" COMPLETED 30
+	[ "$(controller_log | grep -c 'node n4: dfrsd does not answer')" = $((before + 1)) ]
+	in_cluster n4 /opt/cluster/service dfrsd start
+	wait_until 90 sh -c "docker exec $(container controller) grep -q 'node n4: dfrsd answers' /var/log/slurm/slurmctld.log"
+}
+
+@test "a mistake in dfrs.conf is one line in the log, and backfill schedules" {
+	controller cp /etc/slurm/dfrs.conf /etc/slurm/dfrs.conf.good
+	controller sh -c 'echo "Perod=5" >> /etc/slurm/dfrs.conf'
+	controller scontrol reconfigure
+	wait_until 15 sh -c "docker exec $(container controller) grep -q \"unknown key 'Perod'; did you mean 'Period'\" /var/log/slurm/slurmctld.log"
+	job=$(submit --ntasks=1 --mem=50 -- "hostname")
+	wait_for_state "$job" COMPLETED 60
+	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
+	controller scontrol reconfigure
+	sleep 3
+	controller_log | tail -n 20 | grep -q 'schedules partition'
+}
+
+@test "switched off, DFRS brings back what it has parked" {
+	old=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100")
+	wait_for_state "$old" RUNNING 30
+	sleep 4
+	new=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "sleep 8")
+	wait_for_state "$new" RUNNING 30
+	[ "$(state "$old")" = SUSPENDED ]
+	controller sed -i.good 's/^Mode=.*/Mode=off/' /etc/slurm/dfrs.conf
+	controller scontrol reconfigure
+	wait_for_state "$new" COMPLETED 40
+	wait_for_state "$old" COMPLETED 60
+	wait_until 10 nothing_is_counted
+	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
+	controller scontrol reconfigure
+	sleep 3
+}
+
+@test "a failed node's jobs go to other nodes" {
+	# Only n4 has room, until the job is there.
+	fillers=()
+	for node in n1 n2 n3; do
+		fillers+=("$(submit --ntasks=1 --nodelist=$node --mem=900 --comment=dfrs:never -- "sleep 100")")
+	done
+	for filler in "${fillers[@]}"; do wait_for_state "$filler" RUNNING 30; done
+	job=$(submit --ntasks=1 --mem=500 -- "sleep 8; hostname")
+	wait_for_state "$job" RUNNING 30
+	controller scancel "${fillers[@]}"
+	[ "$(nodes_of "$job")" = n4 ]
+	# Drained, too: a registration that is still under way would return a node that is only down to service.
+	controller scontrol update nodename=n4 state=drain reason=test
+	in_cluster n4 /opt/cluster/service slurmd kill
+	controller scontrol update nodename=n4 state=down reason=test
+	wait_for_state "$job" COMPLETED 60
+	output "$job"
+	output "$job" | tail -n 1 | grep -qx 'n[1-3]'
+	in_cluster n4 /opt/cluster/service slurmd start
+	controller scontrol update nodename=n4 state=resume || true
+	wait_until 30 node_is_idle n4
+}
+
+@test "the journal of all this is valid" {
+	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
+}
+
+@test "sdiag counts DFRS's cycles" {
+	controller sdiag | grep -A 8 'Backfilling stats'
+	controller sdiag | awk '/Backfilling stats/ { in_section = 1 } in_section && /Total cycles:/ { exit !($3 > 0) }'
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host.c - a program that looks like slurmctld to the plugin: loads it, has it run for a while,
+ * unloads it.
+ *
+ * usage: host PLUGIN SCENARIO DIRECTORY
+ *
+ * DIRECTORY is where slurm.conf would be and where state is saved. On standard output come the lines
+ * that the plugin logs ("log LEVEL ..."), what it returned, and at the end how often it called what
+ * ("calls NAME COUNT"). Lists, bit strings, strings and memory are Slurm's own; what is not defined
+ * here counts its calls and returns 0 (stubs made by the test).
+ *
+ * Scenarios: quiet (nodes, no jobs), disabled (as in `slurmctld -c` tests), layout (node records of
+ * another size), globals (the plugin's view of a job is right but job records are of another size),
+ * hostile (jobs with impossible requests).
+ */
+#include "slurm_headers.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define NODES 3
+#define HOSTILE_JOBS 4
+
+/* --- slurmctld's variables ------------------------------------------------------------------------ */
+
+bitstr_t *avail_node_bitmap, *bf_ignore_node_bitmap, *cg_node_bitmap, *rs_node_bitmap;
+bitstr_t *up_node_bitmap;
+diag_stats_t slurmctld_diag_stats;
+int slurmctld_tres_cnt = TRES_ARRAY_TOTAL_CNT;
+node_record_t **node_record_table_ptr;
+int node_record_count;
+pthread_mutex_t check_bf_running_lock = PTHREAD_MUTEX_INITIALIZER;
+slurm_conf_t slurm_conf;
+slurmctld_config_t slurmctld_config;
+time_t last_job_update, last_node_update, last_part_update, last_resv_update;
+uint16_t accounting_enforce;
+uint32_t g_qos_count;
+void *acct_db_conn;
+dfrs_list_t active_feature_list, assoc_mgr_qos_list, job_list, part_list, resv_list;
+
+/* --- counting ------------------------------------------------------------------------------------- */
+
+#define MOST_NAMES 512
+
+static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *names[MOST_NAMES];
+static unsigned counts[MOST_NAMES];
+
+/* name: a constant; also called by the stubs. */
+void count_call(const char *name)
+{
+	int i = 0;
+
+	pthread_mutex_lock(&count_lock);
+	while ((i < MOST_NAMES - 1) && names[i] && strcmp(names[i], name))
+		i++;
+	names[i] = name;
+	counts[i]++;
+	pthread_mutex_unlock(&count_lock);
+}
+
+static void print_counts(void)
+{
+	for (int i = 0; (i < MOST_NAMES) && names[i]; i++)
+		printf("calls %s %u\n", names[i], counts[i]);
+}
+
+/* --- slurmctld's functions -------------------------------------------------------------------------- */
+
+static void print_log(log_level_t level, const char *format, va_list arguments)
+{
+	char text[4096];
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	printf("log %d %s\n", (int) level, text);
+	fflush(stdout);
+}
+
+void log_var(const log_level_t level, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_log(level, format, arguments);
+	va_end(arguments);
+}
+
+int error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_log(LOG_LEVEL_ERROR, format, arguments);
+	va_end(arguments);
+	return SLURM_ERROR;
+}
+
+#undef fatal
+void fatal(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_log(LOG_LEVEL_FATAL, format, arguments);
+	va_end(arguments);
+	_exit(3);
+}
+
+int get_log_level(void)
+{
+	return LOG_LEVEL_DEBUG3;
+}
+
+/* One lock for all: whoever takes it twice, as slurmctld's would not let him, is told so. */
+static pthread_mutex_t the_lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool locked;
+
+void lock_slurmctld(slurmctld_lock_t levels)
+{
+	count_call("lock_slurmctld");
+	if (locked) {
+		printf("deadlock: lock_slurmctld() by a thread that holds it\n");
+		fflush(stdout);
+		_exit(4);
+	}
+	pthread_mutex_lock(&the_lock);
+	locked = true;
+}
+
+void unlock_slurmctld(slurmctld_lock_t levels)
+{
+	count_call("unlock_slurmctld");
+	locked = false;
+	pthread_mutex_unlock(&the_lock);
+}
+
+node_record_t *next_node(int *index)
+{
+	while ((*index < node_record_count) && !node_record_table_ptr[*index])
+		(*index)++;
+	return (*index < node_record_count) ? node_record_table_ptr[*index] : NULL;
+}
+
+/* As in slurmctld, not through the list: callers may be walking it. */
+static job_record_t *jobs[HOSTILE_JOBS + 1];
+
+job_record_t *find_job_record(uint32_t job_id)
+{
+	return (job_id <= HOSTILE_JOBS) ? jobs[job_id] : NULL;
+}
+
+static void add_job(job_record_t *job, uint32_t job_id)
+{
+	jobs[job_id] = job;
+	list_append(job_list, job);
+}
+
+static int same_partition(void *record, void *key)
+{
+	return !strcmp(((part_record_t *) record)->name, key);
+}
+
+part_record_t *find_part_record(char *name)
+{
+	return list_find_first(part_list, same_partition, name);
+}
+
+char *slurm_strerror(int rc)
+{
+	return "an error of the fake slurmctld";
+}
+
+static node_record_t *find_node(const char *name)
+{
+	for (int i = 0; i < node_record_count; i++)
+		if (!strcmp(node_record_table_ptr[i]->name, name))
+			return node_record_table_ptr[i];
+	return NULL;
+}
+
+node_record_t *find_node_record(char *name)
+{
+	return find_node(name);
+}
+
+/* Without these, backfill waits. */
+bool avail_front_end(job_record_t *job)
+{
+	return true;
+}
+
+bool fed_mgr_sibs_synced(void)
+{
+	return true;
+}
+
+/* Without these, no job comes as far as its limits. */
+bool job_independent(job_record_t *job)
+{
+	return true;
+}
+
+int validate_group(part_record_t *partition, uid_t user)
+{
+	return 1;
+}
+
+bool acct_policy_job_runnable_pre_select(job_record_t *job, bool locked)
+{
+	return true;
+}
+
+bool acct_policy_job_runnable_post_select(job_record_t *job, uint64_t *request, bool locked)
+{
+	count_call("acct_policy_job_runnable_post_select");
+	return false;
+}
+
+dfrs_list_t build_job_queue(bool clear_start, bool backfill)
+{
+	count_call("build_job_queue");
+	return list_create(xfree_ptr);
+}
+
+/* --- the cluster ------------------------------------------------------------------------------------- */
+
+static bool scenario_is(const char *scenario, const char *name)
+{
+	return !strcmp(scenario, name);
+}
+
+static node_record_t *make_node(int index, size_t size)
+{
+	node_record_t *node = xmalloc(size);
+	char name[16];
+
+	snprintf(name, sizeof(name), "n%d", index + 1);
+	node->magic = NODE_MAGIC;
+	node->index = index;
+	node->name = xstrdup(name);
+	node->cpus = node->cpus_efctv = 4;
+	node->real_memory = 4000;
+	node->node_state = NODE_STATE_IDLE;
+	return node;
+}
+
+static part_record_t *make_partition(void)
+{
+	part_record_t *partition = xmalloc(sizeof(*partition));
+
+	partition->magic = PART_MAGIC;
+	partition->name = xstrdup("dfrs");
+	partition->max_share = SHARED_FORCE | 1;
+	partition->state_up = PARTITION_UP;
+	partition->node_bitmap = bit_alloc(NODES);
+	bit_set_all(partition->node_bitmap);
+	return partition;
+}
+
+/* Every number as large as it gets, every pointer that may be null, null. */
+static job_record_t *make_hostile_job(uint32_t job_id, size_t size)
+{
+	job_record_t *job = xmalloc(size);
+
+	job->magic = JOB_MAGIC;
+	job->job_id = job_id;
+	job->part_ptr = list_peek(part_list);
+	job->priority = 1;
+	job->array_task_id = NO_VAL;
+	job->time_limit = (job_id % 2) ? INFINITE : 0;
+	job->restart_cnt = UINT16_MAX;
+	job->job_state = JOB_PENDING;
+	if (job_id == 1)
+		return job; /* without details */
+	job->tres_req_cnt = xcalloc(slurmctld_tres_cnt, sizeof(*job->tres_req_cnt));
+	job->details = xmalloc(sizeof(*job->details));
+	job->details->magic = DETAILS_MAGIC;
+	job->details->min_cpus = job->details->max_cpus = UINT32_MAX - 2;
+	job->details->num_tasks = (job_id == 2) ? 0 : UINT32_MAX - 2;
+	job->details->min_nodes = (job_id == 3) ? 0 : UINT32_MAX - 2;
+	job->details->max_nodes = 1;
+	job->details->cpus_per_task = UINT16_MAX - 2;
+	job->details->ntasks_per_node = UINT16_MAX - 2;
+	job->details->pn_min_memory = (job_id == 4) ? UINT64_MAX : UINT64_MAX >> 1;
+	job->details->begin_time = job->details->submit_time = (job_id == 2) ? 0 : INT64_MAX;
+	job->comment = xstrdup("dfrs:never \xff\xfe, dfrs:park");
+	if (job_id == 4)
+		job->job_state = JOB_RUNNING | JOB_COMPLETING; /* and no job_resrcs */
+	return job;
+}
+
+static void make_cluster(const char *scenario, const char *directory)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/slurm.conf", directory);
+	slurm_conf.slurm_conf = xstrdup(path);
+	slurm_conf.state_save_location = xstrdup(directory);
+	slurm_conf.plugindir = xstrdup(directory);
+	slurm_conf.select_type = xstrdup("select/cons_tres");
+	slurm_conf.select_type_param = CR_CORE | CR_MEMORY;
+	slurm_conf.sched_params = xstrdup("sched_interval=-1,defer,bf_interval=1");
+	slurmctld_config.scheduling_disabled = scenario_is(scenario, "disabled");
+	job_list = list_create(NULL);
+	part_list = list_create(NULL);
+	node_record_table_ptr = xcalloc(NODES, sizeof(*node_record_table_ptr));
+	for (int i = 0; i < NODES; i++)
+		node_record_table_ptr[i] = make_node(
+			i, sizeof(node_record_t) + (scenario_is(scenario, "layout") ? 8 : 0));
+	node_record_count = NODES;
+	up_node_bitmap = bit_alloc(NODES);
+	bit_set_all(up_node_bitmap);
+	avail_node_bitmap = bit_copy(up_node_bitmap);
+	cg_node_bitmap = bit_alloc(NODES);
+	rs_node_bitmap = bit_alloc(NODES);
+	bf_ignore_node_bitmap = bit_alloc(NODES);
+	list_append(part_list, make_partition());
+	if (scenario_is(scenario, "globals"))
+		add_job(make_hostile_job(2, sizeof(job_record_t) + 8), 2);
+	accounting_enforce = ACCOUNTING_ENFORCE_ASSOCS | ACCOUNTING_ENFORCE_LIMITS | ACCOUNTING_ENFORCE_QOS;
+	if (scenario_is(scenario, "hostile"))
+		for (uint32_t id = 1; id <= HOSTILE_JOBS; id++)
+			add_job(make_hostile_job(id, sizeof(job_record_t)), id);
+	last_job_update = last_node_update = last_part_update = time(NULL);
+}
+
+/* --- the plugin's life -------------------------------------------------------------------------------- */
+
+static int threads(void)
+{
+	DIR *directory = opendir("/proc/self/task");
+	int count = 0;
+
+	while (directory && readdir(directory))
+		count++;
+	if (directory)
+		closedir(directory);
+	return count - 2; /* . and .. */
+}
+
+static void *symbol(void *plugin, const char *name)
+{
+	void *found = dlsym(plugin, name);
+
+	if (!found) {
+		printf("missing %s\n", name);
+		exit(2);
+	}
+	return found;
+}
+
+static void touch(int seconds)
+{
+	for (int i = 0; i < seconds * 10; i++) {
+		usleep(100000);
+		last_job_update = time(NULL);
+	}
+}
+
+static void live(void *plugin)
+{
+	int (*init)(void) = symbol(plugin, "init");
+	int (*reconfigure)(void) = symbol(plugin, "sched_p_reconfig");
+	void (*fini)(void) = symbol(plugin, "fini");
+
+	/* As slurmctld does: with its locks held, before there are jobs. */
+	pthread_mutex_lock(&the_lock);
+	printf("init %d\n", init());
+	printf("reconfigure %d\n", reconfigure());
+	usleep(300000);
+	pthread_mutex_unlock(&the_lock);
+	touch(3);
+	printf("threads while running %d\n", threads());
+	printf("reconfigure %d\n", reconfigure());
+	touch(2);
+	fini();
+	printf("threads at the end %d\n", threads());
+	fini(); /* must do no harm */
+	print_counts();
+}
+
+int main(int argc, char **argv)
+{
+	void *plugin;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s PLUGIN SCENARIO DIRECTORY\n", argv[0]);
+		return 2;
+	}
+	alarm(120); /* whatever hangs then is a defect */
+	make_cluster(argv[2], argv[3]);
+	plugin = dlopen(argv[1], RTLD_LAZY);
+	if (!plugin) {
+		printf("dlopen: %s\n", dlerror());
+		return 2;
+	}
+	printf("plugin %s, %s, %x\n", (char *) symbol(plugin, "plugin_name"),
+	       (char *) symbol(plugin, "plugin_type"),
+	       *(uint32_t *) symbol(plugin, "plugin_version"));
+	live(plugin);
+	printf("alive\n");
+	return 0;
+}

@@ -1,0 +1,159 @@
+//! The plugin under a fake slurmctld (`host.c`): does it load, run, survive and leave nothing
+//! behind? Needs the Slurm source that the plugin was built from, and a C compiler.
+#![cfg(not(no_slurm))]
+
+mod build;
+
+use std::path::Path;
+use std::process::Command;
+
+const CONFIGURATION: &str = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nPartition=dfrs\n";
+
+/// What a run of the host printed.
+struct Run {
+    lines: Vec<String>,
+}
+
+impl Run {
+    fn has(&self, part: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(part))
+    }
+
+    fn assert_has(&self, part: &str) {
+        assert!(
+            self.has(part),
+            "no line has {part:?} in:\n{}",
+            self.lines.join("\n")
+        );
+    }
+
+    fn assert_has_not(&self, part: &str) {
+        assert!(
+            !self.has(part),
+            "a line has {part:?} in:\n{}",
+            self.lines.join("\n")
+        );
+    }
+
+    fn calls(&self, name: &str) -> u32 {
+        let prefix = format!("calls {name} ");
+        self.lines
+            .iter()
+            .find_map(|line| line.strip_prefix(&prefix)?.parse().ok())
+            .unwrap_or(0)
+    }
+
+    /// Everything that holds in every scenario.
+    fn assert_sound(&self) {
+        self.assert_has("alive");
+        self.assert_has("threads at the end 1");
+        self.assert_has_not("deadlock");
+        self.assert_has_not("panicked");
+        assert_eq!(
+            self.calls("lock_slurmctld"),
+            self.calls("unlock_slurmctld"),
+            "locks taken and given back"
+        );
+    }
+}
+
+/// Runs the host in a directory of its own.
+fn run(scenario: &str, configuration: Option<&str>) -> Run {
+    let host = build::host();
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{scenario}"));
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).expect("a directory for the scenario");
+    if let Some(text) = configuration {
+        std::fs::write(directory.join("dfrs.conf"), text).expect("dfrs.conf");
+    }
+    let output = Command::new(host)
+        .args([
+            build::plugin().as_os_str(),
+            scenario.as_ref(),
+            directory.as_os_str(),
+        ])
+        .output()
+        .expect("the host runs");
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    let lines = text.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert!(
+        output.status.success(),
+        "{scenario}: {} after:\n{text}",
+        output.status
+    );
+    Run { lines }
+}
+
+#[test]
+fn runs_and_leaves_nothing_behind() {
+    let run = run("quiet", Some(CONFIGURATION));
+    run.assert_sound();
+    run.assert_has("init 0");
+    run.assert_has(", sched/dfrs, ");
+    assert!(
+        run.calls("lock_slurmctld") > 0,
+        "it never looked at slurmctld"
+    );
+    assert!(run.calls("build_job_queue") > 0, "backfill never ran");
+    assert_eq!(run.calls("select_nodes"), 0, "there is no job to start");
+    // The fake one has no select plugin to speak of, and nothing else is wrong.
+    run.assert_has_not("not those of Slurm");
+}
+
+#[test]
+fn stays_away_where_no_scheduler_may_run() {
+    let run = run("disabled", Some(CONFIGURATION));
+    run.assert_sound();
+    run.assert_has("init 0");
+    run.assert_has("threads while running 1");
+    assert_eq!(run.calls("lock_slurmctld"), 0);
+}
+
+#[test]
+fn without_dfrs_conf_only_backfill_runs() {
+    let run = run("quiet-unconfigured", None);
+    run.assert_sound();
+    run.assert_has("init 0");
+    run.assert_has("dfrs.conf");
+    assert!(run.calls("build_job_queue") > 0, "backfill never ran");
+}
+
+#[test]
+fn node_records_of_another_size_trip_the_canary() {
+    let run = run("layout", Some(CONFIGURATION));
+    run.assert_sound();
+    run.assert_has("not those of Slurm");
+    run.assert_has("node_record_t");
+    assert_eq!(run.calls("select_nodes"), 0);
+}
+
+#[test]
+fn job_records_of_another_size_trip_the_canary() {
+    let run = run("globals", Some(CONFIGURATION));
+    run.assert_sound();
+    run.assert_has("not those of Slurm");
+    run.assert_has("job_record_t");
+    assert_eq!(
+        run.calls("build_job_queue"),
+        0,
+        "backfill must not look at such jobs"
+    );
+    for action in ["select_nodes", "job_suspend", "job_requeue", "job_signal"] {
+        assert_eq!(run.calls(action), 0, "{action}");
+    }
+}
+
+#[test]
+fn impossible_requests_are_survived() {
+    let run = run("hostile", Some(CONFIGURATION));
+    run.assert_sound();
+    assert!(
+        run.calls("acct_policy_job_runnable_post_select") > 0,
+        "no job came as far as its limits"
+    );
+    assert!(
+        run.calls("lock_slurmctld") > 0,
+        "it never looked at slurmctld"
+    );
+}

@@ -1,0 +1,55 @@
+//! Developer tasks of slurm-dfrs: `cargo xtask TASK`.
+//!
+//! Each task is a module with its `Arguments` and `run(&Arguments) -> Result<(), String>`; the error
+//! is one line for each thing to mend.
+
+mod bindings;
+mod licences;
+mod style;
+mod symbols;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Developer tasks of slurm-dfrs")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Generate src/shim/bindings.rs from c_shim/dfrs_shim.h (needs libclang)
+    Bindings(bindings::Arguments),
+    /// Check that everything that is linked together may be distributed together
+    Licences(licences::Arguments),
+    /// Check licence markers in C and shell files, and links in Markdown files
+    Style(style::Arguments),
+    /// Check a plugin's symbols against what Slurm installations provide
+    Symbols(symbols::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Bindings(arguments) => bindings::run(&arguments),
+        Task::Licences(arguments) => licences::run(&arguments),
+        Task::Style(arguments) => style::run(&arguments),
+        Task::Symbols(arguments) => symbols::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{}", message.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}

@@ -1,0 +1,161 @@
+//! `cargo xtask symbols`: what the plugin exports and what it needs, against Slurm installations.
+//!
+//! Slurm loads its plugins lazily: a symbol that is missing kills slurmctld in the middle of a
+//! call, not when it starts. And a symbol too many in a plugin may take the place of Slurm's own.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// All that a scheduler plugin is to show (`src/interfaces/sched_plugin.c` of Slurm 24.11).
+const EXPORTS: [&str; 6] = [
+    "fini",
+    "init",
+    "plugin_name",
+    "plugin_type",
+    "plugin_version",
+    "sched_p_reconfig",
+];
+
+/// Where slurmctld is below an installation's root; Debian has it behind an alternatives link.
+const DAEMONS: [&str; 3] = [
+    "usr/sbin/slurmctld-wlm",
+    "usr/sbin/slurmctld",
+    "sbin/slurmctld",
+];
+
+/// Directories that may hold libslurmfull.so.
+const LIBRARIES: [&str; 4] = [
+    "usr/lib/x86_64-linux-gnu/slurm-wlm",
+    "usr/lib64/slurm",
+    "usr/lib/slurm",
+    "lib/slurm",
+];
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The plugin, sched_dfrs.so
+    plugin: PathBuf,
+    /// Roots of installations to check against, e.g. / or a chroot
+    roots: Vec<PathBuf>,
+}
+
+/// Checks the plugin.
+///
+/// # Errors
+///
+/// One line for each kind of symbol that is missing or too many.
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let mut problems = Vec::new();
+    let exported = symbols(&arguments.plugin, "--defined-only")?;
+    let expected: BTreeSet<String> = EXPORTS.iter().map(|&name| name.to_owned()).collect();
+    if exported != expected {
+        problems.push(format!(
+            "{}: exports {}; it must export {}",
+            arguments.plugin.display(),
+            list(&exported),
+            list(&expected)
+        ));
+    }
+    let needed = symbols(&arguments.plugin, "--undefined-only")?;
+    for root in &arguments.roots {
+        let provided = provided_by(root)?;
+        let missing: BTreeSet<String> = needed
+            .difference(&provided)
+            .filter(|name| !from_the_system(&arguments.plugin, name))
+            .cloned()
+            .collect();
+        if missing.is_empty() {
+            println!(
+                "{}: provides all of Slurm that the plugin needs",
+                root.display()
+            );
+        } else {
+            problems.push(format!(
+                "{}: does not provide {}",
+                root.display(),
+                list(&missing)
+            ));
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems.join("\n"))
+    }
+}
+
+/// Symbols with a version are the C library's and GCC's; the weak ones may be absent.
+fn from_the_system(plugin: &Path, name: &str) -> bool {
+    let Ok(table) = nm(plugin, "--undefined-only") else {
+        return false;
+    };
+    table.lines().any(|line| {
+        let mut fields = line.split_whitespace().rev();
+        let (Some(symbol), Some(kind)) = (fields.next(), fields.next()) else {
+            return false;
+        };
+        let (plain, version) = symbol.split_once('@').unwrap_or((symbol, ""));
+        plain == name && (!version.is_empty() || kind == "w" || kind == "v")
+    })
+}
+
+fn provided_by(root: &Path) -> Result<BTreeSet<String>, String> {
+    let daemon = first_file(root, DAEMONS.iter().map(PathBuf::from), "slurmctld")?;
+    let library = first_file(
+        root,
+        LIBRARIES
+            .iter()
+            .map(|directory| Path::new(directory).join("libslurmfull.so")),
+        "libslurmfull.so",
+    )?;
+    let mut all = symbols(&daemon, "--defined-only")?;
+    all.append(&mut symbols(&library, "--defined-only")?);
+    Ok(all)
+}
+
+fn first_file(
+    root: &Path,
+    candidates: impl Iterator<Item = PathBuf>,
+    what: &str,
+) -> Result<PathBuf, String> {
+    candidates
+        .map(|candidate| root.join(candidate))
+        .find(|path| path.is_file())
+        .ok_or_else(|| {
+            format!(
+                "{}: no {what} below it: is Slurm installed there?",
+                root.display()
+            )
+        })
+}
+
+/// Names of a file's dynamic symbols, without their versions.
+fn symbols(file: &Path, kind: &str) -> Result<BTreeSet<String>, String> {
+    Ok(nm(file, kind)?
+        .lines()
+        .filter_map(|line| line.split_whitespace().next_back())
+        .filter_map(|symbol| symbol.split('@').next())
+        .map(str::to_owned)
+        .collect())
+}
+
+fn nm(file: &Path, kind: &str) -> Result<String, String> {
+    let output = Command::new("nm")
+        .args(["--dynamic", kind])
+        .arg(file)
+        .output()
+        .map_err(|error| format!("nm: {error}: install binutils"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn list(names: &BTreeSet<String>) -> String {
+    names
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
