@@ -36,7 +36,7 @@ provide_docker() {
 	setsid dockerd >"$log" 2>&1 &
 	docker_pid=$!
 	echo "starting the Docker engine, process $docker_pid; its log is $log" >&2
-	for _ in $(seq 60); do
+	for _ in $(seq 180); do
 		docker info >/dev/null 2>&1 && return
 		sleep 1
 	done

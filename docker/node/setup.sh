@@ -20,7 +20,7 @@ make_munge_key() {
 
 wait_for_munge_key() {
 	local tries
-	for tries in $(seq 300); do
+	for tries in $(seq 1200); do
 		[ -e $munge_key ] && return
 		sleep 0.1
 	done
@@ -31,7 +31,7 @@ wait_for_munge_key() {
 wait_for_names() {
 	local name tries
 	for name in n1 n2 n3 n4; do
-		for tries in $(seq 300); do
+		for tries in $(seq 1200); do
 			getent hosts $name >/dev/null && continue 2
 			sleep 0.1
 		done
@@ -73,7 +73,7 @@ write_configuration() {
 # answers COMMAND...: waits until it succeeds.
 answers() {
 	local tries
-	for tries in $(seq 300); do
+	for tries in $(seq 1200); do
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.1
 	done

@@ -6,14 +6,15 @@
 load helpers
 
 teardown() {
-	[ -n "$BATS_TEST_COMPLETED" ] || controller_log | tail -n 60
 	clean_up
 }
 
 @test "a job starts within a second or so, on exactly the planned tasks per node" {
 	job=$(submit --ntasks=6 --mem-per-cpu=50 -- "srun hostname | sort | uniq -c; echo \$SLURM_NTASKS tasks \$SLURM_TASKS_PER_NODE")
-	wait_until 3 has_started "$job"
 	wait_for_state "$job" COMPLETED 30
+	waited=$(seconds_until_start "$job")
+	echo "started after $waited s"
+	[ "$waited" -le 2 ]
 	output "$job"
 	[ "$(output "$job" | awk '$2 ~ /^n[1-4]$/ { sum += $1 } END { print sum }')" = 6 ]
 	output "$job" | grep -q '^6 tasks'
@@ -32,11 +33,16 @@ teardown() {
 		jobs+=("$(submit --ntasks=1 --nodelist=n1 --mem=50 -- "$burn --work 60 --rate $rate")")
 	done
 	for job in "${jobs[@]}"; do wait_for_state "$job" RUNNING 30; done
-	sleep 15
 	# Eight one-CPU jobs on four CPUs: each gets half of its need, an eighth of the node, within 5 points.
-	yield=$(measured_yield n1 "${jobs[0]}" 0.125)
-	echo "promised 0.5, the kernel says $yield"
-	awk -v yield="$yield" 'BEGIN { exit !(yield > 0.45 && yield < 0.55) }'
+	# Less may be the doing of a busy machine, and is measured again; more is wrong at once.
+	for _ in 1 2 3; do
+		sleep 15
+		yield=$(measured_yield n1 "${jobs[0]}" 0.125)
+		echo "promised 0.5, the kernel says $yield"
+		is_between 0 "$yield" 0.55
+		! is_between 0.45 "$yield" 0.55 || break
+	done
+	is_between 0.45 "$yield" 0.55
 }
 
 @test "memory is a hard limit: who does not fit waits and says why" {
@@ -144,7 +150,7 @@ teardown() {
 	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200")
 	wait_for_state "$old" RUNNING 30
 	sleep 4
-	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "sleep 12")
+	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "sleep 16")
 	wait_for_state "$old" SUSPENDED 30
 	wait_for_state "$new" RUNNING 30
 	controller scontrol reconfigure
@@ -193,9 +199,9 @@ teardown() {
 	job=$(submit --ntasks=1 --mem=50 -- "hostname")
 	wait_for_state "$job" COMPLETED 60
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
+	before=$(times_ready)
 	controller scontrol reconfigure
-	sleep 3
-	controller_log | tail -n 20 | grep -q 'schedules partition'
+	wait_until 15 was_ready_more_often_than "$before"
 }
 
 @test "switched off, DFRS brings back what it has parked" {
@@ -211,8 +217,9 @@ teardown() {
 	wait_for_state "$old" COMPLETED 60
 	wait_until 10 nothing_is_counted
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
+	before=$(times_ready)
 	controller scontrol reconfigure
-	sleep 3
+	wait_until 15 was_ready_more_often_than "$before"
 }
 
 @test "a failed node's jobs go to other nodes" {
@@ -222,7 +229,7 @@ teardown() {
 		fillers+=("$(submit --ntasks=1 --nodelist=$node --mem=900 --comment=dfrs:never -- "sleep 100")")
 	done
 	for filler in "${fillers[@]}"; do wait_for_state "$filler" RUNNING 30; done
-	job=$(submit --ntasks=1 --mem=500 -- "sleep 8; hostname")
+	job=$(submit --ntasks=1 --mem=500 -- "sleep 15; hostname")
 	wait_for_state "$job" RUNNING 30
 	controller scancel "${fillers[@]}"
 	[ "$(nodes_of "$job")" = n4 ]

@@ -27,7 +27,6 @@ setup() {
 }
 
 teardown() {
-	[ -n "$BATS_TEST_COMPLETED" ] || controller_log | tail -n 60
 	controller scancel --user=bob || true
 	clean_up
 }
@@ -73,6 +72,7 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 	wait_until 5 waits_for "$long" QOSMaxWallDurationPerJobLimit
 	# The least that a QOS asks for is asked of the job, not of how it is started.
 	wait_for_state "$wide" COMPLETED 10
+	counted narrow
 	counts narrow "jobs=2 cpu=4 mem=80 node=4" || counts narrow "jobs=2 cpu=4 mem=80 node=3"
 	controller scancel "$narrow" "${jobs[0]}"
 	wait_for_state "$over" COMPLETED 10
@@ -105,7 +105,7 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 	wait_for_state "$new" RUNNING 30
 	[ "$(state "$old")" = SUSPENDED ]
 	counted normal
-	counts normal "jobs=2 cpu=2 mem=1800 node=1"
+	wait_until 5 counts normal "jobs=2 cpu=2 mem=1800 node=1"
 	controller scancel "$old" "$new"
 	wait_until 20 counts normal "jobs=0 cpu=0 mem=0 node=0"
 	run controller sacct --noheader --parsable2 --allocations --jobs "$old,$new" --format=State,AllocTRES

@@ -19,6 +19,9 @@ const STEP: &str = "slurm_test/uid_0/job_17/step_0";
 const JOB: &str = "slurm_test/uid_0/job_17";
 const NOBODY: u32 = 65534;
 
+/// How long a test waits for what must come true: no promise of dfrsd's, but more than a busy machine needs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A node of its own: groups in the kernel, a directory that looks like /sys/fs/cgroup, a daemon.
 struct Node {
     directory: PathBuf,
@@ -93,10 +96,7 @@ impl Node {
             .unwrap();
         self.daemon = Some(self.dfrsd().args(arguments).stderr(log).spawn().unwrap());
         let socket = self.directory.join("run/test/dfrsd.sock");
-        assert!(
-            comes_true(Duration::from_secs(5), || socket.exists()),
-            "dfrsd did not start"
-        );
+        assert!(comes_true(|| socket.exists()), "dfrsd did not start");
     }
 
     fn log(&self) -> String {
@@ -113,7 +113,7 @@ impl Node {
     fn push(&mut self, job: &str) {
         self.generation += 1;
         let message = format!(
-            r#"{{"v":1,"generation":{},"time_to_live":60,"nodes":{{"test":{{"cpus":1,"jobs":[{job}]}}}}}}"#,
+            r#"{{"v":1,"generation":{},"time_to_live":600,"nodes":{{"test":{{"cpus":1,"jobs":[{job}]}}}}}}"#,
             self.generation
         );
         let file = self.directory.join("message");
@@ -168,6 +168,20 @@ impl Node {
         (self.cpu_seconds() - before) / begin.elapsed().as_secs_f64()
     }
 
+    /// Cores used, at least `least` of them. Less may be the machine's doing, which has other work, too:
+    /// then it is measured again, at most four times. More than a cap allows is wrong at once.
+    fn cores_used_at_least(&self, least: f64) -> f64 {
+        let mut used = self.cores_used();
+        for _ in 0..4 {
+            if used >= least {
+                break;
+            }
+            println!("the machine left too little: {used:.3} cores used");
+            used = self.cores_used();
+        }
+        used
+    }
+
     fn is_parked(&self) -> bool {
         fs::symlink_metadata(self.directory.join("run/test/parked.17.sock")).is_ok()
     }
@@ -207,9 +221,7 @@ impl Node {
         self.processes.clear();
         for controller in ["cpuacct", "freezer", "memory"] {
             let path = self.file(controller, STEP);
-            comes_true(Duration::from_secs(5), || {
-                fs::remove_dir(&path).is_ok() || !path.exists()
-            });
+            comes_true(|| fs::remove_dir(&path).is_ok() || !path.exists());
             let _ = fs::remove_dir(self.file(controller, JOB));
         }
     }
@@ -236,15 +248,13 @@ fn remove_group(group: &Path) {
             remove_group(&entry.path());
         }
     }
-    comes_true(Duration::from_secs(2), || {
-        fs::remove_dir(group).is_ok() || !group.exists()
-    });
+    comes_true(|| fs::remove_dir(group).is_ok() || !group.exists());
 }
 
-fn comes_true(patience: Duration, condition: impl Fn() -> bool) -> bool {
+fn comes_true(condition: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     while !condition() {
-        if begin.elapsed() > patience {
+        if begin.elapsed() > PATIENCE {
             return false;
         }
         sleep(Duration::from_millis(20));
@@ -258,18 +268,16 @@ fn busy_processes_use_their_share_and_no_more() {
     let mut node = Node::new("share");
     node.start("while :; do :; done");
     node.push(r#"{"id":17,"share":0.2}"#);
-    let capped = comes_true(Duration::from_secs(5), || {
-        node.status().jobs[0].cap_cores == Some(0.2)
-    });
+    let capped = comes_true(|| node.status().jobs[0].cap_cores == Some(0.2));
     assert!(capped, "{}", node.log());
     sleep(Duration::from_millis(200));
-    let used = node.cores_used();
+    let used = node.cores_used_at_least(0.17);
     println!("one process, share 0.2 of one core: {used:.3} cores used");
     assert!((used - 0.2).abs() < 0.03, "{used} cores used");
 
     node.start("(while :; do :; done) & while :; do :; done");
     sleep(Duration::from_millis(500));
-    let used = node.cores_used();
+    let used = node.cores_used_at_least(0.17);
     println!("three processes, two started later: {used:.3} cores used");
     assert!(
         (used - 0.2).abs() < 0.03,
@@ -277,18 +285,14 @@ fn busy_processes_use_their_share_and_no_more() {
     );
 
     node.push("");
-    let uncapped = comes_true(Duration::from_secs(2), || {
-        node.quota().as_deref() == Some("-1")
-    });
+    let uncapped = comes_true(|| node.quota().as_deref() == Some("-1"));
     assert!(uncapped, "{}", node.log());
-    let used = node.cores_used();
+    let used = node.cores_used_at_least(0.25);
     println!("uncapped: {used:.3} cores used");
     assert!(used > 0.25, "{used} cores used without a cap");
 
     node.end_job();
-    let gone = comes_true(Duration::from_secs(5), || {
-        !node.file("cpu", "slurm_test/uid_0").exists()
-    });
+    let gone = comes_true(|| !node.file("cpu", "slurm_test/uid_0").exists());
     assert!(gone, "dfrsd removes what it made");
 }
 
@@ -297,10 +301,10 @@ fn busy_processes_use_their_share_and_no_more() {
 fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     let mut node = Node::new("park");
     node.start("(head -c 100M /dev/urandom; exec sleep 1000) | tail -c 100M & while :; do :; done");
-    let full = comes_true(Duration::from_secs(30), || node.resident() > 100 << 20);
+    let full = comes_true(|| node.resident() > 100 << 20);
     assert!(full, "{} bytes", node.resident());
     node.push(r#"{"id":17,"share":1,"frozen":true}"#);
-    assert!(comes_true(Duration::from_secs(5), || node.freezer() == "FROZEN"));
+    assert!(comes_true(|| node.freezer() == "FROZEN"));
     let used = node.cores_used();
     println!("frozen: {used:.3} cores used");
     assert!(used < 0.001, "{used} cores used while frozen");
@@ -308,11 +312,7 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     let has_swap = node.status().swap_bytes > 200 << 20;
     if has_swap {
         let begin = Instant::now();
-        assert!(
-            comes_true(Duration::from_secs(60), || node.is_parked()),
-            "{}",
-            node.log()
-        );
+        assert!(comes_true(|| node.is_parked()), "{}", node.log());
         println!(
             "parked {:.2} s later: {} bytes in RAM",
             begin.elapsed().as_secs_f64(),
@@ -326,10 +326,10 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     }
 
     node.push(r#"{"id":17,"share":1}"#);
-    assert!(comes_true(Duration::from_secs(5), || node.freezer()
-        == "THAWED"
-        && !node.is_parked()));
-    assert!(node.cores_used() > 0.25, "it goes on");
+    assert!(comes_true(
+        || node.freezer() == "THAWED" && !node.is_parked()
+    ));
+    assert!(node.cores_used_at_least(0.25) > 0.25, "it goes on");
 }
 
 #[test]
@@ -339,9 +339,9 @@ fn stopping_lifts_the_cap_and_leaves_frozen_what_is_frozen() {
     node.start("while :; do :; done");
     node.push(r#"{"id":17,"share":0.1,"frozen":true}"#);
     // The cap comes after the freezing, in the same look.
-    assert!(comes_true(Duration::from_secs(5), || node.freezer()
-        == "FROZEN"
-        && node.quota().as_deref() == Some("10000")));
+    assert!(comes_true(
+        || node.freezer() == "FROZEN" && node.quota().as_deref() == Some("10000")
+    ));
     node.stop_daemon();
     assert_eq!(node.freezer(), "FROZEN");
     assert_eq!(node.quota().as_deref(), Some("-1"));
@@ -349,7 +349,7 @@ fn stopping_lifts_the_cap_and_leaves_frozen_what_is_frozen() {
     assert!(node.log().contains("job 17 stays frozen"), "{}", node.log());
     node.start_daemon();
     node.push("");
-    let awake = comes_true(Duration::from_secs(5), || node.freezer() == "THAWED");
+    let awake = comes_true(|| node.freezer() == "THAWED");
     assert!(awake, "a state that does not name it thaws it");
     node.stop_daemon();
     assert!(node.names().is_empty(), "{:?}", node.names());
@@ -379,7 +379,7 @@ fn other_users_are_refused_even_if_the_socket_is_open_to_them() {
     assert!(!answered, "{error}");
     let refused = "refused a connection of user 65534";
     assert!(
-        comes_true(Duration::from_secs(2), || node.log().contains(refused)),
+        comes_true(|| node.log().contains(refused)),
         "{}",
         node.log()
     );
