@@ -164,6 +164,27 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 	return flags;
 }
 
+static int note_step_start(void *record, void *argument)
+{
+	const step_record_t *step = record;
+	time_t *newest = argument;
+
+	*newest = MAX(*newest, step->start_time);
+	return 0;
+}
+
+/* See dfrs_job_t.last_launch. A resume sets suspend_time, too. */
+static time_t last_launch(const job_record_t *job, time_t now)
+{
+	time_t newest = MAX(job->start_time, job->suspend_time);
+
+	if ((job->state_reason == WAIT_PROLOG) || (job->details && job->details->prolog_running))
+		return now;
+	if (job->step_list)
+		(void) list_for_each_ro(job->step_list, note_step_start, &newest);
+	return newest;
+}
+
 static void copy_request(dfrs_job_t *entry, const dfrs_details_t *details)
 {
 	entry->tasks = dfrs_tasks(details);
@@ -288,6 +309,8 @@ static int add_job(void *record, void *argument)
 		entry->start_time = job->start_time;
 		entry->end_time = job->end_time;
 	}
+	if (entry->state == DFRS_JOB_RUNNING)
+		entry->last_launch = last_launch(job, out->now);
 	if (entry->state == DFRS_JOB_SUSPENDED)
 		entry->suspend_time = job->suspend_time;
 	entry->partition = store(builder, partition->name);

@@ -23,9 +23,12 @@ use crate::state_file::{self, State};
 mod act;
 mod keep;
 mod look;
+mod postponed;
 mod queue;
 mod share;
 mod tell;
+
+use postponed::Postponed;
 
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (begin times pass,
@@ -54,6 +57,7 @@ pub struct Agent<S, D> {
     asked: Time,
     next_period: Time,
     freed: bool,
+    postponed: Postponed,
 }
 
 /// What one pass did, for statistics and tests.
@@ -104,6 +108,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             asked: Time(0),
             next_period,
             freed: false,
+            postponed: Postponed::default(),
         }
     }
 
@@ -127,7 +132,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .jobs
             .values()
             .any(|record| record.phase.is_under_way());
-        changed || under_way || now.0 - self.looked.0 >= LONGEST_SLEEP.0 || now >= self.next_period
+        changed
+            || under_way
+            || now.0 - self.looked.0 >= LONGEST_SLEEP.0
+            || now >= self.next_period
+            || self.postponed.is_due(now)
     }
 
     /// Looks, decides, acts, and tells the nodes.

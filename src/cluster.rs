@@ -8,7 +8,7 @@ use dfrs_core::{
 };
 
 use crate::ledger::{Ledger, Next, Phase, Record};
-use crate::mobility::mobility;
+use crate::mobility::{is_settling, mobility};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
 use crate::placement::Placement;
 use crate::weights::Weights;
@@ -110,6 +110,7 @@ fn core_job(
     facts: &Facts,
 ) -> Job {
     let stuck = record.failed_pauses >= MOST_FAILED_PAUSES;
+    let stays = stuck || is_settling(job, facts.config, facts.now);
     let (memory, memory_per_node) = memory_request(job, observation);
     Job {
         id: JobId(u64::from(job.id)),
@@ -119,7 +120,7 @@ fn core_job(
         memory,
         memory_per_node,
         layout: layout(job, observation),
-        mobility: if stuck {
+        mobility: if stays {
             Mobility::Never
         } else {
             mobility(job, facts.config)

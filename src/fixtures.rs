@@ -37,6 +37,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         memory_per_cpu: true,
         exclusive: false,
         special: false,
+        last_launch: 0,
         end_time: 0,
         warn_seconds: 0,
         places: Vec::new(),
@@ -81,6 +82,7 @@ pub struct World {
     /// Panics at the next look.
     pub panic: bool,
     pub handed_over: bool,
+    /// Slurm's latest update, and its clock: UNIX seconds.
     pub updates: i64,
 }
 
@@ -189,7 +191,9 @@ impl Slurm for FakeSlurm {
         if self.0.borrow().refuse_start.contains(&id) {
             return Err(refused("Requested nodes are busy"));
         }
+        let now = self.0.borrow().updates;
         self.change(id, "start", ObservedState::Pending, |job| {
+            job.last_launch = now;
             let memory = |place: &Place| {
                 let units = if job.memory_per_cpu {
                     u64::from(place.tasks * job.cpus_per_task)
@@ -220,8 +224,10 @@ impl Slurm for FakeSlurm {
         })
     }
     fn resume(&mut self, id: u32) -> Result<(), SlurmError> {
+        let now = self.0.borrow().updates;
         self.change(id, "resume", ObservedState::Suspended, |job| {
-            job.state = ObservedState::Running
+            job.state = ObservedState::Running;
+            job.last_launch = now;
         })
     }
     fn release_memory(&mut self, id: u32) -> Result<Vec<u64>, SlurmError> {
@@ -285,7 +291,7 @@ impl Slurm for FakeSlurm {
     }
 }
 
-/// Node daemons that do at once what they are told.
+/// Node daemons that park as fast as they are told to, and do all else at once.
 #[derive(Clone, Default)]
 pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
 
@@ -294,19 +300,37 @@ pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
 pub struct FakeNodes {
     pub orders: BTreeMap<String, NodeState>,
     pub facts: NodeFacts,
-    /// Never finishes parking.
-    pub stuck: bool,
+    /// Their clock, and how long they take to park a job: seconds.
+    pub now: i64,
+    pub parking_takes: i64,
+    /// Since when they are parking which job.
+    parking_since: BTreeMap<u32, i64>,
+}
+
+impl FakeNodes {
+    /// Sets the clock, and parks what they have worked on for long enough.
+    pub fn advance(&mut self, now: i64) {
+        self.now = now;
+        let done = self
+            .parking_since
+            .iter()
+            .filter(|(_, since)| now - **since >= self.parking_takes);
+        self.facts.parked = done.map(|(job, _)| *job).collect();
+    }
 }
 
 impl Daemons for FakeDaemons {
     fn set(&mut self, orders: BTreeMap<String, NodeState>, parking: BTreeMap<u32, Vec<String>>) {
         let mut nodes = self.0.borrow_mut();
         nodes.orders = orders;
-        nodes.facts.parked = if nodes.stuck {
-            BTreeSet::new()
-        } else {
-            parking.into_keys().collect()
-        };
+        let now = nodes.now;
+        nodes
+            .parking_since
+            .retain(|job, _| parking.contains_key(job));
+        for job in parking.into_keys() {
+            nodes.parking_since.entry(job).or_insert(now);
+        }
+        nodes.advance(now);
     }
     fn facts(&self) -> NodeFacts {
         self.0.borrow().facts.clone()

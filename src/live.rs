@@ -210,6 +210,7 @@ fn observed_job(job: shim::Job) -> ObservedJob {
         memory: job.memory,
         memory_per_cpu: job.memory_per_cpu,
         exclusive: job.exclusive,
+        last_launch: job.last_launch,
         end_time: if job.time_limit.is_some() {
             job.end_time
         } else {

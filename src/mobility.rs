@@ -1,11 +1,12 @@
 //! How a live job can give up its place: what the user says, else the partition's default, lowered
 //! by what the job can really do.
 
-use dfrs_core::Mobility;
+use dfrs_core::{Mobility, Time};
 use dfrs_proto::conf::Config;
 
-use crate::observation::ObservedJob;
+use crate::observation::{ObservedJob, ObservedState};
 
+const SECOND: i64 = 1_000_000;
 /// Prefix of the word in a job's `--comment`.
 const PREFIX: &str = "dfrs:";
 
@@ -19,6 +20,23 @@ pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
         .partition(&job.partition)
         .map_or(Mobility::Never, |partition| partition.mobility);
     lowered(job, stated(&job.comment).unwrap_or(default), default)
+}
+
+/// When `job`, which runs, may be paused or moved as far as its last launch is concerned: tasks that
+/// are still on their way to the user's program are left alone, because parking may end them (24.11:
+/// frozen there, they wake up to Slurm's SIGTSTP, which interrupts
+/// `_exec_wait_child_wait_for_parent()`; it does not read again).
+#[must_use]
+pub fn settled_at(job: &ObservedJob, config: &Config) -> Time {
+    Time(job.last_launch.saturating_mul(SECOND) + config.settle_time.0)
+}
+
+/// Whether processes of `job` may still be being launched. One whose last launch is further off than
+/// that in the future is none: the clock was set back.
+#[must_use]
+pub fn is_settling(job: &ObservedJob, config: &Config, now: Time) -> bool {
+    let elapsed = now.0 - job.last_launch.saturating_mul(SECOND);
+    job.state == ObservedState::Running && elapsed.abs() < config.settle_time.0
 }
 
 /// What of the wanted mobility the job is capable of.

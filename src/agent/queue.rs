@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{JobId, Time, Trigger};
+use dfrs_core::{JobId, Mobility, Time, Trigger};
 use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
 use crate::ledger::Phase;
+use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::pusher::Daemons;
 use crate::slurm::Slurm;
@@ -73,7 +74,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if std::mem::take(&mut self.freed) | self.room_grew(observation) {
             triggers.push(Trigger::Completion);
         }
-        triggers.extend(self.submissions(observation));
+        let again = self.postponed.again(&self.ready, now);
+        let new = self.submissions(observation);
+        let settles = self.next_to_settle(observation, now);
+        self.postponed
+            .add(&new, settles, self.config.settle_time, now);
+        triggers.extend(again.into_iter().chain(new).map(submission));
         if now >= self.next_period {
             self.next_period = Time(now.0 + self.config.period.0);
             triggers.push(Trigger::Period);
@@ -95,7 +101,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         grew
     }
 
-    fn submissions(&mut self, observation: &Observation) -> Vec<Trigger> {
+    /// When the first of the jobs that could be paused, had they run for long enough, has.
+    fn next_to_settle(&self, observation: &Observation, now: Time) -> Option<Time> {
+        let config = &self.config;
+        let settling = observation.jobs.iter().filter(|job| {
+            is_settling(job, config, now) && mobility(job, config) != Mobility::Never
+        });
+        settling.map(|job| settled_at(job, config)).min()
+    }
+
+    /// Jobs that may start and that no decision has been about, in the order of their submission.
+    fn submissions(&mut self, observation: &Observation) -> Vec<u32> {
         let is_new = |job: &&ObservedJob| self.ready.contains(&job.id) && !self.is_admitted(job.id);
         let mut new: Vec<(i64, u32)> = observation
             .jobs
@@ -109,8 +125,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 record.admitted = true;
             }
         }
-        new.into_iter()
-            .map(|(_, id)| Trigger::Submission(JobId(u64::from(id))))
-            .collect()
+        new.into_iter().map(|(_, id)| id).collect()
     }
+}
+
+fn submission(id: u32) -> Trigger {
+    Trigger::Submission(JobId(u64::from(id)))
 }

@@ -6,6 +6,8 @@ use crate::fixtures::{FakeDaemons, FakeSlurm, config, job, nodes};
 use crate::observation::{ObservedJob, ObservedState};
 use dfrs_proto::conf::Weighting;
 
+mod settling;
+
 struct Story {
     slurm: FakeSlurm,
     daemons: FakeDaemons,
@@ -56,7 +58,12 @@ impl Story {
 
     /// Lets `seconds` pass with ten ticks each; processes of requeued jobs end within a tick.
     fn run(&mut self, seconds: i64) {
-        for tick in 0..seconds * 10 {
+        self.run_with(seconds, 10);
+    }
+
+    /// The same with so many ticks a second.
+    fn run_with(&mut self, seconds: i64, ticks: i64) {
+        for tick in 0..seconds * ticks {
             let ending: Vec<u32> = self
                 .slurm
                 .0
@@ -69,15 +76,23 @@ impl Story {
             for id in ending {
                 self.slurm.0.borrow_mut().processes_gone(id);
             }
-            self.slurm.0.borrow_mut().updates = self.now + tick / 10;
+            let clock = self.now + tick / ticks;
+            self.slurm.0.borrow_mut().updates = clock;
+            self.daemons.0.borrow_mut().advance(clock);
             self.breaker
-                .tick(Time(self.now * SECOND + tick * SECOND / 10));
+                .tick(Time(self.now * SECOND + tick * SECOND / ticks));
         }
         self.now += seconds;
     }
 
     fn submit(&mut self, job: ObservedJob) {
         self.slurm.0.borrow_mut().jobs.insert(job.id, job);
+    }
+
+    /// The job begins another step.
+    fn begin_step(&mut self, id: u32) {
+        let mut world = self.slurm.0.borrow_mut();
+        world.jobs.get_mut(&id).expect("is there").last_launch = self.now;
     }
 
     fn state(&self, id: u32) -> ObservedState {
@@ -202,7 +217,7 @@ fn without_swap_nothing_is_parked() {
 #[test]
 fn a_park_that_gets_stuck_is_given_up_and_the_job_runs_on() {
     let mut story = Story::new("stuck", 1);
-    story.daemons.0.borrow_mut().stuck = true;
+    story.daemons.0.borrow_mut().parking_takes = i64::MAX;
     story.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)

@@ -76,6 +76,7 @@ pub struct dfrs_job_t {
     pub start_time: i64,
     pub end_time: i64,
     pub suspend_time: i64,
+    pub last_launch: i64,
     pub place_offset: u32,
     pub place_count: u32,
     pub eligible_offset: u32,
@@ -87,7 +88,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 152usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 160usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::array_job_id"]
@@ -130,21 +131,23 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, end_time) - 104usize];
     ["Offset of field: dfrs_job_t::suspend_time"]
         [::std::mem::offset_of!(dfrs_job_t, suspend_time) - 112usize];
+    ["Offset of field: dfrs_job_t::last_launch"]
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 120usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 128usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 124usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 132usize];
     ["Offset of field: dfrs_job_t::eligible_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible_offset) - 128usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible_offset) - 136usize];
     ["Offset of field: dfrs_job_t::eligible_count"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible_count) - 132usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible_count) - 140usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 136usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 144usize];
     ["Offset of field: dfrs_job_t::comment"]
-        [::std::mem::offset_of!(dfrs_job_t, comment) - 140usize];
-    ["Offset of field: dfrs_job_t::name"][::std::mem::offset_of!(dfrs_job_t, name) - 144usize];
+        [::std::mem::offset_of!(dfrs_job_t, comment) - 148usize];
+    ["Offset of field: dfrs_job_t::name"][::std::mem::offset_of!(dfrs_job_t, name) - 152usize];
     ["Offset of field: dfrs_job_t::node_list"]
-        [::std::mem::offset_of!(dfrs_job_t, node_list) - 148usize];
+        [::std::mem::offset_of!(dfrs_job_t, node_list) - 156usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -104,6 +104,8 @@ pub struct Job {
     pub end_time: i64,
     /// UNIX seconds; 0: not suspended.
     pub suspend_time: i64,
+    /// UNIX seconds at which it last started, was resumed or began a step; 0: not running.
+    pub last_launch: i64,
     /// Where it is, ascending nodes.
     pub places: Vec<Place>,
     /// Nodes that a pending job may use, ascending; `None`: all of its partition.
@@ -284,6 +286,7 @@ fn copy_job(raw: &bindings::dfrs_job_t, arrays: &Arrays<'_>) -> Job {
         start_time: raw.start_time,
         end_time: raw.end_time,
         suspend_time: raw.suspend_time,
+        last_launch: raw.last_launch,
         places: part(arrays.places, raw.place_offset, raw.place_count)
             .iter()
             .map(copy_place)

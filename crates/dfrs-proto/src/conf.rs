@@ -81,6 +81,9 @@ pub struct Config {
     /// `ParkTimeout`: how long nodes have to freeze a job and to push its memory to swap; after
     /// that the job goes on where it was. Whole seconds, 5 to 86400. Default: 60.
     pub park_timeout: Span,
+    /// `SettleTime`: how long a job runs, after its start, after it came back and after the start of
+    /// each of its steps, before it may be paused or moved. Whole seconds, 0 to 3600. Default: 10.
+    pub settle_time: Span,
     /// `TimeToLive`: how long a node keeps its CPU caps when it hears nothing from slurmctld.
     /// Whole seconds, 5 to 86400. Default: 60.
     pub time_to_live: Span,

@@ -16,6 +16,7 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "JobWeight",
     "CheckpointWait",
     "ParkTimeout",
+    "SettleTime",
     "TimeToLive",
     "SwapPerNode",
     "Journal",
@@ -76,6 +77,9 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
         })?,
         park_timeout: given.get("ParkTimeout", "60", |key, text| {
             value::seconds(key, text, 5, 86_400)
+        })?,
+        settle_time: given.get("SettleTime", "10", |key, text| {
+            value::seconds(key, text, 0, 3600)
         })?,
         time_to_live: given.get("TimeToLive", "60", |key, text| {
             value::seconds(key, text, 5, 86_400)

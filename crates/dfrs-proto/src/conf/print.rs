@@ -19,6 +19,7 @@ impl fmt::Display for Config {
         writeln!(out, "JobWeight={weighting}")?;
         writeln!(out, "CheckpointWait={}", seconds(self.checkpoint_wait))?;
         writeln!(out, "ParkTimeout={}", seconds(self.park_timeout))?;
+        writeln!(out, "SettleTime={}", seconds(self.settle_time))?;
         writeln!(out, "TimeToLive={}", seconds(self.time_to_live))?;
         writeln!(out, "SwapPerNode={}", memory(self.swap_per_node))?;
         let journal = self

@@ -25,6 +25,7 @@ fn defaults_are_as_documented() {
     assert_eq!(config.period, Span(600 * SECOND));
     assert_eq!(config.checkpoint_wait, Span(60 * SECOND));
     assert_eq!(config.park_timeout, Span(60 * SECOND));
+    assert_eq!(config.settle_time, Span(10 * SECOND));
     assert_eq!(config.time_to_live, Span(60 * SECOND));
     assert_eq!(config.swap_per_node, Bytes(0));
     assert_eq!(config.journal, None);
@@ -43,7 +44,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
         "# a comment\n\
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
-         MovesPerHour=3 jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45\n\
+         MovesPerHour=3 jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0\n\
          SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\"\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
@@ -55,6 +56,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     assert_eq!(config.job_weight, Weighting::Priority);
     assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
     assert_eq!(config.park_timeout, Span(30 * SECOND));
+    assert_eq!(config.settle_time, Span(0));
     assert_eq!(config.time_to_live, Span(45 * SECOND));
     assert_eq!(config.swap_per_node, Bytes(2 << 30));
     assert_eq!(
@@ -129,7 +131,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, JobWeight, CheckpointWait, ParkTimeout, TimeToLive, SwapPerNode, Journal",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal",
         ),
         (
             "Partition=a Colour=red",
@@ -326,6 +328,7 @@ prop_compose! {
         mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
         job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
         seconds in prop::array::uniform4(5..86_400_i64),
+        settle_time in 0..=3600_i64,
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
         partitions in prop::collection::btree_map("[-a-zA-Z0-9_.\"#\\\\]{1,10}", any_mobility(), 1..5),
@@ -347,6 +350,7 @@ prop_compose! {
             job_weight,
             checkpoint_wait,
             park_timeout,
+            settle_time: Span(settle_time * SECOND),
             time_to_live,
             swap_per_node: Bytes(kilobytes << 10),
             journal: journal.map(PathBuf::from),
