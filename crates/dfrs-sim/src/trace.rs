@@ -3,6 +3,7 @@
 mod csv;
 mod decimal;
 mod file;
+mod ids;
 mod lines;
 mod model;
 mod read;

@@ -227,6 +227,22 @@ fn repeated_ids_are_told_in_the_order_of_the_file() {
     assert!(matches!(strict, Err(TraceError::Strict(bad)) if bad.line == 3));
 }
 
+#[test]
+fn an_id_that_comes_again_after_many_that_grow_is_told() {
+    let ids = ["8", "9", "10", "11", "9", "12", "12", "7", "7"];
+    let lines = ids.map(numbered).join("\n");
+    assert_eq!(
+        told(&lines),
+        [
+            "line 5: job 9 is on line 2 already",
+            "line 7: job 12 is on line 6 already",
+            "line 9: job 7 is on line 8 already"
+        ]
+    );
+    let last = ["8", "9", "9"].map(numbered).join("\n");
+    assert_eq!(told(&last), ["line 3: job 9 is on line 2 already"]);
+}
+
 /// Reads as if the file had been cut at every place where a system may cut a read.
 struct Dribble<'a>(&'a [u8], usize);
 
@@ -292,6 +308,27 @@ fn bombs_take_little_memory() {
     let reading = trace_of(&bomb(line, line.len() * 100_000), false).expect("one job");
     assert_eq!((reading.trace.jobs.len(), reading.bad.len()), (1, 100));
     assert_eq!(reading.bad_lines, 99_999);
+}
+
+#[test]
+fn a_file_with_next_to_no_job_is_given_up() {
+    let endless = |bytes: &'static [u8]| {
+        let job = numbered("7") + "\n";
+        let input = std::io::Read::chain(job.as_bytes(), Endless(bytes, 0));
+        let error = read(std::io::BufReader::new(input), Model::Processors, false);
+        error.expect_err("an endless file").to_string()
+    };
+    assert_eq!(
+        endless(b"\n"),
+        "line 4194306: 256 MiB of lines up to here are no jobs; is this a trace?"
+    );
+    const COMMENT: [u8; 4096] = {
+        let mut comment = [b'x'; 4096];
+        comment[0] = b';';
+        comment[4095] = b'\n';
+        comment
+    };
+    assert!(endless(&COMMENT).ends_with("are no jobs; is this a trace?"));
 }
 
 #[test]

@@ -1,18 +1,21 @@
 //! Reading a trace of any format.
 
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use hashbrown::hash_table::{Entry, HashTable};
-
 use super::file::open;
+use super::ids::Ids;
 use super::lines::{Lines, decompressed};
 use super::model::Model;
 use super::{Trace, TraceJob, csv, swf};
 
 /// The most jobs that a trace may have. Each takes about 150 bytes of memory.
-const MOST_JOBS: u32 = 8_000_000;
+const MOST_JOBS: usize = 8_000_000;
+
+/// The most bytes of comments, empty lines and lines that make no sense, of which a short one counts as
+/// [`SHORTEST`] bytes. A file that has more is something else than a trace, and reading on would tell nothing.
+const MOST_OTHER: usize = 256 << 20;
+const SHORTEST: usize = 64;
 
 /// How many of the lines that make no sense are kept to be told.
 pub(super) const MOST_TOLD: usize = 100;
@@ -47,6 +50,15 @@ pub enum TraceError {
     /// No line is a job.
     #[error("has no job{}; expected is SWF, or CSV with the columns {}", first(.0), csv::HEADER)]
     Empty(Option<BadLine>),
+    /// Hardly anything in it is a job.
+    #[error(
+        "line {line}: {} MiB of lines up to here are no jobs; is this a trace?",
+        MOST_OTHER >> 20
+    )]
+    NoTrace {
+        /// Counted from 1.
+        line: usize,
+    },
     /// More jobs than anybody can mean.
     #[error("has more than {MOST_JOBS} jobs; split it")]
     TooMany,
@@ -84,7 +96,8 @@ pub fn read_file(path: &Path, model: Model, strict: bool) -> Result<Reading, Tra
 /// and told, or with `strict` refused; so is one whose id another line had before it. O(n log n).
 ///
 /// No input takes more than about 150 bytes of memory for each of at most 8 million jobs, nor more
-/// time than 4 GiB of text take; what is longer is refused, and so is a line of more than 64 KiB.
+/// time than 4 GiB of text take; what is longer is refused, and so is a line of more than 64 KiB, or a file with more than 256 MiB of
+/// lines that are no jobs.
 ///
 /// # Errors
 ///
@@ -92,92 +105,96 @@ pub fn read_file(path: &Path, model: Model, strict: bool) -> Result<Reading, Tra
 pub fn read(input: impl BufRead, model: Model, strict: bool) -> Result<Reading, TraceError> {
     let input = decompressed(input).map_err(|source| TraceError::Io { line: 1, source })?;
     let mut lines = Lines::new(input);
-    let mut collector = Collector::new(strict);
-    let mut format = None;
+    let mut collector = Collector::new(model, strict);
     for line in 1.. {
-        let text = match lines.next() {
-            Ok(Some(text)) => text,
+        match lines.next() {
+            Ok(Some(text)) => collector.take(line, text)?,
             Ok(None) => break,
             Err(source) => return Err(TraceError::Io { line, source }),
-        };
-        match text.first() {
-            None | Some(b'#') => continue,
-            Some(b';') => {
-                let found = swf::processors(text).map(|count| model.nodes(count));
-                collector.trace.nodes = collector.trace.nodes.or(found);
-                continue;
-            }
-            Some(_) => {}
         }
-        let is_first = format.is_none();
-        let is_csv = *format.get_or_insert_with(|| text.contains(&b','));
-        collector.trace.has_memory = is_csv || model.has_memory();
-        if is_first && csv::is_header(text) {
-            continue;
-        }
-        let job = if is_csv {
-            csv::job(text)
-        } else {
-            swf::job(text, model)
-        };
-        collector.add(line, job)?;
     }
     collector.finish()
 }
 
 struct Collector {
+    model: Model,
     strict: bool,
+    /// What the first line that is no comment says.
+    is_csv: Option<bool>,
     trace: Trace,
     /// The line of each job.
     lines: Vec<usize>,
-    /// The places of all jobs in the trace, by their ids. Nobody sees their order.
-    places: HashTable<u32>,
-    hasher: RandomState,
+    ids: Ids,
     bad: Vec<BadLine>,
     bad_lines: usize,
+    /// The length of all lines that are no jobs.
+    other: usize,
 }
 
 impl Collector {
-    fn new(strict: bool) -> Self {
+    fn new(model: Model, strict: bool) -> Self {
         Self {
+            model,
             strict,
+            is_csv: None,
             trace: Trace::default(),
             lines: Vec::new(),
-            places: HashTable::new(),
-            hasher: RandomState::new(),
+            ids: Ids::default(),
             bad: Vec::new(),
             bad_lines: 0,
+            other: 0,
         }
     }
 
-    fn add(&mut self, line: usize, job: Result<TraceJob, String>) -> Result<(), TraceError> {
-        let job = match job {
-            Ok(job) => job,
-            Err(what) => return self.refuse(BadLine { line, what }),
-        };
-        let (jobs, hasher) = (&mut self.trace.jobs, &self.hasher);
-        let id_of = |place: &u32| jobs[*place as usize].id.as_str();
-        let entry = self.places.entry(
-            hasher.hash_one(job.id.as_str()),
-            |place| id_of(place) == job.id,
-            |place| hasher.hash_one(id_of(place)),
-        );
-        match entry {
-            Entry::Occupied(earlier) => {
-                let earlier = self.lines[*earlier.get() as usize];
-                let what = format!("job {} is on line {earlier} already", job.id);
-                self.refuse(BadLine { line, what })
+    fn take(&mut self, line: usize, text: &[u8]) -> Result<(), TraceError> {
+        let jobs = self.trace.jobs.len();
+        match text.first() {
+            None | Some(b'#') => {}
+            Some(b';') => {
+                let found = swf::processors(text).map(|count| self.model.nodes(count));
+                self.trace.nodes = self.trace.nodes.or(found);
             }
-            Entry::Vacant(place) => {
-                let count = u32::try_from(jobs.len())
-                    .ok()
-                    .filter(|count| *count < MOST_JOBS);
-                place.insert(count.ok_or(TraceError::TooMany)?);
-                jobs.push(job);
-                self.lines.push(line);
-                Ok(())
-            }
+            Some(_) => self.take_job(line, text)?,
         }
+        if self.trace.jobs.len() == jobs {
+            self.other += text.len().max(SHORTEST);
+        }
+        match self.other > MOST_OTHER {
+            true => Err(TraceError::NoTrace { line }),
+            false => Ok(()),
+        }
+    }
+
+    fn take_job(&mut self, line: usize, text: &[u8]) -> Result<(), TraceError> {
+        let is_first = self.is_csv.is_none();
+        let is_csv = *self.is_csv.get_or_insert_with(|| text.contains(&b','));
+        self.trace.has_memory = is_csv || self.model.has_memory();
+        if is_first && csv::is_header(text) {
+            return Ok(());
+        }
+        let job = match is_csv {
+            true => csv::job(text),
+            false => swf::job(text, self.model),
+        };
+        match job {
+            Ok(job) => self.add(line, job),
+            Err(what) => self.refuse(BadLine { line, what }),
+        }
+    }
+
+    fn add(&mut self, line: usize, job: TraceJob) -> Result<(), TraceError> {
+        let jobs = &mut self.trace.jobs;
+        if let Some(earlier) = self.ids.find(jobs, &job.id) {
+            let earlier = self.lines[earlier];
+            let what = format!("job {} is on line {earlier} already", job.id);
+            return self.refuse(BadLine { line, what });
+        }
+        if jobs.len() >= MOST_JOBS {
+            return Err(TraceError::TooMany);
+        }
+        jobs.push(job);
+        self.lines.push(line);
+        Ok(())
     }
 
     fn refuse(&mut self, bad: BadLine) -> Result<(), TraceError> {
