@@ -158,7 +158,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.save();
         for _ in 0..ROUNDS {
-            let (acted, started) = self.act(&observation, now);
+            let (acted, started) = self.act(&mut observation, now);
             report.started += started;
             if !acted {
                 break;
@@ -178,13 +178,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ///
     /// Slurm could not be looked at.
     pub fn stand_down(&mut self, now: Time) -> Result<usize, SlurmError> {
-        let observation = self.slurm.observe()?;
+        let mut observation = self.slurm.observe()?;
         self.catch_up(&observation, now);
         for record in self.ledger.jobs.values_mut() {
             record.not_before = Time(0);
             record.phase = handed_back(&record.phase, now);
         }
-        self.act(&observation, now);
+        self.act(&mut observation, now);
         let observation = self.slurm.observe()?;
         self.catch_up(&observation, now);
         self.write_journal(&observation, now);

@@ -124,6 +124,13 @@ impl Observation {
         self.jobs.get(position)
     }
 
+    /// Counts so many MiB more as used on the node with this Slurm index. O(log nodes).
+    pub fn take_memory(&mut self, index: u32, memory: u64) {
+        if let Some(position) = self.node_position(index) {
+            self.nodes[position].allocated_memory += memory;
+        }
+    }
+
     /// Position in `nodes` of the node with this Slurm index. O(log nodes).
     #[must_use]
     pub fn node_position(&self, index: u32) -> Option<usize> {

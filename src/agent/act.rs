@@ -3,6 +3,7 @@
 use dfrs_core::Time;
 
 use super::Agent;
+use crate::cluster::memory_on_node;
 use crate::mobility::mobility;
 use crate::observation::{Observation, ObservedJob, Place};
 use crate::placement::Placement;
@@ -12,34 +13,45 @@ use crate::steps::{Conditions, Outcome, Step, next_step, settle};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// One step for every job that is on its way. Returns whether there was any, and how many
-    /// started or came back.
-    pub(super) fn act(&mut self, observation: &Observation, now: Time) -> (bool, u32) {
+    /// started or came back. Memory that a step takes is taken in `observation`, too: the next one may
+    /// wait for the same.
+    pub(super) fn act(&mut self, observation: &mut Observation, now: Time) -> (bool, u32) {
         let facts = self.daemons.facts();
         let (mut acted, mut started) = (false, 0);
-        for job in &observation.jobs {
-            let Some(record) = self.ledger.jobs.get(&job.id) else {
+        for position in 0..observation.jobs.len() {
+            let job = &observation.jobs[position];
+            let Some((step, outcome)) = self.advance(job, observation, &facts, now) else {
                 continue;
             };
-            let conditions = self.conditions(job, &facts, now);
-            let Some(step) = next_step(record, job, observation, &conditions) else {
-                continue;
-            };
-            let outcome = self.perform(job, &step, observation);
             acted |= outcome != Outcome::NotYet;
-            started += u32::from(
-                outcome == Outcome::Done && matches!(step, Step::Start(_) | Step::Resume),
-            );
-            if let Some(record) = self.ledger.jobs.get_mut(&job.id) {
-                settle(
-                    record,
-                    &step,
-                    outcome,
-                    Placement::of_job(job, observation),
-                    now,
-                );
+            if outcome != Outcome::Done {
+                continue;
+            }
+            started += u32::from(matches!(step, Step::Start(_) | Step::Resume));
+            for (node, memory) in memory_taken(&step, job, observation) {
+                observation.take_memory(node, memory);
             }
         }
         (acted, started)
+    }
+
+    /// The next step of one job, if it is on its way and need not wait.
+    fn advance(
+        &mut self,
+        job: &ObservedJob,
+        observation: &Observation,
+        facts: &NodeFacts,
+        now: Time,
+    ) -> Option<(Step, Outcome)> {
+        let conditions = self.conditions(job, facts, now);
+        let record = self.ledger.jobs.get(&job.id)?;
+        let step = next_step(record, job, observation, &conditions)?;
+        let outcome = self.perform(job, &step, observation);
+        if let Some(record) = self.ledger.jobs.get_mut(&job.id) {
+            let placement = Placement::of_job(job, observation);
+            settle(record, &step, outcome.clone(), placement, now);
+        }
+        Some((step, outcome))
     }
 
     fn conditions(&self, job: &ObservedJob, facts: &NodeFacts, now: Time) -> Conditions {
@@ -103,6 +115,24 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 Outcome::Refused
             }
         }
+    }
+}
+
+/// Nodes, and MiB that the job holds on each since the step.
+fn memory_taken(step: &Step, job: &ObservedJob, observation: &Observation) -> Vec<(u32, u64)> {
+    match step {
+        Step::Start(placement) => places(placement, observation)
+            .iter()
+            .map(|place| {
+                let memory = memory_on_node(job, place.tasks, observation);
+                (place.node, memory)
+            })
+            .collect(),
+        Step::ClaimMemory(memory) => {
+            let nodes = job.places.iter().map(|place| place.node);
+            nodes.zip(memory.iter().copied()).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
