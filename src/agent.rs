@@ -25,10 +25,12 @@ mod keep;
 mod look;
 mod postponed;
 mod queue;
+mod remaps;
 mod share;
 mod tell;
 
 use postponed::Postponed;
+use remaps::Remaps;
 
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (begin times pass,
@@ -55,9 +57,9 @@ pub struct Agent<S, D> {
     looked: Time,
     cores_hidden: Time,
     asked: Time,
-    next_period: Time,
     freed: bool,
     postponed: Postponed,
+    remaps: Remaps,
 }
 
 /// What one pass did, for statistics and tests.
@@ -88,7 +90,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .inspect_err(|problem| slurm.log(Level::Error, &format!("no journal: {problem}")))
                 .ok()
         });
-        let next_period = Time(now.0 + config.period.0);
+        let first_remap = Time(now.0 + config.period.0);
         Self {
             slurm,
             config,
@@ -106,9 +108,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             looked: Time(0),
             cores_hidden: Time(0),
             asked: Time(0),
-            next_period,
             freed: false,
             postponed: Postponed::default(),
+            remaps: Remaps::from(first_remap),
         }
     }
 
@@ -135,7 +137,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         changed
             || under_way
             || now.0 - self.looked.0 >= LONGEST_SLEEP.0
-            || now >= self.next_period
+            || self.remaps.is_due(now)
             || self.postponed.is_due(now)
     }
 
@@ -252,6 +254,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 job.map_or(Mobility::Never, |job| mobility(job, config))
             };
             apply(&plan, &mut self.ledger, observation, mobility_of, now);
+            if trigger == Trigger::Period {
+                self.remaps.carry_out(&plan);
+            }
         }
         u32::try_from(cluster.jobs.len()).unwrap_or(u32::MAX)
     }

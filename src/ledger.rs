@@ -95,6 +95,18 @@ impl Phase {
             Self::Waiting | Self::Running | Self::Parked { .. } | Self::Paused | Self::Foreign
         )
     }
+
+    /// Whether it is giving up its place.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        matches!(
+            self,
+            Self::Parking { .. }
+                | Self::Leaving { .. }
+                | Self::Warned { .. }
+                | Self::Requeued { .. }
+        )
+    }
 }
 
 /// One job.

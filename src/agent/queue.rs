@@ -10,7 +10,7 @@ use crate::ledger::Phase;
 use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::pusher::Daemons;
-use crate::slurm::Slurm;
+use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn waiting(&self, observation: &Observation) -> u32 {
@@ -80,8 +80,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.postponed
             .add(&new, settles, self.config.settle_time, now);
         triggers.extend(again.into_iter().chain(new).map(submission));
-        if now >= self.next_period {
-            self.next_period = Time(now.0 + self.config.period.0);
+        if let Some(took) = self.remaps.follow(&self.ledger, now) {
+            let text = format!(
+                "the last remap took {} s to be carried out, the next one waits for that",
+                took.0 / SECOND
+            );
+            self.slurm.log(Level::Info, &text);
+        }
+        if self.remaps.is_due(now) {
+            self.remaps.begin(now, self.config.period);
             triggers.push(Trigger::Period);
         }
         triggers

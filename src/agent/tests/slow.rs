@@ -10,6 +10,32 @@ fn sized(id: u32, memory: u64) -> ObservedJob {
     }
 }
 
+/// How often the first of two jobs that take turns on a node is parked in 400 s, with a remap every
+/// 20 s, if parking takes so many seconds.
+fn turns(name: &str, parking_takes: i64) -> usize {
+    let mut config = config();
+    config.period = Span(20 * SECOND);
+    config.policy.settings.period = config.period;
+    config.policy.settings.budget.moves_per_job = None;
+    config.settle_time = Span(0);
+    let mut story = Story::with_config(name, 1, config);
+    story.daemons.0.borrow_mut().parking_takes = parking_takes;
+    story.submit(sized(1, 900));
+    story.run(15);
+    story.submit(sized(2, 900));
+    story.run(400);
+    let calls = story.calls();
+    calls.iter().filter(|call| *call == "release 1").count()
+}
+
+#[test]
+fn the_slower_jobs_can_be_paused_the_rarer_are_the_remaps() {
+    assert_eq!(turns("slow-turns-1", 0), 10, "every second period");
+    // In turn ten times as long as the other took to leave.
+    let slow = turns("slow-turns-10", 10);
+    assert!((1..=3).contains(&slow), "{slow} times");
+}
+
 #[test]
 fn memory_that_two_wait_for_is_given_away_once() {
     let mut story = Story::new("slow-two-wait", 1);
