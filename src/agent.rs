@@ -27,10 +27,12 @@ mod postponed;
 mod queue;
 mod remaps;
 mod share;
+mod slow_nodes;
 mod tell;
 
 use postponed::Postponed;
 use remaps::Remaps;
+use slow_nodes::SlowNodes;
 
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (begin times pass,
@@ -60,6 +62,7 @@ pub struct Agent<S, D> {
     freed: bool,
     postponed: Postponed,
     remaps: Remaps,
+    slow_nodes: SlowNodes,
 }
 
 /// What one pass did, for statistics and tests.
@@ -111,6 +114,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             freed: false,
             postponed: Postponed::default(),
             remaps: Remaps::from(first_remap),
+            slow_nodes: SlowNodes::default(),
         }
     }
 
@@ -148,7 +152,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Slurm could not be looked at.
     pub fn pass(&mut self, now: Time) -> Result<PassReport, SlurmError> {
         self.looked = now;
-        self.learn_from_nodes();
+        self.learn_from_nodes(now);
         let mut observation = self.look(now)?;
         let mut report = PassReport {
             queue: self.waiting(&observation),

@@ -314,7 +314,8 @@ fn abandon(record: &mut Record, placement: Placement, now: Time) {
             placement, memory, ..
         } => record.phase = Phase::Parked { placement, memory },
         Phase::Parking { .. } => {
-            // Its memory was never released, so it comes back at once.
+            // Its memory was never released, so it comes back at once. It cost the job time all the same.
+            record.count_move(now);
             record.failed_pauses += 1;
             record.not_before = now;
             record.phase = Phase::Unparking {

@@ -4,6 +4,7 @@ use dfrs_core::Time;
 
 use super::Agent;
 use crate::cluster::memory_on_node;
+use crate::ledger::Phase;
 use crate::mobility::mobility;
 use crate::observation::{Observation, ObservedJob, Place};
 use crate::placement::Placement;
@@ -46,9 +47,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let conditions = self.conditions(job, facts, now);
         let record = self.ledger.jobs.get(&job.id)?;
         let step = next_step(record, job, observation, &conditions)?;
+        let parks = matches!(record.phase, Phase::Parking { .. });
         let outcome = self.perform(job, &step, observation);
+        let placement = Placement::of_job(job, observation);
+        if parks && matches!(step, Step::Abandon(_)) {
+            let timeout = self.config.park_timeout;
+            let text = self.slow_nodes.add(&placement, timeout, now);
+            self.slurm.log(Level::Info, &text);
+        }
         if let Some(record) = self.ledger.jobs.get_mut(&job.id) {
-            let placement = Placement::of_job(job, observation);
             settle(record, &step, outcome.clone(), placement, now);
         }
         Some((step, outcome))

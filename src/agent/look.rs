@@ -16,7 +16,7 @@ const CORES_INTERVAL: Span = Span(10 * SECOND);
 const ARRAY_TASKS: u32 = 100;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    pub(super) fn learn_from_nodes(&mut self) {
+    pub(super) fn learn_from_nodes(&mut self, now: Time) {
         let facts = self.daemons.facts();
         for node in facts.silent.difference(&self.silent) {
             let text = format!(
@@ -33,9 +33,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.slurm
                 .log(Level::Info, &format!("node {node}: dfrsd answers"));
         }
-        self.freed |= !facts.can_park.is_subset(&self.can_park);
+        let can_park = self.slow_nodes.leave_out(&facts.can_park, now);
+        self.freed |= !can_park.is_subset(&self.can_park);
         self.silent = facts.silent;
-        self.can_park = facts.can_park;
+        self.can_park = can_park;
     }
 
     /// Looks at Slurm and brings the ledger in line with it.

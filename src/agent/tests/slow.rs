@@ -36,6 +36,43 @@ fn the_slower_jobs_can_be_paused_the_rarer_are_the_remaps() {
     assert!((1..=3).contains(&slow), "{slow} times");
 }
 
+/// A node on which parking takes for ever, since its job was to make room for a second one.
+fn cannot_park(name: &str, moves_per_hour: Option<u32>) -> Story {
+    let mut config = config();
+    config.policy.settings.budget.moves_per_job = moves_per_hour;
+    let mut story = Story::with_config(name, 1, config);
+    story.daemons.0.borrow_mut().parking_takes = i64::MAX;
+    story.submit(sized(1, 900));
+    story.run(20);
+    story.submit(sized(2, 900));
+    story.run(80);
+    assert_eq!(story.calls(), ["start 1", "suspend 1", "resume 1"]);
+    story
+}
+
+#[test]
+fn where_parking_took_too_long_it_is_not_tried_again_soon() {
+    let mut story = cannot_park("slow-node", None);
+    for id in 3..10 {
+        story.submit(sized(id, 900));
+        story.run(70);
+    }
+    assert_eq!(story.calls(), Vec::<String>::new());
+    story.run(100);
+    story.submit(sized(10, 900));
+    story.run(1);
+    assert_eq!(story.calls(), ["suspend 1"]);
+}
+
+#[test]
+fn parking_that_took_too_long_counts_as_a_move() {
+    let mut story = cannot_park("slow-counts", Some(1));
+    story.run(700);
+    story.submit(sized(3, 900));
+    story.run(1);
+    assert_eq!(story.calls(), Vec::<String>::new());
+}
+
 #[test]
 fn memory_that_two_wait_for_is_given_away_once() {
     let mut story = Story::new("slow-two-wait", 1);
