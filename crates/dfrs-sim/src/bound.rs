@@ -7,8 +7,9 @@
 //! a start that is nearly one. If the answer is no, there is a cut: jobs that must do more in some
 //! intervals than fits there. [`cut`] finds how much higher the stretch has to be for that alone.
 //!
-//! The jobs come in segments that do not depend on each other, see [`sweep::Split`]. One after the
+//! The jobs come in segments that do not depend on each other, see [`split::Split`]. One after the
 //! other raises the bound if it has to; what is possible at some stretch remains so at any higher one.
+//! What only some of the jobs need is a bound for all.
 
 mod augment;
 mod bits;
@@ -16,17 +17,29 @@ mod cut;
 mod fill;
 mod flow;
 mod instance;
+mod split;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 use dfrs_core::Span;
 
 use crate::trace::Trace;
 use instance::{Instance, Level};
-use sweep::{Split, Sweep};
+use split::Split;
+use sweep::Sweep;
 
 /// Bounds are at most this part of theirs below the least stretch for which Theorem 1's system has a
 /// solution.
 const PRECISION: u64 = 1 << 13;
+
+/// How many intervals of a sweep may be too short before it is repaired. Few searches for much cost less
+/// than many for little; more of them only delay the answer that it cannot be.
+const PATIENCE: u32 = 64;
+
+/// A cut has few jobs if it has so many times less than the sweep that found it. What these need for
+/// themselves is then found first: that takes little time, and mostly all need hardly more.
+const FEW: usize = 4;
 
 /// A lower bound on the maximum stretch of any schedule of these jobs on so many nodes: memory is
 /// infinite, run times are known beforehand and moves cost nothing. Stretch is bounded: run times
@@ -40,20 +53,7 @@ const PRECISION: u64 = 1 << 13;
 pub fn offline_bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
     let instance = Instance::new(trace, nodes, stretch_bound);
     let least = instance.least();
-    let mut search = Search {
-        instance,
-        lower: least,
-        level: least,
-        sweep: Sweep::default(),
-    };
-    let mut split = Split::default();
-    while let Some(start) = split.until_contention(&search.instance) {
-        match search.settle(&start) {
-            Some(end) => split = end,
-            None => break,
-        }
-    }
-    search.lower.value()
+    Search::bound(instance, least).value()
 }
 
 struct Search {
@@ -66,6 +66,24 @@ struct Search {
 }
 
 impl Search {
+    /// The bound of all jobs of the instance, or `lower` if that is higher.
+    fn bound(instance: Instance, lower: Level) -> Level {
+        let mut search = Self {
+            instance,
+            lower,
+            level: lower,
+            sweep: Sweep::new(PATIENCE),
+        };
+        let mut split = Split::default();
+        while let Some(start) = split.until_contention(&search.instance) {
+            match search.settle(&start) {
+                Some(end) => split = end,
+                None => break,
+            }
+        }
+        search.lower
+    }
+
     /// Raises the bound and the level until the jobs of this segment can have the level; returns
     /// where the segment ends, or none if deadlines at that level are beyond all times.
     fn settle(&mut self, start: &Split) -> Option<Split> {
@@ -77,7 +95,12 @@ impl Search {
                 Ok(end) => possible = Some((tried, end)),
                 Err(cut) => {
                     self.lower = self.lower.max(cut.highest(&self.instance, tried));
-                    step = step.saturating_mul(2);
+                    step = if FEW * cut.jobs().len() <= self.sweep.jobs() {
+                        self.lower = Self::bound(self.instance.only(cut.jobs()), self.lower);
+                        1
+                    } else {
+                        step.saturating_mul(2)
+                    };
                 }
             }
             let least = (self.lower.0 / PRECISION).max(1);
@@ -89,7 +112,8 @@ impl Search {
                 Some((level, end)) => {
                     let gap = level.0 - self.lower.0;
                     possible = Some((level, end));
-                    Level(self.lower.0 + (gap / 2).max(least))
+                    let half = (gap / 2).max(least);
+                    Level(self.lower.0 + half.min(least.saturating_mul(step)))
                 }
                 None => Level(self.lower.0.saturating_add(least.saturating_mul(step))),
             };

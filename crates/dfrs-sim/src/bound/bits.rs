@@ -25,17 +25,27 @@ impl SparseSet {
         &self.words[start..]
     }
 
-    /// Takes the number in, or out.
-    pub fn set(&mut self, number: u32, is_in: bool) {
-        let (word, bit) = (number / WORD, 1u64 << (number % WORD));
-        // Mostly it is the last word that changes.
-        let place = match self.words.last() {
+    pub fn contains(&self, number: u32) -> bool {
+        let bit = 1u64 << (number % WORD);
+        self.find(number / WORD)
+            .is_ok_and(|place| self.words[place].1 & bit != 0)
+    }
+
+    /// The place of the word, or where it should be.
+    fn find(&self, word: u32) -> Result<usize, usize> {
+        // Mostly it is the last word that is looked for.
+        match self.words.last() {
             None => Err(0),
             Some((last, _)) if *last < word => Err(self.words.len()),
             Some((last, _)) if *last == word => Ok(self.words.len() - 1),
             Some(_) => self.words.binary_search_by_key(&word, |word| word.0),
-        };
-        match (place, is_in) {
+        }
+    }
+
+    /// Takes the number in, or out.
+    pub fn set(&mut self, number: u32, is_in: bool) {
+        let (word, bit) = (number / WORD, 1u64 << (number % WORD));
+        match (self.find(word), is_in) {
             (Ok(place), true) => self.words[place].1 |= bit,
             (Ok(place), false) => {
                 self.words[place].1 &= !bit;

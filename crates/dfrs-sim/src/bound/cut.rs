@@ -22,6 +22,11 @@ impl Cut {
         Self { jobs, ranges }
     }
 
+    /// The places of the jobs in the instance.
+    pub fn jobs(&self) -> &[u32] {
+        &self.jobs
+    }
+
     /// The highest level that was found at which the jobs must do more in the intervals than fits, if
     /// it is so at `level`.
     pub fn highest(&self, instance: &Instance, level: Level) -> Level {

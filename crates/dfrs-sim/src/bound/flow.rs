@@ -39,10 +39,10 @@ pub(super) struct Member {
     pub end: u32,
     /// Whether it did less than it could, so that the intervals so far matter to it.
     pub lags: bool,
-    /// What it does by interval, ascending.
-    parts: Vec<(u32, i128)>,
     /// The intervals in which it can do no more.
-    pub full: SparseSet,
+    full: SparseSet,
+    /// What it does in those others in which it does something, ascending.
+    parts: Vec<(u32, i128)>,
 }
 
 impl Member {
@@ -50,6 +50,30 @@ impl Member {
     pub fn owed(&self, now: i64) -> i128 {
         let later = i128::from((self.due - now).max(0)) * i128::from(self.rate);
         (self.work - later).max(0)
+    }
+
+    /// The most that it can do in an interval of its window.
+    fn most(&self, interval: &Interval) -> i128 {
+        interval.length() * i128::from(self.rate)
+    }
+
+    /// What it does in this interval, in which it does at most so much.
+    fn amount(&self, interval: u32, most: i128) -> i128 {
+        if self.full.contains(interval) {
+            return most;
+        }
+        find(&self.parts, interval).map_or(0, |found| self.parts[found].1)
+    }
+
+    fn set_part(&mut self, interval: u32, amount: i128) {
+        match (find(&self.parts, interval), amount) {
+            (Ok(found), 0) => {
+                self.parts.remove(found);
+            }
+            (Ok(found), _) => self.parts[found].1 = amount,
+            (Err(_), 0) => {}
+            (Err(place), _) => self.parts.insert(place, (interval, amount)),
+        }
     }
 
     pub fn is_complete(&self) -> bool {
@@ -139,19 +163,15 @@ impl Flow {
     /// How much more the member can do in this interval of its window.
     pub fn room_in(&self, member: u32, interval: u32) -> i128 {
         let member = &self.members[member as usize];
-        let most = self.intervals[interval as usize].length() * i128::from(member.rate);
-        match member.parts.binary_search_by_key(&interval, |part| part.0) {
-            Ok(found) => most - member.parts[found].1,
-            Err(_) => most,
-        }
+        let most = member.most(&self.intervals[interval as usize]);
+        most - member.amount(interval, most)
     }
 
     /// How much the member does in this interval.
     pub fn amount(&self, member: u32, interval: u32) -> i128 {
-        let parts = &self.members[member as usize].parts;
-        parts
-            .binary_search_by_key(&interval, |part| part.0)
-            .map_or(0, |found| parts[found].1)
+        let member = &self.members[member as usize];
+        let most = member.most(&self.intervals[interval as usize]);
+        member.amount(interval, most)
     }
 
     /// What the member does and need not have done by `now`.
@@ -162,33 +182,19 @@ impl Flow {
 
     /// Changes what the member does in this interval, and nothing else.
     pub fn shift(&mut self, member: u32, interval: u32, amount: i128) {
-        let name = member;
-        let member = &mut self.members[member as usize];
-        let parts = &mut member.parts;
-        let found = match parts.last() {
-            Some((last, _)) if *last < interval => Err(parts.len()),
-            _ => parts.binary_search_by_key(&interval, |part| part.0),
-        };
-        let (before, after) = match found {
-            Ok(found) => {
-                let before = parts[found].1;
-                parts[found].1 += amount;
-                (before, before + amount)
-            }
-            Err(place) => {
-                parts.insert(place, (interval, amount));
-                (0, amount)
-            }
-        };
-        let number = interval;
-        let interval = &mut self.intervals[interval as usize];
+        let (name, number) = (member, interval);
+        let member = &mut self.members[name as usize];
+        let interval = &mut self.intervals[number as usize];
+        let most = member.most(interval);
+        let before = member.amount(number, most);
+        let after = before + amount;
         if (before == 0) != (after == 0) {
             interval.users.set(name, after != 0);
         }
-        let most = interval.length() * i128::from(member.rate);
         if (before == most) != (after == most) {
             member.full.set(number, after == most);
         }
+        member.set_part(number, if after == most { 0 } else { after });
     }
 
     /// The member does so much in the interval, which has as much left.
@@ -196,6 +202,14 @@ impl Flow {
         self.shift(member, interval, amount);
         self.members[member as usize].done += amount;
         self.intervals[interval as usize].left -= amount;
+    }
+}
+
+/// The place of this interval, or where it should be.
+fn find(parts: &[(u32, i128)], interval: u32) -> Result<usize, usize> {
+    match parts.last() {
+        Some((last, _)) if *last < interval => Err(parts.len()),
+        _ => parts.binary_search_by_key(&interval, |part| part.0),
     }
 }
 

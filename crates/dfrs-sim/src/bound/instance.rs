@@ -99,6 +99,17 @@ impl Instance {
         }
     }
 
+    /// Only the jobs at these places.
+    pub fn only(&self, places: &[u32]) -> Self {
+        let mut places = places.to_vec();
+        places.sort_unstable();
+        let jobs = places.iter().map(|place| self.jobs[*place as usize]);
+        Self {
+            jobs: jobs.collect(),
+            ..*self
+        }
+    }
+
     /// No job can have a smaller stretch, were it alone; at least 1.
     pub fn least(&self) -> Level {
         let alone = self.jobs.iter().map(Demand::alone);

@@ -1,9 +1,10 @@
 //! Whether all jobs can be finished in time, from the first release to the last deadline.
 //!
 //! Interval after interval, jobs first get what they would otherwise be late for, then what is left
-//! by earliest deadline. Where that is not enough, augmenting paths change what was given before, so
-//! that the answer is exact. It comes in pieces: where no job lags, i.e. all that are not complete
-//! had their full rate since their release, what was before does not matter any more.
+//! by least laxity. Where that is not enough, augmenting paths change what was given before, so
+//! that the answer is exact; they are looked for after some such intervals together. The answer comes
+//! in pieces: where no job lags, i.e. all that are not complete had their full rate since their
+//! release, what was before does not matter any more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,16 +14,7 @@ use super::cut::{Cut, Edge};
 use super::fill::Fill;
 use super::flow::Flow;
 use super::instance::{Instance, Level};
-
-/// A moment at which no job lags.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Split {
-    pub at: i64,
-    /// The first job that is not yet released, by its place in the instance.
-    pub next: usize,
-    /// The jobs that have work left.
-    pub running: Vec<u32>,
-}
+use super::split::Split;
 
 /// What can be used again by the next sweep.
 #[derive(Default)]
@@ -34,6 +26,12 @@ pub(super) struct Sweep {
     moments: Vec<Moment>,
     /// Members that are not complete, ascending.
     alive: Vec<u32>,
+    /// Members that lack something and are due.
+    late: Vec<u32>,
+    /// Intervals since the last repair in which somebody lacked something.
+    short: u32,
+    /// At how many of them they are repaired.
+    patience: u32,
     dues: BinaryHeap<Reverse<(i64, u32)>>,
     lacks: Vec<Lack>,
     lowered: Vec<u32>,
@@ -46,50 +44,16 @@ struct Moment {
     due: Option<u32>,
 }
 
-impl Split {
-    /// The moment from which on not all jobs can have their full rate. None: they always can.
-    pub fn until_contention(mut self, instance: &Instance) -> Option<Self> {
-        let jobs = &instance.jobs;
-        let end = |job: u32| {
-            let job = &jobs[job as usize];
-            let length = job
-                .work
-                .unsigned_abs()
-                .div_ceil(job.rate.unsigned_abs().into());
-            Reverse(i128::from(job.release) + length.cast_signed())
-        };
-        let rate = |job: u32| i128::from(jobs[job as usize].rate);
-        let capacity = i128::from(instance.capacity);
-        let mut used: i128 = self.running.iter().map(|job| rate(*job)).sum();
-        let mut ends: BinaryHeap<(Reverse<i128>, u32)> =
-            self.running.drain(..).map(|job| (end(job), job)).collect();
-        while used <= capacity {
-            let first = jobs.get(self.next)?;
-            self.at = first.release;
-            while let Some((_, job)) = ends
-                .peek()
-                .filter(|(Reverse(end), _)| *end <= i128::from(self.at))
-            {
-                used -= rate(*job);
-                ends.pop();
-            }
-            while jobs
-                .get(self.next)
-                .is_some_and(|job| job.release == self.at)
-            {
-                let job = u32::try_from(self.next).unwrap_or(u32::MAX);
-                used += rate(job);
-                ends.push((end(job), job));
-                self.next += 1;
-            }
-        }
-        self.running = ends.into_iter().map(|(_, job)| job).collect();
-        self.running.sort_unstable();
-        Some(self)
-    }
-}
-
 impl Sweep {
+    /// What is lacking is looked for after so many intervals that are too short, or when no later one
+    /// matters to those that lack it.
+    pub fn new(patience: u32) -> Self {
+        Self {
+            patience,
+            ..Self::default()
+        }
+    }
+
     /// From one moment at which no job lags to the next.
     ///
     /// # Errors
@@ -99,6 +63,8 @@ impl Sweep {
         self.flow.clear();
         self.moments.clear();
         self.alive.clear();
+        self.late.clear();
+        self.short = 0;
         self.dues.clear();
         self.lowered.clear();
         let mut at = split.at;
@@ -127,7 +93,7 @@ impl Sweep {
             self.pass(instance.capacity, at, to)?;
             at = to;
             moment = self.expire(at);
-            if !self.alive.iter().any(|member| self.lags(*member)) {
+            if self.short == 0 && !self.lags() {
                 let alive = self.alive.iter();
                 return Ok(Split {
                     at,
@@ -140,8 +106,12 @@ impl Sweep {
         }
     }
 
-    fn lags(&self, member: u32) -> bool {
-        self.flow.members[member as usize].lags
+    /// Whether the intervals so far matter to a job that is not complete.
+    fn lags(&self) -> bool {
+        let members = &self.flow.members;
+        self.alive
+            .iter()
+            .any(|member| members[*member as usize].lags)
     }
 
     fn release(&mut self, instance: &Instance, level: Level, job: u32, now: i64) {
@@ -164,19 +134,34 @@ impl Sweep {
     /// Makes the jobs do what they have to, and what more they can, between these times.
     fn pass(&mut self, capacity: i64, from: i64, to: i64) -> Result<(), Cut> {
         let interval = self.flow.add_interval(from, to, capacity);
-        if self.fill.give(&mut self.flow, interval, &self.alive) {
+        self.short += u32::from(self.fill.give(&mut self.flow, interval, &self.alive));
+        self.leave();
+        if self.short > 0 && (self.short >= self.patience || !self.goes_on(to)) {
             self.repair(to)?;
+            self.leave();
         }
+        Ok(())
+    }
+
+    /// Those that are complete are no longer among the others.
+    fn leave(&mut self) {
         let members = &self.flow.members;
         self.alive
             .retain(|member| !members[*member as usize].is_complete());
-        Ok(())
+    }
+
+    /// Whether there will be an interval after `now` to which these matter.
+    fn goes_on(&self, now: i64) -> bool {
+        let members = &self.flow.members;
+        let mut alive = self.alive.iter().map(|member| &members[*member as usize]);
+        alive.any(|member| member.lags && member.due > now)
     }
 
     /// Changes what was given before until nobody lacks anything at `now`.
     fn repair(&mut self, now: i64) -> Result<(), Cut> {
+        self.short = 0;
         self.lacks.clear();
-        for member in &self.alive {
+        for member in self.alive.iter().chain(&self.late) {
             let state = &self.flow.members[*member as usize];
             let lack = state.owed(now) - state.done;
             if lack > 0 {
@@ -188,11 +173,17 @@ impl Sweep {
         if let Err(closed) = result {
             return Err(self.cut(&closed));
         }
+        self.late.clear();
         while let Some(member) = self.lowered.pop() {
             self.flow.members[member as usize].lags = true;
             self.revive(member);
         }
         Ok(())
+    }
+
+    /// How many jobs the last sweep has met.
+    pub fn jobs(&self) -> usize {
+        self.flow.members.len()
     }
 
     /// What was searched in vain, in terms that make sense at another level.
@@ -233,9 +224,13 @@ impl Sweep {
                 break;
             }
             self.dues.pop();
-            let member = &mut self.flow.members[member as usize];
-            member.end = end;
-            moment.due = Some(member.job);
+            let state = &mut self.flow.members[member as usize];
+            state.end = end;
+            moment.due = Some(state.job);
+            if let Ok(place) = self.alive.binary_search(&member) {
+                self.alive.remove(place);
+                self.late.push(member);
+            }
         }
         moment
     }
