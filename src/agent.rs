@@ -58,6 +58,8 @@ pub struct Agent<S, D> {
     can_park: BTreeSet<String>,
     looked: Time,
     cores_hidden: Time,
+    /// slurmctld was killed, and was not looked at since.
+    recovers: bool,
     asked: Time,
     freed: bool,
     postponed: Postponed,
@@ -86,6 +88,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             );
             State::default()
         });
+        let recovers = !state.in_order;
         let ledger = state.ledger;
         let journal = config.journal.as_deref().and_then(|path| {
             let opened = LiveJournal::open(path);
@@ -110,6 +113,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             can_park: BTreeSet::new(),
             looked: Time(0),
             cores_hidden: Time(0),
+            recovers,
             asked: Time(0),
             freed: false,
             postponed: Postponed::default(),
@@ -216,7 +220,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Stops the pusher and keeps the ledger.
     pub fn finish(&mut self, now: Time) {
         self.count_until(now);
-        self.save();
+        self.keep(true);
         self.daemons.stop();
     }
 

@@ -20,6 +20,7 @@ pub mod placement;
 mod prober;
 pub mod pusher;
 pub mod reasons;
+pub mod recovery;
 pub mod runtime;
 #[cfg(not(no_slurm))]
 mod shim;

@@ -283,7 +283,7 @@ fn visible(
             here()
         }
         Phase::Foreign => before.clone(),
-        Phase::Unparking { .. } if job.places.iter().any(|place| place.memory > 0) => here(),
+        Phase::Unparking { .. } if job.is_counted() => here(),
         Phase::Requeued {
             next: Next::Move(placement),
             ..

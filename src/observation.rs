@@ -88,6 +88,14 @@ pub struct ObservedJob {
     pub all_eligible: bool,
 }
 
+impl ObservedJob {
+    /// Whether Slurm counts its memory anywhere: not while it is parked.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.places.iter().any(|place| place.memory > 0)
+    }
+}
+
 /// One node of a DFRS partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedNode {

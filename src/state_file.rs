@@ -27,6 +27,9 @@ pub struct State {
     /// Where its journal is, which has to tell that these jobs came back.
     #[serde(default)]
     pub journal: Option<PathBuf>,
+    /// slurmctld ended in order after this, and kept its own state as well.
+    #[serde(default)]
+    pub in_order: bool,
     /// The jobs.
     pub ledger: Ledger,
 }

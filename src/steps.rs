@@ -87,7 +87,7 @@ pub fn next_step(
             Some(resumed_by_others(memory, job, observation))
         }
         // slurmctld ended before it had saved that the memory was released.
-        Phase::Parked { .. } if job.state == ObservedState::Suspended && is_counted(job) => {
+        Phase::Parked { .. } if job.state == ObservedState::Suspended && job.is_counted() => {
             Some(Step::ReleaseMemory)
         }
         Phase::Waiting | Phase::Running | Phase::Parked { .. } | Phase::Paused | Phase::Foreign => {
@@ -133,7 +133,7 @@ fn unparking(
     observation: &Observation,
     conditions: &Conditions,
 ) -> Option<Step> {
-    if is_counted(job) {
+    if job.is_counted() {
         return (job.state == ObservedState::Suspended).then_some(Step::Resume);
     }
     if fits_again(memory, job, observation) {
@@ -141,11 +141,6 @@ fn unparking(
     }
     has_passed(since, ROOM_TIMEOUT, conditions.now)
         .then_some(Step::Abandon("the memory of its nodes did not become free"))
-}
-
-/// Whether Slurm counts the job's memory.
-fn is_counted(job: &ObservedJob) -> bool {
-    job.places.iter().any(|place| place.memory > 0)
 }
 
 /// Somebody resumed a parked job: it may run on if its memory fits, else it is stopped again.

@@ -8,7 +8,7 @@ use dfrs_core::{Mobility, Time, Yield};
 use crate::cluster::memory_on_node;
 use crate::ledger::{Ledger, Next, Phase, Record};
 use crate::mobility::mobility;
-use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::observation::{Observation, ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 use dfrs_proto::conf::Config;
 
@@ -76,28 +76,32 @@ fn first_phase(job: &ObservedJob, observation: &Observation) -> Phase {
         ObservedState::Pending | ObservedState::Ended => Phase::Waiting,
         ObservedState::Running => Phase::Running,
         // Only DFRS takes a suspended job's memory out of Slurm's accounting.
-        ObservedState::Suspended if job.places.iter().all(|place| place.memory == 0) => {
-            Phase::Parked {
-                placement: Placement::of_job(job, observation),
-                memory: job
-                    .places
-                    .iter()
-                    .map(|place| memory_on_node(job, place.tasks, observation))
-                    .collect(),
-            }
+        ObservedState::Suspended if job.is_counted() => Phase::Foreign,
+        ObservedState::Suspended => {
+            let (placement, memory) = what_it_holds(job, observation);
+            Phase::Parked { placement, memory }
         }
-        ObservedState::Suspended => Phase::Foreign,
+    }
+}
+
+/// Where a job is, and the MiB that it needs on each node there, in Slurm's order.
+pub fn what_it_holds(job: &ObservedJob, observation: &Observation) -> (Placement, Vec<u64>) {
+    let needs = |place: &Place| memory_on_node(job, place.tasks, observation);
+    let memory = job.places.iter().map(needs).collect();
+    (Placement::of_job(job, observation), memory)
+}
+
+/// What a job does after it has lost its place without DFRS's doing.
+pub fn after_loss(job: &ObservedJob, config: &Config) -> Next {
+    if mobility(job, config) == Mobility::Checkpoint {
+        Next::Pause
+    } else {
+        Next::Restart
     }
 }
 
 /// The phase that follows from what Slurm shows, if it is another one.
 fn next_phase(record: &Record, job: &ObservedJob, config: &Config) -> Option<Phase> {
-    let keeps_work = mobility(job, config) == Mobility::Checkpoint;
-    let next = if keeps_work {
-        Next::Pause
-    } else {
-        Next::Restart
-    };
     match (&record.phase, job.state) {
         (
             Phase::Waiting
@@ -133,7 +137,10 @@ fn next_phase(record: &Record, job: &ObservedJob, config: &Config) -> Option<Pha
             | Phase::Leaving { .. }
             | Phase::Foreign,
             ObservedState::Pending,
-        ) => Some(Phase::Requeued { next, gone: false }),
+        ) => Some(Phase::Requeued {
+            next: after_loss(job, config),
+            gone: false,
+        }),
         _ => None,
     }
 }

@@ -9,12 +9,17 @@ use crate::state_file::{self, State};
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps the ledger if what must survive changed.
     pub(super) fn save(&mut self) {
-        if !differs(&self.saved, &self.ledger) {
-            return;
+        if differs(&self.saved, &self.ledger) {
+            self.keep(false);
         }
+    }
+
+    /// Keeps the ledger. `in_order`: as the last thing that this agent does.
+    pub(super) fn keep(&mut self, in_order: bool) {
         let state = State {
             partitions: self.config.partition_names(),
             journal: self.config.journal.clone(),
+            in_order,
             ledger: self.ledger.clone(),
         };
         match state_file::save(&self.state_path, &state) {

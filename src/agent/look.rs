@@ -6,6 +6,7 @@ use dfrs_proto::conf::Mode;
 use super::{Agent, SECOND};
 use crate::observation::{Observation, ObservedState};
 use crate::pusher::Daemons;
+use crate::recovery::recover;
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::sync::sync;
 
@@ -57,6 +58,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Brings the ledger in line with what was seen.
     pub(super) fn catch_up(&mut self, observation: &Observation, now: Time) {
+        if std::mem::take(&mut self.recovers) {
+            for line in recover(&mut self.ledger, observation, &self.config, now) {
+                self.slurm.log(Level::Info, &line);
+            }
+        }
         let changes = sync(&mut self.ledger, observation, &self.config, now);
         self.freed |= changes.freed;
         for (id, record) in changes.ended {

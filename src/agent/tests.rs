@@ -6,6 +6,7 @@ use crate::fixtures::{FakeDaemons, FakeSlurm, config, job, nodes};
 use crate::observation::{ObservedJob, ObservedState};
 use dfrs_proto::conf::Weighting;
 
+mod killed;
 mod settling;
 mod slow;
 

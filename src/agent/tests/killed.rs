@@ -1,0 +1,107 @@
+//! slurmctld is killed, and its own state is older than what DFRS did last.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// What Slurm has kept.
+type Kept = BTreeMap<u32, ObservedJob>;
+
+impl Story {
+    fn slurms_state(&self) -> Kept {
+        self.slurm.0.borrow().jobs.clone()
+    }
+
+    /// `kill -9`: nothing is said to the old agent, and Slurm shows what it has kept.
+    fn kill_and_start_with(&mut self, kept: Kept) {
+        self.slurm.0.borrow_mut().jobs = kept;
+        let (slurm, daemons) = (self.slurm.clone(), self.daemons.clone());
+        self.breaker = Story::open(&slurm, &daemons, config(), &self.state, self.now);
+        self.calls();
+    }
+
+    fn count(&self, call: &str) -> usize {
+        let world = self.slurm.0.borrow();
+        world.calls.iter().filter(|made| *made == call).count()
+    }
+}
+
+/// A job that leaves no room for another on its node.
+fn large(id: u32) -> ObservedJob {
+    ObservedJob {
+        memory: 900,
+        ..job(id, 1)
+    }
+}
+
+/// Job 1 is parked for job 2, on the only node. With it what Slurm showed before.
+fn one_parked_for_the_other(name: &str) -> (Story, Kept) {
+    let mut story = Story::new(name, 1);
+    story.submit(large(1));
+    story.run(20);
+    story.submit(large(2));
+    let kept = story.slurms_state();
+    story.run(2);
+    assert_eq!(
+        (story.state(1), story.state(2)),
+        (ObservedState::Suspended, ObservedState::Running)
+    );
+    (story, kept)
+}
+
+#[test]
+fn a_forgotten_resumption_is_repeated_before_its_room_is_given_away() {
+    let (mut story, _) = one_parked_for_the_other("forgot-resume");
+    let mut kept = story.slurms_state();
+    kept.remove(&2);
+    story.slurm.0.borrow_mut().end(2);
+    story.run(2);
+    assert_eq!(story.state(1), ObservedState::Running);
+    kept.insert(3, large(3));
+    story.kill_and_start_with(kept);
+    story.run(1);
+    assert_eq!(story.calls().first().map(String::as_str), Some("claim 1"));
+    story.run(60);
+    assert_ne!(story.state(1), story.state(3), "one of them runs");
+}
+
+#[test]
+fn a_forgotten_suspension_is_repeated_and_its_memory_released() {
+    let (mut story, kept) = one_parked_for_the_other("forgot-suspend");
+    story.kill_and_start_with(kept);
+    story.run(1);
+    let calls = story.calls();
+    assert!(calls.starts_with(&["suspend 1".into()]), "{calls:?}");
+    assert!(calls.contains(&"release 1".into()), "{calls:?}");
+}
+
+#[test]
+fn a_forgotten_start_is_repeated_when_its_processes_are_gone_for_sure() {
+    let (mut story, kept) = one_parked_for_the_other("forgot-start");
+    story.kill_and_start_with(kept);
+    story.run(25);
+    assert_eq!(
+        (story.state(2), story.count("start 2")),
+        (ObservedState::Pending, 0)
+    );
+    story.run(60);
+    assert_eq!(story.count("start 2"), 1);
+}
+
+#[test]
+fn a_slurmctld_that_ended_in_order_is_believed() {
+    let mut story = Story::new("in-order", 1);
+    story.submit(large(1));
+    story.run(20);
+    story.breaker.finish(Time(story.now * SECOND));
+    let mut kept = story.slurms_state();
+    kept.get_mut(&1).expect("is there").state = ObservedState::Suspended;
+    story.kill_and_start_with(kept);
+    story.run(20);
+    assert_eq!(
+        story.state(1),
+        ObservedState::Suspended,
+        "an administrator's doing"
+    );
+    assert!(story.calls().is_empty());
+}
