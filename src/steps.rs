@@ -136,6 +136,9 @@ fn unparking(
     if job.is_counted() {
         return (job.state == ObservedState::Suspended).then_some(Step::Resume);
     }
+    if job.state == ObservedState::Running {
+        return Some(resumed_by_others(memory, job, observation));
+    }
     if fits_again(memory, job, observation) {
         return Some(Step::ClaimMemory(memory.to_vec()));
     }

@@ -111,6 +111,10 @@ fn next_phase(record: &Record, job: &ObservedJob, config: &Config) -> Option<Pha
             | Phase::Foreign,
             ObservedState::Running,
         ) => Some(Phase::Running),
+        // Somebody else resumed it.
+        (Phase::Unparking { .. }, ObservedState::Running) if job.is_counted() => {
+            Some(Phase::Running)
+        }
         (
             Phase::Waiting
             | Phase::Paused

@@ -7,6 +7,7 @@ use crate::observation::{ObservedJob, ObservedState};
 use dfrs_proto::conf::Weighting;
 
 mod killed;
+mod operators;
 mod settling;
 mod slow;
 
