@@ -10,6 +10,7 @@ mod killed;
 mod operators;
 mod settling;
 mod slow;
+mod starved;
 
 struct Story {
     slurm: FakeSlurm,
