@@ -58,7 +58,7 @@ pub(crate) fn place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<M
 
 /// As `place`, for a job of one kind.
 fn place_kind(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
-    if job.tasks == 0 {
+    if job.tasks == 0 || job.layout.tasks_per_node() == 0 {
         return None;
     }
     let nodes = candidates(usage, job, all_nodes(cluster, job));
@@ -496,6 +496,9 @@ mod tests {
         assert_eq!(placed(&cluster, &job(0, 10, 10)), None);
         assert_eq!(placed(&cluster, &job(1, 10, 101)), None);
         assert_eq!(placed(&cluster, &job(3, 10, 0)), Some(vec![(0, 3)]));
+        let mut nowhere = job(1, 10, 0);
+        nowhere.layout.max_tasks_per_node = Some(0);
+        assert_eq!(placed(&cluster, &nowhere), None);
     }
 
     #[test]
@@ -594,7 +597,7 @@ mod tests {
 
     fn wanted() -> impl Strategy<Value = Job> {
         let layout = (
-            proptest::option::weighted(0.3, 1u32..4),
+            proptest::option::weighted(0.3, 0u32..4),
             proptest::option::weighted(0.6, 0u32..6),
         );
         (0u32..10, 0u64..60, 1u64..60, layout).prop_map(

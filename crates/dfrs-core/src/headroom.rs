@@ -138,7 +138,7 @@ mod tests {
             0u64..120,
             prop_oneof![2 => Just(0u64), 1 => 0u64..60],
         );
-        (size, proptest::option::weighted(0.3, 1u32..4)).prop_map(
+        (size, proptest::option::weighted(0.3, 0u32..4)).prop_map(
             |((tasks, cpu, memory, per_node), most)| {
                 let mut job = Job::new(JobId(1), Time(0), tasks, Cores(cpu), Bytes(memory));
                 job.memory_per_node = Bytes(per_node);

@@ -274,8 +274,8 @@ mod tests {
         let eligible =
             proptest::collection::btree_set((0..nodes).prop_map(NodeIndex), 0..=nodes as usize);
         let layout = (
-            proptest::option::weighted(0.2, 1u32..4),
-            proptest::option::weighted(0.3, 1u32..5),
+            proptest::option::weighted(0.2, 0u32..4),
+            proptest::option::weighted(0.3, 0u32..5),
             proptest::option::weighted(0.2, eligible),
         );
         let further = (

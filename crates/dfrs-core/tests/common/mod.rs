@@ -115,8 +115,8 @@ fn layout(nodes: u32) -> BoxedStrategy<Layout> {
     let eligible = proptest::collection::btree_set(0..nodes, 0..=nodes as usize)
         .prop_map(|nodes| nodes.into_iter().map(NodeIndex).collect::<Vec<_>>());
     (
-        proptest::option::weighted(0.2, 1u32..4),
-        proptest::option::weighted(0.2, 1u32..4),
+        proptest::option::weighted(0.2, 0u32..4),
+        proptest::option::weighted(0.2, 0u32..4),
         proptest::option::weighted(0.2, eligible),
     )
         .prop_map(|(max_tasks_per_node, max_nodes, eligible)| Layout {
