@@ -108,6 +108,15 @@ fn measured_run_times_need_a_tolerance() {
 }
 
 #[test]
+fn a_journal_of_no_nodes() {
+    let platform = JOURNAL.lines().next().expect("a platform");
+    let (start, _) = platform.split_once("{\"name\"").expect("a node");
+    let file = Scratch::new("no-nodes", format!("{start}]}}\n"));
+    let error = "FILE:1: t=0: the platform has no nodes; there must be at least one\n";
+    assert_eq!(file.told(&[]), told(1, "", error));
+}
+
+#[test]
 fn a_journal_with_a_line_that_is_no_event() {
     let file = Scratch::new("broken", JOURNAL.replace(",\"nodes\":[0,0]", ""));
     let error = "FILE:3: is no event: missing field `nodes`; a journal has one event as a JSON object on each line\n";

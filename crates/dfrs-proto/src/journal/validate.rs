@@ -36,7 +36,7 @@ impl Default for Tolerance {
 }
 
 /// Everything that is wrong with these events, given with their line numbers, in their order:
-/// the platform comes first, times never decrease, jobs live as jobs do, yields are shares of running
+/// the platform comes first and has nodes, times never decrease, jobs live as jobs do, yields are shares of running
 /// jobs, no node ever holds more memory or promises more CPU than it has, and completed jobs of known
 /// run time have done exactly that. Events of one `t` take effect together. A node that stays
 /// overfull is reported once. O(events × (nodes of the job + jobs on these nodes)).
@@ -179,6 +179,9 @@ impl Validator {
                 before,
                 now: "absent".into(),
             });
+        }
+        if self.nodes.is_empty() {
+            self.violate(Violated::NoNodes);
         }
         self.instant.nodes.extend(
             (0..self.nodes.len()).filter_map(|index| u32::try_from(index).ok().map(NodeIndex)),

@@ -22,6 +22,8 @@ pub struct JournalViolation {
 pub enum Violated {
     #[error("an event before the platform; the first line of a journal must be its platform")]
     NoPlatform,
+    #[error("the platform has no nodes; there must be at least one")]
+    NoNodes,
     #[error("node {index} was '{before}' and is now '{now}'; a repeated platform keeps its nodes")]
     PlatformChanged {
         index: usize,
