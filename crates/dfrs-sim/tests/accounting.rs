@@ -6,7 +6,9 @@ use std::fmt::Write;
 
 use common::{settings, trace};
 use dfrs_core::{Bytes, Cores, Span, Time};
-use dfrs_sim::trace::sacct::{Dump, DumpError, Rules, Run, Site, read_dump, to_trace};
+use dfrs_sim::trace::sacct::{
+    Dump, DumpError, MemoryRule, Rules, Run, Site, SiteTrace, read_dump, to_trace,
+};
 use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
 use dfrs_sim::{JobRecord, simulate};
 use proptest::prelude::*;
@@ -15,6 +17,10 @@ const ODD: &str = include_str!("data/sacct.txt");
 
 /// What sacct of Slurm 24.11.5 printed of the mini-Slurm of docker/ with a database, some jobs of it.
 const REAL: &str = include_str!("data/sacct-24.11.5.txt");
+
+/// Written by hand as sacct prints what `jobacct_gather` measured: memory in every unit, of scripts, of MPI
+/// steps, of steps side by side, of components, of later runs.
+const MEMORY: &str = include_str!("data/sacct-memory.txt");
 
 const HEADER: &str = "JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State";
 
@@ -160,6 +166,113 @@ fn a_real_dump_is_read_without_a_complaint() {
     assert_eq!(run(&dump, "92").requested, mebibytes(120));
     assert_eq!(run(&dump, "94").requested, mebibytes(100));
     assert_eq!(run(&dump, "94").cpu_time, Some(Span(1_942_000)));
+}
+
+/// Memory on one node, in KiB, asked for and measured.
+const MEMORY_ON_A_NODE: [(&str, u32, u64, Option<u64>); 16] = [
+    ("2001", 1, 16 << 20, Some(3_500_000)),
+    // 16 tasks of 1.25G beside the script; afterwards 2 of 3G.
+    ("2002", 2, 30 << 20, Some((20 << 20) + (12 << 10) + 124)),
+    ("2003_1", 1, 512 << 10, Some(523_264)),
+    ("2003_2", 1, 512 << 10, Some(210 << 10)),
+    ("2004", 1, 4 << 20, Some(900 << 10)),
+    ("2004#2", 1, 4 << 20, Some(112 * (1 << 20) / 100)),
+    ("2004#3", 1, 4 << 20, Some(950 << 10)),
+    ("2005+0", 1, 8 << 20, Some((4 << 20) + 4096)),
+    ("2005+1", 2, 10 << 20, Some((8 * 700) << 10)),
+    // 2 tasks of 1G and 6 of 2.5G at one time.
+    ("2006", 1, 32 << 20, Some((17 << 20) + (5 << 10))),
+    ("2007", 1, 4 << 20, Some(2 << 20)),
+    // The job's own line has what its only step measured.
+    ("2011", 2, 8 << 20, Some(6 << 20)),
+    ("2012", 1, 24 << 20, Some((20 << 20) + (10 << 10))),
+    ("2013", 1, 10 << 20, Some((8 << 20) + (6 << 10))),
+    ("2014", 1, 2 << 20, None),
+    ("2015", 1, 6 << 20, Some((7 << 19) + (300 << 10))),
+];
+
+#[test]
+fn memory_is_that_of_all_tasks_of_a_node() {
+    let dump = read_dump(MEMORY.as_bytes(), true).unwrap_or_else(|error| panic!("{error}"));
+    let found: Vec<_> = dump
+        .runs
+        .iter()
+        .map(|run| {
+            let kibibytes = |bytes: Bytes| bytes.0 >> 10;
+            let asked = run.requested.map_or(0, kibibytes);
+            (
+                run.id.as_str(),
+                run.nodes,
+                asked,
+                run.resident.map(kibibytes),
+            )
+        })
+        .collect();
+    let mut expected = MEMORY_ON_A_NODE;
+    expected.sort_by_key(|(id, ..)| dump.runs.iter().position(|run| run.id == *id));
+    assert_eq!(found, expected);
+    // One task of the array is pending and one job runs; two were cancelled before they ran.
+    assert_eq!((dump.unfinished, dump.never_ran), (2, 2));
+    assert_eq!(
+        (dump.repeated, dump.components, dump.stray_steps),
+        (2, 2, 0)
+    );
+    assert_eq!(run(&dump, "2007").elapsed(), Span::from_seconds(1500));
+    assert_eq!(run(&dump, "2013").cpu_time, Some(Span(5_400_200_000)));
+}
+
+#[test]
+fn measured_memory_has_a_headroom_and_ends_at_what_was_asked_for() {
+    let dump = lenient(MEMORY);
+    let gibibyte = 1u64 << 30;
+    let site = Site {
+        nodes: 4,
+        cpus_per_node: 16,
+        memory_per_node: Bytes(64 * gibibyte),
+    };
+    let rules = |memory| Rules {
+        memory,
+        ..Rules::default()
+    };
+    let asked = to_trace(&dump, &site, &rules(MemoryRule::Requested));
+    let measured = to_trace(&dump, &site, &rules(MemoryRule::Measured));
+    for traces in [&asked, &measured] {
+        assert!(traces.misfits.is_empty(), "{:?}", traces.misfits);
+    }
+    let node = u128::from(site.memory_per_node.0);
+    let share = |bytes: u128| (bytes * u128::from(NODE_MEMORY.0)).div_ceil(node);
+    for (id, nodes, asked_for, used) in MEMORY_ON_A_NODE {
+        let of = |traces: &SiteTrace| {
+            let mut jobs = traces.trace.jobs.iter();
+            let job = jobs.find(|job| job.id == id);
+            job.map(|job| (job.tasks, u128::from(job.memory.0)))
+        };
+        let asked_for = u128::from(asked_for) << 10;
+        // What is measured is rounded to a KiB above.
+        let most = used.map_or(asked_for, |used| (u128::from(used + 1) << 10) * 12 / 10);
+        let least = used.map_or(asked_for, |used| (u128::from(used) << 10) * 12 / 10);
+        assert_eq!(of(&asked), Some((nodes, share(asked_for))), "{id}");
+        let (tasks, memory) = of(&measured).unwrap_or_else(|| panic!("no job {id}"));
+        assert_eq!(tasks, nodes, "{id}");
+        let (least, most) = (least.min(asked_for), most.min(asked_for));
+        assert!(
+            (share(least)..=share(most)).contains(&memory),
+            "{id}: {memory}"
+        );
+    }
+    assert_eq!(measured.assumed.memory_not_measured, 1);
+    assert_eq!(asked.assumed.memory_not_measured, 0);
+}
+
+#[test]
+fn steps_of_several_components_have_a_task_on_each_cpu_too() {
+    let dump = lenient(&format!(
+        "{HEADER}\n\
+         7|1000|1010|1110|1|8|0||00:10.000|00:10:00|COMPLETED\n\
+         7.0+0|1000|1010|1100|1|2|0|100M|00:10.000||COMPLETED\n\
+         7.0+1|1000|1010|1100|1|6|0|200M|00:10.000||COMPLETED\n"
+    ));
+    assert_eq!(run(&dump, "7").resident, mebibytes(1400));
 }
 
 #[test]

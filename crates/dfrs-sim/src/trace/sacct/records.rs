@@ -132,6 +132,7 @@ impl Records {
         let cpu_time = fields::cpu_time(field(Column::TotalCpu))?;
         let limit = fields::time_limit(field(Column::TimeLimit))?;
         let suspended = fields::suspended(field(Column::Suspended))?;
+        let resident = self.measured_memory(fields, true)?;
         let (Some(end), false) = (end, UNFINISHED.contains(&state)) else {
             return Ok(JobLine::Unfinished);
         };
@@ -168,7 +169,7 @@ impl Records {
             requested: requested
                 .map(|asked| allocated.map_or(asked, |bytes| (bytes, Per::Job)))
                 .map(|(bytes, per)| per_node(bytes, per, nodes, cpus)),
-            resident: None,
+            resident,
             cpu_time,
             limit,
         }))
@@ -176,23 +177,30 @@ impl Records {
 
     fn step(&self, fields: &[&[u8]], name: &str) -> Result<Step, String> {
         let field = |column| self.columns.field(fields, column);
+        // Components of a step are called 0+0 and 0+1.
+        let has_tasks = name
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'+');
+        Ok(Step {
+            start: fields::time(field(Column::Start), "Start")?,
+            end: fields::time(field(Column::End), "End")?,
+            memory: self.measured_memory(fields, has_tasks)?,
+            cpu_time: fields::cpu_time(field(Column::TotalCpu))?,
+        })
+    }
+
+    /// The most memory that the tasks of a line had on a node; `has_tasks` unless it is of a step that has
+    /// one process on each node.
+    fn measured_memory(&self, fields: &[&[u8]], has_tasks: bool) -> Result<Option<Bytes>, String> {
+        let field = |column| self.columns.field(fields, column);
         let largest = fields::max_rss(field(Column::MaxRss))?;
         let nodes = fields::count(field(Column::Nodes), "NNodes")?.unwrap_or(1);
         let cpus = fields::count(field(Column::Cpus), "NCPUS")?.unwrap_or(1);
         let tasks = fields::count(field(Column::Tasks), "NTasks")?.filter(|tasks| *tasks > 0);
         // Without a number of tasks, as many as there are CPUs: never too little memory.
-        let tasks = tasks.unwrap_or(if name.bytes().all(|byte| byte.is_ascii_digit()) {
-            cpus
-        } else {
-            nodes
-        });
+        let tasks = tasks.unwrap_or(if has_tasks { cpus } else { nodes });
         let on_a_node = u64::from(tasks.div_ceil(nodes.max(1)).max(1));
-        Ok(Step {
-            start: fields::time(field(Column::Start), "Start")?,
-            end: fields::time(field(Column::End), "End")?,
-            memory: largest.map(|bytes| Bytes(bytes.0.saturating_mul(on_a_node))),
-            cpu_time: fields::cpu_time(field(Column::TotalCpu))?,
-        })
+        Ok(largest.map(|bytes| Bytes(bytes.0.saturating_mul(on_a_node))))
     }
 
     /// Takes the step of a job that is there, and if it ran, of this run.

@@ -18,7 +18,9 @@ pub(super) struct Step {
 }
 
 /// Gives the run what its steps measured. Their CPU times add up; a job's own line has that sum, as a
-/// rule. Memory of steps that overlap in time adds up, as if all were on the same node.
+/// rule. Memory of steps that overlap in time adds up, as if all were on the same node. Where no step
+/// measured any, that of the job's own line stays: `print_fields` of Slurm 20.11 writes there what the
+/// only step of a job measured, if it has the job's name, and no line for the step.
 pub(super) fn measure(run: &mut Run, steps: &[Step]) {
     let sum = steps
         .iter()
@@ -27,7 +29,7 @@ pub(super) fn measure(run: &mut Run, steps: &[Step]) {
     if sum > run.cpu_time.unwrap_or(Span::ZERO) {
         run.cpu_time = Some(sum);
     }
-    run.resident = peak(run, steps);
+    run.resident = peak(run, steps).or(run.resident);
 }
 
 /// The most memory at one time; none if no step measured any. O(n log n).
@@ -111,6 +113,19 @@ mod tests {
         );
         assert_eq!(measured(&[step(None, None, None)]), (None, 30));
         assert_eq!(measured(&[]), (None, 30));
+    }
+
+    #[test]
+    fn the_line_of_the_job_counts_where_no_step_measured_memory() {
+        let of = |steps: &[Step]| {
+            let mut run = run();
+            run.resident = Some(Bytes(9));
+            measure(&mut run, steps);
+            run.resident
+        };
+        assert_eq!(of(&[]), Some(Bytes(9)));
+        assert_eq!(of(&[step(None, None, None)]), Some(Bytes(9)));
+        assert_eq!(of(&[step(None, None, Some(4))]), Some(Bytes(4)));
     }
 
     #[test]
