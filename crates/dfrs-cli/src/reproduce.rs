@@ -18,7 +18,7 @@ use clap::Args;
 
 use crate::report::Outcome;
 use crate::runs::Runs;
-use experiment::{ALL, Experiment};
+use experiment::{Experiment, all};
 use results::Results;
 use traces::{ALL_TRACES, Traces};
 
@@ -57,7 +57,7 @@ pub struct Arguments {
 
 /// The names that `--only` knows.
 fn names() -> clap::builder::PossibleValuesParser {
-    ALL.iter()
+    all()
         .map(|experiment| experiment.name)
         .collect::<Vec<_>>()
         .into()
@@ -81,8 +81,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 
 /// What goes to standard output and to standard error, or one line about why there is no report.
 fn tell(arguments: &Arguments) -> Result<(String, String), String> {
-    let chosen: Vec<&Experiment> = ALL
-        .iter()
+    let chosen: Vec<&Experiment> = all()
         .filter(|experiment| {
             arguments.only.is_empty() || arguments.only.iter().any(|name| name == experiment.name)
         })

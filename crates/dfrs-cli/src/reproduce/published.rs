@@ -1,6 +1,8 @@
 //! The numbers that the papers print. What is in their figures only is not here.
 
-use super::experiment::{BEST, EASY_PUBLISHED, SECOND};
+mod ipdps;
+mod tpds;
+
 use super::measure::Measure;
 use super::traces::TraceSet;
 
@@ -32,232 +34,22 @@ pub fn published(
     statistic: Statistic,
 ) -> Option<Value> {
     match experiment {
-        "ipdps-table-1" => table_1(set, policy, statistic),
-        "ipdps-table-2" => table_2(policy, measure, statistic),
-        "tpds-costs" => costs(policy, period, measure, statistic),
-        "tpds-underutilization" => underutilization(set, policy, statistic),
+        "ipdps-table-1" => ipdps::table_1(set, policy, statistic),
+        "ipdps-table-2" => ipdps::table_2(policy, measure, statistic),
+        "tpds-costs" => tpds::costs(policy, period, measure, statistic),
+        "tpds-underutilization" => tpds::underutilization(set, policy, statistic),
         _ => None,
     }
-}
-
-/// Average, standard deviation and maximum.
-type Triple = [f64; 3];
-
-/// IPDPS 2010, Table I: average, standard deviation and maximum over the scaled traces, the unscaled
-/// ones and the weeks of HPC2N.
-const TABLE_1: [(&str, Triple, Triple, Triple); 9] = [
-    (
-        "FCFS",
-        [435.32, 239.37, 1470.30],
-        [448.74, 238.38, 1128.44],
-        [469.51, 581.12, 4422.00],
-    ),
-    (
-        EASY_PUBLISHED,
-        [392.78, 227.85, 1454.26],
-        [410.06, 226.41, 989.91],
-        [402.93, 500.13, 3136.92],
-    ),
-    (
-        "GREEDY",
-        [284.07, 222.33, 2288.65],
-        [239.76, 217.47, 1128.32],
-        [134.32, 268.66, 2129.98],
-    ),
-    (
-        "GREEDY-PMTN",
-        [9.45, 41.30, 509.05],
-        [3.28, 10.59, 84.16],
-        [1.72, 6.63, 89.54],
-    ),
-    (
-        "GREEDY-PMTN-MIGR",
-        [10.86, 46.35, 509.04],
-        [3.61, 13.81, 102.69],
-        [1.77, 6.87, 92.87],
-    ),
-    (
-        "DYNMCB8",
-        [108.78, 183.77, 1435.44],
-        [36.95, 32.16, 162.33],
-        [67.19, 229.96, 2241.83],
-    ),
-    (
-        "DYNMCB8-PER 600",
-        [3.55, 2.62, 16.38],
-        [4.83, 3.90, 21.30],
-        [14.73, 64.41, 668.24],
-    ),
-    (
-        "DYNMCB8-ASAP-PER 600",
-        [2.62, 1.66, 12.77],
-        [3.28, 2.03, 11.00],
-        [4.23, 3.05, 24.68],
-    ),
-    (
-        "DYNMCB8-STRETCH-PER 600",
-        [3.59, 2.53, 16.38],
-        [4.89, 3.77, 20.97],
-        [16.01, 78.24, 900.45],
-    ),
-];
-
-/// IPDPS 2010, Table II: average and maximum of GB/s, events per hour and events per job, of
-/// preemptions and migrations each.
-const TABLE_2: [(&str, [(f64, f64); 6]); 6] = [
-    (
-        "GREEDY-PMTN",
-        [
-            (0.10, 0.27),
-            (0.00, 0.00),
-            (12.26, 39.24),
-            (0.00, 0.00),
-            (1.26, 4.44),
-            (0.00, 0.00),
-        ],
-    ),
-    (
-        "GREEDY-PMTN-MIGR",
-        [
-            (0.05, 0.14),
-            (0.03, 0.12),
-            (5.42, 20.88),
-            (8.99, 34.56),
-            (0.58, 2.64),
-            (0.90, 2.58),
-        ],
-    ),
-    (
-        "DYNMCB8",
-        [
-            (0.53, 1.48),
-            (1.46, 2.90),
-            (84.99, 294.48),
-            (604.55, 1329.84),
-            (9.32, 23.61),
-            (71.54, 110.19),
-        ],
-    ),
-    (
-        "DYNMCB8-PER 600",
-        [
-            (0.60, 1.31),
-            (0.26, 0.77),
-            (45.58, 110.16),
-            (48.80, 141.84),
-            (7.63, 32.32),
-            (6.18, 20.77),
-        ],
-    ),
-    (
-        "DYNMCB8-ASAP-PER 600",
-        [
-            (0.59, 1.34),
-            (0.27, 0.77),
-            (44.05, 105.84),
-            (49.16, 142.92),
-            (7.33, 30.87),
-            (6.08, 20.35),
-        ],
-    ),
-    (
-        "DYNMCB8-STRETCH-PER 600",
-        [
-            (0.38, 0.87),
-            (0.51, 1.11),
-            (33.78, 76.32),
-            (88.32, 197.64),
-            (7.15, 27.68),
-            (16.11, 40.61),
-        ],
-    ),
-];
-
-/// TPDS 2012, Section 5.3.2: averages over the unscaled traces, the scaled ones, the weeks of HPC2N,
-/// and all of HPC2N at once.
-const UNDERUTILIZATION: [(&str, [f64; 4]); 3] = [
-    (EASY_PUBLISHED, [0.349, 0.384, 0.064, 0.08]),
-    (SECOND, [0.497, 0.610, 0.344, 0.10]),
-    (BEST, [0.497, 0.610, 0.344, 0.10]),
-];
-
-fn table_1(set: TraceSet, policy: &str, statistic: Statistic) -> Option<Value> {
-    let (_, scaled, unscaled, weeks) = TABLE_1.iter().find(|row| row.0 == policy)?;
-    let triple = match set {
-        TraceSet::Scaled => scaled,
-        TraceSet::Unscaled => unscaled,
-        TraceSet::Weeks => weeks,
-        _ => return None,
-    };
-    Some(Value::Is(match statistic {
-        Statistic::Average => triple[0],
-        Statistic::Deviation => triple[1],
-        Statistic::Maximum => triple[2],
-    }))
-}
-
-fn table_2(policy: &str, measure: Measure, statistic: Statistic) -> Option<Value> {
-    let (_, columns) = TABLE_2.iter().find(|row| row.0 == policy)?;
-    let (average, maximum) = columns[match measure {
-        Measure::PauseBandwidth => 0,
-        Measure::MigrationBandwidth => 1,
-        Measure::PausesPerHour => 2,
-        Measure::MigrationsPerHour => 3,
-        Measure::PausesPerJob => 4,
-        Measure::MigrationsPerJob => 5,
-        _ => return None,
-    }];
-    match statistic {
-        Statistic::Average => Some(Value::Is(average)),
-        Statistic::Maximum => Some(Value::Is(maximum)),
-        Statistic::Deviation => None,
-    }
-}
-
-/// TPDS 2012, Sections 5.2 and, for a period of an hour, 5.3.2.
-fn costs(
-    policy: &str,
-    period: Option<u32>,
-    measure: Measure,
-    statistic: Statistic,
-) -> Option<Value> {
-    if policy != BEST {
-        return None;
-    }
-    let limit = match (period, measure, statistic) {
-        (Some(600), Measure::Bandwidth, Statistic::Average) => 0.80,
-        (Some(600), Measure::Bandwidth, Statistic::Maximum) => 2.0,
-        (Some(600), Measure::PausesPerHour, Statistic::Average) => 38.0,
-        (Some(600), Measure::MigrationsPerHour, Statistic::Average) => 53.0,
-        (Some(600), Measure::PausesPerJob, Statistic::Average) => 6.0,
-        (Some(600), Measure::MigrationsPerJob, Statistic::Average) => 7.0,
-        (Some(3600), Measure::Bandwidth, Statistic::Average) => 0.2,
-        _ => return None,
-    };
-    Some(Value::Below(limit))
-}
-
-fn underutilization(set: TraceSet, policy: &str, statistic: Statistic) -> Option<Value> {
-    let (_, values) = UNDERUTILIZATION.iter().find(|row| row.0 == policy)?;
-    let place = match set {
-        TraceSet::Unscaled => 0,
-        TraceSet::Scaled => 1,
-        TraceSet::Weeks => 2,
-        TraceSet::Whole => 3,
-        _ => return None,
-    };
-    (statistic == Statistic::Average).then_some(Value::Is(values[place]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::experiment::{ALL, IPDPS};
+    use crate::reproduce::experiment::all;
 
     /// How many numbers are there for an experiment.
     fn count(name: &str) -> usize {
-        let experiment = ALL
-            .iter()
+        let experiment = all()
             .find(|experiment| experiment.name == name)
             .expect(name);
         let periods: Vec<Option<u32>> = match experiment.periods {
@@ -289,11 +81,5 @@ mod tests {
         assert_eq!(count("ipdps-table-2"), 6 * 6 * 2);
         assert_eq!(count("tpds-underutilization"), 3 * 4);
         assert_eq!(count("tpds-costs"), 7);
-    }
-
-    #[test]
-    fn rows_are_the_papers_algorithms() {
-        let names: Vec<&str> = TABLE_1.iter().map(|row| row.0).collect();
-        assert_eq!(names, IPDPS);
     }
 }

@@ -1,72 +1,16 @@
 //! Tables of experiments.
 
+mod averages;
+
 use dfrs_report::{Cell, Table, decimals};
 
 use super::cells::{STATISTICS, beside, label, show};
-use super::experiment::{BATCH, Experiment};
+use super::experiment::Experiment;
 use super::measure::{Measure, Spread};
 use super::published::{Statistic, Value, published};
 use super::results::Results;
 use super::traces::{ALL_TRACES, TraceSet};
-
-/// The averages behind a chart: a row for each policy (and set, where there are several curves of
-/// one), a column for each load or period.
-pub fn averages(experiment: &Experiment, results: &Results) -> Option<Table> {
-    let measure = *experiment.measures.first()?;
-    let caption = format!("Averages of {}.", measure.title());
-    if experiment.periods.is_empty() {
-        let columns: Vec<String> = experiment
-            .sets
-            .iter()
-            .map(|set| set.name().replace("load-", ""))
-            .collect();
-        let mut heads = vec!["policy"];
-        heads.extend(columns.iter().map(String::as_str));
-        let mut table = Table::new(&caption, &heads);
-        for policy in experiment.policies {
-            let cells = experiment
-                .sets
-                .iter()
-                .map(|set| average(experiment, results, *set, policy, None, measure));
-            table.row([Cell::text(label(policy))].into_iter().chain(cells));
-        }
-        return Some(table);
-    }
-    let columns: Vec<String> = experiment
-        .periods
-        .iter()
-        .map(|period| format!("{period} s"))
-        .collect();
-    let mut heads = vec!["traces", "policy"];
-    heads.extend(columns.iter().map(String::as_str));
-    let mut table = Table::new(&caption, &heads);
-    for set in present(experiment, results) {
-        for policy in experiment.policies {
-            // What knows no period has one value.
-            let is_batch = BATCH.contains(policy);
-            let cells = experiment
-                .periods
-                .iter()
-                .take(if is_batch { 1 } else { usize::MAX })
-                .map(|period| average(experiment, results, set, policy, Some(*period), measure));
-            let names = [Cell::text(set.short_title()), Cell::text(label(policy))];
-            table.row(names.into_iter().chain(cells));
-        }
-    }
-    Some(table)
-}
-
-fn average(
-    experiment: &Experiment,
-    results: &Results,
-    set: TraceSet,
-    policy: &str,
-    period: Option<u32>,
-    measure: Measure,
-) -> Cell {
-    let spread = experiment.spread(results, set, policy, period, measure);
-    Cell::number(spread.map_or("–".into(), |spread| show(measure, spread.mean)))
-}
+pub use averages::averages;
 
 /// For each set of traces: average, deviation and maximum of each policy, beside what is published if
 /// anything is.

@@ -1,90 +1,20 @@
 //! The papers' traces: synthetic ones by their seeds, and the weeks of the HPC2N workload.
 
-use std::path::{Path, PathBuf};
+mod real;
+mod set;
 
-use dfrs_core::{Span, Time};
+use std::path::Path;
+
 use dfrs_sim::generate::Lublin;
-use dfrs_sim::trace::{Model, Trace, read_file};
-use dfrs_sim::{Batch, Scheduler, never_fits};
-use serde::{Deserialize, Serialize};
+use dfrs_sim::trace::Trace;
 
-use crate::runs::digest;
+use real::{HPC2N_NODES, Real};
+pub use set::{TraceId, TraceSet};
 
 /// Number of nodes of the synthetic traces' machine.
 const SYNTHETIC_NODES: u32 = 128;
-/// Number of nodes of HPC2N, dual-core ones.
-const HPC2N_NODES: u32 = 120;
-/// How many jobs the papers' version of the HPC2N trace has.
-const HPC2N_JOBS: usize = 202_876;
 /// How many synthetic traces the papers have.
 pub const ALL_TRACES: u32 = 100;
-const WEEK: Span = Span::from_seconds(7 * 24 * 3600);
-
-/// One trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TraceId {
-    /// A trace of the Lublin-Feitelson model as it comes, by its number from 0.
-    Unscaled(u32),
-    /// The same with its gaps stretched to an offered load in tenths.
-    Scaled(u32, u8),
-    /// What was submitted to HPC2N in a week, counted from 0.
-    Week(u32),
-    /// All that was submitted to HPC2N.
-    Whole,
-}
-
-/// A set of traces over which results are averaged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TraceSet {
-    /// The synthetic traces as the model has them.
-    Unscaled,
-    /// The synthetic traces at all loads from 0.1 to 0.9.
-    Scaled,
-    /// Those at one load, in tenths.
-    Load(u8),
-    /// Those at loads of 0.7 and above.
-    Heavy,
-    /// The weeks of HPC2N.
-    Weeks,
-    /// All of HPC2N at once.
-    Whole,
-}
-
-impl TraceSet {
-    /// Name in tables.
-    pub fn title(self) -> String {
-        match self {
-            Self::Unscaled => "unscaled synthetic traces".into(),
-            Self::Scaled => "scaled synthetic traces".into(),
-            Self::Load(tenths) => format!("synthetic traces at load 0.{tenths}"),
-            Self::Heavy => "scaled synthetic traces, load ≥ 0.7".into(),
-            Self::Weeks => "HPC2N weeks".into(),
-            Self::Whole => "HPC2N, not split".into(),
-        }
-    }
-
-    /// The same where there is little room.
-    pub fn short_title(self) -> String {
-        match self {
-            Self::Unscaled => "unscaled".into(),
-            Self::Scaled => "scaled".into(),
-            set => set.title(),
-        }
-    }
-
-    /// Name in CSV files.
-    pub fn name(self) -> String {
-        match self {
-            Self::Unscaled => "unscaled".into(),
-            Self::Scaled => "scaled".into(),
-            Self::Load(tenths) => format!("load-0.{tenths}"),
-            Self::Heavy => "heavy".into(),
-            Self::Weeks => "hpc2n-weeks".into(),
-            Self::Whole => "hpc2n-whole".into(),
-        }
-    }
-}
 
 /// All traces of one reproduction.
 pub struct Traces {
@@ -92,17 +22,6 @@ pub struct Traces {
     seed: u64,
     count: u32,
     real: Option<Real>,
-}
-
-/// The HPC2N trace.
-struct Real {
-    path: PathBuf,
-    whole: Trace,
-    weeks: Vec<Trace>,
-    /// The weeks that are simulated.
-    chosen: Vec<u32>,
-    digest: String,
-    left_out: usize,
 }
 
 impl Traces {
@@ -192,144 +111,13 @@ impl Traces {
                     .into(),
             ];
         };
-        let mut notes = Vec::new();
-        let path = real.path.display();
-        let jobs = real.whole.jobs.len() + real.left_out;
-        if jobs != HPC2N_JOBS {
-            notes.push(format!(
-                "{path} has {jobs} jobs; the papers' trace has {HPC2N_JOBS}: what follows is not comparable with them."
-            ));
-        }
-        if real.left_out > 0 {
-            notes.push(format!(
-                "{} jobs of HPC2N are left out for all policies: they have more tasks than there are nodes, and batch \
-                 schedulers give each task a node.",
-                real.left_out
-            ));
-        }
-        notes
+        real.notes()
     }
-}
-
-impl Real {
-    fn read(path: &Path, count: u32) -> Result<Self, String> {
-        let told = |what: String| format!("{}: {what}", path.display());
-        let reading =
-            read_file(path, Model::Hpc2n, false).map_err(|error| told(error.to_string()))?;
-        let mut whole = reading.trace;
-        let before = whole.jobs.len();
-        let batch = Scheduler::Batch(Batch::ALL[0]);
-        let shared = Scheduler::Dfrs(dfrs_core::Policy::recommended());
-        whole.jobs.retain(|job| {
-            [&batch, &shared]
-                .iter()
-                .all(|scheduler| never_fits(job, scheduler, HPC2N_NODES).is_none())
-        });
-        let left_out = before - whole.jobs.len();
-        let weeks = split(&whole);
-        if weeks.is_empty() {
-            return Err(told("has no job that fits; give the HPC2N trace".into()));
-        }
-        let all = u64::try_from(weeks.len()).unwrap_or(u64::MAX);
-        let wanted = (all * u64::from(count))
-            .div_ceil(u64::from(ALL_TRACES))
-            .clamp(1, all);
-        let chosen = (0..wanted)
-            .filter_map(|place| u32::try_from(place * all / wanted).ok())
-            .collect();
-        Ok(Self {
-            path: path.into(),
-            digest: digest(&whole),
-            whole,
-            weeks,
-            chosen,
-            left_out,
-        })
-    }
-
-    fn week(&self, week: u32) -> Result<Trace, String> {
-        usize::try_from(week)
-            .ok()
-            .and_then(|week| self.weeks.get(week))
-            .cloned()
-            .ok_or_else(|| format!("{}: has no week {week}", self.path.display()))
-    }
-}
-
-/// The jobs of each week, which begins at time 0. Weeks without jobs are left out.
-fn split(whole: &Trace) -> Vec<Trace> {
-    let mut weeks: Vec<(i64, Trace)> = Vec::new();
-    for job in &whole.jobs {
-        let week = job.submit.0.div_euclid(WEEK.0);
-        if weeks.last().is_none_or(|(last, _)| *last != week) {
-            let empty = Trace {
-                jobs: Vec::new(),
-                nodes: whole.nodes,
-                has_memory: whole.has_memory,
-            };
-            weeks.push((week, empty));
-        }
-        if let Some((_, trace)) = weeks.last_mut() {
-            let mut job = job.clone();
-            job.submit = Time(job.submit.0.rem_euclid(WEEK.0));
-            trace.jobs.push(job);
-        }
-    }
-    weeks.into_iter().map(|(_, trace)| trace).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfrs_core::{Bytes, Cores};
-    use dfrs_sim::trace::TraceJob;
-
-    #[test]
-    fn weeks_begin_at_0() {
-        let job = |id: &str, seconds: i64| {
-            let runtime = Span::from_seconds(60);
-            TraceJob::new(
-                id,
-                Time(seconds * 1_000_000),
-                1,
-                Cores(1),
-                Bytes::ZERO,
-                runtime,
-            )
-        };
-        let whole = Trace {
-            jobs: vec![
-                job("a", 5),
-                job("b", 604_799),
-                job("c", 604_800),
-                job("d", 3 * 604_800 + 7),
-            ],
-            nodes: Some(120),
-            has_memory: true,
-        };
-        let weeks = split(&whole);
-        let found: Vec<Vec<(&str, i64)>> = weeks
-            .iter()
-            .map(|week| {
-                let jobs = week.jobs.iter();
-                jobs.map(|job| (job.id.as_str(), job.submit.0 / 1_000_000))
-                    .collect()
-            })
-            .collect();
-        assert_eq!(
-            found,
-            [
-                vec![("a", 5), ("b", 604_799)],
-                vec![("c", 0)],
-                vec![("d", 7)]
-            ]
-        );
-        assert!(
-            weeks
-                .iter()
-                .all(|week| week.has_memory && week.nodes == Some(120))
-        );
-    }
 
     #[test]
     fn sets_are_the_papers() {

@@ -1,0 +1,170 @@
+//! The HPC2N trace, as a whole and by weeks.
+
+use std::path::{Path, PathBuf};
+
+use dfrs_core::{Span, Time};
+use dfrs_sim::trace::{Model, Trace, read_file};
+use dfrs_sim::{Batch, Scheduler, never_fits};
+
+use super::ALL_TRACES;
+use crate::runs::digest;
+
+/// Number of its nodes, dual-core ones.
+pub(super) const HPC2N_NODES: u32 = 120;
+/// How many jobs the papers' version of the trace has.
+const HPC2N_JOBS: usize = 202_876;
+const WEEK: Span = Span::from_seconds(7 * 24 * 3600);
+
+/// The HPC2N trace.
+pub(super) struct Real {
+    path: PathBuf,
+    pub whole: Trace,
+    weeks: Vec<Trace>,
+    /// The weeks that are simulated.
+    pub chosen: Vec<u32>,
+    pub digest: String,
+    left_out: usize,
+}
+
+impl Real {
+    /// As large a part of its weeks as `count` is of all synthetic traces, evenly spread.
+    pub fn read(path: &Path, count: u32) -> Result<Self, String> {
+        let told = |what: String| format!("{}: {what}", path.display());
+        let reading =
+            read_file(path, Model::Hpc2n, false).map_err(|error| told(error.to_string()))?;
+        let mut whole = reading.trace;
+        let before = whole.jobs.len();
+        let batch = Scheduler::Batch(Batch::ALL[0]);
+        let shared = Scheduler::Dfrs(dfrs_core::Policy::recommended());
+        whole.jobs.retain(|job| {
+            [&batch, &shared]
+                .iter()
+                .all(|scheduler| never_fits(job, scheduler, HPC2N_NODES).is_none())
+        });
+        let left_out = before - whole.jobs.len();
+        let weeks = split(&whole);
+        if weeks.is_empty() {
+            return Err(told("has no job that fits; give the HPC2N trace".into()));
+        }
+        let all = u64::try_from(weeks.len()).unwrap_or(u64::MAX);
+        let wanted = (all * u64::from(count))
+            .div_ceil(u64::from(ALL_TRACES))
+            .clamp(1, all);
+        let chosen = (0..wanted)
+            .filter_map(|place| u32::try_from(place * all / wanted).ok())
+            .collect();
+        Ok(Self {
+            path: path.into(),
+            digest: digest(&whole),
+            whole,
+            weeks,
+            chosen,
+            left_out,
+        })
+    }
+
+    /// The jobs of a week.
+    pub fn week(&self, week: u32) -> Result<Trace, String> {
+        usize::try_from(week)
+            .ok()
+            .and_then(|week| self.weeks.get(week))
+            .cloned()
+            .ok_or_else(|| format!("{}: has no week {week}", self.path.display()))
+    }
+
+    /// What people should know about it, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let path = self.path.display();
+        let jobs = self.whole.jobs.len() + self.left_out;
+        if jobs != HPC2N_JOBS {
+            notes.push(format!(
+                "{path} has {jobs} jobs; the papers' trace has {HPC2N_JOBS}: what follows is not comparable with them."
+            ));
+        }
+        if self.left_out > 0 {
+            notes.push(format!(
+                "{} jobs of HPC2N are left out for all policies: they have more tasks than there are nodes, and batch \
+                 schedulers give each task a node.",
+                self.left_out
+            ));
+        }
+        notes
+    }
+}
+
+/// The jobs of each week, which begins at time 0. Weeks without jobs are left out.
+fn split(whole: &Trace) -> Vec<Trace> {
+    let mut weeks: Vec<(i64, Trace)> = Vec::new();
+    for job in &whole.jobs {
+        let week = job.submit.0.div_euclid(WEEK.0);
+        if weeks.last().is_none_or(|(last, _)| *last != week) {
+            let empty = Trace {
+                jobs: Vec::new(),
+                nodes: whole.nodes,
+                has_memory: whole.has_memory,
+            };
+            weeks.push((week, empty));
+        }
+        if let Some((_, trace)) = weeks.last_mut() {
+            let mut job = job.clone();
+            job.submit = Time(job.submit.0.rem_euclid(WEEK.0));
+            trace.jobs.push(job);
+        }
+    }
+    weeks.into_iter().map(|(_, trace)| trace).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfrs_core::{Bytes, Cores};
+    use dfrs_sim::trace::TraceJob;
+
+    #[test]
+    fn weeks_begin_at_0() {
+        let job = |id: &str, seconds: i64| {
+            let runtime = Span::from_seconds(60);
+            TraceJob::new(
+                id,
+                Time(seconds * 1_000_000),
+                1,
+                Cores(1),
+                Bytes::ZERO,
+                runtime,
+            )
+        };
+        let whole = Trace {
+            jobs: vec![
+                job("a", 5),
+                job("b", 604_799),
+                job("c", 604_800),
+                job("d", 3 * 604_800 + 7),
+            ],
+            nodes: Some(120),
+            has_memory: true,
+        };
+        let weeks = split(&whole);
+        let found: Vec<Vec<(&str, i64)>> = weeks
+            .iter()
+            .map(|week| {
+                let jobs = week.jobs.iter();
+                jobs.map(|job| (job.id.as_str(), job.submit.0 / 1_000_000))
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                vec![("a", 5), ("b", 604_799)],
+                vec![("c", 0)],
+                vec![("d", 7)]
+            ]
+        );
+        assert!(
+            weeks
+                .iter()
+                .all(|week| week.has_memory && week.nodes == Some(120))
+        );
+    }
+}
