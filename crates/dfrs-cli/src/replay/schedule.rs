@@ -102,6 +102,13 @@ pub fn all(arguments: &Arguments, source: &Source) -> Result<Vec<Schedule>, Stri
     for schedule in simulated {
         schedules.push(schedule.map_err(|error| format!("{}: {error}", arguments.file.display()))?);
     }
+    let lengths = schedules
+        .iter()
+        .map(|schedule| schedule.timeline.stretches());
+    let longest = lengths.max().unwrap_or(0);
+    for schedule in &mut schedules {
+        schedule.timeline.lengthen(longest);
+    }
     Ok(schedules)
 }
 

@@ -31,12 +31,15 @@ impl Clock {
         self.formatted(time, first, "%m-%d %H:%M")
     }
 
-    /// A period, by its days or its length.
+    /// A period, by its day or days, or its length.
     pub fn period(self, first: Time, last: Time) -> String {
         if self == Self::SinceStart {
             return duration(last.since(first).seconds());
         }
-        format!("{} to {}", self.day(first, first), self.day(last, first))
+        match (self.day(first, first), self.day(last, first)) {
+            (day, same) if day == same => day,
+            (first, last) => format!("{first} to {last}"),
+        }
     }
 
     /// The day of the instant.
@@ -189,7 +192,9 @@ mod tests {
         assert_eq!(Clock::SinceStart.show(time, first), "1 min after the start");
         assert_eq!(Clock::SinceStart.in_year(time, first), "1 min");
         assert_eq!(Clock::Utc.in_year(time, first), "10-01 00:01");
-        assert_eq!(Clock::Utc.period(first, time), "2026-10-01 to 2026-10-01");
+        assert_eq!(Clock::Utc.period(first, time), "2026-10-01");
+        let days = Clock::Utc.period(first, Time(time.0 + 86_400_000_000));
+        assert_eq!(days, "2026-10-01 to 2026-10-02");
         assert_eq!(Clock::SinceStart.period(first, time), "1 min");
     }
 }

@@ -14,6 +14,15 @@ pub fn add(page: &mut Page, replay: &Replay) {
     page.text(&kinds(replay));
     table(page, replay);
     let schedule = &replay.schedules[replay.after];
+    if schedule.summary.pauses + schedule.summary.migrations == 0 {
+        page.text("No job was paused or moved.");
+    } else {
+        charts(page, replay, schedule);
+    }
+}
+
+/// When jobs are paused and moved, and how much memory with them.
+fn charts(page: &mut Page, replay: &Replay, schedule: &Schedule) {
     let length = schedule.timeline.cut.length.seconds();
     let hours = length / 3600.0;
     let timeline = &schedule.timeline;

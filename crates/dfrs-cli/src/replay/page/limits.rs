@@ -1,7 +1,7 @@
 //! What was assumed, what was left out, and what no replay can know.
 
 use dfrs_report::{Cell, Page, Table};
-use dfrs_sim::trace::NODE_MEMORY;
+use dfrs_sim::trace::{NODE_MEMORY, Trace};
 
 use crate::replay::show::{number, percent, significant};
 use crate::replay::{Arguments, Replay};
@@ -34,6 +34,7 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
         format!("The swap of a node holds {} of its memory.", swap(arguments)),
         "A job that gets half of the CPU that it needs takes twice as long; caches, memory bandwidth and network of jobs that share a node are not simulated.".into(),
     ];
+    assumed.extend(unlimited(&source.trace));
     assumed.extend(source.assumed.iter().cloned());
     page.list(&assumed);
     page.heading("Left out");
@@ -59,6 +60,19 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
     ]);
     page.heading("What is in this file");
     page.text("Sums, curves, and the ids of at most ten jobs with what they asked for and when they were submitted. No name of a user, an account or a job is read or shown. The file needs nothing else and sends nothing.");
+}
+
+/// How EASY takes jobs of which no time limit is known.
+fn unlimited(trace: &Trace) -> Option<String> {
+    let jobs = &trace.jobs;
+    let count = jobs.iter().filter(|job| job.estimate.is_none()).count();
+    (count > 0).then(|| {
+        format!(
+            "{} of {} jobs have no time limit: EASY knows exactly how long they run.",
+            number(count),
+            number(jobs.len())
+        )
+    })
 }
 
 fn swap(arguments: &Arguments) -> String {

@@ -64,14 +64,10 @@ pub fn days(replay: &Replay) -> Axis {
     }
     let day = 86_400_000_000;
     let first = replay.source.first();
-    let longest = replay
-        .schedules
-        .iter()
-        .map(|schedule| schedule.timeline.used.0.len());
-    let length = replay.schedules[0].timeline.cut.length.0;
-    let whole = i64::try_from(longest.max().unwrap_or(1))
+    let timeline = &replay.schedules[0].timeline; // all are as long
+    let whole = i64::try_from(timeline.stretches())
         .unwrap_or(1)
-        .saturating_mul(length);
+        .saturating_mul(timeline.cut.length.0);
     let every = (whole / day / DATES).max(1) * day;
     let midnight = first.0.div_euclid(day) * day;
     let mut ticks = Vec::new();

@@ -98,10 +98,14 @@ fn table(page: &mut Page, replay: &Replay) {
         .collect();
     let mut heads = vec![""];
     heads.extend(shorts.iter().map(String::as_str));
-    let mut table = Table::new(
-        "All jobs. EASY backfilling is simulated as DFRS is; it knows the jobs' time limits as Slurm does.",
-        &heads,
-    );
+    let jobs = &replay.source.trace.jobs;
+    let easy = if jobs.iter().all(|job| job.estimate.is_none()) {
+        "it knows exactly how long jobs run"
+    } else {
+        "it believes the jobs' time limits as Slurm does"
+    };
+    let caption = format!("All jobs. EASY backfilling is simulated as DFRS is; {easy}.");
+    let mut table = Table::new(&caption, &heads);
     let mut row = |what: &str, value: &dyn Fn(&Schedule) -> String| {
         let cells = replay
             .schedules
