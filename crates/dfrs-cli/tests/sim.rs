@@ -399,6 +399,19 @@ fn estimates_of_users_come_from_the_trace() {
         assert_eq!(starts(policy, "user"), ["1", "53", "3", "900"], "{policy}");
     }
     assert_eq!(starts("FCFS", "user"), ["1", "11", "16", "900"]);
+    let column = |number: usize| -> Vec<String> {
+        let text = read(&jobs);
+        let values = text.lines().map(|row| row.split(',').nth(number));
+        values
+            .map(|value| value.expect("a column").into())
+            .collect()
+    };
+    // What was requested; the run time where that is unknown.
+    let requested = ["requested_time", "100", "5", "50", "5"];
+    assert_eq!(column(3), requested);
+    starts("EASY", "perfect");
+    assert_eq!(column(3), requested);
+    assert_eq!(column(6), ["execution_time", "10", "5", "50", "9"]);
 }
 
 #[test]

@@ -108,7 +108,8 @@ impl UsageFile {
 }
 
 /// Writes one line for each job, with the names of columns that batsim and evalys use. Times are
-/// seconds; `stretch` is bounded.
+/// seconds; `requested_time` is what the job's user asked for, the run time where the trace does not say;
+/// `stretch` is bounded.
 pub fn write_jobs(
     path: &Path,
     trace: &Trace,
@@ -139,7 +140,7 @@ fn write_job_lines(
             job.id,
             job.submit.seconds(),
             job.tasks,
-            job.runtime.seconds(),
+            job.estimate.unwrap_or(job.runtime).seconds(),
             record.start.seconds(),
             record.finish.since(record.start).seconds(),
             record.finish.seconds(),
