@@ -26,6 +26,18 @@ pub enum SwfModel {
     Hpc2n,
 }
 
+impl SwfModel {
+    /// Refuses a model for a file that is no SWF; `what` says what it is.
+    pub fn for_no_swf(self, what: &str) -> Result<(), String> {
+        match self {
+            Self::Processors => Ok(()),
+            Self::Hpc2n => Err(format!(
+                "is {what}, and --model hpc2n is for SWF; leave it out"
+            )),
+        }
+    }
+}
+
 impl From<SwfModel> for Model {
     fn from(model: SwfModel) -> Self {
         match model {
@@ -128,12 +140,11 @@ fn of_file(source: &Source) -> Result<(Trace, String), String> {
 /// A dump of sacct as a trace: a task on each node that a job had.
 fn dump(source: &Source) -> Result<(Trace, String), String> {
     let (path, site) = (source.trace, (source.site, source.nodes));
-    let strict = source.strict;
-    let source = source::open(path).and_then(|input| {
-        source::accounting::read(path, input, site, strict)
-            .map_err(|error| format!("{}: {error}", path.display()))
-    })?;
-    Ok((source.trace, source.told))
+    let in_file = |error| format!("{}: {error}", path.display());
+    source.model.for_no_swf(source::DUMP).map_err(in_file)?;
+    let input = source::open(path)?;
+    let read = source::accounting::read(path, input, site, source.strict).map_err(in_file)?;
+    Ok((read.trace, read.told))
 }
 
 /// Leaves out the jobs that some of the policies can never start, so that all get the same jobs.

@@ -526,6 +526,45 @@ fn options_of_another_format_are_refused() {
     }
 }
 
+#[test]
+fn a_model_of_swf_is_refused_for_what_is_no_swf() {
+    let scratch = Scratch::new("model");
+    let csv = scratch.file("trace.csv", TRACE);
+    let dump = scratch.file(
+        "dump",
+        "JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State\n\
+         1|1000|1010|1100|1|1|1G||00:10.000||COMPLETED\n",
+    );
+    let journal = scratch.file("journal", "");
+    let call = ["sim", &csv, "--nodes=1", "--policy=EASY", "--journal"];
+    assert_eq!(dfrs(&[&call[..], &[&journal]].concat()).0, 0);
+    let site = ["--nodes=1", "--cpus-per-node=1", "--memory-per-node=1G"];
+    for (command, file, options, what) in [
+        (&["sim", "--policy=EASY"][..], &csv, &site[..1], "CSV"),
+        (&["bound"], &csv, &site[..1], "CSV"),
+        (&["replay"], &csv, &site[..1], "CSV"),
+        (&["generate", "--from"], &csv, &[], "CSV"),
+        (&["sim", "--policy=EASY"], &dump, &site, "a dump of sacct"),
+        (&["bound"], &dump, &site, "a dump of sacct"),
+        (&["replay"], &dump, &site, "a dump of sacct"),
+        (&["replay"], &journal, &[], "a journal"),
+    ] {
+        let call = [command, &[file.as_str()], options].concat();
+        assert_eq!(dfrs(&call).0, 0, "{call:?}");
+        let (code, output, errors) = dfrs(&[&call[..], &["--model=hpc2n"]].concat());
+        assert_eq!((code, output.as_str()), (2, ""), "{errors}");
+        let prefix = if command[0] == "generate" {
+            "dfrs generate: "
+        } else {
+            ""
+        };
+        assert_eq!(
+            errors,
+            format!("{prefix}{file}: is {what}, and --model hpc2n is for SWF; leave it out\n")
+        );
+    }
+}
+
 /// So many jobs, one a second, each of 1000 s on one node.
 fn busy(jobs: u32) -> String {
     (0..jobs)

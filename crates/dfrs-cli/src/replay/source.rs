@@ -2,6 +2,7 @@
 
 pub mod accounting;
 mod journal;
+mod trace;
 
 use std::fmt::Write;
 use std::io::{BufRead, BufReader};
@@ -9,12 +10,16 @@ use std::path::Path;
 
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_sim::metrics::NODE_GB;
-use dfrs_sim::trace::{MOST_NODES, Model, Trace, TraceError, TraceJob, decompressed, read, sacct};
+use dfrs_sim::trace::{Trace, decompressed, sacct};
 use dfrs_sim::{Cost, JobRecord, Scheduler, never_fits};
 
 use super::Arguments;
 use super::show::Clock;
 use crate::overload;
+
+/// What files that are no traces are called.
+pub const DUMP: &str = "a dump of sacct";
+const JOURNAL: &str = "a journal";
 
 /// How many of the things that were left out are told one by one.
 const MOST_TOLD: usize = 10;
@@ -170,13 +175,14 @@ pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
     let file = arguments.file.display();
     let mut input = open(&arguments.file)?;
     let first = first_line(&mut input).map_err(|error| format!("{file}: {error}"))?;
+    let no_swf = |what| arguments.model.for_no_swf(what);
     let source = if first.starts_with(b"{") {
-        journal::read(arguments, input)
+        no_swf(JOURNAL).and_then(|()| journal::read(arguments, input))
     } else if first.contains(&b'|') || first.starts_with(b"JobID") {
         let site = (&arguments.site, arguments.nodes);
-        accounting::read(&arguments.file, input, site, arguments.strict)
+        no_swf(DUMP).and_then(|()| accounting::read(&arguments.file, input, site, arguments.strict))
     } else {
-        from_trace(arguments, input)
+        trace::read(arguments, input)
     };
     let mut source = source.map_err(|error| format!("{file}: {error}"))?;
     source.refuse_overload(arguments)?;
@@ -210,58 +216,6 @@ pub fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, String> {
         .trim_ascii_start();
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
     Ok(line.to_vec())
-}
-
-/// A trace whose jobs are the same to all schedulers.
-fn from_trace(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
-    let reading =
-        read(input, arguments.model(), arguments.strict).map_err(|error| match error {
-            TraceError::Empty(_) => {
-                format!("{error}, or a dump of sacct (docs/replay.md), or a journal")
-            }
-            error => error.to_string(),
-        })?;
-    arguments.site.for_no_dump()?;
-    let trace = reading.trace;
-    let nodes = arguments
-        .nodes
-        .or(trace.nodes)
-        .filter(|nodes| (1..=MOST_NODES).contains(nodes))
-        .ok_or("does not say how many nodes there are; give --nodes")?;
-    let has_memory = trace.has_memory;
-    // In SWF the CPU need of a job is that of its processors, which are two on a node of HPC2N.
-    let as_it_was = trace.as_it_was();
-    let (node_cpus, had): (f64, fn(&TraceJob) -> f64) = match arguments.model() {
-        Model::Hpc2n if as_it_was.is_some() => (2.0, |job| 2.0 * job.nodes_needed()),
-        _ => (1.0, |job| f64::from(job.tasks)),
-    };
-    let mut source = Source {
-        kind: "a trace",
-        batch: (trace.clone(), nodes),
-        batch_unit: "nodes, one for each task",
-        nodes,
-        node_cpus,
-        node_memory: None,
-        cpus: trace.jobs.iter().map(had).collect(),
-        as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
-        trace,
-        clock: Clock::SinceStart,
-        left_out: Vec::new(),
-        assumed: Vec::new(),
-        told: String::new(),
-    };
-    if !has_memory {
-        let assumed = "The trace does not say how much memory jobs require, so they require none, and a processor is a node. DFRS looks better than it is where memory is short (`--model`).";
-        source.assumed.push(assumed.into());
-    }
-    let told: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
-    source.leave_out(
-        &arguments.file,
-        "lines that make no sense",
-        reading.bad_lines,
-        &told,
-    );
-    Ok(source)
 }
 
 /// Memory in bytes for people who count in powers of 2, as Slurm does.

@@ -59,6 +59,9 @@ pub enum TraceError {
         /// Counted from 1.
         line: usize,
     },
+    /// A model of what SWF says is for SWF only.
+    #[error("is CSV, and --model hpc2n is for SWF; leave it out")]
+    NoModel,
     /// More jobs than anybody can mean.
     #[error("has more than {MOST_JOBS} jobs; split it")]
     TooMany,
@@ -92,7 +95,7 @@ pub fn read_file(path: &Path, model: Model, strict: bool) -> Result<Reading, Tra
 
 /// Reads a trace, which may be compressed with gzip. Its first line tells the format: CSV has commas
 /// and SWF has not, comments (`;` in SWF, `#` in CSV) aside. What processors and memory of SWF are on
-/// nodes, `model` says. A line that makes no sense is left out
+/// nodes, `model` says; CSV says it itself, and only takes the default. A line that makes no sense is left out
 /// and told, or with `strict` refused; so is one whose id another line had before it. O(n log n).
 ///
 /// No input takes more than about 150 bytes of memory for each of at most 8 million jobs, nor more
@@ -168,6 +171,9 @@ impl Collector {
     fn take_job(&mut self, line: usize, text: &[u8]) -> Result<(), TraceError> {
         let is_first = self.is_csv.is_none();
         let is_csv = *self.is_csv.get_or_insert_with(|| text.contains(&b','));
+        if is_csv && self.model != Model::default() {
+            return Err(TraceError::NoModel);
+        }
         self.trace.has_memory = is_csv || self.model.has_memory();
         if is_first && csv::is_header(text) {
             return Ok(());

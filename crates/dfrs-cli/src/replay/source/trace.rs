@@ -1,0 +1,61 @@
+//! From a trace in SWF or CSV.
+
+use std::io::BufRead;
+
+use dfrs_sim::trace::{self, MOST_NODES, Model, TraceError, TraceJob};
+
+use super::Source;
+use crate::replay::Arguments;
+use crate::replay::show::Clock;
+
+/// A trace whose jobs are the same to all schedulers.
+pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
+    let reading =
+        trace::read(input, arguments.model(), arguments.strict).map_err(|error| match error {
+            TraceError::Empty(_) => {
+                format!("{error}, or a dump of sacct (docs/replay.md), or a journal")
+            }
+            error => error.to_string(),
+        })?;
+    arguments.site.for_no_dump()?;
+    let trace = reading.trace;
+    let nodes = arguments
+        .nodes
+        .or(trace.nodes)
+        .filter(|nodes| (1..=MOST_NODES).contains(nodes))
+        .ok_or("does not say how many nodes there are; give --nodes")?;
+    let has_memory = trace.has_memory;
+    // In SWF the CPU need of a job is that of its processors, which are two on a node of HPC2N.
+    let as_it_was = trace.as_it_was();
+    let (node_cpus, had): (f64, fn(&TraceJob) -> f64) = match arguments.model() {
+        Model::Hpc2n if as_it_was.is_some() => (2.0, |job| 2.0 * job.nodes_needed()),
+        _ => (1.0, |job| f64::from(job.tasks)),
+    };
+    let mut source = Source {
+        kind: "a trace",
+        batch: (trace.clone(), nodes),
+        batch_unit: "nodes, one for each task",
+        nodes,
+        node_cpus,
+        node_memory: None,
+        cpus: trace.jobs.iter().map(had).collect(),
+        as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
+        trace,
+        clock: Clock::SinceStart,
+        left_out: Vec::new(),
+        assumed: Vec::new(),
+        told: String::new(),
+    };
+    if !has_memory {
+        let assumed = "The trace does not say how much memory jobs require, so they require none, and a processor is a node. DFRS looks better than it is where memory is short (`--model`).";
+        source.assumed.push(assumed.into());
+    }
+    let told: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
+    source.leave_out(
+        &arguments.file,
+        "lines that make no sense",
+        reading.bad_lines,
+        &told,
+    );
+    Ok(source)
+}
