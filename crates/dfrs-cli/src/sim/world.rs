@@ -48,7 +48,8 @@ pub struct World {
 enum KnownTimes {
     /// Exactly
     Perfect,
-    /// From their users: the requested time of SWF (field 9); exactly where it is unknown
+    /// From their users: the requested time of SWF (field 9), the time limit in a dump of sacct; exactly
+    /// where it is unknown
     User,
 }
 
