@@ -50,10 +50,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let parks = matches!(record.phase, Phase::Parking { .. });
         let outcome = self.perform(job, &step, observation);
         let placement = Placement::of_job(job, observation);
-        if parks && matches!(step, Step::Abandon(_)) {
-            let timeout = self.config.park_timeout;
-            let text = self.slow_nodes.add(&placement, timeout, now);
-            self.slurm.log(Level::Info, &text);
+        match step {
+            Step::Abandon(_) if parks => {
+                let timeout = self.config.park_timeout;
+                let text = self.slow_nodes.add(&placement, timeout, now);
+                self.slurm.log(Level::Info, &text);
+            }
+            Step::ReleaseMemory if parks => self.slow_nodes.forgive(&placement),
+            _ => {}
         }
         if let Some(record) = self.ledger.jobs.get_mut(&job.id) {
             settle(record, &step, outcome.clone(), placement, now);
