@@ -101,6 +101,26 @@ int dfrs_job_clear_begin_time(uint32_t job_id)
 	return rc;
 }
 
+static int abort_left_behind(job_record_t *job)
+{
+	if (!job || !job->part_ptr || !job->part_ptr->node_bitmap)
+		return ESLURM_INVALID_JOB_ID;
+	if (!IS_JOB_PENDING(job))
+		return ESLURM_JOB_NOT_PENDING;
+	abort_job_on_nodes(job, job->part_ptr->node_bitmap);
+	return SLURM_SUCCESS;
+}
+
+int dfrs_job_abort_left_behind(uint32_t job_id)
+{
+	int rc;
+
+	dfrs_lock_write();
+	rc = abort_left_behind(dfrs_find_job(job_id));
+	dfrs_unlock_write();
+	return rc;
+}
+
 /* --- the time limit ------------------------------------------------------------------------------- */
 
 static int extend_step(void *record, void *argument)

@@ -269,6 +269,9 @@ impl Slurm for FakeSlurm {
             job.restarts += 1;
         })
     }
+    fn abort_left_behind(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "abort", ObservedState::Pending, |_| {})
+    }
     fn clear_begin_time(&mut self, id: u32) -> Result<(), SlurmError> {
         self.change(id, "clear", ObservedState::Pending, |_| {})
     }

@@ -150,6 +150,10 @@ impl Slurm for Calls {
         shim::job_requeue(job)
     }
 
+    fn abort_left_behind(&mut self, job: u32) -> Result<(), SlurmError> {
+        shim::job_abort_left_behind(job)
+    }
+
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError> {
         shim::job_clear_begin_time(job)
     }

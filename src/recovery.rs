@@ -11,41 +11,54 @@ use crate::ledger::{Ledger, Phase, Record};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::sync::{after_loss, what_it_holds};
 
-/// What a node still runs of a job that Slurm shows as waiting, slurmctld ends when the node registers,
-/// some seconds after its own start. A job that is started on its old node before that is a second
-/// one to slurmd, and Slurm drains the node ("Duplicate jobid").
-const LEFT_BEHIND: Span = Span(30_000_000);
+/// A job whose start was forgotten starts no earlier again: its nodes are told to end what they run of it.
+/// While slurmd knows of it, the new one is a second one there, and Slurm drains the node ("Duplicate
+/// jobid").
+const UNTIL_ENDED: Span = Span(15_000_000);
+
+/// What Slurm has forgotten of a job.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Slurm's job id.
+    pub job: u32,
+    /// For the log: "the job …".
+    pub what: &'static str,
+    /// Nodes may still run it, or remember that they did, while Slurm shows it as waiting.
+    pub left_behind: bool,
+}
 
 /// Changes the phases of jobs of which Slurm has forgotten a start, a suspension or a resumption, so that
-/// the usual steps repeat it. Returns a line for the log about each.
+/// the usual steps repeat it. Returns them.
 pub fn recover(
     ledger: &mut Ledger,
     observation: &Observation,
     config: &Config,
     now: Time,
-) -> Vec<String> {
-    let mut lines = Vec::new();
+) -> Vec<Forgotten> {
+    let mut all = Vec::new();
     for job in &observation.jobs {
         let known = ledger
             .jobs
             .get_mut(&job.id)
             .filter(|record| record.is_about(job.submit_time, job.restarts));
         let Some(record) = known else { continue };
-        let Some((phase, forgotten)) = phase_before(record, job, observation, config, now) else {
+        let Some((phase, what)) = phase_before(record, job, observation, config, now) else {
             continue;
         };
-        if let Phase::Requeued { .. } = phase {
-            record.not_before = Time(now.0 + LEFT_BEHIND.0);
+        let left_behind = matches!(phase, Phase::Requeued { .. });
+        if left_behind {
+            record.not_before = Time(now.0 + UNTIL_ENDED.0);
             // It is decided about as it was at its submission.
             record.admitted = false;
         }
         record.phase = phase;
-        lines.push(format!(
-            "job {}: slurmctld was killed before it had kept that the job {forgotten}",
-            job.id
-        ));
+        all.push(Forgotten {
+            job: job.id,
+            what,
+            left_behind,
+        });
     }
-    lines
+    all
 }
 
 /// The phase from which the usual steps repeat what Slurm has forgotten, and what that is.
@@ -78,7 +91,8 @@ fn phase_before(
             Some((phase, "had come back"))
         }
         (
-            Phase::Running
+            Phase::Starting { .. }
+            | Phase::Running
             | Phase::Parking { .. }
             | Phase::Parked { .. }
             | Phase::Unparking { .. }

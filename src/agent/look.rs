@@ -6,7 +6,7 @@ use dfrs_proto::conf::Mode;
 use super::{Agent, SECOND};
 use crate::observation::{Observation, ObservedState};
 use crate::pusher::Daemons;
-use crate::recovery::recover;
+use crate::recovery::{Forgotten, recover};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::sync::sync;
 
@@ -59,15 +59,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Brings the ledger in line with what was seen.
     pub(super) fn catch_up(&mut self, observation: &Observation, now: Time) {
         if std::mem::take(&mut self.recovers) {
-            for line in recover(&mut self.ledger, observation, &self.config, now) {
-                self.slurm.log(Level::Info, &line);
-            }
+            self.recover(observation, now);
         }
         let changes = sync(&mut self.ledger, observation, &self.config, now);
         self.freed |= changes.freed;
         for (id, record) in changes.ended {
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.ended.push((id, record, outcome));
+        }
+    }
+
+    fn recover(&mut self, observation: &Observation, now: Time) {
+        for forgotten in recover(&mut self.ledger, observation, &self.config, now) {
+            let Forgotten { job, what, .. } = forgotten;
+            let text =
+                format!("job {job}: slurmctld was killed before it had kept that the job {what}");
+            self.slurm.log(Level::Info, &text);
+            if !forgotten.left_behind {
+                continue;
+            }
+            if let Err(problem) = self.slurm.abort_left_behind(job) {
+                let text = format!("job {job}: its nodes were not told to end it: {problem}");
+                self.slurm.log(Level::Error, &text);
+            }
         }
     }
 

@@ -327,6 +327,16 @@ pub fn job_requeue(job: u32) -> Result<(), SlurmError> {
     result(unsafe { bindings::dfrs_job_requeue(job) })
 }
 
+/// Ends what nodes still run of a pending job of which slurmctld has forgotten that it ran.
+///
+/// # Errors
+///
+/// It is not pending, or not there.
+pub fn job_abort_left_behind(job: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_abort_left_behind(job) })
+}
+
 /// Lets a requeued job start before Slurm's own delay has passed.
 ///
 /// # Errors

@@ -179,6 +179,23 @@ teardown() {
 	wait_until 10 nothing_is_counted
 }
 
+@test "slurmctld killed before it has kept what DFRS did loses no job and no node" {
+	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 20 --rate $rate --memory 100")
+	wait_for_state "$old" RUNNING 30
+	sleep 6
+	# Slurm keeps this submission at once, and what follows five seconds later.
+	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 --begin=now+2 -- "sleep 5")
+	wait_for_state "$new" RUNNING 30
+	controller /opt/cluster/service slurmctld kill
+	sleep 1
+	controller /opt/cluster/service slurmctld start
+	wait_until 20 controller scontrol ping
+	for job in "$old" "$new"; do wait_for_state "$job" COMPLETED 120; done
+	controller_log | grep 'was killed before' || echo "Slurm had kept all"
+	wait_until 10 nothing_is_counted
+	nodes_are_idle
+}
+
 @test "a node without dfrsd is reported once, and its jobs run uncapped" {
 	in_cluster n4 /opt/cluster/service dfrsd stop
 	before=$(controller_log | grep -c 'node n4: dfrsd does not answer' || true)
