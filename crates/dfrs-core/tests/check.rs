@@ -131,6 +131,16 @@ fn shares_are_checked_after_the_plan() {
     cluster.jobs[0].fluid = vec![Amount(10)];
     assert_eq!(found(&cluster, &shares(0.5)), []);
     assert_eq!(found(&cluster, &shares(0.51)), [ViolationKind::Shares]);
+    // On the last of three nodes, by a further resource.
+    cluster.nodes.push(cluster.nodes[0].clone());
+    let actions = [
+        start(&[(2, 2)]),
+        Action::SetYield(JobId(1), Yield(0.51)),
+        Action::SetYield(JobId(2), Yield::ONE),
+    ];
+    let violations = check(&cluster, &plan(&actions));
+    assert_eq!(violations.len(), 1);
+    assert_eq!(violations[0].node, Some(NodeIndex(2)));
 }
 
 #[test]
@@ -308,6 +318,12 @@ fn draining_and_down_nodes_take_nothing_new() {
         [ViolationKind::NodeTakesNothing]
     );
     assert_eq!(found(&cluster, &[migrate(&[(0, 1), (1, 1)])]), []);
+    cluster.jobs[1].tasks = 3;
+    cluster.jobs[1].state = JobState::Running(mapping(&[(0, 1), (1, 2)]));
+    assert_eq!(
+        found(&cluster, &[migrate(&[(0, 2), (1, 1)])]),
+        [ViolationKind::NodeTakesNothing]
+    );
     cluster.nodes[0].state = NodeState::Down;
     assert_eq!(
         found(&cluster, &[start(&[(0, 2)])]),

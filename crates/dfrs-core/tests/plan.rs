@@ -1,0 +1,56 @@
+//! What plans say of themselves, for drivers and for people.
+
+use dfrs_core::{Action, Blocked, JobId, Mapping, NodeIndex, Plan, PlannedAction, Reason, Yield};
+
+fn plan(actions: Vec<Action>) -> Plan {
+    let planned = |action| PlannedAction {
+        action,
+        reason: Reason::Fits,
+    };
+    Plan {
+        actions: actions.into_iter().map(planned).collect(),
+        blocked: Vec::new(),
+    }
+}
+
+#[test]
+fn yields_change_no_places() {
+    let share = Action::SetYield(JobId(1), Yield::ONE);
+    let start = Action::Start(JobId(2), Mapping::from_tasks([NodeIndex(0)]));
+    assert!(!plan(Vec::new()).changes_places());
+    assert!(!plan(vec![share.clone()]).changes_places());
+    assert!(plan(vec![share.clone(), start]).changes_places());
+    assert!(plan(vec![Action::Pause(JobId(1)), share]).changes_places());
+}
+
+#[test]
+fn reasons_are_words() {
+    for (reason, words) in [
+        (Reason::Fits, "its memory fits now"),
+        (
+            Reason::MakesRoomFor(JobId(7)),
+            "makes room for the new job 7",
+        ),
+        (Reason::Remap, "the remap of all jobs places it so"),
+        (
+            Reason::DoesNotFitRemap,
+            "not all jobs fit and it has the lowest priority",
+        ),
+        (Reason::BreaksCycle, "steps aside within a migration"),
+        (Reason::Share, "loads changed"),
+    ] {
+        assert_eq!(reason.to_string(), words);
+    }
+    for (why, words) in [
+        (Blocked::NeverFits, "requires more than the cluster has"),
+        (Blocked::Memory, "waits for memory"),
+        (
+            Blocked::OwnNodesFull,
+            "parked, waits for memory on its own nodes",
+        ),
+        (Blocked::NodesUnavailable, "its nodes are down or draining"),
+        (Blocked::NotNow, "waits for the next scheduling event"),
+    ] {
+        assert_eq!(why.to_string(), words);
+    }
+}
