@@ -106,7 +106,14 @@ fn target<'a>(
             _ => Target::unchanged(cluster),
         },
         Trigger::Period => match policy.periodic {
-            Periodic::Remap | Periodic::Stretch => remap_periodically(policy, cluster, now),
+            Periodic::Remap | Periodic::Stretch => {
+                let target = remap_periodically(policy, cluster, now);
+                match policy.submission {
+                    Submission::Mcb8 => target,
+                    _ if policy.opportunistic => preempt::fill(policy, cluster, now, target),
+                    _ => target,
+                }
+            }
             Periodic::Nothing => Target::unchanged(cluster),
         },
     }

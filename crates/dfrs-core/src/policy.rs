@@ -30,7 +30,8 @@ pub use name::PolicyError;
 pub struct Policy {
     /// What is done when a job is submitted.
     pub submission: Submission,
-    /// `*`: whether waiting jobs are tried when a job ends.
+    /// `*`: whether waiting jobs are tried whenever something happens: a job ends, is submitted, or all
+    /// are remapped at the period. With MCB8, which maps all jobs, only the end of jobs counts.
     pub opportunistic: bool,
     /// What is done every period.
     pub periodic: Periodic,
@@ -102,8 +103,6 @@ pub enum Retry {
     Nothing,
     /// The driver raises the job's submission again after [`Policy::retry_after`].
     Backoff,
-    /// All waiting jobs are tried at every submission too.
-    Submission,
 }
 
 /// Which running jobs a remap by MCB8, whatever triggers it, must not move (TPDS, Section 4.3). It may

@@ -1,4 +1,4 @@
-//! Greedy, GreedyP and GreedyPM on submission, and Greedy on completion (TPDS, Sections 4.2, 4.4).
+//! Greedy, GreedyP and GreedyPM on submission, and Greedy for what waits (TPDS, Sections 4.2, 4.4).
 
 use std::cmp::Reverse;
 
@@ -7,13 +7,14 @@ use crate::greedy::{self, Failures, Room};
 use crate::headroom::Headroom;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
-use crate::policy::{Policy, Retry, Submission};
+use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
 use crate::target::{Fate, Target, can_pause, waits};
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
 
-/// Places the newly submitted job at `place` in the list of jobs by the policy's greedy algorithm.
+/// Places the newly submitted job at `place` in the list of jobs by the policy's greedy algorithm, and
+/// then, if the policy is opportunistic, other waiting jobs.
 ///
 /// `usage` is what runs now.
 pub(crate) fn submit(
@@ -41,8 +42,8 @@ pub(crate) fn submit(
             usage = tried;
         }
     }
-    if policy.retry == Retry::Submission {
-        place_waiting(policy, cluster, now, &mut usage, &mut target);
+    if policy.opportunistic {
+        place_all(policy, cluster, now, &mut usage, &mut target, still_waits);
     }
     target
 }
@@ -57,25 +58,49 @@ pub(crate) fn start_waiting<'a>(
 ) -> Target {
     let mut target = Target::unchanged(cluster);
     if cluster.jobs.iter().any(waits) {
-        let mut usage = usage();
-        place_waiting(policy, cluster, now, &mut usage, &mut target);
+        place_all(policy, cluster, now, &mut usage(), &mut target, still_waits);
     }
     target
 }
 
-/// Places those waiting jobs that have no place in the target yet.
-fn place_waiting(
+/// Tries what a remap left without a place in the same way: waiting jobs and those that it dropped,
+/// which then move rather than wait. MCB8 drops the lowest priorities until it places all others, also
+/// those that were not in the way. O(nodes + runs) if there are any, and as [`start_waiting`].
+pub(crate) fn fill(policy: &Policy, cluster: &Cluster, now: Time, mut target: Target) -> Target {
+    let is_left = |cluster: &Cluster, target: &Target, job: usize| {
+        still_waits(cluster, target, job) || target.leaves(job)
+    };
+    if (0..cluster.jobs.len()).any(|job| is_left(cluster, &target, job)) {
+        let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
+        for (place, job) in cluster.jobs.iter().enumerate() {
+            if let Some(mapping) = target.place(cluster, place) {
+                usage.add(job, mapping);
+            }
+        }
+        place_all(policy, cluster, now, &mut usage, &mut target, is_left);
+    }
+    target
+}
+
+/// Whether the job waits and has no place in the target.
+fn still_waits(cluster: &Cluster, target: &Target, job: usize) -> bool {
+    target.stays(job) && waits(&cluster.jobs[job])
+}
+
+/// Places those of the chosen jobs that fit, in order of priority.
+fn place_all(
     policy: &Policy,
     cluster: &Cluster,
     now: Time,
     usage: &mut Usage<'_>,
     target: &mut Target,
+    is_chosen: impl Fn(&Cluster, &Target, usize) -> bool,
 ) {
     // Room only shrinks: what does not fit now need not be put in order.
     let mut headroom = Some(Headroom::of(usage));
     let mut failures = Failures::default();
     let waiting: Vec<(Priority, usize)> = (0..cluster.jobs.len())
-        .filter(|place| target.stays(*place) && waits(&cluster.jobs[*place]))
+        .filter(|place| is_chosen(cluster, target, *place))
         .filter(|place| !is_hopeless(headroom.as_ref(), &mut failures, &cluster.jobs[*place]))
         .map(|place| {
             (
@@ -97,9 +122,9 @@ fn place_waiting(
             }
             if let Some(mapping) = put(cluster, usage, job) {
                 usage.add(job, &mapping);
-                target.set(place, Fate::Goes(mapping, Reason::Fits));
+                target.give_place(job, place, mapping);
                 headroom = None;
-            } else if !matches!(job.state, JobState::Parked(_)) {
+            } else if only_place(job).is_none() {
                 failures.add(job);
                 headroom.get_or_insert_with(|| Headroom::of(usage));
             }
@@ -114,7 +139,7 @@ fn place_waiting(
 
 /// Whether it is known without looking for a place that there is none for the waiting job.
 fn is_hopeless(headroom: Option<&Headroom>, failures: &mut Failures, job: &Job) -> bool {
-    if matches!(job.state, JobState::Parked(_)) {
+    if only_place(job).is_some() {
         return false;
     }
     let is_full = |headroom: &&Headroom| headroom.knows(job) && !headroom.holds(job);
@@ -125,11 +150,23 @@ fn is_hopeless(headroom: Option<&Headroom>, failures: &mut Failures, job: &Job) 
         })
 }
 
-/// Where the waiting job can run now: a parked one only where it was, any other by Greedy.
-fn put(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+/// The only nodes where the job can be: those where it is parked, or would be if it gave up its place.
+fn only_place(job: &Job) -> Option<&Mapping> {
     match &job.state {
-        JobState::Parked(mapping) => usage.takes_back(job, mapping).then(|| mapping.clone()),
-        _ => greedy::place(cluster, usage, job),
+        JobState::Parked(mapping) => Some(mapping),
+        JobState::Running(mapping) if job.mobility == Mobility::Park => Some(mapping),
+        _ => None,
+    }
+}
+
+/// Where the job can run now: in its only place if there is one, else by Greedy.
+fn put(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+    match only_place(job) {
+        Some(mapping) if job.is_running() => {
+            still_fits(usage, job, mapping).then(|| mapping.clone())
+        }
+        Some(mapping) => usage.takes_back(job, mapping).then(|| mapping.clone()),
+        None => greedy::place(cluster, usage, job),
     }
 }
 

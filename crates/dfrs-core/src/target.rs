@@ -44,6 +44,31 @@ impl Target {
         }
     }
 
+    /// Gives the job a place; one that already runs there stays as it is.
+    pub(crate) fn give_place(&mut self, job: &Job, place: usize, mapping: Mapping) {
+        if job.running_on() != Some(&mapping) {
+            let reason = if job.is_running() {
+                Reason::Remap
+            } else {
+                Reason::Fits
+            };
+            self.set(place, Fate::Goes(mapping, reason));
+        } else if let Some(change) = self.numbers[place].checked_sub(1) {
+            self.changes.swap_remove(change as usize);
+            self.numbers[place] = 0;
+            if let Some((moved, _)) = self.changes.get(change as usize) {
+                self.numbers[*moved] = change + 1;
+            }
+        }
+    }
+
+    /// Whether the job runs and gives up its place.
+    pub(crate) fn leaves(&self, job: usize) -> bool {
+        self.numbers[job]
+            .checked_sub(1)
+            .is_some_and(|place| matches!(self.changes[place as usize].1, Fate::Leaves(_)))
+    }
+
     /// Whether the job stays as it is.
     #[inline]
     pub(crate) fn stays(&self, job: usize) -> bool {

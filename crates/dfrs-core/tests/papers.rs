@@ -222,28 +222,48 @@ impl World<'_> {
 
     fn decide(&mut self, policy: &Policy, trigger: Trigger) {
         match (trigger, policy.submission) {
-            (Trigger::Period, _) if policy.periodic == Periodic::Remap => self.remap(policy.grace),
+            (Trigger::Period, submission) if policy.periodic == Periodic::Remap => {
+                self.remap(policy.grace);
+                if policy.opportunistic && submission != Submission::Mcb8 {
+                    self.fill(&self.by_priority(false));
+                }
+            }
             (Trigger::Submission(_), Submission::Mcb8) => self.remap(policy.grace),
             (Trigger::Submission(id), submission) if self.cluster.job(id).is_some() => {
-                let waits = !self.places.contains_key(&id);
-                if waits && submission != Submission::Nothing && !self.greedy(id) {
+                let waiting = self.by_priority(false);
+                if submission == Submission::Nothing || !waiting.contains(&id) {
+                    return;
+                }
+                if !self.greedy(id) {
                     match submission {
                         Submission::GreedyP => self.force(id, false),
                         Submission::GreedyPM => self.force(id, true),
                         _ => {}
                     }
                 }
+                if policy.opportunistic {
+                    self.fill(&waiting);
+                }
             }
             (Trigger::Completion | Trigger::NodeChange, submission) if policy.opportunistic => {
                 if submission == Submission::Mcb8 {
                     self.remap(policy.grace);
                 } else {
-                    for waiting in self.by_priority(false) {
-                        self.greedy(waiting);
-                    }
+                    self.fill(&self.by_priority(false));
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `*`: those of these jobs that do not run are tried by Greedy. The TPDS paper says it of
+    /// completions, the IPDPS 2010 paper (Section III-A) of every event, and the authors' simulator does
+    /// it after remaps too.
+    fn fill(&mut self, jobs: &[JobId]) {
+        for id in jobs {
+            if !self.places.contains_key(id) {
+                self.greedy(*id);
+            }
         }
     }
 }

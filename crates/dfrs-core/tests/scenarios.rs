@@ -115,8 +115,8 @@ const NONE: [&str; 0] = [];
 fn greedy_starts_what_fits_and_leaves_the_rest_waiting() {
     let cluster = cluster(2, "1 1 50 60 9 @0\n 2 2 50 40 0 new\n 3 2 50 60 0 new");
     assert_eq!(plan("Greedy*", &cluster, submit(2)), ["start 2 @0,1"]);
-    assert_eq!(plan("Greedy*", &cluster, submit(3)), NONE);
-    let plan = decided(&"Greedy*".parse().unwrap(), &cluster, submit(3));
+    assert_eq!(plan("Greedy/per", &cluster, submit(3)), NONE);
+    let plan = decided(&"Greedy/per".parse().unwrap(), &cluster, submit(3));
     assert_eq!(
         plan.blocked,
         [(JobId(2), Blocked::NotNow), (JobId(3), Blocked::Memory)]
@@ -781,7 +781,8 @@ fn further_resources_hold_jobs_apart() {
         job.rigid = vec![Amount(1)];
     }
     assert_eq!(plan("Greedy*", &cluster, submit(2)), ["start 2 @1"]);
-    assert_eq!(plan("Greedy*", &cluster, submit(3)), NONE);
+    assert_eq!(plan("Greedy/per", &cluster, submit(3)), NONE);
+    assert_eq!(plan("Greedy*", &cluster, submit(3)), ["start 2 @1"]);
     assert_eq!(
         plan("GreedyP*", &cluster, submit(3)),
         ["pause 1", "start 3 @0,1"]
@@ -794,17 +795,38 @@ fn further_resources_hold_jobs_apart() {
 }
 
 #[test]
-fn ipdps_preemption_resumes_jobs_at_submissions_too() {
+fn opportunistic_policies_resume_jobs_at_submissions_too() {
     let cluster = cluster(2, "1 1 10 60 90 paused\n 2 1 10 60 0 new");
-    assert_eq!(
-        plan("GREEDY-PMTN", &cluster, submit(2)),
-        ["start 2 @0", "resume 1 @1"]
-    );
-    assert_eq!(plan("GreedyP*", &cluster, submit(2)), ["start 2 @0"]);
+    for policy in ["GREEDY-PMTN", "GreedyP*"] {
+        assert_eq!(
+            plan(policy, &cluster, submit(2)),
+            ["start 2 @0", "resume 1 @1"]
+        );
+    }
+    assert_eq!(plan("GreedyP/per", &cluster, submit(2)), ["start 2 @0"]);
     assert_eq!(plan("GREEDY", &cluster, Trigger::Completion), NONE);
     assert_eq!(
         plan("GREEDY-PMTN", &cluster, Trigger::Completion),
         ["start 2 @0", "resume 1 @1"]
+    );
+}
+
+/// 3 stays on node 0 for its grace, so that the two tasks of 2 fit nowhere; 1 has the lowest priority and
+/// is dropped before 2, although it is not in the way.
+#[test]
+fn opportunistic_policies_take_back_what_a_remap_dropped() {
+    let jobs = "1 1 10 10 500 @1\n 2 2 10 60 90 paused\n 3 1 10 90 10 @0";
+    let free = cluster(2, jobs);
+    assert_eq!(
+        plan("Greedy/per/MINVT=60", &free, Trigger::Period),
+        ["pause 1"]
+    );
+    assert_eq!(plan("Greedy*/per/MINVT=60", &free, Trigger::Period), NONE);
+    // It goes where Greedy puts it.
+    let crowded = cluster(2, &jobs.replace("500 @1", "500 @0"));
+    assert_eq!(
+        plan("Greedy*/per/MINVT=60", &crowded, Trigger::Period),
+        ["migrate 1 @1"]
     );
 }
 

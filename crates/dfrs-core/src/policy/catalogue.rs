@@ -50,12 +50,11 @@ impl Policy {
         let completion = match (self.opportunistic, self.submission) {
             (false, _) => "",
             (true, Submission::Mcb8) => "; and when one ends",
-            (true, _) => "; waiting jobs are tried when one ends",
+            (true, _) => "; waiting jobs are tried whenever something happens",
         };
         let retry = match self.retry {
             Retry::Nothing => "",
             Retry::Backoff => "; jobs that did not fit are tried again after growing delays",
-            Retry::Submission => " and when one is submitted",
         };
         let period = self.settings.period;
         let periodic = match self.periodic {
@@ -128,7 +127,7 @@ mod tests {
         let text = Policy::recommended().description();
         assert_eq!(
             text,
-            "new jobs start, moving or pausing others where needed; waiting jobs are tried when one ends; all jobs are \
+            "new jobs start, moving or pausing others where needed; waiting jobs are tried whenever something happens; all jobs are \
              remapped every 600 s for the best minimum yield, those with less than 600 s of virtual time stay in place; \
              yields are max-min fair"
         );

@@ -23,14 +23,14 @@ pub(super) const NAMES: [Known; 7] = [
         Submission::GreedyP,
         true,
         Periodic::Nothing,
-        Retry::Submission,
+        Retry::Nothing,
     ),
     (
         "GREEDY-PMTN-MIGR",
         Submission::GreedyPM,
         true,
         Periodic::Nothing,
-        Retry::Submission,
+        Retry::Nothing,
     ),
     (
         "DYNMCB8",
