@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
-use dfrs_sim::offline_bound;
-use dfrs_sim::trace::MOST_NODES;
+use dfrs_sim::offline_bound_and_tell;
+use dfrs_sim::trace::{MOST_NODES, Trace};
 use serde::Serialize;
 
 use crate::input::{self, Source, SwfModel};
 use crate::options::seconds_above_0;
+use crate::overload;
 use crate::replay::SiteOptions;
 use crate::report::Outcome;
+use crate::runs::progress;
 
 /// Tells a lower bound on the maximum stretch of any schedule of a trace.
 ///
@@ -76,8 +78,9 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         period: None,
     };
     let input = input::read(&source, &[])?;
+    overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
     let answer = Answer {
-        bound: offline_bound(&input.trace, input.nodes, arguments.stretch_bound),
+        bound: bound(&input.trace, input.nodes, arguments.stretch_bound),
         jobs: input.trace.jobs.len(),
         nodes: input.nodes,
         stretch_bound: arguments.stretch_bound.seconds(),
@@ -90,4 +93,17 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         ),
     };
     Ok((output, input.notes))
+}
+
+/// The bound; on a terminal it is shown how far it is known. How long the rest takes is not: one part of the
+/// trace may take longer than all others.
+fn bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
+    let bar = progress::steps("bound", "jobs", trace.jobs.len());
+    let mut tell = |jobs: usize, bound: f64| {
+        bar.set_message(format!("bound {bound:.4} or more"));
+        bar.set_position(jobs as u64);
+    };
+    let found = offline_bound_and_tell(trace, nodes, stretch_bound, &mut tell);
+    bar.finish_and_clear();
+    found
 }

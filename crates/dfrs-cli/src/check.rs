@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use dfrs_sim::trace::open;
 
 use crate::report::{Findings, Outcome, Problem, Report};
+use crate::runs::progress;
 
 /// Checks a journal or a dfrs.conf; which of the two it is follows from its content.
 ///
@@ -67,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 }
 
 fn look_at(file: &Path, arguments: &Arguments) -> io::Result<Findings> {
-    let mut input = BufReader::new(open(file)?);
+    let mut input = BufReader::new(progress::reading(file, open(file)?));
     match first_letter(&mut input)? {
         Some(b'{') => Ok(journal::check(input, arguments.tolerance())),
         Some(_) => conf::check(input, file),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use dfrs_core::Span;
-use dfrs_sim::trace::{Model, Trace, read_file};
+use dfrs_sim::trace::{self, Model, Trace};
 use dfrs_sim::{Scheduler, never_fits};
 
 use crate::overload;
@@ -119,7 +119,8 @@ pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
 /// A trace with what people should know about it.
 fn of_file(source: &Source) -> Result<(Trace, String), String> {
     let file = source.trace.display();
-    let reading = read_file(source.trace, source.model.into(), source.strict)
+    let input = source::open(source.trace)?;
+    let reading = trace::read(input, source.model.into(), source.strict)
         .map_err(|error| format!("{file}: {error}"))?;
     let checked = source.site.for_no_dump();
     checked.map_err(|error| format!("{file}: {error}"))?;

@@ -1,8 +1,13 @@
-//! Machines on which a simulation would take so long that it seems to hang.
+//! Machines on which a simulation, or the search for the bound, would take so long that it seems to hang.
+
+use std::path::Path;
 
 use dfrs_core::{Periodic, Span};
 use dfrs_sim::trace::{Trace, TraceJob};
 use dfrs_sim::{Overload, Scheduler, never_fits};
+
+/// How many jobs the search for the bound may look at where jobs pile up: that takes some minutes.
+const MOST_LOOKS: f64 = 1e10;
 
 /// A machine that is too small, if any of the policies shares its nodes: batch schedulers are fast on any.
 /// `period` is the time between remaps where it is not the policies' own.
@@ -23,4 +28,19 @@ pub fn of(
             .iter()
             .all(|policy| never_fits(job, policy, nodes).is_none())
     })
+}
+
+/// Refuses to search for the bound on a machine that is far too small. Where each job can use all nodes
+/// there is no search.
+pub fn refuse_bound(file: &Path, trace: &Trace, nodes: u32) -> Result<(), String> {
+    let all_nodes = f64::from(nodes);
+    if trace.jobs.iter().all(|job| job.nodes_needed() >= all_nodes) {
+        return Ok(());
+    }
+    match Overload::of(trace, nodes, Span(i64::MAX), |_, _| true) {
+        Some(overload) if overload.looks > MOST_LOOKS => {
+            Err(format!("{}: {overload}", file.display()))
+        }
+        _ => Ok(()),
+    }
 }

@@ -18,6 +18,12 @@ use serde::de::DeserializeOwned;
 pub use digest::digest;
 use store::Store;
 
+/// What a progress bar counts: parts of runs, of which each run has as many.
+pub struct Parts {
+    pub name: &'static str,
+    pub each: usize,
+}
+
 /// Executes runs, and keeps their results in a file if there is one.
 ///
 /// A *run* is whatever the caller says, as long as its serialised form holds everything that its
@@ -60,12 +66,49 @@ impl Runs {
         K: Serialize + Sync,
         R: Serialize + DeserializeOwned + Send,
     {
+        let whole = Parts {
+            name: "runs",
+            each: 1,
+        };
+        self.execute_parts(what, &whole, runs, |key, done| {
+            let result = run(key);
+            done();
+            result
+        })
+    }
+
+    /// The same for long runs: `run` calls its second argument after each of the parts.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::execute`].
+    pub fn execute_parts<K, R>(
+        &mut self,
+        what: &str,
+        parts: &Parts,
+        runs: &[K],
+        run: impl Fn(&K, &mut dyn FnMut()) -> Result<R, String> + Sync,
+    ) -> Result<Vec<R>, String>
+    where
+        K: Serialize + Sync,
+        R: Serialize + DeserializeOwned + Send,
+    {
         let mut results = self.kept(runs)?;
         let missing: Vec<usize> = (0..runs.len())
             .filter(|place| results[*place].is_none())
             .collect();
         self.reused += runs.len() - missing.len();
-        let bar = progress::bar(what, runs.len(), runs.len() - missing.len());
+        let finished = (runs.len() - missing.len()) * parts.each;
+        let bar = progress::bar(what, parts.name, runs.len() * parts.each, finished);
+        let is_shown = !bar.is_hidden();
+        let execute = |place: usize| {
+            let mut done = || {
+                if is_shown {
+                    bar.inc(1);
+                }
+            };
+            run(&runs[place], &mut done)
+        };
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
@@ -75,7 +118,7 @@ impl Runs {
                     // When nobody listens any more, no further run is begun.
                     let sender = sender;
                     while let Some(place) = missing.get(next.fetch_add(1, Ordering::Relaxed))
-                        && sender.send((*place, run(&runs[*place]))).is_ok()
+                        && sender.send((*place, execute(*place))).is_ok()
                     {}
                 });
             }
@@ -84,7 +127,6 @@ impl Runs {
                 if let (Some(store), Ok(result)) = (&mut self.store, &result) {
                     store.add(&runs[place], result)?;
                 }
-                bar.inc(1);
                 results[place] = Some(result);
             }
             Ok::<(), String>(())

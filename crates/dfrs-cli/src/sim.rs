@@ -16,6 +16,7 @@ use dfrs_sim::trace::MOST_NODES;
 use crate::input::{self, Source, SwfModel};
 use crate::options::seconds_above_0;
 use crate::outputs;
+use crate::overload;
 use crate::replay::SiteOptions;
 use crate::report::Outcome;
 use crate::runs::Runs;
@@ -131,6 +132,9 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         period: arguments.world.period(),
     };
     let mut input = input::read(&source, &arguments.policies)?;
+    if arguments.bound {
+        overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
+    }
     arguments.world.draw(&mut input.trace);
     let file = arguments.trace.display().to_string();
     input.notes += &arguments.world.notes(&file, &input.trace);

@@ -100,6 +100,29 @@ fn bad_input_is_one_line_and_code_2() {
     assert!(output.starts_with("jobs   2\n"), "{output}");
 }
 
+/// A search among jobs that pile up by the hundred thousand would take hours, unless each of them can use the
+/// whole machine.
+#[test]
+fn a_machine_that_is_far_too_small_is_refused() {
+    let scratch = Scratch::new("overload");
+    let trace = |jobs: u32| {
+        let jobs = (0..jobs).map(|id| format!("{id},{id},1,1,0,100\n"));
+        std::fs::write(scratch.0.join("many.csv"), jobs.collect::<String>()).expect("a file");
+    };
+    trace(110_000);
+    let (code, output, errors) = scratch.dfrs(&["bound", "many.csv", "--nodes", "2"]);
+    assert_eq!((code, output.as_str()), (2, ""), "{errors}");
+    let same = scratch.dfrs(&["sim", "many.csv", "--nodes=2", "--policy=FCFS", "--bound"]);
+    assert_eq!((same.0, &same.2), (2, &errors));
+    assert_eq!(
+        errors,
+        "many.csv: the machine is too small: it needs 50.0 times as long for the work as the jobs take to come; use --nodes 100 or more, or a shorter trace\n"
+    );
+    trace(10_000);
+    let found = scratch.json(&["bound", "many.csv", "--nodes", "1"]);
+    assert!(is_about(&found["bound"], 9_900.01), "{found}");
+}
+
 #[test]
 fn policies_are_compared_with_the_bound_and_with_the_best() {
     let scratch = Scratch::new("compared");

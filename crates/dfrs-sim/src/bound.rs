@@ -21,6 +21,7 @@ mod split;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use dfrs_core::Span;
 
@@ -47,32 +48,48 @@ const FEW: usize = 4;
 /// that is possible then, and never above. (It may be further below if jobs that have that stretch are
 /// due more than 70,000 years after time 0.)
 ///
-/// All sums are in whole numbers. O(jobs log jobs) as long as there are nodes for all; else a maximum
-/// flow for each try, of which there are some tens for the segment that decides.
+/// All sums are in whole numbers. O(jobs log jobs) as long as there are nodes for all, or if all can use
+/// all nodes; else a maximum flow for each try, of which there are some tens for the segment that decides.
 #[must_use]
 pub fn offline_bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
-    let instance = Instance::new(trace, nodes, stretch_bound);
-    let least = instance.least();
-    Search::bound(instance, least).value()
+    offline_bound_and_tell(trace, nodes, stretch_bound, &mut |_, _| ())
 }
 
-struct Search {
+/// The same, and tells how far it is: `tell` is called now and then with how many jobs of the trace are settled,
+/// and a bound so far, which is at most the result.
+#[must_use]
+pub fn offline_bound_and_tell(
+    trace: &Trace,
+    nodes: u32,
+    stretch_bound: Span,
+    tell: &mut dyn FnMut(usize, f64),
+) -> f64 {
+    let instance = Instance::new(trace, nodes, stretch_bound);
+    match instance.least_together() {
+        (bound, true) => bound.value(),
+        (least, false) => Search::bound(instance, least, tell).value(),
+    }
+}
+
+struct Search<'a> {
     instance: Instance,
     /// No schedule has a smaller maximum stretch than this.
     lower: Level,
     /// The segments so far can have this, which is hardly more.
     level: Level,
     sweep: Sweep,
+    tell: &'a mut dyn FnMut(usize, f64),
 }
 
-impl Search {
+impl<'a> Search<'a> {
     /// The bound of all jobs of the instance, or `lower` if that is higher.
-    fn bound(instance: Instance, lower: Level) -> Level {
+    fn bound(instance: Instance, lower: Level, tell: &'a mut dyn FnMut(usize, f64)) -> Level {
         let mut search = Self {
             instance,
             lower,
             level: lower,
             sweep: Sweep::new(PATIENCE),
+            tell,
         };
         let mut split = Split::default();
         while let Some(start) = split.until_contention(&search.instance) {
@@ -91,12 +108,14 @@ impl Search {
         let mut step = 1u64;
         let mut possible: Option<(Level, Split)> = None;
         while tried <= self.instance.most {
+            (self.tell)(start.next, self.lower.value());
             match self.sweep.run(&self.instance, tried, start) {
                 Ok(end) => possible = Some((tried, end)),
                 Err(cut) => {
                     self.lower = self.lower.max(cut.highest(&self.instance, tried));
                     step = if FEW * cut.jobs().len() <= self.sweep.jobs() {
-                        self.lower = Self::bound(self.instance.only(cut.jobs()), self.lower);
+                        let few = self.instance.only(cut.jobs());
+                        self.lower = Search::bound(few, self.lower, &mut |_, _| ());
                         1
                     } else {
                         step.saturating_mul(2)

@@ -3,18 +3,19 @@
 use dfrs_core::{JobId, Mapping, NodeIndex, Span, Time};
 use dfrs_proto::journal::{Event, EventKind, PlatformNode, VERSION, WriteError};
 
-use crate::simulate::Sink;
+use crate::simulate::{Ended, Sink};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, platform};
 
 /// The journal of one simulation, if somebody wants it.
 pub(crate) struct Journal<'a> {
     trace: &'a Trace,
     sink: Option<Sink<'a>>,
+    ended: Option<Ended<'a>>,
 }
 
 impl<'a> Journal<'a> {
-    pub fn new(trace: &'a Trace, sink: Option<Sink<'a>>) -> Self {
-        Self { trace, sink }
+    pub fn new(trace: &'a Trace, sink: Option<Sink<'a>>, ended: Option<Ended<'a>>) -> Self {
+        Self { trace, sink, ended }
     }
 
     /// Whether events go anywhere.
@@ -106,6 +107,9 @@ impl<'a> Journal<'a> {
     }
 
     pub fn finish(&mut self, t: Time, id: JobId) -> Result<(), WriteError> {
+        if let Some(ended) = &mut self.ended {
+            ended();
+        }
         self.write(t, |name| EventKind::Finish {
             job: name(id),
             outcome: Default::default(),

@@ -21,9 +21,11 @@ mod work;
 mod world;
 
 pub use batch::Batch;
-pub use bound::offline_bound;
+pub use bound::{offline_bound, offline_bound_and_tell};
 pub use mobility::{Cost, CostError, MobilityShares, SharesError};
 pub use outcome::{DecisionTimes, JobRecord, Outcome};
 pub use overload::Overload;
 pub use scheduler::{Scheduler, SchedulerError};
-pub use simulate::{Estimates, Settings, SimulationError, Sink, never_fits, simulate};
+pub use simulate::{
+    Ended, Estimates, Settings, SimulationError, Sink, never_fits, simulate, simulate_and_tell,
+};

@@ -80,6 +80,9 @@ impl Settings {
 /// Takes the events of the journal, in time order.
 pub type Sink<'a> = &'a mut dyn FnMut(&Event) -> Result<(), WriteError>;
 
+/// Is called whenever a job ends.
+pub type Ended<'a> = &'a mut dyn FnMut();
+
 /// Why a simulation did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
@@ -144,13 +147,28 @@ pub fn simulate<'a>(
     settings: &Settings,
     sink: Option<Sink<'a>>,
 ) -> Result<Outcome, SimulationError> {
+    simulate_and_tell(trace, scheduler, settings, sink, None)
+}
+
+/// The same, and tells how far it is: `ended` is called for each job of the trace once.
+///
+/// # Errors
+///
+/// See [`SimulationError`].
+pub fn simulate_and_tell<'a>(
+    trace: &'a Trace,
+    scheduler: &Scheduler,
+    settings: &Settings,
+    sink: Option<Sink<'a>>,
+    ended: Option<Ended<'a>>,
+) -> Result<Outcome, SimulationError> {
     for job in &trace.jobs {
         if let Some(why) = never_fits(job, scheduler, settings.nodes) {
             let (id, nodes) = (job.id.clone(), settings.nodes);
             return Err(SimulationError::NeverFits { id, nodes, why });
         }
     }
-    let journal = Journal::new(trace, sink);
+    let journal = Journal::new(trace, sink, ended);
     match scheduler {
         Scheduler::Batch(batch) => batch::run(trace, *batch, settings, journal),
         Scheduler::Dfrs(policy) => {

@@ -76,7 +76,7 @@ pub fn all(arguments: &Arguments, source: &Source) -> Result<Vec<Schedule>, Stri
         }
     }
     let jobs = source.trace.jobs.len();
-    let bar = &progress::bar_of("replay", "jobs", jobs * wanted.len(), 0);
+    let bar = &progress::bar("replay", "jobs", jobs * wanted.len(), 0);
     let simulated: Vec<Result<Schedule, String>> = thread::scope(|scope| {
         let handles: Vec<_> = wanted
             .into_iter()

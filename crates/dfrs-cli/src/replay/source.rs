@@ -16,6 +16,7 @@ use dfrs_sim::{Cost, JobRecord, Scheduler, never_fits};
 use super::Arguments;
 use super::show::Clock;
 use crate::overload;
+use crate::runs::progress;
 
 /// What files that are no traces are called.
 pub const DUMP: &str = "a dump of sacct";
@@ -190,22 +191,25 @@ pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
     Ok(source)
 }
 
-/// The file, decompressed where it has to be.
+/// The file, decompressed where it has to be. On a terminal it is shown how far it is read.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
     let file = path.display();
     let opened = dfrs_sim::trace::open(path).map_err(|error| {
         format!("{file}: cannot be opened: {error}; check the path and its permissions")
     })?;
-    decompressed(BufReader::with_capacity(1 << 16, opened))
+    let shown = progress::reading(path, opened);
+    decompressed(BufReader::with_capacity(1 << 16, shown))
         .map_err(|error| format!("{file}: cannot be read: {error}; is the file whole?"))
 }
 
 /// Whether this is a file (no pipe, which can be read only once) with a dump of sacct.
 pub fn is_dump(path: &Path) -> bool {
-    path.is_file()
-        && open(path)
-            .and_then(|mut input| first_line(&mut input))
-            .is_ok_and(|line| sacct::is_dump(&line))
+    let line = || {
+        let file = dfrs_sim::trace::open(path).ok()?;
+        let mut input = decompressed(BufReader::new(file)).ok()?;
+        first_line(&mut input).ok()
+    };
+    path.is_file() && line().is_some_and(|line| sacct::is_dump(&line))
 }
 
 /// The first line that is not empty, which stays in the input, as far as it can be seen.

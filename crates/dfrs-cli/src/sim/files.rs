@@ -8,7 +8,7 @@ use dfrs_core::Span;
 use dfrs_proto::journal::{Event, JournalWriter};
 use dfrs_sim::metrics::{Utilization, UtilizationStep, stretch};
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Outcome, Scheduler, Settings, SimulationError};
+use dfrs_sim::{Ended, Outcome, Scheduler, Settings, SimulationError};
 
 /// What is written while a simulation goes on.
 pub struct Wanted<'a> {
@@ -24,12 +24,13 @@ pub enum Failure {
     Simulation(SimulationError),
 }
 
-/// Simulates and writes what is wanted.
+/// Simulates, writes what is wanted, and calls `ended` for each job.
 pub fn simulate(
     wanted: &Wanted,
     trace: &Trace,
     policy: &Scheduler,
     settings: &Settings,
+    ended: Ended,
 ) -> Result<Outcome, Failure> {
     let mut journal = wanted.journal.map(create).transpose()?;
     let mut writer = journal.as_mut().map(JournalWriter::new);
@@ -45,13 +46,12 @@ pub fn simulate(
     };
     let is_wanted = wanted.journal.is_some() || wanted.utilization.is_some();
     let sink: Option<dfrs_sim::Sink> = if is_wanted { Some(&mut sink) } else { None };
-    let outcome = dfrs_sim::simulate(trace, policy, settings, sink).map_err(|error| {
-        match (error, wanted.journal) {
-            (SimulationError::Journal(error), Some(path)) => {
-                Failure::File(format!("{}: {error}", path.display()))
-            }
-            (error, _) => Failure::Simulation(error),
+    let outcome = dfrs_sim::simulate_and_tell(trace, policy, settings, sink, Some(ended));
+    let outcome = outcome.map_err(|error| match (error, wanted.journal) {
+        (SimulationError::Journal(error), Some(path)) => {
+            Failure::File(format!("{}: {error}", path.display()))
         }
+        (error, _) => Failure::Simulation(error),
     })?;
     if let (Some(path), Some(out)) = (wanted.journal, &mut journal) {
         out.flush().map_err(|error| refused(path, &error))?;

@@ -3,11 +3,11 @@
 use dfrs_core::Span;
 use dfrs_sim::metrics::{Summary, compare_with_best};
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Scheduler, Settings, offline_bound};
+use dfrs_sim::{Ended, Scheduler, Settings, offline_bound};
 use serde::Serialize;
 
 use super::{Arguments, files};
-use crate::runs::{Runs, digest};
+use crate::runs::{Parts, Runs, digest};
 
 /// All that a result depends on.
 #[derive(Serialize)]
@@ -52,8 +52,12 @@ pub fn all(
             scheduler,
         })
         .collect();
-    let mut results = runs.execute("policies", &wanted, |run| {
-        one(arguments, trace, run.scheduler, settings)
+    let jobs = Parts {
+        name: "jobs",
+        each: trace.jobs.len(),
+    };
+    let mut results = runs.execute_parts("policies", &jobs, &wanted, |run, ended| {
+        one(arguments, trace, run.scheduler, settings, ended)
     })?;
     if arguments.bound {
         let wanted = Bound {
@@ -77,6 +81,7 @@ fn one(
     trace: &Trace,
     policy: &Scheduler,
     settings: &Settings,
+    ended: Ended,
 ) -> Result<Summary, String> {
     let wanted = files::Wanted {
         journal: arguments.journal.as_deref(),
@@ -84,7 +89,7 @@ fn one(
     };
     let trace_file = arguments.trace.display();
     let outcome =
-        files::simulate(&wanted, trace, policy, settings).map_err(|error| match error {
+        files::simulate(&wanted, trace, policy, settings, ended).map_err(|error| match error {
             files::Failure::File(error) => error,
             files::Failure::Simulation(error) => format!("{trace_file}: {policy}: {error}"),
         })?;

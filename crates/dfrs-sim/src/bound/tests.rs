@@ -1,11 +1,14 @@
-//! Sweeps that repair early and late, on traces in which there is much to repair.
+//! The parts of the search against each other, on traces that give them much to do.
+
+use dfrs_core::{Span, Time};
 
 use super::instance::{Instance, Level};
 use super::split::Split;
 use super::sweep::Sweep;
-use super::{PATIENCE, Search};
+use super::{PATIENCE, PRECISION, Search};
 use crate::generate::Lublin;
 use crate::metrics::STRETCH_BOUND;
+use crate::trace::{NODE_CPU, Trace};
 
 /// Whether all jobs can have this level.
 fn is_possible(instance: &Instance, level: Level, patience: u32) -> bool {
@@ -20,17 +23,26 @@ fn is_possible(instance: &Instance, level: Level, patience: u32) -> bool {
     true
 }
 
-#[test]
-fn when_sweeps_are_repaired_is_no_matter() {
+/// Two hundred jobs that come at nine tenths of what 128 nodes can do.
+fn busy(seed: u64) -> Trace {
     let model = Lublin {
         jobs: 200,
         ..Lublin::default()
     };
+    model.trace_at_load(seed, 0.9).expect("a trace")
+}
+
+fn searched(instance: Instance, lower: Level) -> Level {
+    Search::bound(instance, lower, &mut |_, _| ())
+}
+
+#[test]
+fn when_sweeps_are_repaired_is_no_matter() {
     for seed in 1..=6 {
-        let trace = model.trace_at_load(seed, 0.9).expect("a trace");
-        let instance = || Instance::new(&trace, model.nodes, STRETCH_BOUND);
+        let trace = busy(seed);
+        let instance = || Instance::new(&trace, 128, STRETCH_BOUND);
         let least = instance().least();
-        let bound = Search::bound(instance(), least);
+        let bound = searched(instance(), least);
         assert!(bound > least, "seed {seed} tells nothing");
         let instance = instance();
         for patience in [1, 7, PATIENCE, u32::MAX] {
@@ -40,5 +52,47 @@ fn when_sweeps_are_repaired_is_no_matter() {
                 assert_eq!(found, expected, "seed {seed}, {patience}, 1/{part}");
             }
         }
+    }
+}
+
+#[test]
+fn jobs_that_can_use_all_nodes_need_no_sweep() {
+    for seed in 1..=6 {
+        let mut trace = busy(seed);
+        for job in &mut trace.jobs {
+            job.cpu = NODE_CPU;
+        }
+        let instance = || Instance::new(&trace, 1, STRETCH_BOUND);
+        let (found, is_all) = instance().least_together();
+        assert!(is_all);
+        let least = instance().least();
+        assert!(found > least, "seed {seed} tells nothing");
+        let all = searched(instance(), least);
+        let gap = found.0.abs_diff(all.0);
+        assert!(
+            gap <= found.0 / PRECISION,
+            "seed {seed}: {found:?}, {all:?}"
+        );
+    }
+}
+
+#[test]
+fn what_jobs_need_together_is_no_more_than_the_bound() {
+    for (seed, nodes) in [(1, 2), (2, 3), (3, 4)] {
+        let mut trace = busy(seed);
+        for (job, second) in trace.jobs.iter_mut().zip(0..) {
+            job.tasks = job.tasks.min(nodes);
+            job.submit = Time::from_seconds(second);
+            job.runtime = Span::from_seconds(50 + 10 * (second % 11));
+        }
+        let instance = || Instance::new(&trace, nodes, STRETCH_BOUND);
+        let (found, is_all) = instance().least_together();
+        assert!(!is_all);
+        let least = instance().least();
+        assert!(found > least, "{nodes} nodes tell nothing");
+        let all = searched(instance(), least);
+        assert!(found.0 <= all.0 + all.0 / PRECISION, "{nodes}");
+        let quickly = searched(instance(), found);
+        assert!(quickly.0.abs_diff(all.0) <= all.0 / PRECISION, "{nodes}");
     }
 }

@@ -35,7 +35,7 @@ fn order(id: &str) -> (usize, &str) {
 /// The places of all jobs by their ids. Nobody sees their order.
 #[derive(Default)]
 struct Known {
-    places: HashTable<usize>,
+    places: HashTable<u32>,
     hasher: RandomState,
 }
 
@@ -50,16 +50,16 @@ impl Known {
 
     fn find(&mut self, jobs: &[TraceJob], id: &str) -> Option<usize> {
         let hasher = &self.hasher;
-        let id_of = |place: &usize| jobs[*place].id.as_str();
+        let id_of = |place: &u32| jobs[*place as usize].id.as_str();
         let entry = self.places.entry(
             hasher.hash_one(id),
             |place| id_of(place) == id,
             |place| hasher.hash_one(id_of(place)),
         );
         match entry {
-            Entry::Occupied(earlier) => Some(*earlier.get()),
+            Entry::Occupied(earlier) => Some(*earlier.get() as usize),
             Entry::Vacant(free) => {
-                free.insert(jobs.len());
+                free.insert(u32::try_from(jobs.len()).unwrap_or(u32::MAX)); // there are fewer
                 None
             }
         }
