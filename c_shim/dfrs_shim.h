@@ -92,7 +92,7 @@ typedef struct {
 	uint32_t time_limit; /* minutes; DFRS_NO_VALUE: none, or the partition's */
 	/* A requeue sets submit_time to its own second: keep the first one. */
 	int64_t submit_time, begin_time, start_time, end_time, suspend_time; /* UNIX seconds, 0: none */
-	/* Of a running job, UNIX seconds (else 0): when it last started, was resumed or began a step; now
+	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now
 	 * while its prolog runs. Its processes may still be being launched. Of steps that a stepmgr of
 	 * the job's own keeps (SlurmctldParameters=enable_stepmgr) slurmctld knows nothing. */
 	int64_t last_launch;

@@ -173,10 +173,10 @@ static int note_step_start(void *record, void *argument)
 	return 0;
 }
 
-/* See dfrs_job_t.last_launch. A resume sets suspend_time, too. */
+/* See dfrs_job_t.last_launch. */
 static time_t last_launch(const job_record_t *job, time_t now)
 {
-	time_t newest = MAX(job->start_time, job->suspend_time);
+	time_t newest = job->start_time;
 
 	if ((job->state_reason == WAIT_PROLOG) || (job->details && job->details->prolog_running))
 		return now;

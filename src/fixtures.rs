@@ -224,10 +224,8 @@ impl Slurm for FakeSlurm {
         })
     }
     fn resume(&mut self, id: u32) -> Result<(), SlurmError> {
-        let now = self.0.borrow().updates;
         self.change(id, "resume", ObservedState::Suspended, |job| {
             job.state = ObservedState::Running;
-            job.last_launch = now;
         })
     }
     fn release_memory(&mut self, id: u32) -> Result<Vec<u64>, SlurmError> {

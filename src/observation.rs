@@ -73,8 +73,8 @@ pub struct ObservedJob {
     pub exclusive: bool,
     /// Asks for what exact placement does not cover: DFRS cannot start it.
     pub special: bool,
-    /// UNIX seconds at which it last started, came back or began a step: since when its processes may
-    /// still be being launched. 0 unless it runs.
+    /// UNIX seconds at which it last started or began a step: since when its processes may still be being
+    /// launched. 0 unless it runs.
     pub last_launch: i64,
     /// UNIX seconds at which its time limit ends it; 0: none.
     pub end_time: i64,

@@ -7,9 +7,9 @@ use dfrs_core::{Action, Plan, Span, Time};
 
 use crate::ledger::Ledger;
 
-/// The TPDS paper recommends a period of ten times what a pause costs a job (Section 5.3.2). Of that
-/// the way out is what Slurm and the nodes tell about.
-const TIMES_THE_WAY_OUT: i64 = 10;
+/// The shortest period in the TPDS paper is twice what a pause costs a job, lest jobs only come and go
+/// (Section 5.3.2). About half of that cost is the way out, which Slurm and the nodes tell about.
+const TIMES_THE_WAY_OUT: i64 = 4;
 /// But a job that does not get out (its node does not answer) puts remaps off by no more periods.
 const MOST_PERIODS: i64 = 10;
 
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn it_is_periodic_unless_jobs_take_long_to_leave() {
         assert_eq!(next_after(1), 100);
-        assert_eq!(next_after(10), 100);
-        assert_eq!(next_after(30), 300);
-        assert_eq!(next_after(100), 1000);
+        assert_eq!(next_after(25), 100);
+        assert_eq!(next_after(75), 300);
+        assert_eq!(next_after(250), 1000);
         assert_eq!(next_after(400), 1000);
     }
 

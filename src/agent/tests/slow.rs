@@ -31,9 +31,9 @@ fn turns(name: &str, parking_takes: i64) -> usize {
 #[test]
 fn the_slower_jobs_can_be_paused_the_rarer_are_the_remaps() {
     assert_eq!(turns("slow-turns-1", 0), 10, "every second period");
-    // In turn ten times as long as the other took to leave.
+    // In turn four times as long as the other took to leave.
     let slow = turns("slow-turns-10", 10);
-    assert!((1..=3).contains(&slow), "{slow} times");
+    assert!((4..=5).contains(&slow), "{slow} times");
 }
 
 /// A node on which parking takes for ever, since its job was to make room for a second one.
