@@ -42,7 +42,8 @@ pub enum Style {
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// Points (x, y) with ascending x. One that an axis cannot show breaks the line.
+    /// Points (x, y) with ascending x. One that an axis cannot show breaks the line. A series without
+    /// points is not in the legend; it only keeps its colour from others.
     pub points: Vec<(f64, f64)>,
     /// How they are drawn.
     pub style: Style,
@@ -230,8 +231,10 @@ impl Chart {
     }
 
     fn draw_legend(&self, drawing: &mut Drawing, left: f64) {
-        for (place, series) in self.series.iter().enumerate() {
-            let y = TOP + LEGEND_STEP * (count(place) + 0.5);
+        let named = self.series.iter().enumerate();
+        let named = named.filter(|(_, series)| !series.points.is_empty());
+        for (line, (place, series)) in named.enumerate() {
+            let y = TOP + LEGEND_STEP * (count(line) + 0.5);
             let ends = ((left, y), (left + SAMPLE, y));
             match series.style {
                 Style::Points => {}

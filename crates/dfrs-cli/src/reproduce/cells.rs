@@ -40,6 +40,15 @@ impl Experiment {
         }
     }
 
+    /// The published average of its first measure, if it is known.
+    pub fn published_mean(&self, set: TraceSet, policy: &str, period: Option<u32>) -> Option<f64> {
+        let measure = *self.measures.first()?;
+        match published(self.name, set, policy, period, measure, Statistic::Average)? {
+            Value::Is(value) => Some(value),
+            Value::Below(_) => None,
+        }
+    }
+
     /// Whether the paper prints anything for this set.
     pub fn is_published(&self, set: TraceSet) -> bool {
         self.policies.iter().any(|policy| {

@@ -5,15 +5,35 @@ use dfrs_report::{Axis, Chart, Series, Style};
 use super::cells::label;
 use super::experiment::{BATCH, BEST, EASY, EASY_PUBLISHED, Experiment};
 use super::measure::Measure;
-use super::published::{Statistic, Value, published};
 use super::results::Results;
 use super::traces::TraceSet;
 
 /// Averages over the load, a line for each policy. What is not DFRS is dashed.
 pub fn by_load(experiment: &Experiment, results: &Results) -> Option<Chart> {
     let measure = *experiment.measures.first()?;
+    load_chart(experiment, experiment.title, |set, policy| {
+        let spread = experiment.spread(results, set, policy, None, measure)?;
+        Some(spread.mean)
+    })
+}
+
+/// The same as published, in the same colours.
+pub fn by_load_published(experiment: &Experiment) -> Option<Chart> {
+    let title = format!("{}, as published", experiment.title);
+    load_chart(experiment, &title, |set, policy| {
+        experiment.published_mean(set, policy, None)
+    })
+}
+
+/// None if there is nothing to draw.
+fn load_chart(
+    experiment: &Experiment,
+    title: &str,
+    average: impl Fn(TraceSet, &str) -> Option<f64>,
+) -> Option<Chart> {
+    let measure = *experiment.measures.first()?;
     let mut chart = Chart::new(
-        experiment.title,
+        title,
         Axis::linear("offered load").with_ticks(
             (1..10)
                 .map(|tenths| (f64::from(tenths) / 10.0, format!("0.{tenths}")))
@@ -22,25 +42,22 @@ pub fn by_load(experiment: &Experiment, results: &Results) -> Option<Chart> {
         Axis::log(&format!("average {}", measure.title())),
     );
     for policy in experiment.policies {
-        let points: Option<Vec<(f64, f64)>> = experiment
-            .sets
-            .iter()
-            .map(|set| {
-                let TraceSet::Load(tenths) = set else {
-                    return None;
-                };
-                let spread = experiment.spread(results, *set, policy, None, measure)?;
-                Some((f64::from(*tenths) / 10.0, spread.mean))
-            })
-            .collect();
-        let series = Series::new(&label(policy), points?);
+        let points = experiment.sets.iter().filter_map(|set| {
+            let TraceSet::Load(tenths) = set else {
+                return None;
+            };
+            Some((f64::from(*tenths) / 10.0, average(*set, policy)?))
+        });
+        // One without points keeps its colour from the others.
+        let series = Series::new(&label(policy), points.collect());
         chart = chart.with(match *policy {
             BEST => series.bold(),
             policy if BATCH.contains(&policy) => series.dashed(),
             _ => series,
         });
     }
-    Some(chart)
+    let is_empty = chart.series.iter().all(|series| series.points.is_empty());
+    (!is_empty).then_some(chart)
 }
 
 /// Averages over the period on one set of traces, batch schedulers as levels, with what the text of
@@ -58,18 +75,23 @@ pub fn by_period(experiment: &Experiment, results: &Results, set: TraceSet) -> O
         let spread = experiment.spread(results, set, policy, None, measure)?;
         chart = chart.with(Series::level(&label(policy), spread.mean));
     }
-    let text = |policy: &str| {
-        let name = "tpds-underutilization";
-        published(name, set, policy, None, measure, Statistic::Average)
-    };
-    if let Some(Value::Is(value)) = text(EASY_PUBLISHED) {
+    if let Some(value) = experiment.published_mean(set, EASY_PUBLISHED, None) {
         chart = chart.with(Series::level("EASY, published", value));
     }
-    if let Some(Value::Is(value)) = text(BEST) {
-        let point = Series::new("GreedyPM*/per/…, published", vec![(600.0, value)]);
-        chart = chart.with(point.styled(Style::Points));
-    }
-    Some(chart)
+    let points = published_points(experiment, set);
+    let series = Series::new("GreedyPM*/per/…, published", points);
+    Some(chart.with(series.styled(Style::Points)))
+}
+
+/// The published averages under the recommended policy over the period.
+fn published_points(experiment: &Experiment, set: TraceSet) -> Vec<(f64, f64)> {
+    let periods = experiment.periods.iter();
+    periods
+        .filter_map(|period| {
+            let value = experiment.published_mean(set, BEST, Some(*period))?;
+            Some((f64::from(*period), value))
+        })
+        .collect()
 }
 
 /// Averages over the period, a line for each set of traces that there is.
@@ -81,7 +103,11 @@ pub fn sets_by_period(experiment: &Experiment, results: &Results) -> Option<Char
     for set in experiment.sets {
         if let Some(mut series) = curve(experiment, results, *set, measure, BEST) {
             series.name = set.title();
-            chart = chart.with(series);
+            let published = format!("{}, published", set.short_title());
+            let points = published_points(experiment, *set);
+            chart = chart
+                .with(series)
+                .with(Series::new(&published, points).styled(Style::Points));
         }
     }
     (!chart.series.is_empty()).then_some(chart)

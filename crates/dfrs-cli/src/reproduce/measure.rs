@@ -121,6 +121,19 @@ impl Measure {
         }
     }
 
+    /// Which column of the papers' tables of costs it is.
+    pub const fn cost_column(self) -> Option<usize> {
+        Some(match self {
+            Self::PauseBandwidth => 0,
+            Self::MigrationBandwidth => 1,
+            Self::PausesPerHour => 2,
+            Self::MigrationsPerHour => 3,
+            Self::PausesPerJob => 4,
+            Self::MigrationsPerJob => 5,
+            _ => return None,
+        })
+    }
+
     /// Whether it needs the offline bound.
     pub const fn needs_bound(self) -> bool {
         matches!(self, Self::DegradationFromBound)

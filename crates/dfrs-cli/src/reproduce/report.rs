@@ -56,8 +56,9 @@ fn introduction(page: &mut Page, results: &Results, settings: &str) {
     page.text(
         "The papers are M. Stillwell, F. Vivien, H. Casanova: Dynamic Fractional Resource Scheduling for HPC Workloads (IPDPS \
          2010) and Dynamic Fractional Resource Scheduling versus Batch Scheduling (IEEE TPDS 23(3), 2012). Everything here \
-         was computed by `dfrs reproduce` with the same decision code that runs in slurmctld. Published numbers are those \
-         that the papers print; what they only draw is not guessed at.",
+         was computed by `dfrs reproduce` with the same decision code that runs in slurmctld. Published numbers are those that the papers print, those of the long version of the second (research report \
+         INRIA RR-7659), and the corners of the curves in their figures, which are vector graphics: their averages are the \
+         printed ones.",
     );
     page.text(&format!(
         "This run: {settings}. Differences are given in percent up to a factor of 2 and as factors beyond; green is within \
@@ -87,6 +88,11 @@ fn show(experiment: &Experiment, results: &Results, page: &mut Page) -> Vec<(Str
             if let Some(chart) = figures::by_load(experiment, results) {
                 page.figure(&chart.to_svg(), caption);
                 drawn.push((experiment.name.into(), chart.to_svg()));
+            }
+            if let Some(chart) = figures::by_load_published(experiment) {
+                let caption = "The curves of the paper, measured in its vector graphics. Colours are those above.";
+                page.figure(&chart.to_svg(), caption);
+                drawn.push((format!("{}-published", experiment.name), chart.to_svg()));
             }
         }
         Shape::ByPeriod => {

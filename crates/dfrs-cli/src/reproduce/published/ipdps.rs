@@ -1,16 +1,13 @@
 //! Numbers of the IPDPS 2010 paper.
 
-use super::{Statistic, Value};
+use super::{Statistic, Triple, Value, pick};
 use crate::reproduce::experiment::EASY_PUBLISHED;
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
 
-/// Average, standard deviation and maximum.
-type Triple = [f64; 3];
-
 /// IPDPS 2010, Table I: average, standard deviation and maximum over the scaled traces, the unscaled
 /// ones and the weeks of HPC2N.
-const TABLE_1: [(&str, Triple, Triple, Triple); 9] = [
+pub const TABLE_1: [(&str, Triple, Triple, Triple); 9] = [
     (
         "FCFS",
         [435.32, 239.37, 1470.30],
@@ -146,24 +143,12 @@ pub fn table_1(set: TraceSet, policy: &str, statistic: Statistic) -> Option<Valu
         TraceSet::Weeks => weeks,
         _ => return None,
     };
-    Some(Value::Is(match statistic {
-        Statistic::Average => triple[0],
-        Statistic::Deviation => triple[1],
-        Statistic::Maximum => triple[2],
-    }))
+    Some(pick(*triple, statistic))
 }
 
 pub fn table_2(policy: &str, measure: Measure, statistic: Statistic) -> Option<Value> {
     let (_, columns) = TABLE_2.iter().find(|row| row.0 == policy)?;
-    let (average, maximum) = columns[match measure {
-        Measure::PauseBandwidth => 0,
-        Measure::MigrationBandwidth => 1,
-        Measure::PausesPerHour => 2,
-        Measure::MigrationsPerHour => 3,
-        Measure::PausesPerJob => 4,
-        Measure::MigrationsPerJob => 5,
-        _ => return None,
-    }];
+    let (average, maximum) = columns[measure.cost_column()?];
     match statistic {
         Statistic::Average => Some(Value::Is(average)),
         Statistic::Maximum => Some(Value::Is(maximum)),

@@ -43,9 +43,9 @@ fn finding(results: &Results) -> Option<Table> {
         ),
         (
             EASY_PUBLISHED,
-            [Some(10_098.0), Some(1007.0), Some(0.351), Some(4368.0)],
+            [Some(10_098.0), Some(1007.0), Some(0.386), Some(4368.0)],
         ),
-        (EASY, [Some(3810.0), Some(148.0), Some(0.112), Some(1633.0)]),
+        (EASY, [Some(3810.0), Some(148.0), Some(0.253), Some(1633.0)]),
         (BEST, [None, Some(1.77), Some(0.4995), Some(4.6)]),
     ];
     let measures = [
@@ -58,7 +58,8 @@ fn finding(results: &Results) -> Option<Table> {
     heads.extend(measures.iter().flat_map(|_| ["theirs", "here"]));
     let mut table = Table::new(
         "Averages over the unscaled synthetic traces, with a penalty of 300 s. “theirs”: with the authors' published \
-         simulator on 100 other traces of the same model, and for EASY as defined with backfilling by both rules.",
+         simulator on 100 other traces of the same model, for EASY as defined with backfilling by both rules, and with the first \
+         job of the queue counted in the demand, which it forgets under EASY (without it: 0.351 and 0.112).",
         &heads,
     )
     .group("", 1);

@@ -29,6 +29,13 @@ pub fn averages(experiment: &Experiment, results: &Results) -> Option<Table> {
                 .iter()
                 .map(|set| average(experiment, results, *set, policy, None, measure));
             table.row([Cell::text(label(policy))].into_iter().chain(cells));
+            let published = experiment
+                .sets
+                .iter()
+                .map(|set| published_average(experiment, *set, policy, None));
+            if let Some(cells) = published.collect::<Option<Vec<Cell>>>() {
+                table.row([Cell::text(PUBLISHED)].into_iter().chain(cells));
+            }
         }
         return Some(table);
     }
@@ -51,6 +58,15 @@ pub fn averages(experiment: &Experiment, results: &Results) -> Option<Table> {
                 .map(|period| average(experiment, results, set, policy, Some(*period), measure));
             let names = [Cell::text(set.short_title()), Cell::text(label(policy))];
             table.row(names.into_iter().chain(cells));
+            let published = experiment
+                .periods
+                .iter()
+                .take(if is_batch { 1 } else { usize::MAX })
+                .map(|period| published_average(experiment, set, policy, Some(*period)));
+            if let Some(cells) = published.collect::<Option<Vec<Cell>>>() {
+                let names = [Cell::text(""), Cell::text(PUBLISHED)];
+                table.row(names.into_iter().chain(cells));
+            }
         }
     }
     Some(table)
@@ -66,4 +82,18 @@ fn average(
 ) -> Cell {
     let spread = experiment.spread(results, set, policy, period, measure);
     Cell::number(spread.map_or("–".into(), |spread| show(measure, spread.mean)))
+}
+
+/// What stands before the published values of the row above.
+const PUBLISHED: &str = "… published";
+
+fn published_average(
+    experiment: &Experiment,
+    set: TraceSet,
+    policy: &str,
+    period: Option<u32>,
+) -> Option<Cell> {
+    let measure = *experiment.measures.first()?;
+    let value = experiment.published_mean(set, policy, period)?;
+    Some(Cell::number(show(measure, value)))
 }
