@@ -3,18 +3,13 @@
 //! last, the nodes have done, and the slurmctld that starts again does not know. Slurm is brought up to
 //! the ledger here; at any other time the ledger follows Slurm (`sync`).
 
-use dfrs_core::{Span, Time};
+use dfrs_core::Time;
 
 use dfrs_proto::conf::Config;
 
 use crate::ledger::{Ledger, Phase, Record};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::sync::{after_loss, what_it_holds};
-
-/// A job whose start was forgotten starts no earlier again: its nodes are told to end what they run of it.
-/// While slurmd knows of it, the new one is a second one there, and Slurm drains the node ("Duplicate
-/// jobid").
-const UNTIL_ENDED: Span = Span(15_000_000);
 
 /// What Slurm has forgotten of a job.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,7 +42,6 @@ pub fn recover(
         };
         let left_behind = matches!(phase, Phase::Requeued { .. });
         if left_behind {
-            record.not_before = Time(now.0 + UNTIL_ENDED.0);
             // It is decided about as it was at its submission.
             record.admitted = false;
         }

@@ -19,6 +19,9 @@ pub struct Changes {
     pub ended: Vec<(u32, Record)>,
     /// Somewhere a place became free by other ways than DFRS's own.
     pub freed: bool,
+    /// Jobs that Slurm took from their nodes without ending them there: it takes a node for down whose
+    /// slurmd may still be at work.
+    pub left_behind: Vec<u32>,
 }
 
 /// Updates `ledger`, in which virtual times are counted up to `now` already.
@@ -62,6 +65,11 @@ fn sync_job(
     let had_place = matches!(record.phase, Phase::Running);
     let phase = next_phase(record, job, config);
     if let Some(phase) = phase {
+        let was_ended =
+            job.completing || matches!(record.phase, Phase::Warned { .. } | Phase::Requeued { .. });
+        if matches!(phase, Phase::Requeued { .. }) && !was_ended {
+            changes.left_behind.push(job.id);
+        }
         changes.freed |= had_place;
         record.phase = phase;
     }

@@ -15,6 +15,9 @@ use crate::sync::sync;
 const CORES_INTERVAL: Span = Span(10 * SECOND);
 /// Tasks of an array that have records of their own at a time.
 const ARRAY_TASKS: u32 = 100;
+/// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
+/// ("Duplicate jobid"). So long nodes have to end the former one.
+const UNTIL_ENDED: Span = Span(10 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
@@ -63,6 +66,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let changes = sync(&mut self.ledger, observation, &self.config, now);
         self.freed |= changes.freed;
+        for job in changes.left_behind {
+            self.end_left_behind(job, now);
+        }
         for (id, record) in changes.ended {
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.ended.push((id, record, outcome));
@@ -75,13 +81,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let text =
                 format!("job {job}: slurmctld was killed before it had kept that the job {what}");
             self.slurm.log(Level::Info, &text);
-            if !forgotten.left_behind {
-                continue;
+            if forgotten.left_behind {
+                self.end_left_behind(job, now);
             }
-            if let Err(problem) = self.slurm.abort_left_behind(job) {
-                let text = format!("job {job}: its nodes were not told to end it: {problem}");
-                self.slurm.log(Level::Error, &text);
-            }
+        }
+    }
+
+    /// Nodes are told to end what they run of a job that Slurm shows as waiting, and the job starts no
+    /// earlier again than they have.
+    fn end_left_behind(&mut self, job: u32, now: Time) {
+        if let Some(record) = self.ledger.jobs.get_mut(&job) {
+            record.not_before = Time(now.0 + UNTIL_ENDED.0);
+        }
+        if let Err(problem) = self.slurm.abort_left_behind(job) {
+            let text = format!("job {job}: its nodes were not told to end it: {problem}");
+            self.slurm.log(Level::Error, &text);
         }
     }
 

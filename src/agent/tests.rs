@@ -466,12 +466,13 @@ fn a_job_that_lost_its_node_starts_again_from_nothing() {
     story.run(20);
     story.slurm.0.borrow_mut().lose_node(1);
     story.calls();
-    story.run(3);
+    story.run(8);
+    assert_eq!(story.calls(), ["abort 1"], "slurmd may be at work there");
+    story.run(4);
     assert_eq!(
         story.calls(),
         ["clear 1", "start 1"],
-        "at once, not after Slurm's two minutes"
+        "not after Slurm's two minutes"
     );
-    story.run(1);
     assert_eq!(story.state(1), ObservedState::Running);
 }

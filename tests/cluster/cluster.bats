@@ -262,6 +262,17 @@ teardown() {
 	wait_until 30 node_is_idle n4
 }
 
+@test "a node that is only said to be down loses its jobs, not its place in the cluster" {
+	job=$(submit --ntasks=1 --nodelist=n3 --mem=500 -- "sleep 15; hostname")
+	wait_for_state "$job" RUNNING 30
+	sleep 1
+	controller scontrol update nodename=n3 state=down reason=test
+	controller scontrol update nodename=n3 state=resume
+	wait_for_state "$job" COMPLETED 60
+	nodes_are_idle
+	[ "$(controller scontrol show job "$job" | grep -o 'Restarts=[0-9]*')" = Restarts=1 ]
+}
+
 @test "the journal of all this is valid" {
 	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
