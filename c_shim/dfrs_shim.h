@@ -212,9 +212,10 @@ int dfrs_job_requeue(uint32_t job_id);
 /* After a requeue: lets it start before Slurm's own delay has passed. EAGAIN: not everything of the
  * former run is gone yet, see DFRS_JOB_COMPLETING and DFRS_JOB_STEPS_ALIVE. */
 int dfrs_job_clear_begin_time(uint32_t job_id);
-/* Ends whatever the nodes of its partition still run, or remember, of a pending job. A slurmd that once
- * had a job's batch script takes the same job's next one for a second copy until it is told this. */
-int dfrs_job_abort_left_behind(uint32_t job_id);
+/* Ends whatever a node still runs, or remembers, of a pending job. A slurmd that once had a job's batch
+ * script takes the same job's next one for a second copy until it is told this. Said once: said again
+ * to a node that did not answer, it would end the job's next run. */
+int dfrs_job_abort_left_behind(uint32_t job_id, const char *node);
 /* Running and suspended jobs of these partitions whose cores Slurm counts (after a restart, a
  * reconfigure, an operator's resume) are hidden from it again. Returns how many. Cheap when there is
  * nothing to do: call it in every pass before starting jobs. */

@@ -101,22 +101,27 @@ int dfrs_job_clear_begin_time(uint32_t job_id)
 	return rc;
 }
 
-static int abort_left_behind(job_record_t *job)
+/* abort_job_on_nodes() would say it again every minute. */
+static int abort_left_behind(job_record_t *job, const char *name)
 {
-	if (!job || !job->part_ptr || !job->part_ptr->node_bitmap)
+	node_record_t *node = find_node_record((char *) name);
+
+	if (!job || !job->details)
 		return ESLURM_INVALID_JOB_ID;
+	if (!node)
+		return ESLURM_INVALID_NODE_NAME;
 	if (!IS_JOB_PENDING(job))
 		return ESLURM_JOB_NOT_PENDING;
-	abort_job_on_nodes(job, job->part_ptr->node_bitmap);
+	abort_job_on_node(job->job_id, job, node->name);
 	return SLURM_SUCCESS;
 }
 
-int dfrs_job_abort_left_behind(uint32_t job_id)
+int dfrs_job_abort_left_behind(uint32_t job_id, const char *node)
 {
 	int rc;
 
 	dfrs_lock_write();
-	rc = abort_left_behind(dfrs_find_job(job_id));
+	rc = abort_left_behind(dfrs_find_job(job_id), node);
 	dfrs_unlock_write();
 	return rc;
 }

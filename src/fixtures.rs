@@ -267,8 +267,13 @@ impl Slurm for FakeSlurm {
             job.restarts += 1;
         })
     }
-    fn abort_left_behind(&mut self, id: u32) -> Result<(), SlurmError> {
-        self.change(id, "abort", ObservedState::Pending, |_| {})
+    fn abort_left_behind(&mut self, id: u32, node: &str) -> Result<(), SlurmError> {
+        self.change(
+            id,
+            &format!("abort on {node}"),
+            ObservedState::Pending,
+            |_| {},
+        )
     }
     fn clear_begin_time(&mut self, id: u32) -> Result<(), SlurmError> {
         self.change(id, "clear", ObservedState::Pending, |_| {})

@@ -137,6 +137,9 @@ pub struct Record {
     pub not_before: Time,
     /// The policy has had its say about its submission.
     pub admitted: bool,
+    /// Where it was when it was last seen running or suspended.
+    #[serde(default)]
+    pub last_place: Placement,
     /// What the journal says of it.
     #[serde(default)]
     pub shown: Shown,
@@ -162,6 +165,7 @@ impl Record {
             moves: Vec::new(),
             not_before: Time(0),
             admitted: false,
+            last_place: Placement::default(),
             shown: Shown::Unknown,
             shown_share: None,
         }

@@ -150,8 +150,8 @@ impl Slurm for Calls {
         shim::job_requeue(job)
     }
 
-    fn abort_left_behind(&mut self, job: u32) -> Result<(), SlurmError> {
-        shim::job_abort_left_behind(job)
+    fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
+        shim::job_abort_left_behind(job, node)
     }
 
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError> {

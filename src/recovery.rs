@@ -40,6 +40,9 @@ pub fn recover(
         let Some((phase, what)) = phase_before(record, job, observation, config, now) else {
             continue;
         };
+        if let Phase::Starting { placement, .. } = &record.phase {
+            record.last_place = placement.clone();
+        }
         let left_behind = matches!(phase, Phase::Requeued { .. });
         if left_behind {
             // It is decided about as it was at its submission.

@@ -76,8 +76,8 @@ pub trait Slurm {
     fn warn(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Requeues a running job.
     fn requeue(&mut self, job: u32) -> Result<(), SlurmError>;
-    /// Ends what nodes still run, or remember, of a pending job that Slurm takes for never started.
-    fn abort_left_behind(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Ends what a node still runs, or remembers, of a pending job that Slurm takes for not running.
+    fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError>;
     /// Lets a requeued job start before Slurm's own delay has passed.
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Hides the cores of running jobs from Slurm's CPU accounting again.

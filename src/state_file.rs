@@ -28,10 +28,15 @@ pub struct State {
     #[serde(default)]
     pub journal: Option<PathBuf>,
     /// slurmctld ended in order after this, and kept its own state as well.
-    #[serde(default)]
+    #[serde(default = "in_order")]
     pub in_order: bool,
     /// The jobs.
     pub ledger: Ledger,
+}
+
+/// Older plugins did not say.
+fn in_order() -> bool {
+    true
 }
 
 impl State {

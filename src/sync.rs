@@ -73,6 +73,9 @@ fn sync_job(
         changes.freed |= had_place;
         record.phase = phase;
     }
+    if matches!(job.state, ObservedState::Running | ObservedState::Suspended) {
+        record.last_place = Placement::of_job(job, observation);
+    }
     if job.state != ObservedState::Running {
         record.share = Yield(0.0);
     }

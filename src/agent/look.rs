@@ -17,7 +17,7 @@ const CORES_INTERVAL: Span = Span(10 * SECOND);
 const ARRAY_TASKS: u32 = 100;
 /// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
 /// ("Duplicate jobid"). So long nodes have to end the former one.
-const UNTIL_ENDED: Span = Span(10 * SECOND);
+const UNTIL_ENDED: Span = Span(20 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
@@ -55,24 +55,28 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             observation = self.slurm.observe()?;
         }
         self.count_until(now);
-        self.catch_up(&observation, now);
+        // Where others start these jobs, they may be running again by now.
+        if full && std::mem::take(&mut self.recovers) {
+            self.recover(&observation, now);
+        }
+        for job in self.catch_up(&observation, now) {
+            if full {
+                self.end_left_behind(job, now);
+            }
+        }
         Ok(observation)
     }
 
-    /// Brings the ledger in line with what was seen.
-    pub(super) fn catch_up(&mut self, observation: &Observation, now: Time) {
-        if std::mem::take(&mut self.recovers) {
-            self.recover(observation, now);
-        }
+    /// Brings the ledger in line with what was seen. Returns the jobs that their nodes may still run while
+    /// Slurm shows them as waiting.
+    pub(super) fn catch_up(&mut self, observation: &Observation, now: Time) -> Vec<u32> {
         let changes = sync(&mut self.ledger, observation, &self.config, now);
         self.freed |= changes.freed;
-        for job in changes.left_behind {
-            self.end_left_behind(job, now);
-        }
         for (id, record) in changes.ended {
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.ended.push((id, record, outcome));
         }
+        changes.left_behind
     }
 
     fn recover(&mut self, observation: &Observation, now: Time) {
@@ -87,15 +91,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Nodes are told to end what they run of a job that Slurm shows as waiting, and the job starts no
-    /// earlier again than they have.
+    /// A job's last nodes are told to end what they run of it, and it starts no earlier again than they
+    /// have.
     fn end_left_behind(&mut self, job: u32, now: Time) {
-        if let Some(record) = self.ledger.jobs.get_mut(&job) {
-            record.not_before = Time(now.0 + UNTIL_ENDED.0);
-        }
-        if let Err(problem) = self.slurm.abort_left_behind(job) {
-            let text = format!("job {job}: its nodes were not told to end it: {problem}");
-            self.slurm.log(Level::Error, &text);
+        let Some(record) = self.ledger.jobs.get_mut(&job) else {
+            return;
+        };
+        record.not_before = Time(now.0 + UNTIL_ENDED.0);
+        for spot in &record.last_place.0 {
+            if let Err(problem) = self.slurm.abort_left_behind(job, &spot.node) {
+                let text = format!("job {job}: {} was not told to end it: {problem}", spot.node);
+                self.slurm.log(Level::Error, &text);
+            }
         }
     }
 

@@ -466,8 +466,12 @@ fn a_job_that_lost_its_node_starts_again_from_nothing() {
     story.run(20);
     story.slurm.0.borrow_mut().lose_node(1);
     story.calls();
-    story.run(8);
-    assert_eq!(story.calls(), ["abort 1"], "slurmd may be at work there");
+    story.run(18);
+    assert_eq!(
+        story.calls(),
+        ["abort on n0 1"],
+        "slurmd may be at work there"
+    );
     story.run(4);
     assert_eq!(
         story.calls(),

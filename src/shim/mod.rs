@@ -327,14 +327,15 @@ pub fn job_requeue(job: u32) -> Result<(), SlurmError> {
     result(unsafe { bindings::dfrs_job_requeue(job) })
 }
 
-/// Ends what nodes still run of a pending job of which slurmctld has forgotten that it ran.
+/// Ends what a node still runs of a pending job that slurmctld takes for not running.
 ///
 /// # Errors
 ///
-/// It is not pending, or not there.
-pub fn job_abort_left_behind(job: u32) -> Result<(), SlurmError> {
-    // SAFETY: takes numbers only.
-    result(unsafe { bindings::dfrs_job_abort_left_behind(job) })
+/// It is not pending, or not there, or the node is not.
+pub fn job_abort_left_behind(job: u32, node: &str) -> Result<(), SlurmError> {
+    let node = c_string(node);
+    // SAFETY: the string outlives the call, which only reads it.
+    result(unsafe { bindings::dfrs_job_abort_left_behind(job, node.as_ptr()) })
 }
 
 /// Lets a requeued job start before Slurm's own delay has passed.

@@ -72,7 +72,7 @@ fn a_forgotten_suspension_is_repeated_and_its_memory_released() {
     story.run(1);
     let calls = story.calls();
     assert!(
-        calls.starts_with(&["abort 2".into(), "suspend 1".into()]),
+        calls.starts_with(&["abort on n0 2".into(), "suspend 1".into()]),
         "{calls:?}"
     );
     assert!(calls.contains(&"release 1".into()), "{calls:?}");
@@ -82,8 +82,11 @@ fn a_forgotten_suspension_is_repeated_and_its_memory_released() {
 fn a_forgotten_start_is_repeated_when_its_processes_are_gone_for_sure() {
     let (mut story, kept) = one_parked_for_the_other("forgot-start");
     story.kill_and_start_with(kept);
-    story.run(10);
-    assert_eq!((story.count("abort 2"), story.count("start 2")), (1, 0));
+    story.run(15);
+    assert_eq!(
+        (story.count("abort on n0 2"), story.count("start 2")),
+        (1, 0)
+    );
     story.run(60);
     assert_eq!(story.count("start 2"), 1);
 }
@@ -104,4 +107,16 @@ fn a_slurmctld_that_ended_in_order_is_believed() {
         "an administrator's doing"
     );
     assert!(story.calls().is_empty());
+}
+
+#[test]
+fn in_shadow_no_node_is_told_to_end_anything() {
+    let (mut story, kept) = one_parked_for_the_other("forgot-in-shadow");
+    let mut shadow = config();
+    shadow.mode = dfrs_proto::conf::Mode::Shadow;
+    story.slurm.0.borrow_mut().jobs = kept;
+    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
+    story.breaker = Story::open(&slurm, &daemons, shadow, &story.state, story.now);
+    story.run(30);
+    assert_eq!(story.count("abort on n0 2"), 0);
 }
