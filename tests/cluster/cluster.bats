@@ -170,7 +170,8 @@ teardown() {
 	wait_for_state "$old" SUSPENDED 30
 	wait_for_state "$new" RUNNING 30
 	waiting=$(submit --ntasks=1 --nodelist=n2 --mem=900 --comment=dfrs:never -- "hostname")
-	sleep 6
+	# By then Slurm has kept this submission.
+	sleep 8
 	controller /opt/cluster/service slurmctld kill
 	sleep 1
 	controller /opt/cluster/service slurmctld start
@@ -183,8 +184,11 @@ teardown() {
 	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 20 --rate $rate --memory 100")
 	wait_for_state "$old" RUNNING 30
 	sleep 6
-	# Slurm keeps this submission at once, and what follows five seconds later.
-	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 --begin=now+2 -- "sleep 5")
+	# Slurm keeps what changed at most every five seconds: this submission, then the new name of the old
+	# job, and what DFRS does next not before the kill.
+	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 --begin=now+7 -- "sleep 5")
+	sleep 5.2
+	controller scontrol update jobid="$old" name=kept
 	wait_for_state "$new" RUNNING 30
 	controller /opt/cluster/service slurmctld kill
 	sleep 1
