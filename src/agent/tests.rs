@@ -121,6 +121,19 @@ impl Drop for Story {
     }
 }
 
+/// A job of one task with so much memory, MiB.
+fn sized(id: u32, memory: u64) -> ObservedJob {
+    ObservedJob {
+        memory,
+        ..job(id, 1)
+    }
+}
+
+/// A job that leaves no room for another on its node.
+fn large(id: u32) -> ObservedJob {
+    sized(id, 900)
+}
+
 #[test]
 fn jobs_start_at_once_and_share_a_node() {
     let mut story = Story::new("share", 1);

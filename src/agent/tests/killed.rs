@@ -26,14 +26,6 @@ impl Story {
     }
 }
 
-/// A job that leaves no room for another on its node.
-fn large(id: u32) -> ObservedJob {
-    ObservedJob {
-        memory: 900,
-        ..job(id, 1)
-    }
-}
-
 /// Job 1 is parked for job 2, on the only node. With it what Slurm showed before.
 fn one_parked_for_the_other(name: &str) -> (Story, Kept) {
     let mut story = Story::new(name, 1);

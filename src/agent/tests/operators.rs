@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// A job that has a node for itself.
-fn large(id: u32) -> ObservedJob {
-    ObservedJob {
-        memory: 900,
-        ..job(id, 1)
-    }
-}
-
 /// The first job is parked for the second, and `scontrol resume 1` comes while it waits for the
 /// memory of the second, which is still being parked for it.
 fn resumed_on_its_way_back(name: &str) -> Story {

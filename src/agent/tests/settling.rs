@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// A job that has a node for itself.
-fn large(id: u32) -> ObservedJob {
-    ObservedJob {
-        memory: 900,
-        ..job(id, 1)
-    }
-}
-
 /// Every kind of job is left alone until its time is over.
 #[test]
 fn a_job_is_not_paused_before_it_has_settled() {

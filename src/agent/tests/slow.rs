@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// A job with so much memory.
-fn sized(id: u32, memory: u64) -> ObservedJob {
-    ObservedJob {
-        memory,
-        ..job(id, 1)
-    }
-}
-
 /// How often the first of two jobs that take turns on a node is parked in 400 s, with a remap every
 /// 20 s, if parking takes so many seconds.
 fn turns(name: &str, parking_takes: i64) -> usize {
