@@ -191,7 +191,7 @@ fn utilization_over_time_is_written() {
     ]);
     assert_eq!((code, errors.as_str()), (0, ""));
     let used = std::fs::read_to_string(scratch.0.join("used.csv")).expect("a file");
-    assert_eq!(used, "time,demand,used\n0,1,1\n200,0,0\n");
+    assert_eq!(used, "time,demand,used,stalled\n0,1,1,0\n200,0,0,0\n");
     let (code, output, _) = scratch.dfrs(&["check", "journal"]);
     assert_eq!(code, 0, "{output}");
     let (code, _, errors) = scratch.dfrs(&[

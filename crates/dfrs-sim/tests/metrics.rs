@@ -18,9 +18,9 @@ fn steps(run: &common::Run) -> Vec<UtilizationStep> {
     steps
 }
 
-fn told(steps: &[UtilizationStep]) -> Vec<(f64, f64, f64)> {
+fn told(steps: &[UtilizationStep]) -> Vec<(f64, f64, f64, f64)> {
     let told = steps.iter();
-    told.map(|step| (step.time.seconds(), step.demand, step.used))
+    told.map(|step| (step.time.seconds(), step.demand, step.used, step.stalled))
         .collect()
 }
 
@@ -44,15 +44,15 @@ fn a_pause_by_the_hour_the_job_and_the_second() {
     close(found.max_stretch_10s, 1.31);
     close(found.max_stretch_30s, 1.31);
     close(found.normalized_underutilization, 305.0 / 1005.0);
-    // While the short one has the node, all of it is demanded; the stall uses nothing.
+    // While the short one has the node, all of it is demanded; the stall uses nothing, and holds all.
     assert_eq!(
         told(&steps(&run)),
         [
-            (0.0, 1.0, 1.0),
-            (100.0, 1.0, 0.5),
-            (110.0, 1.0, 0.0),
-            (410.0, 1.0, 1.0),
-            (1310.0, 0.0, 0.0),
+            (0.0, 1.0, 1.0, 0.0),
+            (100.0, 1.0, 0.5, 0.0),
+            (110.0, 1.0, 0.0, 1.0),
+            (410.0, 1.0, 1.0, 0.0),
+            (1310.0, 0.0, 0.0, 0.0),
         ]
     );
 }
@@ -149,7 +149,7 @@ proptest! {
             prop_assert!((found - expected).abs() <= 1e-6 * (1.0 + expected), "{found}, {expected}");
         }
         for step in &steps {
-            prop_assert!(step.used <= step.demand + 1e-9, "{step:?}");
+            prop_assert!(step.used + step.stalled <= step.demand + 1e-9, "{step:?}");
         }
         if let Some(last) = steps.last() {
             prop_assert_eq!((last.demand, last.used), (0.0, 0.0));

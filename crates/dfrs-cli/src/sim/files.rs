@@ -69,7 +69,7 @@ impl From<String> for Failure {
     }
 }
 
-/// CPU demanded and used over time, a line for each change. Times are seconds, CPU is in nodes.
+/// CPU demanded, used and held by jobs that stall over time, a line for each change. Times are seconds, CPU is in nodes.
 struct UsageFile {
     out: BufWriter<File>,
     utilization: Utilization,
@@ -79,7 +79,7 @@ struct UsageFile {
 impl UsageFile {
     fn create(path: &Path) -> Result<Self, String> {
         let mut out = create(path)?;
-        writeln!(out, "time,demand,used").map_err(|error| refused(path, &error))?;
+        writeln!(out, "time,demand,used,stalled").map_err(|error| refused(path, &error))?;
         Ok(Self {
             out,
             utilization: Utilization::default(),
@@ -101,7 +101,11 @@ impl UsageFile {
     fn write(&mut self) -> io::Result<()> {
         for step in self.steps.drain(..) {
             let time = step.time.seconds();
-            writeln!(self.out, "{time},{},{}", step.demand, step.used)?;
+            writeln!(
+                self.out,
+                "{time},{},{},{}",
+                step.demand, step.used, step.stalled
+            )?;
         }
         Ok(())
     }

@@ -14,6 +14,8 @@ pub struct UtilizationStep {
     pub demand: f64,
     /// What they use to make progress. Jobs that hold their place and stall use nothing.
     pub used: f64,
+    /// What is allocated to jobs that stall: they came back or moved, and make no progress yet.
+    pub stalled: f64,
 }
 
 /// What of a job matters.
@@ -126,14 +128,20 @@ impl Utilization {
         };
         let sum = |parts: &mut dyn Iterator<Item = f64>| parts.fold(0.0, |sum, part| sum + part);
         let mut needs = self.jobs.values().map(|job| job.need);
-        let running = self.jobs.values();
-        let running = running.filter(|job| job.runs && job.stalled_until.is_none());
+        let allocated = |stalls: bool| {
+            let running = self.jobs.values().filter(|job| job.runs);
+            let those = running.filter(move |job| job.stalled_until.is_some() == stalls);
+            those.map(|job| job.need * job.share)
+        };
         let step = UtilizationStep {
             time,
             demand: sum(&mut needs).min(self.capacity),
-            used: sum(&mut running.map(|job| job.need * job.share)),
+            used: sum(&mut allocated(false)),
+            stalled: sum(&mut allocated(true)),
         };
-        let same = |last: &UtilizationStep| (last.demand, last.used) == (step.demand, step.used);
+        let same = |last: &UtilizationStep| {
+            (last.demand, last.used, last.stalled) == (step.demand, step.used, step.stalled)
+        };
         if !self.last.as_ref().is_some_and(same) {
             steps.push(step);
             self.last = Some(step);
