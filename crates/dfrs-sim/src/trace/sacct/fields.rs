@@ -196,6 +196,20 @@ pub(super) fn count(text: &[u8], name: &str) -> Result<Option<u32>, String> {
         .ok_or_else(|| format!("{name} is {}, expected is a whole number", shown(text)))
 }
 
+/// A number of nodes; none if empty. sacct writes `AllocNodes` with a unit where that is exact: 1024 as
+/// `1K`, 1536 as `1.50K`.
+pub(super) fn nodes(text: &[u8]) -> Result<Option<u32>, String> {
+    let [number @ .., b'K'] = text else {
+        return count(text, "NNodes");
+    };
+    decimal(number, 3)
+        .and_then(|thousandths| thousandths.checked_mul(1024))
+        .filter(|thousandths| thousandths % 1000 == 0)
+        .and_then(|thousandths| u32::try_from(thousandths / 1000).ok())
+        .map(Some)
+        .ok_or_else(|| format!("NNodes is {}, expected is for example 1K", shown(text)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,6 +313,31 @@ mod tests {
         ] {
             assert!(requested_memory(bad.as_bytes()).is_err(), "{bad}");
             assert!(max_rss(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn nodes_have_units() {
+        for (text, expected) in [
+            ("1024", 1024),
+            ("1K", 1024),
+            ("1.50K", 1536),
+            ("20K", 20_480),
+        ] {
+            assert_eq!(nodes(text.as_bytes()), Ok(Some(expected)), "{text}");
+        }
+        assert_eq!(nodes(b""), Ok(None));
+        for bad in [
+            "K",
+            "1.01K",
+            "-1K",
+            "1KK",
+            "1M",
+            "4194304K",
+            "9999999999999999K",
+            "1.5",
+        ] {
+            assert!(nodes(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 

@@ -125,7 +125,7 @@ impl Records {
         let eligible = fields::time(field(Column::Eligible), "Eligible")?;
         let start = fields::time(field(Column::Start), "Start")?;
         let end = fields::time(field(Column::End), "End")?;
-        let nodes = fields::count(field(Column::Nodes), "NNodes")?.unwrap_or(0);
+        let nodes = fields::nodes(field(Column::Nodes))?.unwrap_or(0);
         let cpus = fields::count(field(Column::Cpus), "NCPUS")?.unwrap_or(0);
         let requested = fields::requested_memory(field(Column::RequestedMemory))?;
         let allocated = fields::allocated_memory(field(Column::AllocatedTres))?;
@@ -194,7 +194,7 @@ impl Records {
     fn measured_memory(&self, fields: &[&[u8]], has_tasks: bool) -> Result<Option<Bytes>, String> {
         let field = |column| self.columns.field(fields, column);
         let largest = fields::max_rss(field(Column::MaxRss))?;
-        let nodes = fields::count(field(Column::Nodes), "NNodes")?.unwrap_or(1);
+        let nodes = fields::nodes(field(Column::Nodes))?.unwrap_or(1);
         let cpus = fields::count(field(Column::Cpus), "NCPUS")?.unwrap_or(1);
         let tasks = fields::count(field(Column::Tasks), "NTasks")?.filter(|tasks| *tasks > 0);
         // Without a number of tasks, as many as there are CPUs: never too little memory.
