@@ -1,6 +1,8 @@
 //! What was assumed, what was left out, and what no replay can know.
 
+use dfrs_core::Span;
 use dfrs_report::{Cell, Page, Table};
+use dfrs_sim::Cost;
 use dfrs_sim::trace::{NODE_MEMORY, Trace};
 
 use crate::replay::show::{number, percent, significant};
@@ -75,6 +77,20 @@ fn unlimited(trace: &Trace) -> Option<String> {
     })
 }
 
+/// A cost in words.
+fn seconds(cost: Cost) -> String {
+    let fixed = format!("{} s", cost.fixed.seconds());
+    let memory = format!(
+        "{} s for each GB of its memory on a node",
+        cost.per_gigabyte.seconds()
+    );
+    match (cost.fixed, cost.per_gigabyte) {
+        (_, Span::ZERO) => fixed,
+        (Span::ZERO, _) => memory,
+        _ => format!("{fixed} and {memory}"),
+    }
+}
+
 fn swap(arguments: &Arguments) -> String {
     #[allow(clippy::cast_precision_loss)] // to be looked at
     let share = arguments.swap.0 as f64 / NODE_MEMORY.0 as f64;
@@ -88,8 +104,25 @@ fn costs(arguments: &Arguments) -> String {
         (arguments.checkpoint_cost, "checkpointed"),
     ] {
         if let Some(cost) = cost {
-            text += &format!(", if it was {what}: {cost} s");
+            text += &format!(", if it was {what}: {}", seconds(cost));
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_has_its_unit_once() {
+        let told = |cost: &str| seconds(cost.parse().expect("a cost"));
+        assert_eq!(told("30"), "30 s");
+        assert_eq!(told("0"), "0 s");
+        assert_eq!(told("0.5/GB"), "0.5 s for each GB of its memory on a node");
+        assert_eq!(
+            told("30+2/GB"),
+            "30 s and 2 s for each GB of its memory on a node"
+        );
+    }
 }
