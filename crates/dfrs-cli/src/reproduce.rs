@@ -20,6 +20,7 @@ use crate::report::Outcome;
 use crate::runs::Runs;
 use experiment::{Experiment, all};
 use results::Results;
+use tables::counted;
 use traces::{ALL_TRACES, Traces};
 
 /// Reproduces the tables and figures of the DFRS papers.
@@ -116,12 +117,13 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
 fn settings(arguments: &Arguments, count: u32, traces: &Traces) -> String {
     let weeks = traces.of(traces::TraceSet::Weeks).len();
     let real = if traces.has_real() {
-        format!("{weeks} weeks of HPC2N")
+        format!("{} of HPC2N", counted(weeks, "week"))
     } else {
         "no HPC2N trace".into()
     };
     format!(
-        "{count} synthetic traces of {} jobs with seeds from {}, unscaled and at nine loads; {real}; dfrs {}",
+        "{} of {} jobs with seeds from {}, unscaled and at nine loads; {real}; dfrs {}",
+        counted(count as usize, "synthetic trace"),
         arguments.jobs,
         arguments.seed,
         env!("CARGO_PKG_VERSION")

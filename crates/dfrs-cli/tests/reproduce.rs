@@ -125,6 +125,9 @@ fn everything_is_there_and_a_second_call_does_nothing_again() {
         "49.7%",
         "What the papers conclude",
         "This is no full reproduction",
+        "1 synthetic trace of 20 jobs",
+        "1 week of HPC2N",
+        "Left out: only a full reproduction",
     ] {
         assert!(report.contains(text), "{text} is not in the report");
     }

@@ -2,7 +2,7 @@
 
 use dfrs_report::{Cell, Close, compared, csv_line, decimals, percent, significant};
 
-use super::experiment::{EASY, EASY_PUBLISHED, Experiment};
+use super::experiment::{BATCH, EASY, EASY_PUBLISHED, Experiment};
 use super::measure::{Measure, Spread};
 use super::published::{Statistic, Value, published};
 use super::results::{Query, Results};
@@ -40,6 +40,15 @@ impl Experiment {
         }
     }
 
+    /// Those that make a difference to the policy: batch schedulers know none, and stand under the first.
+    pub fn periods_of(&self, policy: &str) -> Vec<Option<u32>> {
+        let mut periods = self.all_periods();
+        if BATCH.contains(&policy) {
+            periods.truncate(1);
+        }
+        periods
+    }
+
     /// The published average of its first measure, if it is known.
     pub fn published_mean(&self, set: TraceSet, policy: &str, period: Option<u32>) -> Option<f64> {
         let measure = *self.measures.first()?;
@@ -51,12 +60,16 @@ impl Experiment {
 
     /// Whether the paper prints anything for this set.
     pub fn is_published(&self, set: TraceSet) -> bool {
+        let mut measures = self.measures.iter();
+        measures.any(|measure| self.is_measure_published(set, *measure))
+    }
+
+    /// Whether the paper prints anything of this measure for this set.
+    pub fn is_measure_published(&self, set: TraceSet, measure: Measure) -> bool {
         self.policies.iter().any(|policy| {
             self.all_periods().into_iter().any(|period| {
-                self.measures.iter().any(|measure| {
-                    STATISTICS.into_iter().any(|statistic| {
-                        published(self.name, set, policy, period, *measure, statistic).is_some()
-                    })
+                STATISTICS.into_iter().any(|statistic| {
+                    published(self.name, set, policy, period, measure, statistic).is_some()
                 })
             })
         })

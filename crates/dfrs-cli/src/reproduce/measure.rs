@@ -1,13 +1,9 @@
 //! What is kept of a run, and what is measured on it.
 
-use dfrs_core::Span;
 use dfrs_sim::Outcome;
-use dfrs_sim::metrics::{STRETCH_BOUND, Summary, stretch};
+use dfrs_sim::metrics::{STRETCH_BOUND, Summary};
 use dfrs_sim::trace::Trace;
 use serde::{Deserialize, Serialize};
-
-/// The run time below which the IPDPS 2010 paper bounds stretch.
-const IPDPS_STRETCH_BOUND: Span = Span::from_seconds(30);
 
 /// What is kept of one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,14 +29,11 @@ pub struct Measured {
 impl Measured {
     pub fn new(trace: &Trace, nodes: u32, outcome: &Outcome) -> Self {
         let summary = Summary::new(String::new(), trace, nodes, outcome, STRETCH_BOUND);
-        let pairs = trace.jobs.iter().zip(&outcome.jobs);
         Self {
             jobs: u32::try_from(summary.jobs).unwrap_or(u32::MAX),
             max_stretch: summary.max_stretch,
             mean_stretch: summary.mean_stretch,
-            max_stretch_30: pairs
-                .map(|(job, record)| stretch(job, record, IPDPS_STRETCH_BOUND))
-                .fold(1.0, f64::max),
+            max_stretch_30: summary.max_stretch_30s,
             underutilization: summary.normalized_underutilization,
             makespan: summary.makespan,
             pauses: summary.pauses,

@@ -46,6 +46,10 @@ pub fn published(
         "tpds-costs" => tpds::costs(policy, period, measure, statistic),
         "tpds-degradation" => tpds::degradation(set, policy, statistic),
         "tpds-underutilization" => tpds::underutilization(set, policy, statistic),
+        // It is not said with which period, or whether with a penalty.
+        "tpds-whole" | "tpds-whole-no-penalty" if matches!(period, None | Some(600)) => {
+            average(tpds::whole(policy, measure))
+        }
         _ => None,
     }
 }
@@ -71,19 +75,15 @@ mod tests {
         let experiment = all()
             .find(|experiment| experiment.name == name)
             .expect(name);
-        let periods: Vec<Option<u32>> = match experiment.periods {
-            [] => vec![None],
-            periods => periods.iter().copied().map(Some).collect(),
-        };
         let mut found = 0;
         for set in experiment.sets {
             for policy in experiment.policies {
-                for period in &periods {
+                for period in experiment.all_periods() {
                     for measure in experiment.measures {
                         for statistic in
                             [Statistic::Average, Statistic::Deviation, Statistic::Maximum]
                         {
-                            let value = published(name, *set, policy, *period, *measure, statistic);
+                            let value = published(name, *set, policy, period, *measure, statistic);
                             found += usize::from(value.is_some());
                         }
                     }
@@ -98,7 +98,9 @@ mod tests {
     fn every_number_has_its_cell() {
         assert_eq!(count("ipdps-table-1"), 9 * 9);
         assert_eq!(count("ipdps-table-2"), 6 * 6 * 2);
-        assert_eq!(count("tpds-underutilization"), 3 * 4);
+        assert_eq!(count("tpds-underutilization"), 3 * 3);
+        assert_eq!(count("tpds-whole"), 3);
+        assert_eq!(count("tpds-whole-no-penalty"), 3);
         assert_eq!(count("tpds-costs"), 2 * 6 * 2 + 3);
         assert_eq!(count("tpds-degradation"), 13 * 9);
         assert_eq!(count("tpds-figure-1"), 10 * 9);

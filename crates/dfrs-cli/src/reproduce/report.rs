@@ -11,7 +11,7 @@ use dfrs_report::Page;
 use super::claims;
 use super::experiment::{BEST, Experiment, Shape};
 use super::results::Results;
-use super::tables::traces;
+use super::tables::counted;
 use super::traces::TraceSet;
 use super::{figures, tables};
 
@@ -31,6 +31,11 @@ pub fn write(
     for experiment in chosen {
         page.section(experiment.title);
         page.text(experiment.about);
+        let mut sets = experiment.sets.iter();
+        if sets.all(|set| results.traces.of(*set).is_empty()) {
+            page.notice("Left out: only a full reproduction with the HPC2N trace has it.");
+            continue;
+        }
         for (name, svg) in show(experiment, results, &mut page) {
             save(directory, &format!("{name}.svg"), &svg)?;
         }
@@ -73,7 +78,7 @@ fn introduction(page: &mut Page, results: &Results, settings: &str) {
         page.notice(&format!(
             "This is no full reproduction: {} of the papers' 100, and as small a part of the HPC2N weeks. Averages of heavy \
              tails over so few traces scatter widely, and maxima must be smaller.",
-            traces(results.traces.of(TraceSet::Unscaled).len())
+            counted(results.traces.of(TraceSet::Unscaled).len(), "trace")
         ));
     }
 }

@@ -180,15 +180,11 @@ fn bests(measured: &BTreeMap<Run, Measured>) -> BTreeMap<(TraceId, u32), f64> {
 fn wanted_runs(traces: &Traces, chosen: &[&Experiment]) -> Vec<Run> {
     let mut wanted = BTreeSet::new();
     for experiment in chosen {
-        let periods: Vec<Option<u32>> = match experiment.periods {
-            [] => vec![None],
-            periods => periods.iter().copied().map(Some).collect(),
-        };
         for set in experiment.sets {
             for trace in traces.of(*set) {
                 for policy in experiment.policies {
-                    for period in &periods {
-                        wanted.insert(Run::new(trace, policy, experiment.penalty, *period));
+                    for period in experiment.all_periods() {
+                        wanted.insert(Run::new(trace, policy, experiment.penalty, period));
                     }
                 }
             }

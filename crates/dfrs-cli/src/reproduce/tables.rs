@@ -1,16 +1,18 @@
 //! Tables of experiments.
 
 mod averages;
+mod measures;
 
 use dfrs_report::{Cell, Table, decimals};
 
 use super::cells::{STATISTICS, beside, label, show};
 use super::experiment::Experiment;
-use super::measure::{Measure, Spread};
+use super::measure::Spread;
 use super::published::{Statistic, Value, published};
 use super::results::Results;
 use super::traces::{ALL_TRACES, TraceSet};
 pub use averages::averages;
+pub use measures::measures;
 
 /// For each set of traces: average, deviation and maximum of each policy, beside what is published if
 /// anything is.
@@ -43,7 +45,12 @@ pub fn spreads(experiment: &Experiment, results: &Results) -> Vec<Table> {
                 }
             }
             let count = results.traces.of(set).len();
-            let caption = format!("{}, {}: {}.", measure.title(), set.title(), traces(count));
+            let caption = format!(
+                "{}, {}: {}.",
+                measure.title(),
+                set.title(),
+                counted(count, "trace")
+            );
             let mut table = Table::new(&first_upper(&caption), &heads);
             for (head, columns) in groups.into_iter().filter(|_| has_groups) {
                 table = table.group(head, columns);
@@ -103,76 +110,6 @@ fn standard_errors(
     format!(" ({} se)", decimals(errors, 1))
 }
 
-/// Two measures a table: average and maximum of each policy and period beside what is published.
-pub fn measures(experiment: &Experiment, results: &Results) -> Vec<Table> {
-    let mut tables = Vec::new();
-    for set in present(experiment, results) {
-        for pair in experiment.measures.chunks(2) {
-            let has_periods = !experiment.periods.is_empty();
-            let mut heads = if has_periods {
-                vec!["policy", "period"]
-            } else {
-                vec!["policy"]
-            };
-            let titles: Vec<String> = pair
-                .iter()
-                .map(|measure| first_upper(measure.title()))
-                .collect();
-            let caption = format!("{}, averages (maxima): {}.", titles.join("; "), set.title());
-            heads.extend(
-                pair.iter()
-                    .flat_map(|_| ["published", "reproduced", "difference"]),
-            );
-            let mut table = Table::new(&caption, &heads).group("", heads.len() - 3 * pair.len());
-            for title in &titles {
-                table = table.group(title, 3);
-            }
-            for policy in experiment.policies {
-                for period in experiment.all_periods() {
-                    let mut row = vec![Cell::text(label(policy))];
-                    row.extend(period.map(|period| Cell::number(format!("{period} s"))));
-                    for measure in pair {
-                        row.extend(average_and_maximum(
-                            experiment, results, set, policy, period, *measure,
-                        ));
-                    }
-                    table.row(row);
-                }
-            }
-            tables.push(table);
-        }
-    }
-    tables
-}
-
-/// Published, reproduced, difference of the averages.
-fn average_and_maximum(
-    experiment: &Experiment,
-    results: &Results,
-    set: TraceSet,
-    policy: &str,
-    period: Option<u32>,
-    measure: Measure,
-) -> [Cell; 3] {
-    let Some(spread) = experiment.spread(results, set, policy, period, measure) else {
-        return [Cell::number("–"), Cell::number("–"), Cell::number("")];
-    };
-    let printed =
-        |statistic: Statistic| published(experiment.name, set, policy, period, measure, statistic);
-    let text = |value: Option<Value>| match value {
-        None => String::new(),
-        Some(Value::Is(value)) => format!(" ({})", show(measure, value)),
-        Some(Value::Below(value)) => format!(" (< {})", show(measure, value)),
-    };
-    let [average, _, difference] = beside(measure, printed(Statistic::Average), spread.mean);
-    let maximum = text(Some(Value::Is(spread.maximum)));
-    [
-        average.followed_by(&text(printed(Statistic::Maximum))),
-        Cell::number(show(measure, spread.mean) + &maximum),
-        difference,
-    ]
-}
-
 /// The sets of traces of which there are any.
 fn present<'a>(
     experiment: &'a Experiment,
@@ -182,11 +119,10 @@ fn present<'a>(
     sets.filter(|set| !results.traces.of(*set).is_empty())
 }
 
-pub fn traces(count: usize) -> String {
-    match count {
-        1 => "1 trace".into(),
-        count => format!("{count} traces"),
-    }
+/// So many of what has this name: `1 trace`, `2 traces`.
+pub fn counted(count: usize, name: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {name}{ending}")
 }
 
 fn name(statistic: Statistic) -> &'static str {

@@ -1,7 +1,8 @@
 //! Figures and tables of the IPDPS 2010 paper.
 
 use super::{
-    EASY, EASY_NOTE, EASY_PUBLISHED, Experiment, HPC2N_NOTE, LOAD_NOTE, LOADS, PENALTY, Shape,
+    EASY, EASY_NOTE, EASY_PUBLISHED, Experiment, HPC2N_NOTE, IPDPS, LOAD_NOTE, LOADS, PENALTY,
+    Shape,
 };
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
@@ -20,15 +21,8 @@ pub const WITH_EASY: &[&str] = &[
     "DYNMCB8-STRETCH-PER 600",
 ];
 
-/// Those that pause or migrate.
-const MOVING: &[&str] = &[
-    "GREEDY-PMTN",
-    "GREEDY-PMTN-MIGR",
-    "DYNMCB8",
-    "DYNMCB8-PER 600",
-    "DYNMCB8-ASAP-PER 600",
-    "DYNMCB8-STRETCH-PER 600",
-];
+/// Those that pause or migrate: all after FCFS, EASY and GREEDY.
+const MOVING: &[&str] = IPDPS.split_at(3).1;
 
 /// All of them, in the paper's order.
 pub const ALL: &[Experiment] = &[

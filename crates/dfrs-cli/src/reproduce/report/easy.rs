@@ -22,8 +22,8 @@ fn text(page: &mut Page) {
         "EASY backfilling lets a later job start now if it fits and does not delay the first job of the queue: because it \
          ends before the time at which the first can start, or because it uses nodes that are left over then. In the \
          simulator that the papers' authors have published, the first of these two rules never fires. Their EASY is a weaker \
-         scheduler than the one that everybody knows. Here it is called `EASY/no-shadow`, stands beside the papers' numbers \
-         for EASY; `EASY` is the real one, with no published counterpart.",
+         scheduler than the one that everybody knows. Here it is called `EASY/no-shadow` and stands beside the papers' \
+         numbers for EASY; `EASY` is the real one, with no published counterpart.",
     );
     page.text(
         "What follows from it: the claim of orders of magnitude in largest stretch stands against the real EASY too, with a \

@@ -4,7 +4,7 @@ use dfrs_report::{Cell, Table};
 
 use super::present;
 use crate::reproduce::cells::{label, show};
-use crate::reproduce::experiment::{BATCH, Experiment};
+use crate::reproduce::experiment::Experiment;
 use crate::reproduce::measure::Measure;
 use crate::reproduce::results::Results;
 use crate::reproduce::traces::TraceSet;
@@ -49,20 +49,15 @@ pub fn averages(experiment: &Experiment, results: &Results) -> Option<Table> {
     let mut table = Table::new(&caption, &heads);
     for set in present(experiment, results) {
         for policy in experiment.policies {
-            // What knows no period has one value.
-            let is_batch = BATCH.contains(policy);
-            let cells = experiment
-                .periods
+            let periods = experiment.periods_of(policy);
+            let cells = periods
                 .iter()
-                .take(if is_batch { 1 } else { usize::MAX })
-                .map(|period| average(experiment, results, set, policy, Some(*period), measure));
+                .map(|period| average(experiment, results, set, policy, *period, measure));
             let names = [Cell::text(set.short_title()), Cell::text(label(policy))];
             table.row(names.into_iter().chain(cells));
-            let published = experiment
-                .periods
+            let published = periods
                 .iter()
-                .take(if is_batch { 1 } else { usize::MAX })
-                .map(|period| published_average(experiment, set, policy, Some(*period)));
+                .map(|period| published_average(experiment, set, policy, *period));
             if let Some(cells) = published.collect::<Option<Vec<Cell>>>() {
                 let names = [Cell::text(""), Cell::text(PUBLISHED)];
                 table.row(names.into_iter().chain(cells));
