@@ -12,6 +12,8 @@ mod average;
 mod constraints;
 mod filling;
 mod heuristic;
+mod rows;
+mod segments;
 mod simplex;
 mod stretch;
 

@@ -3,19 +3,20 @@
 use crate::model::Node;
 
 use super::Placed;
+use super::rows::Rows;
+use super::segments::Segments;
 
 /// A job's place among those that yields are found for, or a constraint's place among constraints,
 /// and the need of the job's tasks in the constraint, all together.
 pub(super) type Term = (u32, u64);
 
-/// Stands for the constraint of what never binds.
-const NEVER_BINDS: u32 = u32::MAX;
-
-/// The constraints that can bind: nodes whose needs together exceed their capacity. Sparse, by
-/// constraint and by job.
+/// The constraints that can bind: nodes whose needs together exceed their capacity, neighbours that
+/// bind together being one. Sparse, by constraint and by job.
 pub(super) struct Constraints {
     /// What each constraint's yields times needs may add up to.
     pub(super) capacity: Vec<u64>,
+    /// How many nodes each constraint stands for.
+    nodes: Vec<u32>,
     members: Vec<Term>,
     /// End of each constraint's part of `members`.
     member_ends: Vec<usize>,
@@ -27,65 +28,41 @@ pub(super) struct Constraints {
 impl Constraints {
     /// O(nodes + runs).
     pub(super) fn new(nodes: &[Node], placed: &[Placed<'_>]) -> Self {
-        let resources = 1 + placed
-            .iter()
-            .map(|placed| placed.job.fluid_resources())
-            .max()
-            .unwrap_or(0);
-        let mut total = vec![0u64; nodes.len() * resources];
-        let mut needs = 0;
-        for placed in placed {
-            each_need(placed, nodes.len(), resources, |at, need| {
-                total[at] = total[at].saturating_add(need);
-                needs += 1;
-            });
-        }
+        let segments = Segments::of(placed, nodes.len());
+        let rows = Rows::of(nodes, &segments);
         let mut constraints = Self {
-            capacity: Vec::new(),
             members: Vec::new(),
-            member_ends: Vec::new(),
+            member_ends: Vec::with_capacity(rows.capacity.len()),
             places: Vec::new(),
             place_ends: Vec::with_capacity(placed.len()),
+            capacity: Vec::new(),
+            nodes: Vec::new(),
         };
-        let binding = constraints.find_binding(nodes, resources, &total);
-        if constraints.capacity.is_empty() {
+        if rows.capacity.is_empty() {
             constraints.place_ends.resize(placed.len(), 0);
             return constraints;
         }
-        constraints.places.reserve_exact(needs);
-        let mut counts = vec![0; constraints.capacity.len()];
-        for placed in placed {
-            each_need(placed, nodes.len(), resources, |at, need| {
-                let row = binding[at];
-                if row != NEVER_BINDS {
-                    constraints.places.push((row, need));
-                    counts[row as usize] += 1;
-                }
-            });
-            constraints.place_ends.push(constraints.places.len());
-        }
+        let counts = constraints.list_places(&segments, &rows);
         constraints.list_members(&counts);
+        constraints.capacity = rows.capacity;
+        constraints.nodes = rows.nodes;
         constraints
     }
 
-    /// Notes the capacities that can bind, and says which constraint each of them is.
-    fn find_binding(&mut self, nodes: &[Node], resources: usize, total: &[u64]) -> Vec<u32> {
-        let mut rows = Vec::with_capacity(total.len());
-        for (node, totals) in nodes.iter().zip(total.chunks_exact(resources)) {
-            for (resource, total) in totals.iter().enumerate() {
-                let capacity = match resource {
-                    0 => node.cpu.0,
-                    resource => node.fluid.get(resource - 1).map_or(0, |amount| amount.0),
-                };
-                if *total > capacity {
-                    rows.push(u32::try_from(self.capacity.len()).unwrap_or(NEVER_BINDS));
-                    self.capacity.push(capacity);
-                } else {
-                    rows.push(NEVER_BINDS);
+    /// Fills `places`, and says how many jobs each constraint has.
+    fn list_places(&mut self, segments: &Segments, rows: &Rows) -> Vec<usize> {
+        let mut counts = vec![0; rows.capacity.len()];
+        self.places.reserve_exact(rows.most_terms(segments));
+        for job in segments.by_job() {
+            for segment in job {
+                for row in rows.of_segment(segment) {
+                    self.places.push((row, segment.need));
+                    counts[row as usize] += 1;
                 }
             }
+            self.place_ends.push(self.places.len());
         }
-        rows
+        counts
     }
 
     /// Fills `members` from `places`.
@@ -119,6 +96,11 @@ impl Constraints {
         self.place_ends.len()
     }
 
+    /// How many nodes the constraint stands for.
+    pub(super) fn nodes(&self, row: usize) -> usize {
+        self.nodes[row] as usize
+    }
+
     /// The jobs of a constraint.
     #[inline]
     pub(super) fn members(&self, row: usize) -> &[Term] {
@@ -141,17 +123,21 @@ impl Constraints {
         &self.places[start..self.place_ends[job]]
     }
 
-    /// Lowers yields that rounding has raised above what there is: those of each constraint that is
+    /// Lowers yields that rounding has raised above what there is: those of each node that is
     /// exceeded, in proportion. O(runs).
     #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
     pub(super) fn keep(&self, yields: &mut [f64]) {
         for (row, capacity) in self.capacity.iter().enumerate() {
             let members = || self.members(row).iter();
-            let used: f64 = members()
-                .map(|(job, need)| yields[*job as usize] * *need as f64)
-                .sum();
             let capacity = *capacity as f64;
-            if used > capacity {
+            // Once for each node, because what was lowered is rounded too.
+            for _ in 0..self.nodes(row) {
+                let used: f64 = members()
+                    .map(|(job, need)| yields[*job as usize] * *need as f64)
+                    .sum();
+                if used <= capacity {
+                    break;
+                }
                 for (job, _) in members() {
                     yields[*job as usize] *= capacity / used;
                 }
@@ -174,45 +160,119 @@ impl Constraints {
     }
 }
 
-/// Calls back for each node and fluid resource that the job needs, with their place among all and the
-/// need of its tasks there.
-#[inline]
-fn each_need(
-    placed: &Placed<'_>,
-    nodes: usize,
-    resources: usize,
-    mut each: impl FnMut(usize, u64),
-) {
-    let Placed { job, mapping } = placed;
-    let further = job.fluid_resources();
-    if further == 0 && job.has_one_kind() && mapping.has_one_kind() {
-        for run in mapping.iter().filter(|run| run.node.index() < nodes) {
-            let need = job.cpu.times(run.tasks).0;
-            if need > 0 {
-                each(run.node.index() * resources, need);
-            }
-        }
-        return;
-    }
-    for part in mapping.parts().filter(|part| part.node.index() < nodes) {
-        let first = part.node.index() * resources;
-        let mut need = |at, need: u64| {
-            if need > 0 {
-                each(at, need);
-            }
-        };
-        need(first, job.cpu_of(part).0);
-        for resource in 0..further {
-            need(first + 1 + resource, job.fluid_of(part, resource).0);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, JobId, Mapping, NodeIndex};
-    use crate::units::{Bytes, Cores, Time};
+    use crate::model::{Job, JobId, Mapping, NodeIndex, Run};
+    use crate::units::{Amount, Bytes, Cores, Time};
+    use proptest::prelude::*;
+
+    /// Nodes with one further fluid resource.
+    fn nodes() -> impl Strategy<Value = Vec<Node>> {
+        let capacities = (prop_oneof![4 => Just(2u64), 1 => 0u64..4], 0u64..2);
+        proptest::collection::vec(capacities, 1..9).prop_map(|capacities| {
+            let node = |(cpu, further)| {
+                let mut node = Node::new("", Cores(cpu), Bytes(1));
+                node.fluid = vec![Amount(further)];
+                node
+            };
+            capacities.into_iter().map(node).collect()
+        })
+    }
+
+    /// Jobs with two tasks on one of their nodes at most; some nodes do not exist.
+    fn jobs() -> impl Strategy<Value = Vec<(Job, Mapping)>> {
+        let place = (0u32..10, 1u32..7, 0u32..10);
+        let job = (0u64..4, proptest::option::weighted(0.2, 0u64..3), place);
+        let job = job.prop_map(|(cpu, further, (first, count, twice))| {
+            let mut job = Job::new(JobId(0), Time(0), 1, Cores(cpu), Bytes(0));
+            job.fluid = further.map(Amount).into_iter().collect();
+            let run = |node| Run {
+                node: NodeIndex(node),
+                tasks: 1 + u32::from(node == twice),
+            };
+            (job, (first..first + count).map(run).collect())
+        });
+        proptest::collection::vec(job, 0..6)
+    }
+
+    /// The constraint of each node and fluid resource that can bind: its capacity and its jobs.
+    fn by_node(nodes: &[Node], placed: &[Placed<'_>]) -> Vec<(u64, Vec<Term>)> {
+        let mut found = Vec::new();
+        for (index, node) in (0u32..).zip(nodes) {
+            for (resource, capacity) in [node.cpu.0, node.fluid[0].0].into_iter().enumerate() {
+                let members: Vec<Term> = (0u32..)
+                    .zip(placed)
+                    .map(|(place, Placed { job, mapping })| {
+                        let further = job.fluid.first().map_or(0, |need| need.0);
+                        let need = [job.cpu.0, further][resource];
+                        (place, need * u64::from(mapping.tasks_on(NodeIndex(index))))
+                    })
+                    .filter(|(_, need)| *need > 0)
+                    .collect();
+                if members.iter().map(|(_, need)| need).sum::<u64>() > capacity {
+                    found.push((capacity, members));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn every_node_that_can_bind_is_in_some_constraint(nodes in nodes(), jobs in jobs()) {
+            let placed: Vec<Placed<'_>> = jobs
+                .iter()
+                .map(|(job, mapping)| Placed { job, mapping })
+                .collect();
+            let constraints = Constraints::new(&nodes, &placed);
+            let mut found = Vec::new();
+            let mut terms = Vec::new();
+            for (number, row) in (0u32..).zip(0..constraints.len()) {
+                let members = constraints.members(row).to_vec();
+                terms.extend(members.iter().map(|(job, need)| (*job, number, *need)));
+                let each = (constraints.capacity[row], members);
+                found.extend(std::iter::repeat_n(each, constraints.nodes(row)));
+            }
+            found.sort();
+            prop_assert_eq!(found, by_node(&nodes, &placed));
+            terms.sort_unstable();
+            let places = (0u32..).zip(&jobs).flat_map(|(job, _)| {
+                let places = constraints.places(job as usize).iter();
+                places.map(move |(row, need)| (job, *row, *need))
+            });
+            prop_assert_eq!(terms, places.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn neighbours_bind_together_if_all_is_the_same() {
+        let count = |capacities: &[u64], runs: &[(u32, u32)]| {
+            let nodes: Vec<Node> = capacities
+                .iter()
+                .map(|cpu| Node::new("", Cores(*cpu), Bytes(1)))
+                .collect();
+            let job = Job::new(JobId(0), Time(0), 1, Cores(4), Bytes(0));
+            let run = |(node, tasks): &(u32, u32)| Run {
+                node: NodeIndex(*node),
+                tasks: *tasks,
+            };
+            let mapping = runs.iter().map(run).collect();
+            let placed = [Placed {
+                job: &job,
+                mapping: &mapping,
+            }];
+            Constraints::new(&nodes, &placed).nodes
+        };
+        assert_eq!(count(&[1; 4], &[(0, 1), (1, 1), (2, 1), (3, 1)]), [4]);
+        assert_eq!(count(&[1; 4], &[(0, 1), (1, 1), (2, 2), (3, 2)]), [2, 2]);
+        assert_eq!(count(&[1; 4], &[(0, 1), (1, 1), (3, 1)]), [2, 1]);
+        assert_eq!(
+            count(&[1, 2, 2, 5], &[(0, 1), (1, 1), (2, 1), (3, 1)]),
+            [1, 2]
+        );
+    }
 
     #[test]
     fn only_yields_of_what_is_exceeded_are_lowered() {

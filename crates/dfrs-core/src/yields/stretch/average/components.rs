@@ -24,6 +24,7 @@ pub(super) struct Component {
 }
 
 /// A constraint, in parts of its capacity.
+#[derive(Clone)]
 pub(super) struct Row {
     /// What the least yields leave.
     pub(super) left: f64,
@@ -109,10 +110,12 @@ pub(super) fn components(
                         terms.push((at, part(row, *need)));
                     }
                 }
-                rows.push(Row {
+                // Each node has a price of its own.
+                let each = Row {
                     left: left[row],
                     terms,
-                });
+                };
+                rows.extend(std::iter::repeat_n(each, constraints.nodes(row)));
             }
         }
         let jobs = members.into_iter().map(|index| Candidate {
