@@ -1,44 +1,15 @@
 //! Greedy task mapping (TPDS, Section 4.2).
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::model::{Cluster, Job, Mapping, NodeIndex, Run};
 use crate::units::{Bytes, Cores};
 use crate::usage::Usage;
 
+mod candidate;
 mod kinds;
 
-/// A node that one more task of the job may go to. The greatest candidate is the one with the
-/// lowest load after that task, which leaves the task the largest yield; ties go to the lower index.
-/// On equal nodes this is the paper's order by lowest load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Candidate {
-    load_after: Cores,
-    capacity: Cores,
-    node: NodeIndex,
-    /// Tasks of the job that are there already.
-    tasks: u32,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_load = if self.capacity == other.capacity {
-            other.load_after.cmp(&self.load_after)
-        } else {
-            let own = u128::from(self.load_after.0) * u128::from(other.capacity.0.max(1));
-            let others = u128::from(other.load_after.0) * u128::from(self.capacity.0.max(1));
-            others.cmp(&own)
-        };
-        by_load.then(other.node.cmp(&self.node))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+use candidate::{Best, Candidate};
 
 /// Puts each task of the job on the node with the lowest load among those whose memory takes it,
 /// without changing where other jobs are. `None` if not all tasks can be placed. The job must not be
@@ -96,29 +67,27 @@ fn candidates(
     job: &Job,
     nodes: impl Iterator<Item = NodeIndex>,
 ) -> Vec<Candidate> {
-    let mut found = Vec::new();
+    let mut best = Best::of(job.tasks as usize, usage.nodes());
     let first = |node| Run { node, tasks: 1 };
     // Internal iteration: these nodes are a chain of two lists, one of them empty.
     nodes
         .filter(|node| usage.admits(job, *node) && usage.fits_run(job, first(*node)))
         .for_each(|node| {
-            found.push(Candidate {
+            best.add(Candidate {
                 load_after: usage.load(node) + job.cpu,
                 capacity: usage.cpu(node),
                 node,
                 tasks: 0,
             });
         });
-    let tasks = job.tasks as usize;
-    if found.len() > tasks {
-        found.select_nth_unstable_by(tasks - 1, |one, other| other.cmp(one));
-        found.truncate(tasks);
-    }
-    found
+    best.into_vec()
 }
 
 /// Takes the best candidate for one task after the other.
 fn fill(usage: &Usage<'_>, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
+    if take_one_each(job, &nodes) {
+        return Some(one_each(&nodes));
+    }
     let most = job.layout.tasks_per_node();
     let mut nodes_left = job.layout.nodes();
     let mut heap = BinaryHeap::from(nodes);
@@ -132,8 +101,7 @@ fn fill(usage: &Usage<'_>, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> 
             }
             nodes_left -= 1;
         }
-        best.tasks += 1;
-        best.load_after += job.cpu;
+        best = best.after(job.cpu);
         missing -= 1;
         if best.tasks < most
             && usage.fits_run(
@@ -157,6 +125,26 @@ fn fill(usage: &Usage<'_>, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> 
         tasks: left.tasks,
     }));
     Some(Mapping::new(runs))
+}
+
+/// Whether each of the candidates takes one task, and none a second one: there are as many as tasks,
+/// and a second task would come after the first one of all others.
+fn take_one_each(job: &Job, nodes: &[Candidate]) -> bool {
+    let enough = nodes.len() == job.tasks as usize && job.layout.nodes() >= nodes.len();
+    enough
+        && nodes.iter().min().is_some_and(|last| {
+            let mut others = nodes.iter().filter(|candidate| *candidate != last);
+            others.all(|candidate| candidate.after(job.cpu) < *last)
+        })
+}
+
+/// One task on each of the nodes.
+fn one_each(nodes: &[Candidate]) -> Mapping {
+    let runs = nodes.iter().map(|candidate| Run {
+        node: candidate.node,
+        tasks: 1,
+    });
+    runs.collect()
 }
 
 /// Places a job that may use only so many nodes on those that hold the most of its tasks (ties: the
@@ -402,6 +390,26 @@ mod tests {
             placed(&cluster, &job(4, 50, 10)),
             Some(vec![(0, 2), (1, 1), (2, 1)])
         );
+    }
+
+    #[test]
+    fn a_second_task_comes_before_a_first_one_where_the_load_is_lower() {
+        let mut cluster = cluster(&[(100, 100), (100, 100), (100, 100)]);
+        for (id, node) in [(8, 0), (9, 2)] {
+            let mut other = job(1, 50, 0);
+            other.id = JobId(id);
+            other.state = JobState::Running(Mapping::from_tasks([NodeIndex(node)]));
+            cluster.insert(other);
+        }
+        assert_eq!(
+            placed(&cluster, &job(3, 60, 5)),
+            Some(vec![(0, 1), (1, 1), (2, 1)])
+        );
+        assert_eq!(placed(&cluster, &job(3, 40, 5)), Some(vec![(0, 1), (1, 2)]));
+        // As low: the first node's turn.
+        assert_eq!(placed(&cluster, &job(3, 50, 5)), Some(vec![(0, 1), (1, 2)]));
+        assert_eq!(placed(&cluster, &job(2, 50, 5)), Some(vec![(0, 1), (1, 1)]));
+        assert_eq!(placed(&cluster, &job(2, 0, 5)), Some(vec![(1, 2)]));
     }
 
     #[test]

@@ -68,14 +68,16 @@ impl Mapping {
     /// and runs of no task are left out. O(r log r).
     #[must_use]
     pub fn new(mut runs: Vec<Run>) -> Self {
-        runs.sort_unstable();
-        runs.dedup_by(|next, kept| {
-            let same = next.node == kept.node;
-            if same {
-                kept.tasks = kept.tasks.saturating_add(next.tasks);
-            }
-            same
-        });
+        if !runs.is_sorted_by(|one, next| one.node < next.node) {
+            runs.sort_unstable_by_key(|run| run.node);
+            runs.dedup_by(|next, kept| {
+                let same = next.node == kept.node;
+                if same {
+                    kept.tasks = kept.tasks.saturating_add(next.tasks);
+                }
+                same
+            });
+        }
         runs.retain(|run| run.tasks > 0);
         Self {
             runs,

@@ -1,0 +1,130 @@
+//! Nodes that a job's tasks may go to, and which of them are best.
+
+use std::cmp::Ordering;
+
+use crate::model::NodeIndex;
+use crate::units::Cores;
+
+/// A node that one more task of the job may go to. The greatest candidate is the one with the
+/// lowest load after that task, which leaves the task the largest yield; ties go to the lower index.
+/// On equal nodes this is the paper's order by lowest load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) load_after: Cores,
+    pub(super) capacity: Cores,
+    pub(super) node: NodeIndex,
+    /// Tasks of the job that are there already.
+    pub(super) tasks: u32,
+}
+
+impl Ord for Candidate {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_load = if self.capacity == other.capacity {
+            other.load_after.cmp(&self.load_after)
+        } else {
+            let own = u128::from(self.load_after.0) * u128::from(other.capacity.0.max(1));
+            let others = u128::from(other.load_after.0) * u128::from(self.capacity.0.max(1));
+            others.cmp(&own)
+        };
+        by_load.then(other.node.cmp(&self.node))
+    }
+}
+
+impl PartialOrd for Candidate {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Candidate {
+    /// The same node for the task after this one, which needs so much CPU.
+    #[inline]
+    pub(super) fn after(mut self, need: Cores) -> Self {
+        self.tasks += 1;
+        self.load_after += need;
+        self
+    }
+}
+
+/// The best of the candidates seen so far, so many of them at most.
+pub(super) struct Best {
+    /// They and some others: less than twice as many, in any order.
+    kept: Vec<Candidate>,
+    count: usize,
+    /// Those that are not better than this are not among the best.
+    bound: Option<Candidate>,
+}
+
+impl Best {
+    /// The best `count`, which is above 0, of at most `all`.
+    pub(super) fn of(count: usize, all: usize) -> Self {
+        Self {
+            kept: Vec::with_capacity(all.min(count.saturating_mul(2))),
+            count,
+            bound: None,
+        }
+    }
+
+    /// Looks at one more candidate. O(1) on average.
+    #[inline]
+    pub(super) fn add(&mut self, candidate: Candidate) {
+        if self.bound.is_some_and(|bound| candidate < bound) {
+            return;
+        }
+        self.kept.push(candidate);
+        if self.kept.len() == self.count.saturating_mul(2) {
+            self.forget();
+        }
+    }
+
+    /// Leaves out what is not among the best.
+    #[inline(never)]
+    fn forget(&mut self) {
+        if self.kept.len() > self.count {
+            let last = self.count - 1;
+            self.kept
+                .select_nth_unstable_by(last, |one, other| other.cmp(one));
+            self.kept.truncate(self.count);
+            self.bound = Some(self.kept[last]);
+        }
+    }
+
+    /// The best, in any order.
+    pub(super) fn into_vec(mut self) -> Vec<Candidate> {
+        self.forget();
+        self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_the_greatest(
+            nodes in proptest::collection::vec((0u64..6, 1u64..4), 0..40),
+            count in 1usize..12,
+        ) {
+            let mut best = Best::of(count, nodes.len());
+            let mut all = Vec::new();
+            for (node, (load, capacity)) in (0..).map(NodeIndex).zip(nodes) {
+                let candidate = Candidate {
+                    load_after: Cores(load),
+                    capacity: Cores(capacity),
+                    node,
+                    tasks: 0,
+                };
+                best.add(candidate);
+                all.push(candidate);
+            }
+            let mut found = best.into_vec();
+            found.sort_unstable();
+            all.sort_unstable();
+            prop_assert_eq!(found.as_slice(), &all[all.len().saturating_sub(count)..]);
+        }
+    }
+}
