@@ -1,6 +1,7 @@
 //! Why a waiting job was not placed.
 
-use crate::greedy::{Failures, all_nodes, could_place, place};
+use crate::failures::Failures;
+use crate::greedy::{all_nodes, could_place, place};
 use crate::headroom::Headroom;
 use crate::model::{Cluster, Job, JobState, Node, NodeIndex};
 use crate::plan::Blocked;

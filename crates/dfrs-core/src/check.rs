@@ -213,7 +213,7 @@ impl<'a> Checker<'a> {
             states: cluster.jobs.iter().map(|job| job.state.clone()).collect(),
             yields: vec![None; cluster.jobs.len()],
             usage: Usage::of(cluster, None),
-            swap: SwapUsage::of(cluster),
+            swap: SwapUsage::of(cluster, &cluster.jobs),
             step: None,
             violations: Vec::new(),
         }

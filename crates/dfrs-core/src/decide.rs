@@ -5,16 +5,18 @@ use std::cell::OnceCell;
 use serde::{Deserialize, Serialize};
 
 use crate::blocked::Inquiry;
-use crate::model::{Cluster, JobId};
+use crate::model::{Cluster, JobId, Mapping};
 use crate::plan::{Action, Plan, Reason};
 use crate::policy::{Periodic, Policy, Submission};
 use crate::preempt;
 use crate::remap::{remap, remap_periodically};
-use crate::target::{Target, is_free, waits};
+use crate::roster::Roster;
+use crate::situation::Situation;
+use crate::target::{Fate, Target, is_free, waits};
 use crate::transition::append_actions;
 use crate::units::Time;
 use crate::usage::Usage;
-use crate::yields::{Goal, Placed, allocate};
+use crate::yields::{Goal, allocate};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,20 +48,18 @@ pub enum Trigger {
 /// [`crate::yields::allocate_yields`] says.
 #[must_use]
 pub fn decide(policy: &Policy, cluster: &Cluster, now: Time, trigger: Trigger) -> Plan {
+    let situation = Situation::of(cluster);
     let ceiling = policy.settings.load_ceiling;
     let before = OnceCell::new();
-    let usage = || before.get_or_init(|| Usage::of(cluster, ceiling)).clone();
-    let target = target(policy, cluster, now, trigger, usage);
+    let usage = || {
+        let running = || Usage::of_jobs(cluster, ceiling, situation.running_jobs());
+        before.get_or_init(running).clone()
+    };
+    let target = target(policy, &situation, now, trigger, usage);
     let mut plan = Plan::default();
-    let mut placed = Vec::with_capacity(cluster.jobs.len());
-    let mut waiting = Vec::new();
-    for (place, job) in cluster.jobs.iter().enumerate() {
-        match target.place(cluster, place) {
-            Some(mapping) => placed.push(Placed { job, mapping }),
-            None if waits(job) => waiting.push(job),
-            None => {}
-        }
-    }
+    let placed = situation.placed(&target);
+    let mut waiting = situation.waiting_that(|_| true);
+    waiting.retain(|place| target.stays(*place));
     let yields = allocate(&cluster.nodes, &placed, &Goal::of(policy, now));
     let named: Vec<(JobId, crate::units::Yield)> = placed
         .iter()
@@ -72,6 +72,7 @@ pub fn decide(policy: &Policy, cluster: &Cluster, now: Time, trigger: Trigger) -
         let mut inquiry = Inquiry::new(policy, cluster, after.unwrap_or_else(usage));
         plan.blocked = waiting
             .into_iter()
+            .map(|place| &cluster.jobs[place])
             .map(|job| (job.id, inquiry.why(job)))
             .collect();
     }
@@ -82,35 +83,65 @@ pub fn decide(policy: &Policy, cluster: &Cluster, now: Time, trigger: Trigger) -
     plan
 }
 
+/// The part of [`decide()`] that says where jobs go: the mapping of each job that starts, comes back or
+/// moves, and `None` for each that gives up its place, ascending by job.
+///
+/// It is for who carries all of it out at once and keeps a roster: waiting jobs that want the same are
+/// looked at together, and no further unless there is room. [`crate::allocate_running_yields`] says
+/// which yields follow.
+#[must_use]
+pub fn decide_mappings(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    trigger: Trigger,
+) -> Vec<(JobId, Option<Mapping>)> {
+    let situation = Situation::listed(roster);
+    let cluster = situation.cluster;
+    let ceiling = policy.settings.load_ceiling;
+    let usage = || Usage::of_jobs(cluster, ceiling, situation.running_jobs());
+    let mut changes = target(policy, &situation, now, trigger, usage).into_changes();
+    changes.sort_unstable_by_key(|(place, _)| *place);
+    let changes = changes.into_iter().map(|(place, fate)| {
+        let mapping = match fate {
+            Fate::Leaves(_) => None,
+            Fate::Goes(mapping, _) => Some(mapping),
+        };
+        (cluster.jobs[place].id, mapping)
+    });
+    changes.collect()
+}
+
 /// Where every job shall be (TPDS, Section 4.4).
 fn target<'a>(
     policy: &Policy,
-    cluster: &'a Cluster,
+    situation: &Situation<'a>,
     now: Time,
     trigger: Trigger,
     usage: impl FnOnce() -> Usage<'a>,
 ) -> Target {
+    let cluster = situation.cluster;
     match trigger {
         Trigger::Submission(id) => match (policy.submission, cluster.position(id)) {
-            (Submission::Mcb8, _) => remap(policy, cluster, now),
+            (Submission::Mcb8, _) => remap(policy, situation, now),
             (Submission::Greedy | Submission::GreedyP | Submission::GreedyPM, Some(place))
                 if waits(&cluster.jobs[place]) =>
             {
-                preempt::submit(policy, cluster, now, place, usage())
+                preempt::submit(policy, situation, now, place, usage())
             }
             _ => Target::unchanged(cluster),
         },
         Trigger::Completion | Trigger::NodeChange => match policy.submission {
-            Submission::Mcb8 if policy.opportunistic => remap(policy, cluster, now),
-            _ if policy.opportunistic => preempt::start_waiting(policy, cluster, now, usage),
+            Submission::Mcb8 if policy.opportunistic => remap(policy, situation, now),
+            _ if policy.opportunistic => preempt::start_waiting(policy, situation, now, usage),
             _ => Target::unchanged(cluster),
         },
         Trigger::Period => match policy.periodic {
             Periodic::Remap | Periodic::Stretch => {
-                let target = remap_periodically(policy, cluster, now);
+                let target = remap_periodically(policy, situation, now);
                 match policy.submission {
                     Submission::Mcb8 => target,
-                    _ if policy.opportunistic => preempt::fill(policy, cluster, now, target),
+                    _ if policy.opportunistic => preempt::fill(policy, situation, now, target),
                     _ => target,
                 }
             }

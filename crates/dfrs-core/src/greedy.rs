@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::model::{Cluster, Job, Mapping, NodeIndex, Run};
-use crate::units::{Bytes, Cores};
+use crate::units::Cores;
 use crate::usage::Usage;
 
 mod candidate;
@@ -204,57 +204,6 @@ fn could_place_kind(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bool {
     wanted > 0 && slots.iter().map(|slots| u64::from(*slots)).sum::<u64>() >= wanted
 }
 
-/// What a job, or a kind of its tasks, wants: tasks, and CPU, memory, and memory once a node for each.
-type Wanted = (u32, Cores, Bytes, Bytes);
-
-/// Jobs for which there was no room, so that others which want no less need not be tried as long as
-/// room only shrinks. None of them wants no less than another.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Failures(Vec<Wanted>);
-
-impl Failures {
-    /// Notes that there was no room for the job. Only one of one kind that could use any nodes tells
-    /// about others.
-    pub(crate) fn add(&mut self, job: &Job) {
-        let layout = &job.layout;
-        let anywhere = layout.eligible.is_none()
-            && layout.max_nodes.is_none()
-            && layout.max_tasks_per_node.is_none();
-        if anywhere && job.rigid.is_empty() && job.has_one_kind() {
-            let new = (job.tasks, job.cpu, job.memory, job.memory_per_node);
-            self.0.retain(|old| !no_less(*old, new));
-            self.0.push(new);
-        }
-    }
-
-    /// Whether there is no room for this job either: it, or one kind of it, wants no less than one for
-    /// which there was none.
-    ///
-    /// A failure that tells this is looked at first the next time: few of them tell about most jobs.
-    #[inline]
-    pub(crate) fn imply(&mut self, job: &Job) -> bool {
-        let first = (job.tasks, job.cpu, job.memory, job.memory_per_node);
-        self.imply_kind(first)
-            || job.further_kinds.iter().any(|kind| {
-                self.imply_kind((kind.tasks, kind.cpu, kind.memory, kind.memory_per_node))
-            })
-    }
-
-    #[inline]
-    fn imply_kind(&mut self, wanted: Wanted) -> bool {
-        let found = self.0.iter().position(|failed| no_less(wanted, *failed));
-        if let Some(place) = found {
-            self.0.swap(0, place);
-        }
-        found.is_some()
-    }
-}
-
-/// Whether the first is in nothing less than the second.
-fn no_less(one: Wanted, other: Wanted) -> bool {
-    one.0 >= other.0 && one.1 >= other.1 && one.2 >= other.2 && one.3 >= other.3
-}
-
 /// How many tasks of a job of one kind each node takes, kept up to date while others are paused for it.
 pub(crate) struct Room<'a> {
     job: &'a Job,
@@ -360,7 +309,7 @@ mod tests {
     use super::*;
     use crate::model::{JobId, JobState, Node, NodeState};
     use crate::policy::LoadCeiling;
-    use crate::units::{Amount, Time};
+    use crate::units::{Amount, Bytes, Time};
     use proptest::prelude::*;
 
     fn cluster(nodes: &[(u64, u64)]) -> Cluster {
@@ -520,67 +469,6 @@ mod tests {
             occupancy.add(&wanted, &found);
         }
         assert_eq!(occupancy.place(&wanted), None);
-    }
-
-    #[test]
-    fn a_failure_tells_about_jobs_that_want_no_less() {
-        let failed = job(2, 30, 40);
-        let mut failures = Failures::default();
-        assert!(!failures.imply(&failed));
-        failures.add(&failed);
-        let more: [fn(&mut Job); 5] = [
-            |_| (),
-            |job| job.tasks += 1,
-            |job| job.cpu.0 += 1,
-            |job| job.memory.0 += 1,
-            |job| job.memory_per_node.0 += 1,
-        ];
-        for change in more {
-            let mut other = failed.clone();
-            change(&mut other);
-            assert!(failures.imply(&other), "{other:?}");
-        }
-        let less: [fn(&mut Job); 3] = [
-            |job| (job.tasks, job.cpu) = (1, Cores(100)),
-            |job| (job.cpu, job.memory) = (Cores(29), Bytes(100)),
-            |job| (job.memory, job.memory_per_node) = (Bytes(39), Bytes(100)),
-        ];
-        for change in less {
-            let mut other = failed.clone();
-            change(&mut other);
-            assert!(!failures.imply(&other), "{other:?}");
-        }
-        let mut kinds = job(1, 1, 1);
-        kinds.further_kinds = failed.kinds().collect();
-        assert!(failures.imply(&kinds));
-    }
-
-    #[test]
-    fn the_least_demanding_failure_is_remembered() {
-        let mut failures = Failures::default();
-        for tasks in [5, 3, 4] {
-            failures.add(&job(tasks, 10, 10));
-        }
-        assert!(failures.imply(&job(3, 10, 10)));
-        assert!(!failures.imply(&job(2, 10, 10)));
-    }
-
-    #[test]
-    fn jobs_that_rules_hold_back_tell_nothing_about_others() {
-        let rules: [fn(&mut Job); 5] = [
-            |job| job.layout.eligible = Some(Vec::new()),
-            |job| job.layout.max_nodes = Some(1),
-            |job| job.layout.max_tasks_per_node = Some(1),
-            |job| job.rigid = vec![Amount(1)],
-            |job| job.further_kinds = job.kinds().collect(),
-        ];
-        for rule in rules {
-            let mut held_back = job(2, 10, 10);
-            rule(&mut held_back);
-            let mut failures = Failures::default();
-            failures.add(&held_back);
-            assert!(!failures.imply(&job(2, 10, 10)), "{held_back:?}");
-        }
     }
 
     /// Nodes with 100 CPU, and jobs of one task each on some of them.

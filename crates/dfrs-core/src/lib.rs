@@ -31,6 +31,7 @@
 mod blocked;
 pub mod check;
 pub mod decide;
+mod failures;
 mod greatest;
 pub mod greedy;
 mod headroom;
@@ -43,6 +44,8 @@ pub mod policy;
 mod preempt;
 pub mod priority;
 mod remap;
+mod roster;
+mod situation;
 mod target;
 mod transition;
 pub mod units;
@@ -50,7 +53,7 @@ mod usage;
 pub mod yields;
 
 pub use check::{Severity, Violation, ViolationKind, check, check_cluster};
-pub use decide::{Trigger, decide};
+pub use decide::{Trigger, decide, decide_mappings};
 pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
     Run, TaskKind,
@@ -61,5 +64,6 @@ pub use policy::{
     Submission,
 };
 pub use priority::{Priority, PriorityFunction};
+pub use roster::Roster;
 pub use units::{Amount, Bytes, Cores, Span, Time, Weight, Yield};
-pub use yields::{allocate_yields, allocate_yields_at};
+pub use yields::{allocate_running_yields, allocate_yields, allocate_yields_at};

@@ -2,14 +2,16 @@
 
 use std::cmp::Reverse;
 
+use crate::failures::Failures;
 use crate::greatest::Greatest;
-use crate::greedy::{self, Failures, Room};
+use crate::greedy::{self, Room};
 use crate::headroom::Headroom;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
-use crate::target::{Fate, Target, can_pause, waits};
+use crate::situation::Situation;
+use crate::target::{Fate, Target, can_pause};
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
 
@@ -19,11 +21,12 @@ use crate::usage::{SwapUsage, Usage};
 /// `usage` is what runs now.
 pub(crate) fn submit(
     policy: &Policy,
-    cluster: &Cluster,
+    situation: &Situation<'_>,
     now: Time,
     place: usize,
     mut usage: Usage<'_>,
 ) -> Target {
+    let cluster = situation.cluster;
     let mut target = Target::unchanged(cluster);
     let job = &cluster.jobs[place];
     if let Some(mapping) = put(cluster, &usage, job) {
@@ -36,14 +39,14 @@ pub(crate) fn submit(
             .moves_per_decision
             .map_or(usize::MAX, |most| most as usize);
         let mut tried = usage.clone();
-        let forced = force(policy, cluster, now, place, &mut tried);
+        let forced = force(policy, situation, now, place, &mut tried);
         if let Some(forced) = forced.filter(|forced| forced.moves(cluster) <= most) {
             target = forced;
             usage = tried;
         }
     }
     if policy.opportunistic {
-        place_all(policy, cluster, now, &mut usage, &mut target, still_waits);
+        place_all(policy, situation, now, &mut usage, &mut target, &[]);
     }
     target
 }
@@ -52,13 +55,13 @@ pub(crate) fn submit(
 /// O(nodes + tasks log tasks) for each that might. `usage` returns what runs now.
 pub(crate) fn start_waiting<'a>(
     policy: &Policy,
-    cluster: &Cluster,
+    situation: &Situation<'_>,
     now: Time,
     usage: impl FnOnce() -> Usage<'a>,
 ) -> Target {
-    let mut target = Target::unchanged(cluster);
-    if cluster.jobs.iter().any(waits) {
-        place_all(policy, cluster, now, &mut usage(), &mut target, still_waits);
+    let mut target = Target::unchanged(situation.cluster);
+    if situation.has_waiting() {
+        place_all(policy, situation, now, &mut usage(), &mut target, &[]);
     }
     target
 }
@@ -66,42 +69,47 @@ pub(crate) fn start_waiting<'a>(
 /// Tries what a remap left without a place in the same way: waiting jobs and those that it dropped,
 /// which then move rather than wait. MCB8 drops the lowest priorities until it places all others, also
 /// those that were not in the way. O(nodes + runs) if there are any, and as [`start_waiting`].
-pub(crate) fn fill(policy: &Policy, cluster: &Cluster, now: Time, mut target: Target) -> Target {
-    let is_left = |cluster: &Cluster, target: &Target, job: usize| {
-        still_waits(cluster, target, job) || target.leaves(job)
-    };
-    if (0..cluster.jobs.len()).any(|job| is_left(cluster, &target, job)) {
-        let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
-        for (place, job) in cluster.jobs.iter().enumerate() {
-            if let Some(mapping) = target.place(cluster, place) {
-                usage.add(job, mapping);
-            }
+pub(crate) fn fill(
+    policy: &Policy,
+    situation: &Situation<'_>,
+    now: Time,
+    mut target: Target,
+) -> Target {
+    let dropped: Vec<usize> = target
+        .changes()
+        .filter(|(_, fate)| matches!(fate, Fate::Leaves(_)))
+        .map(|(place, _)| place)
+        .collect();
+    if situation.has_waiting() || !dropped.is_empty() {
+        let mut usage = Usage::empty(situation.cluster, policy.settings.load_ceiling);
+        for placed in situation.placed(&target) {
+            usage.add(placed.job, placed.mapping);
         }
-        place_all(policy, cluster, now, &mut usage, &mut target, is_left);
+        place_all(policy, situation, now, &mut usage, &mut target, &dropped);
     }
     target
 }
 
-/// Whether the job waits and has no place in the target.
-fn still_waits(cluster: &Cluster, target: &Target, job: usize) -> bool {
-    target.stays(job) && waits(&cluster.jobs[job])
-}
-
-/// Places those of the chosen jobs that fit, in order of priority.
+/// Places those of the waiting jobs, and of these `dropped` ones, that fit, in order of priority.
 fn place_all(
     policy: &Policy,
-    cluster: &Cluster,
+    situation: &Situation<'_>,
     now: Time,
     usage: &mut Usage<'_>,
     target: &mut Target,
-    is_chosen: impl Fn(&Cluster, &Target, usize) -> bool,
+    dropped: &[usize],
 ) {
+    let cluster = situation.cluster;
     // Room only shrinks: what does not fit now need not be put in order.
     let mut headroom = Some(Headroom::of(usage));
     let mut failures = Failures::default();
-    let waiting: Vec<(Priority, usize)> = (0..cluster.jobs.len())
-        .filter(|place| is_chosen(cluster, target, *place))
-        .filter(|place| !is_hopeless(headroom.as_ref(), &mut failures, &cluster.jobs[*place]))
+    let mut may_fit = |job: &Job| !is_hopeless(headroom.as_ref(), &mut failures, job);
+    let mut places = situation.waiting_that(&mut may_fit);
+    places.retain(|place| target.stays(*place));
+    let dropped = dropped.iter().copied();
+    places.extend(dropped.filter(|place| may_fit(&cluster.jobs[*place])));
+    let waiting: Vec<(Priority, usize)> = places
+        .into_iter()
         .map(|place| {
             (
                 policy.settings.priority.of(&cluster.jobs[place], now),
@@ -178,14 +186,15 @@ fn put(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
 /// possible, as others are: their work is lost either way.
 fn force(
     policy: &Policy,
-    cluster: &Cluster,
+    situation: &Situation<'_>,
     now: Time,
     place: usize,
     usage: &mut Usage<'_>,
 ) -> Option<Target> {
+    let cluster = situation.cluster;
     let mut target = Target::unchanged(cluster);
     let job = &cluster.jobs[place];
-    let (marked, mapping) = mark(policy, cluster, now, job, usage)?;
+    let (marked, mapping) = mark(policy, situation, now, job, usage)?;
     usage.add(job, &mapping);
     target.set(place, Fate::Goes(mapping, Reason::Fits));
     let mut leaving = Vec::new();
@@ -232,19 +241,20 @@ fn still_fits(usage: &Usage<'_>, job: &Job, mapping: &Mapping) -> bool {
 /// goes. They are counted out of `usage`, which is of no more use if `None` is returned.
 fn mark(
     policy: &Policy,
-    cluster: &Cluster,
+    situation: &Situation<'_>,
     now: Time,
     job: &Job,
     usage: &mut Usage<'_>,
 ) -> Option<(Vec<usize>, Mapping)> {
-    let mut swap = SwapUsage::of(cluster);
+    let cluster = situation.cluster;
+    let mut swap = SwapUsage::of(cluster, situation.parked_jobs());
     let kinds = job.by_kind();
     let mut rooms: Vec<Room<'_>> = kinds
         .iter()
         .map(|kind| Room::new(cluster, usage, kind))
         .collect();
     let mut marked = Vec::new();
-    for victim in victims(policy, cluster, now, job) {
+    for victim in victims(policy, situation, now, job) {
         let running = &cluster.jobs[victim];
         let Some(mapping) = running
             .running_on()
@@ -276,18 +286,17 @@ fn mark(
 /// whose work would be lost last, else by increasing priority.
 fn victims(
     policy: &Policy,
-    cluster: &Cluster,
+    situation: &Situation<'_>,
     now: Time,
     job: &Job,
 ) -> impl Iterator<Item = usize> {
     let function = policy.settings.priority;
     let own = function.of(job, now);
-    let found: Vec<Reverse<(bool, Priority, usize)>> = (0..cluster.jobs.len())
-        .filter(|other| cluster.jobs[*other].is_running())
-        .map(|other| {
-            let running = &cluster.jobs[other];
+    let running = situation.running.iter().zip(situation.running_jobs());
+    let found: Vec<Reverse<(bool, Priority, usize)>> = running
+        .map(|(other, running)| {
             let is_lost = running.mobility == Mobility::Restart;
-            Reverse((is_lost, function.of(running, now), other))
+            Reverse((is_lost, function.of(running, now), *other))
         })
         .filter(|Reverse((_, priority, _))| *priority < own)
         .collect();

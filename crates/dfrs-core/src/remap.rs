@@ -1,20 +1,22 @@
 //! The remap of all jobs by MCB8 (TPDS, Section 4.3), with pins for jobs that cannot move.
 
+mod hope;
+
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::greatest::Greatest;
-use crate::greedy::{self, Failures};
-use crate::headroom::Headroom;
 use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned};
 use crate::plan::Reason;
 use crate::policy::{Grace, Policy, Settings};
 use crate::priority::{Priority, PriorityFunction};
-use crate::target::{Fate, Target, can_pause, waits};
+use crate::situation::Situation;
+use crate::target::{Fate, Target, can_pause};
 use crate::units::{Bytes, Cores, Span, Time};
 use crate::usage::{SwapUsage, Usage};
-use crate::yields::{Placed, smallest_yield};
+use crate::yields::smallest_yield;
+use hope::Hope;
 
 /// Maps all jobs anew for the highest minimum yield; drops those of the lowest priority until all
 /// others fit.
@@ -27,8 +29,9 @@ use crate::yields::{Placed, smallest_yield};
 ///
 /// If the budget does not allow so many moves, those that it allows are chosen by lowest priority, and
 /// the remap is found anew with all other running jobs in place.
-pub(crate) fn remap(policy: &Policy, cluster: &Cluster, now: Time) -> Target {
-    let target = remap_all_but(policy, cluster, now, vec![false; cluster.jobs.len()]);
+pub(crate) fn remap(policy: &Policy, situation: &Situation<'_>, now: Time) -> Target {
+    let cluster = situation.cluster;
+    let target = remap_all_but(policy, situation, now, vec![false; cluster.jobs.len()]);
     let Some(most) = policy.settings.budget.moves_per_decision else {
         return target;
     };
@@ -41,58 +44,46 @@ pub(crate) fn remap(policy: &Policy, cluster: &Cluster, now: Time) -> Target {
     for job in movers.into_iter().take(most as usize) {
         must_stay[job] = false;
     }
-    remap_all_but(policy, cluster, now, must_stay)
+    remap_all_but(policy, situation, now, must_stay)
 }
 
 /// The periodic remap: as [`remap`], but not carried out if the penalty of its moves is known and
 /// outweighs what it gains.
-pub(crate) fn remap_periodically(policy: &Policy, cluster: &Cluster, now: Time) -> Target {
-    let target = remap(policy, cluster, now);
-    if target.starts_some(cluster) || pays(policy, cluster, &target) {
+pub(crate) fn remap_periodically(policy: &Policy, situation: &Situation<'_>, now: Time) -> Target {
+    let target = remap(policy, situation, now);
+    if target.starts_some(situation.cluster) || pays(policy, situation, &target) {
         target
     } else {
-        Target::unchanged(cluster)
+        Target::unchanged(situation.cluster)
     }
 }
 
 /// Whether the smallest yield over the period grows although jobs that move make no progress for the
 /// time of the penalty.
-fn pays(policy: &Policy, cluster: &Cluster, target: &Target) -> bool {
+fn pays(policy: &Policy, situation: &Situation<'_>, target: &Target) -> bool {
     let Settings {
         period, penalty, ..
     } = policy.settings;
-    if penalty <= Span::ZERO || target.moves(cluster) == 0 {
+    if penalty <= Span::ZERO || target.moves(situation.cluster) == 0 {
         return true;
     }
-    let before = smallest(cluster, |job| cluster.jobs[job].running_on());
-    let after = smallest(cluster, |job| target.place(cluster, job));
+    let unchanged = Target::unchanged(situation.cluster);
+    let smallest =
+        |target: &Target| smallest_yield(&situation.cluster.nodes, &situation.placed(target));
+    let (before, after) = (smallest(&unchanged), smallest(target));
     let progress = 1.0 - penalty.seconds() / period.seconds().max(penalty.seconds());
     after * progress > before
-}
-
-/// The smallest yield when jobs are where `place` says.
-fn smallest<'a>(cluster: &'a Cluster, place: impl Fn(usize) -> Option<&'a Mapping>) -> f64 {
-    let jobs = cluster.jobs.iter().enumerate();
-    let placed: Vec<Placed<'_>> = jobs
-        .filter_map(|(at, job)| {
-            Some(Placed {
-                job,
-                mapping: place(at)?,
-            })
-        })
-        .collect();
-    smallest_yield(&cluster.nodes, &placed)
 }
 
 /// The remap in which the running jobs marked here stay where they are.
 fn remap_all_but(
     policy: &Policy,
-    cluster: &Cluster,
+    situation: &Situation<'_>,
     now: Time,
     mut must_stay: Vec<bool>,
 ) -> Target {
     loop {
-        let remap = Remap::new(policy, cluster, now, &must_stay);
+        let remap = Remap::new(policy, situation, now, &must_stay);
         match remap.run(policy.settings.priority, now) {
             Ok(target) => return target,
             // The swap does not hold all the jobs that would have to be parked: this one stays.
@@ -139,7 +130,8 @@ impl Eq for Ranked<'_> {}
 /// One try at the remap, with a given set of jobs that must stay.
 struct Remap<'a> {
     cluster: &'a Cluster,
-    ceiling: Fraction,
+    /// No yield below this.
+    least: Fraction,
     /// What must stay, and then also what is pinned and kept.
     usage: Usage<'a>,
     swap: SwapUsage<'a>,
@@ -154,17 +146,18 @@ struct Remap<'a> {
 }
 
 impl<'a> Remap<'a> {
-    fn new(policy: &Policy, cluster: &'a Cluster, now: Time, must_stay: &[bool]) -> Self {
-        let swap = SwapUsage::of(cluster);
+    fn new(policy: &Policy, situation: &Situation<'a>, now: Time, must_stay: &[bool]) -> Self {
+        let cluster = situation.cluster;
+        let swap = SwapUsage::of(cluster, situation.parked_jobs());
         let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
         let mut pinned = Vec::new();
         let mut candidates: Vec<Candidate<'a>> = Vec::new();
-        for (place, job) in cluster.jobs.iter().enumerate() {
-            let can_go = !must_stay[place]
+        for (place, job) in situation.running.iter().zip(situation.running_jobs()) {
+            let can_go = !must_stay[*place]
                 && job.mobility != Mobility::Restart
                 && can_pause(policy, cluster, &swap, job);
-            if waits(job) || can_go {
-                let pin = pin(policy, cluster, job, now);
+            if can_go {
+                let (place, pin) = (*place, pin(policy, cluster, job, now));
                 candidates.push(Candidate { place, job, pin });
             } else if let Some(mapping) = job.running_on() {
                 usage.add(job, mapping);
@@ -175,12 +168,20 @@ impl<'a> Remap<'a> {
                 });
             }
         }
+        let least = policy
+            .settings
+            .load_ceiling
+            .map_or(Fraction::ZERO, Fraction::least_yield);
+        let mut hope = Hope::beside(cluster, &usage, least);
+        let waiting = situation.waiting_that(|job| hope.is_left_to(job));
+        candidates.extend(waiting.into_iter().map(|place| {
+            let job = &cluster.jobs[place];
+            let pin = pin(policy, cluster, job, now);
+            Candidate { place, job, pin }
+        }));
         Self {
             cluster,
-            ceiling: policy
-                .settings
-                .load_ceiling
-                .map_or(Fraction::ZERO, Fraction::least_yield),
+            least,
             usage,
             swap,
             pinned,
@@ -196,7 +197,6 @@ impl<'a> Remap<'a> {
 
     /// The target, or the job that would have to be dropped and cannot be.
     fn run(mut self, priority: PriorityFunction, now: Time) -> Result<Target, usize> {
-        self.leave_out_hopeless();
         self.put_in_order(|job| priority.of(job, now));
         self.load_pins()?;
         self.drop_until_memory_suffices()?;
@@ -243,49 +243,13 @@ impl<'a> Remap<'a> {
             pinned: &self.usage,
             grace: &grace,
             jobs: movable,
-            least: self.ceiling,
+            least: self.least,
             bins,
         };
         match self.horizon {
             None => packing.search().map(|(_, found)| found),
             Some(horizon) => packing.search_stretch(&self.pinned, horizon),
         }
-    }
-
-    /// Leaves out waiting jobs that would not fit even alone beside what must stay.
-    fn leave_out_hopeless(&mut self) {
-        let (cluster, usage) = (self.cluster, &self.usage);
-        let headroom = Headroom::of(usage);
-        let mut failures = Failures::default();
-        // Kinds that fit one by one need not fit together.
-        let packs_alone = |job: &Job| {
-            let packing = Packing {
-                cluster,
-                pinned: usage,
-                grace: &[],
-                jobs: &[job],
-                least: self.ceiling,
-                bins: &BinsOnce::default(),
-            };
-            packing.search().is_some()
-        };
-        self.kept.retain(|candidate| match &candidate.job.state {
-            JobState::Running(_) => true,
-            JobState::Parked(mapping) => usage.takes_back(candidate.job, mapping),
-            JobState::Pending | JobState::Paused => {
-                let fits = !failures.imply(candidate.job)
-                    && if headroom.knows(candidate.job) {
-                        headroom.holds(candidate.job)
-                    } else {
-                        greedy::could_place(cluster, usage, candidate.job)
-                    }
-                    && (candidate.job.has_one_kind() || packs_alone(candidate.job));
-                if !fits {
-                    failures.add(candidate.job);
-                }
-                fits
-            }
-        });
     }
 
     /// Puts the candidates in order, but for those of so low a priority that the memory of all nodes
@@ -673,9 +637,9 @@ mod tests {
                 Ok((kept, leave))
             };
             let stay = vec![false; cluster.jobs.len()];
-            let mut fast = Remap::new(&policy, &cluster, now, &stay);
+            let mut fast = Remap::new(&policy, &Situation::of(&cluster), now, &stay);
             fast.put_in_order(priority);
-            let mut plain = Remap::new(&policy, &cluster, now, &stay);
+            let mut plain = Remap::new(&policy, &Situation::of(&cluster), now, &stay);
             plain.kept.sort_by_key(|candidate| Reverse(priority(candidate.job)));
             prop_assert_eq!(drop_some(fast), drop_some(plain));
         }
@@ -719,7 +683,7 @@ mod tests {
             job.virtual_time = Span::from_seconds(virtual_time);
         }
         let now = Time::from_seconds(400);
-        let mut remap = Remap::new(&policy, &cluster, now, &[false; 3]);
+        let mut remap = Remap::new(&policy, &Situation::of(&cluster), now, &[false; 3]);
         remap.put_in_order(|job| policy.settings.priority.of(job, now));
         remap.load_pins().unwrap();
         remap.drop_lowest().unwrap();

@@ -62,20 +62,18 @@ impl Target {
         }
     }
 
-    /// Whether the job runs and gives up its place.
-    pub(crate) fn leaves(&self, job: usize) -> bool {
-        self.numbers[job]
-            .checked_sub(1)
-            .is_some_and(|place| matches!(self.changes[place as usize].1, Fate::Leaves(_)))
-    }
-
     /// Whether the job stays as it is.
     #[inline]
     pub(crate) fn stays(&self, job: usize) -> bool {
         self.numbers[job] == 0
     }
 
-    /// The jobs that do not stay as they are, each once, in any order.
+    /// The jobs that do not stay as they are and their fates, each once, in any order.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (usize, &Fate)> {
+        self.changes.iter().map(|(job, fate)| (*job, fate))
+    }
+
+    /// The same, taken out.
     pub(crate) fn into_changes(self) -> Vec<(usize, Fate)> {
         self.changes
     }

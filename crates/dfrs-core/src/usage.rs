@@ -99,10 +99,19 @@ impl<'a> Usage<'a> {
         usage
     }
 
-    /// What the cluster's running jobs use. O(nodes + runs).
+    /// What the cluster's running jobs use. O(nodes + jobs + runs).
     pub(crate) fn of(cluster: &'a Cluster, ceiling: Option<LoadCeiling>) -> Self {
+        Self::of_jobs(cluster, ceiling, cluster.jobs.iter())
+    }
+
+    /// What those of these jobs use that run. O(nodes + jobs + runs).
+    pub(crate) fn of_jobs<'j>(
+        cluster: &'a Cluster,
+        ceiling: Option<LoadCeiling>,
+        jobs: impl Iterator<Item = &'j Job>,
+    ) -> Self {
         let mut usage = Self::empty(cluster, ceiling);
-        for job in &cluster.jobs {
+        for job in jobs {
             if let Some(mapping) = job.running_on() {
                 usage.add(job, mapping);
             }
@@ -324,13 +333,13 @@ pub(crate) struct SwapUsage<'a> {
 }
 
 impl<'a> SwapUsage<'a> {
-    /// What the cluster's parked jobs use. O(nodes + runs).
-    pub(crate) fn of(cluster: &'a Cluster) -> Self {
+    /// What those of these jobs use that are parked. O(nodes + jobs + runs).
+    pub(crate) fn of<'j>(cluster: &'a Cluster, jobs: impl IntoIterator<Item = &'j Job>) -> Self {
         let mut usage = Self {
             cluster,
             used: vec![Bytes::ZERO; cluster.nodes.len()],
         };
-        for job in &cluster.jobs {
+        for job in jobs {
             if let crate::model::JobState::Parked(mapping) = &job.state {
                 usage.add(job, mapping);
             }

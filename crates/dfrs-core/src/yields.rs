@@ -6,6 +6,7 @@
 
 use crate::model::{Cluster, Job, JobId, Mapping, Node};
 use crate::policy::{Optimisation, Policy};
+use crate::roster::Roster;
 use crate::units::{Span, Time, Yield};
 
 mod average;
@@ -33,7 +34,7 @@ pub(crate) use stretch::{LEAST_YIELD, Line};
 /// there, for each set of jobs that are connected by sharing nodes.
 #[must_use]
 pub fn allocate_yields(cluster: &Cluster, optimisation: Optimisation) -> Vec<(JobId, Yield)> {
-    allocate_all(cluster, &Goal::Yield(optimisation))
+    allocate_jobs(cluster, cluster.jobs.iter(), &Goal::Yield(optimisation))
 }
 
 /// As [`allocate_yields`], as the policy says; for `/stretch-per` each job's expected stretch is that
@@ -41,13 +42,21 @@ pub fn allocate_yields(cluster: &Cluster, optimisation: Optimisation) -> Vec<(Jo
 /// III-B). No yield is then below 0.01, or 1/max(1, Λ) if that is less; weights play no part.
 #[must_use]
 pub fn allocate_yields_at(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<(JobId, Yield)> {
-    allocate_all(cluster, &Goal::of(policy, now))
+    allocate_jobs(cluster, cluster.jobs.iter(), &Goal::of(policy, now))
 }
 
-fn allocate_all(cluster: &Cluster, goal: &Goal) -> Vec<(JobId, Yield)> {
-    let placed: Vec<Placed<'_>> = cluster
-        .jobs
-        .iter()
+/// As [`allocate_yields_at`], without looking at the jobs that wait.
+#[must_use]
+pub fn allocate_running_yields(policy: &Policy, roster: &Roster, now: Time) -> Vec<(JobId, Yield)> {
+    allocate_jobs(roster.cluster(), roster.running(), &Goal::of(policy, now))
+}
+
+fn allocate_jobs<'a>(
+    cluster: &'a Cluster,
+    jobs: impl Iterator<Item = &'a Job>,
+    goal: &Goal,
+) -> Vec<(JobId, Yield)> {
+    let placed: Vec<Placed<'_>> = jobs
         .filter_map(|job| job.running_on().map(|mapping| Placed { job, mapping }))
         .collect();
     let yields = allocate(&cluster.nodes, &placed, goal);

@@ -2,12 +2,13 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::{Kinds, NOW, carry_out, cases, cluster, policies, policy, trigger};
 use dfrs_core::{
     Action, Cluster, Cores, JobId, JobState, Mapping, Mobility, NodeIndex, NodeState, Plan, Policy,
-    Trigger, check, check_cluster, decide, packing::pack_all,
+    Roster, Trigger, allocate_running_yields, allocate_yields_at, check, check_cluster, decide,
+    decide_mappings, packing::pack_all,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -73,6 +74,40 @@ proptest! {
     #[test]
     fn the_same_input_gives_the_same_plan(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
         prop_assert_eq!(decide(&policy, &cluster, NOW, trigger), decide(&policy, &cluster.clone(), NOW, trigger));
+    }
+
+    #[test]
+    fn mappings_are_those_of_the_plan(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
+        let plan = decide(&policy, &cluster, NOW, trigger);
+        // What is named last counts: a job may step aside and come back.
+        let planned: BTreeMap<JobId, Option<&Mapping>> =
+            places(&plan).into_iter().map(|action| (action.job(), action.mapping())).collect();
+        let changes = decide_mappings(&policy, &Roster::new(cluster), NOW, trigger);
+        let changes: Vec<_> = changes.iter().map(|(job, mapping)| (*job, mapping.as_ref())).collect();
+        prop_assert_eq!(changes, planned.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_roster_that_is_changed_is_that_of_the_changed_cluster(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
+        let after = carry_out(&cluster, &decide(&policy, &cluster, NOW, trigger));
+        let mut roster = Roster::new(cluster);
+        for (place, job) in after.jobs.iter().enumerate() {
+            match place % 3 {
+                0 => {
+                    roster.remove(job.id);
+                    prop_assert_eq!(&roster, &Roster::new(roster.cluster().clone()));
+                    roster.insert(job.clone());
+                }
+                1 => roster.insert(job.clone()),
+                _ => {
+                    roster.set_state(job.id, job.state.clone());
+                    roster.set_virtual_time(job.id, job.virtual_time);
+                }
+            }
+            prop_assert_eq!(&roster, &Roster::new(roster.cluster().clone()));
+        }
+        prop_assert!(roster.running().eq(after.jobs.iter().filter(|job| job.is_running())));
+        prop_assert_eq!(allocate_running_yields(&policy, &roster, NOW), allocate_yields_at(&policy, &after, NOW));
     }
 
     #[test]

@@ -19,10 +19,10 @@ pub struct JobRecord {
     pub migrated_tasks: u64,
 }
 
-/// How long decisions took on this machine.
+/// How long decisions took on this machine: those of one instant together, and the yields that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecisionTimes {
-    /// How many there were.
+    /// How many instants had one or more.
     pub count: u64,
     /// All together.
     pub sum: Duration,

@@ -1,16 +1,17 @@
 //! The world of DFRS: discrete events between which progress is fluid. It carries out what
 //! `dfrs_core::decide` plans.
 
+mod audit;
 mod events;
 mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dfrs_core::policy::Submission;
 use dfrs_core::{
-    Action, Cluster, Job, JobId, JobState, Mobility, Periodic, Plan, Policy, Severity, Span, Time,
-    Trigger, Yield, check, decide,
+    Cluster, Job, JobId, JobState, Mapping, Mobility, Periodic, Policy, Roster, Span, Time,
+    Trigger, Yield, allocate_running_yields, decide_mappings,
 };
 
 use crate::journal::{Journal, position};
@@ -41,11 +42,9 @@ struct World<'a> {
     settings: Settings,
     journal: Journal<'a>,
     /// The jobs in the system; a job's identity is its position in the trace.
-    cluster: Cluster,
+    system: Roster,
     /// Of each job that was submitted.
     progress: Vec<Progress>,
-    /// The jobs that run, ascending: only they make progress and end.
-    running: Vec<JobId>,
     outcome: Outcome,
     /// When jobs that were not placed are submitted anew, and how often each was tried.
     retries: BTreeSet<(Time, JobId)>,
@@ -72,12 +71,11 @@ impl<'a> World<'a> {
             policy,
             settings: *settings,
             journal,
-            cluster: Cluster {
+            system: Roster::new(Cluster {
                 nodes,
                 jobs: Vec::new(),
-            },
+            }),
             progress: Vec::with_capacity(trace.jobs.len()),
-            running: Vec::new(),
             outcome,
             retries: BTreeSet::new(),
             tries: BTreeMap::new(),
@@ -105,7 +103,7 @@ impl<'a> World<'a> {
                 break;
             }
         }
-        match self.cluster.jobs.first() {
+        match self.system.cluster().jobs.first() {
             Some(job) => Err(SimulationError::Stuck {
                 id: self.trace.jobs[position(job.id)].id.clone(),
                 now,
@@ -119,15 +117,16 @@ impl<'a> World<'a> {
     /// all jobs is not repeated within an instant.
     fn react(&mut self, now: Time, happened: &Happened) {
         // That of a job that waits is what it was when it gave up its place.
-        for job in self.cluster.jobs.iter_mut().filter(|job| job.is_running()) {
-            job.virtual_time = self.progress[position(job.id)].virtual_time(now);
-        }
+        let progress = &mut self.progress;
+        self.system
+            .set_virtual_times(|id| progress[position(id)].virtual_time(now));
+        let mut time = None;
         let remaps = self.policy.submission == Submission::Mcb8;
         let period = happened.period && self.policy.is_periodic();
         let by_period = remaps && period && self.policy.periodic == Periodic::Remap;
         let by_submission = remaps && !happened.submitted.is_empty();
         if happened.completed && !by_period && !by_submission {
-            self.decide(now, Trigger::Completion);
+            self.decide(now, Trigger::Completion, &mut time);
         }
         let submitted: &[JobId] = match (by_period, &happened.submitted[..]) {
             (true, _) => &[],
@@ -135,60 +134,71 @@ impl<'a> World<'a> {
             (false, all) => all,
         };
         for job in submitted {
-            if remaps || self.cluster.job(*job).is_some_and(|job| !job.is_running()) {
-                self.decide(now, Trigger::Submission(*job));
+            if remaps
+                || self
+                    .system
+                    .cluster()
+                    .job(*job)
+                    .is_some_and(|job| !job.is_running())
+            {
+                self.decide(now, Trigger::Submission(*job), &mut time);
             }
         }
         if period {
-            self.decide(now, Trigger::Period);
+            self.decide(now, Trigger::Period, &mut time);
+        }
+        if let Some(time) = time {
+            self.allocate(now, time);
         }
     }
 
-    fn decide(&mut self, now: Time, trigger: Trigger) {
-        if self.cluster.jobs.is_empty() {
+    /// Decides where jobs go. `time` is how long this instant's decisions have taken, if there were any.
+    fn decide(&mut self, now: Time, trigger: Trigger, time: &mut Option<Duration>) {
+        if self.system.cluster().jobs.is_empty() {
             return;
         }
         let before = Instant::now();
-        let plan = decide(&self.policy, &self.cluster, now, trigger);
-        self.outcome.decisions.add(before.elapsed());
+        let changes = decide_mappings(&self.policy, &self.system, now, trigger);
+        *time = Some(time.unwrap_or_default() + before.elapsed());
         if cfg!(debug_assertions) {
-            let mut found = check(&self.cluster, &plan);
-            found.retain(|violation| violation.severity == Severity::Error);
-            assert!(found.is_empty(), "{now}, {trigger:?}: {}", found[0]);
+            audit::assert_planned(&self.policy, &self.system, now, trigger, &changes);
         }
-        self.carry_out(plan);
+        self.carry_out(changes);
     }
 
-    fn carry_out(&mut self, plan: Plan) {
-        self.shares.clear();
-        for planned in plan.actions {
-            let id = planned.action.job();
-            if let Action::SetYield(_, share) = planned.action {
-                self.shares.push((id, share));
-                continue;
-            }
-            let Some(job) = self.cluster.job_mut(id) else {
+    fn carry_out(&mut self, changes: Vec<(JobId, Option<Mapping>)>) {
+        for (id, mapping) in changes {
+            let Some(job) = self.system.cluster().job(id) else {
                 continue;
             };
             // A job whose work cannot be kept has none wherever it goes.
-            if job.is_running() && job.mobility == Mobility::Restart {
-                job.virtual_time = Span::ZERO;
+            let loses = job.is_running() && job.mobility == Mobility::Restart;
+            let after = mapping.map_or_else(|| state_of_paused(job), JobState::Running);
+            if loses {
+                self.system.set_virtual_time(id, Span::ZERO);
             }
-            let after = match planned.action {
-                Action::Start(_, mapping)
-                | Action::Resume(_, mapping)
-                | Action::Migrate(_, mapping) => JobState::Running(mapping),
-                _ => state_of_paused(job),
-            };
-            let before = std::mem::replace(&mut job.state, after);
-            self.before.entry(id).or_insert(before);
+            if let Some(before) = self.system.set_state(id, after) {
+                self.before.entry(id).or_insert(before);
+            }
         }
+    }
+
+    /// Finds the shares of all that run after this instant's decisions, which took so long.
+    fn allocate(&mut self, now: Time, decided: Duration) {
+        let before = Instant::now();
+        self.shares = allocate_running_yields(&self.policy, &self.system, now);
+        self.outcome.decisions.add(decided + before.elapsed());
     }
 
     /// Notes when the submission of those that were not placed is to be raised again.
     fn raise_again(&mut self, now: Time, submitted: &[JobId]) {
         for id in submitted {
-            if self.cluster.job(*id).is_none_or(|job| job.is_running()) {
+            if self
+                .system
+                .cluster()
+                .job(*id)
+                .is_none_or(|job| job.is_running())
+            {
                 self.tries.remove(id);
                 continue;
             }

@@ -36,16 +36,16 @@ impl World<'_> {
 
     /// When the first of the running jobs ends if nothing changes.
     pub(super) fn next_completion(&self) -> Option<Time> {
-        let running = self.running.iter();
+        let running = self.system.running();
         running
-            .filter_map(|id| self.progress[position(*id)].finish())
+            .filter_map(|job| self.progress[position(job.id)].finish())
             .min()
     }
 
     /// The period elapses at its multiples; nobody cares while no job is there.
     fn next_period(&self, now: Time) -> Option<Time> {
         let period = self.policy.settings.period.0.max(1);
-        let is_awaited = self.policy.is_periodic() && !self.cluster.jobs.is_empty();
+        let is_awaited = self.policy.is_periodic() && !self.system.cluster().jobs.is_empty();
         is_awaited.then(|| Time((now.0.div_euclid(period) + 1).saturating_mul(period)))
     }
 
@@ -65,7 +65,7 @@ impl World<'_> {
             let id = JobId(self.progress.len() as u64);
             self.journal.submit(id)?;
             self.progress.push(Progress::new(job.runtime));
-            self.cluster.insert(job.to_job(id));
+            self.system.insert(job.to_job(id));
             happened.submitted.push(id);
         }
         Ok(happened)
@@ -75,12 +75,10 @@ impl World<'_> {
     fn complete(&mut self, now: Time) -> Result<bool, WriteError> {
         let progress = &self.progress;
         let ends = |id: &JobId| progress[position(*id)].finish() == Some(now);
-        let ended: Vec<JobId> = self.running.iter().copied().filter(ends).collect();
-        if !ended.is_empty() {
-            self.running.retain(|id| !ends(id));
-        }
+        let running = self.system.running().map(|job| job.id);
+        let ended: Vec<JobId> = running.filter(ends).collect();
         for id in &ended {
-            self.cluster.remove(*id);
+            self.system.remove(*id);
             self.outcome.jobs[position(*id)].finish = now;
             self.tries.remove(id);
             self.journal.finish(now, *id)?;
@@ -98,7 +96,12 @@ impl World<'_> {
             .filter(|(time, _)| *time <= now)
         {
             self.retries.remove(&(time, id));
-            if self.cluster.job(id).is_some_and(|job| !job.is_running()) {
+            if self
+                .system
+                .cluster()
+                .job(id)
+                .is_some_and(|job| !job.is_running())
+            {
                 due.push(id);
             }
         }

@@ -12,20 +12,15 @@ impl World<'_> {
     /// Makes the changes of this instant effective.
     pub(super) fn settle(&mut self, now: Time) -> Result<(), WriteError> {
         for (id, before) in std::mem::take(&mut self.before) {
-            let Some(job) = self.cluster.job_mut(id) else {
+            let Some(job) = self.system.cluster().job(id) else {
                 continue;
             };
             if before == JobState::Pending && !job.is_running() {
-                job.state = before; // started and paused at once: nothing happened
+                self.system.set_state(id, before); // started and paused at once: nothing happened
                 continue;
             }
             if before == job.state {
                 continue;
-            }
-            match (self.running.binary_search(&id), job.is_running()) {
-                (Err(place), true) => self.running.insert(place, id),
-                (Ok(place), false) => _ = self.running.remove(place),
-                _ => {}
             }
             let job = job.clone();
             match (before, job.running_on()) {
@@ -92,7 +87,7 @@ impl World<'_> {
             let progress = &mut self.progress[position(id)];
             let starts = self.outcome.jobs[position(id)].start == now;
             let is_new = starts || progress.rate() != rate;
-            if is_new && self.cluster.job(id).is_some_and(Job::is_running) {
+            if is_new && self.system.cluster().job(id).is_some_and(Job::is_running) {
                 progress.set_rate(now, rate);
                 self.journal.share(now, id, rate.value())?;
             }

@@ -1,0 +1,165 @@
+//! What there was no room for, so that nobody who wants as much is tried in vain.
+
+use crate::model::{Job, TaskKind};
+use crate::units::{Bytes, Cores};
+
+/// What a job, or a kind of its tasks, wants of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wanted {
+    tasks: u32,
+    cpu: Cores,
+    memory: Bytes,
+    memory_per_node: Bytes,
+}
+
+impl Wanted {
+    /// What the job wants, if that alone says where it fits: it has one kind of tasks, which may use any
+    /// nodes, and requires no further resource.
+    pub(crate) fn alone(job: &Job) -> Option<Self> {
+        let layout = &job.layout;
+        let anywhere = layout.eligible.is_none()
+            && layout.max_nodes.is_none()
+            && layout.max_tasks_per_node.is_none();
+        (anywhere && job.rigid.is_empty() && job.has_one_kind()).then(|| Self::first(job))
+    }
+
+    /// What the job's first kind of tasks wants.
+    #[inline]
+    fn first(job: &Job) -> Self {
+        Self {
+            tasks: job.tasks,
+            cpu: job.cpu,
+            memory: job.memory,
+            memory_per_node: job.memory_per_node,
+        }
+    }
+
+    #[inline]
+    fn kind(kind: &TaskKind) -> Self {
+        Self {
+            tasks: kind.tasks,
+            cpu: kind.cpu,
+            memory: kind.memory,
+            memory_per_node: kind.memory_per_node,
+        }
+    }
+
+    /// Whether it is in nothing less than the other.
+    #[inline]
+    fn is_no_less(&self, other: &Self) -> bool {
+        self.tasks >= other.tasks
+            && self.cpu >= other.cpu
+            && self.memory >= other.memory
+            && self.memory_per_node >= other.memory_per_node
+    }
+}
+
+/// Jobs for which there was no room, so that others which want no less need not be tried as long as
+/// room only shrinks. None of them wants no less than another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failures(Vec<Wanted>);
+
+impl Failures {
+    /// Notes that there was no room for the job. Only one of one kind that could use any nodes tells
+    /// about others.
+    pub(crate) fn add(&mut self, job: &Job) {
+        if let Some(new) = Wanted::alone(job) {
+            self.0.retain(|old| !old.is_no_less(&new));
+            self.0.push(new);
+        }
+    }
+
+    /// Whether there is no room for this job either: it, or one kind of it, wants no less than one for
+    /// which there was none.
+    ///
+    /// A failure that tells this is looked at first the next time: few of them tell about most jobs.
+    #[inline]
+    pub(crate) fn imply(&mut self, job: &Job) -> bool {
+        self.imply_kind(&Wanted::first(job))
+            || job
+                .further_kinds
+                .iter()
+                .any(|kind| self.imply_kind(&Wanted::kind(kind)))
+    }
+
+    #[inline]
+    fn imply_kind(&mut self, wanted: &Wanted) -> bool {
+        let found = self.0.iter().position(|failed| wanted.is_no_less(failed));
+        if let Some(place) = found {
+            self.0.swap(0, place);
+        }
+        found.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::JobId;
+    use crate::units::{Amount, Time};
+
+    fn job(tasks: u32, cpu: u64, memory: u64) -> Job {
+        Job::new(JobId(1), Time(0), tasks, Cores(cpu), Bytes(memory))
+    }
+
+    #[test]
+    fn a_failure_tells_about_jobs_that_want_no_less() {
+        let failed = job(2, 30, 40);
+        let mut failures = Failures::default();
+        assert!(!failures.imply(&failed));
+        failures.add(&failed);
+        let more: [fn(&mut Job); 5] = [
+            |_| (),
+            |job| job.tasks += 1,
+            |job| job.cpu.0 += 1,
+            |job| job.memory.0 += 1,
+            |job| job.memory_per_node.0 += 1,
+        ];
+        for change in more {
+            let mut other = failed.clone();
+            change(&mut other);
+            assert!(failures.imply(&other), "{other:?}");
+        }
+        let less: [fn(&mut Job); 3] = [
+            |job| (job.tasks, job.cpu) = (1, Cores(100)),
+            |job| (job.cpu, job.memory) = (Cores(29), Bytes(100)),
+            |job| (job.memory, job.memory_per_node) = (Bytes(39), Bytes(100)),
+        ];
+        for change in less {
+            let mut other = failed.clone();
+            change(&mut other);
+            assert!(!failures.imply(&other), "{other:?}");
+        }
+        let mut kinds = job(1, 1, 1);
+        kinds.further_kinds = failed.kinds().collect();
+        assert!(failures.imply(&kinds));
+    }
+
+    #[test]
+    fn the_least_demanding_failure_is_remembered() {
+        let mut failures = Failures::default();
+        for tasks in [5, 3, 4] {
+            failures.add(&job(tasks, 10, 10));
+        }
+        assert!(failures.imply(&job(3, 10, 10)));
+        assert!(!failures.imply(&job(2, 10, 10)));
+    }
+
+    #[test]
+    fn jobs_that_rules_hold_back_tell_nothing_about_others() {
+        let rules: [fn(&mut Job); 5] = [
+            |job| job.layout.eligible = Some(Vec::new()),
+            |job| job.layout.max_nodes = Some(1),
+            |job| job.layout.max_tasks_per_node = Some(1),
+            |job| job.rigid = vec![Amount(1)],
+            |job| job.further_kinds = job.kinds().collect(),
+        ];
+        for rule in rules {
+            let mut held_back = job(2, 10, 10);
+            rule(&mut held_back);
+            let mut failures = Failures::default();
+            failures.add(&held_back);
+            assert!(!failures.imply(&job(2, 10, 10)), "{held_back:?}");
+        }
+    }
+}
