@@ -32,7 +32,7 @@ impl Constraints {
         let rows = Rows::of(nodes, &segments);
         let mut constraints = Self {
             members: Vec::new(),
-            member_ends: Vec::with_capacity(rows.capacity.len()),
+            member_ends: vec![0; rows.capacity.len()],
             places: Vec::new(),
             place_ends: Vec::with_capacity(placed.len()),
             capacity: Vec::new(),
@@ -42,45 +42,42 @@ impl Constraints {
             constraints.place_ends.resize(placed.len(), 0);
             return constraints;
         }
-        let counts = constraints.list_places(&segments, &rows);
-        constraints.list_members(&counts);
+        constraints.list_places(&segments, &rows);
+        constraints.list_members();
         constraints.capacity = rows.capacity;
         constraints.nodes = rows.nodes;
         constraints
     }
 
-    /// Fills `places`, and says how many jobs each constraint has.
-    fn list_places(&mut self, segments: &Segments, rows: &Rows) -> Vec<usize> {
-        let mut counts = vec![0; rows.capacity.len()];
+    /// Fills `places`, and counts each constraint's jobs in `member_ends`.
+    fn list_places(&mut self, segments: &Segments, rows: &Rows) {
         self.places.reserve_exact(rows.most_terms(segments));
         for job in segments.by_job() {
             for segment in job {
                 for row in rows.of_segment(segment) {
                     self.places.push((row, segment.need));
-                    counts[row as usize] += 1;
+                    self.member_ends[row as usize] += 1;
                 }
             }
             self.place_ends.push(self.places.len());
         }
-        counts
     }
 
     /// Fills `members` from `places`.
-    fn list_members(&mut self, counts: &[usize]) {
-        let mut next = Vec::with_capacity(counts.len());
-        let mut end = 0;
-        for count in counts {
-            next.push(end);
-            end += count;
-            self.member_ends.push(end);
+    fn list_members(&mut self) {
+        // At first where each part starts; every member moves it, and at last it is where the part ends.
+        let mut total = 0;
+        for end in &mut self.member_ends {
+            let count = std::mem::replace(end, total);
+            total += count;
         }
-        self.members = vec![(0, 0); end];
+        self.members = vec![(0, 0); total];
         let mut start = 0;
         for (job, end) in (0u32..).zip(&self.place_ends) {
             for (row, need) in &self.places[start..*end] {
-                let slot = &mut next[*row as usize];
-                self.members[*slot] = (job, *need);
-                *slot += 1;
+                let next = &mut self.member_ends[*row as usize];
+                self.members[*next] = (job, *need);
+                *next += 1;
             }
             start = *end;
         }

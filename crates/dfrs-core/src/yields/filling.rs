@@ -50,7 +50,7 @@ type Event = Reverse<u128>;
 enum What {
     /// This constraint binds.
     Binds(u32),
-    /// Jobs of this weight have all they need.
+    /// Jobs of the weight at this place have all they need.
     Full(u32),
 }
 
@@ -105,13 +105,8 @@ impl<'a> Filling<'a> {
 
     fn run(&mut self) {
         let by_weight = self.by_weight();
-        let rows = (0u32..).take(self.left.len());
-        let binds = rows.map(|row| event(self.level(row), What::Binds(row)));
-        let fulls = (0u32..)
-            .zip(&by_weight)
-            .map(|(place, (weight, _))| event(1000.0 / f64::from(*weight), What::Full(place)));
-        let mut events: BinaryHeap<Event> = binds.chain(fulls).collect();
-        self.unsettled = by_weight.iter().map(|(_, jobs)| jobs.len()).sum();
+        self.unsettled = by_weight.len();
+        let mut events = self.events(&by_weight);
         while self.unsettled > 0
             && let Some(mut first) = events.peek_mut()
         {
@@ -127,8 +122,10 @@ impl<'a> Filling<'a> {
             PeekMut::pop(first);
             match what {
                 What::Full(place) => {
-                    for job in &by_weight[place as usize].1 {
-                        self.settle(*job, 1.0);
+                    let jobs = &by_weight[place as usize..];
+                    let alike = jobs.iter().take_while(|(weight, _)| *weight == jobs[0].0);
+                    for (_, job) in alike {
+                        self.settle(*job as usize, 1.0);
                     }
                 }
                 What::Binds(row) if self.rising[row as usize] == 0 => {}
@@ -142,19 +139,32 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// The jobs that are in some constraint, by weight.
-    fn by_weight(&self) -> Vec<(u32, Vec<usize>)> {
-        let mut jobs: Vec<(u32, Vec<usize>)> = Vec::new();
-        for (job, weight) in self.weights.iter().enumerate() {
-            if self.constraints.places(job).is_empty() {
-                continue;
-            }
-            match jobs.binary_search_by_key(weight, |(weight, _)| *weight) {
-                Ok(place) => jobs[place].1.push(job),
-                Err(place) => jobs.insert(place, (*weight, vec![job])),
+    /// The jobs that are in some constraint, each after its weight, ascending.
+    fn by_weight(&self) -> Vec<(u32, u32)> {
+        let mut jobs = Vec::with_capacity(self.weights.len());
+        for (job, weight) in (0u32..).zip(&self.weights) {
+            if !self.constraints.places(job as usize).is_empty() {
+                jobs.push((*weight, job));
             }
         }
+        jobs.sort_unstable();
         jobs
+    }
+
+    /// All that may happen.
+    fn events(&self, by_weight: &[(u32, u32)]) -> BinaryHeap<Event> {
+        let mut events = Vec::with_capacity(self.left.len() + 1);
+        for row in (0u32..).take(self.left.len()) {
+            events.push(event(self.level(row), What::Binds(row)));
+        }
+        let mut before = 0;
+        for (place, (weight, _)) in (0u32..).zip(by_weight) {
+            if *weight != before {
+                before = *weight;
+                events.push(event(1000.0 / f64::from(*weight), What::Full(place)));
+            }
+        }
+        BinaryHeap::from(events)
     }
 
     /// The level at which the constraint binds if no job settles before.
