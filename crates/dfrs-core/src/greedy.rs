@@ -1,5 +1,6 @@
 //! Greedy task mapping (TPDS, Section 4.2).
 
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::model::{Cluster, Job, Mapping, NodeIndex, Run};
@@ -90,34 +91,29 @@ fn fill(usage: &Usage<'_>, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> 
     }
     let most = job.layout.tasks_per_node();
     let mut nodes_left = job.layout.nodes();
+    let mut runs = Vec::with_capacity(nodes.len());
     let mut heap = BinaryHeap::from(nodes);
-    let mut runs = Vec::new();
     let mut missing = job.tasks;
     while missing > 0 {
-        let mut best = heap.pop()?;
+        let mut best = heap.peek_mut()?;
         if best.tasks == 0 {
             if nodes_left == 0 {
+                PeekMut::pop(best);
                 continue;
             }
             nodes_left -= 1;
         }
-        best = best.after(job.cpu);
         missing -= 1;
-        if best.tasks < most
-            && usage.fits_run(
-                job,
-                Run {
-                    node: best.node,
-                    tasks: best.tasks + 1,
-                },
-            )
-        {
-            heap.push(best);
+        let next = best.after(job.cpu);
+        let run = |tasks| Run {
+            node: next.node,
+            tasks,
+        };
+        if next.tasks < most && usage.fits_run(job, run(next.tasks + 1)) {
+            *best = next;
         } else {
-            runs.push(Run {
-                node: best.node,
-                tasks: best.tasks,
-            });
+            PeekMut::pop(best);
+            runs.push(run(next.tasks));
         }
     }
     runs.extend(heap.into_iter().map(|left| Run {
