@@ -101,23 +101,20 @@ fn place_all(
 ) {
     let cluster = situation.cluster;
     // Room only shrinks: what does not fit now need not be put in order.
-    let mut headroom = Some(Headroom::of(usage));
+    let mut headroom = Headroom::of(usage);
     let mut failures = Failures::default();
-    let mut may_fit = |job: &Job| !is_hopeless(headroom.as_ref(), &mut failures, job);
+    let mut may_fit = |job: &Job| !is_hopeless(&headroom, &mut failures, job);
     let mut places = situation.waiting_that(&mut may_fit);
     places.retain(|place| target.stays(*place));
     let dropped = dropped.iter().copied();
     places.extend(dropped.filter(|place| may_fit(&cluster.jobs[*place])));
+    let priority = |place| policy.settings.priority.of(&cluster.jobs[place], now);
     let waiting: Vec<(Priority, usize)> = places
         .into_iter()
-        .map(|place| {
-            (
-                policy.settings.priority.of(&cluster.jobs[place], now),
-                place,
-            )
-        })
+        .map(|place| (priority(place), place))
         .collect();
     let mut waiting = Greatest::of(waiting);
+    let mut misses = 0u32;
     loop {
         let piece = waiting.next_piece();
         if piece.is_empty() {
@@ -125,37 +122,45 @@ fn place_all(
         }
         for (_, place) in piece {
             let job = &cluster.jobs[place];
-            if is_hopeless(headroom.as_ref(), &mut failures, job) {
+            if is_hopeless(&headroom, &mut failures, job) {
                 continue;
             }
             if let Some(mapping) = put(cluster, usage, job) {
                 usage.add(job, &mapping);
                 target.give_place(job, place, mapping);
-                headroom = None;
             } else if only_place(job).is_none() {
                 failures.add(job);
-                headroom.get_or_insert_with(|| Headroom::of(usage));
+                misses += 1;
+                // It costs about as much as two tries, and spares many.
+                if misses.is_multiple_of(2) {
+                    headroom = Headroom::of(usage);
+                }
             }
         }
         // What no longer fits need not be put in order either.
-        let left = headroom.get_or_insert_with(|| Headroom::of(usage));
-        waiting
-            .rest
-            .retain(|(_, place)| !is_hopeless(Some(left), &mut failures, &cluster.jobs[*place]));
+        if !waiting.rest.is_empty() {
+            headroom = Headroom::of(usage);
+            waiting
+                .rest
+                .retain(|(_, place)| !is_hopeless(&headroom, &mut failures, &cluster.jobs[*place]));
+        }
     }
 }
 
-/// Whether it is known without looking for a place that there is none for the waiting job.
-fn is_hopeless(headroom: Option<&Headroom>, failures: &mut Failures, job: &Job) -> bool {
+/// Whether it is known without looking for a place that there is none for the waiting job. There may be
+/// less room than `headroom` says, and not more.
+fn is_hopeless(headroom: &Headroom, failures: &mut Failures, job: &Job) -> bool {
     if only_place(job).is_some() {
         return false;
     }
-    let is_full = |headroom: &&Headroom| headroom.knows(job) && !headroom.holds(job);
-    failures.imply(job)
-        || headroom.filter(is_full).is_some_and(|_| {
-            failures.add(job);
-            true
-        })
+    if failures.imply(job) {
+        return true;
+    }
+    let is_full = headroom.knows(job) && !headroom.holds(job);
+    if is_full {
+        failures.add(job);
+    }
+    is_full
 }
 
 /// The only nodes where the job can be: those where it is parked, or would be if it gave up its place.

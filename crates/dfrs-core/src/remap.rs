@@ -392,9 +392,7 @@ impl<'a> Remap<'a> {
             up.map(|up| up.memory.minus(usage.memory(node)).0)
         };
         let nodes = (0..).map(NodeIndex).take(self.cluster.nodes.len());
-        for free in nodes.filter_map(|node| free(&self.usage, node)) {
-            demand.add_node(free);
-        }
+        demand.add_nodes(nodes.filter_map(|node| free(&self.usage, node)));
         for candidate in self.kept.iter().filter(|candidate| candidate.pin.is_none()) {
             for (memory, tasks) in candidate.job.memory_by_kind() {
                 demand.add_tasks(memory.0, tasks);

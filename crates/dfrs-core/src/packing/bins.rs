@@ -44,11 +44,10 @@ impl Bins {
         load: impl Fn(NodeIndex) -> Cores,
         jobs: &[&Job],
     ) -> Self {
-        let indices = (0..)
-            .map(NodeIndex)
-            .zip(&cluster.nodes)
-            .filter(|(_, node)| node.is_up());
-        let nodes: Vec<NodeIndex> = indices.map(|(index, _)| index).collect();
+        let mut nodes = Vec::with_capacity(cluster.nodes.len());
+        let indices = (0..).map(NodeIndex).zip(&cluster.nodes);
+        let up = indices.filter(|(_, node)| node.is_up());
+        nodes.extend(up.map(|(index, _)| index));
         let bins: Vec<Bin> = nodes
             .iter()
             .map(|node| Bin {

@@ -33,6 +33,15 @@ impl MemoryDemand {
         *self.nodes.entry(free).or_insert(0) += 1;
     }
 
+    /// Counts nodes in, with so much free memory each.
+    pub(crate) fn add_nodes(&mut self, free: impl Iterator<Item = u64>) {
+        let mut free: Vec<u64> = free.collect();
+        free.sort_unstable();
+        for alike in free.chunk_by(|one, other| one == other) {
+            *self.nodes.entry(alike[0]).or_insert(0) += alike.len() as u64;
+        }
+    }
+
     /// Counts a node out.
     pub(crate) fn remove_node(&mut self, free: u64) {
         remove(&mut self.nodes, free, 1);
