@@ -4,7 +4,6 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::model::{Cluster, Job, Mapping, NodeIndex, Run};
-use crate::units::Cores;
 use crate::usage::Usage;
 
 mod candidate;
@@ -305,7 +304,7 @@ mod tests {
     use super::*;
     use crate::model::{JobId, JobState, Node, NodeState};
     use crate::policy::LoadCeiling;
-    use crate::units::{Amount, Bytes, Time};
+    use crate::units::{Amount, Bytes, Cores, Time};
     use proptest::prelude::*;
 
     fn cluster(nodes: &[(u64, u64)]) -> Cluster {
