@@ -337,3 +337,113 @@ impl Cluster {
         self.position(id).map(|place| self.jobs.remove(place))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(id: u64) -> Job {
+        Job::new(JobId(id), Time(10), 2, Cores(3), Bytes(5))
+    }
+
+    fn on_node_4() -> Mapping {
+        Mapping::from_tasks([NodeIndex(4), NodeIndex(4)])
+    }
+
+    #[test]
+    fn identities_and_kinds_are_shown() {
+        assert_eq!(NodeIndex(4).to_string() + &JobId(7).to_string(), "47");
+        let all = [
+            Mobility::Checkpoint,
+            Mobility::Park,
+            Mobility::Restart,
+            Mobility::Never,
+        ];
+        let shown = all.map(|mobility| mobility.to_string());
+        assert_eq!(shown, ["checkpoint", "park", "restart", "never"]);
+    }
+
+    #[test]
+    fn a_node_has_what_others_do_not_hold() {
+        let mut node = Node::new("n", Cores(1), Bytes(8));
+        node.held_memory = Bytes(3);
+        assert_eq!(node.usable_memory(), Bytes(5));
+        node.held_memory = Bytes(9);
+        assert_eq!(node.usable_memory(), Bytes::ZERO);
+        let mut takes_tasks = |state| {
+            node.state = state;
+            node.is_up()
+        };
+        let states = [NodeState::Up, NodeState::Draining, NodeState::Down];
+        assert_eq!(states.map(&mut takes_tasks), [true, false, false]);
+    }
+
+    #[test]
+    fn a_layout_without_rules_allows_everything() {
+        let mut layout = Layout::default();
+        assert!(layout.allows(NodeIndex(7)));
+        assert_eq!(
+            (layout.tasks_per_node(), layout.nodes()),
+            (u32::MAX, usize::MAX)
+        );
+        layout.eligible = Some(vec![NodeIndex(2), NodeIndex(7)]);
+        layout.max_tasks_per_node = Some(3);
+        layout.max_nodes = Some(5);
+        assert!(layout.allows(NodeIndex(7)) && !layout.allows(NodeIndex(3)));
+        assert_eq!((layout.tasks_per_node(), layout.nodes()), (3, 5));
+    }
+
+    #[test]
+    fn a_job_requires_nothing_where_it_has_no_tasks() {
+        let mut job = job(1);
+        job.memory_per_node = Bytes(100);
+        assert_eq!(job.memory_on(0), Bytes::ZERO);
+        assert_eq!(job.memory_on(2), Bytes(110));
+    }
+
+    #[test]
+    fn only_running_jobs_hold_their_nodes() {
+        let of = |state| {
+            let job = Job { state, ..job(1) };
+            let (mapping, held) = (job.mapping().cloned(), job.running_on().cloned());
+            (mapping, held, job.is_running())
+        };
+        let place = Some(on_node_4());
+        assert_eq!(of(JobState::Pending), (None, None, false));
+        assert_eq!(of(JobState::Paused), (None, None, false));
+        assert_eq!(
+            of(JobState::Parked(on_node_4())),
+            (place.clone(), None, false)
+        );
+        assert_eq!(
+            of(JobState::Running(on_node_4())),
+            (place.clone(), place, true)
+        );
+    }
+
+    #[test]
+    fn flow_time_begins_at_submission() {
+        assert_eq!(job(1).flow_time(Time(25)), Span(15));
+        assert_eq!(job(1).flow_time(Time(5)), Span::ZERO);
+    }
+
+    #[test]
+    fn a_cluster_keeps_its_jobs_by_identity() {
+        let mut cluster = Cluster::default();
+        assert_eq!(cluster.node(NodeIndex(0)), None);
+        cluster.nodes.push(Node::new("n", Cores(1), Bytes(8)));
+        assert_eq!(cluster.node(NodeIndex(0)), Some(&cluster.nodes[0]));
+        for id in [5, 2, 9] {
+            assert_eq!(cluster.insert(job(id)), None);
+        }
+        let ids: Vec<u64> = cluster.jobs.iter().map(|job| job.id.0).collect();
+        assert_eq!(ids, [2, 5, 9]);
+        let changed = Job { tasks: 4, ..job(5) };
+        assert_eq!(cluster.insert(changed.clone()), Some(job(5)));
+        assert_eq!(cluster.job(JobId(5)), Some(&changed));
+        cluster.job_mut(JobId(5)).expect("it is there").tasks = 2;
+        assert_eq!(cluster.remove(JobId(5)), Some(job(5)));
+        assert_eq!((cluster.remove(JobId(5)), cluster.jobs.len()), (None, 2));
+        assert_eq!(cluster.job_mut(JobId(5)), None);
+    }
+}

@@ -219,3 +219,23 @@ impl Policy {
         matches!(self.periodic, Periodic::Stretch)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_every_period_is_periodic() {
+        let is_periodic = |name: &str| name.parse::<Policy>().expect(name).is_periodic();
+        assert!(is_periodic("/per") && is_periodic("/stretch-per"));
+        assert!(!is_periodic("Greedy*"));
+    }
+
+    #[test]
+    fn a_ceiling_is_in_percent_of_the_capacity() {
+        let of = |percent, capacity| LoadCeiling(percent).of(Cores(capacity));
+        assert_eq!(of(250, 3), Cores(7));
+        assert_eq!(of(99, 3), Cores(3));
+        assert_eq!(of(101, u64::MAX), Cores(u64::MAX));
+    }
+}

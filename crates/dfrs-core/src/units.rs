@@ -330,11 +330,36 @@ mod tests {
     fn amounts_are_shown_with_their_unit() {
         assert_eq!(Bytes::from_mebibytes(1536).to_string(), "1.5 GiB");
         assert_eq!(Bytes(1023).to_string(), "1023 B");
+        assert_eq!(Bytes(1024).to_string(), "1 KiB");
         assert_eq!(Bytes(u64::MAX).to_string(), "16 EiB");
         assert_eq!(Cores(250_000).to_string(), "0.25 cores");
         assert_eq!(Span::from_seconds(600).to_string(), "600 s");
+        assert_eq!(Time(-250_000).to_string(), "-0.25 s");
+        assert_eq!(Amount(7).to_string(), "7");
         assert_eq!(Yield(1.0 / 3.0).to_string(), "0.3333");
         assert_eq!(Weight(1500).to_string(), "1.5");
+        assert_eq!(Weight::default().to_string(), "1");
+        assert_eq!(Weight(0).factor(), 0.001);
+    }
+
+    #[test]
+    fn times_and_lengths_are_added_and_subtracted() {
+        assert_eq!(Time::from_seconds(3).seconds(), 3.0);
+        assert_eq!(Time::from_seconds(3) - Time(1), Span(2_999_999));
+        let mut span = Span(3);
+        span += Span(4);
+        assert_eq!((span, span - Span(9)), (Span(7), Span(-2)));
+    }
+
+    #[test]
+    fn amounts_are_summed_and_taken_away_down_to_nothing() {
+        let mut left: Cores = [Cores(1), Cores(4)].into_iter().sum();
+        left += Cores(2);
+        left -= Cores(3);
+        assert_eq!((left, left.times(3)), (Cores(4), Cores(12)));
+        assert!(!left.is_zero());
+        left -= Cores(5);
+        assert!(left.is_zero());
     }
 
     #[test]

@@ -131,5 +131,38 @@ mod tests {
              remapped every 600 s for the best minimum yield, those with less than 600 s of virtual time stay in place; \
              yields are max-min fair"
         );
+        for (name, described) in [
+            (
+                "MCB8*/OPT=AVG/MINFT=300",
+                "all jobs are remapped when one is submitted; and when one ends, those submitted less than 300 s ago stay in place; \
+                 the average yield is maximised",
+            ),
+            (
+                "GreedyP/per",
+                "new jobs start, pausing others where needed; all jobs are remapped every 600 s for the best minimum yield; \
+                 all jobs have the same yield",
+            ),
+            (
+                "/stretch-per",
+                "new jobs wait; all jobs are remapped every 600 s for the best maximum stretch; every job is expected to have the \
+                 same stretch",
+            ),
+            (
+                "/stretch-per/OPT=AVG",
+                "new jobs wait; all jobs are remapped every 600 s for the best maximum stretch; then the average expected stretch \
+                 is minimised",
+            ),
+            (
+                "/stretch-per/OPT=MAX",
+                "new jobs wait; all jobs are remapped every 600 s for the best maximum stretch; expected stretches are min-max fair",
+            ),
+            (
+                "GREEDY",
+                "new jobs start where their memory fits; jobs that did not fit are tried again after growing delays; what CPU is \
+                 left goes to the jobs of the lowest need",
+            ),
+        ] {
+            assert_eq!(name.parse::<Policy>().expect(name).description(), described);
+        }
     }
 }

@@ -337,6 +337,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_longer_than_any_name_is_not_looked_at() {
+        let told = |length| error(&"G".repeat(length));
+        assert!(told(LONGEST).contains("unknown submission policy"));
+        assert_eq!(
+            told(LONGEST + 1),
+            "a policy's name of 101 bytes; allowed are 100"
+        );
+    }
+
+    #[test]
     fn errors_name_the_part_and_what_is_allowed() {
         assert!(error("GreedyX*/per").contains("\"GreedyX*\""));
         assert!(error("GreedyX*/per").contains("GreedyPM"));
