@@ -79,6 +79,7 @@ fn json_has_one_object_a_policy_in_the_order_asked() {
         "bound",
         "degradation",
         "normalized_underutilization",
+        "normalized_stalled",
         "makespan",
         "pauses",
         "migrations",

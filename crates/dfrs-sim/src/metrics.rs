@@ -44,6 +44,9 @@ pub struct Summary {
     pub degradation: Option<f64>,
     /// What was needed and not done in time, over the work (see [`normalized_underutilization`]).
     pub normalized_underutilization: f64,
+    /// The part of it that moves cost: CPU held by jobs that came back or moved and made no progress
+    /// yet, over the work.
+    pub normalized_stalled: f64,
     /// Time from the first submission to the last completion, in seconds.
     pub makespan: f64,
     /// How often jobs gave up their places.
@@ -132,6 +135,7 @@ impl Summary {
         let migration_gb = gigabytes(&|_, record| record.migrated_tasks);
         let capacity = real(u128::from(NODE_CPU.0) * u128::from(nodes));
         let decisions = &outcome.decisions;
+        let work = real(trace.jobs.iter().map(work).sum());
         Self {
             policy,
             jobs: trace.jobs.len(),
@@ -140,6 +144,7 @@ impl Summary {
             bound: None,
             degradation: None,
             normalized_underutilization: normalized_underutilization(trace, nodes, &outcome.jobs),
+            normalized_stalled: over(real(pairs().map(stalled).sum()), work),
             makespan: makespan.seconds(),
             pauses,
             migrations,
@@ -155,10 +160,7 @@ impl Summary {
             mean_stretch_30s,
             mean_wait: mean(&|job, record| record.start.since(job.submit).seconds()),
             mean_turnaround: mean(&|job, record| record.finish.since(job.submit).seconds()),
-            utilization: over(
-                real(trace.jobs.iter().map(work).sum()),
-                capacity * real(makespan.0.unsigned_abs().into()),
-            ),
+            utilization: over(work, capacity * real(makespan.0.unsigned_abs().into())),
             pauses_per_hour: per_second(real(pauses.into())) * 3600.0,
             migrations_per_hour: per_second(real(migrations.into())) * 3600.0,
             pauses_per_job: real(pauses.into()) / jobs,
@@ -194,7 +196,16 @@ fn makespan(trace: &Trace, records: &[JobRecord]) -> Span {
 
 /// What the job has to do, in millionths of a core times microseconds.
 fn work(job: &TraceJob) -> u128 {
-    u128::from(job.cpu.0) * u128::from(job.tasks) * u128::from(job.runtime.0.unsigned_abs())
+    work_of(job, job.runtime)
+}
+
+/// What it could have done and stalled instead, in the same unit.
+fn stalled((job, record): (&TraceJob, &JobRecord)) -> u128 {
+    work_of(job, record.stalled)
+}
+
+fn work_of(job: &TraceJob, runtime: Span) -> u128 {
+    u128::from(job.cpu.0) * u128::from(job.tasks) * u128::from(runtime.0.unsigned_abs())
 }
 
 /// 0 if there is nothing to divide by.

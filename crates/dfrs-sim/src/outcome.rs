@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dfrs_core::Time;
+use dfrs_core::{Span, Time};
 
 /// What became of one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub struct JobRecord {
     pub migrations: u32,
     /// How many tasks changed nodes in these migrations.
     pub migrated_tasks: u64,
+    /// Dedicated run time that it could have done with the CPU that it held while it made no progress,
+    /// after pauses and migrations.
+    pub stalled: Span,
 }
 
 /// How long decisions took on this machine: those of one instant together, and the yields that follow.

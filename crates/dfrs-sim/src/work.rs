@@ -34,6 +34,8 @@ pub(crate) struct Progress {
     required: u128,
     /// Done until `since`.
     done: u128,
+    /// What it could have done until `since` in the time in which it stalled.
+    stalled: u128,
     since: Time,
     stalled_until: Time,
     runs: bool,
@@ -49,6 +51,7 @@ impl Progress {
         Self {
             required: u128::from(runtime.0.max(0).unsigned_abs()) << DIGITS,
             done: 0,
+            stalled: 0,
             since: Time::default(),
             stalled_until: Time::default(),
             runs: false,
@@ -76,6 +79,13 @@ impl Progress {
         self.advance(now);
         let whole = self.done.min(self.required) >> DIGITS;
         Span(i64::try_from(whole).unwrap_or(i64::MAX))
+    }
+
+    /// What it could have done until `now` with the CPU that it held while it stalled, as dedicated run
+    /// time, rounded down to a microsecond.
+    pub fn stalled(&mut self, now: Time) -> Span {
+        self.advance(now);
+        Span(i64::try_from(self.stalled >> DIGITS).unwrap_or(i64::MAX))
     }
 
     /// It holds a place from `now` on, and makes no progress until `now + stall`.
@@ -113,9 +123,12 @@ impl Progress {
     }
 
     fn advance(&mut self, now: Time) {
-        let from = self.since.max(self.stalled_until);
-        if self.runs && now > from {
-            self.done += u128::from((now - from).0.unsigned_abs()) * u128::from(self.rate.0);
+        if self.runs {
+            let held = |from: Time, to: Time| {
+                u128::from((to - from).0.max(0).unsigned_abs()) * u128::from(self.rate.0)
+            };
+            self.stalled += held(self.since, now.min(self.stalled_until));
+            self.done += held(self.since.max(self.stalled_until), now);
         }
         self.since = now;
     }
@@ -151,7 +164,9 @@ mod tests {
         assert_eq!(job.finish(), Some(seconds(210)));
         job.place(seconds(110), Span::from_seconds(300)); // half is done
         assert_eq!(job.finish(), Some(seconds(110 + 300 + 100)));
+        assert_eq!(job.stalled(seconds(310)), Span::from_seconds(100));
         job.pause(seconds(460)); // another quarter
+        assert_eq!(job.stalled(seconds(900)), Span::from_seconds(150));
         assert_eq!(job.finish(), None);
         assert_eq!(job.virtual_time(seconds(1000)), Span::from_seconds(75));
         job.set_rate(seconds(1000), Rate::of(Yield::ONE));

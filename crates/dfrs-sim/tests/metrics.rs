@@ -147,6 +147,9 @@ proptest! {
             let expected = (demand - work) / work;
             let found = run.summary.normalized_underutilization;
             prop_assert!((found - expected).abs() <= 1e-6 * (1.0 + expected), "{found}, {expected}");
+            let expected = area(|step| step.stalled) / work;
+            let found = run.summary.normalized_stalled;
+            prop_assert!((found - expected).abs() <= 1e-6 * (1.0 + expected), "{found}, {expected}");
         }
         for step in &steps {
             prop_assert!(step.used + step.stalled <= step.demand + 1e-9, "{step:?}");

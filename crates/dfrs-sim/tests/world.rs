@@ -58,6 +58,7 @@ fn a_paused_job_pays_the_penalty_when_it_comes_back() {
     assert!((run.summary.pause_gb - 0.6 * 8.0).abs() < 1e-12);
     // One CPU is demanded all the time; 300 s of it are the penalty.
     assert!((run.summary.normalized_underutilization - 300.0 / 1010.0).abs() < 1e-12);
+    assert!((run.summary.normalized_stalled - 300.0 / 1010.0).abs() < 1e-12);
 }
 
 #[test]

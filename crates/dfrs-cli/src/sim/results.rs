@@ -15,7 +15,7 @@ pub fn json(results: &[Summary]) -> Result<String, String> {
 /// The same with a line of names first; what is null is left empty.
 pub fn csv(results: &[Summary]) -> Result<String, String> {
     let mut text = String::from(
-        "policy,jobs,max_stretch,mean_stretch,bound,degradation,normalized_underutilization,makespan,pauses,\
+        "policy,jobs,max_stretch,mean_stretch,bound,degradation,normalized_underutilization,normalized_stalled,makespan,pauses,\
          migrations,pause_gb,migration_gb,decide_seconds_mean,decide_seconds_max,degradation_from_best,\
          max_stretch_10s,mean_stretch_10s,max_stretch_30s,mean_stretch_30s,mean_wait,mean_turnaround,utilization,\
          pauses_per_hour,migrations_per_hour,pauses_per_job,migrations_per_job,pause_gb_per_second,\
@@ -53,6 +53,9 @@ fn columns() -> Vec<Column> {
         ("underutil.", |result| {
             number(Some(result.normalized_underutilization), 4)
         }),
+        ("stalled", |result| {
+            number(Some(result.normalized_stalled), 4)
+        }),
         ("makespan s", |result| number(Some(result.makespan), 0)),
         ("pauses", |result| result.pauses.to_string()),
         ("migrations", |result| result.migrations.to_string()),
@@ -80,7 +83,7 @@ pub fn table(results: &[Summary]) -> String {
         let best: Column = ("degr. best", |result| {
             number(Some(result.degradation_from_best), 2)
         });
-        columns.insert(columns.len() - 8, best);
+        columns.insert(columns.len() - 9, best);
     }
     let heads: Vec<&str> = columns.iter().map(|(head, _)| *head).collect();
     let mut rows: Vec<Vec<String>> = vec![heads.iter().copied().map(String::from).collect()];

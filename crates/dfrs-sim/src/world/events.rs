@@ -79,7 +79,9 @@ impl World<'_> {
         let ended: Vec<JobId> = running.filter(ends).collect();
         for id in &ended {
             self.system.remove(*id);
-            self.outcome.jobs[position(*id)].finish = now;
+            let record = &mut self.outcome.jobs[position(*id)];
+            record.finish = now;
+            record.stalled = self.progress[position(*id)].stalled(now);
             self.tries.remove(id);
             self.journal.finish(now, *id)?;
         }
