@@ -149,7 +149,7 @@ pub fn label(policy: &str) -> String {
 /// A number as the papers print such numbers.
 pub fn show(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::Underutilization => percent(value),
+        Measure::Underutilization | Measure::Stalled => percent(value),
         Measure::MaxStretch | Measure::MeanStretch => significant(value, 4),
         _ => decimals(value, 2),
     }

@@ -15,6 +15,7 @@ pub struct Measured {
     /// Bounded at 30 s, as in the IPDPS paper.
     pub max_stretch_30: f64,
     pub underutilization: f64,
+    pub stalled: f64,
     /// In seconds.
     pub makespan: f64,
     pub pauses: u64,
@@ -35,6 +36,7 @@ impl Measured {
             mean_stretch: summary.mean_stretch,
             max_stretch_30: summary.max_stretch_30s,
             underutilization: summary.normalized_underutilization,
+            stalled: summary.normalized_stalled,
             makespan: summary.makespan,
             pauses: summary.pauses,
             migrations: summary.migrations,
@@ -58,6 +60,8 @@ pub enum Measure {
     },
     /// Normalized.
     Underutilization,
+    /// The part of it that is held by jobs that stall.
+    Stalled,
     MaxStretch,
     MeanStretch,
     /// GB/s, pauses and migrations.
@@ -80,6 +84,7 @@ impl Measure {
             Self::DegradationFromBound => "degradation from bound",
             Self::DegradationFromBest { .. } => "degradation factor",
             Self::Underutilization => "normalized underutilization",
+            Self::Stalled => "of which held by jobs that stall",
             Self::MaxStretch => "largest stretch",
             Self::MeanStretch => "mean stretch",
             Self::Bandwidth => "memory moved, GB/s",
@@ -100,6 +105,7 @@ impl Measure {
             Self::DegradationFromBound => "degradation_from_bound",
             Self::DegradationFromBest { .. } => "degradation_from_best",
             Self::Underutilization => "normalized_underutilization",
+            Self::Stalled => "normalized_stalled",
             Self::MaxStretch => "max_stretch",
             Self::MeanStretch => "mean_stretch",
             Self::Bandwidth => "gb_per_second",
@@ -148,6 +154,7 @@ impl Measure {
             Self::DegradationFromBound => run.max_stretch / bound?,
             Self::DegradationFromBest { .. } => run.max_stretch_30 / best?,
             Self::Underutilization => run.underutilization,
+            Self::Stalled => run.stalled,
             Self::MaxStretch => run.max_stretch,
             Self::MeanStretch => run.mean_stretch,
             Self::Bandwidth => rate(run.pause_gb + run.migration_gb),
@@ -217,6 +224,7 @@ mod tests {
             mean_stretch: 2.0,
             max_stretch_30: 6.0,
             underutilization: 0.5,
+            stalled: 0.25,
             makespan: 7200.0,
             pauses: 20,
             migrations: 5,

@@ -9,11 +9,11 @@ use crate::reproduce::traces::TraceSet;
 
 const THREE_SETS: &[TraceSet] = &[TraceSet::Unscaled, TraceSet::Scaled, TraceSet::Weeks];
 
-/// What shows that jobs take turns: the last is why.
+/// What shows that jobs take turns.
 const TURNS: &[Measure] = &[
     Measure::Underutilization,
+    Measure::Stalled,
     Measure::MeanStretch,
-    Measure::MaxStretch,
     Measure::PausesPerJob,
 ];
 

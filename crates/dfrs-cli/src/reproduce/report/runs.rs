@@ -27,6 +27,7 @@ pub fn csv(results: &Results) -> String {
         "migration_gb",
         "decide_seconds_mean",
         "decide_seconds_max",
+        "normalized_stalled",
     ]);
     for (run, measured, bound) in results.all() {
         let (set, number, load) = match run.trace {
@@ -57,6 +58,7 @@ pub fn csv(results: &Results) -> String {
             measured.migration_gb.to_string(),
             measured.decide_mean.to_string(),
             measured.decide_max.to_string(),
+            measured.stalled.to_string(),
         ]);
     }
     csv
