@@ -32,7 +32,7 @@ fn place_kind(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping
     if job.tasks == 0 || job.layout.tasks_per_node() == 0 {
         return None;
     }
-    let nodes = candidates(usage, job, all_nodes(cluster, job));
+    let nodes = candidates(usage, job);
     let limited = job.layout.nodes() < nodes.len();
     fill(usage, job, nodes).or_else(|| {
         if limited {
@@ -60,26 +60,18 @@ pub(crate) fn all_nodes<'a>(
         .chain((0..every).map(NodeIndex))
 }
 
-/// The nodes among these that take at least one task now, at most as many as the job has tasks:
-/// those of the lowest load, because only they can be chosen.
-fn candidates(
-    usage: &Usage<'_>,
-    job: &Job,
-    nodes: impl Iterator<Item = NodeIndex>,
-) -> Vec<Candidate> {
+/// The nodes that take at least one task now, at most as many as the job has tasks: those of the
+/// lowest load, because only they can be chosen.
+fn candidates(usage: &Usage<'_>, job: &Job) -> Vec<Candidate> {
     let mut best = Best::of(job.tasks as usize, usage.nodes());
-    let first = |node| Run { node, tasks: 1 };
-    // Internal iteration: these nodes are a chain of two lists, one of them empty.
-    nodes
-        .filter(|node| usage.admits(job, *node) && usage.fits_run(job, first(*node)))
-        .for_each(|node| {
-            best.add(Candidate {
-                load_after: usage.load(node) + job.cpu,
-                capacity: usage.cpu(node),
-                node,
-                tasks: 0,
-            });
+    usage.each_taker(job, |node, load, capacity| {
+        best.add(Candidate {
+            load_after: load + job.cpu,
+            capacity,
+            node,
+            tasks: 0,
         });
+    });
     best.into_vec()
 }
 

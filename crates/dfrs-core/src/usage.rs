@@ -33,6 +33,12 @@ struct Spot {
 }
 
 impl Spot {
+    /// Whether it has so much more memory, and may have so much more load.
+    #[inline]
+    fn has_room(&self, memory: Bytes, cpu: Cores) -> bool {
+        self.memory_used + memory <= self.memory && self.load + cpu <= self.most_load
+    }
+
     /// What is left, if it takes new tasks.
     fn space(&self) -> Option<Space> {
         (self.is_up && self.memory_used <= self.memory).then(|| Space {
@@ -238,11 +244,29 @@ impl<'a> Usage<'a> {
             .collect()
     }
 
-    /// Whether tasks of the job, which has one kind, may be put on the node at all, however empty it
-    /// is.
-    pub(crate) fn admits(&self, job: &Job, node: NodeIndex) -> bool {
-        let spot = &self.spots[node.index()];
-        spot.is_up && job.layout.allows(node) && (job.cpu.is_zero() || !spot.cpu.is_zero())
+    /// Tells of each node that takes one task of the job, which has one kind: which it is, its load, and
+    /// its CPU capacity. Ascending. O(nodes).
+    pub(crate) fn each_taker(&self, job: &Job, mut found: impl FnMut(NodeIndex, Cores, Cores)) {
+        let memory = job.memory_on(1);
+        let mut look = |node: NodeIndex, spot: &Spot| {
+            let takes = spot.is_up
+                && (job.cpu.is_zero() || !spot.cpu.is_zero())
+                && spot.has_room(memory, job.cpu)
+                && (job.rigid.is_empty()
+                    || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })));
+            if takes {
+                found(node, spot.load, spot.cpu);
+            }
+        };
+        match &job.layout.eligible {
+            None => (0..)
+                .zip(&self.spots)
+                .for_each(|(index, spot)| look(NodeIndex(index), spot)),
+            Some(nodes) => nodes
+                .iter()
+                .filter_map(|node| Some((*node, self.spots.get(node.index())?)))
+                .for_each(|(node, spot)| look(node, spot)),
+        }
     }
 
     /// Whether these tasks of the job fit on the node beside what is there, by memory, further rigid
@@ -259,12 +283,9 @@ impl<'a> Usage<'a> {
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&run)))
     }
 
-    /// Whether the node has so much more memory, and may have so much more load.
-    #[inline]
     fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores) -> bool {
-        self.spots.get(node.index()).is_some_and(|spot| {
-            spot.memory_used + memory <= spot.memory && spot.load + cpu <= spot.most_load
-        })
+        let spot = self.spots.get(node.index());
+        spot.is_some_and(|spot| spot.has_room(memory, cpu))
     }
 
     /// As `fits`, but whatever the load: for tasks that are there already.
