@@ -13,14 +13,15 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// What the job wants, if that alone says where it fits: it has one kind of tasks, which may use any
+    /// What the job wants, if that alone says where it fits: it has tasks, of one kind, which may use any
     /// nodes, and requires no further resource.
     pub(crate) fn alone(job: &Job) -> Option<Self> {
         let layout = &job.layout;
         let anywhere = layout.eligible.is_none()
             && layout.max_nodes.is_none()
             && layout.max_tasks_per_node.is_none();
-        (anywhere && job.rigid.is_empty() && job.has_one_kind()).then(|| Self::first(job))
+        let is_plain = job.tasks > 0 && job.rigid.is_empty() && job.has_one_kind();
+        (anywhere && is_plain).then(|| Self::first(job))
     }
 
     /// What the job's first kind of tasks wants.
@@ -147,7 +148,8 @@ mod tests {
 
     #[test]
     fn jobs_that_rules_hold_back_tell_nothing_about_others() {
-        let rules: [fn(&mut Job); 5] = [
+        let rules: [fn(&mut Job); 6] = [
+            |job| job.tasks = 0,
             |job| job.layout.eligible = Some(Vec::new()),
             |job| job.layout.max_nodes = Some(1),
             |job| job.layout.max_tasks_per_node = Some(1),

@@ -446,6 +446,20 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_no_cpu_goes_where_there_is_too_much_load() {
+        let mut cluster = cluster(&[(100, 100)]);
+        let mut running = job(1, 150, 10);
+        running.state = JobState::Running(Mapping::from_tasks([NodeIndex(0)]));
+        cluster.jobs.push(running);
+        let usage = Usage::of(&cluster, Some(LoadCeiling(100)));
+        for (cpu, fits) in [(0, true), (1, false)] {
+            let wanted = job(1, cpu, 10);
+            assert_eq!(could_place(&cluster, &usage, &wanted), fits);
+            assert_eq!(place(&cluster, &usage, &wanted).is_some(), fits);
+        }
+    }
+
+    #[test]
     fn occupancy_counts_in_what_is_added() {
         let cluster = cluster(&[(100, 100), (100, 100)]);
         let mut occupancy = Occupancy::of(&cluster);

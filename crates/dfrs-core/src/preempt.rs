@@ -1,11 +1,11 @@
 //! Greedy, GreedyP and GreedyPM on submission, and Greedy for what waits (TPDS, Sections 4.2, 4.4).
 
+mod prospects;
+
 use std::cmp::Reverse;
 
-use crate::failures::Failures;
 use crate::greatest::Greatest;
 use crate::greedy::{self, Room};
-use crate::headroom::Headroom;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
@@ -14,6 +14,7 @@ use crate::situation::Situation;
 use crate::target::{Fate, Target, can_pause};
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
+use prospects::Prospects;
 
 /// Places the newly submitted job at `place` in the list of jobs by the policy's greedy algorithm, and
 /// then, if the policy is opportunistic, other waiting jobs.
@@ -51,8 +52,9 @@ pub(crate) fn submit(
     target
 }
 
-/// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes) if none fits, and
-/// O(nodes + tasks log tasks) for each that might. `usage` returns what runs now.
+/// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes + waiting jobs), with a
+/// roster queues for waiting jobs, if none fits, and O(nodes log nodes + tasks log tasks) more for each
+/// that might. `usage` returns what runs now.
 pub(crate) fn start_waiting<'a>(
     policy: &Policy,
     situation: &Situation<'_>,
@@ -100,10 +102,9 @@ fn place_all(
     dropped: &[usize],
 ) {
     let cluster = situation.cluster;
-    // Room only shrinks: what does not fit now need not be put in order.
-    let mut headroom = Headroom::of(usage);
-    let mut failures = Failures::default();
-    let mut may_fit = |job: &Job| !is_hopeless(&headroom, &mut failures, job);
+    let mut prospects = Prospects::of(usage);
+    // What does not fit now need not be put in order.
+    let mut may_fit = |job: &Job| !is_hopeless(&mut prospects, job);
     let mut places = situation.waiting_that(&mut may_fit);
     places.retain(|place| target.stays(*place));
     let dropped = dropped.iter().copied();
@@ -114,7 +115,6 @@ fn place_all(
         .map(|place| (priority(place), place))
         .collect();
     let mut waiting = Greatest::of(waiting);
-    let mut misses = 0u32;
     loop {
         let piece = waiting.next_piece();
         if piece.is_empty() {
@@ -122,45 +122,30 @@ fn place_all(
         }
         for (_, place) in piece {
             let job = &cluster.jobs[place];
-            if is_hopeless(&headroom, &mut failures, job) {
+            if is_hopeless(&mut prospects, job) {
                 continue;
             }
             if let Some(mapping) = put(cluster, usage, job) {
                 usage.add(job, &mapping);
                 target.give_place(job, place, mapping);
+                prospects.shrink();
             } else if only_place(job).is_none() {
-                failures.add(job);
-                misses += 1;
-                // It costs about as much as two tries, and spares many.
-                if misses.is_multiple_of(2) {
-                    headroom = Headroom::of(usage);
-                }
+                prospects.miss(job, usage);
             }
         }
         // What no longer fits need not be put in order either.
         if !waiting.rest.is_empty() {
-            headroom = Headroom::of(usage);
+            prospects.renew(usage);
             waiting
                 .rest
-                .retain(|(_, place)| !is_hopeless(&headroom, &mut failures, &cluster.jobs[*place]));
+                .retain(|(_, place)| !is_hopeless(&mut prospects, &cluster.jobs[*place]));
         }
     }
 }
 
-/// Whether it is known without looking for a place that there is none for the waiting job. There may be
-/// less room than `headroom` says, and not more.
-fn is_hopeless(headroom: &Headroom, failures: &mut Failures, job: &Job) -> bool {
-    if only_place(job).is_some() {
-        return false;
-    }
-    if failures.imply(job) {
-        return true;
-    }
-    let is_full = headroom.knows(job) && !headroom.holds(job);
-    if is_full {
-        failures.add(job);
-    }
-    is_full
+/// Whether it is known without looking for a place that there is none for the waiting job.
+fn is_hopeless(prospects: &mut Prospects, job: &Job) -> bool {
+    only_place(job).is_none() && prospects.are_none(job)
 }
 
 /// The only nodes where the job can be: those where it is parked, or would be if it gave up its place.

@@ -1,6 +1,6 @@
 //! The remap of all jobs by MCB8 (TPDS, Section 4.3), with pins for jobs that cannot move.
 
-mod hope;
+mod alone;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::target::{Fate, Target, can_pause};
 use crate::units::{Bytes, Cores, Span, Time};
 use crate::usage::{SwapUsage, Usage};
 use crate::yields::smallest_yield;
-use hope::Hope;
+use alone::Alone;
 
 /// Maps all jobs anew for the highest minimum yield; drops those of the lowest priority until all
 /// others fit.
@@ -172,8 +172,8 @@ impl<'a> Remap<'a> {
             .settings
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
-        let mut hope = Hope::beside(cluster, &usage, least);
-        let waiting = situation.waiting_that(|job| hope.is_left_to(job));
+        let mut alone = Alone::beside(cluster, &usage, least);
+        let waiting = situation.waiting_that(|job| alone.fits(job));
         candidates.extend(waiting.into_iter().map(|place| {
             let job = &cluster.jobs[place];
             let pin = pin(policy, cluster, job, now);

@@ -11,14 +11,14 @@ use crate::units::Span;
 /// A cluster with lists of the jobs that run and that wait, for [`crate::decide_mappings`].
 ///
 /// Waiting jobs that want the same are in one queue: whether there is room is asked once for all of
-/// them. Jobs are named by their positions in [`Cluster::jobs`].
+/// them. The nodes stay as they are; jobs change by the functions here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
     cluster: Cluster,
     lists: Lists,
 }
 
-/// Each list is ascending.
+/// Positions in [`Cluster::jobs`]; each list is ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Lists {
     running: Vec<usize>,
@@ -53,7 +53,8 @@ impl Roster {
         places.map(|place| &self.cluster.jobs[*place])
     }
 
-    /// Takes a job in, in place of one of the same identity. O(jobs), but O(log jobs) for the last one.
+    /// Takes a job in, in place of one of the same identity. O(jobs), but O(log jobs) for a new one of the
+    /// highest identity.
     pub fn insert(&mut self, job: Job) {
         self.remove(job.id);
         let jobs = &mut self.cluster.jobs;
@@ -65,7 +66,7 @@ impl Roster {
         jobs.insert(place, job);
     }
 
-    /// Takes a job out. O(jobs).
+    /// Takes a job out. O(jobs), those after it being renumbered.
     pub fn remove(&mut self, id: JobId) -> Option<Job> {
         let place = self.cluster.position(id)?;
         let job = self.cluster.jobs.remove(place);

@@ -95,8 +95,12 @@ impl<'a> Situation<'a> {
             Waiting::Queued(roster) => {
                 let others = roster.others().iter().copied();
                 let mut found: Vec<usize> = others.filter(|place| counts(place)).collect();
-                for queue in roster.queues().filter(|queue| counts(&queue[0])) {
-                    found.extend_from_slice(queue);
+                for queue in roster.queues() {
+                    let all_count = counts(&queue[0]);
+                    debug_assert!(queue.iter().all(|place| counts(place) == all_count));
+                    if all_count {
+                        found.extend_from_slice(queue);
+                    }
                 }
                 found
             }

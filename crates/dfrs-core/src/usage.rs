@@ -33,10 +33,12 @@ struct Spot {
 }
 
 impl Spot {
-    /// Whether it has so much more memory, and may have so much more load.
+    /// Whether it has so much more memory, and may have so much more load: what needs no CPU may go where
+    /// there is too much load already.
     #[inline]
     fn has_room(&self, memory: Bytes, cpu: Cores) -> bool {
-        self.memory_used + memory <= self.memory && self.load + cpu <= self.most_load
+        self.memory_used + memory <= self.memory
+            && (self.load + cpu <= self.most_load || cpu.is_zero())
     }
 
     /// What is left, if it takes new tasks.

@@ -45,7 +45,7 @@ pub fn allocate_yields_at(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<
     allocate_jobs(cluster, cluster.jobs.iter(), &Goal::of(policy, now))
 }
 
-/// As [`allocate_yields_at`], without looking at the jobs that wait.
+/// As [`allocate_yields_at`], without looking at the jobs that wait. O((nodes + runs) log nodes).
 #[must_use]
 pub fn allocate_running_yields(policy: &Policy, roster: &Roster, now: Time) -> Vec<(JobId, Yield)> {
     allocate_jobs(roster.cluster(), roster.running(), &Goal::of(policy, now))

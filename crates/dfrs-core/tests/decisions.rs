@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::{Kinds, NOW, carry_out, cases, cluster, policies, policy, trigger};
 use dfrs_core::{
-    Action, Cluster, Cores, JobId, JobState, Mapping, Mobility, NodeIndex, NodeState, Plan, Policy,
-    Roster, Trigger, allocate_running_yields, allocate_yields_at, check, check_cluster, decide,
-    decide_mappings, packing::pack_all,
+    Action, Bytes, Cluster, Cores, Job, JobId, JobState, Mapping, Mobility, Node, NodeIndex,
+    NodeState, Plan, Policy, Roster, Trigger, allocate_running_yields, allocate_yields_at, check,
+    check_cluster, decide, decide_mappings, packing::pack_all,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -85,6 +85,18 @@ proptest! {
         let changes = decide_mappings(&policy, &Roster::new(cluster), NOW, trigger);
         let changes: Vec<_> = changes.iter().map(|(job, mapping)| (*job, mapping.as_ref())).collect();
         prop_assert_eq!(changes, planned.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn yields_are_those_of_the_plan(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
+        let plan = decide(&policy, &cluster, NOW, trigger);
+        let after = carry_out(&cluster, &plan);
+        let shares = allocate_yields_at(&policy, &after, NOW);
+        for planned in &plan.actions {
+            if let Action::SetYield(job, share) = planned.action {
+                prop_assert!(shares.contains(&(job, share)), "{job} {share:?}: {shares:?}");
+            }
+        }
     }
 
     #[test]
@@ -191,8 +203,38 @@ proptest! {
         let broken = check_cluster(&cluster);
         let refers = cluster.jobs.iter().filter_map(|job| job.mapping()).any(|mapping| mapping.nodes().any(|node| node.index() >= left));
         prop_assert_eq!(broken.is_empty(), cluster.jobs.len() < 2 && !refers);
+        for job in cluster.jobs.iter_mut().filter(|job| !job.is_running()).step_by(3) {
+            job.tasks = 0;
+        }
         let _ = decide(&policy, &cluster, NOW, trigger);
         let _ = pack_all(&cluster);
+        let mut roster = Roster::new(cluster.clone());
+        for job in cluster.jobs {
+            let _ = decide_mappings(&policy, &roster, NOW, trigger);
+            let _ = allocate_running_yields(&policy, &roster, NOW);
+            let _ = roster.set_state(job.id, JobState::Paused);
+            roster.insert(job.clone());
+            let _ = roster.remove(job.id);
+        }
+    }
+}
+
+#[test]
+fn a_job_without_tasks_keeps_no_other_from_starting() {
+    let node = Node::new("", Cores(100), Bytes(100));
+    let job = |id, tasks, cpu| Job::new(JobId(id), NOW, tasks, Cores(cpu), Bytes(cpu));
+    let cluster = Cluster {
+        nodes: vec![node],
+        jobs: vec![job(0, 0, 0), job(1, 1, 10), job(2, 0, 0)],
+    };
+    for policy in ["MCB8*/OPT=MIN", "GreedyPM*/OPT=MIN"] {
+        let policy: Policy = policy.parse().unwrap();
+        let roster = Roster::new(cluster.clone());
+        let changes = decide_mappings(&policy, &roster, NOW, Trigger::Completion);
+        let started: Vec<JobId> = changes.iter().map(|(job, _)| *job).collect();
+        assert_eq!(started, [JobId(1)], "{policy}");
+        let plan = decide(&policy, &cluster, NOW, Trigger::Completion);
+        assert!(places(&plan).iter().all(|action| action.job() == JobId(1)));
     }
 }
 

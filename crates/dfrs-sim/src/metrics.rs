@@ -58,7 +58,7 @@ pub struct Summary {
     pub pause_gb: f64,
     /// Memory of the tasks that changed nodes in migrations, in GB, at 8 GB a node.
     pub migration_gb: f64,
-    /// Mean time that a decision took, in seconds.
+    /// Mean time that the decisions of an instant and the yields that follow took, in seconds.
     pub decide_seconds_mean: f64,
     /// The longest.
     pub decide_seconds_max: f64,

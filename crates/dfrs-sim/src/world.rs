@@ -1,5 +1,5 @@
 //! The world of DFRS: discrete events between which progress is fluid. It carries out what
-//! `dfrs_core::decide` plans.
+//! `dfrs_core::decide_mappings` says.
 
 mod audit;
 mod events;

@@ -83,7 +83,8 @@ pub fn table(results: &[Summary]) -> String {
         let best: Column = ("degr. best", |result| {
             number(Some(result.degradation_from_best), 2)
         });
-        columns.insert(columns.len() - 9, best);
+        let wait = columns.iter().position(|(head, _)| *head == "mean wait s");
+        columns.insert(wait.unwrap_or(columns.len()), best);
     }
     let heads: Vec<&str> = columns.iter().map(|(head, _)| *head).collect();
     let mut rows: Vec<Vec<String>> = vec![heads.iter().copied().map(String::from).collect()];

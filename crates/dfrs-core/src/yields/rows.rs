@@ -133,7 +133,7 @@ impl Changes {
     /// The end of the group that begins at this node.
     fn group_end(&self, nodes: &[Node], start: usize) -> usize {
         let first = &nodes[start];
-        let others = nodes.iter().zip(&self.is_edge).skip(start + 1);
+        let others = nodes[start + 1..].iter().zip(&self.is_edge[start + 1..]);
         let alike = others.take_while(|(node, is_edge)| {
             !**is_edge && node.cpu == first.cpu && node.fluid == first.fluid
         });

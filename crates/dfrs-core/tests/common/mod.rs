@@ -215,12 +215,20 @@ fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
         .boxed()
 }
 
-/// A cluster in which no memory is exceeded by jobs; what is held by others may exceed it.
+/// A cluster in which no memory is exceeded by jobs; what is held by others may exceed it. Up to five jobs in a
+/// row are alike.
 pub fn cluster(kinds: Kinds) -> impl Strategy<Value = Cluster> {
     (1u32..7).prop_flat_map(move |count| {
         let nodes = proptest::collection::vec(node(kinds), count as usize);
-        let jobs = proptest::collection::vec(job(kinds, count), 0..14);
-        (nodes, jobs).prop_map(|(nodes, jobs)| assemble(nodes, jobs))
+        let few = proptest::collection::vec(job(kinds, count), 0..14);
+        let many = proptest::collection::vec(job(kinds, count), 14..60);
+        let jobs = prop_oneof![7 => few, 1 => many];
+        (nodes, jobs, 1usize..6).prop_map(|(nodes, mut jobs, alike)| {
+            for place in (1..jobs.len()).filter(|place| place % alike != 0) {
+                jobs[place].0 = jobs[place - 1].0.clone();
+            }
+            assemble(nodes, jobs)
+        })
     })
 }
 

@@ -138,12 +138,15 @@ fn table(page: &mut Page, replay: &Replay) {
         let moved: f64 = schedule.timeline.moved.0.iter().sum();
         decimals(moved * gigabytes / schedule.summary.makespan.max(1.0), 4)
     });
-    row("a decision takes, on average", &|schedule| {
-        format!(
-            "{} ms",
-            decimals(schedule.summary.decide_seconds_mean * 1e3, 2)
-        )
-    });
+    row(
+        "the decisions of an instant take, on average",
+        &|schedule| {
+            format!(
+                "{} ms",
+                decimals(schedule.summary.decide_seconds_mean * 1e3, 2)
+            )
+        },
+    );
     row("at most", &|schedule| {
         format!(
             "{} ms",

@@ -7,8 +7,8 @@ use crate::model::{Cluster, Job, JobState};
 use crate::packing::{BinsOnce, Fraction, Packing};
 use crate::usage::Usage;
 
-/// Whether waiting jobs would fit alone beside what must stay.
-pub(super) struct Hope<'a> {
+/// Whether waiting jobs fit alone beside what must stay.
+pub(super) struct Alone<'a> {
     cluster: &'a Cluster,
     usage: &'a Usage<'a>,
     least: Fraction,
@@ -16,7 +16,7 @@ pub(super) struct Hope<'a> {
     failures: Failures,
 }
 
-impl<'a> Hope<'a> {
+impl<'a> Alone<'a> {
     /// `usage` is of what must stay, `least` the lowest yield to map at. O(nodes log nodes).
     pub(super) fn beside(cluster: &'a Cluster, usage: &'a Usage<'a>, least: Fraction) -> Self {
         Self {
@@ -28,9 +28,9 @@ impl<'a> Hope<'a> {
         }
     }
 
-    /// Whether this job would. O(distinct spaces of nodes), but O(nodes) for a job with rules of its own
+    /// Whether this job does. O(distinct spaces of nodes), but O(nodes) for a job with rules of its own
     /// about nodes, and a packing for one of several kinds.
-    pub(super) fn is_left_to(&mut self, job: &Job) -> bool {
+    pub(super) fn fits(&mut self, job: &Job) -> bool {
         if let JobState::Parked(mapping) = &job.state {
             return self.usage.takes_back(job, mapping);
         }
