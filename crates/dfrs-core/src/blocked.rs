@@ -1,11 +1,10 @@
 //! Why a waiting job was not placed.
 
-use crate::failures::Failures;
-use crate::greedy::{all_nodes, could_place, place};
-use crate::headroom::Headroom;
+use crate::greedy::{all_nodes, place};
 use crate::model::{Cluster, Job, JobState, Node, NodeIndex};
 use crate::plan::Blocked;
 use crate::policy::{LoadCeiling, Policy};
+use crate::prospects::Prospects;
 use crate::usage::Usage;
 
 /// Finds out why jobs wait, given what is in use after the plan.
@@ -25,34 +24,20 @@ pub(crate) struct Inquiry<'a> {
 /// Whether jobs could be placed in some state of the cluster.
 struct Question<'a> {
     usage: Usage<'a>,
-    headroom: Headroom,
-    failures: Failures,
+    prospects: Prospects,
 }
 
 impl<'a> Question<'a> {
     /// O(nodes log nodes).
     fn new(usage: Usage<'a>) -> Self {
         Self {
-            headroom: Headroom::of(&usage),
+            prospects: Prospects::of(&usage),
             usage,
-            failures: Failures::default(),
         }
     }
 
-    /// O(distinct spaces), but O(nodes) for a job with rules of its own about nodes.
     fn could_place(&mut self, cluster: &Cluster, job: &Job) -> bool {
-        if self.failures.imply(job) {
-            return false;
-        }
-        let could = if self.headroom.knows(job) {
-            self.headroom.holds(job)
-        } else {
-            could_place(cluster, &self.usage, job)
-        };
-        if !could {
-            self.failures.add(job);
-        }
-        could
+        self.prospects.could_place(cluster, &self.usage, job)
     }
 }
 

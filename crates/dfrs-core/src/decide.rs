@@ -88,8 +88,8 @@ pub fn decide(policy: &Policy, cluster: &Cluster, now: Time, trigger: Trigger) -
 ///
 /// It is for who carries all of it out at once and keeps a roster: waiting jobs that want the same are
 /// looked at together, and not one by one unless there is room. [`crate::allocate_running_yields`] says
-/// which yields follow. Cost as of [`decide()`], queues for waiting jobs where there is no room; what is left of O(jobs) is
-/// one number for each.
+/// which yields follow. Cost as of [`decide()`], queues for waiting jobs where there is no room; what is
+/// left of O(jobs) is one number for each.
 #[must_use]
 pub fn decide_mappings(
     policy: &Policy,

@@ -43,6 +43,7 @@ pub mod plan;
 pub mod policy;
 mod preempt;
 pub mod priority;
+mod prospects;
 mod remap;
 mod roster;
 mod situation;

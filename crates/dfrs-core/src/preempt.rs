@@ -1,7 +1,5 @@
 //! Greedy, GreedyP and GreedyPM on submission, and Greedy for what waits (TPDS, Sections 4.2, 4.4).
 
-mod prospects;
-
 use std::cmp::Reverse;
 
 use crate::greatest::Greatest;
@@ -10,11 +8,11 @@ use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
+use crate::prospects::Prospects;
 use crate::situation::Situation;
 use crate::target::{Fate, Target, can_pause};
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
-use prospects::Prospects;
 
 /// Places the newly submitted job at `place` in the list of jobs by the policy's greedy algorithm, and
 /// then, if the policy is opportunistic, other waiting jobs.

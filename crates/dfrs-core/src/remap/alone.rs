@@ -1,10 +1,8 @@
 //! Which waiting jobs a remap need not think of.
 
-use crate::failures::Failures;
-use crate::greedy;
-use crate::headroom::Headroom;
 use crate::model::{Cluster, Job, JobState};
 use crate::packing::{BinsOnce, Fraction, Packing};
+use crate::prospects::Prospects;
 use crate::usage::Usage;
 
 /// Whether waiting jobs fit alone beside what must stay.
@@ -12,8 +10,7 @@ pub(super) struct Alone<'a> {
     cluster: &'a Cluster,
     usage: &'a Usage<'a>,
     least: Fraction,
-    headroom: Headroom,
-    failures: Failures,
+    prospects: Prospects,
 }
 
 impl<'a> Alone<'a> {
@@ -23,8 +20,7 @@ impl<'a> Alone<'a> {
             cluster,
             usage,
             least,
-            headroom: Headroom::of(usage),
-            failures: Failures::default(),
+            prospects: Prospects::of(usage),
         }
     }
 
@@ -34,22 +30,9 @@ impl<'a> Alone<'a> {
         if let JobState::Parked(mapping) = &job.state {
             return self.usage.takes_back(job, mapping);
         }
-        let fits = !self.failures.imply(job)
-            && self.could_place(job)
+        self.prospects.could_place(self.cluster, self.usage, job)
             // Kinds that fit one by one need not fit together.
-            && (job.has_one_kind() || self.packs_alone(job));
-        if !fits {
-            self.failures.add(job);
-        }
-        fits
-    }
-
-    fn could_place(&self, job: &Job) -> bool {
-        if self.headroom.knows(job) {
-            self.headroom.holds(job)
-        } else {
-            greedy::could_place(self.cluster, self.usage, job)
-        }
+            && (job.has_one_kind() || self.packs_alone(job))
     }
 
     fn packs_alone(&self, job: &Job) -> bool {

@@ -1,12 +1,14 @@
-//! Which jobs may still find room while others are placed.
+//! Which jobs may find room, told without looking at every node for each of them.
 
 use crate::failures::Failures;
+use crate::greedy;
 use crate::headroom::Headroom;
-use crate::model::Job;
+use crate::model::{Cluster, Job};
 use crate::usage::Usage;
 
-/// Room only shrinks while jobs are placed: what was left once is the most that there is now.
-pub(super) struct Prospects {
+/// The room that a usage leaves. It only shrinks while jobs are placed: what was left once is the most
+/// that there is now.
+pub(crate) struct Prospects {
     headroom: Headroom,
     failures: Failures,
     /// Whether jobs were placed since `headroom` was found.
@@ -17,7 +19,7 @@ pub(super) struct Prospects {
 
 impl Prospects {
     /// O(nodes log nodes).
-    pub(super) fn of(usage: &Usage<'_>) -> Self {
+    pub(crate) fn of(usage: &Usage<'_>) -> Self {
         Self {
             headroom: Headroom::of(usage),
             failures: Failures::default(),
@@ -28,7 +30,7 @@ impl Prospects {
 
     /// Whether it is known without looking for a place that there is none for the job. O(distinct spaces
     /// of nodes + failures).
-    pub(super) fn are_none(&mut self, job: &Job) -> bool {
+    pub(crate) fn are_none(&mut self, job: &Job) -> bool {
         if self.failures.imply(job) {
             return true;
         }
@@ -39,14 +41,22 @@ impl Prospects {
         is_full
     }
 
+    /// Whether the job could be placed in this usage, since which no job was placed. O(distinct spaces of
+    /// nodes + failures), but O(nodes) for a job with rules of its own about nodes. One of several kinds is
+    /// told as by [`greedy::could_place`].
+    pub(crate) fn could_place(&mut self, cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bool {
+        !self.are_none(job)
+            && (self.headroom.knows(job) || greedy::could_place(cluster, usage, job))
+    }
+
     /// A job was placed.
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.is_stale = true;
     }
 
     /// There was no place for the job. O(nodes log nodes) at every second time at most, if room has
     /// shrunk: looking at all nodes again costs about as much as two tries, and spares many.
-    pub(super) fn miss(&mut self, job: &Job, usage: &Usage<'_>) {
+    pub(crate) fn miss(&mut self, job: &Job, usage: &Usage<'_>) {
         self.failures.add(job);
         self.misses += u32::from(self.headroom.knows(job));
         if self.misses > 1 {
@@ -55,7 +65,7 @@ impl Prospects {
     }
 
     /// Looks at all nodes again if room has shrunk. O(nodes log nodes).
-    pub(super) fn renew(&mut self, usage: &Usage<'_>) {
+    pub(crate) fn renew(&mut self, usage: &Usage<'_>) {
         if self.is_stale {
             self.headroom = Headroom::of(usage);
             (self.is_stale, self.misses) = (false, 0);
