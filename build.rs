@@ -1,8 +1,8 @@
 //! Compiles the C shim against a Slurm source tree.
 //!
 //! `DFRS_SLURM_SOURCE` names the tree, unpacked from the upstream tarball of exactly the version
-//! that the site runs; it need not be configured. Without it the crate is built with the cfg
-//! `no_slurm`: no shim, for unit tests only.
+//! that the site runs; it need not be configured. Without it the cfg `no_slurm` is set:
+//! unit tests, clippy and documentation do without the shim, and everything else refuses to build.
 
 use std::env;
 use std::fs;

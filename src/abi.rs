@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::live::Slurmctld;
 use crate::runtime::Runtime;
 use crate::shim;
-use crate::slurm::Level;
+use dfrs_agent::slurm::Level;
 
 const SUCCESS: i32 = 0;
 const ERROR: i32 = -1;

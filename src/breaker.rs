@@ -7,11 +7,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use dfrs_agent::Agent;
+use dfrs_agent::daemons::Daemons;
+use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_core::{Span, Time};
-
-use crate::agent::Agent;
-use crate::pusher::Daemons;
-use crate::slurm::{Level, Slurm};
 
 /// A pass that takes longer trips the breaker.
 const LONGEST_PASS: Duration = Duration::from_secs(20);
@@ -147,4 +146,36 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     literal
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("unknown panic")
+}
+
+#[cfg(test)]
+mod tests {
+    use dfrs_agent::Ports;
+    use dfrs_agent::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
+    use dfrs_agent::state::State;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_gives_the_cluster_back() {
+        let slurm = FakeSlurm::default();
+        slurm.0.borrow_mut().nodes = nodes(1);
+        slurm.0.borrow_mut().jobs.insert(1, job(1, 1));
+        let ports = Ports {
+            slurm: slurm.clone(),
+            daemons: FakeDaemons::default(),
+            store: Box::new(FakeStore::default()),
+            journal: None,
+        };
+        let agent = Agent::new(ports, config(), State::default(), Time(0));
+        let mut breaker = Breaker::new(agent);
+        breaker.tick(Time::from_seconds(2000));
+        assert!(breaker.is_active());
+        slurm.0.borrow_mut().panic = true;
+        breaker.tick(Time::from_seconds(2010));
+        assert!(!breaker.is_active());
+        assert!(slurm.0.borrow().handed_over);
+        assert_eq!(slurm.0.borrow().errors.len(), 1, "one clear line");
+        slurm.0.borrow_mut().panic = false;
+    }
 }

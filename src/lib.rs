@@ -1,34 +1,23 @@
-//! The Slurm plugin `sched/dfrs`: looks at slurmctld, has `dfrs-core` decide, and carries the plan
-//! out. Data flows one way: [`observation`] → [`cluster`] → the core's plan → [`ledger`] →
-//! [`steps`] → [`slurm`].
+//! The Slurm plugin `sched/dfrs`: the reconciler of [`dfrs_agent`] inside slurmctld. Here are the ABI,
+//! the thread, the breaker, the calls through the C shim, the couriers to the nodes, and the files.
+
+// Without the shim there are no symbols for slurmctld to load: that is no plugin. Tests, clippy and
+// documentation of the rest need none.
+#[cfg(all(no_slurm, not(any(test, doc, clippy))))]
+compile_error!(
+    "DFRS_SLURM_SOURCE is not set: it names the source tree of exactly the Slurm version that the plugin is for; `DFRS_SLURM_SOURCE=$(docker/slurm-source 24.11.5) cargo build --release` fetches one and builds for it"
+);
 
 #[cfg(not(no_slurm))]
 mod abi;
-pub mod agent;
-pub mod apply;
 pub mod breaker;
-pub mod cluster;
-pub mod ledger;
-pub mod limits;
+pub mod journal_file;
 #[cfg(not(no_slurm))]
 mod live;
-pub mod live_journal;
-pub mod mobility;
-pub mod node_orders;
-pub mod observation;
-pub mod placement;
+pub mod node_link;
 mod prober;
 pub mod pusher;
-pub mod reasons;
-pub mod recovery;
 pub mod runtime;
 #[cfg(not(no_slurm))]
 mod shim;
-pub mod slurm;
 pub mod state_file;
-pub mod steps;
-pub mod sync;
-pub mod weights;
-
-#[cfg(test)]
-mod fixtures;

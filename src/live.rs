@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dfrs_agent::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
+use dfrs_agent::slurm::{Level, Slurm, SlurmError};
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
 
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
+use crate::node_link::NodeLink;
 use crate::runtime::Surroundings;
 use crate::shim;
-use crate::slurm::{Level, NodeLink, Slurm, SlurmError};
 
 /// SIGUSR1: what a job's script gets if it asked for no signal of its own.
 const FALLBACK_SIGNAL: u32 = 10;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use dfrs_proto::message::Message;
 
+use crate::node_link::NodeLink;
 use crate::pusher::{Shared, lock};
-use crate::slurm::NodeLink;
 
 /// Exists while the node has swap for parked jobs.
 const SWAP: &str = "/run/dfrs/%n/swap.sock";

@@ -6,10 +6,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use dfrs_agent::daemons::{Daemons, NodeFacts};
 use dfrs_proto::message::{DesiredState, Message, NodeState};
 
+use crate::node_link::NodeLink;
 use crate::prober;
-use crate::slurm::NodeLink;
 
 /// Where dfrsd listens; slurmd replaces %n by the node's name.
 const DAEMON: &str = "/run/dfrs/%n/dfrsd.sock";
@@ -21,17 +22,6 @@ const TICK: Duration = Duration::from_millis(200);
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
-/// What the nodes said, as far as it is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NodeFacts {
-    /// Jobs that are frozen, with their memory in swap, on all the nodes asked about.
-    pub parked: BTreeSet<u32>,
-    /// Nodes with swap.
-    pub can_park: BTreeSet<String>,
-    /// Nodes whose daemon does not answer.
-    pub silent: BTreeSet<String>,
-}
-
 /// What the agent and the two threads share.
 #[derive(Default)]
 pub(crate) struct Shared {
@@ -40,16 +30,6 @@ pub(crate) struct Shared {
     pub(crate) parking: BTreeMap<u32, Vec<String>>,
     pub(crate) facts: NodeFacts,
     pub(crate) stop: bool,
-}
-
-/// The node daemons as the agent sees them.
-pub trait Daemons {
-    /// Sets what all nodes shall enforce and which jobs are being parked where; sends what changed.
-    fn set(&mut self, orders: BTreeMap<String, NodeState>, parking: BTreeMap<u32, Vec<String>>);
-    /// What is known of the nodes now.
-    fn facts(&self) -> NodeFacts;
-    /// Sends what is still to be sent and ends.
-    fn stop(&mut self);
 }
 
 /// A handle on the threads.

@@ -5,15 +5,19 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use dfrs_agent::live_journal::Writer;
+use dfrs_agent::slurm::{Level, Slurm};
+use dfrs_agent::state::State;
+use dfrs_agent::{Agent, Ports};
 use dfrs_core::policy::Retry;
 use dfrs_core::{Policy, Time};
 use dfrs_proto::conf::{Config, Mode};
 
-use crate::agent::Agent;
 use crate::breaker::Breaker;
+use crate::journal_file;
+use crate::node_link::NodeLink;
 use crate::pusher::Pusher;
-use crate::slurm::{Level, NodeLink, Slurm};
-use crate::state_file;
+use crate::state_file::{self, StateFile};
 
 /// How often the agent looks whether there is something to do.
 const TICK: Duration = Duration::from_millis(100);
@@ -249,14 +253,26 @@ fn start_agent<T: Surroundings>(
     let pusher = pusher
         .inspect_err(|problem| surroundings.log(Level::Error, &format!("DFRS is off: {problem}")))
         .ok()?;
-    let state = state_file::path_in(&surroundings.state_directory());
-    Some(Agent::new(
-        surroundings.slurm(config),
-        config.clone(),
-        pusher,
-        state,
-        now,
-    ))
+    let path = state_file::path_in(&surroundings.state_directory());
+    let state = state_file::load(&path).unwrap_or_else(|problem| {
+        let text = format!("{problem}; going on without the history of running jobs");
+        surroundings.log(Level::Error, &text);
+        State::default()
+    });
+    let ports = Ports {
+        slurm: surroundings.slurm(config),
+        daemons: pusher,
+        store: Box::new(StateFile(path)),
+        journal: open_journal(surroundings, config),
+    };
+    Some(Agent::new(ports, config.clone(), state, now))
+}
+
+fn open_journal(surroundings: &impl Surroundings, config: &Config) -> Option<Writer> {
+    let opened = journal_file::open(config.journal.as_deref()?);
+    opened
+        .inspect_err(|problem| surroundings.log(Level::Error, &format!("no journal: {problem}")))
+        .ok()
 }
 
 fn read_config(directory: &Path) -> Result<Config, String> {

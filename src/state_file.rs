@@ -4,9 +4,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use dfrs_agent::state::{State, Store};
 use serde::{Deserialize, Serialize};
-
-use crate::ledger::{Ledger, Phase};
 
 /// Grows when an older plugin could not understand the file.
 const VERSION: u32 = 1;
@@ -18,46 +17,19 @@ struct Contents {
     state: State,
 }
 
-/// What is kept.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct State {
-    /// The partitions that DFRS scheduled, for a plugin that has to give parked jobs back and is no
-    /// longer told which these were.
-    pub partitions: Vec<String>,
-    /// Where its journal is, which has to tell that these jobs came back.
-    #[serde(default)]
-    pub journal: Option<PathBuf>,
-    /// slurmctld ended in order after this, and kept its own state as well.
-    #[serde(default = "in_order")]
-    pub in_order: bool,
-    /// The jobs.
-    pub ledger: Ledger,
-}
-
-/// Older plugins did not say.
-fn in_order() -> bool {
-    true
-}
-
-impl State {
-    /// Whether jobs depend on DFRS to come back: Slurm does not count their memory, or they are on
-    /// their way there.
-    #[must_use]
-    pub fn has_parked(&self) -> bool {
-        self.ledger.jobs.values().any(|record| {
-            let phase = &record.phase;
-            matches!(
-                phase,
-                Phase::Parking { .. } | Phase::Parked { .. } | Phase::Unparking { .. }
-            )
-        })
-    }
-}
-
 /// Where the file is in Slurm's StateSaveLocation.
 #[must_use]
 pub fn path_in(state_directory: &Path) -> PathBuf {
     state_directory.join(NAME)
+}
+
+/// The file as the agent's store.
+pub struct StateFile(pub PathBuf);
+
+impl Store for StateFile {
+    fn save(&mut self, state: &State) -> Result<(), String> {
+        save(&self.0, state)
+    }
 }
 
 /// Reads the state; a file that is not there is an empty one.
@@ -106,10 +78,10 @@ pub fn save(path: &Path, state: &State) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use dfrs_agent::ledger::{Phase, Record};
     use dfrs_core::Time;
 
     use super::*;
-    use crate::ledger::Record;
 
     fn directory(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("dfrs-state-{}-{name}", std::process::id()));

@@ -18,7 +18,7 @@ mod snapshot;
 
 use std::ffi::{CStr, CString, c_char, c_int};
 
-use crate::slurm::{Level, SlurmError};
+use dfrs_agent::slurm::{Level, SlurmError};
 
 pub use snapshot::{Job, Node, NodeState, Place, Snapshot, State};
 

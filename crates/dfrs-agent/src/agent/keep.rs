@@ -1,10 +1,10 @@
 //! Keeping the ledger in the state file.
 
 use super::Agent;
+use crate::daemons::Daemons;
 use crate::ledger::{Ledger, Record};
-use crate::pusher::Daemons;
 use crate::slurm::{Level, Slurm};
-use crate::state_file::{self, State};
+use crate::state::State;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps the ledger if what must survive changed.
@@ -22,7 +22,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             in_order,
             ledger: self.ledger.clone(),
         };
-        match state_file::save(&self.state_path, &state) {
+        match self.store.save(&state) {
             Ok(()) => self.saved = self.ledger.clone(),
             Err(problem) => self
                 .slurm

@@ -275,7 +275,7 @@ fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{job, nodes};
+    use crate::model::{job, nodes};
 
     fn layout_of(job: &ObservedJob) -> Layout {
         let observation = Observation {

@@ -6,11 +6,11 @@ use dfrs_core::Time;
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
+use crate::daemons::Daemons;
 use crate::ledger::Phase;
 use crate::node_orders::node_orders;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::placement::Placement;
-use crate::pusher::Daemons;
 use crate::reasons::reason;
 use crate::slurm::{Level, Slurm};
 

@@ -8,10 +8,10 @@ use dfrs_proto::conf::Mode;
 
 use super::Agent;
 use crate::cluster::actual;
+use crate::daemons::Daemons;
 use crate::ledger::Phase;
 use crate::limits::{extended, extension};
 use crate::observation::{Observation, ObservedState};
-use crate::pusher::Daemons;
 use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {

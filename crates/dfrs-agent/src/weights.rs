@@ -56,7 +56,7 @@ fn median_priority(observation: &Observation) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{config, job, nodes};
+    use crate::model::{config, job, nodes};
 
     /// Weights, in thousandths, of jobs with these priorities.
     fn weights(weighting: Weighting, priorities: &[u32]) -> Vec<u32> {

@@ -4,11 +4,11 @@ use dfrs_core::Time;
 
 use super::Agent;
 use crate::cluster::memory_on_node;
+use crate::daemons::{Daemons, NodeFacts};
 use crate::ledger::Phase;
 use crate::mobility::mobility;
 use crate::observation::{Observation, ObservedJob, Place};
 use crate::placement::Placement;
-use crate::pusher::{Daemons, NodeFacts};
 use crate::slurm::{Level, Slurm};
 use crate::steps::{Conditions, Outcome, Step, next_step, settle};
 

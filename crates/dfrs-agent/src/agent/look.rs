@@ -4,8 +4,8 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
+use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedState};
-use crate::pusher::Daemons;
 use crate::recovery::{Forgotten, recover};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::sync::sync;

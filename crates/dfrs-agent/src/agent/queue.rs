@@ -6,10 +6,10 @@ use dfrs_core::{JobId, Mobility, Time, Trigger};
 use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
+use crate::daemons::Daemons;
 use crate::ledger::Phase;
 use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::{Observation, ObservedJob, ObservedState};
-use crate::pusher::Daemons;
 use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {

@@ -2,14 +2,11 @@
 //! really did, never what was only planned.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::path::Path;
+use std::io::Write;
 
 use dfrs_core::{Bytes, NodeIndex, Time};
 use dfrs_proto::conf::Config;
-use dfrs_proto::journal::{
-    Event, EventKind, JournalWriter, Outcome, PlatformNode, VERSION, reopen,
-};
+use dfrs_proto::journal::{Event, EventKind, JournalWriter, Outcome, PlatformNode, VERSION};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{memory_on_node, memory_request};
@@ -45,31 +42,21 @@ enum Change {
 
 /// An open journal.
 pub struct LiveJournal {
-    writer: JournalWriter<File>,
+    writer: Writer,
     platform: Vec<String>,
 }
 
+/// What a live journal is written with.
+pub type Writer = JournalWriter<Box<dyn Write>>;
+
 impl LiveJournal {
-    /// Opens the journal at `path`, going on with what is there.
-    ///
-    /// # Errors
-    ///
-    /// One line with the file's name.
-    pub fn open(path: &Path) -> Result<Self, String> {
-        let describe = |error: std::io::Error| format!("{}: {error}", path.display());
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(describe)?;
-        let last = reopen(&mut file).map_err(describe)?;
-        Ok(Self {
-            writer: JournalWriter::resume(file, last),
+    /// A journal that goes on where `writer` stands.
+    #[must_use]
+    pub fn new(writer: Writer) -> Self {
+        Self {
+            writer,
             platform: Vec::new(),
-        })
+        }
     }
 
     /// Writes what changed since the last call, all at `now`.
@@ -407,29 +394,41 @@ fn as_number(bytes: Bytes) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
-    use std::path::PathBuf;
+    use std::cell::RefCell;
+    use std::rc::Rc;
 
     use dfrs_core::Yield;
     use dfrs_proto::journal::{JournalReader, Tolerance, validate};
 
     use super::*;
-    use crate::fixtures::{config, job, nodes};
+    use crate::model::{config, job, nodes};
     use crate::observation::{ObservedState, Place};
     use crate::placement::Spot;
 
-    /// A journal in a file of its own, which is removed at the end.
+    /// A journal in memory.
     struct Scratch {
-        path: PathBuf,
+        bytes: Bytes,
         journal: LiveJournal,
     }
 
+    #[derive(Clone, Default)]
+    struct Bytes(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Bytes {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
     impl Scratch {
-        fn new(name: &str) -> Self {
-            let path =
-                std::env::temp_dir().join(format!("dfrs-live-{}-{name}", std::process::id()));
-            let journal = LiveJournal::open(&path).expect("a temporary file");
-            Self { path, journal }
+        fn new() -> Self {
+            let bytes = Bytes::default();
+            let writer = JournalWriter::resume(Box::new(bytes.clone()) as Box<dyn Write>, None);
+            let journal = LiveJournal::new(writer);
+            Self { bytes, journal }
         }
 
         fn record(&mut self, seconds: i64, observation: &Observation, ledger: &mut Ledger) {
@@ -440,16 +439,9 @@ mod tests {
         }
 
         fn events(&self) -> Vec<(usize, Event)> {
-            let file = File::open(&self.path).expect("the journal");
-            JournalReader::new(BufReader::new(file))
+            JournalReader::new(self.bytes.0.borrow().as_slice())
                 .collect::<Result<_, _>>()
                 .expect("events")
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_file(&self.path);
         }
     }
 
@@ -487,8 +479,8 @@ mod tests {
 
     /// Jobs 1 and 2 run on n0 and n1 and job 1 is requeued; n0 is free already and job 3 starts there.
     /// What becomes of job 1 is `next`.
-    fn requeue(name: &str, next: Next) -> Scratch {
-        let mut scratch = Scratch::new(name);
+    fn requeue(next: Next) -> Scratch {
+        let mut scratch = Scratch::new();
         let mut ledger = Ledger::default();
         let mut observation = Observation {
             jobs: vec![running(1, &[0, 1]), running(2, &[0, 1])],
@@ -529,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_requeued_job_makes_room_before_its_last_process_is_gone() {
-        let scratch = requeue("pause", Next::Pause);
+        let scratch = requeue(Next::Pause);
         assert!(matches!(
             last_of_job_1(&scratch),
             EventKind::Pause { lost: false, .. }
@@ -538,14 +530,14 @@ mod tests {
 
     #[test]
     fn a_moving_job_is_shown_where_it_goes_if_that_is_free() {
-        let scratch = requeue("move", Next::Move(placement(&[1, 2])));
+        let scratch = requeue(Next::Move(placement(&[1, 2])));
         assert!(matches!(last_of_job_1(&scratch), EventKind::Migrate { .. }));
     }
 
     #[test]
     fn a_moving_job_is_paused_while_its_new_place_is_taken() {
         // 400 MiB of each of jobs 2 and 3 are on n0, which has 1000.
-        let scratch = requeue("wait", Next::Move(placement(&[0, 2])));
+        let scratch = requeue(Next::Move(placement(&[0, 2])));
         assert!(matches!(last_of_job_1(&scratch), EventKind::Pause { .. }));
     }
 }

@@ -44,7 +44,7 @@ fn row(id: u32, words: &[&str]) -> Row {
 
 /// The workload, in the order of submission; of an array, one task.
 fn workload() -> VecDeque<Row> {
-    let lines = include_str!("../../../docker/workload").lines();
+    let lines = include_str!("../../../../../docker/workload").lines();
     let rows = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
     let words = rows.map(|line| line.split_whitespace().collect::<Vec<_>>());
     (1..)
@@ -98,12 +98,12 @@ struct Demo {
 }
 
 impl Demo {
-    fn new(name: &str, machine: Machine) -> Self {
-        let text = include_str!("../../../docker/conf/dfrs.conf")
+    fn new(machine: Machine) -> Self {
+        let text = include_str!("../../../../../docker/conf/dfrs.conf")
             .replace("Journal=/var/log/slurm/dfrs-journal.jsonl", "")
             .replace("Partition=main", "Partition=dfrs");
         let config = Config::parse(&text, "dfrs.conf").expect("a good configuration");
-        let story = Story::with_config(name, 4, config);
+        let story = Story::with_config(4, config);
         story.daemons.0.borrow_mut().parking_takes = machine.latency;
         Self {
             begin: story.now,
@@ -148,8 +148,8 @@ impl Demo {
 }
 
 /// Runs the demo; returns how many pauses were begun, and the seconds until the last job ended.
-fn demo(name: &str, machine: Machine) -> (usize, i64) {
-    let mut demo = Demo::new(name, machine);
+fn demo(machine: Machine) -> (usize, i64) {
+    let mut demo = Demo::new(machine);
     let mut seconds = 0;
     while seconds == 0 || !demo.rows.is_empty() || !demo.left.is_empty() {
         assert!(seconds < 3000, "jobs that do not end: {:?}", demo.left);
@@ -157,42 +157,32 @@ fn demo(name: &str, machine: Machine) -> (usize, i64) {
         demo.run();
         seconds += 1;
     }
-    assert!(demo.story.breaker.is_active());
     (demo.pauses, seconds)
 }
 
 #[test]
 fn a_good_machine_pauses_few_jobs() {
-    let (pauses, end) = demo(
-        "demo-good",
-        Machine {
-            delivered: 1.0,
-            latency: 1,
-        },
-    );
+    let (pauses, end) = demo(Machine {
+        delivered: 1.0,
+        latency: 1,
+    });
     assert!(pauses <= 8 && end <= 130, "{pauses} pauses, {end} s");
 }
 
 #[test]
 fn where_pausing_takes_long_jobs_do_more_than_come_and_go() {
-    let (pauses, end) = demo(
-        "demo-slow",
-        Machine {
-            delivered: 0.5,
-            latency: 10,
-        },
-    );
+    let (pauses, end) = demo(Machine {
+        delivered: 0.5,
+        latency: 10,
+    });
     assert!(pauses <= 110 && end <= 420, "{pauses} pauses, {end} s");
 }
 
 #[test]
 fn where_parking_is_in_vain_it_is_tried_rarely() {
-    let (pauses, end) = demo(
-        "demo-vain",
-        Machine {
-            delivered: 1.0,
-            latency: 25,
-        },
-    );
+    let (pauses, end) = demo(Machine {
+        delivered: 1.0,
+        latency: 25,
+    });
     assert!(pauses <= 60 && end <= 600, "{pauses} pauses, {end} s");
 }

@@ -1,8 +1,7 @@
 //! The agent against a model of slurmctld: whole stories, pass by pass.
 
 use super::*;
-use crate::breaker::Breaker;
-use crate::fixtures::{FakeDaemons, FakeSlurm, config, job, nodes};
+use crate::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
 use crate::observation::{ObservedJob, ObservedState};
 use dfrs_proto::conf::Weighting;
 
@@ -15,31 +14,30 @@ mod starved;
 struct Story {
     slurm: FakeSlurm,
     daemons: FakeDaemons,
-    breaker: Breaker<FakeSlurm, FakeDaemons>,
+    agent: Agent<FakeSlurm, FakeDaemons>,
     now: i64,
-    state: PathBuf,
+    store: FakeStore,
 }
 
 impl Story {
-    fn new(name: &str, node_count: u32) -> Self {
-        Self::with_config(name, node_count, config())
+    fn new(node_count: u32) -> Self {
+        Self::with_config(node_count, config())
     }
 
-    fn with_config(name: &str, node_count: u32, config: Config) -> Self {
-        let state = std::env::temp_dir().join(format!("dfrs-agent-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_file(&state);
+    fn with_config(node_count: u32, config: Config) -> Self {
+        let store = FakeStore::default();
         let slurm = FakeSlurm::default();
         slurm.0.borrow_mut().nodes = nodes(node_count);
         let daemons = FakeDaemons::default();
         daemons.0.borrow_mut().facts.can_park =
             (0..node_count).map(|index| format!("n{index}")).collect();
-        let breaker = Self::open(&slurm, &daemons, config, &state, 2000);
+        let agent = Self::open(&slurm, &daemons, config, &store, 2000);
         Self {
             slurm,
             daemons,
-            breaker,
+            agent,
             now: 2000,
-            state,
+            store,
         }
     }
 
@@ -47,17 +45,17 @@ impl Story {
         slurm: &FakeSlurm,
         daemons: &FakeDaemons,
         config: Config,
-        state: &std::path::Path,
+        store: &FakeStore,
         now: i64,
-    ) -> Breaker<FakeSlurm, FakeDaemons> {
-        let agent = Agent::new(
-            slurm.clone(),
-            config,
-            daemons.clone(),
-            state.to_path_buf(),
-            Time(now * SECOND),
-        );
-        Breaker::new(agent)
+    ) -> Agent<FakeSlurm, FakeDaemons> {
+        let ports = Ports {
+            slurm: slurm.clone(),
+            daemons: daemons.clone(),
+            store: Box::new(store.clone()),
+            journal: None,
+        };
+        let state = store.0.borrow().clone();
+        Agent::new(ports, config, state, Time(now * SECOND))
     }
 
     /// Lets `seconds` pass with ten ticks each; processes of requeued jobs end within a tick.
@@ -83,8 +81,10 @@ impl Story {
             let clock = self.now + tick / ticks;
             self.slurm.0.borrow_mut().updates = clock;
             self.daemons.0.borrow_mut().advance(clock);
-            self.breaker
-                .tick(Time(self.now * SECOND + tick * SECOND / ticks));
+            let now = Time(self.now * SECOND + tick * SECOND / ticks);
+            if self.agent.is_due(now) {
+                self.agent.pass(now).expect("the model can be looked at");
+            }
         }
         self.now += seconds;
     }
@@ -115,12 +115,6 @@ impl Story {
     }
 }
 
-impl Drop for Story {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.state);
-    }
-}
-
 /// A job of one task with so much memory, MiB.
 fn sized(id: u32, memory: u64) -> ObservedJob {
     ObservedJob {
@@ -136,7 +130,7 @@ fn large(id: u32) -> ObservedJob {
 
 #[test]
 fn jobs_start_at_once_and_share_a_node() {
-    let mut story = Story::new("share", 1);
+    let mut story = Story::new(1);
     for id in 1..=8 {
         story.submit(job(id, 1));
     }
@@ -154,7 +148,7 @@ fn jobs_start_at_once_and_share_a_node() {
 fn a_job_of_twice_the_priority_gets_twice_the_share_if_priorities_count() {
     let mut config = config();
     config.job_weight = Weighting::Priority;
-    let mut story = Story::with_config("weight", 1, config);
+    let mut story = Story::with_config(1, config);
     for (id, priority) in [(1, 2000), (2, 1000), (3, 1000), (4, 1000), (5, 1000)] {
         story.submit(ObservedJob {
             priority,
@@ -177,7 +171,7 @@ fn a_job_of_twice_the_priority_gets_twice_the_share_if_priorities_count() {
 
 #[test]
 fn a_new_job_parks_an_old_one_which_comes_back() {
-    let mut story = Story::new("park", 1);
+    let mut story = Story::new(1);
     story.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
@@ -212,7 +206,7 @@ fn a_new_job_parks_an_old_one_which_comes_back() {
 
 #[test]
 fn without_swap_nothing_is_parked() {
-    let mut story = Story::new("no-swap", 1);
+    let mut story = Story::new(1);
     story.daemons.0.borrow_mut().facts.can_park.clear();
     story.submit(ObservedJob {
         memory: 900,
@@ -233,7 +227,7 @@ fn without_swap_nothing_is_parked() {
 
 #[test]
 fn a_park_that_gets_stuck_is_given_up_and_the_job_runs_on() {
-    let mut story = Story::new("stuck", 1);
+    let mut story = Story::new(1);
     story.daemons.0.borrow_mut().parking_takes = i64::MAX;
     story.submit(ObservedJob {
         memory: 900,
@@ -258,7 +252,7 @@ fn a_park_that_gets_stuck_is_given_up_and_the_job_runs_on() {
 
 #[test]
 fn a_checkpoint_job_is_warned_requeued_and_moved() {
-    let mut story = Story::new("move", 2);
+    let mut story = Story::new(2);
     story.submit(ObservedJob {
         memory: 400,
         ..job(1, 1)
@@ -298,7 +292,7 @@ fn a_checkpoint_job_is_warned_requeued_and_moved() {
 
 #[test]
 fn a_job_that_can_never_fit_says_so() {
-    let mut story = Story::new("never", 2);
+    let mut story = Story::new(2);
     story.submit(ObservedJob {
         memory: 5000,
         ..job(1, 1)
@@ -316,7 +310,7 @@ fn a_job_that_can_never_fit_says_so() {
 
 #[test]
 fn a_refused_start_is_tried_again_later() {
-    let mut story = Story::new("refused", 1);
+    let mut story = Story::new(1);
     story.slurm.0.borrow_mut().refuse_start.insert(1);
     story.submit(job(1, 1));
     story.run(10);
@@ -328,7 +322,7 @@ fn a_refused_start_is_tried_again_later() {
 
 #[test]
 fn a_restarted_slurmctld_goes_on_where_it_was() {
-    let mut story = Story::new("restart", 1);
+    let mut story = Story::new(1);
     story.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
@@ -341,7 +335,7 @@ fn a_restarted_slurmctld_goes_on_where_it_was() {
     story.run(2);
     let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
     // kill -9: nothing is said to the old agent.
-    story.breaker = Story::open(&slurm, &daemons, config(), &story.state, story.now);
+    story.agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
     story.run(2);
     assert_eq!(
         (story.state(1), story.state(2)),
@@ -354,7 +348,7 @@ fn a_restarted_slurmctld_goes_on_where_it_was() {
 
 #[test]
 fn a_lost_state_file_costs_history_but_no_job() {
-    let mut story = Story::new("lost", 1);
+    let mut story = Story::new(1);
     story.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
@@ -365,10 +359,9 @@ fn a_lost_state_file_costs_history_but_no_job() {
         ..job(2, 1)
     });
     story.run(2);
-    std::fs::write(&story.state, "garbage").expect("writes");
+    *story.store.0.borrow_mut() = State::default();
     let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
-    story.breaker = Story::open(&slurm, &daemons, config(), &story.state, story.now);
-    assert_eq!(story.slurm.0.borrow().errors.len(), 1);
+    story.agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
     story.slurm.0.borrow_mut().end(2);
     story.run(3);
     assert_eq!(story.state(1), ObservedState::Running);
@@ -377,7 +370,7 @@ fn a_lost_state_file_costs_history_but_no_job() {
 
 #[test]
 fn somebody_elses_suspension_is_left_alone() {
-    let mut story = Story::new("foreign", 1);
+    let mut story = Story::new(1);
     story.submit(job(1, 1));
     story.run(2);
     story
@@ -397,7 +390,7 @@ fn somebody_elses_suspension_is_left_alone() {
 
 #[test]
 fn a_time_limit_counts_virtual_time() {
-    let mut story = Story::new("limit", 1);
+    let mut story = Story::new(1);
     for id in 1..=8 {
         story.submit(ObservedJob {
             end_time: 10_000,
@@ -414,29 +407,8 @@ fn a_time_limit_counts_virtual_time() {
 }
 
 #[test]
-fn a_panic_gives_the_cluster_back() {
-    let mut story = Story::new("panic", 1);
-    story.submit(ObservedJob {
-        memory: 900,
-        ..job(1, 1)
-    });
-    story.run(20);
-    story.submit(ObservedJob {
-        memory: 900,
-        ..job(2, 1)
-    });
-    story.run(2);
-    story.slurm.0.borrow_mut().panic = true;
-    story.run(1);
-    assert!(!story.breaker.is_active());
-    assert!(story.slurm.0.borrow().handed_over);
-    assert_eq!(story.slurm.0.borrow().errors.len(), 1, "one clear line");
-    story.slurm.0.borrow_mut().panic = false;
-}
-
-#[test]
 fn the_parked_come_back_after_a_trip() {
-    let mut story = Story::new("trip", 1);
+    let mut story = Story::new(1);
     story.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
@@ -448,13 +420,7 @@ fn the_parked_come_back_after_a_trip() {
     });
     story.run(2);
     let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
-    let mut agent = Agent::new(
-        slurm,
-        config(),
-        daemons,
-        story.state.clone(),
-        Time(story.now * SECOND),
-    );
+    let mut agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
     assert_eq!(
         agent.stand_down(Time(story.now * SECOND)).expect("looks"),
         1
@@ -474,7 +440,7 @@ fn the_parked_come_back_after_a_trip() {
 
 #[test]
 fn a_job_that_lost_its_node_starts_again_from_nothing() {
-    let mut story = Story::new("lost-node", 2);
+    let mut story = Story::new(2);
     story.submit(job(1, 1));
     story.run(20);
     story.slurm.0.borrow_mut().lose_node(1);

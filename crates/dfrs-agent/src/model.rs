@@ -1,4 +1,5 @@
-//! A small model of slurmctld and of the node daemons, for tests.
+//! A small model of slurmctld, of the node daemons and of where the state is kept. It decides nothing
+//! by chance and has no clock of its own: the same acts at the same times lead to the same end.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,11 +9,13 @@ use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
 use dfrs_proto::message::NodeState;
 
+use crate::daemons::{Daemons, NodeFacts};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
-use crate::pusher::{Daemons, NodeFacts};
 use crate::slurm::{Level, Slurm, SlurmError};
+use crate::state::{State, Store};
 
 /// A pending batch job of `tasks` one-CPU tasks with 100 MiB each, in partition `dfrs`.
+#[must_use]
 pub fn job(id: u32, tasks: u32) -> ObservedJob {
     ObservedJob {
         id,
@@ -48,6 +51,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
 }
 
 /// `count` nodes n0, n1, … with 4 CPUs and 1000 MiB.
+#[must_use]
 pub fn nodes(count: u32) -> Vec<ObservedNode> {
     let node = |index| ObservedNode {
         index,
@@ -62,6 +66,11 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
 }
 
 /// Partition `dfrs`, jobs park by default.
+///
+/// # Panics
+///
+/// Never: the text is a good configuration.
+#[must_use]
 pub fn config() -> Config {
     let text = "Mode=full\nSwapPerNode=10000\nCheckpointWait=5\nPartition=dfrs Mobility=park\n";
     Config::parse(text, "dfrs.conf").expect("a good configuration")
@@ -70,17 +79,21 @@ pub fn config() -> Config {
 /// What the model of slurmctld holds.
 #[derive(Default)]
 pub struct World {
+    /// Jobs by id.
     pub jobs: BTreeMap<u32, ObservedJob>,
+    /// Nodes, ascending by index.
     pub nodes: Vec<ObservedNode>,
     /// Every call that changes something, as text.
     pub calls: Vec<String>,
     /// Every line logged at error level.
     pub errors: Vec<String>,
+    /// What squeue shows as the reason.
     pub reasons: BTreeMap<u32, String>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
     /// Panics at the next look.
     pub panic: bool,
+    /// DFRS has given its partitions to backfill.
     pub handed_over: bool,
     /// Slurm's latest update, and its clock: UNIX seconds.
     pub updates: i64,
@@ -304,10 +317,13 @@ pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
 /// What the model of the nodes holds.
 #[derive(Default)]
 pub struct FakeNodes {
+    /// What they were told to enforce.
     pub orders: BTreeMap<String, NodeState>,
+    /// What they say.
     pub facts: NodeFacts,
-    /// Their clock, and how long they take to park a job: seconds.
+    /// Their clock: seconds.
     pub now: i64,
+    /// How long they take to park a job: seconds.
     pub parking_takes: i64,
     /// Since when they are parking which job.
     parking_since: BTreeMap<u32, i64>,
@@ -342,4 +358,15 @@ impl Daemons for FakeDaemons {
         self.0.borrow().facts.clone()
     }
     fn stop(&mut self) {}
+}
+
+/// A store in memory; clones share it.
+#[derive(Clone, Default)]
+pub struct FakeStore(pub Rc<RefCell<State>>);
+
+impl Store for FakeStore {
+    fn save(&mut self, state: &State) -> Result<(), String> {
+        self.0.borrow_mut().clone_from(state);
+        Ok(())
+    }
 }

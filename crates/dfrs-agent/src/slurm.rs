@@ -91,10 +91,3 @@ pub trait Slurm {
     /// Writes to slurmctld's log.
     fn log(&self, level: Level, message: &str);
 }
-
-/// The way to the node daemons.
-pub trait NodeLink: Send + Sync {
-    /// Sends `data` to the UNIX socket `address` on each of `nodes`; returns the nodes that did not
-    /// get it. May block for Slurm's message timeout.
-    fn push(&self, nodes: &[String], address: &str, data: &[u8]) -> Vec<String>;
-}

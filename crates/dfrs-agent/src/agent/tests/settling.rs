@@ -11,7 +11,7 @@ fn a_job_is_not_paused_before_it_has_settled() {
         ("restart", "requeue 1"),
     ];
     for (mobility, pause) in ways {
-        let mut story = Story::new(&format!("settle-{mobility}"), 1);
+        let mut story = Story::new(1);
         story.submit(ObservedJob {
             comment: format!("dfrs:{mobility}"),
             ..large(1)
@@ -29,7 +29,7 @@ fn a_job_is_not_paused_before_it_has_settled() {
 
 #[test]
 fn each_step_has_to_settle() {
-    let mut story = Story::new("settle-step", 1);
+    let mut story = Story::new(1);
     story.submit(large(1));
     story.run(20);
     story.begin_step(1);
@@ -44,7 +44,7 @@ fn each_step_has_to_settle() {
 /// Its processes were launched long ago.
 #[test]
 fn a_job_that_came_back_may_be_paused_at_once() {
-    let mut story = Story::new("settle-back", 1);
+    let mut story = Story::new(1);
     story.submit(large(1));
     story.run(20);
     story.submit(large(2));
@@ -59,7 +59,7 @@ fn a_job_that_came_back_may_be_paused_at_once() {
 
 #[test]
 fn another_job_is_paused_in_its_place() {
-    let mut story = Story::new("settle-other", 2);
+    let mut story = Story::new(2);
     story.submit(large(1));
     story.run(20);
     story.submit(large(2));
@@ -76,7 +76,7 @@ fn another_job_is_paused_in_its_place() {
 
 #[test]
 fn a_job_with_step_after_step_is_paused_when_they_end() {
-    let mut story = Story::new("settle-steps", 1);
+    let mut story = Story::new(1);
     story.submit(large(1));
     story.run(20);
     story.submit(large(2));
@@ -91,7 +91,7 @@ fn a_job_with_step_after_step_is_paused_when_they_end() {
 
 #[test]
 fn nobody_is_paused_for_a_job_that_no_longer_waits() {
-    let mut story = Story::new("settle-gone", 1);
+    let mut story = Story::new(1);
     story.submit(large(1));
     story.run(3);
     story.submit(large(2));
@@ -105,7 +105,7 @@ fn nobody_is_paused_for_a_job_that_no_longer_waits() {
 fn without_a_settle_time_jobs_are_paused_at_once() {
     let mut config = config();
     config.settle_time = Span(0);
-    let mut story = Story::with_config("settle-zero", 1, config);
+    let mut story = Story::with_config(1, config);
     story.submit(large(1));
     story.run(1);
     story.submit(large(2));

@@ -2,7 +2,6 @@
 //! Slurm is a function of what was seen, the ledger and the time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use dfrs_core::{Blocked, Mobility, Span, Time, Trigger, check, decide};
 use dfrs_proto::conf::{Config, Mode};
@@ -11,14 +10,14 @@ use dfrs_proto::message::NodeState;
 
 use crate::apply::apply;
 use crate::cluster::{Facts, planned};
+use crate::daemons::Daemons;
 use crate::ledger::{Ledger, Phase, Record};
-use crate::live_journal::LiveJournal;
+use crate::live_journal::{LiveJournal, Writer};
 use crate::mobility::mobility;
 use crate::observation::{Observation, ObservedNode};
 use crate::placement::Placement;
-use crate::pusher::Daemons;
 use crate::slurm::{Level, Slurm, SlurmError};
-use crate::state_file::{self, State};
+use crate::state::{State, Store};
 
 mod act;
 mod keep;
@@ -41,6 +40,18 @@ const LONGEST_SLEEP: Span = Span(5 * SECOND);
 /// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
 const ROUNDS: usize = 4;
 
+/// What an agent reaches the world by.
+pub struct Ports<S, D> {
+    /// slurmctld.
+    pub slurm: S,
+    /// The node daemons.
+    pub daemons: D,
+    /// Where the state is kept.
+    pub store: Box<dyn Store>,
+    /// The journal, if there is one.
+    pub journal: Option<Writer>,
+}
+
 /// The scheduler's state between passes.
 pub struct Agent<S, D> {
     slurm: S,
@@ -48,7 +59,7 @@ pub struct Agent<S, D> {
     daemons: D,
     ledger: Ledger,
     saved: Ledger,
-    state_path: PathBuf,
+    store: Box<dyn Store>,
     journal: Option<LiveJournal>,
     nodes: Vec<ObservedNode>,
     ready: BTreeSet<u32>,
@@ -79,32 +90,19 @@ pub struct PassReport {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// An agent that goes on where the ledger at `state_path` says.
-    pub fn new(slurm: S, config: Config, daemons: D, state_path: PathBuf, now: Time) -> Self {
-        let state = state_file::load(&state_path).unwrap_or_else(|problem| {
-            slurm.log(
-                Level::Error,
-                &format!("{problem}; going on without the history of running jobs"),
-            );
-            State::default()
-        });
+    /// An agent that goes on where `state` says.
+    pub fn new(ports: Ports<S, D>, config: Config, state: State, now: Time) -> Self {
         let recovers = !state.in_order;
         let ledger = state.ledger;
-        let journal = config.journal.as_deref().and_then(|path| {
-            let opened = LiveJournal::open(path);
-            opened
-                .inspect_err(|problem| slurm.log(Level::Error, &format!("no journal: {problem}")))
-                .ok()
-        });
         let first_remap = Time(now.0 + config.period.0);
         Self {
-            slurm,
+            slurm: ports.slurm,
             config,
-            daemons,
+            daemons: ports.daemons,
             saved: ledger.clone(),
             ledger,
-            state_path,
-            journal,
+            store: ports.store,
+            journal: ports.journal.map(LiveJournal::new),
             nodes: Vec::new(),
             ready: BTreeSet::new(),
             blocked: BTreeMap::new(),

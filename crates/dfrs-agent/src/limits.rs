@@ -38,8 +38,8 @@ pub fn extended(record: &mut Record, seconds: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::job;
     use crate::ledger::Phase;
+    use crate::model::job;
 
     fn lagging(seconds: i64) -> Record {
         let mut record = Record::new(0, Time(0), Phase::Running);

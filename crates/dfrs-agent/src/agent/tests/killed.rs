@@ -16,7 +16,7 @@ impl Story {
     fn kill_and_start_with(&mut self, kept: Kept) {
         self.slurm.0.borrow_mut().jobs = kept;
         let (slurm, daemons) = (self.slurm.clone(), self.daemons.clone());
-        self.breaker = Story::open(&slurm, &daemons, config(), &self.state, self.now);
+        self.agent = Story::open(&slurm, &daemons, config(), &self.store, self.now);
         self.calls();
     }
 
@@ -27,8 +27,8 @@ impl Story {
 }
 
 /// Job 1 is parked for job 2, on the only node. With it what Slurm showed before.
-fn one_parked_for_the_other(name: &str) -> (Story, Kept) {
-    let mut story = Story::new(name, 1);
+fn one_parked_for_the_other() -> (Story, Kept) {
+    let mut story = Story::new(1);
     story.submit(large(1));
     story.run(20);
     story.submit(large(2));
@@ -43,7 +43,7 @@ fn one_parked_for_the_other(name: &str) -> (Story, Kept) {
 
 #[test]
 fn a_forgotten_resumption_is_repeated_before_its_room_is_given_away() {
-    let (mut story, _) = one_parked_for_the_other("forgot-resume");
+    let (mut story, _) = one_parked_for_the_other();
     let mut kept = story.slurms_state();
     kept.remove(&2);
     story.slurm.0.borrow_mut().end(2);
@@ -59,7 +59,7 @@ fn a_forgotten_resumption_is_repeated_before_its_room_is_given_away() {
 
 #[test]
 fn a_forgotten_suspension_is_repeated_and_its_memory_released() {
-    let (mut story, kept) = one_parked_for_the_other("forgot-suspend");
+    let (mut story, kept) = one_parked_for_the_other();
     story.kill_and_start_with(kept);
     story.run(1);
     let calls = story.calls();
@@ -72,7 +72,7 @@ fn a_forgotten_suspension_is_repeated_and_its_memory_released() {
 
 #[test]
 fn a_forgotten_start_is_repeated_when_its_processes_are_gone_for_sure() {
-    let (mut story, kept) = one_parked_for_the_other("forgot-start");
+    let (mut story, kept) = one_parked_for_the_other();
     story.kill_and_start_with(kept);
     story.run(15);
     assert_eq!(
@@ -85,10 +85,10 @@ fn a_forgotten_start_is_repeated_when_its_processes_are_gone_for_sure() {
 
 #[test]
 fn a_slurmctld_that_ended_in_order_is_believed() {
-    let mut story = Story::new("in-order", 1);
+    let mut story = Story::new(1);
     story.submit(large(1));
     story.run(20);
-    story.breaker.finish(Time(story.now * SECOND));
+    story.agent.finish(Time(story.now * SECOND));
     let mut kept = story.slurms_state();
     kept.get_mut(&1).expect("is there").state = ObservedState::Suspended;
     story.kill_and_start_with(kept);
@@ -103,12 +103,12 @@ fn a_slurmctld_that_ended_in_order_is_believed() {
 
 #[test]
 fn in_shadow_no_node_is_told_to_end_anything() {
-    let (mut story, kept) = one_parked_for_the_other("forgot-in-shadow");
+    let (mut story, kept) = one_parked_for_the_other();
     let mut shadow = config();
     shadow.mode = dfrs_proto::conf::Mode::Shadow;
     story.slurm.0.borrow_mut().jobs = kept;
     let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
-    story.breaker = Story::open(&slurm, &daemons, shadow, &story.state, story.now);
+    story.agent = Story::open(&slurm, &daemons, shadow, &story.store, story.now);
     story.run(30);
     assert_eq!(story.count("abort on n0 2"), 0);
 }

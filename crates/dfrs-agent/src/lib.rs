@@ -1,0 +1,30 @@
+//! The reconciler of slurm-dfrs, without Slurm: looks at the cluster, has `dfrs-core` decide, and
+//! carries the plan out step by step. Data flows one way: [`observation`] → [`cluster`] → the core's
+//! plan → [`ledger`] → [`steps`] → [`slurm`].
+//!
+//! It has no I/O, no clock and no thread: whoever drives it gives it the time and three ports, to
+//! Slurm ([`slurm::Slurm`]), to the node daemons ([`daemons::Daemons`]) and to where its state is kept
+//! ([`state::Store`]). The plugin has real ones; [`model`] has a model of a whole cluster.
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod apply;
+pub mod cluster;
+pub mod daemons;
+pub mod ledger;
+pub mod limits;
+pub mod live_journal;
+pub mod mobility;
+pub mod model;
+pub mod node_orders;
+pub mod observation;
+pub mod placement;
+pub mod reasons;
+pub mod recovery;
+pub mod slurm;
+pub mod state;
+pub mod steps;
+pub mod sync;
+pub mod weights;
+
+pub use agent::{Agent, PassReport, Ports};
