@@ -53,7 +53,9 @@ pub mod units;
 mod usage;
 pub mod yields;
 
-pub use check::{Severity, Violation, ViolationKind, check, check_cluster};
+pub use check::{
+    NamedNode, Severity, Shortage, Step, Violation, ViolationKind, check, check_cluster,
+};
 pub use decide::{Trigger, decide, decide_mappings};
 pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,

@@ -192,6 +192,19 @@ impl Mapping {
             .map_or(0, |place| self.runs[place].tasks)
     }
 
+    /// The tasks on `node`, by kind; `None` if it has none. O(log r).
+    pub(crate) fn part_on(&self, node: NodeIndex) -> Option<Part<'_>> {
+        let index = self.runs.binary_search_by_key(&node, |run| run.node).ok()?;
+        if self.has_one_kind() {
+            return Some(Part::from(&self.runs[index]));
+        }
+        let kinds = self.kind_count();
+        Some(Part {
+            node,
+            tasks: &self.kinds[index * kinds..(index + 1) * kinds],
+        })
+    }
+
     /// Number of nodes that hold tasks.
     #[must_use]
     pub fn node_count(&self) -> usize {

@@ -140,6 +140,26 @@ pub enum JobState {
     Parked(Mapping),
 }
 
+impl JobState {
+    /// The nodes whose CPU and memory a job in this state holds.
+    #[must_use]
+    pub const fn running_on(&self) -> Option<&Mapping> {
+        match self {
+            Self::Running(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    /// The nodes whose swap a job in this state holds.
+    #[must_use]
+    pub const fn parked_on(&self) -> Option<&Mapping> {
+        match self {
+            Self::Parked(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+}
+
 /// Rules of the job's own about where its tasks may go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
@@ -268,10 +288,7 @@ impl Job {
     /// The nodes whose CPU and memory it holds.
     #[must_use]
     pub const fn running_on(&self) -> Option<&Mapping> {
-        match &self.state {
-            JobState::Running(mapping) => Some(mapping),
-            _ => None,
-        }
+        self.state.running_on()
     }
 
     /// Whether it holds CPU and memory.

@@ -35,6 +35,18 @@ impl Action {
         }
     }
 
+    /// What is done, in one word, as scenario files write it.
+    #[must_use]
+    pub const fn verb(&self) -> &'static str {
+        match self {
+            Self::Start(..) => "start",
+            Self::Pause(_) => "pause",
+            Self::Resume(..) => "resume",
+            Self::Migrate(..) => "migrate",
+            Self::SetYield(..) => "yield",
+        }
+    }
+
     /// Where the job is after the action, if the action places it.
     #[must_use]
     pub const fn mapping(&self) -> Option<&Mapping> {

@@ -320,7 +320,7 @@ impl<'a> Usage<'a> {
     }
 
     /// What is in use of a further rigid resource of the node, and its capacity.
-    fn rigid(&self, node: NodeIndex, kind: usize) -> (Amount, Amount) {
+    pub(crate) fn rigid(&self, node: NodeIndex, kind: usize) -> (Amount, Amount) {
         let capacity = self.cluster.nodes[node.index()].rigid.get(kind);
         let used = self
             .further
@@ -386,6 +386,11 @@ impl<'a> SwapUsage<'a> {
                 *used -= job.memory_of(part);
             }
         }
+    }
+
+    /// Memory of parked jobs in the node's swap.
+    pub(crate) fn used(&self, node: NodeIndex) -> Bytes {
+        self.used.get(node.index()).copied().unwrap_or_default()
     }
 
     /// Whether every node of the mapping has swap, and room in it for the job's memory.

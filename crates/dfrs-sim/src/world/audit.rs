@@ -20,7 +20,7 @@ pub(super) fn assert_planned(
     );
     let plan = decide(policy, cluster, now, trigger);
     let mut found = check(cluster, &plan);
-    found.retain(|violation| violation.severity == Severity::Error);
+    found.retain(|violation| violation.severity() == Severity::Error);
     assert!(found.is_empty(), "{now}, {trigger:?}: {}", found[0]);
     let mut planned = BTreeMap::new();
     for action in plan.actions.into_iter().map(|planned| planned.action) {

@@ -1,0 +1,207 @@
+//! What a check finds, with the amounts and names that show it.
+
+use serde::Serialize;
+
+use crate::model::{JobId, JobState, Mobility, NodeIndex, NodeState};
+use crate::units::{Amount, Bytes};
+
+/// How bad a violation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum Severity {
+    /// The plan can be carried out, but it is not what it should be.
+    Warning,
+    /// The plan must not be carried out.
+    Error,
+}
+
+/// A resource of a node of which a job requires more than is left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shortage<T> {
+    /// What the node has.
+    pub capacity: T,
+    /// What is in use there before the job arrives, by whomever.
+    pub in_use: T,
+    /// What the job requires there.
+    pub required: T,
+    /// The jobs that hold what is in use, ascending; the rest is held by others.
+    pub holders: Vec<(JobId, T)>,
+}
+
+/// What is violated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum ViolationKind {
+    /// The cluster's jobs are not ascending by identity.
+    JobsOutOfOrder {
+        /// The job before this one.
+        after: JobId,
+    },
+    /// A job has no task.
+    NoTasks,
+    /// An action names a job that the cluster does not have.
+    UnknownJob,
+    /// A mapping names a node that the cluster does not have.
+    UnknownNode {
+        /// How many nodes the cluster has.
+        nodes: usize,
+    },
+    /// An action names a job with which something is under way.
+    Locked,
+    /// An action names a job with tasks on a node that is down.
+    OnNodeThatIsDown,
+    /// The job is not in a state in which the action is possible.
+    WrongState {
+        /// The state that it is in.
+        state: JobState,
+        /// The states in which the action is possible.
+        allowed: &'static str,
+    },
+    /// The job's mobility does not allow the action.
+    Mobility(Mobility),
+    /// A job is to be parked on a node whose swap does not hold it.
+    Swap(Shortage<Bytes>),
+    /// A parked job is to come back elsewhere than where it is.
+    ComesBackElsewhere {
+        /// Where it is.
+        parked: Vec<NamedNode>,
+    },
+    /// The mapping does not hold as many tasks as the job has.
+    TaskCount {
+        /// Tasks of the mapping.
+        placed: u64,
+        /// Tasks of the job.
+        wanted: u32,
+    },
+    /// The mapping holds more tasks on the node than the job's layout allows.
+    TasksPerNode {
+        /// Tasks of the mapping on the node.
+        placed: u32,
+        /// The most that the layout allows.
+        most: u32,
+    },
+    /// The mapping uses more nodes than the job's layout allows.
+    NodeCount {
+        /// Nodes of the mapping.
+        placed: usize,
+        /// The most that the layout allows.
+        most: usize,
+    },
+    /// The job's layout does not allow the node.
+    NotEligible,
+    /// Tasks arrive on a node that takes none.
+    NodeTakesNothing(NodeState),
+    /// What arrives exceeds the node's memory.
+    Memory(Shortage<Bytes>),
+    /// What arrives exceeds a further rigid resource of the node.
+    Rigid {
+        /// The resource's position in [`crate::Node::rigid`].
+        resource: usize,
+        /// How much of it is missing.
+        shortage: Shortage<Amount>,
+    },
+    /// The shares on the node exceed its CPU, or a further fluid resource.
+    Shares {
+        /// The resource's position in [`crate::Node::fluid`]; `None`: CPU.
+        resource: Option<usize>,
+        /// What the node has; CPU in cores.
+        capacity: f64,
+        /// The sum of what jobs get there.
+        shared: f64,
+        /// What each job gets there, ascending by job.
+        holders: Vec<(JobId, f64)>,
+    },
+    /// A yield is not between 0 and 1.
+    YieldRange {
+        /// The yield.
+        share: f64,
+    },
+    /// A job that does not run is given a yield.
+    YieldWithoutPlace {
+        /// The yield.
+        share: f64,
+        /// The state that the job is in after the plan.
+        state: JobState,
+    },
+    /// A job runs after a plan that sets yields, and is given none.
+    NoYield,
+}
+
+impl ViolationKind {
+    /// How bad it is.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        match self {
+            Self::NoYield | Self::NoTasks => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// The rule that is broken, in few words that no amounts or names change, for programs.
+    #[must_use]
+    pub const fn rule(&self) -> &'static str {
+        match self {
+            Self::JobsOutOfOrder { .. } => "jobs in order",
+            Self::NoTasks => "some tasks",
+            Self::UnknownJob => "known job",
+            Self::UnknownNode { .. } => "known node",
+            Self::Locked => "not locked",
+            Self::OnNodeThatIsDown => "not on a node that is down",
+            Self::WrongState { .. } => "state",
+            Self::Mobility(_) => "mobility",
+            Self::Swap(_) => "swap",
+            Self::ComesBackElsewhere { .. } => "back in place",
+            Self::TaskCount { .. } => "task count",
+            Self::TasksPerNode { .. } => "tasks per node",
+            Self::NodeCount { .. } => "node count",
+            Self::NotEligible => "eligible node",
+            Self::NodeTakesNothing(_) => "node takes tasks",
+            Self::Memory(_) => "memory",
+            Self::Rigid { .. } => "rigid resource",
+            Self::Shares { .. } => "shares",
+            Self::YieldRange { .. } => "yield range",
+            Self::YieldWithoutPlace { .. } => "yield with a place",
+            Self::NoYield => "yield for all",
+        }
+    }
+}
+
+/// A node as people know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NamedNode {
+    /// Its position in the cluster.
+    pub index: NodeIndex,
+    /// Its name; empty if there is no node at this position.
+    pub name: String,
+}
+
+/// An action of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Its position in the plan, counted from 0.
+    pub index: usize,
+    /// What it does, e.g. `start`.
+    pub verb: &'static str,
+}
+
+/// One broken invariant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Violation {
+    /// What is violated.
+    pub kind: ViolationKind,
+    /// At which action of the plan; `None`: of the whole.
+    pub step: Option<Step>,
+    /// By or for which job.
+    pub job: Option<JobId>,
+    /// On which node.
+    pub node: Option<NamedNode>,
+    /// By which kind of the job's tasks, if it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_kind: Option<usize>,
+}
+
+impl Violation {
+    /// How bad it is.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+}
