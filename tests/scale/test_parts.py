@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The parts of the harness that need no Slurm: python3 -B -m unittest discover --start-directory tests/scale"""
+
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "inside"))
+
+import load  # noqa: E402
+import measures  # noqa: E402
+import probes  # noqa: E402
+import shapes  # noqa: E402
+import table  # noqa: E402
+import tables  # noqa: E402
+
+
+class Shapes(unittest.TestCase):
+    def test_tasks_of_one_job_may_share_a_node(self):
+        shape = shapes.Shape(4, 2, 1000)
+        self.assertTrue(shape.fits([(8, 4000)]))
+        self.assertTrue(shape.fits([(2, 1000)] * 4))
+        self.assertFalse(shape.fits([(8, 3999)]))
+        self.assertFalse(shape.fits([(7, 64000)]))
+
+    def test_spread_parts_take_a_node_each(self):
+        shape = shapes.Shape(2, 4, 1000, spread=True)
+        self.assertFalse(shape.fits([(32, 64000)]))
+        self.assertTrue(shape.fits([(32, 64000), (4, 1000)]))
+
+    def test_a_node_takes_exactly_so_many_slots(self):
+        for jobs in range(1, 9):
+            slot = shapes.slot(jobs)
+            self.assertTrue(shapes.Shape(jobs, slot.cpus, slot.megabytes).fits([(32, 64000)]))
+            self.assertFalse(shapes.Shape(jobs + 1, slot.cpus, slot.megabytes).fits([(32, 64000)]), jobs)
+
+    def test_memory_for_each_cpu_adds_up_to_the_memory_of_the_part(self):
+        for shape in (*shapes.MIXED, *shapes.slots(3)):
+            self.assertTrue(shape.spread or shape.megabytes % shape.cpus == 0, shape)
+
+
+class Measures(unittest.TestCase):
+    def test_a_percentile_is_a_value_that_so_many_do_not_exceed(self):
+        values = list(range(1, 101))
+        self.assertEqual([measures.percentile(values, share) for share in (0.5, 0.95, 0.99, 1)], [50, 95, 99, 100])
+        self.assertEqual(measures.percentile([7], 0.99), 7)
+        self.assertEqual(measures.percentile([], 0.5), 0)
+
+    def test_jobs_that_have_not_started_count_with_how_long_they_wait(self):
+        seconds, never = probes.latencies({"1": 10.0, "2": 11.0}, {"1": 10.5}, 20.0)
+        self.assertEqual((seconds, never), ([0.5, 9.0], 1))
+
+    def test_parts_of_a_load_add_up(self):
+        self.assertEqual(load.shares(43, 20), [3, 3, 3] + [2] * 17)
+
+    def test_only_jobs_of_shapes_that_fit_wait_in_vain(self):
+        counts = {("small", "PENDING"): 3, ("large", "PENDING"): 2, ("small", "RUNNING"): 9}
+        known = {"small": shapes.Shape(1, 1, 500), "large": shapes.Shape(1, 32, 64000)}
+        self.assertEqual(tables.with_room(counts, known, [(1, 600)]), 3)
+        self.assertEqual(tables.with_room(counts, known, [(1, 400)]), 0)
+
+
+class Table(unittest.TestCase):
+    RUNS = {
+        "backfill": [{"phase": "filling", "measure": "sinfo p99", "value": 0.2, "unit": "s"},
+                     {"phase": "filling", "timeline": [1, 2, 3, 4]}],
+        "dfrs": [{"phase": "filling", "measure": "sinfo p99", "value": 0.1, "unit": "s"},
+                 {"phase": "filling", "timeline": [1, 1, 1]}],
+    }
+
+    def test_starts_are_compared_as_far_as_both_have_come(self):
+        rows = dict(table.rows_of_starts(self.RUNS, "filling"))
+        self.assertEqual(rows["filling", "3 have started after"], {"backfill": (3, "s"), "dfrs": (1, "s")})
+        self.assertNotIn(("filling", "4 have started after"), rows)
+
+    def test_the_ratio_is_that_of_the_last_to_the_first(self):
+        line = next(line for line in table.text(self.RUNS, details=False).splitlines() if "sinfo" in line)
+        self.assertEqual([cell.strip() for cell in line.split("|")][3:6], ["200.0 ms", "100.0 ms", "0.50"])
+
+
+if __name__ == "__main__":
+    unittest.main()
