@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dfrs_agent::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
+use dfrs_agent::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
 use dfrs_agent::slurm::{Level, Slurm, SlurmError};
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
@@ -90,12 +90,11 @@ impl Slurm for Calls {
         shim::last_update()
     }
 
-    fn observe(&mut self) -> Result<Observation, SlurmError> {
+    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
         let snapshot = shim::snapshot(&self.partitions)?;
-        Ok(Observation {
-            jobs: snapshot.jobs.into_iter().map(observed_job).collect(),
-            nodes: snapshot.nodes.into_iter().map(observed_node).collect(),
-        })
+        let jobs = snapshot.jobs.into_iter().map(observed_job);
+        let nodes = snapshot.nodes.into_iter().map(observed_node);
+        Ok(seen.become_all(jobs, nodes.collect()))
     }
 
     fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome {
@@ -107,16 +106,19 @@ impl Slurm for Calls {
         }
     }
 
-    fn may_start(&mut self, job: u32) -> Result<(), SlurmError> {
-        shim::job_gate(job)
+    fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
+        jobs.iter().map(|job| shim::job_gate(*job)).collect()
     }
 
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
         shim::array_split(job, most.min(shim::SPLIT_LIMIT))
     }
 
-    fn set_reason(&mut self, job: u32, text: &str) -> Result<(), SlurmError> {
-        shim::job_set_reason(job, Some(text))
+    fn set_reasons(&mut self, reasons: &[(u32, String)]) {
+        for (job, text) in reasons {
+            // A job that is gone needs no reason.
+            let _ = shim::job_set_reason(*job, Some(text));
+        }
     }
 
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
@@ -204,6 +206,7 @@ fn observed_job(job: shim::Job) -> ObservedJob {
         requeue: job.requeue,
         priority: job.priority,
         held: job.held,
+        array: job.array_job_id.unwrap_or(0),
         array_master: job.array_master,
         special: job.special,
         restarts: job.restarts,

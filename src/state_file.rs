@@ -99,7 +99,6 @@ mod tests {
         };
         state
             .ledger
-            .jobs
             .insert(7, Record::new(5, Time(9), Phase::Paused));
         assert_eq!(load(&path), Ok(State::default()));
         save(&path, &state).expect("saves");

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Blocked, Mobility, Span, Time, Trigger, check, decide};
+use dfrs_core::{Blocked, Mobility, Span, Time, Trigger, Yield, check, decide};
 use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
@@ -20,6 +20,9 @@ use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{State, Store};
 
 mod act;
+mod admission;
+mod arrays;
+mod follow;
 mod keep;
 mod look;
 mod postponed;
@@ -29,13 +32,14 @@ mod share;
 mod slow_nodes;
 mod tell;
 
+use admission::Admission;
+use follow::Lists;
 use postponed::Postponed;
 use remaps::Remaps;
 use slow_nodes::SlowNodes;
 
 const SECOND: i64 = 1_000_000;
-/// Slurm is looked at after this time even if nothing seems to have changed (begin times pass,
-/// reservations start).
+/// Slurm is looked at after this time even if nothing seems to have changed (reservations start).
 const LONGEST_SLEEP: Span = Span(5 * SECOND);
 /// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
 const ROUNDS: usize = 4;
@@ -57,13 +61,27 @@ pub struct Agent<S, D> {
     slurm: S,
     config: Config,
     daemons: D,
-    ledger: Ledger,
-    saved: Ledger,
     store: Box<dyn Store>,
     journal: Option<LiveJournal>,
+    /// What Slurm showed last.
+    seen: Observation,
+    ledger: Ledger,
+    lists: Lists,
+    admission: Admission,
+    /// What was last kept of each job.
+    saved: BTreeMap<u32, Record>,
+    /// Something that must survive was not kept yet.
+    unkept: bool,
+    /// As they were when it was last decided.
     nodes: Vec<ObservedNode>,
-    ready: BTreeSet<u32>,
     blocked: BTreeMap<u32, Blocked>,
+    /// What squeue was last given to show.
+    reasons: BTreeMap<u32, String>,
+    reasons_set: Time,
+    /// Reasons that squeue was not given yet.
+    unset: BTreeSet<u32>,
+    /// What each job that runs has.
+    shares: BTreeMap<u32, Yield>,
     ended: Vec<(u32, Record, JobOutcome)>,
     silent: BTreeSet<String>,
     can_park: BTreeSet<String>,
@@ -71,7 +89,9 @@ pub struct Agent<S, D> {
     cores_hidden: Time,
     /// slurmctld was killed, and was not looked at since.
     recovers: bool,
-    asked: Time,
+    has_looked: bool,
+    /// A node changed since it was last decided.
+    nodes_changed: bool,
     freed: bool,
     postponed: Postponed,
     remaps: Remaps,
@@ -94,25 +114,38 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn new(ports: Ports<S, D>, config: Config, state: State, now: Time) -> Self {
         let recovers = !state.in_order;
         let ledger = state.ledger;
+        let shares = ledger.iter().map(|(id, record)| (id, record.share));
+        let shares = shares.filter(|(_, share)| share.0 > 0.0).collect();
         let first_remap = Time(now.0 + config.period.0);
         Self {
             slurm: ports.slurm,
             config,
             daemons: ports.daemons,
-            saved: ledger.clone(),
-            ledger,
             store: ports.store,
             journal: ports.journal.map(LiveJournal::new),
+            seen: Observation::default(),
+            saved: ledger
+                .iter()
+                .map(|(id, record)| (id, record.clone()))
+                .collect(),
+            unkept: false,
+            ledger,
+            lists: Lists::default(),
+            admission: Admission::default(),
             nodes: Vec::new(),
-            ready: BTreeSet::new(),
             blocked: BTreeMap::new(),
+            reasons: BTreeMap::new(),
+            reasons_set: Time(0),
+            unset: BTreeSet::new(),
+            shares,
             ended: Vec::new(),
             silent: BTreeSet::new(),
             can_park: BTreeSet::new(),
             looked: Time(0),
             cores_hidden: Time(0),
             recovers,
-            asked: Time(0),
+            has_looked: false,
+            nodes_changed: false,
             freed: false,
             postponed: Postponed::default(),
             remaps: Remaps::from(first_remap),
@@ -125,7 +158,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         &mut self.slurm
     }
 
-    /// Slurm was reconfigured: looks at everything again at the next tick.
+    /// Slurm was reconfigured: looks again at the next tick.
     pub fn refresh(&mut self) {
         self.looked = Time(0);
         self.cores_hidden = Time(0);
@@ -135,13 +168,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     #[must_use]
     pub fn is_due(&self, now: Time) -> bool {
         let changed = self.slurm.last_update() >= self.looked.0 / SECOND;
-        let under_way = self
-            .ledger
-            .jobs
-            .values()
-            .any(|record| record.phase.is_under_way());
+        let again = [self.lists.next(), self.admission.next()];
         changed
-            || under_way
+            || self.lists.has_steps()
+            || again.into_iter().flatten().any(|at| at <= now)
             || now.0 - self.looked.0 >= LONGEST_SLEEP.0
             || self.remaps.is_due(now)
             || self.postponed.is_due(now)
@@ -155,26 +185,37 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn pass(&mut self, now: Time) -> Result<PassReport, SlurmError> {
         self.looked = now;
         self.learn_from_nodes(now);
-        let mut observation = self.look(now)?;
+        self.look(now)?;
+        self.split_arrays(now)?;
+        let mut seen = std::mem::take(&mut self.seen);
+        let report = self.pass_with(&mut seen, now);
+        self.seen = seen;
+        report
+    }
+
+    fn pass_with(&mut self, seen: &mut Observation, now: Time) -> Result<PassReport, SlurmError> {
         let mut report = PassReport {
-            queue: self.waiting(&observation),
+            queue: self.lists.queue(),
             ..PassReport::default()
         };
-        self.ready = self.find_ready(&observation, now);
-        for trigger in self.triggers(&observation, now) {
-            report.depth += self.decide(&observation, trigger, now);
+        self.admit(seen, now);
+        for trigger in self.triggers(seen, now) {
+            report.depth += self.decide(seen, trigger, now);
         }
+        self.follow(seen, now);
         self.save();
         for _ in 0..ROUNDS {
-            let (acted, started) = self.act(&mut observation, now);
+            self.follow(seen, now);
+            let (acted, started) = self.act(seen, now);
             report.started += started;
             if !acted {
                 break;
             }
-            observation = self.look(now)?;
+            self.look_again(seen, now)?;
         }
-        self.share(&observation, now);
-        self.tell(&observation, now);
+        self.share(seen, now);
+        self.follow(seen, now);
+        self.tell(seen, now);
         self.save();
         Ok(report)
     }
@@ -186,38 +227,45 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ///
     /// Slurm could not be looked at.
     pub fn stand_down(&mut self, now: Time) -> Result<usize, SlurmError> {
-        let mut observation = self.slurm.observe()?;
-        self.catch_up(&observation, now);
-        for record in self.ledger.jobs.values_mut() {
-            record.not_before = Time(0);
-            record.phase = handed_back(&record.phase, now);
+        let mut seen = std::mem::take(&mut self.seen);
+        let parked = self.stand_down_with(&mut seen, now);
+        self.seen = seen;
+        parked
+    }
+
+    fn stand_down_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
+        self.observe(seen, now)?;
+        for id in self.ledger.ids() {
+            if let Some(record) = self.ledger.get_mut(id) {
+                record.not_before = Time(0);
+                record.phase = handed_back(&record.phase, now);
+            }
         }
-        self.act(&mut observation, now);
-        let observation = self.slurm.observe()?;
-        self.catch_up(&observation, now);
-        self.write_journal(&observation, now);
-        let uncapped = observation.nodes.iter().map(|node| {
-            (
-                node.name.clone(),
-                NodeState {
-                    cpus: node.cpus,
-                    jobs: Vec::new(),
-                },
-            )
+        self.follow(seen, now);
+        self.act(seen, now);
+        self.observe(seen, now)?;
+        self.follow(seen, now);
+        self.write_journal(seen, now);
+        let uncapped = seen.nodes().iter().map(|node| {
+            let state = NodeState {
+                cpus: node.cpus,
+                jobs: Vec::new(),
+            };
+            (node.name.clone(), state)
         });
         self.daemons.set(uncapped.collect(), BTreeMap::new());
         self.save();
+        let comes_back = |record: &Record| matches!(record.phase, Phase::Unparking { .. });
         Ok(self
             .ledger
-            .jobs
-            .values()
-            .filter(|record| matches!(record.phase, Phase::Unparking { .. }))
+            .iter()
+            .filter(|(_, record)| comes_back(record))
             .count())
     }
 
     /// Stops the pusher and keeps the ledger.
     pub fn finish(&mut self, now: Time) {
-        self.count_until(now);
+        self.ledger.count_until(self.shares.keys(), now);
         self.keep(true);
         self.daemons.stop();
     }
@@ -226,7 +274,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Facts {
             config: &self.config,
             can_park: &self.can_park,
-            ready: &self.ready,
+            ready: self.admission.ready(),
             now,
         }
     }
@@ -242,11 +290,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             );
             return 0;
         }
-        self.blocked = plan
-            .blocked
-            .iter()
-            .filter_map(|(id, why)| Some((u32::try_from(id.0).ok()?, *why)))
-            .collect();
+        self.note_blocked(&plan);
         for planned in &plan.actions {
             self.slurm.log(
                 Level::Debug,

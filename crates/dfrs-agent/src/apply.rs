@@ -25,7 +25,7 @@ pub fn apply(
         let Ok(id) = u32::try_from(id.0) else {
             continue;
         };
-        let Some(record) = ledger.jobs.get_mut(&id) else {
+        let Some(record) = ledger.get_mut(id) else {
             continue;
         };
         let mobility = mobility_of(id);

@@ -36,8 +36,8 @@ pub struct Facts<'a> {
 #[must_use]
 pub fn planned(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Cluster {
     let weights = Weights::new(observation, facts.config);
-    let jobs = observation.jobs.iter().filter_map(|job| {
-        let record = ledger.jobs.get(&job.id)?;
+    let jobs = observation.jobs().filter_map(|job| {
+        let record = ledger.get(job.id)?;
         let state = planned_state(job, record, observation, facts)?;
         let weight = weights.of(job);
         Some(core_job(job, record, state, weight, observation, facts))
@@ -52,8 +52,8 @@ pub fn planned(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Clu
 #[must_use]
 pub fn actual(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Cluster {
     let weights = Weights::new(observation, facts.config);
-    let jobs = observation.jobs.iter().filter_map(|job| {
-        let record = ledger.jobs.get(&job.id)?;
+    let jobs = observation.placed().filter_map(|job| {
+        let record = ledger.get(job.id)?;
         let uses_cpu =
             job.state == ObservedState::Running && !matches!(record.phase, Phase::Parking { .. });
         let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
@@ -142,7 +142,7 @@ fn core_job(
 pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
     if job.exclusive || job.memory == 0 {
         let largest = observation
-            .nodes
+            .nodes()
             .iter()
             .map(|node| node.memory)
             .max()
@@ -206,7 +206,12 @@ fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) ->
     if job.max_nodes > 0 {
         return Some(job.max_nodes);
     }
-    let cpus = observation.nodes.iter().map(|node| node.cpus).max()?.max(1);
+    let cpus = observation
+        .nodes()
+        .iter()
+        .map(|node| node.cpus)
+        .max()?
+        .max(1);
     let needed = job.tasks.saturating_mul(job.cpus_per_task).div_ceil(cpus);
     let spread = if job.tasks_per_node > 0 {
         job.tasks.div_ceil(job.tasks_per_node)
@@ -217,7 +222,9 @@ fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) ->
 }
 
 fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<Node> {
-    let node = |node: &ObservedNode| Node {
+    let undecided = undecided_memory(observation, ledger);
+    let nodes = observation.nodes().iter().zip(undecided).enumerate();
+    let node = |(position, (node, undecided)): (usize, (&ObservedNode, u64))| Node {
         name: node.name.clone(),
         cpu: Cores(u64::from(node.cpus) * MICROCORES),
         memory: Bytes(node.memory * MIB),
@@ -226,7 +233,7 @@ fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<
         } else {
             Bytes(0)
         },
-        held_memory: Bytes(held_memory(node, observation, ledger) * MIB),
+        held_memory: Bytes((observation.memory_of_others(position) + undecided) * MIB),
         state: match (node.down, node.up) {
             (true, _) => NodeState::Down,
             (false, true) => NodeState::Up,
@@ -234,38 +241,25 @@ fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<
         },
         ..Node::default()
     };
-    observation.nodes.iter().map(node).collect()
+    nodes.map(node).collect()
 }
 
-/// MiB on `node` that DFRS does not decide about: other partitions' jobs, jobs that somebody
-/// suspended, and jobs whose processes are still ending.
-fn held_memory(node: &ObservedNode, observation: &Observation, ledger: &Ledger) -> u64 {
-    let places = || {
-        let jobs = observation.jobs.iter();
-        jobs.flat_map(|job| job.places.iter().map(move |place| (job, place)))
-            .filter(|(_, place)| place.node == node.index)
-    };
-    let listed: u64 = places()
-        .filter(|(job, _)| !has_released(job))
-        .map(|(_, place)| place.memory)
-        .sum();
-    let undecided: u64 = places()
-        .filter(|(job, _)| !is_decided(job, ledger))
-        .map(|(_, place)| place.memory)
-        .sum();
-    node.allocated_memory.saturating_sub(listed) + undecided
-}
-
-/// Whether Slurm no longer counts the job's memory: it gives it back when a job ends, not when its
-/// processes do.
-#[must_use]
-pub fn has_released(job: &ObservedJob) -> bool {
-    job.completing
+/// MiB on each node that jobs have there and DFRS does not decide about: jobs that somebody suspended,
+/// and jobs whose processes are still ending. O(nodes + places).
+fn undecided_memory(observation: &Observation, ledger: &Ledger) -> Vec<u64> {
+    let mut memory = vec![0; observation.nodes().len()];
+    let undecided = observation.placed().filter(|job| !is_decided(job, ledger));
+    for place in undecided.flat_map(|job| &job.places) {
+        if let Some(position) = observation.node_position(place.node) {
+            memory[position] += place.memory;
+        }
+    }
+    memory
 }
 
 /// Whether the core sees this job with a place of its own (now or planned).
 fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
-    let phase = ledger.jobs.get(&job.id).map(|record| &record.phase);
+    let phase = ledger.get(job.id).map(|record| &record.phase);
     match phase {
         None | Some(Phase::Foreign) => false,
         Some(_) => job.state != ObservedState::Ended,
@@ -278,11 +272,7 @@ mod tests {
     use crate::model::{job, nodes};
 
     fn layout_of(job: &ObservedJob) -> Layout {
-        let observation = Observation {
-            jobs: Vec::new(),
-            nodes: nodes(4),
-        };
-        layout(job, &observation)
+        layout(job, &Observation::new([], nodes(4)))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! way, and the memory that it took out of Slurm's accounting. Kept in one file across restarts
 //! of slurmctld (`state_file`); losing it costs history, never a job.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time, Yield};
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,13 @@ impl Phase {
             self,
             Self::Waiting | Self::Running | Self::Parked { .. } | Self::Paused | Self::Foreign
         )
+    }
+
+    /// Whether a job may have a next step in it, which nothing but what Slurm or the nodes show keeps it
+    /// from.
+    #[must_use]
+    pub fn may_have_step(&self) -> bool {
+        self.is_under_way() || matches!(self, Self::Parked { .. })
     }
 
     /// Whether it is giving up its place.
@@ -210,11 +217,87 @@ impl Record {
     }
 }
 
-/// All jobs, by Slurm's job id.
+/// All jobs, by Slurm's job id. Knows which were changed, so that who follows it need not look at all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// The records.
-    pub jobs: BTreeMap<u32, Record>,
+    jobs: BTreeMap<u32, Record>,
+    #[serde(skip)]
+    changed: Changed,
+}
+
+/// Jobs whose records may have changed; no part of what a ledger says.
+#[derive(Clone, Debug, Default)]
+struct Changed(BTreeSet<u32>);
+
+impl PartialEq for Changed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Ledger {
+    /// The record of this job.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&Record> {
+        self.jobs.get(&id)
+    }
+
+    /// The record of this job, to change.
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Record> {
+        let record = self.jobs.get_mut(&id)?;
+        self.changed.0.insert(id);
+        Some(record)
+    }
+
+    /// Takes a record in, in place of one of the same job.
+    pub fn insert(&mut self, id: u32, record: Record) {
+        self.changed.0.insert(id);
+        self.jobs.insert(id, record);
+    }
+
+    /// Takes a record out.
+    pub fn remove(&mut self, id: u32) -> Option<Record> {
+        self.changed.0.insert(id);
+        self.jobs.remove(&id)
+    }
+
+    /// Brings the virtual times of these jobs up to `now`. That is no change: what they are then follows
+    /// from what they were.
+    pub fn count_until<'a>(&mut self, jobs: impl IntoIterator<Item = &'a u32>, now: Time) {
+        for id in jobs {
+            if let Some(record) = self.jobs.get_mut(id) {
+                record.count_until(now);
+            }
+        }
+    }
+
+    /// All records, ascending by job.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Record)> {
+        self.jobs.iter().map(|(id, record)| (*id, record))
+    }
+
+    /// All jobs, ascending.
+    #[must_use]
+    pub fn ids(&self) -> Vec<u32> {
+        self.jobs.keys().copied().collect()
+    }
+
+    /// How many jobs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether there is no job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The jobs whose records were handed out to be changed, came or went since this was last asked.
+    pub fn take_changed(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.changed.0)
+    }
 }
 
 #[cfg(test)]

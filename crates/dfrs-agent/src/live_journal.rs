@@ -1,7 +1,7 @@
 //! The live journal: what the last pass changed, as events. It tells what Slurm and the kernel
 //! really did, never what was only planned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use dfrs_core::{Bytes, NodeIndex, Time};
@@ -59,7 +59,8 @@ impl LiveJournal {
         }
     }
 
-    /// Writes what changed since the last call, all at `now`.
+    /// Writes what changed since the last call, all at `now`. `changed` names all jobs of which there may be
+    /// something to write.
     ///
     /// # Errors
     ///
@@ -68,6 +69,7 @@ impl LiveJournal {
         &mut self,
         observation: &Observation,
         ledger: &mut Ledger,
+        changed: &BTreeSet<u32>,
         ended: &[(u32, Record, Outcome)],
         config: &Config,
         now: Time,
@@ -83,15 +85,15 @@ impl LiveJournal {
         {
             self.write(*id, Change::Finish(*outcome), None, observation, now)?;
         }
-        let mut changes = self.changes(observation, ledger);
+        let mut changes = self.changes(observation, ledger, changed);
         changes.sort_by_key(|(id, change, _)| (takes_a_place(change), *id));
         for (id, change, shown) in changes {
             self.write(id, change, observation.job(id), observation, now)?;
-            if let Some(record) = ledger.jobs.get_mut(&id) {
+            if let Some(record) = ledger.get_mut(id) {
                 record.shown = shown;
             }
         }
-        self.yields(observation, ledger, now)
+        self.yields(ledger, changed, now)
     }
 
     /// The platform, at the start and whenever a node is new.
@@ -102,7 +104,7 @@ impl LiveJournal {
         now: Time,
     ) -> Result<(), String> {
         let fresh: Vec<String> = observation
-            .nodes
+            .nodes()
             .iter()
             .map(|node| node.name.clone())
             .filter(|name| !self.platform.contains(name))
@@ -112,7 +114,7 @@ impl LiveJournal {
         }
         self.platform.extend(fresh);
         let node = |name: &String| {
-            let node = observation.nodes.iter().find(|node| node.name == *name);
+            let node = observation.node(name);
             let (cpus, memory) = node.map_or((0, 0), |node| (node.cpus, node.memory));
             PlatformNode {
                 name: name.clone(),
@@ -130,11 +132,16 @@ impl LiveJournal {
     }
 
     /// What to say of each job, and what the journal will have said of it then.
-    fn changes(&self, observation: &Observation, ledger: &Ledger) -> Vec<(u32, Change, Shown)> {
+    fn changes(
+        &self,
+        observation: &Observation,
+        ledger: &Ledger,
+        changed: &BTreeSet<u32>,
+    ) -> Vec<(u32, Change, Shown)> {
         let mut used = memory_shown(observation, ledger);
         let mut changes = Vec::new();
-        for job in &observation.jobs {
-            let Some(record) = ledger.jobs.get(&job.id) else {
+        for job in changed.iter().filter_map(|id| observation.job(*id)) {
+            let Some(record) = ledger.get(job.id) else {
                 continue;
             };
             if record.shown == Shown::Unknown {
@@ -203,25 +210,28 @@ impl LiveJournal {
     /// Shares that changed since they were last written.
     fn yields(
         &mut self,
-        observation: &Observation,
         ledger: &mut Ledger,
+        changed: &BTreeSet<u32>,
         now: Time,
     ) -> Result<(), String> {
-        for job in &observation.jobs {
-            let Some(record) = ledger.jobs.get_mut(&job.id) else {
+        for id in changed {
+            let Some(record) = ledger.get(*id) else {
                 continue;
             };
             let placed = matches!(record.shown, Shown::Placed(_));
-            if placed && record.shown_share != Some(record.share) {
+            let shown = placed.then_some(record.share);
+            if record.shown_share == shown {
+                continue;
+            }
+            if let Some(share) = shown {
                 let kind = EventKind::Yield {
-                    job: job.id.to_string(),
-                    value: record.share.0,
+                    job: id.to_string(),
+                    value: share.0,
                 };
                 self.emit(&Event::new(now, kind))?;
-                record.shown_share = Some(record.share);
             }
-            if !placed {
-                record.shown_share = None;
+            if let Some(record) = ledger.get_mut(*id) {
+                record.shown_share = shown;
             }
         }
         Ok(())
@@ -331,7 +341,7 @@ fn moves(
             memory_on_node(job, spot.tasks, observation);
     }
     let fits = new.0.iter().all(|spot| {
-        let node = observation.nodes.iter().find(|node| node.name == spot.node);
+        let node = observation.node(&spot.node);
         node.is_some_and(|node| {
             after
                 .get(&spot.node)
@@ -348,8 +358,8 @@ fn moves(
 /// it by others.
 fn memory_shown(observation: &Observation, ledger: &Ledger) -> BTreeMap<String, u64> {
     let mut used = BTreeMap::new();
-    for job in &observation.jobs {
-        let placement = match ledger.jobs.get(&job.id) {
+    for job in observation.jobs() {
+        let placement = match ledger.get(job.id) {
             Some(record) if is_here(&record.phase) => Placement::of_job(job, observation),
             Some(Record {
                 shown: Shown::Placed(placement),
@@ -433,8 +443,9 @@ mod tests {
 
         fn record(&mut self, seconds: i64, observation: &Observation, ledger: &mut Ledger) {
             let now = Time::from_seconds(seconds);
+            let changed = ledger.take_changed();
             self.journal
-                .record(observation, ledger, &[], &config(), now)
+                .record(observation, ledger, &changed, &[], &config(), now)
                 .expect("written");
         }
 
@@ -482,23 +493,21 @@ mod tests {
     fn requeue(next: Next) -> Scratch {
         let mut scratch = Scratch::new();
         let mut ledger = Ledger::default();
-        let mut observation = Observation {
-            jobs: vec![running(1, &[0, 1]), running(2, &[0, 1])],
-            nodes: nodes(3),
-        };
-        ledger.jobs.insert(1, record(Phase::Running));
-        ledger.jobs.insert(2, record(Phase::Running));
+        let jobs = [running(1, &[0, 1]), running(2, &[0, 1])];
+        let mut observation = Observation::new(jobs, nodes(3));
+        ledger.insert(1, record(Phase::Running));
+        ledger.insert(2, record(Phase::Running));
         scratch.record(10, &observation, &mut ledger);
 
-        let leaving = &mut observation.jobs[0];
+        let mut leaving = running(1, &[1]);
         leaving.state = ObservedState::Pending;
         leaving.completing = true;
-        leaving.places.remove(0);
-        observation.jobs.push(running(3, &[0]));
-        if let Some(record) = ledger.jobs.get_mut(&1) {
+        observation.insert(leaving);
+        observation.insert(running(3, &[0]));
+        if let Some(record) = ledger.get_mut(1) {
             record.phase = Phase::Requeued { next, gone: false };
         }
-        ledger.jobs.insert(3, record(Phase::Running));
+        ledger.insert(3, record(Phase::Running));
         scratch.record(20, &observation, &mut ledger);
         assert_eq!(
             validate(scratch.events(), Tolerance::default()),

@@ -10,7 +10,7 @@ use dfrs_proto::journal::Outcome;
 use dfrs_proto::message::NodeState;
 
 use crate::daemons::{Daemons, NodeFacts};
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{State, Store};
 
@@ -29,6 +29,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         batch: true,
         requeue: true,
         held: false,
+        array: 0,
         array_master: false,
         restarts: 0,
         tasks,
@@ -178,27 +179,24 @@ impl Slurm for FakeSlurm {
     fn last_update(&self) -> i64 {
         self.0.borrow().updates
     }
-    fn observe(&mut self) -> Result<Observation, SlurmError> {
+    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
         let mut world = self.0.borrow_mut();
         assert!(!world.panic, "told to panic");
         world.count_memory();
-        Ok(Observation {
-            jobs: world.jobs.values().cloned().collect(),
-            nodes: world.nodes.clone(),
-        })
+        Ok(seen.become_all(world.jobs.values().cloned(), world.nodes.clone()))
     }
     fn outcome(&mut self, _: u32, _: i64) -> Outcome {
         Outcome::Completed
     }
-    fn may_start(&mut self, _: u32) -> Result<(), SlurmError> {
-        Ok(())
+    fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
+        vec![Ok(()); jobs.len()]
     }
     fn split_array(&mut self, _: u32, _: u32) -> Result<(), SlurmError> {
         Ok(())
     }
-    fn set_reason(&mut self, job: u32, text: &str) -> Result<(), SlurmError> {
-        self.0.borrow_mut().reasons.insert(job, text.into());
-        Ok(())
+    fn set_reasons(&mut self, reasons: &[(u32, String)]) {
+        let mut world = self.0.borrow_mut();
+        world.reasons.extend(reasons.iter().cloned());
     }
     fn start(&mut self, id: u32, places: &[Place]) -> Result<(), SlurmError> {
         if self.0.borrow().refuse_start.contains(&id) {

@@ -12,7 +12,7 @@ use crate::observation::{Observation, ObservedJob, ObservedState, Place};
 #[must_use]
 pub fn node_orders(observation: &Observation, ledger: &Ledger) -> BTreeMap<String, NodeState> {
     let mut orders: BTreeMap<String, NodeState> = observation
-        .nodes
+        .nodes()
         .iter()
         .filter(|node| !node.down)
         .map(|node| {
@@ -25,15 +25,15 @@ pub fn node_orders(observation: &Observation, ledger: &Ledger) -> BTreeMap<Strin
             )
         })
         .collect();
-    for job in &observation.jobs {
-        let Some(record) = ledger.jobs.get(&job.id) else {
+    for job in observation.placed() {
+        let Some(record) = ledger.get(job.id) else {
             continue;
         };
         for place in &job.places {
             let Some(position) = observation.node_position(place.node) else {
                 continue;
             };
-            let node = &observation.nodes[position];
+            let node = &observation.nodes()[position];
             let order = order_for(job, record, place, node.cpus);
             if let (Some(order), Some(state)) = (order, orders.get_mut(&node.name)) {
                 state.jobs.push(order);

@@ -1,4 +1,6 @@
-//! What one look at slurmctld shows, as plain data. Filled by the shim, read by everything else.
+//! What slurmctld shows, as plain data. Filled by the shim, read by everything else.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct ObservedJob {
     pub priority: u32,
     /// Held by a user or an administrator.
     pub held: bool,
+    /// The array's job id (Slurm's `array_job_id`); 0: not of an array.
+    pub array: u32,
     /// Pending record that stands for several tasks of an array.
     pub array_master: bool,
     /// How often it was requeued.
@@ -94,6 +98,13 @@ impl ObservedJob {
     pub fn is_counted(&self) -> bool {
         self.places.iter().any(|place| place.memory > 0)
     }
+
+    /// Whether Slurm no longer counts its memory although its processes may still be there: Slurm gives
+    /// it back when a job ends, not when they do.
+    #[must_use]
+    pub fn has_released(&self) -> bool {
+        self.completing
+    }
 }
 
 /// One node of a DFRS partition.
@@ -115,28 +126,167 @@ pub struct ObservedNode {
     pub allocated_memory: u64,
 }
 
-/// One look at slurmctld.
+/// What is known of slurmctld: brought up to date by each look at it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// Jobs of the DFRS partitions: not ended, or ended and still completing; ascending by id.
-    pub jobs: Vec<ObservedJob>,
+    /// Jobs of the DFRS partitions: not ended, or ended and still completing.
+    jobs: BTreeMap<u32, ObservedJob>,
+    /// Those that have places.
+    placed: BTreeSet<u32>,
     /// Nodes of the DFRS partitions, ascending by index.
-    pub nodes: Vec<ObservedNode>,
+    nodes: Vec<ObservedNode>,
+    by_name: BTreeMap<String, usize>,
+    /// Of each node.
+    tallies: Vec<Tally>,
+}
+
+/// Memory on one node, in MiB, by what it is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    /// Of jobs that Slurm counts.
+    listed: u64,
+    /// Of jobs that are ending: Slurm no longer counts it, their processes may still use it.
+    ending: u64,
+    /// Taken since the last look.
+    taken: u64,
+}
+
+/// What a look found to be different from what was known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Jobs that are new, changed or gone.
+    pub jobs: BTreeSet<u32>,
+    /// Some node is new, changed or gone.
+    pub nodes: bool,
 }
 
 impl Observation {
+    /// These jobs and nodes; the nodes are ascending by index. O(n log n).
+    #[must_use]
+    pub fn new(jobs: impl IntoIterator<Item = ObservedJob>, nodes: Vec<ObservedNode>) -> Self {
+        let mut observation = Self::default();
+        observation.set_nodes(nodes);
+        for job in jobs {
+            observation.insert(job);
+        }
+        observation
+    }
+
+    /// Becomes what these jobs and nodes show, all of them, and says what is different. O(n log n).
+    pub fn become_all(
+        &mut self,
+        jobs: impl IntoIterator<Item = ObservedJob>,
+        nodes: Vec<ObservedNode>,
+    ) -> Seen {
+        let mut gone: BTreeSet<u32> = self.jobs.keys().copied().collect();
+        let mut seen = Seen {
+            nodes: self.nodes != nodes,
+            ..Seen::default()
+        };
+        self.set_nodes(nodes);
+        for job in jobs {
+            gone.remove(&job.id);
+            if self.jobs.get(&job.id) != Some(&job) {
+                seen.jobs.insert(job.id);
+                self.insert(job);
+            }
+        }
+        for id in &gone {
+            self.remove(*id);
+        }
+        seen.jobs.extend(gone);
+        seen
+    }
+
+    /// All jobs, ascending by id.
+    pub fn jobs(&self) -> impl Iterator<Item = &ObservedJob> {
+        self.jobs.values()
+    }
+
+    /// The jobs that have places, ascending by id.
+    pub fn placed(&self) -> impl Iterator<Item = &ObservedJob> {
+        self.placed.iter().filter_map(|id| self.jobs.get(id))
+    }
+
     /// The job with this id. O(log jobs).
     #[must_use]
     pub fn job(&self, id: u32) -> Option<&ObservedJob> {
-        let position = self.jobs.binary_search_by_key(&id, |job| job.id).ok()?;
-        self.jobs.get(position)
+        self.jobs.get(&id)
     }
 
-    /// Counts so many MiB more as used on the node with this Slurm index. O(log nodes).
+    /// The nodes, ascending by index.
+    #[must_use]
+    pub fn nodes(&self) -> &[ObservedNode] {
+        &self.nodes
+    }
+
+    /// Takes a job in, in place of what was known of it. O(log jobs + its places).
+    pub fn insert(&mut self, job: ObservedJob) {
+        self.remove(job.id);
+        self.count(&job, u64::saturating_add);
+        if !job.places.is_empty() {
+            self.placed.insert(job.id);
+        }
+        self.jobs.insert(job.id, job);
+    }
+
+    /// Takes a job out. O(log jobs + its places).
+    pub fn remove(&mut self, id: u32) -> Option<ObservedJob> {
+        let job = self.jobs.remove(&id)?;
+        self.count(&job, u64::saturating_sub);
+        self.placed.remove(&id);
+        Some(job)
+    }
+
+    /// Replaces the nodes, which are ascending by index. O(nodes), and O(placed jobs) where other nodes
+    /// are there than before.
+    pub fn set_nodes(&mut self, nodes: Vec<ObservedNode>) {
+        let same = |(old, new): (&ObservedNode, &ObservedNode)| {
+            old.index == new.index && old.name == new.name
+        };
+        let others = nodes.len() != self.nodes.len() || !self.nodes.iter().zip(&nodes).all(same);
+        self.nodes = nodes;
+        if !others {
+            return;
+        }
+        let names = self.nodes.iter().map(|node| node.name.clone());
+        self.by_name = names.zip(0..).collect();
+        self.tallies = vec![Tally::default(); self.nodes.len()];
+        let placed: Vec<ObservedJob> = self.placed().cloned().collect();
+        for job in placed {
+            self.count(&job, u64::saturating_add);
+        }
+    }
+
+    /// Counts so many MiB more as used on the node with this Slurm index, until the next look. O(log
+    /// nodes).
     pub fn take_memory(&mut self, index: u32, memory: u64) {
         if let Some(position) = self.node_position(index) {
-            self.nodes[position].allocated_memory += memory;
+            self.tallies[position].taken += memory;
         }
+    }
+
+    /// Forgets what was taken: a look shows it.
+    pub fn forget_taken(&mut self) {
+        for tally in &mut self.tallies {
+            tally.taken = 0;
+        }
+    }
+
+    /// MiB that are free on the node at this position: what Slurm counts, less what was taken since and
+    /// what ending processes still hold.
+    #[must_use]
+    pub fn free_memory(&self, position: usize) -> u64 {
+        let (node, tally) = (&self.nodes[position], &self.tallies[position]);
+        let used = node.allocated_memory + tally.ending + tally.taken;
+        node.memory.saturating_sub(used)
+    }
+
+    /// MiB that Slurm counts on the node at this position for others than the jobs here.
+    #[must_use]
+    pub fn memory_of_others(&self, position: usize) -> u64 {
+        let (node, tally) = (&self.nodes[position], &self.tallies[position]);
+        node.allocated_memory.saturating_sub(tally.listed)
     }
 
     /// Position in `nodes` of the node with this Slurm index. O(log nodes).
@@ -145,5 +295,83 @@ impl Observation {
         self.nodes
             .binary_search_by_key(&index, |node| node.index)
             .ok()
+    }
+
+    /// Position in `nodes` of the node of this name. O(log nodes).
+    #[must_use]
+    pub fn position_of(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The node of this name. O(log nodes).
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<&ObservedNode> {
+        self.position_of(name).map(|position| &self.nodes[position])
+    }
+
+    /// Changes the tallies of a job's nodes.
+    fn count(&mut self, job: &ObservedJob, change: impl Fn(u64, u64) -> u64) {
+        for place in &job.places {
+            let Some(position) = self.node_position(place.node) else {
+                continue;
+            };
+            let tally = &mut self.tallies[position];
+            let sum = if job.has_released() {
+                &mut tally.ending
+            } else {
+                &mut tally.listed
+            };
+            *sum = change(*sum, place.memory);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{job, nodes};
+
+    fn placed(id: u32, node: u32, completing: bool) -> ObservedJob {
+        let place = Place {
+            node,
+            tasks: 1,
+            memory: 100,
+        };
+        ObservedJob {
+            state: ObservedState::Running,
+            completing,
+            places: vec![place],
+            ..job(id, 1)
+        }
+    }
+
+    #[test]
+    fn free_memory_follows_jobs_that_come_change_and_go() {
+        let mut nodes = nodes(2);
+        nodes[1].allocated_memory = 300;
+        let mut observation = Observation::new([placed(1, 1, false), placed(2, 1, true)], nodes);
+        assert_eq!(observation.free_memory(1), 600);
+        assert_eq!(observation.memory_of_others(1), 200);
+        observation.take_memory(1, 50);
+        assert_eq!(observation.free_memory(1), 550);
+        observation.forget_taken();
+        observation.insert(placed(2, 0, true));
+        assert_eq!(observation.free_memory(1), 700);
+        assert_eq!(observation.free_memory(0), 900);
+        observation.remove(2);
+        observation.remove(1);
+        assert_eq!(observation.free_memory(0), 1000);
+        assert_eq!(observation.memory_of_others(1), 300);
+        assert_eq!(observation.placed().count(), 0);
+    }
+
+    #[test]
+    fn tallies_follow_nodes_that_come_and_go() {
+        let all = nodes(3);
+        let mut observation = Observation::new([placed(1, 2, true)], all.clone());
+        observation.set_nodes(vec![all[0].clone(), all[2].clone()]);
+        assert_eq!(observation.position_of("n2"), Some(1));
+        assert_eq!(observation.free_memory(1), 900);
+        assert_eq!(observation.position_of("n1"), None);
     }
 }

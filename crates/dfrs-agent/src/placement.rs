@@ -24,7 +24,7 @@ impl Placement {
     #[must_use]
     pub fn from_mapping(mapping: &Mapping, observation: &Observation) -> Self {
         let spot = |run: &Run| {
-            let node = observation.nodes.get(run.node.0 as usize)?;
+            let node = observation.nodes().get(run.node.0 as usize)?;
             Some(Spot {
                 node: node.name.clone(),
                 tasks: run.tasks,
@@ -39,7 +39,7 @@ impl Placement {
         let spots = job.places.iter().filter_map(|place| {
             let position = observation.node_position(place.node)?;
             Some(Spot {
-                node: observation.nodes[position].name.clone(),
+                node: observation.nodes()[position].name.clone(),
                 tasks: place.tasks,
             })
         });
@@ -50,10 +50,7 @@ impl Placement {
     #[must_use]
     pub fn to_mapping(&self, observation: &Observation) -> Option<Mapping> {
         let run = |spot: &Spot| {
-            let position = observation
-                .nodes
-                .iter()
-                .position(|node| node.name == spot.node)?;
+            let position = observation.position_of(&spot.node)?;
             Some(Run {
                 node: NodeIndex(u32::try_from(position).ok()?),
                 tasks: spot.tasks,

@@ -85,7 +85,7 @@ fn request(job: &ObservedJob, observation: &Observation) -> String {
 
 fn too_large(job: &ObservedJob, observation: &Observation) -> String {
     let largest = observation
-        .nodes
+        .nodes()
         .iter()
         .map(|node| node.memory)
         .max()

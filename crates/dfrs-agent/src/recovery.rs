@@ -31,10 +31,9 @@ pub fn recover(
     now: Time,
 ) -> Vec<Forgotten> {
     let mut all = Vec::new();
-    for job in &observation.jobs {
+    for job in observation.jobs() {
         let known = ledger
-            .jobs
-            .get_mut(&job.id)
+            .get_mut(job.id)
             .filter(|record| record.is_about(job.submit_time, job.restarts));
         let Some(record) = known else { continue };
         let Some((phase, what)) = phase_before(record, job, observation, config, now) else {

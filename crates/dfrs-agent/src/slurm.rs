@@ -5,7 +5,7 @@ use std::fmt;
 
 use dfrs_proto::journal::Outcome;
 
-use crate::observation::{Observation, Place};
+use crate::observation::{Observation, Place, Seen};
 
 /// Slurm's answer when it did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,16 +52,19 @@ pub trait Slurm {
     fn is_primary(&mut self) -> bool;
     /// Newest of Slurm's update times, in UNIX seconds; takes no lock.
     fn last_update(&self) -> i64;
-    /// Looks at the DFRS partitions.
-    fn observe(&mut self) -> Result<Observation, SlurmError>;
+    /// Brings what was seen of the DFRS partitions at the last look up to date, and says what is different.
+    /// The first look is handed an empty observation. After an error what was seen is as before, or
+    /// partly newer, and the next look says all of what is different.
+    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError>;
     /// How a job that is over ended.
     fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome;
-    /// Whether this pending job may start as far as everything but resources is concerned.
-    fn may_start(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Whether these pending jobs may start as far as everything but resources is concerned: an answer
+    /// for each.
+    fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>>;
     /// Gives up to `most` tasks of an array's pending record records of their own.
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError>;
-    /// What squeue shows as the job's reason.
-    fn set_reason(&mut self, job: u32, text: &str) -> Result<(), SlurmError>;
+    /// What squeue shows as the jobs' reasons. Jobs that are gone are passed over.
+    fn set_reasons(&mut self, reasons: &[(u32, String)]);
     /// Starts a pending job exactly here.
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError>;
     /// Suspends a running job, which keeps its nodes and its memory.

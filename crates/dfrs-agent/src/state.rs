@@ -32,7 +32,7 @@ impl State {
     /// their way there.
     #[must_use]
     pub fn has_parked(&self) -> bool {
-        self.ledger.jobs.values().any(|record| {
+        self.ledger.iter().any(|(_, record)| {
             let phase = &record.phase;
             matches!(
                 phase,

@@ -4,7 +4,7 @@
 
 use dfrs_core::{Mobility, Span, Time};
 
-use crate::cluster::{has_released, memory_on_node};
+use crate::cluster::memory_on_node;
 use crate::ledger::{Next, Phase, Record};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::placement::Placement;
@@ -181,31 +181,18 @@ pub fn can_restart(job: &ObservedJob) -> bool {
 /// still ending included.
 fn has_room(placement: &Placement, job: &ObservedJob, observation: &Observation) -> bool {
     placement.0.iter().all(|spot| {
-        let node = observation
-            .nodes
-            .iter()
-            .find(|node| node.name == spot.node && node.up);
-        node.is_some_and(|node| {
-            free_memory(node.index, observation) >= memory_on_node(job, spot.tasks, observation)
+        let position = observation.position_of(&spot.node);
+        position.is_some_and(|position| {
+            observation.nodes()[position].up
+                && observation.free_memory(position) >= memory_on_node(job, spot.tasks, observation)
         })
     })
 }
 
-/// MiB that are free on a node: what Slurm counts, less what is still held by ending processes.
+/// MiB that are free on the node with this Slurm index.
 fn free_memory(index: u32, observation: &Observation) -> u64 {
-    let Some(position) = observation.node_position(index) else {
-        return 0;
-    };
-    let node = &observation.nodes[position];
-    let ending: u64 = observation
-        .jobs
-        .iter()
-        .filter(|job| has_released(job))
-        .flat_map(|job| &job.places)
-        .filter(|place| place.node == index)
-        .map(|place| place.memory)
-        .sum();
-    node.memory.saturating_sub(node.allocated_memory + ending)
+    let position = observation.node_position(index);
+    position.map_or(0, |position| observation.free_memory(position))
 }
 
 fn has_passed(since: Time, limit: Span, now: Time) -> bool {

@@ -24,14 +24,34 @@ pub struct Changes {
     pub left_behind: Vec<u32>,
 }
 
-/// Updates `ledger`, in which virtual times are counted up to `now` already.
-pub fn sync(ledger: &mut Ledger, observation: &Observation, config: &Config, now: Time) -> Changes {
+/// Updates the records of these jobs, which Slurm shows as different from what they were; virtual times
+/// are counted up to `now` already. O(log jobs) for each.
+pub fn sync(
+    ledger: &mut Ledger,
+    observation: &Observation,
+    jobs: &BTreeSet<u32>,
+    config: &Config,
+    now: Time,
+) -> Changes {
     let mut changes = Changes::default();
-    for job in &observation.jobs {
-        sync_job(ledger, job, observation, config, now, &mut changes);
+    for id in jobs {
+        let alive = observation
+            .job(*id)
+            .filter(|job| job.state != ObservedState::Ended);
+        match alive {
+            Some(job) => sync_job(ledger, job, observation, config, now, &mut changes),
+            None => forget(ledger, *id, &mut changes),
+        }
     }
-    forget_missing(ledger, observation, &mut changes);
     changes
+}
+
+/// Drops the record of a job that is over.
+fn forget(ledger: &mut Ledger, id: u32, changes: &mut Changes) {
+    if let Some(record) = ledger.remove(id) {
+        changes.ended.push((id, record));
+        changes.freed = true;
+    }
 }
 
 fn sync_job(
@@ -42,16 +62,15 @@ fn sync_job(
     now: Time,
     changes: &mut Changes,
 ) {
-    if job.array_master || job.state == ObservedState::Ended {
+    if job.array_master {
         return;
     }
     let known = ledger
-        .jobs
-        .get_mut(&job.id)
+        .get_mut(job.id)
         .filter(|record| record.is_about(job.submit_time, job.restarts));
     let Some(record) = known else {
         let record = Record::new(job.submit_time, now, first_phase(job, observation));
-        ledger.jobs.insert(
+        ledger.insert(
             job.id,
             Record {
                 restarts: job.restarts,
@@ -157,27 +176,5 @@ fn next_phase(record: &Record, job: &ObservedJob, config: &Config) -> Option<Pha
             gone: false,
         }),
         _ => None,
-    }
-}
-
-/// Drops the records of jobs that are over.
-fn forget_missing(ledger: &mut Ledger, observation: &Observation, changes: &mut Changes) {
-    let alive: BTreeSet<u32> = observation
-        .jobs
-        .iter()
-        .filter(|job| job.state != ObservedState::Ended)
-        .map(|job| job.id)
-        .collect();
-    let gone: Vec<u32> = ledger
-        .jobs
-        .keys()
-        .copied()
-        .filter(|id| !alive.contains(id))
-        .collect();
-    for id in gone {
-        changes
-            .ended
-            .extend(ledger.jobs.remove(&id).map(|record| (id, record)));
-        changes.freed = true;
     }
 }

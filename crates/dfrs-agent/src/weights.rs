@@ -46,7 +46,7 @@ impl Weights {
 
 /// The lower median of the priorities that are known.
 fn median_priority(observation: &Observation) -> Option<f64> {
-    let priorities = observation.jobs.iter().map(|job| job.priority);
+    let priorities = observation.jobs().map(|job| job.priority);
     let mut known: Vec<u32> = priorities.filter(|priority| *priority > 0).collect();
     known.sort_unstable();
     let middle = known.len().checked_sub(1)? / 2;
@@ -64,15 +64,12 @@ mod tests {
             priority: *priority,
             ..job(id, 1)
         });
-        let observation = Observation {
-            jobs: jobs.collect(),
-            nodes: nodes(1),
-        };
+        let observation = Observation::new(jobs, nodes(1));
         let mut config = config();
         config.job_weight = weighting;
         let weights = Weights::new(&observation, &config);
         let of = |job| weights.of(job).0;
-        observation.jobs.iter().map(of).collect()
+        observation.jobs().map(of).collect()
     }
 
     #[test]

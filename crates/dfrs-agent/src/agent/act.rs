@@ -19,8 +19,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn act(&mut self, observation: &mut Observation, now: Time) -> (bool, u32) {
         let facts = self.daemons.facts();
         let (mut acted, mut started) = (false, 0);
-        for position in 0..observation.jobs.len() {
-            let job = &observation.jobs[position];
+        for id in self.lists.steps() {
+            let Some(job) = observation.job(id) else {
+                continue;
+            };
             let Some((step, outcome)) = self.advance(job, observation, &facts, now) else {
                 continue;
             };
@@ -29,7 +31,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             }
             started += u32::from(matches!(step, Step::Start(_) | Step::Resume));
-            for (node, memory) in memory_taken(&step, job, observation) {
+            let taken = memory_taken(&step, job, observation);
+            for (node, memory) in taken {
                 observation.take_memory(node, memory);
             }
         }
@@ -45,7 +48,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Option<(Step, Outcome)> {
         let conditions = self.conditions(job, facts, now);
-        let record = self.ledger.jobs.get(&job.id)?;
+        let record = self.ledger.get(job.id)?;
         let step = next_step(record, job, observation, &conditions)?;
         let parks = matches!(record.phase, Phase::Parking { .. });
         let outcome = self.perform(job, &step, observation);
@@ -59,7 +62,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             Step::ReleaseMemory if parks => self.slow_nodes.forgive(&placement),
             _ => {}
         }
-        if let Some(record) = self.ledger.jobs.get_mut(&job.id) {
+        if let Some(record) = self.ledger.get_mut(job.id) {
             settle(record, &step, outcome.clone(), placement, now);
         }
         Some((step, outcome))
@@ -115,7 +118,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 Outcome::Done
             }
             Err(problem) if problem.is_transient() => Outcome::NotYet,
-            Err(_) if matches!(step, Step::Start(_)) && slurm.may_start(job.id).is_err() => {
+            Err(_)
+                if matches!(step, Step::Start(_))
+                    && slurm.may_start(&[job.id]).iter().any(Result::is_err) =>
+            {
                 Outcome::Gated
             }
             Err(problem) => {
@@ -150,10 +156,7 @@ fn memory_taken(step: &Step, job: &ObservedJob, observation: &Observation) -> Ve
 /// What the shim's start takes.
 fn places(placement: &Placement, observation: &Observation) -> Vec<Place> {
     let place = |spot: &crate::placement::Spot| {
-        let node = observation
-            .nodes
-            .iter()
-            .find(|node| node.name == spot.node)?;
+        let node = observation.node(&spot.node)?;
         Some(Place {
             node: node.index,
             tasks: spot.tasks,

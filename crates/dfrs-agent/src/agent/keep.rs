@@ -2,15 +2,35 @@
 
 use super::Agent;
 use crate::daemons::Daemons;
-use crate::ledger::{Ledger, Record};
+use crate::ledger::Record;
 use crate::slurm::{Level, Slurm};
 use crate::state::State;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps the ledger if what must survive changed.
     pub(super) fn save(&mut self) {
-        if differs(&self.saved, &self.ledger) {
+        self.follow_saved();
+        if self.unkept {
             self.keep(false);
+        }
+    }
+
+    /// Looks whether what was kept of the jobs that changed is still so.
+    fn follow_saved(&mut self) {
+        for id in std::mem::take(&mut self.lists.unsaved) {
+            let record = self.ledger.get(id);
+            let differs = match (self.saved.get(&id), record) {
+                (Some(before), Some(after)) => differs(before, after),
+                (before, after) => before.is_some() != after.is_some(),
+            };
+            if !differs {
+                continue;
+            }
+            self.unkept = true;
+            match record {
+                Some(record) => drop(self.saved.insert(id, record.clone())),
+                None => drop(self.saved.remove(&id)),
+            }
         }
     }
 
@@ -23,7 +43,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ledger: self.ledger.clone(),
         };
         match self.store.save(&state) {
-            Ok(()) => self.saved = self.ledger.clone(),
+            Ok(()) => self.unkept = false,
             Err(problem) => self
                 .slurm
                 .log(Level::Error, &format!("state not saved: {problem}")),
@@ -31,20 +51,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 }
 
-/// Whether the two ledgers differ in more than the passing of time.
-fn differs(saved: &Ledger, now: &Ledger) -> bool {
-    let essence = |record: &Record| {
-        (
-            record.phase.clone(),
-            record.share,
-            record.shown.clone(),
-            record.admitted,
-        )
-    };
-    saved.jobs.len() != now.jobs.len()
-        || saved
-            .jobs
-            .iter()
-            .zip(&now.jobs)
-            .any(|((a, before), (b, after))| a != b || essence(before) != essence(after))
+/// Whether two records differ in more than the passing of time.
+fn differs(before: &Record, after: &Record) -> bool {
+    before.phase != after.phase
+        || before.share != after.share
+        || before.shown != after.shown
+        || before.admitted != after.admitted
 }

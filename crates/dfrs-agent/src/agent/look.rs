@@ -1,11 +1,13 @@
 //! Looking: what the nodes say, what Slurm shows, and the ledger brought in line with it.
 
+use std::collections::BTreeSet;
+
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
-use crate::observation::{Observation, ObservedState};
+use crate::observation::Observation;
 use crate::recovery::{Forgotten, recover};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::sync::sync;
@@ -13,8 +15,6 @@ use crate::sync::sync;
 /// Slurm counts running jobs' cores again after a restart, a reconfiguration and some node updates;
 /// they are hidden again at the first pass and then this often.
 const CORES_INTERVAL: Span = Span(10 * SECOND);
-/// Tasks of an array that have records of their own at a time.
-const ARRAY_TASKS: u32 = 100;
 /// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
 /// ("Duplicate jobid"). So long nodes have to end the former one.
 const UNTIL_ENDED: Span = Span(20 * SECOND);
@@ -44,33 +44,62 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Looks at Slurm and brings the ledger in line with it.
-    pub(super) fn look(&mut self, now: Time) -> Result<Observation, SlurmError> {
+    pub(super) fn look(&mut self, now: Time) -> Result<(), SlurmError> {
+        let mut seen = std::mem::take(&mut self.seen);
+        let looked = self.look_again(&mut seen, now);
+        self.seen = seen;
+        looked
+    }
+
+    /// The same, with what was seen before in `seen`.
+    pub(super) fn look_again(
+        &mut self,
+        seen: &mut Observation,
+        now: Time,
+    ) -> Result<(), SlurmError> {
         let full = self.config.mode == Mode::Full;
         if full && now.0 - self.cores_hidden.0 >= CORES_INTERVAL.0 {
             self.slurm.hide_cores();
             self.cores_hidden = now;
         }
-        let mut observation = self.slurm.observe()?;
-        if full && self.split_arrays(&observation) {
-            observation = self.slurm.observe()?;
-        }
-        self.count_until(now);
-        // Where others start these jobs, they may be running again by now.
-        if full && std::mem::take(&mut self.recovers) {
-            self.recover(&observation, now);
-        }
-        for job in self.catch_up(&observation, now) {
+        for job in self.observe(seen, now)? {
             if full {
                 self.end_left_behind(job, now);
             }
         }
-        Ok(observation)
+        self.follow(seen, now);
+        Ok(())
     }
 
-    /// Brings the ledger in line with what was seen. Returns the jobs that their nodes may still run while
-    /// Slurm shows them as waiting.
-    pub(super) fn catch_up(&mut self, observation: &Observation, now: Time) -> Vec<u32> {
-        let changes = sync(&mut self.ledger, observation, &self.config, now);
+    /// Brings what was seen up to date, and the ledger in line with it. Returns the jobs that their nodes
+    /// may still run while Slurm shows them as waiting.
+    pub(super) fn observe(
+        &mut self,
+        seen: &mut Observation,
+        now: Time,
+    ) -> Result<Vec<u32>, SlurmError> {
+        seen.forget_taken();
+        let mut changed = self.slurm.observe(seen)?;
+        if !std::mem::replace(&mut self.has_looked, true) {
+            changed.jobs.extend(self.ledger.ids());
+        }
+        self.ledger.count_until(self.shares.keys(), now);
+        // Where others start these jobs, they may be running again by now.
+        if self.config.mode == Mode::Full && std::mem::take(&mut self.recovers) {
+            self.recover(seen, now);
+        }
+        self.nodes_changed |= changed.nodes;
+        for id in &changed.jobs {
+            self.lists.see(*id);
+        }
+        // A job on its way may go on although Slurm shows the same as before.
+        changed.jobs.extend(self.lists.steps());
+        Ok(self.catch_up(seen, &changed.jobs, now))
+    }
+
+    /// Brings the records of these jobs in line with what was seen.
+    fn catch_up(&mut self, seen: &Observation, jobs: &BTreeSet<u32>, now: Time) -> Vec<u32> {
+        let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
         self.freed |= changes.freed;
         for (id, record) in changes.ended {
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
@@ -94,7 +123,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// A job's last nodes are told to end what they run of it, and it starts no earlier again than they
     /// have.
     fn end_left_behind(&mut self, job: u32, now: Time) {
-        let Some(record) = self.ledger.jobs.get_mut(&job) else {
+        let Some(record) = self.ledger.get_mut(job) else {
             return;
         };
         record.not_before = Time(now.0 + UNTIL_ENDED.0);
@@ -104,29 +133,5 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.slurm.log(Level::Error, &text);
             }
         }
-    }
-
-    pub(super) fn count_until(&mut self, now: Time) {
-        for record in self.ledger.jobs.values_mut() {
-            record.count_until(now);
-        }
-    }
-
-    fn split_arrays(&mut self, observation: &Observation) -> bool {
-        let masters: Vec<u32> = observation
-            .jobs
-            .iter()
-            .filter(|job| job.array_master && job.state == ObservedState::Pending)
-            .map(|job| job.id)
-            .collect();
-        for id in &masters {
-            if let Err(problem) = self.slurm.split_array(*id, ARRAY_TASKS) {
-                self.slurm.log(
-                    Level::Verbose,
-                    &format!("job array {id}: tasks stay together: {problem}"),
-                );
-            }
-        }
-        !masters.is_empty()
     }
 }

@@ -65,7 +65,7 @@ impl Remaps {
             return None;
         }
         self.leaving.retain(|id| {
-            let record = ledger.jobs.get(id);
+            let record = ledger.get(*id);
             record.is_some_and(|record| record.phase.is_leaving())
         });
         let took = Span(now.0 - self.last.0);
@@ -101,7 +101,7 @@ mod tests {
         });
         let mut ledger = Ledger::default();
         let parking = Phase::Parking { since: Time(0) };
-        ledger.jobs.insert(1, Record::new(0, Time(0), parking));
+        ledger.insert(1, Record::new(0, Time(0), parking));
         (remaps, ledger)
     }
 
@@ -109,7 +109,7 @@ mod tests {
     fn next_after(left: i64) -> i64 {
         let (mut remaps, mut ledger) = remapped();
         assert_eq!(remaps.follow(&ledger, Time(left - 1)), None);
-        ledger.jobs.clear();
+        ledger = Ledger::default();
         let _ = remaps.follow(&ledger, Time(left));
         (0..).find(|now| remaps.is_due(Time(*now))).unwrap_or(-1)
     }

@@ -18,29 +18,43 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Allocates CPU to what runs now.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
         let cluster = actual(observation, &self.ledger, &self.facts(now));
-        let shares: BTreeMap<u64, Yield> = allocate_yields_at(&self.config.policy, &cluster, now)
+        let yields = allocate_yields_at(&self.config.policy, &cluster, now);
+        let shares: BTreeMap<u32, Yield> = yields
             .into_iter()
-            .map(|(id, share)| (id.0, share))
+            .filter_map(|(id, share)| Some((u32::try_from(id.0).ok()?, share)))
             .collect();
-        for (id, record) in &mut self.ledger.jobs {
-            record.share = shares.get(&u64::from(*id)).copied().unwrap_or_default();
+        let before = std::mem::take(&mut self.shares);
+        for id in before.keys().chain(shares.keys()) {
+            let share = shares.get(id).copied().unwrap_or_default();
+            if self
+                .ledger
+                .get(*id)
+                .is_some_and(|record| record.share != share)
+                && let Some(record) = self.ledger.get_mut(*id)
+            {
+                record.count_until(now);
+                record.share = share;
+            }
         }
+        self.shares = shares;
         if self.config.mode == Mode::Full {
             self.move_limits(observation, now);
         }
     }
 
     fn move_limits(&mut self, observation: &Observation, now: Time) {
-        for job in &observation.jobs {
-            let Some(record) = self.ledger.jobs.get_mut(&job.id) else {
-                continue;
-            };
-            let runs = job.state == ObservedState::Running && record.phase == Phase::Running;
-            let Some(seconds) = extension(record, job, now).filter(|_| runs) else {
-                continue;
-            };
+        for job in observation.placed() {
+            let seconds = self.ledger.get(job.id).and_then(|record| {
+                let runs = job.state == ObservedState::Running && record.phase == Phase::Running;
+                extension(record, job, now).filter(|_| runs)
+            });
+            let Some(seconds) = seconds else { continue };
             match self.slurm.extend_time(job.id, seconds) {
-                Ok(()) => extended(record, seconds),
+                Ok(()) => {
+                    if let Some(record) = self.ledger.get_mut(job.id) {
+                        extended(record, seconds);
+                    }
+                }
                 Err(problem) => {
                     let text = format!("job {}: time limit not moved: {problem}", job.id);
                     self.slurm.log(Level::Verbose, &text);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::Time;
+use dfrs_core::{Blocked, Plan, Span, Time};
 use dfrs_proto::conf::Mode;
 
-use super::Agent;
+use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::ledger::Phase;
 use crate::node_orders::node_orders;
@@ -13,6 +13,9 @@ use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::placement::Placement;
 use crate::reasons::reason;
 use crate::slurm::{Level, Slurm};
+
+/// How often all reasons are set again.
+const REASONS_INTERVAL: Span = Span(30 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Tells the nodes, the journal and the users.
@@ -22,16 +25,25 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 node_orders(observation, &self.ledger),
                 self.being_parked(observation),
             );
-            self.set_reasons(observation);
+            self.set_reasons(observation, now);
         }
         self.write_journal(observation, now);
     }
 
     pub(super) fn write_journal(&mut self, observation: &Observation, now: Time) {
         let ended = std::mem::take(&mut self.ended);
+        let mut changed = std::mem::take(&mut self.lists.unwritten);
+        // Whether one that moves is shown where it goes depends on others, too.
+        changed.extend(self.lists.steps());
         if let Some(journal) = &mut self.journal
-            && let Err(problem) =
-                journal.record(observation, &mut self.ledger, &ended, &self.config, now)
+            && let Err(problem) = journal.record(
+                observation,
+                &mut self.ledger,
+                &changed,
+                &ended,
+                &self.config,
+                now,
+            )
         {
             self.slurm
                 .log(Level::Error, &format!("the journal ends here: {problem}"));
@@ -41,48 +53,74 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The nodes of each suspended job that is being parked.
     fn being_parked(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
-        let parking = |job: &&ObservedJob| {
-            let record = self.ledger.jobs.get(&job.id);
-            record.is_some_and(|record| matches!(record.phase, Phase::Parking { .. }))
-        };
         let nodes = |job: &ObservedJob| {
-            Placement::of_job(job, observation)
-                .0
-                .into_iter()
-                .map(|spot| spot.node)
-                .collect()
+            let spots = Placement::of_job(job, observation).0.into_iter();
+            spots.map(|spot| spot.node).collect()
         };
-        observation
-            .jobs
-            .iter()
-            .filter(parking)
-            .map(|job| (job.id, nodes(job)))
+        let steps = self.lists.steps().into_iter();
+        steps
+            .filter(|id| {
+                let record = self.ledger.get(*id);
+                record.is_some_and(|record| matches!(record.phase, Phase::Parking { .. }))
+            })
+            .filter_map(|id| Some((id, nodes(observation.job(id)?))))
             .collect()
     }
 
-    fn set_reasons(&mut self, observation: &Observation) {
-        for job in &observation.jobs {
-            let Some(record) = self.ledger.jobs.get(&job.id) else {
-                continue;
-            };
-            let gated = job.state == ObservedState::Pending && !self.ready.contains(&job.id);
-            if gated && !record.phase.is_under_way() {
-                continue;
-            }
-            let Some(text) = reason(
-                job,
-                &record.phase,
-                self.blocked.get(&job.id).copied(),
-                observation,
-            ) else {
-                continue;
-            };
-            if let Err(problem) = self.slurm.set_reason(job.id, &text) {
-                self.slurm.log(
-                    Level::Debug,
-                    &format!("job {}: reason not set: {problem}", job.id),
-                );
+    /// Keeps why jobs wait.
+    pub(super) fn note_blocked(&mut self, plan: &Plan) {
+        let blocked: BTreeMap<u32, Blocked> = plan
+            .blocked
+            .iter()
+            .filter_map(|(id, why)| Some((u32::try_from(id.0).ok()?, *why)))
+            .collect();
+        for id in blocked.keys().chain(self.blocked.keys()) {
+            if blocked.get(id) != self.blocked.get(id) {
+                self.lists.unexplained.insert(*id);
             }
         }
+        self.blocked = blocked;
+    }
+
+    /// Sets the reasons that changed, and now and then all: Slurm clears them in some of its own passes.
+    fn set_reasons(&mut self, observation: &Observation, now: Time) {
+        for id in std::mem::take(&mut self.lists.unexplained) {
+            self.explain(id, observation);
+        }
+        let changed = std::mem::take(&mut self.unset);
+        let all = now.0 - self.reasons_set.0 >= REASONS_INTERVAL.0;
+        if all {
+            self.reasons_set = now;
+        }
+        let texts: Vec<(u32, String)> = self
+            .reasons
+            .iter()
+            .filter(|(id, _)| all || changed.contains(id))
+            .map(|(id, text)| (*id, text.clone()))
+            .collect();
+        if !texts.is_empty() {
+            self.slurm.set_reasons(&texts);
+        }
+    }
+
+    /// Finds the reason of one job.
+    fn explain(&mut self, id: u32, observation: &Observation) {
+        let text = observation.job(id).and_then(|job| {
+            let record = self.ledger.get(id)?;
+            let pending = job.state == ObservedState::Pending;
+            let gated = pending && !self.admission.ready().contains(&id);
+            if gated && !record.phase.is_under_way() {
+                return None;
+            }
+            let blocked = self.blocked.get(&id).copied();
+            reason(job, &record.phase, blocked, observation)
+        });
+        let before = match text {
+            Some(text) if self.reasons.get(&id) == Some(&text) => return,
+            Some(text) => self.reasons.insert(id, text),
+            None => self.reasons.remove(&id),
+        };
+        drop(before);
+        self.unset.insert(id);
     }
 }

@@ -1,0 +1,115 @@
+//! Which waiting jobs may start as far as everything but resources is concerned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Span, Time};
+
+use super::SECOND;
+
+/// Slurm is asked again about a job that it refused after this time, doubled each time up to the last:
+/// a dependency ends, a begin time passes, a limit has room.
+const FIRST: Span = Span(SECOND);
+const LAST: Span = Span(8 * SECOND);
+/// Jobs asked about again in one pass: each question takes slurmctld's locks for some microseconds.
+const AT_ONCE: usize = 500;
+
+/// What Slurm answered about the jobs that wait.
+#[derive(Debug, Default)]
+pub(super) struct Admission {
+    ready: BTreeSet<u32>,
+    /// When each job that was refused is asked about again, and how long it waits for that.
+    refused: BTreeMap<u32, (Time, Span)>,
+    due: BTreeSet<(Time, u32)>,
+}
+
+impl Admission {
+    /// The jobs that may start.
+    pub(super) fn ready(&self) -> &BTreeSet<u32> {
+        &self.ready
+    }
+
+    /// The jobs to ask about now, if any: those of `fresh` that Slurm was not asked about yet, and some
+    /// of those that it refused some time ago.
+    pub(super) fn questions(&self, fresh: &BTreeSet<u32>, now: Time) -> BTreeSet<u32> {
+        let again = self.due.iter().take_while(|(at, _)| *at <= now);
+        let again = again.take(AT_ONCE).map(|(_, id)| *id);
+        let unknown = fresh.iter().filter(|id| !self.ready.contains(id));
+        again.chain(unknown.copied()).collect()
+    }
+
+    /// When the next job is to be asked about again.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Slurm would start this job.
+    pub(super) fn admit(&mut self, id: u32) {
+        self.forget(id);
+        self.ready.insert(id);
+    }
+
+    /// Slurm would not start this job now.
+    pub(super) fn refuse(&mut self, id: u32, now: Time) {
+        let before = self.refused.get(&id).map(|(_, wait)| *wait);
+        self.forget(id);
+        let wait = before.map_or(FIRST, |wait| Span(wait.0 * 2).min(LAST));
+        let at = Time(now.0 + wait.0);
+        self.refused.insert(id, (at, wait));
+        self.due.insert((at, id));
+    }
+
+    /// The job no longer waits, or is another one than it was.
+    pub(super) fn forget(&mut self, id: u32) {
+        self.ready.remove(&id);
+        if let Some((at, _)) = self.refused.remove(&id) {
+            self.due.remove(&(at, id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_job_is_asked_about_ever_more_rarely() {
+        let mut admission = Admission::default();
+        let mut asked = Vec::new();
+        for second in 0..40 {
+            let now = Time(second * SECOND);
+            let fresh = BTreeSet::from_iter((second == 0).then_some(7));
+            for id in admission.questions(&fresh, now) {
+                asked.push(second);
+                admission.refuse(id, now);
+            }
+        }
+        assert_eq!(asked, [0, 1, 3, 7, 15, 23, 31, 39]);
+        admission.admit(7);
+        assert_eq!(admission.next(), None);
+        assert!(
+            admission
+                .questions(&BTreeSet::from([7]), Time(0))
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn thousands_of_refused_jobs_are_asked_about_in_turn() {
+        let mut admission = Admission::default();
+        let all: BTreeSet<u32> = (0..2000).collect();
+        for id in admission.questions(&all, Time(0)) {
+            admission.refuse(id, Time(0));
+        }
+        let mut again = BTreeSet::new();
+        for pass in 0..4 {
+            let now = Time(SECOND + pass);
+            let questions = admission.questions(&BTreeSet::new(), now);
+            assert_eq!(questions.len(), AT_ONCE);
+            for id in questions {
+                admission.refuse(id, now);
+                again.insert(id);
+            }
+        }
+        assert_eq!(again, all);
+    }
+}

@@ -1,0 +1,82 @@
+//! Arrays: tasks get records of their own only as far as they can start.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::Time;
+use dfrs_proto::conf::Mode;
+
+use super::Agent;
+use crate::cluster::memory_request;
+use crate::daemons::Daemons;
+use crate::observation::{Observation, ObservedJob};
+use crate::slurm::{Level, Slurm, SlurmError};
+
+/// Waiting tasks of one array that have records of their own.
+const MOST_AHEAD: u32 = 100;
+const MIB: u64 = 1 << 20;
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Gives tasks of arrays records of their own: of those that Slurm would start, as many as there is
+    /// room for, but one always, because what it needs may be made room for.
+    pub(super) fn split_arrays(&mut self, now: Time) -> Result<(), SlurmError> {
+        let arrays = self.lists.arrays();
+        if arrays.is_empty() || self.config.mode != Mode::Full {
+            return Ok(());
+        }
+        let ahead = self.tasks_ahead();
+        let allowed = self.slurm.may_start(&arrays);
+        let mut split = false;
+        for (id, allowed) in arrays.into_iter().zip(allowed) {
+            let Some(job) = self.seen.job(id).filter(|job| allowed.is_ok() && !job.held) else {
+                continue;
+            };
+            let there = ahead.get(&job.array).copied().unwrap_or(0);
+            let most = room_for(job, &self.seen).clamp(1, MOST_AHEAD);
+            if most <= there {
+                continue;
+            }
+            split = true;
+            if let Err(problem) = self.slurm.split_array(id, most - there) {
+                let text = format!("job array {id}: tasks stay together: {problem}");
+                self.slurm.log(Level::Verbose, &text);
+            }
+        }
+        if split {
+            self.look(now)?;
+        }
+        Ok(())
+    }
+
+    /// How many tasks of each array wait with records of their own.
+    fn tasks_ahead(&self) -> BTreeMap<u32, u32> {
+        let mut ahead = BTreeMap::new();
+        for id in self.lists.pending() {
+            let task = self
+                .seen
+                .job(id)
+                .filter(|job| job.array > 0 && !job.array_master);
+            if let Some(job) = task {
+                *ahead.entry(job.array).or_default() += 1;
+            }
+        }
+        ahead
+    }
+}
+
+/// How many jobs like this one the memory that is free has room for, at most. O(nodes).
+fn room_for(job: &ObservedJob, seen: &Observation) -> u32 {
+    let (task, node) = memory_request(job, seen);
+    let tasks = seen
+        .nodes()
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.up)
+        .map(|(position, _)| {
+            let free = (seen.free_memory(position) * MIB).checked_sub(node.0);
+            free.map_or(0, |free| {
+                free.checked_div(task.0).unwrap_or(u64::from(job.tasks))
+            })
+        });
+    let tasks: u64 = tasks.sum();
+    u32::try_from(tasks / u64::from(job.tasks.max(1))).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,155 @@
+//! Follows what changed: which jobs wait, which are on their way, and what else has to be looked at
+//! because of it.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::Time;
+
+use super::Agent;
+use crate::daemons::Daemons;
+use crate::ledger::{Phase, Record};
+use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::slurm::Slurm;
+
+/// Jobs by what is to be done about them; brought up to date for jobs that changed.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// In Slurm's queue.
+    pending: BTreeSet<u32>,
+    /// May be planned, as far as DFRS knows: Slurm is asked before it is.
+    candidates: BTreeSet<u32>,
+    /// Candidates whose records in Slurm changed since it was last asked.
+    fresh: BTreeSet<u32>,
+    /// Are kept from being planned until then.
+    later: BTreeSet<(Time, u32)>,
+    /// May have a next step.
+    steps: BTreeSet<u32>,
+    /// Pending records of arrays with more than one task.
+    arrays: BTreeSet<u32>,
+    /// Slurm showed something else of them than before.
+    seen: BTreeSet<u32>,
+    /// What the journal has not followed yet.
+    pub(super) unwritten: BTreeSet<u32>,
+    /// What the state file has not followed yet.
+    pub(super) unsaved: BTreeSet<u32>,
+    /// What the reasons have not followed yet.
+    pub(super) unexplained: BTreeSet<u32>,
+}
+
+impl Lists {
+    /// How many jobs wait.
+    pub(super) fn queue(&self) -> u32 {
+        u32::try_from(self.pending.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Slurm shows something else of this job than before.
+    pub(super) fn see(&mut self, id: u32) {
+        self.seen.insert(id);
+    }
+
+    /// The jobs in Slurm's queue.
+    pub(super) fn pending(&self) -> impl Iterator<Item = u32> {
+        self.pending.iter().copied()
+    }
+
+    /// Whether any job may have a next step that does not wait for a change in Slurm.
+    pub(super) fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// The jobs that may have a next step.
+    pub(super) fn steps(&self) -> Vec<u32> {
+        self.steps.iter().copied().collect()
+    }
+
+    /// The pending records of arrays with more than one task.
+    pub(super) fn arrays(&self) -> Vec<u32> {
+        self.arrays.iter().copied().collect()
+    }
+
+    /// When the next job may be planned again.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.later.first().map(|(at, _)| *at)
+    }
+
+    /// The candidates that Slurm has to be asked about.
+    pub(super) fn take_fresh(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    fn is_candidate(&self, id: u32) -> bool {
+        self.candidates.contains(&id)
+    }
+
+    /// Follows one job.
+    fn follow(&mut self, id: u32, job: Option<&ObservedJob>, record: Option<&Record>, now: Time) {
+        let pending = job.is_some_and(|job| job.state == ObservedState::Pending);
+        put(&mut self.pending, id, pending);
+        put(
+            &mut self.arrays,
+            id,
+            pending && job.is_some_and(|job| job.array_master),
+        );
+        put(
+            &mut self.steps,
+            id,
+            record.is_some_and(|record| record.phase.may_have_step()),
+        );
+        let waits = match (job, record) {
+            (Some(job), Some(record)) => waits(job, record),
+            _ => false,
+        };
+        let until = record.map_or(Time(0), |record| record.not_before);
+        if waits && until > now {
+            self.later.insert((until, id));
+        }
+        let is_candidate = waits && until <= now;
+        put(&mut self.candidates, id, is_candidate);
+        put(&mut self.fresh, id, is_candidate);
+    }
+
+    /// Jobs that may be planned again by now.
+    fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
+        let mut due = BTreeSet::new();
+        while let Some((at, id)) = self.later.first().copied().filter(|(at, _)| *at <= now) {
+            self.later.remove(&(at, id));
+            due.insert(id);
+        }
+        due
+    }
+}
+
+/// Whether nothing is planned for this job, and nobody holds it.
+fn waits(job: &ObservedJob, record: &Record) -> bool {
+    job.state == ObservedState::Pending
+        && !job.held
+        && !job.completing
+        && matches!(record.phase, Phase::Waiting | Phase::Paused)
+}
+
+fn put(set: &mut BTreeSet<u32>, id: u32, belongs: bool) {
+    if belongs {
+        set.insert(id);
+    } else {
+        set.remove(&id);
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Follows all jobs whose records, here or in Slurm, changed. O(log jobs) for each.
+    pub(super) fn follow(&mut self, seen: &Observation, now: Time) {
+        let mut changed = self.ledger.take_changed();
+        changed.extend(self.lists.take_due(now));
+        changed.append(&mut self.lists.seen);
+        for id in changed {
+            self.lists
+                .follow(id, seen.job(id), self.ledger.get(id), now);
+            if !self.lists.is_candidate(id) {
+                self.admission.forget(id);
+            }
+            self.lists.unwritten.insert(id);
+            self.lists.unsaved.insert(id);
+            self.lists.unexplained.insert(id);
+        }
+    }
+}
