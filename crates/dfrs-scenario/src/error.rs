@@ -1,0 +1,29 @@
+//! What is wrong with a text.
+
+/// Why a text is no scenario file: where, what, and what to do, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub struct ScenarioError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+/// How many characters of a word are shown.
+const LONGEST: usize = 40;
+
+/// A word of somebody else's, for an error: between quotes, without control characters, shortened.
+pub(crate) fn shown(word: &str) -> String {
+    let mut text: String = word
+        .chars()
+        .take(LONGEST)
+        .flat_map(char::escape_debug)
+        .collect();
+    if word.chars().nth(LONGEST).is_some() {
+        text += "...";
+    }
+    format!("'{text}'")
+}

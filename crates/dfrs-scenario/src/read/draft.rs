@@ -1,0 +1,114 @@
+//! A scenario that is being read.
+
+use dfrs_core::{Cluster, NodeIndex, Policy, Time};
+
+use super::Section;
+use crate::events::Events;
+use crate::ids;
+use crate::names::Directory;
+use crate::scenario::{Outcome, Scenario};
+use crate::units;
+use crate::words::Budget;
+
+/// What was read of a scenario so far.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) title: String,
+    pub(super) notes: Vec<String>,
+    /// The line of the title, counted from 1.
+    pub(super) line: usize,
+    /// Whether a line but comments followed the title.
+    pub(super) has_begun: bool,
+    pub(super) policy: Option<Policy>,
+    now: Option<Time>,
+    pub(super) cluster: Cluster,
+    pub(super) directory: Directory,
+    /// The list of eligible nodes that was read last, and what it stands for: they are long, and the same
+    /// for many jobs.
+    pub(super) last_list: (String, Vec<NodeIndex>),
+    /// How many jobs the last line of jobs stands for.
+    pub(super) last_jobs: usize,
+    events: Events,
+    pub(super) outcome: Option<Outcome>,
+    /// The line of `----`, counted from 0.
+    separator: usize,
+    /// The line behind the last one but comments, counted from 0.
+    pub(super) end: usize,
+}
+
+impl Draft {
+    /// `index` is the title's line, counted from 0.
+    pub(super) fn new(title: &str, index: usize) -> Self {
+        Self {
+            title: title.to_owned(),
+            line: index + 1,
+            end: index + 1,
+            ..Self::default()
+        }
+    }
+
+    /// A comment: a note if nothing but the title stands above.
+    pub(super) fn note(&mut self, note: &str, index: usize) {
+        if !self.has_begun {
+            self.notes.push(note.to_owned());
+            self.end = index + 1;
+        }
+    }
+
+    pub(super) fn separate(&mut self, index: usize) -> Result<(), String> {
+        self.separator = index;
+        self.outcome = Some(Outcome::default());
+        Ok(())
+    }
+
+    pub(super) fn read_now(&mut self, words: &[&str]) -> Result<(), String> {
+        let [word] = words else {
+            return Err("'now' is followed by one time, e.g. now 1000s".into());
+        };
+        let now = units::time(word).map_err(|expected| format!("'now' must be {expected}"))?;
+        match self.now.replace(now) {
+            None => Ok(()),
+            Some(_) => Err("'now' is given twice; leave one".into()),
+        }
+    }
+
+    pub(super) fn read_event(&mut self, words: &[&str], budget: &mut Budget) -> Result<(), String> {
+        match words {
+            ["ended"] => self.events.ended = true,
+            ["nodes"] => self.events.nodes_changed = true,
+            ["period"] => self.events.period = true,
+            ["submitted", jobs @ ..] if !jobs.is_empty() => {
+                for list in jobs {
+                    self.events.submitted.extend(ids::expand(list, budget)?);
+                }
+            }
+            _ => {
+                return Err("an event is one of: ended, submitted JOB..., nodes, period".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole scenario, or what it lacks.
+    pub(super) fn finish(self) -> Result<Section, String> {
+        let policy = self.policy.ok_or("it has no policy; add 'policy NAME'")?;
+        let now = self.now.ok_or("it has no time; add e.g. 'now 1000s'")?;
+        let start = match self.outcome {
+            Some(_) => self.separator,
+            None => self.end,
+        };
+        Ok(Section {
+            expected: start..self.end,
+            line: self.line,
+            scenario: Scenario {
+                title: self.title,
+                notes: self.notes,
+                policy,
+                now,
+                cluster: self.cluster,
+                events: self.events,
+                expected: self.outcome,
+            },
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! Lines of jobs, and of their further kinds of tasks.
+
+use dfrs_core::{
+    Bytes, Job, JobId, JobState, Layout, Mobility, NodeIndex, Span, TaskKind, Time, Weight,
+};
+
+use super::draft::Draft;
+use crate::error::shown;
+use crate::ids;
+use crate::mappings;
+use crate::units;
+use crate::words::{Budget, Fields};
+
+fn mobility(text: &str) -> Result<Mobility, &'static str> {
+    let all = [
+        Mobility::Checkpoint,
+        Mobility::Park,
+        Mobility::Restart,
+        Mobility::Never,
+    ];
+    let mut all = all.into_iter();
+    let found = all.find(|mobility| mobility.to_string() == text);
+    found.ok_or("checkpoint, park, restart or never")
+}
+
+impl Draft {
+    pub(super) fn read_jobs(&mut self, words: &[&str], budget: &mut Budget) -> Result<(), String> {
+        let Some((list, settings)) = words.split_first() else {
+            return Err("'job' is followed by a number, e.g. job 7 cpu=2 memory=8G".into());
+        };
+        let ids = ids::expand(list, budget)?;
+        let job = self.read_job(settings, budget)?;
+        budget.take_items(ids.len() as u64)?;
+        let listed = job.layout.eligible.as_ref().map_or(0, Vec::len);
+        let mapped = job.mapping().map_or(0, dfrs_core::Mapping::node_count);
+        budget.take_many((ids.len() as u64).saturating_mul((listed + mapped) as u64))?;
+        self.last_jobs = ids.len();
+        let jobs = ids.into_iter().map(|id| Job { id, ..job.clone() });
+        self.cluster.jobs.extend(jobs);
+        Ok(())
+    }
+
+    /// A job without an identity.
+    fn read_job(&mut self, settings: &[&str], budget: &mut Budget) -> Result<Job, String> {
+        let mut fields = Fields::new(settings)?;
+        let tasks = self.read_tasks(&mut fields, budget)?;
+        let job = Job {
+            id: JobId(0),
+            submit: fields.value("submit", units::time)?.unwrap_or(Time::ZERO),
+            tasks: tasks.tasks,
+            cpu: tasks.cpu,
+            memory: tasks.memory,
+            memory_per_node: tasks.memory_per_node,
+            layout: tasks.layout,
+            mobility: fields.value("mobility", mobility)?.unwrap_or_default(),
+            virtual_time: fields
+                .value("virtual-time", units::span)?
+                .unwrap_or(Span::ZERO),
+            state: self.read_state(&mut fields, budget)?,
+            locked: fields.flag("locked")?,
+            weight: fields
+                .value("weight", units::weight)?
+                .unwrap_or(Weight::ONE),
+            recent_moves: fields.value("recent-moves", units::count)?.unwrap_or(0),
+            rigid: tasks.rigid,
+            fluid: tasks.fluid,
+            further_kinds: Vec::new(),
+        };
+        fields.finish()?;
+        Ok(job)
+    }
+
+    /// A further kind of tasks, of the jobs of the last line.
+    pub(super) fn read_kind(&mut self, words: &[&str], budget: &mut Budget) -> Result<(), String> {
+        if self.last_jobs == 0 {
+            return Err("a kind of tasks belongs to the job above; there is none".into());
+        }
+        let mut fields = Fields::new(words)?;
+        let kind = self.read_tasks(&mut fields, budget)?;
+        fields.finish()?;
+        let listed = kind.layout.eligible.as_ref().map_or(0, Vec::len);
+        budget.take_items(self.last_jobs as u64)?;
+        budget.take_many((self.last_jobs as u64).saturating_mul(listed as u64))?;
+        for job in self.cluster.jobs.iter_mut().rev().take(self.last_jobs) {
+            job.further_kinds.push(kind.clone());
+        }
+        Ok(())
+    }
+
+    /// What describes tasks of one kind.
+    fn read_tasks(
+        &mut self,
+        fields: &mut Fields<'_>,
+        budget: &mut Budget,
+    ) -> Result<TaskKind, String> {
+        let tasks = fields.value("tasks", units::count)?.unwrap_or(1);
+        let cpu = fields.required("cpu", units::cores)?;
+        let memory = fields.required("memory", units::bytes)?;
+        let per_node = fields.value("memory-per-node", units::bytes)?;
+        let layout = Layout {
+            max_tasks_per_node: fields.value("max-tasks-per-node", units::count)?,
+            max_nodes: fields.value("max-nodes", units::count)?,
+            eligible: self.read_eligible(fields, budget)?,
+        };
+        Ok(TaskKind {
+            memory_per_node: per_node.unwrap_or(Bytes::ZERO),
+            layout,
+            rigid: fields.value("rigid", units::amounts)?.unwrap_or_default(),
+            fluid: fields.value("fluid", units::amounts)?.unwrap_or_default(),
+            ..TaskKind::new(tasks, cpu, memory)
+        })
+    }
+
+    fn read_eligible(
+        &mut self,
+        fields: &mut Fields<'_>,
+        budget: &mut Budget,
+    ) -> Result<Option<Vec<NodeIndex>>, String> {
+        let Some(list) = fields.text("eligible")? else {
+            return Ok(None);
+        };
+        if self.last_list.0 != list {
+            let nodes = self.directory.list(list, budget)?;
+            self.last_list = (list.to_owned(), nodes);
+        }
+        Ok(Some(self.last_list.1.clone()))
+    }
+
+    /// Pending unless another state is given.
+    fn read_state(&self, fields: &mut Fields<'_>, budget: &mut Budget) -> Result<JobState, String> {
+        let running = fields.text("running")?;
+        let parked = fields.text("parked")?;
+        let paused = fields.flag("paused")?;
+        let mut mapping = |text| mappings::read(text, &self.directory, budget);
+        match (running, parked, paused) {
+            (None, None, false) => Ok(JobState::Pending),
+            (Some(text), None, false) => Ok(JobState::Running(mapping(text)?)),
+            (None, Some(text), false) => Ok(JobState::Parked(mapping(text)?)),
+            (None, None, true) => Ok(JobState::Paused),
+            _ => {
+                let text = running.or(parked).unwrap_or_default();
+                Err(format!(
+                    "a job is running, parked or paused, not several of these; leave one beside {}",
+                    shown(text)
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! One decision, and what is expected of it.
+
+use std::fmt;
+
+use dfrs_core::{Cluster, Plan, Policy, Time, Violation};
+
+use crate::events::Events;
+use crate::write::{Snapshot, lines_of};
+
+/// All that a decision depends on, and what is expected of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// What it shows, in one line.
+    pub title: String,
+    /// What else there is to say about it, a line each: the comments directly below the title.
+    pub notes: Vec<String>,
+    /// The policy and its settings.
+    pub policy: Policy,
+    /// When it is decided.
+    pub now: Time,
+    /// Nodes and jobs.
+    pub cluster: Cluster,
+    /// What happened.
+    pub events: Events,
+    /// What the decision shall be; `None`: nobody has said yet.
+    pub expected: Option<Outcome>,
+}
+
+/// What a decision is, and which rules it breaks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The plan, with the jobs that it leaves waiting.
+    pub plan: Plan,
+    /// The rules that it or the cluster breaks, a line each.
+    pub violations: Vec<String>,
+}
+
+impl Outcome {
+    /// This plan, and what a check found.
+    #[must_use]
+    pub fn new(plan: Plan, violations: &[Violation]) -> Self {
+        let violations = violations.iter().map(Violation::to_string).collect();
+        Self { plan, violations }
+    }
+
+    /// The lines below `----` of a scenario with this outcome. They are what is compared: a yield that
+    /// is no number is equal to itself there.
+    #[must_use]
+    pub fn lines(&self, cluster: &Cluster) -> Vec<String> {
+        lines_of(self, cluster)
+    }
+}
+
+impl Scenario {
+    /// What has to be printed.
+    fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
+            title: &self.title,
+            notes: &self.notes,
+            policy: &self.policy,
+            now: self.now,
+            cluster: &self.cluster,
+            events: &self.events,
+            outcome: self.expected.as_ref(),
+        }
+    }
+}
+
+impl fmt::Display for Scenario {
+    /// The text that reads as this scenario.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.snapshot().fmt(formatter)
+    }
+}

@@ -1,0 +1,137 @@
+//! Lines of jobs: neighbours that are alike in one.
+
+use std::fmt;
+
+use dfrs_core::{
+    Bytes, Job, JobId, JobState, Layout, Mobility, NodeIndex, Span, TaskKind, Time, Weight,
+};
+
+use crate::mappings;
+use crate::names::Labels;
+use crate::units::{show_amounts, show_bytes, show_cores, show_span, show_time, show_weight};
+
+pub(super) fn write(
+    jobs: &[Job],
+    labels: &Labels,
+    formatter: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let mut lists = Lists {
+        labels,
+        last: (Vec::new(), String::new()),
+    };
+    // First and last of the jobs that are alike, and what they are.
+    let mut alike: Option<(JobId, JobId, String)> = None;
+    for job in jobs {
+        let next = settings(job, &mut lists);
+        match &mut alike {
+            Some((_, last, text)) if last.0.checked_add(1) == Some(job.id.0) && *text == next => {
+                *last = job.id;
+            }
+            _ => {
+                write_alike(alike.take(), formatter)?;
+                alike = Some((job.id, job.id, next));
+            }
+        }
+    }
+    write_alike(alike, formatter)
+}
+
+fn write_alike(
+    alike: Option<(JobId, JobId, String)>,
+    formatter: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match alike {
+        None => Ok(()),
+        Some((first, last, text)) if first == last => writeln!(formatter, "job {first} {text}"),
+        Some((first, last, text)) => writeln!(formatter, "jobs {first}-{last} {text}"),
+    }
+}
+
+/// Lists of nodes. The last one is kept: they are long, and the same for many jobs.
+struct Lists<'a> {
+    labels: &'a Labels,
+    last: (Vec<NodeIndex>, String),
+}
+
+impl Lists<'_> {
+    fn show(&mut self, nodes: &[NodeIndex]) -> &str {
+        if self.last.0 != nodes || self.last.1.is_empty() {
+            self.last = (nodes.to_vec(), self.labels.list(nodes.iter().copied()));
+        }
+        &self.last.1
+    }
+}
+
+/// All but the identity, and a line for each further kind of tasks.
+fn settings(job: &Job, lists: &mut Lists<'_>) -> String {
+    let mut kinds = job.kinds();
+    let mut text = kinds
+        .next()
+        .map_or_else(String::new, |kind| tasks(&kind, lists));
+    if job.submit != Time::ZERO {
+        text += &format!(" submit={}", show_time(job.submit));
+    }
+    if job.virtual_time != Span::ZERO {
+        text += &format!(" virtual-time={}", show_span(job.virtual_time));
+    }
+    if job.weight != Weight::ONE {
+        text += &format!(" weight={}", show_weight(job.weight));
+    }
+    if job.recent_moves != 0 {
+        text += &format!(" recent-moves={}", job.recent_moves);
+    }
+    if job.mobility != Mobility::Checkpoint {
+        text += &format!(" mobility={}", job.mobility);
+    }
+    if job.locked {
+        text += " locked";
+    }
+    text += &match &job.state {
+        JobState::Pending => String::new(),
+        JobState::Paused => " paused".into(),
+        JobState::Running(mapping) => {
+            format!(" running={}", mappings::show(mapping, lists.labels))
+        }
+        JobState::Parked(mapping) => format!(" parked={}", mappings::show(mapping, lists.labels)),
+    };
+    for kind in kinds {
+        text += &format!("\n  kind {}", tasks(&kind, lists));
+    }
+    text
+}
+
+fn tasks(kind: &TaskKind, lists: &mut Lists<'_>) -> String {
+    let mut text = match kind.tasks {
+        1 => String::new(),
+        tasks => format!("tasks={tasks} "),
+    };
+    text += &format!(
+        "cpu={} memory={}",
+        show_cores(kind.cpu),
+        show_bytes(kind.memory)
+    );
+    if kind.memory_per_node != Bytes::ZERO {
+        text += &format!(" memory-per-node={}", show_bytes(kind.memory_per_node));
+    }
+    text += &layout(&kind.layout, lists);
+    for (key, amounts) in [("rigid", &kind.rigid), ("fluid", &kind.fluid)] {
+        if !amounts.is_empty() {
+            text += &format!(" {key}={}", show_amounts(amounts));
+        }
+    }
+    text
+}
+
+fn layout(layout: &Layout, lists: &mut Lists<'_>) -> String {
+    let mut text = String::new();
+    if let Some(most) = layout.max_tasks_per_node {
+        text += &format!(" max-tasks-per-node={most}");
+    }
+    if let Some(most) = layout.max_nodes {
+        text += &format!(" max-nodes={most}");
+    }
+    if let Some(nodes) = &layout.eligible {
+        text += &format!(" eligible={}", lists.show(nodes));
+    }
+    text
+}
