@@ -8,7 +8,7 @@ use crate::read::{SEPARATOR, Section, sections};
 ///
 /// # Errors
 ///
-/// As [`crate::read`], or a scenario cannot be decided.
+/// As [`crate::read()`], or a scenario cannot be decided.
 pub fn rewritten(text: &str, file: &str) -> Result<String, ScenarioError> {
     let lines: Vec<&str> = text.lines().collect();
     let mut result = String::with_capacity(text.len());
@@ -33,10 +33,8 @@ pub fn rewritten(text: &str, file: &str) -> Result<String, ScenarioError> {
 fn new_lines(section: &Section) -> Result<Option<Vec<String>>, String> {
     let scenario = &section.scenario;
     let outcome = scenario.decide()?.outcome();
-    let lines = outcome.lines(&scenario.cluster);
-    let expected = scenario.expected.as_ref();
-    let is_expected = expected.is_some_and(|expected| expected.lines(&scenario.cluster) == lines);
-    Ok((!is_expected).then_some(lines))
+    let is_expected = scenario.expected.is_some() && scenario.difference(&outcome).is_empty();
+    Ok((!is_expected).then(|| outcome.lines(&scenario.cluster)))
 }
 
 fn append(text: &mut String, lines: &[impl AsRef<str>]) {

@@ -52,6 +52,26 @@ impl Outcome {
 }
 
 impl Scenario {
+    /// Where this outcome differs from what is expected, as lines: `-` and what was expected, `+` and what
+    /// is. Nothing if they are the same, or if nobody has said what is expected.
+    #[must_use]
+    pub fn difference(&self, outcome: &Outcome) -> Vec<String> {
+        let Some(expected) = &self.expected else {
+            return Vec::new();
+        };
+        let (old, new) = (expected.lines(&self.cluster), outcome.lines(&self.cluster));
+        let alike = |(old, new): &(&String, &String)| old == new;
+        let head = old.iter().zip(&new).take_while(alike).count();
+        let (old, new) = (&old[head..], &new[head..]);
+        let tail = old.iter().rev().zip(new.iter().rev());
+        let tail = tail.take_while(alike).count();
+        let gone = old[..old.len() - tail].iter();
+        let come = new[..new.len() - tail].iter();
+        gone.map(|line| format!("- {line}"))
+            .chain(come.map(|line| format!("+ {line}")))
+            .collect()
+    }
+
     /// What has to be printed.
     fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {

@@ -1,17 +1,45 @@
 //! The line of the policy.
 
-use dfrs_core::{Policy, Settings};
+use dfrs_core::{Policy, PriorityFunction, Settings};
 
 use crate::read::PRIORITIES;
 use crate::units::show_span;
 
-/// The name, and the settings that it does not imply.
+/// The name, and the settings that it does not imply. A policy without a name, which none is that was
+/// read from one, is shown by what comes nearest.
 pub(super) fn show(policy: &Policy) -> String {
-    // With a period in seconds, names have a space, and are read with a hyphen, too.
-    let name = policy.to_string().replace(' ', "-");
-    let implied = name.parse::<Policy>().map(|policy| policy.settings);
-    let settings = changed(&policy.settings, &implied.unwrap_or_default());
+    let named = settings_of_names(policy).find_map(|settings| {
+        let named = named(policy, settings);
+        let implied = named.parse::<Policy>().ok()?;
+        let settings = policy.settings.clone();
+        let again = Policy {
+            settings,
+            ..implied.clone()
+        };
+        (again == *policy).then_some((named, implied.settings))
+    });
+    let (name, implied) = named.unwrap_or_else(|| (named_as_it_is(policy), Settings::default()));
+    let settings = changed(&policy.settings, &implied);
     [vec![name], settings].concat().join(" ")
+}
+
+/// Settings with which the policy may have a name: names imply some of them.
+fn settings_of_names(policy: &Policy) -> impl Iterator<Item = Settings> {
+    let of_ipdps = Settings {
+        priority: PriorityFunction::BoundedFlowOverVirtualTimeSquared,
+        ..Settings::default()
+    };
+    [policy.settings.clone(), Settings::default(), of_ipdps].into_iter()
+}
+
+/// The policy's name with these settings. With a period it has a space, and is read with a hyphen, too.
+fn named(policy: &Policy, settings: Settings) -> String {
+    let policy = policy.clone();
+    named_as_it_is(&Policy { settings, ..policy })
+}
+
+fn named_as_it_is(policy: &Policy) -> String {
+    policy.to_string().replace(' ', "-")
 }
 
 fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
