@@ -86,6 +86,7 @@ pub struct Agent<S, D> {
     silent: BTreeSet<String>,
     can_park: BTreeSet<String>,
     looked: Time,
+    longest_sleep: Span,
     cores_hidden: Time,
     /// slurmctld was killed, and was not looked at since.
     recovers: bool,
@@ -93,6 +94,8 @@ pub struct Agent<S, D> {
     /// A node changed since it was last decided.
     nodes_changed: bool,
     freed: bool,
+    /// Jobs whose processes were still ending when they were last seen.
+    ending: BTreeSet<u32>,
     postponed: Postponed,
     remaps: Remaps,
     slow_nodes: SlowNodes,
@@ -142,11 +145,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             silent: BTreeSet::new(),
             can_park: BTreeSet::new(),
             looked: Time(0),
+            longest_sleep: LONGEST_SLEEP,
             cores_hidden: Time(0),
             recovers,
             has_looked: false,
             nodes_changed: false,
             freed: false,
+            ending: BTreeSet::new(),
             postponed: Postponed::default(),
             remaps: Remaps::from(first_remap),
             slow_nodes: SlowNodes::default(),
@@ -167,14 +172,31 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether there may be something to do.
     #[must_use]
     pub fn is_due(&self, now: Time) -> bool {
+        self.due_at() <= now
+    }
+
+    /// When there is next something to do, as far as it is known now: Slurm's records may change before. A
+    /// time that has passed: at once.
+    #[must_use]
+    pub fn due_at(&self) -> Time {
         let changed = self.slurm.last_update() >= self.looked.0 / SECOND;
-        let again = [self.lists.next(), self.admission.next()];
-        changed
-            || self.lists.has_steps()
-            || again.into_iter().flatten().any(|at| at <= now)
-            || now.0 - self.looked.0 >= LONGEST_SLEEP.0
-            || self.remaps.is_due(now)
-            || self.postponed.is_due(now)
+        if changed || self.lists.has_steps() {
+            return self.looked;
+        }
+        let foreseen = [
+            self.lists.next(),
+            self.admission.next(),
+            self.postponed.next(),
+            Some(self.remaps.due()),
+        ];
+        let slept = Time(self.looked.0 + self.longest_sleep.0);
+        foreseen.into_iter().flatten().fold(slept, Time::min)
+    }
+
+    /// Looks at Slurm only so often while nothing seems to have changed; for a driver that knows that
+    /// nothing changes behind Slurm's update times.
+    pub fn sleep_at_most(&mut self, longest: Span) {
+        self.longest_sleep = longest;
     }
 
     /// Looks, decides, acts, and tells the nodes.

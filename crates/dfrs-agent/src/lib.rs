@@ -21,6 +21,7 @@ pub mod observation;
 pub mod placement;
 pub mod reasons;
 pub mod recovery;
+pub mod simulation;
 pub mod slurm;
 pub mod state;
 pub mod steps;

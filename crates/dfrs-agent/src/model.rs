@@ -1,5 +1,29 @@
-//! A small model of slurmctld, of the node daemons and of where the state is kept. It decides nothing
-//! by chance and has no clock of its own: the same acts at the same times lead to the same end.
+//! Models of slurmctld, of the nodes and of where the state is kept. They decide nothing by chance and
+//! have no clock of their own: the same acts at the same times lead to the same end.
+//!
+//! [`Model`] is a whole cluster with latencies and faults. What is in this file is smaller: records that
+//! a unit test can set as it likes.
+
+pub mod acts;
+mod backfill;
+mod calls;
+mod dfrsd;
+mod events;
+mod jobs;
+mod lifecycle;
+mod machine;
+mod ports;
+mod program;
+mod settings;
+mod slurmctld;
+mod whole;
+mod work;
+
+pub use ports::{DaemonsPort, Shared, SlurmPort, StorePort};
+pub use program::{Fate, Program, Submission};
+pub use settings::Settings;
+pub use slurmctld::{JobEntry, NodeEntry};
+pub use whole::Model;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -91,10 +91,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.nodes_changed |= changed.nodes;
         for id in &changed.jobs {
             self.lists.see(*id);
+            self.see_ending(*id, seen);
         }
         // A job on its way may go on although Slurm shows the same as before.
         changed.jobs.extend(self.lists.steps());
         Ok(self.catch_up(seen, &changed.jobs, now))
+    }
+
+    /// The memory of a job that ends is free when its last process is gone, which no node's record shows.
+    fn see_ending(&mut self, job: u32, seen: &Observation) {
+        if seen.job(job).is_some_and(|job| job.completing) {
+            self.ending.insert(job);
+        } else if self.ending.remove(&job) {
+            self.freed = true;
+        }
     }
 
     /// Brings the records of these jobs in line with what was seen.

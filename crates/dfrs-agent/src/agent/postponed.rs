@@ -15,8 +15,13 @@ pub(super) struct Postponed {
 }
 
 impl Postponed {
+    /// When the next job can be paused, if that is known.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.next
+    }
+
     /// Whether a job can be paused since the last look.
-    pub(super) fn is_due(&self, now: Time) -> bool {
+    fn is_due(&self, now: Time) -> bool {
         self.next.is_some_and(|next| next <= now)
     }
 

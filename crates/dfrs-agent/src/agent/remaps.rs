@@ -37,7 +37,16 @@ impl Remaps {
 
     /// Whether all jobs are to be placed anew.
     pub(super) fn is_due(&self, now: Time) -> bool {
-        now >= self.latest || (now >= self.next && self.leaving.is_empty())
+        now >= self.due()
+    }
+
+    /// When that is next, unless the last one is carried out before.
+    pub(super) fn due(&self) -> Time {
+        if self.leaving.is_empty() {
+            self.next
+        } else {
+            self.latest
+        }
     }
 
     /// It is being done; the next is due after `period`.

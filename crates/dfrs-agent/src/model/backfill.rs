@@ -1,0 +1,75 @@
+//! Slurm's own scheduler, for partitions that DFRS does not schedule: first fit in the order of the
+//! queue.
+
+use super::whole::Model;
+use crate::observation::{ObservedState, Place};
+
+impl Model {
+    pub(super) fn backfill(&mut self) {
+        let waiting = self.slurmctld.jobs.values().filter(|job| {
+            job.seen.state == ObservedState::Pending && !self.hidden.contains(&job.seen.partition)
+        });
+        let ids: Vec<u32> = waiting.map(|job| job.seen.id).collect();
+        for id in ids {
+            if self.gate(id).is_err() {
+                continue;
+            }
+            // As Slurm does, it gives an array's task a record of its own when it starts it.
+            let _ = self.split(id, 1);
+            if let Some(places) = self.first_fit(id)
+                && self.start(id, &places).is_ok()
+            {
+                self.note(format!("backfill starts {id}"));
+            }
+        }
+    }
+
+    /// Nodes with free CPUs and free memory for all tasks of a job.
+    fn first_fit(&self, id: u32) -> Option<Vec<Place>> {
+        let job = &self.slurmctld.jobs.get(&id)?.seen;
+        let cpus = u64::from(job.cpus_per_task.max(1));
+        let (mut left, mut places) = (job.tasks, Vec::new());
+        for node in &self.slurmctld.nodes {
+            if node.partition != job.partition || node.down || node.drained || node.left {
+                continue;
+            }
+            let (free_cpus, free_memory) = self.free(node.seen.index);
+            let by_memory = match (job.memory, job.memory_per_cpu) {
+                (0, _) if free_memory < node.seen.memory => 0,
+                (0, _) => u64::MAX,
+                (memory, true) => free_memory / (memory * cpus),
+                (memory, false) if memory > free_memory => 0,
+                (_, false) => u64::MAX,
+            };
+            let tasks = u64::from(left).min(free_cpus / cpus).min(by_memory);
+            let tasks = u32::try_from(tasks).unwrap_or(0);
+            if tasks > 0 {
+                places.push(Place {
+                    node: node.seen.index,
+                    tasks,
+                    memory: 0,
+                });
+            }
+            left -= tasks;
+        }
+        (left == 0).then_some(places)
+    }
+
+    /// CPUs and MiB that are free on a node by Slurm's accounting.
+    fn free(&self, node: u32) -> (u64, u64) {
+        let entry = &self.slurmctld.nodes[node as usize];
+        let jobs = self.slurmctld.jobs.values();
+        let running = jobs.filter(|job| job.seen.state == ObservedState::Running);
+        let used: u64 = running
+            .flat_map(|job| {
+                let here = job.seen.places.iter().filter(|place| place.node == node);
+                here.map(|place| u64::from(place.tasks) * u64::from(job.seen.cpus_per_task))
+            })
+            .sum();
+        let memory = self.slurmctld.allocated(node);
+        (
+            u64::from(entry.seen.cpus).saturating_sub(used),
+            entry.seen.memory.saturating_sub(memory),
+        )
+    }
+}

@@ -1,0 +1,371 @@
+//! What slurmctld does when it is asked: DFRS's calls through the shim, and operators' commands.
+
+use dfrs_core::Span;
+use dfrs_proto::journal::Outcome;
+
+use super::events::Event;
+use super::whole::Model;
+use super::work::Run;
+use crate::observation::{ObservedJob, ObservedState, Place};
+use crate::slurm::SlurmError;
+
+/// Slurm's error numbers, as far as the model gives them.
+pub(super) mod codes {
+    pub(crate) const AGAIN: i32 = 11;
+    pub(crate) const INVALID: i32 = 22;
+    pub(crate) const NODES_BUSY: i32 = 2016;
+    pub(crate) const INVALID_JOB: i32 = 2017;
+    pub(crate) const TRANSITION: i32 = 2031;
+    pub(crate) const DISABLED: i32 = 2034;
+    pub(crate) const HELD: i32 = 2011;
+    pub(crate) const NOT_SUPPORTED: i32 = 2094;
+}
+
+pub(super) type Answer<T = ()> = Result<T, SlurmError>;
+
+pub(super) fn error<T>(code: i32, text: &str) -> Answer<T> {
+    let text = text.into();
+    Err(SlurmError { code, text })
+}
+
+impl Model {
+    fn job_in(&mut self, id: u32, state: ObservedState) -> Answer<&mut super::JobEntry> {
+        match self.slurmctld.jobs.get_mut(&id) {
+            None => error(codes::INVALID_JOB, "Invalid job id specified"),
+            Some(job) if job.seen.state != state => {
+                error(codes::DISABLED, "Requested operation is presently disabled")
+            }
+            Some(job) => Ok(job),
+        }
+    }
+
+    /// `dfrs_job_gate()`.
+    pub(super) fn gate(&self, id: u32) -> Answer {
+        let now = self.clock_seconds();
+        let pending = |job: &&super::JobEntry| job.seen.state == ObservedState::Pending;
+        let Some(job) = self.slurmctld.jobs.get(&id).filter(pending) else {
+            return error(codes::INVALID_JOB, "Invalid job id specified");
+        };
+        if job.seen.special {
+            return error(codes::NOT_SUPPORTED, "Operation not supported");
+        }
+        if job.seen.held || job.begin > now || job.seen.priority == 0 {
+            return error(codes::HELD, "Job is held, or begins later");
+        }
+        let full = |most: u32| self.slurmctld.running_of(job.user) >= most as usize;
+        if self.settings.user_limit.is_some_and(full) {
+            return error(codes::HELD, "QOSMaxJobsPerUserLimit");
+        }
+        if job.freed == now && job.seen.restarts > 0 {
+            return error(codes::AGAIN, "Resource temporarily unavailable");
+        }
+        Ok(())
+    }
+
+    /// `dfrs_array_split()`.
+    pub(super) fn split(&mut self, id: u32, most: u32) -> Answer {
+        for _ in 0..most {
+            let fresh = self.slurmctld.next_id;
+            let Some(job) = self.slurmctld.jobs.get_mut(&id) else {
+                return error(codes::INVALID_JOB, "Invalid job id specified");
+            };
+            let Some(next) = job.more_tasks.first().copied() else {
+                break;
+            };
+            let mut task = job.clone();
+            (task.seen.id, task.seen.array_master) = (fresh, false);
+            task.more_tasks.clear();
+            let label = job.label;
+            job.label = next;
+            job.more_tasks.remove(0);
+            job.seen.array_master = !job.more_tasks.is_empty();
+            self.slurmctld.jobs.insert(fresh, task);
+            self.slurmctld.next_id += 1;
+            if let Some(program) = self.programs.get_mut(&label) {
+                program.id = fresh;
+            }
+        }
+        self.updated();
+        Ok(())
+    }
+
+    /// Starts a pending job here, whoever asks for it.
+    pub(super) fn start(&mut self, id: u32, places: &[Place]) -> Answer {
+        self.gate(id)?;
+        let Some(job) = self.slurmctld.jobs.get(&id) else {
+            return error(codes::INVALID_JOB, "Invalid job id specified");
+        };
+        if job.seen.array_master {
+            return error(codes::NOT_SUPPORTED, "Operation not supported");
+        }
+        if job.seen.completing || job.seen.steps_alive {
+            return error(codes::AGAIN, "Resource temporarily unavailable");
+        }
+        let tasks: u32 = places.iter().map(|place| place.tasks).sum();
+        if tasks != job.seen.tasks || places.is_empty() {
+            self.faults
+                .push(format!("job {id} is started with {tasks} tasks"));
+            return error(codes::INVALID, "Invalid argument");
+        }
+        let places: Vec<Place> = places
+            .iter()
+            .map(|place| self.place(&job.seen, place))
+            .collect();
+        let (user, owner) = (job.user, job.owner);
+        let usable = |place: &Place| {
+            let node = self.slurmctld.nodes.get(place.node as usize);
+            let usable = node.is_some_and(|node| !node.down && !node.drained && !node.left);
+            usable
+                && self.fits(place.node, place.memory)
+                && !self.slurmctld.owned_by_another(place.node, user, owner)
+        };
+        if !places.iter().all(usable) {
+            return error(codes::NODES_BUSY, "Requested nodes are busy");
+        }
+        self.begin_run(id, places);
+        Ok(())
+    }
+
+    fn place(&self, job: &ObservedJob, place: &Place) -> Place {
+        let node = self.slurmctld.nodes.get(place.node as usize);
+        let all = node.map_or(0, |node| node.seen.memory);
+        let per_cpu = u64::from(place.tasks) * u64::from(job.cpus_per_task);
+        Place {
+            memory: match (job.memory, job.memory_per_cpu) {
+                (0, _) => all,
+                (memory, true) => memory * per_cpu,
+                (memory, false) => memory,
+            },
+            ..place.clone()
+        }
+    }
+
+    fn fits(&self, node: u32, memory: u64) -> bool {
+        let entry = self.slurmctld.nodes.get(node as usize);
+        let allocated = self.slurmctld.allocated(node);
+        entry.is_some_and(|entry| allocated + memory <= entry.seen.memory)
+    }
+
+    fn begin_run(&mut self, id: u32, places: Vec<Place>) {
+        let now = self.clock_seconds();
+        self.launched += 1;
+        let run = self.launched;
+        let Some(entry) = self.slurmctld.jobs.get_mut(&id) else {
+            return;
+        };
+        let label = entry.label;
+        let cores = |place: &Place| f64::from(place.tasks) * f64::from(entry.seen.cpus_per_task);
+        let parts: Vec<(u32, f64, u64)> = places
+            .iter()
+            .map(|place| (place.node, cores(place), place.memory))
+            .collect();
+        entry.seen.places = places;
+        entry.seen.state = ObservedState::Running;
+        entry.seen.configuring = true;
+        entry.seen.last_launch = now;
+        entry.seen.end_time = entry.limit.map_or(0, |limit| now + limit);
+        (entry.used, entry.since) = (0, now);
+        entry.run = run;
+        for (node, _, _) in &parts {
+            self.machines[*node as usize].runs.insert(run);
+        }
+        let program = self.programs.get(&label);
+        let (kept, work) = program.map_or((Span(0), Span(0)), |program| {
+            (program.kept, program.submission.work)
+        });
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
+        let done = kept.0 as f64;
+        let alive = parts.iter().map(|part| part.0).collect();
+        self.runs.insert(
+            run,
+            Run {
+                job: id,
+                label,
+                parts,
+                alive,
+                began: false,
+                stopped: false,
+                ends: false,
+                done,
+                work,
+                rate: 0.0,
+                counted: self.now,
+                version: 0,
+            },
+        );
+        let after = self.settings.latency(self.settings.launch, [3, run, 0]);
+        self.after(after, Event::Launched(run));
+        self.updated();
+    }
+
+    /// Suspends a running job: `job_suspend()`.
+    pub(super) fn suspend(&mut self, id: u32, indefinitely: bool) -> Answer {
+        let now = self.clock_seconds();
+        let job = self.job_in(id, ObservedState::Running)?;
+        if job.seen.configuring {
+            return error(codes::TRANSITION, "Job is in transition state");
+        }
+        job.seen.state = ObservedState::Suspended;
+        job.used += (now - job.since).max(0);
+        job.seen.last_launch = 0;
+        job.seen.end_time = 0;
+        if indefinitely {
+            job.seen.priority = 0;
+        }
+        let run = job.run;
+        self.stop(run, true);
+        Ok(())
+    }
+
+    /// Lets a suspended job run on, with the memory that Slurm counts for it, or without.
+    pub(super) fn resume(&mut self, id: u32) -> Answer {
+        let now = self.clock_seconds();
+        let job = self.job_in(id, ObservedState::Suspended)?;
+        job.seen.state = ObservedState::Running;
+        job.since = now;
+        job.seen.last_launch = now;
+        job.seen.end_time = job.limit.map_or(0, |limit| now + limit - job.used);
+        if job.seen.priority == 0 {
+            job.seen.priority = job.usual_priority;
+        }
+        let run = job.run;
+        self.stop(run, false);
+        Ok(())
+    }
+
+    fn stop(&mut self, run: u64, stops: bool) {
+        let latency = self.settings.latency(self.settings.message, [4, run, 0]);
+        self.after(latency, Event::Stopped(run, stops));
+        self.updated();
+    }
+
+    pub(super) fn release(&mut self, id: u32) -> Answer<Vec<u64>> {
+        let job = self.job_in(id, ObservedState::Suspended)?;
+        let released = job.seen.places.iter().map(|place| place.memory).collect();
+        for place in &mut job.seen.places {
+            place.memory = 0;
+        }
+        self.updated();
+        Ok(released)
+    }
+
+    pub(super) fn claim(&mut self, id: u32, memory: &[u64]) -> Answer {
+        let holds = self.slurmctld.jobs.get(&id).filter(|job| job.has_nodes());
+        let Some(job) = holds else {
+            return error(codes::INVALID_JOB, "Invalid job id specified");
+        };
+        if job.seen.places.len() != memory.len() || job.seen.is_counted() {
+            return error(codes::INVALID, "Invalid argument");
+        }
+        let mut wanted = job.seen.places.iter().zip(memory);
+        if !wanted.all(|(place, amount)| self.fits(place.node, *amount)) {
+            return error(codes::NODES_BUSY, "Requested nodes are busy");
+        }
+        let entry = self.slurmctld.jobs.get_mut(&id);
+        let places = entry.into_iter().flat_map(|job| &mut job.seen.places);
+        for (place, amount) in places.zip(memory) {
+            place.memory = *amount;
+        }
+        self.updated();
+        Ok(())
+    }
+
+    pub(super) fn warn(&mut self, id: u32) -> Answer {
+        let job = self.job_in(id, ObservedState::Running)?;
+        if !job.warned {
+            job.warned = true;
+            let run = job.run;
+            let latency = self.settings.latency(self.settings.message, [5, run, 0]);
+            self.after(latency, Event::Warned(run));
+        }
+        Ok(())
+    }
+
+    /// Ends a running or suspended job and queues it again, also one that has ended since it was warned.
+    pub(super) fn requeue(&mut self, id: u32) -> Answer {
+        let Some(job) = self.slurmctld.jobs.get_mut(&id) else {
+            return error(codes::INVALID_JOB, "Invalid job id specified");
+        };
+        let ended = job.seen.state == ObservedState::Ended && job.warned;
+        if !(job.has_nodes() || ended) || !job.seen.batch || !job.seen.requeue {
+            return error(codes::DISABLED, "Requested operation is presently disabled");
+        }
+        if job.seen.configuring {
+            return error(codes::TRANSITION, "Job is in transition state");
+        }
+        self.end_run(id, None);
+        Ok(())
+    }
+
+    pub(super) fn cancel(&mut self, id: u32) -> Answer {
+        match self.slurmctld.jobs.get(&id) {
+            Some(job) if job.outcome.is_none() => {
+                self.end_run(id, Some(Outcome::Cancelled));
+                Ok(())
+            }
+            _ => error(codes::INVALID_JOB, "Invalid job id specified"),
+        }
+    }
+
+    pub(super) fn abort_left_behind(&mut self, id: u32, name: &str) -> Answer {
+        self.job_in(id, ObservedState::Pending)?;
+        let node = self
+            .machines
+            .iter()
+            .position(|machine| machine.name == name);
+        let Some(node) = node.and_then(|node| u32::try_from(node).ok()) else {
+            return error(codes::INVALID, "Invalid node name specified");
+        };
+        let runs = self.machines[node as usize].runs.iter().copied();
+        let former: Vec<u64> = runs
+            .filter(|run| self.runs.get(run).is_some_and(|run| run.job == id))
+            .collect();
+        for run in former {
+            self.signal_end_on(run, node);
+            if let Some(run) = self.runs.get_mut(&run) {
+                run.ends = true;
+            }
+        }
+        self.rate(&[node]);
+        Ok(())
+    }
+
+    pub(super) fn clear_begin(&mut self, id: u32) -> Answer {
+        let job = self.job_in(id, ObservedState::Pending)?;
+        if job.seen.completing || job.seen.steps_alive {
+            return error(codes::AGAIN, "Resource temporarily unavailable");
+        }
+        job.begin = 0;
+        self.updated();
+        Ok(())
+    }
+
+    pub(super) fn extend(&mut self, id: u32, seconds: u32) -> Answer {
+        let seconds = i64::from(seconds) / 60 * 60;
+        let job = self.slurmctld.jobs.get_mut(&id);
+        let Some(limit) = job.and_then(|job| {
+            job.seen.end_time += seconds;
+            job.limit.as_mut()
+        }) else {
+            return error(codes::INVALID, "Invalid argument");
+        };
+        *limit += seconds;
+        self.updated();
+        Ok(())
+    }
+
+    pub(super) fn outcome(&self, id: u32, submit_time: i64) -> Outcome {
+        let job = self.slurmctld.jobs.get(&id);
+        let known = job.filter(|job| job.seen.submit_time == submit_time);
+        known.and_then(|job| job.outcome).unwrap_or(Outcome::Other)
+    }
+
+    /// Whether one of the calls that are to fail is this one.
+    pub(super) fn fails(&mut self) -> Answer {
+        if self.refuse.0 == 0 {
+            return Ok(());
+        }
+        self.refuse.0 -= 1;
+        error(self.refuse.1, "refused by the model")
+    }
+}

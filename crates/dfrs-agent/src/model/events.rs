@@ -1,0 +1,64 @@
+//! What is going to happen in the model, in the order of its times.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::Time;
+
+/// One thing that happens by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The prolog is over: the processes of this run begin.
+    Launched(u64),
+    /// Slurm's signals to stop, or to go on, reach the processes of this run.
+    Stopped(u64, bool),
+    /// This run has done its work, if its rate has not changed since.
+    Finished(u64, u64),
+    /// slurmctld hears that this run is over.
+    Reported(u64),
+    /// The last process of this run on this node is gone.
+    Gone(u64, u32),
+    /// A warning signal reaches this run.
+    Warned(u64),
+    /// Orders reach this node.
+    Orders(u32, u64),
+    /// A node that was not reached is tried again, and one that was hears all again.
+    SendAgain(u32),
+    /// The time to live of this node's orders may be over.
+    Expires(u32),
+    /// slurmctld saves its state.
+    Save,
+    /// slurmctld looks at its nodes and at time limits.
+    Ping,
+    /// Slurm's own backfill makes a pass.
+    Backfill,
+    /// A user submits again what a slurmctld that was killed has forgotten.
+    SubmitAgain(u32),
+    /// A machine that was switched off is there again.
+    Booted(u32),
+}
+
+/// Events by time; those of one time in the order in which they were added.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    events: BTreeMap<(Time, u64), Event>,
+    added: u64,
+}
+
+impl Queue {
+    pub(super) fn add(&mut self, at: Time, event: Event) {
+        self.events.insert((at, self.added), event);
+        self.added += 1;
+    }
+
+    pub(super) fn next(&self) -> Option<Time> {
+        self.events.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    pub(super) fn take(&mut self, until: Time) -> Option<(Time, Event)> {
+        let entry = self.events.first_entry()?;
+        (entry.key().0 <= until).then(|| {
+            let ((at, _), event) = entry.remove_entry();
+            (at, event)
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! What happens to jobs' records when something happens on the nodes, and the other way round.
+
+use dfrs_proto::journal::Outcome;
+
+use super::events::Event;
+use super::program::{Fate, Submission};
+use super::slurmctld::JobEntry;
+use super::whole::{Model, SECOND};
+use crate::observation::{ObservedJob, ObservedState};
+
+impl Model {
+    /// A user submits a job, or an array.
+    pub fn submit(&mut self, submission: &Submission) {
+        for index in 0..submission.array.max(1) {
+            let mut one = submission.clone();
+            one.label += index;
+            one.array = 1;
+            let label = one.label;
+            self.programs
+                .insert(label, super::program::Program::new(one));
+        }
+        if self.serves {
+            self.queue_up(submission.label, submission.array);
+        } else {
+            for index in 0..submission.array.max(1) {
+                self.after(
+                    dfrs_core::Span(5 * SECOND),
+                    Event::SubmitAgain(submission.label + index),
+                );
+            }
+        }
+    }
+
+    /// Slurm takes a submission into its queue.
+    pub(super) fn queue_up(&mut self, label: u32, array: u32) {
+        let Some(program) = self.programs.get(&label) else {
+            return;
+        };
+        let submission = program.submission.clone();
+        let id = self.new_id();
+        let now = self.clock_seconds();
+        let seen = ObservedJob {
+            id,
+            submit_time: now,
+            state: ObservedState::Pending,
+            array: if array > 1 { id } else { 0 },
+            array_master: array > 1,
+            eligible: self.nodes_of_partition(&submission.job.partition),
+            ..submission.job.clone()
+        };
+        let entry = JobEntry {
+            usual_priority: seen.priority,
+            seen,
+            label,
+            more_tasks: (label + 1..label + array.max(1)).collect(),
+            user: submission.user,
+            owner: submission.owner,
+            begin: if submission.begin > 0 {
+                now + submission.begin
+            } else {
+                0
+            },
+            limit: submission.limit.map(|minutes| minutes * 60),
+            used: 0,
+            since: 0,
+            warned: false,
+            run: 0,
+            requeues: false,
+            freed: 0,
+            outcome: None,
+        };
+        for task in label..label + array.max(1) {
+            if let Some(program) = self.programs.get_mut(&task) {
+                program.id = id;
+            }
+        }
+        self.slurmctld.jobs.insert(id, entry);
+        self.updated();
+    }
+
+    pub(super) fn new_id(&mut self) -> u32 {
+        let id = self.slurmctld.next_id;
+        self.slurmctld.next_id += 1;
+        id
+    }
+
+    pub(super) fn submit_again(&mut self, label: u32) {
+        let open = self
+            .programs
+            .get(&label)
+            .is_some_and(|program| program.fate == Fate::Open);
+        let known = self.slurmctld.jobs.values().any(|job| {
+            job.outcome.is_none() && (job.label == label || job.more_tasks.contains(&label))
+        });
+        if !self.serves {
+            self.after(dfrs_core::Span(5 * SECOND), Event::SubmitAgain(label));
+        } else if open && !known {
+            self.queue_up(label, 1);
+        }
+    }
+
+    /// The nodes of a partition, if there are other nodes than those.
+    pub(super) fn nodes_of_partition(&self, partition: &str) -> Option<Vec<u32>> {
+        let nodes = self.slurmctld.nodes.iter();
+        let all = nodes.clone().all(|node| node.partition == partition);
+        let here = nodes.filter(|node| node.partition == partition && !node.left);
+        (!all).then(|| here.map(|node| node.seen.index).collect())
+    }
+
+    /// The last process of a run is gone on a node.
+    pub(super) fn gone(&mut self, id: u64, node: u32) {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        run.alive.remove(&node);
+        let (job, last) = (run.job, run.alive.is_empty());
+        let machine = &mut self.machines[node as usize];
+        machine.runs.remove(&id);
+        machine.frozen.remove(&job);
+        self.freeze(node);
+        self.rate(&[node]);
+        self.epilog(job, id);
+        if last {
+            self.runs.remove(&id);
+        }
+    }
+
+    /// slurmctld hears that nothing of a run is left on the nodes that it waits for.
+    pub(super) fn epilog(&mut self, job: u32, id: u64) {
+        let waits_for = self.runs.get(&id).is_some_and(|run| {
+            let down = |node: &u32| self.slurmctld.nodes[*node as usize].down;
+            run.alive.iter().any(|node| !down(node))
+        });
+        let now = self.clock_seconds();
+        let delay = self.settings.requeue_delay.0 / SECOND;
+        let serves = self.serves;
+        let Some(entry) = self.slurmctld.jobs.get_mut(&job) else {
+            return;
+        };
+        if !serves || entry.run != id || !entry.seen.completing || waits_for {
+            return;
+        }
+        entry.seen.completing = false;
+        entry.seen.places.clear();
+        entry.run = 0;
+        entry.freed = now;
+        if entry.requeues {
+            entry.requeues = false;
+            entry.begin = now + delay;
+            entry.seen.submit_time = now.max(entry.seen.submit_time);
+        }
+        self.updated();
+    }
+
+    /// slurmctld ends a job's run: its processes get the signal to end, its memory is free in Slurm's
+    /// accounting at once.
+    pub(super) fn end_run(&mut self, job: u32, outcome: Option<Outcome>) {
+        let Some(entry) = self.slurmctld.jobs.get_mut(&job) else {
+            return;
+        };
+        entry.seen.state = match outcome {
+            Some(_) => ObservedState::Ended,
+            None => ObservedState::Pending,
+        };
+        entry.outcome = outcome;
+        entry.seen.configuring = false;
+        entry.seen.completing = entry.run != 0;
+        entry.seen.last_launch = 0;
+        entry.seen.end_time = 0;
+        if outcome.is_none() {
+            entry.requeues = true;
+            entry.seen.restarts += 1;
+            entry.warned = false;
+        }
+        let (run, label) = (entry.run, entry.label);
+        if let Some(outcome) = outcome {
+            self.settle_fate(label, outcome);
+        }
+        if run == 0 {
+            let entry = self.slurmctld.jobs.get_mut(&job);
+            entry
+                .into_iter()
+                .for_each(|entry| entry.seen.places.clear());
+        }
+        self.signal_end(run);
+        self.epilog(job, run);
+        self.updated();
+    }
+
+    fn settle_fate(&mut self, label: u32, outcome: Outcome) {
+        let now = self.now.0;
+        let Some(program) = self.programs.get_mut(&label) else {
+            return;
+        };
+        if program.fate == Fate::Open {
+            program.fate = match outcome {
+                Outcome::Completed => Fate::Finished,
+                Outcome::Cancelled => Fate::Cancelled,
+                _ => Fate::Failed,
+            };
+            program.over_at = Some(now);
+        }
+    }
+
+    /// The processes of a run are told to end, on all nodes that can be reached.
+    pub(super) fn signal_end(&mut self, id: u64) {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        run.ends = true;
+        let nodes: Vec<u32> = run.alive.iter().copied().collect();
+        for node in &nodes {
+            self.signal_end_on(id, *node);
+        }
+        self.rate(&nodes);
+    }
+
+    pub(super) fn signal_end_on(&mut self, id: u64, node: u32) {
+        if self.machines[node as usize].is_reachable() {
+            let usual = dfrs_core::Span(self.settings.message.0 + self.settings.kill.0);
+            let after = self.settings.latency(usual, [1, id, u64::from(node)]);
+            self.after(after, Event::Gone(id, node));
+        }
+    }
+}

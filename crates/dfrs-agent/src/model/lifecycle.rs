@@ -1,0 +1,270 @@
+//! What happens to the processes of jobs by itself: launch, stop, end; and what slurmctld makes of its
+//! nodes' answers and of time limits.
+
+use dfrs_core::Span;
+use dfrs_proto::journal::Outcome;
+
+use super::events::Event;
+use super::program::Fate;
+use super::whole::{Model, SECOND};
+use crate::observation::ObservedState;
+
+impl Model {
+    pub(super) fn launched(&mut self, id: u64) {
+        let now = self.clock_seconds();
+        if self.launch_fails(id) {
+            return;
+        }
+        let Some(run) = self.runs.get_mut(&id).filter(|run| !run.ends) else {
+            return;
+        };
+        run.began = true;
+        run.counted = self.now;
+        let (job, label) = (run.job, run.label);
+        let nodes: Vec<u32> = run.parts.iter().map(|part| part.0).collect();
+        if let Some(program) = self.programs.get_mut(&label) {
+            program.launches += 1;
+            program.first_launch.get_or_insert(self.now.0);
+        }
+        for node in &nodes {
+            self.freeze(*node);
+        }
+        self.rate(&nodes);
+        if let Some(entry) = self.slurmctld.jobs.get_mut(&job)
+            && entry.run == id
+            && self.serves
+        {
+            entry.seen.configuring = false;
+            entry.seen.last_launch = now;
+            self.updated();
+        }
+    }
+
+    /// A node that does not answer is tried again. One that still has processes of the same job is
+    /// drained, and the job is queued again ("Duplicate jobid").
+    fn launch_fails(&mut self, id: u64) -> bool {
+        let Some(run) = self.runs.get(&id) else {
+            return true;
+        };
+        let (job, alive) = (run.job, run.alive.clone());
+        let machine = |node: &u32| &self.machines[*node as usize];
+        if !alive.iter().all(|node| machine(node).is_reachable()) || !self.serves {
+            self.after(Span(2 * SECOND), Event::Launched(id));
+            return true;
+        }
+        let has_other = |node: &&u32| {
+            let here = machine(node).runs.iter().filter(|other| **other != id);
+            here.filter_map(|other| self.runs.get(other))
+                .any(|other| other.job == job)
+        };
+        let Some(node) = alive.iter().find(has_other).copied() else {
+            return false;
+        };
+        self.note(format!("duplicate {job}"));
+        self.slurmctld.nodes[node as usize].drained = true;
+        let known = self
+            .slurmctld
+            .jobs
+            .get(&job)
+            .is_some_and(|entry| entry.run == id);
+        if known {
+            self.lose(job);
+        }
+        true
+    }
+
+    pub(super) fn stopped(&mut self, id: u64, stops: bool) {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        run.stopped = stops;
+        let nodes: Vec<u32> = run.alive.iter().copied().collect();
+        self.rate(&nodes);
+    }
+
+    pub(super) fn warned(&mut self, id: u64) {
+        let Some(label) = self.runs.get(&id).map(|run| run.label) else {
+            return;
+        };
+        let checkpoints = self
+            .programs
+            .get(&label)
+            .is_some_and(|program| program.submission.checkpoints());
+        if checkpoints {
+            let done = self.work_done(id);
+            if let Some(program) = self.programs.get_mut(&label) {
+                program.kept = program.kept.max(done);
+            }
+        }
+    }
+
+    pub(super) fn finished(&mut self, id: u64, version: u64) {
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        if run.version != version || run.ends {
+            return;
+        }
+        run.ends = true;
+        let (job, label) = (run.job, run.label);
+        let nodes: Vec<u32> = run.alive.iter().copied().collect();
+        if let Some(program) = self.programs.get_mut(&label)
+            && program.fate == Fate::Open
+        {
+            program.fate = Fate::Finished;
+            program.over_at = Some(self.now.0);
+        }
+        self.note(format!("finished {job}"));
+        self.rate(&nodes);
+        let after = self.settings.latency(self.settings.message, [2, id, 0]);
+        self.after(after, Event::Reported(id));
+    }
+
+    /// slurmstepd tries again until slurmctld answers.
+    pub(super) fn reported(&mut self, id: u64) {
+        let Some(run) = self.runs.get(&id) else {
+            return;
+        };
+        let (job, nodes) = (run.job, run.alive.clone());
+        let reachable = nodes
+            .iter()
+            .all(|node| self.machines[*node as usize].answers);
+        if !self.serves || !reachable {
+            self.after(Span(2 * SECOND), Event::Reported(id));
+            return;
+        }
+        let entry = self.slurmctld.jobs.get(&job);
+        if entry.is_some_and(|entry| entry.run == id && entry.has_nodes()) {
+            self.end_run(job, Some(Outcome::Completed));
+        } else {
+            self.signal_end(id);
+        }
+    }
+
+    /// slurmctld ends jobs over their time limit.
+    pub(super) fn look_at_limits(&mut self) {
+        let now = self.clock_seconds();
+        let running = self
+            .slurmctld
+            .jobs
+            .values()
+            .filter(|job| job.seen.state == ObservedState::Running && job.seen.end_time > 0);
+        let over: Vec<u32> = running
+            .filter(|job| job.seen.end_time <= now)
+            .map(|job| job.seen.id)
+            .collect();
+        for id in over {
+            self.note(format!("limit {id}"));
+            self.end_run(id, Some(Outcome::Failed));
+        }
+        // MinJobAge.
+        self.slurmctld
+            .jobs
+            .retain(|_, job| job.outcome.is_none() || job.seen.completing || now - job.freed < 300);
+    }
+
+    /// slurmctld asks its nodes: those that do not answer go down, the others say what they run.
+    pub(super) fn look_at_nodes(&mut self) {
+        let now = self.now.0;
+        for node in 0..self.machines.len() {
+            let index = u32::try_from(node).unwrap_or(u32::MAX);
+            if self.machines[node].is_reachable() {
+                self.slurmctld.nodes[node].unheard_since = None;
+                self.register(index);
+                continue;
+            }
+            let entry = &mut self.slurmctld.nodes[node];
+            let since = *entry.unheard_since.get_or_insert(now);
+            if now - since >= self.settings.node_timeout.0 && !entry.down {
+                self.set_down(index);
+            }
+        }
+    }
+
+    /// A node goes down: its jobs are queued again, or have failed.
+    pub(super) fn set_down(&mut self, node: u32) {
+        self.slurmctld.nodes[node as usize].down = true;
+        self.updated();
+        let here = self.slurmctld.jobs.values().filter(|job| {
+            job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
+        });
+        let jobs: Vec<(u32, u64, bool)> = here
+            .map(|job| (job.seen.id, job.run, job.has_nodes()))
+            .collect();
+        for (id, run, had_nodes) in jobs {
+            if had_nodes {
+                self.lose(id);
+            } else {
+                self.epilog(id, run);
+            }
+        }
+    }
+
+    /// A job lost a node.
+    fn lose(&mut self, id: u32) {
+        let again = self
+            .slurmctld
+            .jobs
+            .get(&id)
+            .is_some_and(|job| job.seen.requeue && job.seen.batch);
+        self.note(format!("lost {id}"));
+        if let Some(program) = self.program_of(id) {
+            program.forgotten = true;
+        }
+        self.end_run(id, (!again).then_some(Outcome::Failed));
+    }
+
+    pub(super) fn program_of(&mut self, id: u32) -> Option<&mut super::Program> {
+        let label = self.slurmctld.jobs.get(&id)?.label;
+        self.programs.get_mut(&label)
+    }
+
+    /// A node says what it runs (`validate_jobs_on_node()`): what should not be there is ended, what
+    /// should be there and is not was lost.
+    fn register(&mut self, node: u32) {
+        let entry = &mut self.slurmctld.nodes[node as usize];
+        if entry.down && !entry.set_down {
+            entry.down = false;
+            self.updated();
+        }
+        let machine = &self.machines[node as usize];
+        let here: Vec<u64> = machine.runs.iter().copied().collect();
+        for id in &here {
+            let Some(run) = self.runs.get(id) else {
+                continue;
+            };
+            let wanted = self
+                .slurmctld
+                .jobs
+                .get(&run.job)
+                .is_some_and(|job| job.run == *id && job.has_nodes());
+            if !wanted {
+                self.strays(*id, node);
+            }
+        }
+        let missing: Vec<(u32, u64, bool)> = self
+            .slurmctld
+            .jobs
+            .values()
+            .filter(|job| job.may_have_processes() && !job.seen.configuring)
+            .filter(|job| job.seen.places.iter().any(|place| place.node == node))
+            .filter(|job| !here.contains(&job.run))
+            .map(|job| (job.seen.id, job.run, job.has_nodes()))
+            .collect();
+        for (id, run, had_nodes) in missing {
+            if had_nodes {
+                self.lose(id);
+            } else {
+                self.epilog(id, run);
+            }
+        }
+    }
+
+    fn strays(&mut self, id: u64, node: u32) {
+        if let Some(run) = self.runs.get_mut(&id) {
+            run.ends = true;
+        }
+        self.signal_end_on(id, node);
+        self.rate(&[node]);
+    }
+}

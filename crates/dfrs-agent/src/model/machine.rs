@@ -1,0 +1,123 @@
+//! The truth about a node: what runs there, and what its dfrsd does to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::Time;
+use dfrs_proto::message::{JobState, NodeState};
+
+/// A job that dfrsd has frozen.
+#[derive(Clone, Debug)]
+pub(super) struct Frozen {
+    pub(super) since: Time,
+    /// MiB that it held then.
+    pub(super) memory: u64,
+}
+
+/// A node as it is.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    pub(super) name: String,
+    pub(super) cpus: u32,
+    /// It is switched on.
+    pub(super) on: bool,
+    /// slurmd and dfrsd can be reached.
+    pub(super) answers: bool,
+    /// dfrsd runs.
+    pub(super) has_dfrsd: bool,
+    /// The newest orders that dfrsd has got: by job.
+    pub(super) orders: BTreeMap<u32, JobState>,
+    pub(super) generation: u64,
+    pub(super) heard: Time,
+    /// Nobody was heard for the time to live.
+    pub(super) expired: bool,
+    /// Jobs that dfrsd keeps frozen.
+    pub(super) frozen: BTreeMap<u32, Frozen>,
+    /// Runs that have processes here.
+    pub(super) runs: BTreeSet<u64>,
+}
+
+impl Machine {
+    pub(super) fn new(name: String, cpus: u32) -> Self {
+        Self {
+            name,
+            cpus,
+            on: true,
+            answers: true,
+            has_dfrsd: true,
+            orders: BTreeMap::new(),
+            generation: 0,
+            heard: Time(0),
+            expired: false,
+            frozen: BTreeMap::new(),
+            runs: BTreeSet::new(),
+        }
+    }
+
+    /// Whether slurmd can be reached.
+    pub(super) fn is_reachable(&self) -> bool {
+        self.on && self.answers
+    }
+
+    /// Whether dfrsd can be reached.
+    pub(super) fn takes_orders(&self) -> bool {
+        self.is_reachable() && self.has_dfrsd
+    }
+
+    /// Cores that the job's cap leaves it; `None`: no cap.
+    pub(super) fn cap(&self, job: u32) -> Option<f64> {
+        let order = self.orders.get(&job).filter(|_| !self.expired)?;
+        Some(order.share.fraction() * f64::from(self.cpus))
+    }
+
+    /// Jobs that the orders want frozen.
+    pub(super) fn to_freeze(&self) -> BTreeSet<u32> {
+        let orders = self.orders.values().filter(|order| order.frozen);
+        orders.map(|order| order.id).collect()
+    }
+
+    /// Takes orders, unless newer ones came first.
+    pub(super) fn take(&mut self, state: &NodeState, generation: u64, now: Time) -> bool {
+        if generation < self.generation {
+            return false;
+        }
+        self.generation = generation;
+        self.heard = now;
+        self.expired = false;
+        self.orders = state.jobs.iter().map(|job| (job.id, *job)).collect();
+        true
+    }
+
+    /// Everything that ran here is gone.
+    pub(super) fn switch_off(&mut self) {
+        self.on = false;
+        self.runs.clear();
+        self.frozen.clear();
+        self.orders.clear();
+    }
+}
+
+/// How much of the frozen jobs' memory is in swap now: MiB by job. They are moved there one after the
+/// other, as fast as the swap takes them and as far as it reaches.
+pub(super) fn swapped(
+    frozen: &BTreeMap<u32, Frozen>,
+    swap: u64,
+    speed: u64,
+    now: Time,
+) -> BTreeMap<u32, u64> {
+    let mut order: Vec<(&u32, &Frozen)> = frozen.iter().collect();
+    order.sort_by_key(|(job, frozen)| (frozen.since, **job));
+    let mut left = swap;
+    let mut free_at = 0;
+    let mut amounts = BTreeMap::new();
+    for (job, frozen) in order {
+        let begins = frozen.since.0.max(free_at);
+        let elapsed = u64::try_from((now.0 - begins).max(0)).unwrap_or(0);
+        let moved = elapsed.saturating_mul(speed) / 1_000_000;
+        let moved = moved.min(frozen.memory).min(left);
+        let takes = frozen.memory.saturating_mul(1_000_000) / speed.max(1);
+        free_at = begins.saturating_add(i64::try_from(takes).unwrap_or(i64::MAX));
+        left -= frozen.memory.min(left);
+        amounts.insert(*job, moved);
+    }
+    amounts
+}

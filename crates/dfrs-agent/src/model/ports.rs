@@ -1,0 +1,188 @@
+//! The model behind the agent's ports.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use dfrs_proto::journal::Outcome;
+use dfrs_proto::message::NodeState;
+
+use super::slurmctld::JobEntry;
+use super::whole::Model;
+use crate::daemons::{Daemons, NodeFacts};
+use crate::observation::{Observation, ObservedNode, Place, Seen};
+use crate::slurm::{Level, Slurm, SlurmError};
+use crate::state::{State, Store};
+
+/// A model that several ports reach.
+pub type Shared = Rc<RefCell<Model>>;
+
+/// slurmctld, as an agent for these partitions sees it.
+pub struct SlurmPort {
+    model: Shared,
+    partitions: Vec<String>,
+}
+
+impl SlurmPort {
+    /// For these partitions.
+    #[must_use]
+    pub fn new(model: &Shared, partitions: Vec<String>) -> Self {
+        Self {
+            model: Rc::clone(model),
+            partitions,
+        }
+    }
+
+    /// Does it, unless it is to be refused, and writes down that it was done.
+    fn call<T>(
+        &mut self,
+        what: &str,
+        job: u32,
+        act: impl FnOnce(&mut Model) -> Result<T, SlurmError>,
+    ) -> Result<T, SlurmError> {
+        let mut model = self.model.borrow_mut();
+        model.fails()?;
+        let done = act(&mut model)?;
+        model.note(format!("{what} {job}"));
+        Ok(done)
+    }
+}
+
+impl Slurm for SlurmPort {
+    fn layout_problem(&mut self) -> Option<String> {
+        None
+    }
+    fn is_primary(&mut self) -> bool {
+        self.model.borrow().serves
+    }
+    fn last_update(&self) -> i64 {
+        self.model.borrow().updates
+    }
+    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
+        Ok(self.model.borrow().show(&self.partitions, seen))
+    }
+    fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome {
+        self.model.borrow().outcome(job, submit_time)
+    }
+    fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
+        let model = self.model.borrow();
+        jobs.iter().map(|job| model.gate(*job)).collect()
+    }
+    fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
+        self.call("split", job, |model| model.split(job, most))
+    }
+    fn set_reasons(&mut self, _: &[(u32, String)]) {}
+    fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
+        self.call("start", job, |model| model.start(job, places))
+    }
+    fn suspend(&mut self, job: u32) -> Result<(), SlurmError> {
+        self.call("suspend", job, |model| model.suspend(job, false))
+    }
+    fn resume(&mut self, job: u32) -> Result<(), SlurmError> {
+        self.call("resume", job, |model| model.resume(job))
+    }
+    fn release_memory(&mut self, job: u32) -> Result<Vec<u64>, SlurmError> {
+        self.call("release", job, |model| model.release(job))
+    }
+    fn claim_memory(&mut self, job: u32, memory: &[u64]) -> Result<(), SlurmError> {
+        self.call("claim", job, |model| model.claim(job, memory))
+    }
+    fn warn(&mut self, job: u32) -> Result<(), SlurmError> {
+        self.call("warn", job, |model| model.warn(job))
+    }
+    fn requeue(&mut self, job: u32) -> Result<(), SlurmError> {
+        self.call("requeue", job, |model| model.requeue(job))
+    }
+    fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
+        self.call("abort", job, |model| model.abort_left_behind(job, node))
+    }
+    fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError> {
+        self.call("clear", job, |model| model.clear_begin(job))
+    }
+    fn hide_cores(&mut self) {}
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<(), SlurmError> {
+        self.call("extend", job, |model| model.extend(job, seconds))
+    }
+    fn count_cycle(&mut self, _: u32, _: u32, _: u32, _: u32) {}
+    fn hand_over_to_backfill(&mut self) {
+        self.model.borrow_mut().hide_from_backfill(Vec::new());
+    }
+    fn log(&self, level: Level, message: &str) {
+        if matches!(level, Level::Error | Level::Info) {
+            let line = (level, message.to_owned());
+            self.model.borrow_mut().lines.push(line);
+        }
+    }
+}
+
+/// The nodes' daemons.
+pub struct DaemonsPort(pub Shared);
+
+impl Daemons for DaemonsPort {
+    fn set(&mut self, orders: BTreeMap<String, NodeState>, parking: BTreeMap<u32, Vec<String>>) {
+        self.0.borrow_mut().set_orders(orders, parking);
+    }
+    fn facts(&self) -> NodeFacts {
+        self.0.borrow().facts()
+    }
+    fn stop(&mut self) {}
+}
+
+/// Where the state is kept.
+pub struct StorePort(pub Shared);
+
+impl Store for StorePort {
+    fn save(&mut self, state: &State) -> Result<(), String> {
+        let mut model = self.0.borrow_mut();
+        if model.disk_full {
+            return Err("dfrs_state: no space left on device".into());
+        }
+        model.kept.clone_from(state);
+        Ok(())
+    }
+}
+
+impl Model {
+    /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(jobs + nodes),
+    /// and copies only what changed.
+    fn show(&self, partitions: &[String], seen: &mut Observation) -> Seen {
+        let nodes = self.shown_nodes(partitions);
+        let mut different = Seen {
+            nodes: seen.nodes() != nodes,
+            ..Seen::default()
+        };
+        seen.set_nodes(nodes);
+        let is_shown = |job: &JobEntry| {
+            partitions.contains(&job.seen.partition)
+                && (job.outcome.is_none() || job.seen.completing)
+        };
+        let known = seen.jobs().map(|job| job.id);
+        let gone: Vec<u32> = known
+            .filter(|id| !self.slurmctld.jobs.get(id).is_some_and(is_shown))
+            .collect();
+        for id in &gone {
+            seen.remove(*id);
+        }
+        different.jobs.extend(gone);
+        for (id, job) in self.slurmctld.jobs.iter().filter(|(_, job)| is_shown(job)) {
+            if seen.job(*id) != Some(&job.seen) {
+                different.jobs.insert(*id);
+                seen.insert(job.seen.clone());
+            }
+        }
+        different
+    }
+
+    fn shown_nodes(&self, partitions: &[String]) -> Vec<ObservedNode> {
+        let allocated = self.slurmctld.allocated_everywhere();
+        let nodes = self.slurmctld.nodes.iter().zip(allocated);
+        let nodes = nodes.filter(|(node, _)| partitions.contains(&node.partition) && !node.left);
+        let shown = nodes.map(|(node, allocated_memory)| ObservedNode {
+            up: !node.down && !node.drained,
+            down: node.down,
+            allocated_memory,
+            ..node.seen.clone()
+        });
+        shown.collect()
+    }
+}

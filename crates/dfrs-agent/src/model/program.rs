@@ -1,0 +1,98 @@
+//! What users submit, and the truth about how far it got.
+
+use dfrs_core::Span;
+
+use crate::observation::ObservedJob;
+
+/// What became of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is not over.
+    Open,
+    /// It did all of its work.
+    Finished,
+    /// It was cancelled.
+    Cancelled,
+    /// It hit its time limit, or lost its node and may not be requeued.
+    Failed,
+}
+
+/// What a user submits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// Its name in the model: job ids are Slurm's to give, and are used again.
+    pub label: u32,
+    /// As Slurm shows it, with an id of 0.
+    pub job: ObservedJob,
+    /// Who submits it.
+    pub user: u32,
+    /// Its run time with all the CPU that it needs.
+    pub work: Span,
+    /// Its time limit, in minutes.
+    pub limit: Option<i64>,
+    /// Seconds from its submission before which it may not begin.
+    pub begin: i64,
+    /// `--exclusive=user`: no other user's jobs on its nodes.
+    pub owner: bool,
+    /// Tasks of the array, which have the labels from `label` on; 1: no array.
+    pub array: u32,
+}
+
+impl Submission {
+    /// A plain one.
+    #[must_use]
+    pub fn new(label: u32, job: ObservedJob, work: Span) -> Self {
+        Self {
+            label,
+            job,
+            user: 1000,
+            work,
+            limit: None,
+            begin: 0,
+            owner: false,
+            array: 1,
+        }
+    }
+
+    /// Whether it writes a checkpoint when it is warned, and begins there the next time.
+    #[must_use]
+    pub fn checkpoints(&self) -> bool {
+        self.job.comment.contains("dfrs:checkpoint")
+    }
+}
+
+/// A submission (of an array: one of its tasks) and how far it got.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What was submitted.
+    pub submission: Submission,
+    /// Slurm's id, since its last submission.
+    pub id: u32,
+    /// Work that its checkpoint holds.
+    pub kept: Span,
+    /// What became of it.
+    pub fate: Fate,
+    /// How often its processes were launched.
+    pub launches: u32,
+    /// slurmctld was killed and has forgotten something about it: Slurm may run it again.
+    pub forgotten: bool,
+    /// When it first began, and when it was over, by the model's own time (microseconds).
+    pub first_launch: Option<i64>,
+    /// See `first_launch`.
+    pub over_at: Option<i64>,
+}
+
+impl Program {
+    pub(super) fn new(submission: Submission) -> Self {
+        Self {
+            submission,
+            id: 0,
+            kept: Span(0),
+            fate: Fate::Open,
+            launches: 0,
+            forgotten: false,
+            first_launch: None,
+            over_at: None,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! How long things take in the model, and what its nodes have.
+
+use dfrs_core::Span;
+
+const SECOND: i64 = 1_000_000;
+const MILLISECOND: i64 = 1_000;
+
+/// Latencies and sizes. All latencies are those of a quiet machine; with `jitter`, each single one is
+/// between half and three times as long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// From a start to the end of the prolog: the job is CONFIGURING so long.
+    pub launch: Span,
+    /// From slurmctld to the processes on a node.
+    pub message: Span,
+    /// From slurmctld to dfrsd.
+    pub orders: Span,
+    /// From a fact on a node to slurmctld's knowing of it.
+    pub probe: Span,
+    /// From the end, or the termination signal, to the end of the epilog.
+    pub kill: Span,
+    /// Slurm's delay of a requeued job (`batch_requeue_fini()`: cred_expire + 1 s).
+    pub requeue_delay: Span,
+    /// Time between two saves of slurmctld's state (`SAVE_MAX_WAIT`, state_save.c).
+    pub save_interval: Span,
+    /// A node that does not answer for so long is DOWN (`SlurmdTimeout`).
+    pub node_timeout: Span,
+    /// How long slurmd remembers a job's batch script after its end: its next one is a second copy.
+    pub time_to_live: Span,
+    /// MiB of swap of each node.
+    pub swap: u64,
+    /// MiB a second that a node can move to swap.
+    pub swap_speed: u64,
+    /// Jobs that one user may have running (a limit such as QOS have); `None`: any number.
+    pub user_limit: Option<u32>,
+    /// Latencies differ from job to job and from message to message, as this number says; `None`: not
+    /// at all.
+    pub jitter: Option<u64>,
+}
+
+impl Default for Settings {
+    /// The mini-Slurm's, about.
+    fn default() -> Self {
+        Self {
+            launch: Span(300 * MILLISECOND),
+            message: Span(50 * MILLISECOND),
+            orders: Span(100 * MILLISECOND),
+            probe: Span(500 * MILLISECOND),
+            kill: Span(300 * MILLISECOND),
+            requeue_delay: Span(121 * SECOND),
+            save_interval: Span(5 * SECOND),
+            node_timeout: Span(30 * SECOND),
+            time_to_live: Span(60 * SECOND),
+            swap: 10_000,
+            swap_speed: 500,
+            user_limit: None,
+            jitter: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The latency `usual` of one thing, which `about` names.
+    pub(super) fn latency(&self, usual: Span, about: [u64; 3]) -> Span {
+        let Some(seed) = self.jitter else {
+            return usual;
+        };
+        let drawn = about.iter().fold(seed, |state, part| mix(state ^ part));
+        // Most are near to the usual one, some are much longer.
+        let thousandths = match drawn % 8 {
+            7 => 1000 + (drawn >> 8) % 2000,
+            _ => 500 + (drawn >> 8) % 1000,
+        };
+        Span(
+            usual
+                .0
+                .saturating_mul(i64::try_from(thousandths).unwrap_or(1000))
+                / 1000,
+        )
+    }
+}
+
+/// One step of splitmix64: all bits of the result depend on all bits of `state`.
+#[must_use]
+pub(crate) fn mix(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

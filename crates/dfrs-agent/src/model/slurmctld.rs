@@ -1,0 +1,125 @@
+//! What slurmctld knows: the part of the model that is forgotten when it is killed.
+
+use std::collections::BTreeMap;
+
+use dfrs_proto::journal::Outcome;
+
+use crate::observation::{ObservedJob, ObservedNode, ObservedState};
+
+/// A job's record.
+#[derive(Clone, Debug)]
+pub struct JobEntry {
+    /// What a snapshot shows of it.
+    pub seen: ObservedJob,
+    /// The submission that it is of; of an array's pending record: its first open task.
+    pub label: u32,
+    /// Of an array's pending record: tasks beside the first that have no record yet.
+    pub more_tasks: Vec<u32>,
+    /// Who submitted it.
+    pub user: u32,
+    /// No other user's jobs on its nodes.
+    pub owner: bool,
+    /// UNIX seconds before which it does not begin.
+    pub begin: i64,
+    /// Its priority when nobody holds it.
+    pub usual_priority: u32,
+    /// Time limit, in seconds.
+    pub limit: Option<i64>,
+    /// Seconds of its limit that were used before the last suspension or the last start.
+    pub used: i64,
+    /// UNIX seconds since which it runs without interruption.
+    pub since: i64,
+    /// Its warning signal was sent in this run.
+    pub warned: bool,
+    /// Its processes on the nodes; 0: none.
+    pub run: u64,
+    /// It was ended to be queued again: what its last process's end leads to.
+    pub requeues: bool,
+    /// UNIX seconds at which its last run was over.
+    pub freed: i64,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+}
+
+impl JobEntry {
+    /// Whether it holds nodes.
+    #[must_use]
+    pub fn has_nodes(&self) -> bool {
+        matches!(
+            self.seen.state,
+            ObservedState::Running | ObservedState::Suspended
+        )
+    }
+
+    /// Whether its processes may be there: it has nodes, or its former ones are ending.
+    #[must_use]
+    pub fn may_have_processes(&self) -> bool {
+        self.has_nodes() || self.seen.completing
+    }
+}
+
+/// A node's record.
+#[derive(Clone, Debug)]
+pub struct NodeEntry {
+    /// What a snapshot shows of it; its memory is counted when it is taken.
+    pub seen: ObservedNode,
+    /// An administrator wants no new work there.
+    pub drained: bool,
+    /// It does not answer, or an administrator says so.
+    pub down: bool,
+    /// Down because an administrator says so: it does not come back by itself.
+    pub set_down: bool,
+    /// Its partition.
+    pub partition: String,
+    /// It was taken out of its partition.
+    pub left: bool,
+    /// The job whose nodes refuse other users' jobs, if there is one.
+    pub unheard_since: Option<i64>,
+}
+
+/// Everything that slurmctld saves.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slurmctld {
+    pub(super) jobs: BTreeMap<u32, JobEntry>,
+    pub(super) nodes: Vec<NodeEntry>,
+    pub(super) next_id: u32,
+}
+
+impl Slurmctld {
+    /// MiB that Slurm counts as used on a node.
+    pub(super) fn allocated(&self, node: u32) -> u64 {
+        let jobs = self.jobs.values().filter(|job| job.has_nodes());
+        jobs.flat_map(|job| &job.seen.places)
+            .filter(|place| place.node == node)
+            .map(|place| place.memory)
+            .sum()
+    }
+
+    /// MiB that Slurm counts as used, by node. O(nodes + places).
+    pub(super) fn allocated_everywhere(&self) -> Vec<u64> {
+        let mut allocated = vec![0; self.nodes.len()];
+        for job in self.jobs.values().filter(|job| job.has_nodes()) {
+            for place in &job.seen.places {
+                if let Some(sum) = allocated.get_mut(place.node as usize) {
+                    *sum += place.memory;
+                }
+            }
+        }
+        allocated
+    }
+
+    /// Whether another user has a node for himself there, or this job would and others are there.
+    pub(super) fn owned_by_another(&self, node: u32, user: u32, owner: bool) -> bool {
+        let here = self.jobs.values().filter(|job| {
+            job.has_nodes() && job.seen.places.iter().any(|place| place.node == node)
+        });
+        let mut others = here.filter(|job| job.user != user);
+        others.any(|job| job.owner || owner)
+    }
+
+    pub(super) fn running_of(&self, user: u32) -> usize {
+        let jobs = self.jobs.values();
+        jobs.filter(|job| job.user == user && job.has_nodes())
+            .count()
+    }
+}

@@ -1,0 +1,255 @@
+//! The model of a cluster: slurmctld, its nodes, and what runs on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Span, Time};
+use dfrs_proto::message::NodeState;
+
+use super::events::{Event, Queue};
+use super::machine::Machine;
+use super::program::{Fate, Program};
+use super::settings::Settings;
+use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
+use super::work::Run;
+use crate::observation::ObservedNode;
+use crate::slurm::Level;
+use crate::state::State;
+
+pub(super) const SECOND: i64 = 1_000_000;
+/// slurmctld pings its nodes and looks at time limits (`PERIODIC_TIMEOUT`, 30 s; pings: a third of
+/// `SlurmdTimeout`).
+pub(super) const PING: Span = Span(10 * SECOND);
+const BACKFILL: Span = Span(30 * SECOND);
+
+/// A cluster. All its times are its own, which never go back; slurmctld's clock is apart from them.
+#[derive(Default)]
+pub struct Model {
+    pub(super) settings: Settings,
+    pub(super) now: Time,
+    /// slurmctld's clock less the model's time.
+    pub(super) clock: Span,
+    pub(super) queue: Queue,
+    pub(super) slurmctld: Slurmctld,
+    pub(super) saved: Slurmctld,
+    pub(super) serves: bool,
+    pub(super) updates: i64,
+    pub(super) machines: Vec<Machine>,
+    pub(super) programs: BTreeMap<u32, Program>,
+    pub(super) runs: BTreeMap<u64, Run>,
+    pub(super) launched: u64,
+    /// What the nodes were last told, by name, and with which generation.
+    pub(super) told: BTreeMap<String, NodeState>,
+    /// Orders on their way: by node and generation.
+    pub(super) in_flight: BTreeMap<(u32, u64), NodeState>,
+    pub(super) generation: u64,
+    pub(super) parking: BTreeMap<u32, Vec<String>>,
+    pub(super) silent: BTreeSet<String>,
+    /// Partitions that DFRS schedules now: Slurm's backfill leaves them alone.
+    pub(super) hidden: Vec<String>,
+    /// Messages to nodes that get lost, of the next ones.
+    pub(super) lose: u32,
+    /// Calls into Slurm that fail with this error, of the next ones.
+    pub(super) refuse: (u32, i32),
+    /// What is kept of DFRS's state.
+    pub(super) kept: State,
+    pub(super) disk_full: bool,
+    /// What was logged, since it was last taken.
+    pub(super) lines: Vec<(Level, String)>,
+    /// What was done to jobs, since it was last taken: for those who watch.
+    pub(super) history: Vec<String>,
+    /// Rules of the model itself that the agent broke.
+    pub(super) faults: Vec<String>,
+}
+
+impl Model {
+    /// A cluster of these nodes, each in one partition, at this time; nothing runs yet.
+    #[must_use]
+    pub fn new(nodes: Vec<(ObservedNode, String)>, settings: Settings, now: Time) -> Self {
+        let machine =
+            |(node, _): &(ObservedNode, String)| Machine::new(node.name.clone(), node.cpus);
+        let machines = nodes.iter().map(machine).collect();
+        let entry = |(seen, partition)| NodeEntry {
+            seen,
+            partition,
+            drained: false,
+            down: false,
+            set_down: false,
+            left: false,
+            unheard_since: None,
+        };
+        let slurmctld = Slurmctld {
+            nodes: nodes.into_iter().map(entry).collect(),
+            next_id: 1,
+            ..Slurmctld::default()
+        };
+        let mut model = Self {
+            settings,
+            now,
+            saved: slurmctld.clone(),
+            slurmctld,
+            machines,
+            serves: true,
+            ..Self::default()
+        };
+        model.updated();
+        let save = model.settings.save_interval;
+        for (after, event) in [
+            (save, Event::Save),
+            (PING, Event::Ping),
+            (BACKFILL, Event::Backfill),
+        ] {
+            model.after(after, event);
+        }
+        model
+    }
+
+    /// The model's time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What slurmctld's clock says.
+    #[must_use]
+    pub fn clock(&self) -> Time {
+        Time(self.now.0 + self.clock.0)
+    }
+
+    /// The same in UNIX seconds.
+    #[must_use]
+    pub fn clock_seconds(&self) -> i64 {
+        self.clock().0.div_euclid(SECOND)
+    }
+
+    /// When something next happens by itself.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Time> {
+        self.queue.next()
+    }
+
+    /// Lets everything happen that happens until `until`, and sets the time.
+    pub fn advance(&mut self, until: Time) {
+        while let Some((at, event)) = self.queue.take(until) {
+            self.now = self.now.max(at);
+            self.happens(event);
+        }
+        self.now = self.now.max(until);
+    }
+
+    fn happens(&mut self, event: Event) {
+        match event {
+            Event::Launched(run) => self.launched(run),
+            Event::Stopped(run, stops) => self.stopped(run, stops),
+            Event::Finished(run, version) => self.finished(run, version),
+            Event::Reported(run) => self.reported(run),
+            Event::Gone(run, node) => self.gone(run, node),
+            Event::Warned(run) => self.warned(run),
+            Event::Orders(node, generation) => self.orders_arrive(node, generation),
+            Event::SendAgain(node) => self.send_again(node),
+            Event::Expires(node) => self.expires(node),
+            Event::Save => self.saves(),
+            Event::Ping => self.pings(),
+            Event::Backfill => self.backfills(),
+            Event::SubmitAgain(label) => self.submit_again(label),
+            Event::Booted(node) => self.boot(node),
+        }
+    }
+
+    fn saves(&mut self) {
+        if self.serves {
+            self.saved = self.slurmctld.clone();
+        }
+        self.after(self.settings.save_interval, Event::Save);
+    }
+
+    fn pings(&mut self) {
+        if self.serves {
+            self.look_at_nodes();
+            self.look_at_limits();
+        }
+        self.after(PING, Event::Ping);
+    }
+
+    fn backfills(&mut self) {
+        if self.serves {
+            self.backfill();
+        }
+        self.after(BACKFILL, Event::Backfill);
+    }
+
+    pub(super) fn after(&mut self, span: Span, event: Event) {
+        self.queue.add(Time(self.now.0 + span.0), event);
+    }
+
+    /// Slurm's records changed.
+    pub(super) fn updated(&mut self) {
+        self.updates = self.clock_seconds();
+    }
+
+    pub(super) fn note(&mut self, text: String) {
+        self.history.push(text);
+    }
+
+    /// Job records by Slurm's id.
+    #[must_use]
+    pub fn jobs(&self) -> &BTreeMap<u32, JobEntry> {
+        &self.slurmctld.jobs
+    }
+
+    /// Node records in the order of Slurm's node table.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeEntry] {
+        &self.slurmctld.nodes
+    }
+
+    /// What was submitted, by label.
+    #[must_use]
+    pub fn programs(&self) -> &BTreeMap<u32, Program> {
+        &self.programs
+    }
+
+    /// Whether everything that was submitted is over, for the users and for slurmctld.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.programs
+            .values()
+            .all(|program| program.fate != Fate::Open)
+            && self
+                .slurmctld
+                .jobs
+                .values()
+                .all(|job| job.outcome.is_some())
+    }
+
+    /// What was logged since the last call.
+    pub fn take_lines(&mut self) -> Vec<(Level, String)> {
+        std::mem::take(&mut self.lines)
+    }
+
+    /// What was done to jobs since the last call, as text.
+    pub fn take_history(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.history)
+    }
+
+    /// What the agent did that no slurmctld stands, since the last call.
+    pub fn take_faults(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.faults)
+    }
+
+    /// DFRS's state as it is kept.
+    #[must_use]
+    pub fn kept(&self) -> &State {
+        &self.kept
+    }
+
+    /// Whether slurmctld runs.
+    #[must_use]
+    pub fn serves(&self) -> bool {
+        self.serves
+    }
+
+    /// Partitions that Slurm's own backfill leaves alone from now on.
+    pub fn hide_from_backfill(&mut self, partitions: Vec<String>) {
+        self.hidden = partitions;
+    }
+}

@@ -1,0 +1,353 @@
+//! What the plugin's runtime does around an agent, without waiting: from one event of the model, or one
+//! moment at which the agent has something to do, to the next.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use dfrs_core::{Span, Time};
+use dfrs_proto::conf::{Config, Mode};
+use dfrs_proto::journal::Event;
+
+use super::journal::Journal;
+use crate::model::acts::Act;
+use crate::model::{DaemonsPort, Model, Shared, SlurmPort, StorePort};
+use crate::{Agent, Ports};
+
+/// How often the plugin looks whether there is something to do.
+const TICK: i64 = 100_000;
+/// Between two attempts to give back what is parked.
+const STAND_DOWN_INTERVAL: i64 = 2_000_000;
+const SECOND: i64 = 1_000_000;
+
+/// Whether a journal is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Journaling {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
+/// An agent, the model that it acts on, and the plugin's runtime between the two.
+pub struct Driver {
+    model: Shared,
+    conf: String,
+    config: Option<Config>,
+    agent: Option<Agent<SlurmPort, DaemonsPort>>,
+    /// The agent only gives back what was parked, next at this time.
+    stands_down: Option<Time>,
+    /// slurmctld is away until then.
+    away_until: Option<Time>,
+    /// No tick before this.
+    next_tick: Time,
+    longest_sleep: Option<Span>,
+    journal: Option<Journal>,
+    passes: u64,
+}
+
+impl Driver {
+    /// Starts slurmctld on this model, with this text as its dfrs.conf.
+    #[must_use]
+    pub fn new(model: Model, conf: &str, journaling: Journaling) -> Self {
+        let mut driver = Self {
+            next_tick: model.now(),
+            model: Rc::new(RefCell::new(model)),
+            conf: conf.to_owned(),
+            config: None,
+            agent: None,
+            stands_down: None,
+            away_until: None,
+            longest_sleep: None,
+            journal: (journaling == Journaling::On).then(Journal::default),
+            passes: 0,
+        };
+        driver.set_up();
+        driver
+    }
+
+    /// Looks at Slurm only so often while nothing seems to have changed.
+    pub fn sleep_at_most(&mut self, longest: Span) {
+        self.longest_sleep = Some(longest);
+        if let Some(agent) = &mut self.agent {
+            agent.sleep_at_most(longest);
+        }
+    }
+
+    /// The model, which the agent does not use until the next call of this driver.
+    #[must_use]
+    pub fn model(&self) -> &Shared {
+        &self.model
+    }
+
+    /// Passes so far.
+    #[must_use]
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// Events of the journal with their lines.
+    #[must_use]
+    pub fn journal(&self) -> Vec<(usize, Event)> {
+        self.journal
+            .as_ref()
+            .map(Journal::events)
+            .unwrap_or_default()
+    }
+
+    /// The journal as it would be in its file.
+    #[must_use]
+    pub fn journal_bytes(&self) -> Vec<u8> {
+        self.journal
+            .as_ref()
+            .map(Journal::bytes)
+            .unwrap_or_default()
+    }
+
+    /// Whether DFRS schedules, or has still to give back what it parked.
+    #[must_use]
+    pub fn is_at_work(&self) -> bool {
+        self.agent.is_some()
+    }
+
+    /// The dfrs.conf in force, if it can be read.
+    #[must_use]
+    pub fn config(&self) -> Option<&Config> {
+        self.config.as_ref()
+    }
+
+    /// A user or an operator does this, or this goes wrong, now.
+    pub fn act(&mut self, act: &Act) {
+        let served = self.model.borrow().serves();
+        match act {
+            Act::Restart(_) | Act::LoseState(_) if served => self.finish(),
+            Act::Kill(_) => self.drop_agent(),
+            _ => {}
+        }
+        self.model.borrow_mut().act(act);
+        match act {
+            Act::Restart(away) | Act::LoseState(away) | Act::Kill(away) if served => {
+                let now = self.model.borrow().now();
+                self.away_until = Some(Time(now.0 + away * SECOND));
+            }
+            Act::Configure(conf) => {
+                self.conf.clone_from(conf);
+                self.reconfigure();
+            }
+            Act::Reconfigure => self.reconfigure(),
+            _ => {}
+        }
+    }
+
+    /// Goes on to the next moment at which something happens, but not beyond `until`. Returns whether it
+    /// is `until`.
+    pub fn step(&mut self, until: Time) -> bool {
+        let tick = self.tick_at();
+        let event = self.model.borrow().next_event();
+        let next = [event, tick, self.away_until, Some(until)];
+        let next = next.into_iter().flatten().min().unwrap_or(until);
+        self.model.borrow_mut().advance(next);
+        if self.away_until.is_some_and(|at| at <= next) {
+            self.away_until = None;
+            self.model.borrow_mut().starts();
+            self.set_up();
+        }
+        if self.tick_at().is_some_and(|at| at <= next) {
+            self.tick(next);
+        }
+        next >= until
+    }
+
+    /// Goes on until this time.
+    pub fn run(&mut self, until: Time) {
+        while !self.step(until) {}
+    }
+
+    /// When the agent has something to do, at the plugin's next look.
+    fn tick_at(&self) -> Option<Time> {
+        let agent = self.agent.as_ref().filter(|_| self.away_until.is_none())?;
+        let due = self.stands_down.unwrap_or_else(|| agent.due_at());
+        let model = self.model.borrow();
+        let behind = model.clock().0 - model.now().0;
+        let at = (due.0 - behind).max(self.next_tick.0);
+        Some(Time((at + TICK - 1).div_euclid(TICK) * TICK))
+    }
+
+    fn tick(&mut self, now: Time) {
+        self.next_tick = Time(now.0 + TICK);
+        let clock = self.model.borrow().clock();
+        let Some(agent) = &mut self.agent else {
+            return;
+        };
+        self.passes += 1;
+        if self.stands_down.is_none() {
+            let passed = agent.pass(clock);
+            assert!(passed.is_ok(), "the model can always be looked at");
+            return;
+        }
+        let parked = agent.stand_down(clock);
+        self.stands_down = Some(Time(clock.0 + STAND_DOWN_INTERVAL));
+        if parked == Ok(0) {
+            self.drop_agent();
+        }
+    }
+
+    fn drop_agent(&mut self) {
+        self.agent = None;
+        self.stands_down = None;
+    }
+
+    fn finish(&mut self) {
+        let clock = self.model.borrow().clock();
+        if let Some(agent) = &mut self.agent {
+            agent.finish(clock);
+        }
+        self.drop_agent();
+    }
+
+    /// `sched_p_reconfig()`.
+    fn reconfigure(&mut self) {
+        if self.away_until.is_some() {
+            return;
+        }
+        let config = Config::parse(&self.conf, "dfrs.conf").ok();
+        let active = self.stands_down.is_none();
+        match &mut self.agent {
+            Some(agent) if active && config == self.config => agent.refresh(),
+            _ => {
+                self.finish();
+                self.set_up();
+            }
+        }
+    }
+
+    /// Reads dfrs.conf and makes an agent, or one that gives back what was parked.
+    fn set_up(&mut self) {
+        self.config = Config::parse(&self.conf, "dfrs.conf").ok();
+        let wanted = self
+            .config
+            .clone()
+            .filter(|config| config.mode != Mode::Off);
+        let full = wanted.as_ref().filter(|config| config.mode == Mode::Full);
+        let hidden = full.map(Config::partition_names).unwrap_or_default();
+        let schedules = !hidden.is_empty();
+        self.model.borrow_mut().hide_from_backfill(hidden);
+        let clock = self.model.borrow().clock();
+        if !schedules && let Some(config) = self.left_over() {
+            self.stands_down = Some(clock);
+            self.agent = Some(self.make_agent(config));
+        } else {
+            self.agent = wanted.map(|config| self.make_agent(config));
+        }
+    }
+
+    /// What an agent needs that brings back what an earlier one parked, if one did.
+    fn left_over(&self) -> Option<Config> {
+        let model = self.model.borrow();
+        let state = model.kept();
+        let lines = state
+            .partitions
+            .iter()
+            .map(|name| format!("Partition={name}\n"));
+        let text = format!("Mode=full\n{}", lines.collect::<String>());
+        let config = Config::parse(&text, "the state file").ok()?;
+        state.has_parked().then_some(config)
+    }
+
+    fn make_agent(&self, config: Config) -> Agent<SlurmPort, DaemonsPort> {
+        let ports = Ports {
+            slurm: SlurmPort::new(&self.model, config.partition_names()),
+            daemons: DaemonsPort(Rc::clone(&self.model)),
+            store: Box::new(StorePort(Rc::clone(&self.model))),
+            journal: self.journal.as_ref().map(Journal::writer),
+        };
+        let (state, clock) = {
+            let model = self.model.borrow();
+            (model.kept().clone(), model.clock())
+        };
+        let mut agent = Agent::new(ports, config, state, clock);
+        if let Some(longest) = self.longest_sleep {
+            agent.sleep_at_most(longest);
+        }
+        agent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Fate, Settings, Submission, job, nodes};
+    use crate::observation::ObservedJob;
+
+    fn driver(node_count: u32) -> Driver {
+        let nodes = nodes(node_count).into_iter();
+        let model = Model::new(
+            nodes.map(|node| (node, "dfrs".to_owned())).collect(),
+            Settings::default(),
+            Time(1_000_000 * SECOND),
+        );
+        let conf = "Mode=full\nSwapPerNode=10000\nPartition=dfrs\n";
+        Driver::new(model, conf, Journaling::On)
+    }
+
+    fn submit(driver: &mut Driver, label: u32, memory: u64, work: i64) {
+        let job = ObservedJob {
+            memory,
+            ..job(0, 1)
+        };
+        let submission = Submission::new(label, job, Span(work * SECOND));
+        driver.act(&Act::Submit(Box::new(submission)));
+    }
+
+    fn pass(driver: &mut Driver, seconds: i64) {
+        let now = driver.model().borrow().now();
+        driver.run(Time(now.0 + seconds * SECOND));
+    }
+
+    #[test]
+    fn jobs_end_when_their_work_is_done_at_the_share_that_they_get() {
+        let mut driver = driver(1);
+        for label in 1..=8 {
+            submit(&mut driver, label, 100, 60);
+        }
+        pass(&mut driver, 110);
+        assert!(!driver.model().borrow().is_idle());
+        pass(&mut driver, 15);
+        let model = driver.model().borrow();
+        assert!(
+            model.is_idle(),
+            "8 one-CPU jobs of a minute on 4 CPUs take two"
+        );
+    }
+
+    #[test]
+    fn a_parked_job_comes_back_and_does_the_rest_of_its_work() {
+        let mut driver = driver(1);
+        submit(&mut driver, 1, 900, 60);
+        pass(&mut driver, 20);
+        submit(&mut driver, 2, 900, 30);
+        pass(&mut driver, 20);
+        let history = driver.model().borrow_mut().take_history().join(", ");
+        assert!(
+            history.contains("suspend 1, release 1, start 2"),
+            "{history}"
+        );
+        pass(&mut driver, 60);
+        let model = driver.model().borrow();
+        assert!(
+            model
+                .programs()
+                .values()
+                .all(|program| program.fate == Fate::Finished)
+        );
+    }
+
+    #[test]
+    fn a_slurmctld_that_is_killed_ends_no_job() {
+        let mut driver = driver(2);
+        submit(&mut driver, 1, 400, 60);
+        pass(&mut driver, 2);
+        driver.act(&Act::Kill(3));
+        pass(&mut driver, 200);
+        assert!(driver.model().borrow().is_idle());
+    }
+}
