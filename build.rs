@@ -13,11 +13,12 @@ use std::process::ExitCode;
 const SUPPORTED: [(u32, u32); 2] = [(22, 5), (24, 11)];
 
 /// The shim's own files in `c_shim/`.
-const SHIM_FILES: [&str; 17] = [
+const SHIM_FILES: [&str; 18] = [
     "backfill.c",
     "configuration.c",
     "gate.c",
     "layout.c",
+    "library.c",
     "limits.c",
     "locks.c",
     "log.c",
@@ -179,12 +180,12 @@ fn compile(tree: &Path, out: &Path) {
         .warnings(false)
         .define("build_job_queue", "dfrs_build_job_queue");
     let directory = tree.join("src/plugins/sched/backfill");
-    for file in ["backfill.c", "oracle.c"].map(|file| directory.join(file)) {
-        if file.is_file() {
-            backfill.file(file);
-        }
+    let oracle = directory.join("oracle.c");
+    if oracle.is_file() {
+        backfill.file(oracle);
     }
     let shim = Path::new("c_shim");
+    backfill.file(shim.join("embedded_backfill.c"));
     slurm
         .warnings(true)
         .extra_warnings(true)

@@ -17,6 +17,7 @@ static pthread_mutex_t hidden_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *hidden;
 
 extern dfrs_list_t dfrs_build_job_queue(bool clear_start, bool backfill);
+extern void dfrs_backfill_arm(void); /* embedded_backfill.c */
 
 static int is_hidden(void *record, void *argument)
 {
@@ -62,6 +63,7 @@ int dfrs_backfill_start(const char *hidden_partitions)
 	set_hidden(hidden_partitions);
 	pthread_mutex_lock(&backfill_lock);
 	if (!running) {
+		dfrs_backfill_arm();
 		rc = pthread_create(&thread, NULL, backfill_agent, NULL);
 		running = !rc;
 	}

@@ -244,4 +244,10 @@ int dfrs_backfill_start(const char *hidden_partitions);
 void dfrs_backfill_stop(void);
 void dfrs_backfill_reconfigure(const char *hidden_partitions);
 
+/* --- the library itself -------------------------------------------------------------------------- */
+
+/* Keeps the plugin in memory for the rest of the process, though Slurm closes it after fini(): for
+ * threads that fini() cannot wait for. Returns 0, or -1 with a line in the log. */
+int dfrs_keep_loaded(void);
+
 #endif

@@ -3,7 +3,6 @@
 //! restart or reconfigure): paused jobs come back, caps are lifted, Slurm's own backfill schedules
 //! all partitions, and one error line says why.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,8 @@ use dfrs_agent::Agent;
 use dfrs_agent::daemons::Daemons;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_core::{Span, Time};
+
+use crate::watched::panic_text;
 
 /// A pass that takes longer trips the breaker.
 const LONGEST_PASS: Duration = Duration::from_secs(20);
@@ -139,13 +140,6 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             Err(_) => Health::Out,
         };
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let literal = panic.downcast_ref::<&str>().copied();
-    literal
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("unknown panic")
 }
 
 #[cfg(test)]

@@ -11,13 +11,15 @@ compile_error!(
 #[cfg(not(no_slurm))]
 mod abi;
 pub mod breaker;
+pub mod daemons;
 pub mod journal_file;
+mod library;
 #[cfg(not(no_slurm))]
 mod live;
+pub mod log;
 pub mod node_link;
-mod prober;
-pub mod pusher;
 pub mod runtime;
 #[cfg(not(no_slurm))]
 mod shim;
 pub mod state_file;
+pub mod watched;

@@ -9,6 +9,7 @@ use dfrs_agent::slurm::{Level, Slurm, SlurmError};
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
 
+use crate::log::Log;
 use crate::node_link::NodeLink;
 use crate::runtime::Surroundings;
 use crate::shim;
@@ -58,8 +59,8 @@ impl Surroundings for Slurmctld {
         Arc::new(Fanout)
     }
 
-    fn log(&self, level: Level, message: &str) {
-        shim::log(level, message);
+    fn shared_log(&self) -> Log {
+        Log::by(shim::log)
     }
 }
 

@@ -14,9 +14,10 @@ use dfrs_core::{Policy, Time};
 use dfrs_proto::conf::{Config, Mode};
 
 use crate::breaker::Breaker;
+use crate::daemons::{Couriers, Pace};
 use crate::journal_file;
+use crate::log::Log;
 use crate::node_link::NodeLink;
-use crate::pusher::Pusher;
 use crate::state_file::{self, StateFile};
 
 /// How often the agent looks whether there is something to do.
@@ -38,8 +39,12 @@ pub trait Surroundings: Send + 'static {
     fn slurm(&self, config: &Config) -> Self::Slurm;
     /// The way to the nodes.
     fn node_link(&self) -> Arc<dyn NodeLink>;
+    /// The way to slurmctld's log, for threads.
+    fn shared_log(&self) -> Log;
     /// Writes to slurmctld's log.
-    fn log(&self, level: Level, message: &str);
+    fn log(&self, level: Level, message: &str) {
+        self.shared_log().write(level, message);
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +116,7 @@ fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
 
 /// Ticks until something is asked.
 fn serve<S: Slurm>(
-    mut breaker: Option<&mut Breaker<S, Pusher>>,
+    mut breaker: Option<&mut Breaker<S, Couriers>>,
     request: &(Mutex<Request>, Condvar),
 ) -> Request {
     loop {
@@ -138,7 +143,7 @@ fn serve<S: Slurm>(
 /// What one dfrs.conf led to.
 struct Scheduler<S> {
     config: Option<Config>,
-    breaker: Option<Breaker<S, Pusher>>,
+    breaker: Option<Breaker<S, Couriers>>,
 }
 
 impl<S: Slurm> Scheduler<S> {
@@ -193,7 +198,7 @@ impl<S: Slurm> Scheduler<S> {
 fn make_agent<T: Surroundings>(
     surroundings: &T,
     config: &Config,
-) -> Option<Agent<T::Slurm, Pusher>> {
+) -> Option<Agent<T::Slurm, Couriers>> {
     let problem = policy_problem(&config.policy).or_else(|| surroundings.conf_problem(config));
     if let Some(problem) = problem {
         surroundings.log(
@@ -221,7 +226,7 @@ fn policy_problem(policy: &Policy) -> Option<String> {
 }
 
 /// A breaker that gives back what was parked before DFRS was switched off, if anything was.
-fn give_back<T: Surroundings>(surroundings: &T) -> Option<Breaker<T::Slurm, Pusher>> {
+fn give_back<T: Surroundings>(surroundings: &T) -> Option<Breaker<T::Slurm, Couriers>> {
     // A file that cannot be read is reported by whoever schedules next; nothing is known to be parked.
     let state = state_file::load(&state_file::path_in(&surroundings.state_directory())).ok()?;
     if !state.has_parked() {
@@ -245,12 +250,17 @@ fn give_back<T: Surroundings>(surroundings: &T) -> Option<Breaker<T::Slurm, Push
 fn start_agent<T: Surroundings>(
     surroundings: &T,
     config: &Config,
-) -> Option<Agent<T::Slurm, Pusher>> {
+) -> Option<Agent<T::Slurm, Couriers>> {
     let now = now();
     let time_to_live = Duration::from_micros(u64::try_from(config.time_to_live.0).unwrap_or(0));
     let generation = u64::try_from(now.0 / 1000).unwrap_or(0);
-    let pusher = Pusher::start(surroundings.node_link(), time_to_live, generation);
-    let pusher = pusher
+    let couriers = Couriers::start(
+        &surroundings.node_link(),
+        &surroundings.shared_log(),
+        Pace::with_time_to_live(time_to_live),
+        generation,
+    );
+    let daemons = couriers
         .inspect_err(|problem| surroundings.log(Level::Error, &format!("DFRS is off: {problem}")))
         .ok()?;
     let path = state_file::path_in(&surroundings.state_directory());
@@ -261,7 +271,7 @@ fn start_agent<T: Surroundings>(
     });
     let ports = Ports {
         slurm: surroundings.slurm(config),
-        daemons: pusher,
+        daemons,
         store: Box::new(StateFile(path)),
         journal: open_journal(surroundings, config),
     };

@@ -373,3 +373,6 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_backfill_reconfigure(hidden_partitions: *const ::std::os::raw::c_char);
 }
+unsafe extern "C" {
+    pub fn dfrs_keep_loaded() -> ::std::os::raw::c_int;
+}

@@ -434,6 +434,12 @@ pub fn backfill_reconfigure(hidden: &[String]) {
     unsafe { bindings::dfrs_backfill_reconfigure(hidden.as_ptr()) }
 }
 
+/// Keeps this library in memory for the rest of the process.
+pub fn keep_loaded() {
+    // SAFETY: takes nothing; the dynamic linker has locks of its own.
+    unsafe { bindings::dfrs_keep_loaded() };
+}
+
 /// Lengths for C. More than 4 G elements do not occur; they would be cut, never overrun.
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)

@@ -83,6 +83,8 @@ pub struct Agent<S, D> {
     /// What each job that runs has.
     shares: BTreeMap<u32, Yield>,
     ended: Vec<(u32, Record, JobOutcome)>,
+    /// What the nodes were told last.
+    orders: BTreeMap<String, NodeState>,
     silent: BTreeSet<String>,
     can_park: BTreeSet<String>,
     looked: Time,
@@ -142,6 +144,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             unset: BTreeSet::new(),
             shares,
             ended: Vec::new(),
+            orders: BTreeMap::new(),
             silent: BTreeSet::new(),
             can_park: BTreeSet::new(),
             looked: Time(0),
@@ -275,7 +278,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             (node.name.clone(), state)
         });
-        self.daemons.set(uncapped.collect(), BTreeMap::new());
+        self.order(uncapped.collect(), BTreeMap::new());
         self.save();
         let comes_back = |record: &Record| matches!(record.phase, Phase::Unparking { .. });
         Ok(self

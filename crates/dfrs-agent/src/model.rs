@@ -28,12 +28,13 @@ pub use whole::Model;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
 use dfrs_proto::message::NodeState;
 
-use crate::daemons::{Daemons, NodeFacts};
+use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{State, Store};
@@ -364,9 +365,9 @@ impl FakeNodes {
 }
 
 impl Daemons for FakeDaemons {
-    fn set(&mut self, orders: BTreeMap<String, NodeState>, parking: BTreeMap<u32, Vec<String>>) {
+    fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
         let mut nodes = self.0.borrow_mut();
-        nodes.orders = orders;
+        changes.apply_to(&mut nodes.orders);
         let now = nodes.now;
         nodes
             .parking_since
@@ -376,8 +377,8 @@ impl Daemons for FakeDaemons {
         }
         nodes.advance(now);
     }
-    fn facts(&self) -> NodeFacts {
-        self.0.borrow().facts.clone()
+    fn facts(&self) -> Arc<NodeFacts> {
+        Arc::new(self.0.borrow().facts.clone())
     }
     fn stop(&mut self) {}
 }

@@ -39,7 +39,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let can_park = self.slow_nodes.leave_out(&facts.can_park, now);
         self.freed |= !can_park.is_subset(&self.can_park);
-        self.silent = facts.silent;
+        self.silent = facts.silent.clone();
         self.can_park = can_park;
     }
 

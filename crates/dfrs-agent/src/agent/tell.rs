@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Blocked, Plan, Span, Time};
 use dfrs_proto::conf::Mode;
+use dfrs_proto::message::NodeState;
 
 use super::{Agent, SECOND};
-use crate::daemons::Daemons;
+use crate::daemons::{Daemons, OrderChanges};
 use crate::ledger::Phase;
 use crate::node_orders::node_orders;
 use crate::observation::{Observation, ObservedJob, ObservedState};
@@ -21,13 +22,22 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Tells the nodes, the journal and the users.
     pub(super) fn tell(&mut self, observation: &Observation, now: Time) {
         if self.config.mode == Mode::Full {
-            self.daemons.set(
-                node_orders(observation, &self.ledger),
-                self.being_parked(observation),
-            );
+            let orders = node_orders(observation, &self.ledger);
+            self.order(orders, self.being_parked(observation));
             self.set_reasons(observation, now);
         }
         self.write_journal(observation, now);
+    }
+
+    /// Sends the nodes what changed in their orders.
+    pub(super) fn order(
+        &mut self,
+        orders: BTreeMap<String, NodeState>,
+        parking: BTreeMap<u32, Vec<String>>,
+    ) {
+        let changes = OrderChanges::between(&self.orders, &orders);
+        self.orders = orders;
+        self.daemons.set(changes, parking);
     }
 
     pub(super) fn write_journal(&mut self, observation: &Observation, now: Time) {

@@ -7,7 +7,7 @@ use dfrs_proto::message::NodeState;
 
 use super::events::Event;
 use super::whole::{Model, SECOND};
-use crate::daemons::NodeFacts;
+use crate::daemons::{NodeFacts, OrderChanges};
 
 /// A node that was not reached is tried again after this.
 const AGAIN: Span = Span(5 * SECOND);
@@ -15,18 +15,18 @@ const AGAIN: Span = Span(5 * SECOND);
 impl Model {
     pub(super) fn set_orders(
         &mut self,
-        orders: BTreeMap<String, NodeState>,
+        changes: OrderChanges,
         parking: BTreeMap<u32, Vec<String>>,
     ) {
         self.parking = parking;
         let names: Vec<String> = self.machines.iter().map(|m| m.name.clone()).collect();
         for (node, name) in (0..).zip(names) {
-            if orders.contains_key(&name) && orders.get(&name) != self.told.get(&name) {
+            if let Some(orders) = changes.changed.get(&name) {
                 self.generation += 1;
-                self.send(node, orders[&name].clone());
+                self.send(node, orders.clone());
             }
         }
-        self.told = orders;
+        changes.apply_to(&mut self.told);
     }
 
     fn send(&mut self, node: u32, state: NodeState) {

@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use dfrs_proto::journal::Outcome;
-use dfrs_proto::message::NodeState;
 
 use super::slurmctld::JobEntry;
 use super::whole::Model;
-use crate::daemons::{Daemons, NodeFacts};
+use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedNode, Place, Seen};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{State, Store};
@@ -119,11 +119,11 @@ impl Slurm for SlurmPort {
 pub struct DaemonsPort(pub Shared);
 
 impl Daemons for DaemonsPort {
-    fn set(&mut self, orders: BTreeMap<String, NodeState>, parking: BTreeMap<u32, Vec<String>>) {
-        self.0.borrow_mut().set_orders(orders, parking);
+    fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
+        self.0.borrow_mut().set_orders(changes, parking);
     }
-    fn facts(&self) -> NodeFacts {
-        self.0.borrow().facts()
+    fn facts(&self) -> Arc<NodeFacts> {
+        Arc::new(self.0.borrow().facts())
     }
     fn stop(&mut self) {}
 }

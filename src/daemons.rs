@@ -1,0 +1,128 @@
+//! To the node daemons and back, with no node in another's way: each message travels in a thread of
+//! its own (`flights`), the courier decides which node is sent to when and with which others
+//! (`rounds`), the prober asks what nodes publish. Neither ever waits for a node.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use dfrs_agent::daemons::{Daemons, NodeFacts, OrderChanges};
+
+use crate::log::Log;
+use crate::node_link::NodeLink;
+use crate::watched::Watched;
+use board::Board;
+use courier::Courier;
+use prober::Prober;
+
+mod board;
+mod courier;
+mod flights;
+mod prober;
+mod rounds;
+#[cfg(test)]
+mod tests;
+
+/// Nodes and messages are looked after this often when nothing happens.
+const TICK: Duration = Duration::from_millis(200);
+/// How long `stop` waits for what may still be under way: the courier's last messages and its end.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long what may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How long daemons keep their caps without news; they get some three times as often.
+    pub time_to_live: Duration,
+    /// A message that is under way for longer has met a node that hangs: its nodes are sent to one by
+    /// one, and others no longer wait for it.
+    pub late: Duration,
+    /// A node that got no message is tried again after this, and after twice as long each time, up to a
+    /// minute.
+    pub retry: Duration,
+}
+
+impl Pace {
+    /// With this time to live, and all else as nodes have it: slurmd starts a process for each message, which
+    /// takes milliseconds.
+    #[must_use]
+    pub fn with_time_to_live(time_to_live: Duration) -> Self {
+        Self {
+            time_to_live,
+            late: Duration::from_secs(1),
+            retry: Duration::from_secs(2),
+        }
+    }
+}
+
+/// The way to the node daemons.
+pub struct Couriers {
+    board: Arc<Board>,
+    orders: Sender<courier::Event>,
+    questions: Sender<prober::Event>,
+    threads: Vec<Watched>,
+}
+
+impl Couriers {
+    /// Starts the threads. `generation` is the number of the first message.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it has no thread to give.
+    pub fn start(
+        link: &Arc<dyn NodeLink>,
+        log: &Log,
+        pace: Pace,
+        generation: u64,
+    ) -> std::io::Result<Self> {
+        let board = Arc::<Board>::default();
+        let (orders, news) = channel();
+        let courier = Courier::new(link, &orders, &board, log, pace, generation);
+        let (questions, answers) = channel();
+        let prober = Prober::new(link, &questions, &board, pace);
+        let threads = vec![
+            Watched::start("dfrs_push", log, courier, move |courier| courier.run(&news))?,
+            Watched::start("dfrs_probe", log, prober, move |prober| {
+                prober.run(&answers);
+            })?,
+        ];
+        Ok(Self {
+            board,
+            orders,
+            questions,
+            threads,
+        })
+    }
+}
+
+impl Daemons for Couriers {
+    fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
+        self.board.leave_out(&changes.gone, &parking);
+        // The receivers live as long as the threads, which end only after `stop`.
+        let asked = prober::Event::Ask {
+            more: changes.changed.keys().cloned().collect(),
+            fewer: changes.gone.clone(),
+            parking,
+        };
+        let _ = self.questions.send(asked);
+        let _ = self.orders.send(courier::Event::Orders(changes));
+    }
+
+    fn facts(&self) -> Arc<NodeFacts> {
+        self.board.facts()
+    }
+
+    fn stop(&mut self) {
+        let _ = self.questions.send(prober::Event::Stop);
+        let _ = self.orders.send(courier::Event::Stop);
+        for thread in self.threads.drain(..) {
+            thread.stop(PATIENCE);
+        }
+    }
+}
+
+impl Drop for Couriers {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,107 @@
+//! Messages under way, each in a thread of its own: a node that hangs holds up only the message that it is
+//! in, for as long as Slurm waits for it.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crate::library;
+use crate::node_link::NodeLink;
+use crate::watched::panic_text;
+
+/// Messages that are under way at most, in any case: beyond that even the patient wait.
+pub(super) const MOST: usize = 48;
+
+/// A message that has come to its end.
+#[derive(Debug)]
+pub(super) struct Landed {
+    /// Which.
+    pub(super) flight: u64,
+    /// The nodes that did not get it.
+    pub(super) failed: Vec<String>,
+    /// What went wrong in the plugin itself: one line.
+    pub(super) problem: Option<String>,
+}
+
+/// The messages of one thread, which hears of each end by `land`.
+pub(super) struct Flights {
+    link: Arc<dyn NodeLink>,
+    land: Arc<dyn Fn(Landed) + Send + Sync>,
+    threads: BTreeMap<u64, JoinHandle<()>>,
+    last: u64,
+}
+
+impl Flights {
+    pub(super) fn new(link: Arc<dyn NodeLink>, land: Arc<dyn Fn(Landed) + Send + Sync>) -> Self {
+        Self {
+            link,
+            land,
+            threads: BTreeMap::new(),
+            last: 0,
+        }
+    }
+
+    /// Whether one more may start.
+    pub(super) fn has_room(&self) -> bool {
+        self.threads.len() < MOST
+    }
+
+    /// Sends `data` to `address` on each of `nodes`; returns the flight's number, none of which is used
+    /// twice.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it has no thread to give.
+    pub(super) fn start(
+        &mut self,
+        nodes: Vec<String>,
+        address: String,
+        data: Vec<u8>,
+    ) -> std::io::Result<u64> {
+        let flight = self.last + 1;
+        let (link, land) = (Arc::clone(&self.link), Arc::clone(&self.land));
+        let fly = move || {
+            let push = AssertUnwindSafe(|| link.push(&nodes, &address, &data));
+            let (failed, problem) = match catch_unwind(push) {
+                Ok(failed) => (failed, None),
+                Err(panic) => {
+                    let text = panic_text(panic.as_ref()).to_owned();
+                    (nodes, Some(text))
+                }
+            };
+            land(Landed {
+                flight,
+                failed,
+                problem,
+            });
+        };
+        let thread = std::thread::Builder::new()
+            .name("dfrs_flight".into())
+            .spawn(fly)?;
+        self.last = flight;
+        self.threads.insert(flight, thread);
+        Ok(flight)
+    }
+
+    /// Ends the thread of a flight that has landed.
+    pub(super) fn landed(&mut self, flight: u64) {
+        if let Some(thread) = self.threads.remove(&flight) {
+            // Its last act was to say so, and what panics in it is caught.
+            let _ = thread.join();
+        }
+    }
+
+    /// Waits for none of those that are still under way: their threads end by themselves, with the library
+    /// in memory. They hold nothing but their own message and the link.
+    pub(super) fn abandon(&mut self) {
+        let threads = std::mem::take(&mut self.threads).into_values();
+        let (ended, flying): (Vec<_>, Vec<_>) = threads.partition(JoinHandle::is_finished);
+        for thread in ended {
+            let _ = thread.join();
+        }
+        if !flying.is_empty() {
+            library::keep_loaded();
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Learns from the node daemons what they publish as socket names: which nodes have swap, and which
+//! of the jobs that are being parked are parked. The question is a message to that name; whether it
+//! can be delivered is the answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use dfrs_proto::message::Message;
+
+use super::board::Board;
+use super::flights::{Flights, Landed};
+use super::{Pace, TICK};
+use crate::node_link::NodeLink;
+
+/// Exists while the node has swap for parked jobs.
+const SWAP: &str = "/run/dfrs/%n/swap.sock";
+/// How often nodes are asked whether they have swap.
+const SWAP_INTERVAL: Duration = Duration::from_secs(30);
+/// How often they are asked about jobs that are being parked, which takes them seconds: each
+/// question is a process that slurmd has to start.
+const PARKED_INTERVAL: Duration = Duration::from_millis(500);
+/// Nodes in one question about swap.
+const BATCH: usize = 64;
+/// Questions under way at the same time, those that are late aside.
+const AT_ONCE: usize = 8;
+
+/// What the prober hears of.
+pub(super) enum Event {
+    /// Other nodes, and the jobs to ask about with the nodes of each.
+    Ask {
+        more: Vec<String>,
+        fewer: BTreeSet<String>,
+        parking: BTreeMap<u32, Vec<String>>,
+    },
+    Landed(Landed),
+    Stop,
+}
+
+enum Question {
+    Swap(Vec<String>),
+    Parked(u32),
+}
+
+/// The thread's state.
+pub(super) struct Prober {
+    flights: Flights,
+    board: Arc<Board>,
+    late: Duration,
+    /// When which node is asked about its swap.
+    nodes: BTreeMap<String, Instant>,
+    parking: BTreeMap<u32, Vec<String>>,
+    /// When each of these jobs was last asked about.
+    asked: BTreeMap<u32, Instant>,
+    open: BTreeMap<u64, (Question, Instant)>,
+    stops: bool,
+}
+
+impl Prober {
+    pub(super) fn new(
+        link: &Arc<dyn NodeLink>,
+        events: &Sender<Event>,
+        board: &Arc<Board>,
+        pace: Pace,
+    ) -> Self {
+        let events = events.clone();
+        // Nobody listens to what lands after the end.
+        let land = move |landed| {
+            let _ = events.send(Event::Landed(landed));
+        };
+        Self {
+            flights: Flights::new(Arc::clone(link), Arc::new(land)),
+            board: Arc::clone(board),
+            late: pace.late,
+            nodes: BTreeMap::new(),
+            parking: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            open: BTreeMap::new(),
+            stops: false,
+        }
+    }
+
+    /// Asks until it is told to stop.
+    pub(super) fn run(&mut self, events: &Receiver<Event>) {
+        // After a panic: what was under way may never be heard of again.
+        self.open.clear();
+        while !self.stops {
+            match events.recv_timeout(TICK) {
+                Ok(event) => {
+                    self.hear(event);
+                    while let Ok(event) = events.try_recv() {
+                        self.hear(event);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if !self.stops {
+                self.ask_what_is_due(Instant::now());
+            }
+        }
+        self.flights.abandon();
+    }
+
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Ask {
+                more,
+                fewer,
+                parking,
+            } => {
+                let now = Instant::now();
+                self.nodes.retain(|node, _| !fewer.contains(node));
+                for node in more {
+                    self.nodes.entry(node).or_insert(now);
+                }
+                self.asked.retain(|job, _| parking.contains_key(job));
+                self.parking = parking;
+            }
+            Event::Landed(landed) => self.answer(landed),
+            Event::Stop => self.stops = true,
+        }
+    }
+
+    fn answer(&mut self, landed: Landed) {
+        self.flights.landed(landed.flight);
+        match self.open.remove(&landed.flight) {
+            Some((Question::Swap(nodes), _)) => {
+                let (unable, able): (Vec<_>, Vec<_>) = nodes
+                    .into_iter()
+                    .filter(|node| self.nodes.contains_key(node))
+                    .partition(|node| landed.failed.contains(node));
+                self.board.can_park(&able, &unable);
+            }
+            Some((Question::Parked(job), _))
+                if landed.failed.is_empty() && self.parking.contains_key(&job) =>
+            {
+                self.board.parked(job);
+            }
+            Some((Question::Parked(_), _)) | None => {}
+        }
+    }
+
+    fn ask_what_is_due(&mut self, now: Instant) {
+        self.ask_who_is_parked(now);
+        self.ask_for_swap(now);
+    }
+
+    /// Whether another question may be asked: nobody waits for those that are late.
+    fn has_room(&self, now: Instant) -> bool {
+        let in_time = |(_, asked): &&(Question, Instant)| now - *asked < self.late;
+        self.flights.has_room() && self.open.values().filter(in_time).count() < AT_ONCE
+    }
+
+    /// Asks the nodes of each job that is being parked whether they have done it; one question at a time
+    /// for each job.
+    fn ask_who_is_parked(&mut self, now: Instant) {
+        let facts = self.board.facts();
+        let is_open = |job: &u32| {
+            let mut questions = self.open.values();
+            questions.any(|(question, _)| matches!(question, Question::Parked(open) if open == job))
+        };
+        let last = |job: &u32| self.asked.get(job).copied();
+        let mut due: Vec<u32> = self
+            .parking
+            .iter()
+            // Where no node is known to say so, nothing is parked.
+            .filter(|(job, nodes)| !nodes.is_empty() && !facts.parked.contains(job))
+            .map(|(job, _)| *job)
+            .filter(|job| last(job).is_none_or(|asked| now - asked >= PARKED_INTERVAL))
+            .filter(|job| !is_open(job))
+            .collect();
+        due.sort_by_key(last);
+        for job in due {
+            if !self.has_room(now) {
+                return;
+            }
+            let nodes = self.parking.get(&job).cloned().unwrap_or_default();
+            let address = format!("/run/dfrs/%n/parked.{job}.sock");
+            self.asked.insert(job, now);
+            self.ask(nodes, address, Question::Parked(job), now);
+        }
+    }
+
+    /// Asks nodes that answer whether they have swap.
+    fn ask_for_swap(&mut self, now: Instant) {
+        let facts = self.board.facts();
+        let mut due: Vec<String> = Vec::new();
+        for (node, at) in &mut self.nodes {
+            if *at <= now && facts.silent.contains(node) {
+                *at = now + SWAP_INTERVAL;
+                self.board.can_park(&[], std::slice::from_ref(node));
+            } else if *at <= now {
+                due.push(node.clone());
+            }
+        }
+        for nodes in due.chunks(BATCH) {
+            if !self.has_room(now) {
+                return;
+            }
+            for node in nodes {
+                self.nodes.insert(node.clone(), now + SWAP_INTERVAL);
+            }
+            self.ask(
+                nodes.to_vec(),
+                SWAP.to_owned(),
+                Question::Swap(nodes.to_vec()),
+                now,
+            );
+        }
+    }
+
+    /// A question that cannot be asked is asked again when it is due again.
+    fn ask(&mut self, nodes: Vec<String>, address: String, question: Question, now: Instant) {
+        if let Ok(bytes) = Message::Probe.encode()
+            && let Ok(flight) = self.flights.start(nodes, address, bytes)
+        {
+            self.open.insert(flight, (question, now));
+        }
+    }
+}

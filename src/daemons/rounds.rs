@@ -1,0 +1,457 @@
+//! Which node is sent its orders when, and with which others. No threads and no clock here.
+//!
+//! Slurm's fan-out answers when its last node has: after `MessageTimeout` (10 s) and more if one hangs, and a
+//! node that Slurm reaches by way of that one hears no sooner. So each node is in a lane by how it
+//! answered last time, and shares a message only with nodes of its lane.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use dfrs_agent::daemons::OrderChanges;
+use dfrs_proto::message::NodeState;
+
+use super::Pace;
+use super::flights::MOST;
+
+/// Nodes in one message. Slurm sends to so many at once without passing through any of them (`TreeWidth`, 16
+/// by default in 24.11 and 50 in 22.05).
+const BATCH: usize = 16;
+/// A node that got no message is tried again after this at the latest.
+const LAST_RETRY: Duration = Duration::from_secs(60);
+
+/// How a node answered the last message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    /// It got it, or there was none yet.
+    Answers,
+    /// It did not, and that was known at once: no dfrsd, no slurmd.
+    Refuses,
+    /// Its message took long: it hangs, or was sent to with one that does. It is sent to alone.
+    Hangs,
+}
+
+impl Lane {
+    const ALL: [Lane; 3] = [Lane::Answers, Lane::Refuses, Lane::Hangs];
+
+    /// Nodes in one message.
+    fn batch(self) -> usize {
+        if self == Lane::Hangs { 1 } else { BATCH }
+    }
+
+    /// Messages under way at the same time, those that are late aside.
+    fn at_once(self) -> usize {
+        match self {
+            Lane::Answers => 8,
+            Lane::Refuses => 2,
+            Lane::Hangs => 16,
+        }
+    }
+
+    /// Messages of all lanes that may be under way when one more starts: those that hang leave room for
+    /// others.
+    fn most(self) -> usize {
+        if self == Lane::Hangs { MOST - 16 } else { MOST }
+    }
+}
+
+struct Node {
+    orders: NodeState,
+    /// The orders were changed after the message that is under way was made.
+    changed: bool,
+    due: Instant,
+    flight: Option<u64>,
+    lane: Lane,
+    /// How long after the next failure it is tried again.
+    retry: Duration,
+}
+
+struct Flight {
+    nodes: Vec<String>,
+    lane: Lane,
+    since: Instant,
+    late: bool,
+}
+
+/// A message to be made: nodes and what they shall enforce.
+pub(super) type Load = BTreeMap<String, NodeState>;
+
+/// How the nodes of a message answered.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Answers {
+    pub(super) answered: Vec<String>,
+    pub(super) silent: Vec<String>,
+}
+
+/// All nodes and the messages under way.
+pub(super) struct Rounds {
+    nodes: BTreeMap<String, Node>,
+    flights: BTreeMap<u64, Flight>,
+    /// Nodes get their orders again after this even if nothing changed.
+    refresh: Duration,
+    /// A message under way for longer is late.
+    late: Duration,
+    /// A node that got no message for the first time is tried again after this.
+    retry: Duration,
+}
+
+impl Rounds {
+    pub(super) fn new(pace: Pace) -> Self {
+        Self {
+            nodes: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            refresh: pace.time_to_live / 3,
+            late: pace.late,
+            retry: pace.retry,
+        }
+    }
+
+    /// Changes orders: those that changed are due now, unless their node does not answer.
+    pub(super) fn change(&mut self, changes: OrderChanges, now: Instant) {
+        for name in &changes.gone {
+            self.nodes.remove(name);
+        }
+        for (name, orders) in changes.changed {
+            let node = self.nodes.entry(name).or_insert(Node {
+                orders: NodeState::default(),
+                changed: false,
+                due: now,
+                flight: None,
+                lane: Lane::Answers,
+                retry: self.retry,
+            });
+            node.orders = orders;
+            node.changed = true;
+            if node.lane == Lane::Answers {
+                node.due = node.due.min(now);
+            }
+        }
+    }
+
+    /// The next message to send, if any is due and may start: to nodes that answer first, then to those that
+    /// failed least often, and of these to those that wait longest. O(nodes).
+    pub(super) fn next(&self, now: Instant) -> Option<Load> {
+        Lane::ALL
+            .into_iter()
+            .find_map(|lane| self.next_in(lane, now))
+    }
+
+    /// The next message to nodes that answer.
+    pub(super) fn next_to_answering(&self, now: Instant) -> Option<Load> {
+        self.next_in(Lane::Answers, now)
+    }
+
+    fn next_in(&self, lane: Lane, now: Instant) -> Option<Load> {
+        if self.under_way(lane) >= lane.at_once() || self.flights.len() >= lane.most() {
+            return None;
+        }
+        let is_due = |node: &Node| node.lane == lane && node.flight.is_none() && node.due <= now;
+        let mut due: Vec<(&String, &Node)> =
+            self.nodes.iter().filter(|(_, node)| is_due(node)).collect();
+        due.sort_by_key(|(_, node)| (node.retry, node.due));
+        due.truncate(lane.batch());
+        let load = due
+            .into_iter()
+            .map(|(name, node)| (name.clone(), node.orders.clone()));
+        Some(load.collect()).filter(|load: &Load| !load.is_empty())
+    }
+
+    fn under_way(&self, lane: Lane) -> usize {
+        let flights = self.flights.values();
+        flights
+            .filter(|flight| flight.lane == lane && !flight.late)
+            .count()
+    }
+
+    /// This message is under way.
+    pub(super) fn started(&mut self, flight: u64, load: &Load, now: Instant) {
+        let mut lane = Lane::Answers;
+        for name in load.keys() {
+            if let Some(node) = self.nodes.get_mut(name) {
+                node.flight = Some(flight);
+                node.changed = false;
+                lane = node.lane;
+            }
+        }
+        let flight_of = Flight {
+            nodes: load.keys().cloned().collect(),
+            lane,
+            since: now,
+            late: false,
+        };
+        self.flights.insert(flight, flight_of);
+    }
+
+    /// This message could not even be made: its nodes are tried again later.
+    pub(super) fn not_started(&mut self, load: &Load, now: Instant) {
+        for name in load.keys() {
+            if let Some(node) = self.nodes.get_mut(name) {
+                node.failed(node.lane, now);
+            }
+        }
+    }
+
+    /// Others no longer wait for messages that are late. The nodes of one to several are sent to alone, as
+    /// most of them may not hang.
+    pub(super) fn give_up_late(&mut self, now: Instant) {
+        for (id, flight) in &mut self.flights {
+            if flight.late || now - flight.since < self.late {
+                continue;
+            }
+            flight.late = true;
+            if flight.lane == Lane::Hangs {
+                continue;
+            }
+            for name in &flight.nodes {
+                let node = self.nodes.get_mut(name);
+                if let Some(node) = node.filter(|node| node.flight == Some(*id)) {
+                    node.flight = None;
+                    node.lane = Lane::Hangs;
+                    node.due = now;
+                }
+            }
+        }
+    }
+
+    /// This message has come to its end; `failed` did not get it.
+    pub(super) fn landed(&mut self, id: u64, failed: &[String], now: Instant) -> Answers {
+        let mut answers = Answers::default();
+        let Some(flight) = self.flights.remove(&id) else {
+            return answers;
+        };
+        let slow = now - flight.since >= self.late;
+        for name in flight.nodes {
+            let node = self.nodes.get_mut(&name);
+            // If it was given up, a later message to the node tells more.
+            let Some(node) = node.filter(|node| node.flight == Some(id)) else {
+                continue;
+            };
+            node.flight = None;
+            if failed.contains(&name) {
+                node.failed(if slow { Lane::Hangs } else { Lane::Refuses }, now);
+                answers.silent.push(name);
+            } else {
+                node.answered(self.refresh, self.retry, now);
+                answers.answered.push(name);
+            }
+        }
+        answers
+    }
+
+    /// Whether nodes that answer still have to be sent something, or it is under way.
+    pub(super) fn has_to_send(&self, now: Instant) -> bool {
+        let due = |node: &Node| node.lane == Lane::Answers && node.due <= now;
+        self.under_way(Lane::Answers) > 0 || self.nodes.values().any(due)
+    }
+
+    /// What is under way is forgotten, and every node that answers is due.
+    pub(super) fn begin_again(&mut self, now: Instant) {
+        self.flights.clear();
+        for node in self.nodes.values_mut() {
+            node.flight = None;
+            if node.lane == Lane::Answers {
+                node.due = now;
+            }
+        }
+    }
+}
+
+impl Node {
+    fn failed(&mut self, lane: Lane, now: Instant) {
+        self.lane = lane;
+        self.due = now + self.retry;
+        self.retry = (self.retry * 2).min(LAST_RETRY);
+    }
+
+    fn answered(&mut self, refresh: Duration, retry: Duration, now: Instant) {
+        self.lane = Lane::Answers;
+        self.retry = retry;
+        self.due = if self.changed { now } else { now + refresh };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const REFRESH: Duration = Duration::from_secs(20);
+    const LATE: Duration = Duration::from_secs(1);
+    const SECOND: Duration = Duration::from_secs(1);
+
+    struct Story {
+        rounds: Rounds,
+        now: Instant,
+        last: u64,
+    }
+
+    impl Story {
+        fn of(nodes: usize) -> Self {
+            let now = Instant::now();
+            let mut rounds = Rounds::new(Pace::with_time_to_live(3 * REFRESH));
+            rounds.change(changes(&(0..nodes).map(name).collect::<Vec<_>>()), now);
+            Self {
+                rounds,
+                now,
+                last: 0,
+            }
+        }
+
+        /// Starts all that may start; returns the flights and their nodes.
+        fn start(&mut self) -> Vec<(u64, Vec<String>)> {
+            let mut started = Vec::new();
+            while let Some(load) = self.rounds.next(self.now) {
+                self.last += 1;
+                self.rounds.started(self.last, &load, self.now);
+                started.push((self.last, load.into_keys().collect()));
+            }
+            started
+        }
+
+        fn land(&mut self, flight: u64, failed: &[String]) -> Answers {
+            self.rounds.landed(flight, failed, self.now)
+        }
+
+        /// Starts and lands until nothing is due any more; returns the messages' nodes.
+        fn deliver(&mut self) -> Vec<Vec<String>> {
+            let mut all = Vec::new();
+            loop {
+                let flights = self.start();
+                if flights.is_empty() {
+                    return all;
+                }
+                for (flight, nodes) in flights {
+                    self.land(flight, &[]);
+                    all.push(nodes);
+                }
+            }
+        }
+    }
+
+    fn name(index: usize) -> String {
+        format!("n{index:03}")
+    }
+
+    fn changes(nodes: &[String]) -> OrderChanges {
+        let orders = nodes
+            .iter()
+            .map(|node| (node.clone(), NodeState::default()));
+        OrderChanges {
+            changed: orders.collect(),
+            gone: BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn each_node_is_sent_its_orders_once_and_again_before_they_lapse() {
+        let mut story = Story::of(200);
+        let first = story.deliver();
+        assert_eq!(first.concat().len(), 200);
+        assert_eq!(first.concat().iter().collect::<BTreeSet<_>>().len(), 200);
+        assert!(first.iter().all(|nodes| nodes.len() <= BATCH));
+        story.now += REFRESH - SECOND;
+        assert!(story.deliver().is_empty());
+        story.now += SECOND;
+        assert_eq!(story.deliver().concat().len(), 200);
+    }
+
+    #[test]
+    fn who_hung_last_time_is_sent_to_alone_and_keeps_nobody_waiting() {
+        let mut story = Story::of(BATCH);
+        let (flight, nodes) = story.start().remove(0);
+        assert!(story.start().is_empty());
+        story.now += LATE;
+        story.rounds.give_up_late(story.now);
+        let alone = story.start();
+        assert_eq!(alone.len(), BATCH, "each of them for itself");
+        for (flight, nodes) in &alone[1..] {
+            let answers = story.rounds.landed(*flight, &[], story.now);
+            assert_eq!(answers.answered, *nodes);
+        }
+        story.now += 10 * SECOND;
+        assert_eq!(
+            story.land(flight, &nodes),
+            Answers::default(),
+            "what was given up says nothing any more"
+        );
+        let (hung, of) = alone[0].clone();
+        assert_eq!(story.land(hung, &of).silent, of);
+        story.rounds.change(changes(&nodes), story.now);
+        let next = story.deliver().concat();
+        assert!(
+            next.len() == BATCH - 1 && !next.contains(&of[0]),
+            "{next:?}"
+        );
+        story.now += 2 * SECOND;
+        assert_eq!(story.deliver(), vec![of]);
+    }
+
+    #[test]
+    fn who_refuses_shares_messages_with_its_like_and_is_tried_less_and_less() {
+        let mut story = Story::of(40);
+        for (flight, nodes) in story.start() {
+            let answers = story.rounds.landed(flight, &nodes, story.now);
+            assert_eq!(answers.silent, nodes);
+        }
+        for wait in [2, 4, 8, 16, 32, 60, 60] {
+            story.now += (wait - 1) * SECOND;
+            assert!(story.start().is_empty());
+            story.now += SECOND;
+            let mut tried = 0;
+            loop {
+                let flights = story.start();
+                assert!(flights.len() <= Lane::Refuses.at_once());
+                if flights.is_empty() {
+                    break;
+                }
+                for (flight, nodes) in flights {
+                    tried += nodes.len();
+                    story.land(flight, &nodes);
+                }
+            }
+            assert_eq!(tried, 40);
+        }
+    }
+
+    #[test]
+    fn orders_that_change_while_a_message_is_under_way_are_sent_after_it() {
+        let mut story = Story::of(1);
+        let (flight, nodes) = story.start().remove(0);
+        story.rounds.change(changes(&nodes), story.now);
+        assert!(story.start().is_empty(), "one at a time");
+        story.land(flight, &[]);
+        assert_eq!(story.deliver(), vec![nodes]);
+    }
+
+    #[test]
+    fn nodes_whose_orders_never_change_are_refreshed_beside_those_whose_always_do() {
+        let mut story = Story::of(400);
+        story.deliver();
+        let busy: Vec<String> = (0..200).map(name).collect();
+        story.now += REFRESH;
+        // Capacity for a part of them in each round.
+        let mut refreshed = BTreeSet::new();
+        for _ in 0..8 {
+            story.now += Duration::from_millis(1);
+            story.rounds.change(changes(&busy), story.now);
+            for (flight, nodes) in story.start() {
+                story.land(flight, &[]);
+                refreshed.extend(nodes);
+            }
+        }
+        assert_eq!(refreshed.len(), 400, "the longest wait goes first");
+    }
+
+    #[test]
+    fn nodes_that_are_gone_are_sent_nothing_and_what_is_under_way_to_them_is_nothing() {
+        let mut story = Story::of(2);
+        let (flight, nodes) = story.start().remove(0);
+        let gone = OrderChanges {
+            changed: BTreeMap::new(),
+            gone: nodes.iter().cloned().collect(),
+        };
+        story.rounds.change(gone, story.now);
+        assert_eq!(story.land(flight, &nodes), Answers::default());
+        assert!(!story.rounds.has_to_send(story.now));
+    }
+}

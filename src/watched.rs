@@ -1,0 +1,122 @@
+//! Threads whose panics are noticed: one error line, and they begin again with the state that they had.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use dfrs_agent::slurm::Level;
+
+use crate::library;
+use crate::log::Log;
+
+/// A thread that panicked begins again after this, doubled each time up to the last.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LAST_PAUSE: Duration = Duration::from_secs(60);
+
+/// A thread that ends when its body returns, and not before.
+pub struct Watched {
+    thread: JoinHandle<()>,
+    ended: Receiver<()>,
+    /// Dropped when the thread shall end rather than begin again.
+    wanted: Sender<()>,
+}
+
+impl Watched {
+    /// Runs `body` on `state` in a thread of this name.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it has no thread to give.
+    pub fn start<T: Send + 'static>(
+        name: &'static str,
+        log: &Log,
+        mut state: T,
+        mut body: impl FnMut(&mut T) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (end, ended) = channel();
+        let (wanted, still_wanted) = channel();
+        let log = log.clone();
+        let run = move || {
+            // Whoever waits for `ended` hears of the end however the thread ends.
+            let _end = end;
+            let mut pause = FIRST_PAUSE;
+            while let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(&mut state))) {
+                let why = panic_text(panic.as_ref());
+                log.write(
+                    Level::Error,
+                    &format!("internal error in thread {name}: {why}; it begins again"),
+                );
+                if still_wanted.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                pause = (pause * 2).min(LAST_PAUSE);
+            }
+        };
+        let thread = std::thread::Builder::new().name(name.into()).spawn(run)?;
+        Ok(Self {
+            thread,
+            ended,
+            wanted,
+        })
+    }
+
+    /// Waits until the thread has ended, whose body was told to; after `patience` it is left alone, with the
+    /// library in memory, as its code still runs. Returns whether it has ended.
+    pub fn stop(self, patience: Duration) -> bool {
+        drop(self.wanted);
+        let ended = self.ended.recv_timeout(patience) == Err(RecvTimeoutError::Disconnected);
+        if ended {
+            // All panics were caught.
+            let _ = self.thread.join();
+        } else {
+            library::keep_loaded();
+        }
+        ended
+    }
+}
+
+/// What a panic said.
+pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("unknown panic")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Kept;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_panic_is_one_error_line_and_the_thread_goes_on_with_its_state() {
+        let kept = Kept::default();
+        let (done, results) = channel();
+        let body = move |round: &mut u32| {
+            *round += 1;
+            assert!(*round > 1, "the first round fails");
+            done.send(*round).expect("the test listens");
+        };
+        let thread = Watched::start("test", &kept.log(), 0, body).expect("a thread");
+        assert_eq!(results.recv_timeout(SOON), Ok(2));
+        assert!(thread.stop(SOON));
+        let errors = kept.errors();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].contains("the first round fails"), "{errors:?}");
+    }
+
+    #[test]
+    fn a_thread_that_hangs_is_left_alone() {
+        let (release, hangs) = channel::<()>();
+        let body = move |(): &mut ()| {
+            let _ = hangs.recv();
+        };
+        let thread = Watched::start("test", &Log::nowhere(), (), body).expect("a thread");
+        assert!(!thread.stop(Duration::ZERO));
+        drop(release);
+    }
+}
