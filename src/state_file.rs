@@ -78,7 +78,8 @@ pub fn save(path: &Path, state: &State) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use dfrs_agent::ledger::{Phase, Record};
+    use dfrs_agent::ledger::Record;
+    use dfrs_agent::life::Life;
     use dfrs_core::Time;
 
     use super::*;
@@ -99,7 +100,7 @@ mod tests {
         };
         state
             .ledger
-            .insert(7, Record::new(5, Time(9), Phase::Paused));
+            .insert(7, Record::new(5, Time(9), Life::default()));
         assert_eq!(load(&path), Ok(State::default()));
         save(&path, &state).expect("saves");
         assert_eq!(load(&path), Ok(state));

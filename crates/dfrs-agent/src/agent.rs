@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Blocked, Mobility, Span, Time, Trigger, Yield, check, decide};
+use dfrs_core::{Blocked, Span, Time, Trigger, Yield, check, decide};
 use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
@@ -11,11 +11,10 @@ use dfrs_proto::message::NodeState;
 use crate::apply::apply;
 use crate::cluster::{Facts, planned};
 use crate::daemons::Daemons;
-use crate::ledger::{Ledger, Phase, Record};
+use crate::ledger::{Ledger, Record};
+use crate::life::{Event, Look};
 use crate::live_journal::{LiveJournal, Writer};
-use crate::mobility::mobility;
 use crate::observation::{Observation, ObservedNode};
-use crate::placement::Placement;
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{State, Store};
 
@@ -260,12 +259,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     fn stand_down_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
         self.observe(seen, now)?;
-        for id in self.ledger.ids() {
-            if let Some(record) = self.ledger.get_mut(id) {
-                record.not_before = Time(0);
-                record.phase = handed_back(&record.phase, now);
-            }
-        }
+        self.hand_back(seen, now);
         self.follow(seen, now);
         self.act(seen, now);
         self.observe(seen, now)?;
@@ -280,12 +274,22 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         });
         self.order(uncapped.collect(), BTreeMap::new());
         self.save();
-        let comes_back = |record: &Record| matches!(record.phase, Phase::Unparking { .. });
+        let comes_back = |record: &Record| record.life.is_unparking();
         Ok(self
             .ledger
             .iter()
             .filter(|(_, record)| comes_back(record))
             .count())
+    }
+
+    /// What is parked comes back, nothing else is under way.
+    fn hand_back(&mut self, seen: &Observation, now: Time) {
+        for job in seen.jobs() {
+            if let Some(record) = self.ledger.get_mut(job.id) {
+                let look = Look::new(job, seen, &self.config, now);
+                record.on(&Event::HandedBack, &look);
+            }
+        }
     }
 
     /// Stops the pusher and keeps the ledger.
@@ -323,40 +327,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             );
         }
         if self.config.mode == Mode::Full {
-            let config = &self.config;
-            let mobility_of = |id: u32| {
-                let job = observation.job(id);
-                job.map_or(Mobility::Never, |job| mobility(job, config))
-            };
-            apply(&plan, &mut self.ledger, observation, mobility_of, now);
+            apply(&plan, &mut self.ledger, observation, &self.config, now);
             if trigger == Trigger::Period {
                 self.remaps.carry_out(&plan);
             }
         }
         u32::try_from(cluster.jobs.len()).unwrap_or(u32::MAX)
-    }
-}
-
-/// The phase of a job that DFRS no longer decides about: what is parked comes back, nothing else is
-/// under way.
-fn handed_back(phase: &Phase, now: Time) -> Phase {
-    match phase {
-        Phase::Parked { placement, memory }
-        | Phase::Unparking {
-            placement, memory, ..
-        } => Phase::Unparking {
-            placement: placement.clone(),
-            memory: memory.clone(),
-            since: now,
-        },
-        Phase::Parking { .. } => Phase::Unparking {
-            placement: Placement::default(),
-            memory: Vec::new(),
-            since: now,
-        },
-        Phase::Starting { .. } | Phase::Requeued { .. } => Phase::Waiting,
-        Phase::Leaving { .. } | Phase::Warned { .. } => Phase::Running,
-        Phase::Waiting | Phase::Running | Phase::Paused | Phase::Foreign => phase.clone(),
     }
 }
 

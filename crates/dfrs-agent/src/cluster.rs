@@ -7,7 +7,8 @@ use dfrs_core::{
     Time, Weight,
 };
 
-use crate::ledger::{Ledger, Next, Phase, Record};
+use crate::ledger::{Ledger, Record};
+use crate::life::Look;
 use crate::mobility::{is_settling, mobility};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
 use crate::placement::Placement;
@@ -17,8 +18,6 @@ use dfrs_proto::conf::Config;
 const MIB: u64 = 1 << 20;
 const MICROCORES: u64 = 1_000_000;
 const SECOND: i64 = 1_000_000;
-/// After so many failed attempts to pause a job it is left alone.
-const MOST_FAILED_PAUSES: u32 = 3;
 
 /// What the views need beside the observation and the ledger.
 pub struct Facts<'a> {
@@ -32,13 +31,21 @@ pub struct Facts<'a> {
     pub now: Time,
 }
 
+impl<'a> Facts<'a> {
+    fn look(&self, job: &'a ObservedJob, observation: &'a Observation) -> Look<'a> {
+        Look::new(job, observation, self.config, self.now)
+    }
+}
+
 /// The cluster as it will be when everything under way has finished: what `decide` looks at.
 #[must_use]
 pub fn planned(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Cluster {
     let weights = Weights::new(observation, facts.config);
     let jobs = observation.jobs().filter_map(|job| {
         let record = ledger.get(job.id)?;
-        let state = planned_state(job, record, observation, facts)?;
+        let look = facts.look(job, observation);
+        let is_ready = facts.ready.contains(&job.id);
+        let state = record.life.planned(&look, is_ready)?;
         let weight = weights.of(job);
         Some(core_job(job, record, state, weight, observation, facts))
     });
@@ -54,8 +61,7 @@ pub fn actual(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Clus
     let weights = Weights::new(observation, facts.config);
     let jobs = observation.placed().filter_map(|job| {
         let record = ledger.get(job.id)?;
-        let uses_cpu =
-            job.state == ObservedState::Running && !matches!(record.phase, Phase::Parking { .. });
+        let uses_cpu = record.life.uses_cpu(&facts.look(job, observation));
         let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
         uses_cpu.then(|| {
             let state = JobState::Running(mapping);
@@ -68,38 +74,6 @@ pub fn actual(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Clus
     }
 }
 
-/// The state that `decide` shall see, or `None` if the job is not DFRS's to decide about now.
-fn planned_state(
-    job: &ObservedJob,
-    record: &Record,
-    observation: &Observation,
-    facts: &Facts,
-) -> Option<JobState> {
-    let running = |placement: &Placement| placement.to_mapping(observation).map(JobState::Running);
-    let waits_until_ready =
-        |state| (facts.ready.contains(&job.id) && record.not_before <= facts.now).then_some(state);
-    match &record.phase {
-        Phase::Waiting => waits_until_ready(JobState::Pending),
-        Phase::Paused => waits_until_ready(JobState::Paused),
-        Phase::Running => running(&Placement::of_job(job, observation)),
-        Phase::Parking { .. } => Placement::of_job(job, observation)
-            .to_mapping(observation)
-            .map(JobState::Parked),
-        Phase::Parked { placement, .. } => placement.to_mapping(observation).map(JobState::Parked),
-        Phase::Starting { placement, .. } | Phase::Unparking { placement, .. } => {
-            running(placement)
-        }
-        Phase::Leaving { next } | Phase::Warned { next, .. } | Phase::Requeued { next, .. } => {
-            match next {
-                Next::Pause => Some(JobState::Paused),
-                Next::Restart => Some(JobState::Pending),
-                Next::Move(placement) => running(placement),
-            }
-        }
-        Phase::Foreign => None,
-    }
-}
-
 /// The core's job.
 fn core_job(
     job: &ObservedJob,
@@ -109,8 +83,7 @@ fn core_job(
     observation: &Observation,
     facts: &Facts,
 ) -> Job {
-    let stuck = record.failed_pauses >= MOST_FAILED_PAUSES;
-    let stays = stuck || is_settling(job, facts.config, facts.now);
+    let stays = record.life.is_stuck() || is_settling(job, facts.config, facts.now);
     let (memory, memory_per_node) = memory_request(job, observation);
     Job {
         id: JobId(u64::from(job.id)),
@@ -127,9 +100,9 @@ fn core_job(
         },
         virtual_time: record.virtual_time,
         state,
-        locked: record.phase.is_under_way() || job.configuring || record.not_before > facts.now,
+        locked: record.life.is_under_way() || job.configuring || record.life.is_held_off(facts.now),
         weight,
-        recent_moves: record.recent_moves(facts.now),
+        recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
         fluid: Vec::new(),
         further_kinds: Vec::new(),
@@ -259,11 +232,9 @@ fn undecided_memory(observation: &Observation, ledger: &Ledger) -> Vec<u64> {
 
 /// Whether the core sees this job with a place of its own (now or planned).
 fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
-    let phase = ledger.get(job.id).map(|record| &record.phase);
-    match phase {
-        None | Some(Phase::Foreign) => false,
-        Some(_) => job.state != ObservedState::Ended,
-    }
+    let record = ledger.get(job.id);
+    let is_ours = record.is_some_and(|record| !record.life.is_foreign());
+    is_ours && job.state != ObservedState::Ended
 }
 
 #[cfg(test)]

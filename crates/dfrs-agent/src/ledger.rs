@@ -7,114 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Span, Time, Yield};
 use serde::{Deserialize, Serialize};
 
-use crate::live_journal::Shown;
-use crate::placement::Placement;
-
-const HOUR: Span = Span(3_600_000_000);
-
-/// What a job does after it has given up its place by checkpoint and requeue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Next {
-    /// It waits, and will go on from its checkpoint.
-    Pause,
-    /// It waits, and will begin again: it was requeued by others and keeps no checkpoint.
-    Restart,
-    /// It starts again here: a migration.
-    Move(Placement),
-}
-
-/// Where a job is on its way. Every phase but `Waiting`, `Running`, `Parked`, `Paused` and
-/// `Foreign` is something under way: the core plans around such a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Phase {
-    /// In Slurm's queue; nothing is planned.
-    Waiting,
-    /// Is to start here as soon as its memory is free by Slurm's accounting.
-    Starting {
-        /// Where.
-        placement: Placement,
-        /// Since when.
-        since: Time,
-        /// It was paused before, so this brings it back.
-        resumes: bool,
-    },
-    /// Has its place and its share.
-    Running,
-    /// Is being parked: suspended, then frozen and reclaimed by the nodes.
-    Parking {
-        /// Since when.
-        since: Time,
-    },
-    /// Parked.
-    Parked {
-        /// Where it was and will be again.
-        placement: Placement,
-        /// MiB per node, in Slurm's order, taken out of Slurm's accounting.
-        memory: Vec<u64>,
-    },
-    /// Parked, and to come back as soon as its memory is free again.
-    Unparking {
-        /// Where.
-        placement: Placement,
-        /// As in `Parked`.
-        memory: Vec<u64>,
-        /// Since when.
-        since: Time,
-    },
-    /// Is to give up its place by checkpoint and requeue; not warned yet.
-    Leaving {
-        /// What follows.
-        next: Next,
-    },
-    /// Got its warning signal and has until its time is up to write its checkpoint.
-    Warned {
-        /// What follows.
-        next: Next,
-        /// Since when.
-        since: Time,
-    },
-    /// Requeued; its last processes are ending.
-    Requeued {
-        /// What follows.
-        next: Next,
-        /// The last process is gone and its memory is free.
-        gone: bool,
-    },
-    /// Gave up its place by checkpoint; in Slurm's queue.
-    Paused,
-    /// Suspended by somebody else: not ours to touch until it runs again.
-    Foreign,
-}
-
-impl Phase {
-    /// Whether something is under way.
-    #[must_use]
-    pub fn is_under_way(&self) -> bool {
-        !matches!(
-            self,
-            Self::Waiting | Self::Running | Self::Parked { .. } | Self::Paused | Self::Foreign
-        )
-    }
-
-    /// Whether a job may have a next step in it, which nothing but what Slurm or the nodes show keeps it
-    /// from.
-    #[must_use]
-    pub fn may_have_step(&self) -> bool {
-        self.is_under_way() || matches!(self, Self::Parked { .. })
-    }
-
-    /// Whether it is giving up its place.
-    #[must_use]
-    pub fn is_leaving(&self) -> bool {
-        matches!(
-            self,
-            Self::Parking { .. }
-                | Self::Leaving { .. }
-                | Self::Warned { .. }
-                | Self::Requeued { .. }
-        )
-    }
-}
+use crate::life::journal::Shown;
+use crate::life::{Effects, Event, Life, Look};
+use crate::observation::{ObservedJob, ObservedState};
 
 /// One job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,18 +30,10 @@ pub struct Record {
     /// The share of its need that it has now; 0 while it has no place.
     pub share: Yield,
     /// Where it is on its way.
-    pub phase: Phase,
-    /// Times that DFRS failed to pause it; after `MOST_FAILED_PAUSES` it is left alone.
-    pub failed_pauses: u32,
-    /// When it was paused or moved within the last hour.
-    pub moves: Vec<Time>,
-    /// What failed is not tried again before this.
-    pub not_before: Time,
+    #[serde(flatten)]
+    pub life: Life,
     /// The policy has had its say about its submission.
     pub admitted: bool,
-    /// Where it was when it was last seen running or suspended.
-    #[serde(default)]
-    pub last_place: Placement,
     /// What the journal says of it.
     #[serde(default)]
     pub shown: Shown,
@@ -158,7 +45,7 @@ pub struct Record {
 impl Record {
     /// A job that has just been seen for the first time.
     #[must_use]
-    pub fn new(submit_time: i64, now: Time, phase: Phase) -> Self {
+    pub fn new(submit_time: i64, now: Time, life: Life) -> Self {
         Self {
             submit_time,
             shown_submit_time: submit_time,
@@ -167,12 +54,8 @@ impl Record {
             limit_debt: Span(0),
             counted_until: now,
             share: Yield(0.0),
-            phase,
-            failed_pauses: 0,
-            moves: Vec::new(),
-            not_before: Time(0),
+            life,
             admitted: false,
-            last_place: Placement::default(),
             shown: Shown::Unknown,
             shown_share: None,
         }
@@ -187,17 +70,24 @@ impl Record {
         submit_time == self.shown_submit_time || was_requeued
     }
 
-    /// Counts a pause or a migration.
-    pub fn count_move(&mut self, now: Time) {
-        self.moves.retain(|at| now.0 - at.0 < HOUR.0);
-        self.moves.push(now);
-    }
-
-    /// Pauses and migrations within the last hour.
-    #[must_use]
-    pub fn recent_moves(&self, now: Time) -> u32 {
-        let recent = self.moves.iter().filter(|at| now.0 - at.0 < HOUR.0).count();
-        u32::try_from(recent).unwrap_or(u32::MAX)
+    /// What follows from `event`: a turn in the job's life, and what that means for its counts.
+    pub fn on(&mut self, event: &Event, look: &Look) -> Effects {
+        let effects = self.life.on(event, look);
+        if matches!(event, Event::Seen) {
+            self.shown_submit_time = look.job.submit_time;
+            self.restarts = look.job.restarts;
+            if look.job.state != ObservedState::Running {
+                self.share = Yield(0.0);
+            }
+        }
+        if effects.begins_again {
+            self.virtual_time = Span(0);
+        }
+        if effects.forgotten.is_some() && effects.is_left_behind {
+            // It is decided about as it was at its submission.
+            self.admitted = false;
+        }
+        effects
     }
 
     /// Brings the virtual time up to `now` with the share that was in force since the last call.
@@ -247,6 +137,13 @@ impl Ledger {
         let record = self.jobs.get_mut(&id)?;
         self.changed.0.insert(id);
         Some(record)
+    }
+
+    /// The record of the job that Slurm shows, to change, if the ledger knows this very job: ids are used
+    /// again.
+    pub fn record_of(&mut self, job: &ObservedJob) -> Option<&mut Record> {
+        self.get_mut(job.id)
+            .filter(|record| record.is_about(job.submit_time, job.restarts))
     }
 
     /// Takes a record in, in place of one of the same job.
@@ -309,7 +206,7 @@ mod tests {
     #[test]
     fn virtual_time_is_the_integral_of_the_yield() {
         // The example of the TPDS paper, section 4.1: 10 s at 1, 120 s at 0, 30 s at 0.5.
-        let mut record = Record::new(0, Time(0), Phase::Running);
+        let mut record = Record::new(0, Time(0), Life::default());
         record.share = Yield(1.0);
         record.count_until(Time(10 * SECOND));
         record.share = Yield(0.0);
@@ -322,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_steps_back_takes_nothing_away() {
-        let mut record = Record::new(0, Time(10 * SECOND), Phase::Running);
+        let mut record = Record::new(0, Time(10 * SECOND), Life::default());
         record.share = Yield(1.0);
         record.count_until(Time(5 * SECOND));
         assert_eq!(record.virtual_time, Span(0));

@@ -1,6 +1,6 @@
 //! The reconciler of slurm-dfrs, without Slurm: looks at the cluster, has `dfrs-core` decide, and
 //! carries the plan out step by step. Data flows one way: [`observation`] → [`cluster`] → the core's
-//! plan → [`ledger`] → [`steps`] → [`slurm`].
+//! plan → [`life`] of each job in the [`ledger`] → its next step → [`slurm`].
 //!
 //! It has no I/O, no clock and no thread: whoever drives it gives it the time and three ports, to
 //! Slurm ([`slurm::Slurm`]), to the node daemons ([`daemons::Daemons`]) and to where its state is kept
@@ -12,6 +12,7 @@ pub mod apply;
 pub mod cluster;
 pub mod daemons;
 pub mod ledger;
+pub mod life;
 pub mod limits;
 pub mod live_journal;
 pub mod mobility;
@@ -19,12 +20,10 @@ pub mod model;
 pub mod node_orders;
 pub mod observation;
 pub mod placement;
-pub mod reasons;
 pub mod recovery;
 pub mod simulation;
 pub mod slurm;
 pub mod state;
-pub mod steps;
 pub mod sync;
 pub mod weights;
 

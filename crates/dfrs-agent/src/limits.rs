@@ -38,11 +38,11 @@ pub fn extended(record: &mut Record, seconds: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Phase;
+    use crate::life::Life;
     use crate::model::job;
 
     fn lagging(seconds: i64) -> Record {
-        let mut record = Record::new(0, Time(0), Phase::Running);
+        let mut record = Record::new(0, Time(0), Life::default());
         record.limit_debt = Span(seconds * SECOND);
         record
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use dfrs_proto::message::{JobState, NodeState, Share};
 
-use crate::ledger::{Ledger, Phase, Record};
-use crate::observation::{Observation, ObservedJob, ObservedState, Place};
+use crate::ledger::{Ledger, Record};
+use crate::observation::{Observation, ObservedJob, Place};
 
 /// The desired state of every node that can be reached: the share of each running job there, and
 /// which jobs stay frozen.
@@ -47,13 +47,7 @@ pub fn node_orders(observation: &Observation, ledger: &Ledger) -> BTreeMap<Strin
 fn order_for(job: &ObservedJob, record: &Record, place: &Place, cpus: u32) -> Option<JobState> {
     let needs = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
     let share = Share::clamped(record.share.0 * needs / f64::from(cpus.max(1)));
-    let frozen = match (&record.phase, job.state) {
-        (Phase::Parking { .. } | Phase::Parked { .. }, _) => true,
-        // Still frozen until its memory is counted again; then it thaws and Slurm resumes it.
-        (Phase::Unparking { .. }, ObservedState::Suspended) => place.memory == 0,
-        (_, ObservedState::Running) => false,
-        _ => return None,
-    };
+    let frozen = record.life.is_frozen(job, place)?;
     Some(JobState {
         id: job.id,
         share: if frozen { Share::ONE } else { share },

@@ -93,6 +93,15 @@ pub struct ObservedJob {
 }
 
 impl ObservedJob {
+    /// Whether it has nodes: it runs or is suspended.
+    #[must_use]
+    pub fn has_place(&self) -> bool {
+        matches!(
+            self.state,
+            ObservedState::Running | ObservedState::Suspended
+        )
+    }
+
     /// Whether Slurm counts its memory anywhere: not while it is parked.
     #[must_use]
     pub fn is_counted(&self) -> bool {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::{Ledger, Phase};
+use crate::ledger::Ledger;
 
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,13 +32,8 @@ impl State {
     /// their way there.
     #[must_use]
     pub fn has_parked(&self) -> bool {
-        self.ledger.iter().any(|(_, record)| {
-            let phase = &record.phase;
-            matches!(
-                phase,
-                Phase::Parking { .. } | Phase::Parked { .. } | Phase::Unparking { .. }
-            )
-        })
+        let mut records = self.ledger.iter();
+        records.any(|(_, record)| record.life.depends_on_dfrs())
     }
 }
 
@@ -50,4 +45,23 @@ pub trait Store {
     ///
     /// One line on what went wrong and where; the old state is still kept then.
     fn save(&mut self, state: &State) -> Result<(), String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// A job in each phase, as version 1 of the file has them.
+    const VERSION_1: &str = include_str!("state/version_1.json");
+
+    #[test]
+    fn what_version_1_of_the_file_says_is_read_and_written_alike() {
+        let state: State = serde_json::from_str(VERSION_1).expect("is read");
+        assert_eq!(state.ledger.len(), 11);
+        let written = serde_json::to_value(&state).expect("is written");
+        let before: Value = serde_json::from_str(VERSION_1).expect("is JSON");
+        assert_eq!(written, before);
+    }
 }

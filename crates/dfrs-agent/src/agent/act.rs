@@ -5,12 +5,10 @@ use dfrs_core::Time;
 use super::Agent;
 use crate::cluster::memory_on_node;
 use crate::daemons::{Daemons, NodeFacts};
-use crate::ledger::Phase;
-use crate::mobility::mobility;
+use crate::life::{Answer, Event, Look, Step};
 use crate::observation::{Observation, ObservedJob, Place};
 use crate::placement::Placement;
 use crate::slurm::{Level, Slurm};
-use crate::steps::{Conditions, Outcome, Step, next_step, settle};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// One step for every job that is on its way. Returns whether there was any, and how many
@@ -23,11 +21,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let Some(job) = observation.job(id) else {
                 continue;
             };
-            let Some((step, outcome)) = self.advance(job, observation, &facts, now) else {
+            let Some((step, answer)) = self.advance(job, observation, &facts, now) else {
                 continue;
             };
-            acted |= outcome != Outcome::NotYet;
-            if outcome != Outcome::Done {
+            acted |= answer != Answer::NotYet;
+            if answer != Answer::Done {
                 continue;
             }
             started += u32::from(matches!(step, Step::Start(_) | Step::Resume));
@@ -46,40 +44,38 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         observation: &Observation,
         facts: &NodeFacts,
         now: Time,
-    ) -> Option<(Step, Outcome)> {
-        let conditions = self.conditions(job, facts, now);
+    ) -> Option<(Step, Answer)> {
         let record = self.ledger.get(job.id)?;
-        let step = next_step(record, job, observation, &conditions)?;
-        let parks = matches!(record.phase, Phase::Parking { .. });
-        let outcome = self.perform(job, &step, observation);
-        let placement = Placement::of_job(job, observation);
-        match step {
-            Step::Abandon(_) if parks => {
-                let timeout = self.config.park_timeout;
-                let text = self.slow_nodes.add(&placement, timeout, now);
-                self.slurm.log(Level::Info, &text);
-            }
-            Step::ReleaseMemory if parks => self.slow_nodes.forgive(&placement),
-            _ => {}
+        let look = Look::new(job, observation, &self.config, now);
+        let is_parked = facts.parked.contains(&job.id);
+        let step = record.life.next_step(&look, is_parked)?;
+        let is_parking = record.life.is_parking();
+        let answer = self.perform(job, &step, observation);
+        if is_parking {
+            self.learn_from_parking(&step, &Placement::of_job(job, observation), now);
         }
         if let Some(record) = self.ledger.get_mut(job.id) {
-            settle(record, &step, outcome.clone(), placement, now);
+            let look = Look::new(job, observation, &self.config, now);
+            record.on(&Event::Did(&step, &answer), &look);
         }
-        Some((step, outcome))
+        Some((step, answer))
     }
 
-    fn conditions(&self, job: &ObservedJob, facts: &NodeFacts, now: Time) -> Conditions {
-        Conditions {
-            now,
-            parked_on_nodes: facts.parked.contains(&job.id),
-            mobility: mobility(job, &self.config),
-            checkpoint_wait: self.config.checkpoint_wait,
-            park_timeout: self.config.park_timeout,
+    /// Which nodes were fast enough to park a job, and which were not.
+    fn learn_from_parking(&mut self, step: &Step, placement: &Placement, now: Time) {
+        match step {
+            Step::Abandon(_) => {
+                let timeout = self.config.park_timeout;
+                let text = self.slow_nodes.add(placement, timeout, now);
+                self.slurm.log(Level::Info, &text);
+            }
+            Step::ReleaseMemory => self.slow_nodes.forgive(placement),
+            _ => {}
         }
     }
 
     /// Asks Slurm for one step.
-    fn perform(&mut self, job: &ObservedJob, step: &Step, observation: &Observation) -> Outcome {
+    fn perform(&mut self, job: &ObservedJob, step: &Step, observation: &Observation) -> Answer {
         let slurm = &mut self.slurm;
         let done = match step {
             Step::Start(placement) => slurm.start(job.id, &places(placement, observation)),
@@ -106,7 +102,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                             memory.iter().sum::<u64>()
                         ),
                     );
-                    return Outcome::Released(memory);
+                    return Answer::Released(memory);
                 }
                 Err(problem) => Err(problem),
             },
@@ -115,21 +111,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             Ok(()) => {
                 self.slurm
                     .log(Level::Verbose, &format!("job {}: {step:?}", job.id));
-                Outcome::Done
+                Answer::Done
             }
-            Err(problem) if problem.is_transient() => Outcome::NotYet,
+            Err(problem) if problem.is_transient() => Answer::NotYet,
             Err(_)
                 if matches!(step, Step::Start(_))
                     && slurm.may_start(&[job.id]).iter().any(Result::is_err) =>
             {
-                Outcome::Gated
+                Answer::Gated
             }
             Err(problem) => {
                 self.slurm.log(
                     Level::Info,
                     &format!("job {}: {step:?} was refused: {problem}", job.id),
                 );
-                Outcome::Refused
+                Answer::Refused
             }
         }
     }

@@ -7,7 +7,7 @@ use dfrs_core::Time;
 
 use super::Agent;
 use crate::daemons::Daemons;
-use crate::ledger::{Phase, Record};
+use crate::ledger::Record;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::slurm::Slurm;
 
@@ -93,13 +93,13 @@ impl Lists {
         put(
             &mut self.steps,
             id,
-            record.is_some_and(|record| record.phase.may_have_step()),
+            record.is_some_and(|record| record.life.may_have_step()),
         );
         let waits = match (job, record) {
             (Some(job), Some(record)) => waits(job, record),
             _ => false,
         };
-        let until = record.map_or(Time(0), |record| record.not_before);
+        let until = record.map_or(Time(0), |record| record.life.not_before());
         if waits && until > now {
             self.later.insert((until, id));
         }
@@ -121,10 +121,7 @@ impl Lists {
 
 /// Whether nothing is planned for this job, and nobody holds it.
 fn waits(job: &ObservedJob, record: &Record) -> bool {
-    job.state == ObservedState::Pending
-        && !job.held
-        && !job.completing
-        && matches!(record.phase, Phase::Waiting | Phase::Paused)
+    job.state == ObservedState::Pending && !job.held && !job.completing && record.life.is_waiting()
 }
 
 fn put(set: &mut BTreeSet<u32>, id: u32, belongs: bool) {

@@ -53,7 +53,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
 /// Whether two records differ in more than the passing of time.
 fn differs(before: &Record, after: &Record) -> bool {
-    before.phase != after.phase
+    before.life != after.life
         || before.share != after.share
         || before.shown != after.shown
         || before.admitted != after.admitted

@@ -136,8 +136,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let Some(record) = self.ledger.get_mut(job) else {
             return;
         };
-        record.not_before = Time(now.0 + UNTIL_ENDED.0);
-        for spot in &record.last_place.0 {
+        record.life.hold_off(Time(now.0 + UNTIL_ENDED.0));
+        for spot in &record.life.last_place().0 {
             if let Err(problem) = self.slurm.abort_left_behind(job, &spot.node) {
                 let text = format!("job {job}: {} was not told to end it: {problem}", spot.node);
                 self.slurm.log(Level::Error, &text);

@@ -75,7 +75,7 @@ impl Remaps {
         }
         self.leaving.retain(|id| {
             let record = ledger.get(*id);
-            record.is_some_and(|record| record.phase.is_leaving())
+            record.is_some_and(|record| record.life.is_leaving())
         });
         let took = Span(now.0 - self.last.0);
         let earliest = Time(self.last.0 + took.0 * TIMES_THE_WAY_OUT).min(self.latest);
@@ -90,7 +90,8 @@ impl Remaps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{Phase, Record};
+    use crate::ledger::Record;
+    use crate::life::samples;
     use dfrs_core::{JobId, PlannedAction, Reason};
 
     const PERIOD: Span = Span(100);
@@ -109,8 +110,7 @@ mod tests {
             blocked: Vec::new(),
         });
         let mut ledger = Ledger::default();
-        let parking = Phase::Parking { since: Time(0) };
-        ledger.insert(1, Record::new(0, Time(0), parking));
+        ledger.insert(1, Record::new(0, Time(0), samples::parking()));
         (remaps, ledger)
     }
 

@@ -9,7 +9,6 @@ use dfrs_proto::conf::Mode;
 use super::Agent;
 use crate::cluster::actual;
 use crate::daemons::Daemons;
-use crate::ledger::Phase;
 use crate::limits::{extended, extension};
 use crate::observation::{Observation, ObservedState};
 use crate::slurm::{Level, Slurm};
@@ -45,7 +44,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn move_limits(&mut self, observation: &Observation, now: Time) {
         for job in observation.placed() {
             let seconds = self.ledger.get(job.id).and_then(|record| {
-                let runs = job.state == ObservedState::Running && record.phase == Phase::Running;
+                let runs = job.state == ObservedState::Running && record.life.is_running();
                 extension(record, job, now).filter(|_| runs)
             });
             let Some(seconds) = seconds else { continue };

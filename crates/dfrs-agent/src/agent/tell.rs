@@ -8,11 +8,9 @@ use dfrs_proto::message::NodeState;
 
 use super::{Agent, SECOND};
 use crate::daemons::{Daemons, OrderChanges};
-use crate::ledger::Phase;
 use crate::node_orders::node_orders;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::placement::Placement;
-use crate::reasons::reason;
 use crate::slurm::{Level, Slurm};
 
 /// How often all reasons are set again.
@@ -71,7 +69,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         steps
             .filter(|id| {
                 let record = self.ledger.get(*id);
-                record.is_some_and(|record| matches!(record.phase, Phase::Parking { .. }))
+                record.is_some_and(|record| record.life.is_parking())
             })
             .filter_map(|id| Some((id, nodes(observation.job(id)?))))
             .collect()
@@ -119,11 +117,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let record = self.ledger.get(id)?;
             let pending = job.state == ObservedState::Pending;
             let gated = pending && !self.admission.ready().contains(&id);
-            if gated && !record.phase.is_under_way() {
+            if gated && !record.life.is_under_way() {
                 return None;
             }
             let blocked = self.blocked.get(&id).copied();
-            reason(job, &record.phase, blocked, observation)
+            record.life.reason(job, blocked, observation)
         });
         let before = match text {
             Some(text) if self.reasons.get(&id) == Some(&text) => return,

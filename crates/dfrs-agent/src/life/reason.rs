@@ -2,46 +2,41 @@
 
 use dfrs_core::Blocked;
 
+use super::Life;
+use super::leaving::Next;
+use super::phase::Phase;
+use super::requeued::Requeued;
 use crate::cluster::memory_request;
-use crate::ledger::{Next, Phase};
 use crate::observation::{Observation, ObservedJob};
 
-/// The text for a job in `phase`, with what the last decision said about it; `None`: Slurm's own.
-#[must_use]
-pub fn reason(
-    job: &ObservedJob,
-    phase: &Phase,
-    blocked: Option<Blocked>,
-    observation: &Observation,
-) -> Option<String> {
-    let text = match phase {
-        Phase::Starting { .. } => "DFRS: starts as soon as its memory is free".to_owned(),
-        Phase::Waiting => blocked.map(|why| waiting(job, why, observation))?,
-        Phase::Paused => format!(
-            "DFRS: paused after its checkpoint; {}",
-            blocked_text(job, blocked, observation)
-        ),
-        Phase::Requeued {
-            next: Next::Restart,
-            ..
-        } => "DFRS: was requeued, starts again".to_owned(),
-        Phase::Requeued {
-            next: Next::Move(_),
-            ..
-        } => "DFRS: moves to other nodes".to_owned(),
-        Phase::Requeued {
-            next: Next::Pause, ..
-        } => "DFRS: pausing".to_owned(),
-        Phase::Parked { .. } => {
-            format!("DFRS: parked; {}", blocked_text(job, blocked, observation))
-        }
-        Phase::Parking { .. } => "DFRS: being parked".to_owned(),
-        Phase::Unparking { .. } => "DFRS: resumes as soon as its memory is free".to_owned(),
-        Phase::Running | Phase::Leaving { .. } | Phase::Warned { .. } | Phase::Foreign => {
-            return None;
-        }
-    };
-    Some(text)
+impl Life {
+    /// The text for `job`, with what the last decision said about it; `None`: Slurm's own.
+    #[must_use]
+    pub fn reason(
+        &self,
+        job: &ObservedJob,
+        blocked: Option<Blocked>,
+        observation: &Observation,
+    ) -> Option<String> {
+        let why = || blocked_text(job, blocked, observation);
+        let text = match &self.phase {
+            Phase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
+            Phase::Waiting => {
+                blocked.map(|why| format!("DFRS: {}", phrase(job, why, observation)))?
+            }
+            Phase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
+            Phase::Requeued(Requeued { next, .. }) => match next {
+                Next::Restart => "DFRS: was requeued, starts again".to_owned(),
+                Next::Move(_) => "DFRS: moves to other nodes".to_owned(),
+                Next::Pause => "DFRS: pausing".to_owned(),
+            },
+            Phase::Parked(_) => format!("DFRS: parked; {}", why()),
+            Phase::Parking(_) => "DFRS: being parked".to_owned(),
+            Phase::Unparking(_) => "DFRS: resumes as soon as its memory is free".to_owned(),
+            Phase::Running | Phase::Leaving(_) | Phase::Warned(_) | Phase::Foreign => return None,
+        };
+        Some(text)
+    }
 }
 
 fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Observation) -> String {
@@ -49,10 +44,6 @@ fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Obser
         || "waits for its turn".to_owned(),
         |why| phrase(job, why, observation),
     )
-}
-
-fn waiting(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
-    format!("DFRS: {}", phrase(job, why, observation))
 }
 
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {

@@ -1,0 +1,216 @@
+//! The life of a job with DFRS: the phases that it goes through and what leads from one to the next.
+//!
+//! This is the one place where phases change ([`Life::on`]) and where the next step of a job is
+//! chosen ([`Life::next_step`]). Each phase has a file that says both; `docs/architecture.md` shows
+//! the whole table, which a test prints. What others need to know of a phase are projections, a file
+//! each: `planned` (what the core decides about), `order` (what the nodes enforce), `reason` (what
+//! squeue shows) and [`journal`].
+
+use dfrs_core::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::placement::Placement;
+
+mod event;
+mod foreign;
+pub mod journal;
+mod leaving;
+mod order;
+mod parked;
+mod parking;
+mod phase;
+mod planned;
+mod reason;
+mod requeued;
+mod room;
+mod running;
+#[cfg(test)]
+pub(crate) mod samples;
+mod starting;
+mod step;
+mod turn;
+mod unparking;
+mod waiting;
+
+pub use event::{Event, Look};
+pub use step::{Answer, Step};
+pub use turn::Effects;
+
+use phase::Phase;
+use turn::Turn;
+
+const SECOND: i64 = 1_000_000;
+const HOUR: Span = Span(3600 * SECOND);
+/// After so many failed attempts to pause a job it is left alone.
+const MOST_FAILED_PAUSES: u32 = 3;
+
+/// Where a job is on its way, and what of its past decides what may happen next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Life {
+    phase: Phase,
+    /// Times that DFRS failed to pause it.
+    failed_pauses: u32,
+    /// When it was paused or moved within the last hour.
+    moves: Vec<Time>,
+    /// Nothing is done to it before this: what failed is not tried again at once.
+    not_before: Time,
+    /// Where it was when it was last seen running or suspended.
+    #[serde(default)]
+    last_place: Placement,
+}
+
+impl Life {
+    /// The life of a job that the ledger does not know: it is new, or the ledger was lost.
+    #[must_use]
+    pub fn first_seen(look: &Look) -> Self {
+        Self {
+            phase: Phase::first_seen(look),
+            ..Self::default()
+        }
+    }
+
+    /// What follows from `event`, by what Slurm shows now. Every change of a phase is one of these.
+    pub fn on(&mut self, event: &Event, look: &Look) -> Effects {
+        let turn = self.phase.on(event, look);
+        match event {
+            Event::Seen if look.job.has_place() => {
+                self.last_place = Placement::of_job(look.job, look.observation);
+            }
+            Event::HandedBack => self.not_before = Time(0),
+            _ => {}
+        }
+        turn.map_or_else(Effects::default, |turn| self.take(turn, look.now))
+    }
+
+    fn take(&mut self, turn: Turn, now: Time) -> Effects {
+        if turn.is_move {
+            self.count_move(now);
+        }
+        self.failed_pauses += u32::from(turn.is_failure);
+        if let Some(pause) = turn.retry_after {
+            self.not_before = Time(now.0 + pause.0);
+        }
+        if let Some(place) = turn.last_place {
+            self.last_place = place;
+        }
+        if let Some(phase) = turn.phase {
+            self.phase = phase;
+        }
+        turn.effects
+    }
+
+    /// The next step, or `None` while the job has to wait or has nothing under way. `is_parked`: all
+    /// its nodes say that it is frozen and its memory is in swap.
+    #[must_use]
+    pub fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
+        (self.not_before <= look.now)
+            .then(|| self.phase.next_step(look, is_parked))
+            .flatten()
+    }
+
+    /// Nothing is done to it before `time`.
+    pub fn hold_off(&mut self, time: Time) {
+        self.not_before = time;
+    }
+
+    /// Nothing is done to it before this: what failed is not tried again at once.
+    #[must_use]
+    pub fn not_before(&self) -> Time {
+        self.not_before
+    }
+
+    /// Whether it has to wait after something that failed.
+    #[must_use]
+    pub fn is_held_off(&self, now: Time) -> bool {
+        self.not_before > now
+    }
+
+    /// Counts a pause or a migration.
+    fn count_move(&mut self, now: Time) {
+        self.moves.retain(|at| now.0 - at.0 < HOUR.0);
+        self.moves.push(now);
+    }
+
+    /// Pauses and migrations within the last hour.
+    #[must_use]
+    pub fn recent_moves(&self, now: Time) -> u32 {
+        let recent = self.moves.iter().filter(|at| now.0 - at.0 < HOUR.0).count();
+        u32::try_from(recent).unwrap_or(u32::MAX)
+    }
+
+    /// Whether pausing it failed too often to be tried again.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.failed_pauses >= MOST_FAILED_PAUSES
+    }
+
+    /// Where it was when it was last seen running or suspended.
+    #[must_use]
+    pub fn last_place(&self) -> &Placement {
+        &self.last_place
+    }
+
+    /// Whether something is under way: the core plans around such a job.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        !matches!(
+            self.phase,
+            Phase::Waiting | Phase::Running | Phase::Parked(_) | Phase::Paused | Phase::Foreign
+        )
+    }
+
+    /// Whether there may be a next step, which nothing but what Slurm or the nodes show keeps it from.
+    #[must_use]
+    pub fn may_have_step(&self) -> bool {
+        self.is_under_way() || matches!(self.phase, Phase::Parked(_))
+    }
+
+    /// Whether it is giving up its place.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Parking(_) | Phase::Leaving(_) | Phase::Warned(_) | Phase::Requeued(_)
+        )
+    }
+
+    /// Whether it waits in Slurm's queue and nothing is planned for it.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.phase, Phase::Waiting | Phase::Paused)
+    }
+
+    /// Whether it runs and nothing is planned for it.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.phase == Phase::Running
+    }
+
+    /// Whether it is being parked.
+    #[must_use]
+    pub fn is_parking(&self) -> bool {
+        matches!(self.phase, Phase::Parking(_))
+    }
+
+    /// Whether it was parked and is on its way back.
+    #[must_use]
+    pub fn is_unparking(&self) -> bool {
+        matches!(self.phase, Phase::Unparking(_))
+    }
+
+    /// Whether somebody else suspended it: not ours to touch until it runs again.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.phase == Phase::Foreign
+    }
+
+    /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its way
+    /// there.
+    #[must_use]
+    pub fn depends_on_dfrs(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Parking(_) | Phase::Parked(_) | Phase::Unparking(_)
+        )
+    }
+}

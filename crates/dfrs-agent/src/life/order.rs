@@ -1,0 +1,19 @@
+//! What the nodes shall do with a job: freeze it, cap it, or leave it alone.
+
+use super::Life;
+use super::phase::Phase;
+use crate::observation::{ObservedJob, ObservedState, Place};
+
+impl Life {
+    /// Whether the node of `place` keeps `job` frozen there; `None`: it has no orders for it.
+    #[must_use]
+    pub fn is_frozen(&self, job: &ObservedJob, place: &Place) -> Option<bool> {
+        match (&self.phase, job.state) {
+            (Phase::Parking(_) | Phase::Parked(_), _) => Some(true),
+            // Still frozen until its memory is counted again; then it thaws and Slurm resumes it.
+            (Phase::Unparking(_), ObservedState::Suspended) => Some(place.memory == 0),
+            (_, ObservedState::Running) => Some(false),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Parking: suspended, then frozen by its nodes, which push its memory to swap; when all of them say
+//! that this is done, its memory is released in Slurm's accounting.
+
+use dfrs_core::Time;
+use serde::{Deserialize, Serialize};
+
+use super::event::{Event, Look};
+use super::parked::Parked;
+use super::phase::Phase;
+use super::requeued::{lost, start_forgotten};
+use super::step::{Answer, Step, has_passed};
+use super::turn::Turn;
+use super::unparking::Unparking;
+use crate::observation::ObservedState;
+use crate::placement::Placement;
+
+const TOO_SLOW: Step = Step::Abandon("its nodes did not move its memory to swap in time");
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Parking {
+    /// Since when.
+    pub(super) since: Time,
+}
+
+impl Parking {
+    pub(super) fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
+        match look.job.state {
+            ObservedState::Running => (!look.job.configuring).then_some(Step::Suspend),
+            ObservedState::Suspended if is_parked => Some(Step::ReleaseMemory),
+            ObservedState::Suspended => {
+                has_passed(self.since, look.config.park_timeout, look.now).then_some(TOO_SLOW)
+            }
+            ObservedState::Pending | ObservedState::Ended => None,
+        }
+    }
+
+    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+        match event {
+            Event::Seen => (look.job.state == ObservedState::Pending).then(|| lost(look)),
+            Event::Did(step, answer) => did(step, answer, look),
+            Event::Forgotten { was_requeued } => forgotten(*was_requeued, look),
+            // Not released yet, or just now: which of the two shows when it is looked at.
+            Event::HandedBack => Some(back(Placement::default(), look)),
+            Event::Planned(_) => None,
+        }
+    }
+}
+
+fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
+    match (step, answer) {
+        (Step::ReleaseMemory, Answer::Released(memory)) => {
+            let parked = Parked::with(memory.clone(), look);
+            Some(Turn::to(Phase::Parked(parked)).moved())
+        }
+        (Step::Suspend, Answer::Refused) => Some(Turn::runs_on()),
+        (Step::ReleaseMemory, Answer::Refused) => Some(Turn::same_step_later()),
+        // It cost the job time all the same.
+        (Step::Abandon(_), _) => {
+            let here = Placement::of_job(look.job, look.observation);
+            Some(back(here, look).moved().failed())
+        }
+        _ => None,
+    }
+}
+
+/// Its memory was never released, so it comes back at once.
+fn back(placement: Placement, look: &Look) -> Turn {
+    Turn::to(Phase::Unparking(Unparking {
+        placement,
+        memory: Vec::new(),
+        since: look.now,
+    }))
+}
+
+fn forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {
+    match look.job.state {
+        ObservedState::Suspended if !look.job.is_counted() => {
+            let parked = Phase::Parked(Parked::here(look));
+            Some(Turn::repeat(parked, "was parked"))
+        }
+        _ => suspension_forgotten(look).or_else(|| start_forgotten(was_requeued, look)),
+    }
+}
+
+/// slurmctld has forgotten that the job was suspended, to be parked: its nodes have it frozen, so it
+/// is parked again.
+pub(super) fn suspension_forgotten(look: &Look) -> Option<Turn> {
+    (look.job.state == ObservedState::Running).then(|| {
+        let parking = Phase::Parking(Parking { since: look.now });
+        Turn::repeat(parking, "was suspended")
+    })
+}

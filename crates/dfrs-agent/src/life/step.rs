@@ -1,0 +1,54 @@
+//! What DFRS asks of Slurm for a job, one step a pass, each behind the condition that makes it safe,
+//! each phase with a limit in time: a step that cannot be done drops the plan, not the job.
+
+use dfrs_core::{Span, Time};
+
+use crate::placement::Placement;
+
+/// A start or a resume whose memory does not become free for so long is planned anew.
+pub(super) const ROOM_TIMEOUT: Span = Span(120_000_000);
+/// Why, then.
+pub(super) const NO_ROOM: Step = Step::Abandon("the memory of its nodes did not become free");
+
+/// One thing to ask of Slurm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Start the pending job here.
+    Start(Placement),
+    /// Suspend the running job.
+    Suspend,
+    /// Take the suspended job's memory out of Slurm's accounting.
+    ReleaseMemory,
+    /// Put it back, if it fits.
+    ClaimMemory(Vec<u64>),
+    /// Let the suspended job run on.
+    Resume,
+    /// Send the job its warning signal.
+    Warn,
+    /// Requeue the running job.
+    Requeue,
+    /// Let the requeued job start before Slurm's own delay has passed.
+    ClearBeginTime,
+    /// Give up what is under way; why.
+    Abandon(&'static str),
+}
+
+/// What Slurm answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// It released this memory, MiB per node in its order.
+    Released(Vec<u64>),
+    /// Nothing is wrong, but it is too early.
+    NotYet,
+    /// Something else than resources keeps the job from starting now (a throttle, a limit).
+    Gated,
+    /// It refused.
+    Refused,
+}
+
+/// Whether `limit` has passed since then.
+pub(super) fn has_passed(since: Time, limit: Span, now: Time) -> bool {
+    now.0 - since.0 >= limit.0
+}

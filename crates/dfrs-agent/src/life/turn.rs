@@ -1,0 +1,104 @@
+//! A turn in the life of a job: what an event leads to.
+
+use dfrs_core::Span;
+
+use super::phase::Phase;
+use crate::placement::Placement;
+
+/// What was abandoned or refused is not tried again for so long.
+pub(super) const RETRY_AFTER: Span = Span(15_000_000);
+/// A step that Slurm refused for now is asked for again after this.
+pub(super) const SAME_STEP_AFTER: Span = Span(1_000_000);
+
+/// What an event means beyond the life of the job itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Slurm shows it as waiting, but nodes may still run it, or remember that they did: Slurm takes
+    /// a node for down whose slurmd may still be at work.
+    pub is_left_behind: bool,
+    /// The place in which it ran became free by other ways than DFRS's own.
+    pub has_freed: bool,
+    /// It begins again: what it has done so far is lost.
+    pub begins_again: bool,
+    /// What Slurm has forgotten of it, for the log: "the job …".
+    pub forgotten: Option<&'static str>,
+}
+
+/// What follows from an event.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// The phase from now on; `None`: the same.
+    pub(super) phase: Option<Phase>,
+    /// Nothing is done to the job before this has passed.
+    pub(super) retry_after: Option<Span>,
+    /// It counts as a pause or a migration.
+    pub(super) is_move: bool,
+    /// It counts as an attempt to pause that failed.
+    pub(super) is_failure: bool,
+    /// Where the job was, for all that the ledger knows.
+    pub(super) last_place: Option<Placement>,
+    pub(super) effects: Effects,
+}
+
+impl Turn {
+    /// Goes on with `phase`.
+    pub(super) fn to(phase: Phase) -> Self {
+        Self {
+            phase: Some(phase),
+            ..Self::default()
+        }
+    }
+
+    /// The phase stays, and the step is asked for again in a while.
+    pub(super) fn same_step_later() -> Self {
+        Self::default().after(SAME_STEP_AFTER)
+    }
+
+    /// A pause that Slurm refused: the job runs on.
+    pub(super) fn runs_on() -> Self {
+        Self::to(Phase::Running).failed().after(RETRY_AFTER)
+    }
+
+    /// slurmctld was killed and has forgotten `what`.
+    pub(super) fn repeat(phase: Phase, what: &'static str) -> Self {
+        let mut turn = Self::to(phase);
+        turn.effects.forgotten = Some(what);
+        turn
+    }
+
+    pub(super) fn after(self, pause: Span) -> Self {
+        Self {
+            retry_after: Some(pause),
+            ..self
+        }
+    }
+
+    pub(super) fn moved(self) -> Self {
+        Self {
+            is_move: true,
+            ..self
+        }
+    }
+
+    pub(super) fn failed(self) -> Self {
+        Self {
+            is_failure: true,
+            ..self
+        }
+    }
+
+    pub(super) fn freed(mut self) -> Self {
+        self.effects.has_freed = true;
+        self
+    }
+
+    pub(super) fn left_behind(mut self, is_left_behind: bool) -> Self {
+        self.effects.is_left_behind = is_left_behind;
+        self
+    }
+
+    pub(super) fn begins_again(mut self) -> Self {
+        self.effects.begins_again = true;
+        self
+    }
+}

@@ -1,0 +1,89 @@
+//! Unparking: planned to come back to its nodes. Its memory is claimed as soon as it is free there,
+//! then its nodes thaw it and it is resumed.
+
+use dfrs_core::Time;
+use serde::{Deserialize, Serialize};
+
+use super::event::{Event, Look};
+use super::parked::{Parked, resumed_by_others};
+use super::parking::suspension_forgotten;
+use super::phase::Phase;
+use super::requeued::{lost, start_forgotten};
+use super::room::fits_again;
+use super::step::{Answer, NO_ROOM, ROOM_TIMEOUT, Step, has_passed};
+use super::turn::{RETRY_AFTER, Turn};
+use crate::observation::ObservedState;
+use crate::placement::Placement;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Unparking {
+    /// Where.
+    pub(super) placement: Placement,
+    /// MiB per node, in Slurm's order, taken out of Slurm's accounting.
+    pub(super) memory: Vec<u64>,
+    /// Since when.
+    pub(super) since: Time,
+}
+
+impl Unparking {
+    pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
+        if look.job.is_counted() {
+            return (look.job.state == ObservedState::Suspended).then_some(Step::Resume);
+        }
+        if look.job.state == ObservedState::Running {
+            return Some(resumed_by_others(&self.memory, look));
+        }
+        if fits_again(&self.memory, look) {
+            return Some(Step::ClaimMemory(self.memory.clone()));
+        }
+        has_passed(self.since, ROOM_TIMEOUT, look.now).then_some(NO_ROOM)
+    }
+
+    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+        match event {
+            Event::Seen => match look.job.state {
+                // Somebody else resumed it.
+                ObservedState::Running if look.job.is_counted() => Some(Turn::to(Phase::Running)),
+                ObservedState::Pending => Some(lost(look)),
+                _ => None,
+            },
+            Event::Did(step, answer) => self.did(step, answer),
+            Event::Forgotten { was_requeued } => {
+                suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
+            }
+            Event::HandedBack => Some(Turn::to(Phase::Unparking(Self {
+                since: look.now,
+                ..self.clone()
+            }))),
+            Event::Planned(_) => None,
+        }
+    }
+
+    fn did(&self, step: &Step, answer: &Answer) -> Option<Turn> {
+        match (step, answer) {
+            (Step::Resume, Answer::Done) => Some(Turn::to(Phase::Running)),
+            (Step::Abandon(_), _) => {
+                let parked = Parked {
+                    placement: self.placement.clone(),
+                    memory: self.memory.clone(),
+                };
+                Some(Turn::to(Phase::Parked(parked)).after(RETRY_AFTER))
+            }
+            (_, Answer::Refused) => Some(Turn::same_step_later()),
+            _ => None,
+        }
+    }
+}
+
+/// slurmctld has forgotten that the suspended job had come back: its nodes run it.
+pub(super) fn return_forgotten(look: &Look) -> Option<Turn> {
+    (look.job.state == ObservedState::Suspended).then(|| {
+        let Parked { placement, memory } = Parked::here(look);
+        let unparking = Unparking {
+            placement,
+            memory,
+            since: look.now,
+        };
+        Turn::repeat(Phase::Unparking(unparking), "had come back")
+    })
+}

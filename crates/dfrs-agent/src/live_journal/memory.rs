@@ -1,0 +1,72 @@
+//! The memory that the journal says is used: it never shows more on a node than the node has.
+
+use std::collections::BTreeMap;
+
+use crate::cluster::memory_on_node;
+use crate::ledger::Ledger;
+use crate::life::journal::Shown;
+use crate::observation::{Observation, ObservedJob};
+use crate::placement::Placement;
+
+/// MiB that the journal shows as used on each node: at the end of this pass by jobs that run, before
+/// it by others.
+#[derive(Debug, Default)]
+pub struct MemoryShown(BTreeMap<String, u64>);
+
+impl MemoryShown {
+    /// By all jobs. O(jobs and their places).
+    #[must_use]
+    pub fn new(observation: &Observation, ledger: &Ledger) -> Self {
+        let mut memory = Self::default();
+        for job in observation.jobs() {
+            let Some(record) = ledger.get(job.id) else {
+                continue;
+            };
+            if record.life.is_where_slurm_says() {
+                memory.add(job, &Placement::of_job(job, observation), observation);
+            } else if let Shown::Placed(placement) = &record.shown {
+                memory.add(job, placement, observation);
+            }
+        }
+        memory
+    }
+
+    /// Takes a job's memory from its old place to the new one, if it fits there. Returns whether it
+    /// does.
+    pub fn moves(
+        &mut self,
+        job: &ObservedJob,
+        old: &Placement,
+        new: &Placement,
+        observation: &Observation,
+    ) -> bool {
+        self.remove(job, old, observation);
+        self.add(job, new, observation);
+        let fits = new.0.iter().all(|spot| self.fits(&spot.node, observation));
+        if !fits {
+            self.remove(job, new, observation);
+            self.add(job, old, observation);
+        }
+        fits
+    }
+
+    fn fits(&self, node: &str, observation: &Observation) -> bool {
+        let used = self.0.get(node).copied().unwrap_or(0);
+        let node = observation.node(node);
+        node.is_some_and(|node| used <= node.memory)
+    }
+
+    fn add(&mut self, job: &ObservedJob, placement: &Placement, observation: &Observation) {
+        for spot in &placement.0 {
+            *self.0.entry(spot.node.clone()).or_default() +=
+                memory_on_node(job, spot.tasks, observation);
+        }
+    }
+
+    fn remove(&mut self, job: &ObservedJob, placement: &Placement, observation: &Observation) {
+        for spot in &placement.0 {
+            let amount = self.0.entry(spot.node.clone()).or_default();
+            *amount = amount.saturating_sub(memory_on_node(job, spot.tasks, observation));
+        }
+    }
+}
