@@ -12,7 +12,7 @@ from probes import SmallJobs, latencies
 from watch import Watch
 
 # Nothing more is going to start when nothing has for so long and so many cycles have ended since.
-QUIET_SECONDS = 15
+QUIET_SECONDS = 8
 QUIET_CYCLES = 2
 # A full cluster is at rest when nothing has started for so long.
 SETTLED_SECONDS = 3
@@ -80,8 +80,7 @@ def filling(controller, events, options):
 def check_filling(phase, options, jobs, small, end):
     counts = tables.jobs()
     submitted = options["jobs"] + len(small.called)
-    phase.check("no job is lost", tables.alive(counts) == submitted,
-                f"{tables.alive(counts)} of {submitted} wait or run")
+    check_none_lost(phase, counts, submitted, len(small.failures))
     free = tables.rooms(count_cpus=options["scheduler"] != "dfrs")
     room = tables.with_room(counts, {**jobs, "small": shapes.SMALL}, free)
     phase.figure("waiting with room", room, "")
@@ -132,14 +131,20 @@ def steady(controller, events, options, jobs):
     watch.stop()
     failures = ends.failures + submissions.failures
     phase.check("scancel and sbatch are always answered", not failures, failures[:3])
-    check_steady(phase, jobs + len(submissions.seconds) - len(ends.ended))
+    check_steady(phase, jobs + len(submissions.seconds) - len(ends.ended), options["rate"] * len(failures))
 
 
-def check_steady(phase, expected):
+def check_none_lost(phase, counts, expected, unknown):
+    """As many jobs as there must be; of a call that was not answered nobody knows whether it did its work."""
+    found = tables.alive(counts)
+    phase.check("no job is lost", abs(found - expected) <= unknown, f"{found} of {expected} wait or run")
+
+
+def check_steady(phase, expected, unknown):
     counts = tables.jobs()
     phase.figure("running at the end", tables.in_state(counts, "RUNNING"), "")
     phase.figure("waiting at the end", tables.in_state(counts, "PENDING"), "")
-    phase.check("no job is lost", tables.alive(counts) == expected, f"{tables.alive(counts)} of {expected} wait or run")
+    check_none_lost(phase, counts, expected, unknown)
 
 
 def idle(controller, events, seconds):

@@ -29,7 +29,7 @@
 
 /* Between two looks at jobs that have started or ended, and between two tries of the locks. */
 #define TICK_MICROSECONDS 100000
-#define PROBE_MICROSECONDS 50000
+#define PROBE_MICROSECONDS 10000
 /* Nodes are looked at every so many ticks. */
 #define NODE_TICKS 10
 /* Nodes answered "then": no message that failed before it counts against them. */
