@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Blocked, Span, Time, Trigger, Yield, check, decide};
+use dfrs_core::{Action, Blocked, Events, Roster, Span, Time, Yield, check, decide};
 use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
@@ -223,8 +223,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ..PassReport::default()
         };
         self.admit(seen, now);
-        for trigger in self.triggers(seen, now) {
-            report.depth += self.decide(seen, trigger, now);
+        let events = self.events(seen, now);
+        if !events.is_empty() {
+            report.depth = self.decide(seen, &events, now);
         }
         self.follow(seen, now);
         self.save();
@@ -309,30 +310,32 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
-    fn decide(&mut self, observation: &Observation, trigger: Trigger, now: Time) -> u32 {
-        let cluster = planned(observation, &self.ledger, &self.facts(now));
-        let plan = decide(&self.config.policy, &cluster, now, trigger);
-        if let Some(violation) = check(&cluster, &plan).first() {
+    fn decide(&mut self, observation: &Observation, events: &Events, now: Time) -> u32 {
+        let mut roster = Roster::new(planned(observation, &self.ledger, &self.facts(now)));
+        let decision = decide(&self.config.policy, &mut roster, now, events);
+        let plan = decision.plan();
+        if let Some(violation) = check(decision.cluster(), &plan).first() {
             self.slurm.log(
                 Level::Error,
-                &format!("{trigger:?}: plan dropped, it breaks a rule: {violation}"),
+                &format!("plan dropped, it breaks a rule: {violation}"),
             );
             return 0;
         }
-        self.note_blocked(&plan);
+        let depth = u32::try_from(decision.depth()).unwrap_or(u32::MAX);
+        self.note_blocked(decision.blocked());
         for planned in &plan.actions {
-            self.slurm.log(
-                Level::Debug,
-                &format!("{trigger:?}: {:?} ({:?})", planned.action, planned.reason),
-            );
+            if !matches!(planned.action, Action::SetYield(..)) {
+                let text = format!("{:?}: {}", planned.action, planned.reason);
+                self.slurm.log(Level::Debug, &text);
+            }
         }
         if self.config.mode == Mode::Full {
             apply(&plan, &mut self.ledger, observation, &self.config, now);
-            if trigger == Trigger::Period {
+            if events.period {
                 self.remaps.carry_out(&plan);
             }
         }
-        u32::try_from(cluster.jobs.len()).unwrap_or(u32::MAX)
+        depth
     }
 }
 

@@ -8,9 +8,7 @@ use common::{Memory, cluster, dealt, unlike};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dfrs_core::greedy::Occupancy;
 use dfrs_core::packing::pack_all;
-use dfrs_core::{
-    Bytes, Cores, Job, JobId, Optimisation, Policy, Time, Trigger, allocate_yields, decide,
-};
+use dfrs_core::{Bytes, Cores, Events, Job, JobId, Policy, Roster, Time, decide, yields_of};
 
 /// Nodes, tasks, and what memory is divided by so that the tasks fit.
 const SIZES: [(u32, u32, u64); 4] = [
@@ -46,7 +44,7 @@ fn filling(criterion: &mut Criterion) {
     for (nodes, tasks, divisor) in SIZES {
         let instance = dealt(cluster(nodes, tasks, Memory::Papers(divisor), 1));
         group.bench_function(format!("{nodes} nodes {tasks} tasks"), |bencher| {
-            bencher.iter(|| allocate_yields(black_box(&instance), Optimisation::Minimum));
+            bencher.iter(|| yields_of(&Policy::recommended(), black_box(&instance), Time::ZERO));
         });
     }
     group.finish();
@@ -88,7 +86,9 @@ fn submission(criterion: &mut Criterion) {
         ));
         group.bench_function(format!("{nodes} nodes {tasks} tasks"), |bencher| {
             let now = Time::from_seconds(1_000_000);
-            bencher.iter(|| decide(&policy, black_box(&instance), now, Trigger::Submission(id)));
+            let mut roster = Roster::new(instance.clone());
+            let events = Events::submitted([id]);
+            bencher.iter(|| decide(&policy, black_box(&mut roster), now, &events).plan());
         });
     }
     group.finish();
@@ -102,7 +102,8 @@ fn period(criterion: &mut Criterion) {
         let instance = dealt(cluster(nodes, tasks, Memory::Papers(divisor), 1));
         group.bench_function(format!("{nodes} nodes {tasks} tasks"), |bencher| {
             let now = Time::from_seconds(1_000_000);
-            bencher.iter(|| decide(&policy, black_box(&instance), now, Trigger::Period));
+            let mut roster = Roster::new(instance.clone());
+            bencher.iter(|| decide(&policy, black_box(&mut roster), now, &Events::period()).plan());
         });
     }
     group.finish();
@@ -121,7 +122,10 @@ fn overload(criterion: &mut Criterion) {
             let size = BenchmarkId::new(name, format!("{nodes} nodes {tasks} tasks"));
             group.bench_function(size, |bencher| {
                 let now = Time::from_seconds(1_000_000);
-                bencher.iter(|| decide(&policy, black_box(&instance), now, Trigger::Period));
+                let mut roster = Roster::new(instance.clone());
+                bencher.iter(|| {
+                    decide(&policy, black_box(&mut roster), now, &Events::period()).plan()
+                });
             });
         }
     }

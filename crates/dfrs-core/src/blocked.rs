@@ -14,22 +14,22 @@ pub(crate) struct Inquiry<'a> {
     /// Whether all nodes take tasks.
     all_up: bool,
     /// After the plan.
-    after: Question<'a>,
+    after: Question,
     /// If no job ran.
-    empty: Option<Question<'a>>,
+    empty: Option<Question>,
     /// If nobody used anything and all nodes were up.
-    at_best: Option<Question<'a>>,
+    at_best: Option<Question>,
 }
 
 /// Whether jobs could be placed in some state of the cluster.
-struct Question<'a> {
-    usage: Usage<'a>,
+struct Question {
+    usage: Usage,
     prospects: Prospects,
 }
 
-impl<'a> Question<'a> {
+impl Question {
     /// O(nodes log nodes).
-    fn new(usage: Usage<'a>) -> Self {
+    fn new(usage: Usage) -> Self {
         Self {
             prospects: Prospects::of(&usage),
             usage,
@@ -43,7 +43,7 @@ impl<'a> Question<'a> {
 
 impl<'a> Inquiry<'a> {
     /// O(nodes log nodes).
-    pub(crate) fn new(policy: &Policy, cluster: &'a Cluster, after: Usage<'a>) -> Self {
+    pub(crate) fn new(policy: &Policy, cluster: &'a Cluster, after: Usage) -> Self {
         Self {
             cluster,
             ceiling: policy.settings.load_ceiling,

@@ -72,8 +72,8 @@ struct Checker<'a> {
     states: Vec<JobState>,
     /// Of each of [`Cluster::jobs`], if the plan sets it.
     yields: Vec<Option<f64>>,
-    usage: Usage<'a>,
-    swap: SwapUsage<'a>,
+    usage: Usage,
+    swap: SwapUsage,
     step: Option<Step>,
     violations: Vec<Violation>,
 }

@@ -19,7 +19,7 @@ use candidate::{Best, Candidate};
 /// that hold the most of its tasks are used.
 ///
 /// A job of several kinds is placed kind by kind, each as above.
-pub(crate) fn place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+pub(crate) fn place(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     if job.has_one_kind() {
         place_kind(cluster, usage, job)
     } else {
@@ -28,7 +28,7 @@ pub(crate) fn place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<M
 }
 
 /// As `place`, for a job of one kind.
-fn place_kind(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+fn place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     if job.tasks == 0 || job.layout.tasks_per_node() == 0 {
         return None;
     }
@@ -62,7 +62,7 @@ pub(crate) fn all_nodes<'a>(
 
 /// The nodes that take at least one task now, at most as many as the job has tasks: those of the
 /// lowest load, because only they can be chosen.
-fn candidates(usage: &Usage<'_>, job: &Job) -> Vec<Candidate> {
+fn candidates(usage: &Usage, job: &Job) -> Vec<Candidate> {
     let mut best = Best::of(job.tasks as usize, usage.nodes());
     usage.each_taker(job, |node, load, capacity| {
         best.add(Candidate {
@@ -76,7 +76,7 @@ fn candidates(usage: &Usage<'_>, job: &Job) -> Vec<Candidate> {
 }
 
 /// Takes the best candidate for one task after the other.
-fn fill(usage: &Usage<'_>, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
+fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
     if take_one_each(job, &nodes) {
         return Some(one_each(&nodes));
     }
@@ -136,7 +136,7 @@ fn one_each(nodes: &[Candidate]) -> Mapping {
 
 /// Places a job that may use only so many nodes on those that hold the most of its tasks (ties: the
 /// lower load): if any set of that many nodes holds it, these do.
-fn place_on_roomiest(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     let mut rooms: Vec<(u32, Candidate)> = all_nodes(cluster, job)
         .filter_map(|node| {
             let slots = usage.slots(job, node);
@@ -164,7 +164,7 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<
 ///
 /// For a job of several kinds: whether each kind could be placed if it were the only one. What fails
 /// this fits in no way; what passes need not be found a place.
-pub(crate) fn could_place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bool {
+pub(crate) fn could_place(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
     let could_place = |kind: &Job| could_place_kind(cluster, usage, kind);
     if job.has_one_kind() {
         could_place(job)
@@ -174,7 +174,7 @@ pub(crate) fn could_place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bo
 }
 
 /// As `could_place`, for a job of one kind.
-fn could_place_kind(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bool {
+fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
     let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node));
     let wanted = u64::from(job.tasks);
     if job.layout.nodes() >= cluster.nodes.len() {
@@ -204,7 +204,7 @@ pub(crate) struct Room<'a> {
 
 impl<'a> Room<'a> {
     /// O(nodes).
-    pub(crate) fn new(cluster: &Cluster, usage: &Usage<'_>, job: &'a Job) -> Self {
+    pub(crate) fn new(cluster: &Cluster, usage: &Usage, job: &'a Job) -> Self {
         let limited = job.layout.nodes() < cluster.nodes.len();
         let mut room = Self {
             job,
@@ -217,7 +217,7 @@ impl<'a> Room<'a> {
     }
 
     /// Looks at a node again. O(1), O(log nodes) for a job that may use only so many nodes.
-    pub(crate) fn update(&mut self, usage: &Usage<'_>, node: NodeIndex) {
+    pub(crate) fn update(&mut self, usage: &Usage, node: NodeIndex) {
         let now = usage.slots(self.job, node);
         let before = std::mem::replace(&mut self.slots[node.index()], now);
         self.total = self.total - u64::from(before) + u64::from(now);
@@ -259,7 +259,7 @@ impl<'a> Room<'a> {
 #[derive(Clone, Debug)]
 pub struct Occupancy<'a> {
     cluster: &'a Cluster,
-    usage: Usage<'a>,
+    usage: Usage,
 }
 
 impl<'a> Occupancy<'a> {

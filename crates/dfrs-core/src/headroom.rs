@@ -27,7 +27,7 @@ pub(crate) struct Headroom {
 
 impl Headroom {
     /// O(nodes + r log r), r being the number of stretches of neighbouring nodes with equal spaces.
-    pub(crate) fn of(usage: &Usage<'_>) -> Self {
+    pub(crate) fn of(usage: &Usage) -> Self {
         let mut spaces: Vec<(Space, u64)> = Vec::with_capacity(usage.nodes());
         for space in usage.spaces() {
             match spaces.last_mut() {

@@ -13,7 +13,7 @@ use crate::model::{Job, JobState, Layout};
 use crate::units::{Amount, Bytes, Cores};
 
 /// Tasks of a job that are alike. The fields mean what those of the same names mean in [`Job`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskKind {
     /// Number of tasks, at least 1.
     pub tasks: u32,

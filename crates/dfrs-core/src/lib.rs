@@ -6,20 +6,26 @@
 //! this one crate.
 //!
 //! ```
-//! use dfrs_core::{Action, Bytes, Cluster, Cores, Job, JobId, Node, Policy, Time, Trigger, check, decide};
+//! use dfrs_core::{
+//!     Action, Bytes, Cluster, Cores, Events, Job, JobId, Node, Policy, Roster, Time, check, decide,
+//! };
 //!
 //! let node = Node::new("n0", Cores::from_cores(4), Bytes::from_mebibytes(8192));
-//! let mut cluster = Cluster { nodes: vec![node; 2], jobs: Vec::new() };
-//! cluster.insert(Job::new(JobId(17), Time::ZERO, 2, Cores::from_cores(4), Bytes::from_mebibytes(4096)));
+//! let mut roster = Roster::new(Cluster { nodes: vec![node; 2], jobs: Vec::new() });
+//! roster.insert(Job::new(JobId(17), Time::ZERO, 2, Cores::from_cores(4), Bytes::from_mebibytes(4096)));
 //!
 //! let policy: Policy = "GreedyPM*/per/OPT=MIN/MINVT=600".parse()?;
-//! let plan = decide(&policy, &cluster, Time::ZERO, Trigger::Submission(JobId(17)));
+//! let decision = decide(&policy, &mut roster, Time::ZERO, &Events::submitted([JobId(17)]));
+//! let plan = decision.plan();
 //! assert!(matches!(plan.actions[0].action, Action::Start(JobId(17), _)));
-//! assert_eq!(check(&cluster, &plan), []);
+//! assert_eq!(check(decision.cluster(), &plan), []);
+//! decision.adopt();
+//! assert!(roster.job(JobId(17)).is_some_and(Job::is_running));
 //! # Ok::<(), dfrs_core::PolicyError>(())
 //! ```
 //!
-//! - [`model`]: what a decision looks at; [`plan`]: what it returns, each action with its reason.
+//! - [`model`], [`Roster`], [`Events`]: what a decision looks at; [`Decision`]: what it comes to, as changes,
+//!   yields, a [`plan`] of actions, each with its reason, and the reasons of jobs that wait.
 //! - [`decide()`]: which algorithm acts when (TPDS, Section 4.4); [`policy`]: the papers' names.
 //! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: who comes first.
 //! - [`check()`]: what must hold of every plan.
@@ -30,7 +36,10 @@
 
 mod blocked;
 pub mod check;
+mod course;
 pub mod decide;
+mod decision;
+mod events;
 mod failures;
 mod greatest;
 pub mod greedy;
@@ -46,7 +55,6 @@ pub mod priority;
 mod prospects;
 mod remap;
 mod roster;
-mod situation;
 mod target;
 mod transition;
 pub mod units;
@@ -56,7 +64,9 @@ pub mod yields;
 pub use check::{
     NamedNode, Severity, Shortage, Step, Violation, ViolationKind, check, check_cluster,
 };
-pub use decide::{Trigger, decide, decide_mappings};
+pub use decide::decide;
+pub use decision::Decision;
+pub use events::Events;
 pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
     Run, TaskKind,
@@ -69,4 +79,4 @@ pub use policy::{
 pub use priority::{Priority, PriorityFunction};
 pub use roster::Roster;
 pub use units::{Amount, Bytes, Cores, Span, Time, Weight, Yield};
-pub use yields::{allocate_running_yields, allocate_yields, allocate_yields_at};
+pub use yields::yields_of;

@@ -161,7 +161,7 @@ impl JobState {
 }
 
 /// Rules of the job's own about where its tasks may go.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Layout {
     /// At most this many tasks on one node; `None`: as many as fit.
     pub max_tasks_per_node: Option<u32>,

@@ -92,7 +92,7 @@ pub(crate) type BinsOnce = OnceCell<Bins>;
 pub(crate) struct Packing<'a> {
     pub(crate) cluster: &'a Cluster,
     /// What is pinned, counted in.
-    pub(crate) pinned: &'a Usage<'a>,
+    pub(crate) pinned: &'a Usage,
     /// Sum of the needs on each node of jobs that a grace period pins. If these alone need more CPU
     /// than the node has at a yield, that yield is not feasible. Jobs that could not move anyway do
     /// not count: no packing could help them.
@@ -191,7 +191,7 @@ fn bisect(least: Fraction, mut feasible: impl FnMut(Fraction) -> bool) {
 /// `None` if MCB8 places not all of them, whatever the yield; it is a heuristic, so that another
 /// mapping may exist. O((nodes + jobs log jobs) × kinds of nodes + runs) for each of at most 9 yields.
 /// The yields that the mapping then allows,
-/// which may be higher, are those of [`crate::yields::allocate_yields`].
+/// which may be higher, are those of [`crate::yields_of`].
 #[must_use]
 pub fn pack_all(cluster: &Cluster) -> Option<(Yield, Vec<(JobId, Mapping)>)> {
     let jobs: Vec<&Job> = cluster.jobs.iter().collect();

@@ -135,8 +135,6 @@ impl fmt::Display for Blocked {
 pub struct Plan {
     /// What to do, in order.
     pub actions: Vec<PlannedAction>,
-    /// Which waiting jobs were not placed, and why, ascending by job.
-    pub blocked: Vec<(JobId, Blocked)>,
 }
 
 impl Plan {
@@ -146,10 +144,5 @@ impl Plan {
         self.actions
             .iter()
             .any(|planned| !matches!(planned.action, Action::SetYield(..)))
-    }
-
-    /// Appends an action.
-    pub(crate) fn push(&mut self, action: Action, reason: Reason) {
-        self.actions.push(PlannedAction { action, reason });
     }
 }

@@ -9,7 +9,7 @@ use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
 use crate::prospects::Prospects;
-use crate::situation::Situation;
+use crate::roster::Roster;
 use crate::target::{Fate, Target, can_pause};
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
@@ -20,13 +20,13 @@ use crate::usage::{SwapUsage, Usage};
 /// `usage` is what runs now.
 pub(crate) fn submit(
     policy: &Policy,
-    situation: &Situation<'_>,
+    roster: &Roster,
     now: Time,
     place: usize,
-    mut usage: Usage<'_>,
+    mut usage: Usage,
 ) -> Target {
-    let cluster = situation.cluster;
-    let mut target = Target::unchanged(cluster);
+    let cluster = roster.cluster();
+    let mut target = Target::default();
     let job = &cluster.jobs[place];
     if let Some(mapping) = put(cluster, &usage, job) {
         usage.add(job, &mapping);
@@ -38,14 +38,14 @@ pub(crate) fn submit(
             .moves_per_decision
             .map_or(usize::MAX, |most| most as usize);
         let mut tried = usage.clone();
-        let forced = force(policy, situation, now, place, &mut tried);
+        let forced = force(policy, roster, now, place, &mut tried);
         if let Some(forced) = forced.filter(|forced| forced.moves(cluster) <= most) {
             target = forced;
             usage = tried;
         }
     }
     if policy.opportunistic {
-        place_all(policy, situation, now, &mut usage, &mut target, &[]);
+        place_all(policy, roster, now, &mut usage, &mut target, &[]);
     }
     target
 }
@@ -53,15 +53,15 @@ pub(crate) fn submit(
 /// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes + waiting jobs), with a
 /// roster queues for waiting jobs, if none fits, and O(nodes log nodes + tasks log tasks) more for each
 /// that might. `usage` returns what runs now.
-pub(crate) fn start_waiting<'a>(
+pub(crate) fn start_waiting(
     policy: &Policy,
-    situation: &Situation<'_>,
+    roster: &Roster,
     now: Time,
-    usage: impl FnOnce() -> Usage<'a>,
+    usage: impl FnOnce() -> Usage,
 ) -> Target {
-    let mut target = Target::unchanged(situation.cluster);
-    if situation.has_waiting() {
-        place_all(policy, situation, now, &mut usage(), &mut target, &[]);
+    let mut target = Target::default();
+    if roster.has_waiting() {
+        place_all(policy, roster, now, &mut usage(), &mut target, &[]);
     }
     target
 }
@@ -69,23 +69,18 @@ pub(crate) fn start_waiting<'a>(
 /// Tries what a remap left without a place in the same way: waiting jobs and those that it dropped,
 /// which then move rather than wait. MCB8 drops the lowest priorities until it places all others, also
 /// those that were not in the way. O(nodes + runs) if there are any, and as [`start_waiting`].
-pub(crate) fn fill(
-    policy: &Policy,
-    situation: &Situation<'_>,
-    now: Time,
-    mut target: Target,
-) -> Target {
+pub(crate) fn fill(policy: &Policy, roster: &Roster, now: Time, mut target: Target) -> Target {
     let dropped: Vec<usize> = target
         .changes()
         .filter(|(_, fate)| matches!(fate, Fate::Leaves(_)))
         .map(|(place, _)| place)
         .collect();
-    if situation.has_waiting() || !dropped.is_empty() {
-        let mut usage = Usage::empty(situation.cluster, policy.settings.load_ceiling);
-        for placed in situation.placed(&target) {
+    if roster.has_waiting() || !dropped.is_empty() {
+        let mut usage = Usage::empty(roster.cluster(), policy.settings.load_ceiling);
+        for placed in roster.placed(&target) {
             usage.add(placed.job, placed.mapping);
         }
-        place_all(policy, situation, now, &mut usage, &mut target, &dropped);
+        place_all(policy, roster, now, &mut usage, &mut target, &dropped);
     }
     target
 }
@@ -93,17 +88,17 @@ pub(crate) fn fill(
 /// Places those of the waiting jobs, and of these `dropped` ones, that fit, in order of priority.
 fn place_all(
     policy: &Policy,
-    situation: &Situation<'_>,
+    roster: &Roster,
     now: Time,
-    usage: &mut Usage<'_>,
+    usage: &mut Usage,
     target: &mut Target,
     dropped: &[usize],
 ) {
-    let cluster = situation.cluster;
+    let cluster = roster.cluster();
     let mut prospects = Prospects::of(usage);
     // What does not fit now need not be put in order.
     let mut may_fit = |job: &Job| !is_hopeless(&mut prospects, job);
-    let mut places = situation.waiting_that(&mut may_fit);
+    let mut places = roster.waiting_that(&mut may_fit);
     places.retain(|place| target.stays(*place));
     let dropped = dropped.iter().copied();
     places.extend(dropped.filter(|place| may_fit(&cluster.jobs[*place])));
@@ -156,7 +151,7 @@ fn only_place(job: &Job) -> Option<&Mapping> {
 }
 
 /// Where the job can run now: in its only place if there is one, else by Greedy.
-fn put(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+fn put(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     match only_place(job) {
         Some(mapping) if job.is_running() => {
             still_fits(usage, job, mapping).then(|| mapping.clone())
@@ -174,15 +169,15 @@ fn put(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
 /// possible, as others are: their work is lost either way.
 fn force(
     policy: &Policy,
-    situation: &Situation<'_>,
+    roster: &Roster,
     now: Time,
     place: usize,
-    usage: &mut Usage<'_>,
+    usage: &mut Usage,
 ) -> Option<Target> {
-    let cluster = situation.cluster;
-    let mut target = Target::unchanged(cluster);
+    let cluster = roster.cluster();
+    let mut target = Target::default();
     let job = &cluster.jobs[place];
-    let (marked, mapping) = mark(policy, situation, now, job, usage)?;
+    let (marked, mapping) = mark(policy, roster, now, job, usage)?;
     usage.add(job, &mapping);
     target.set(place, Fate::Goes(mapping, Reason::Fits));
     let mut leaving = Vec::new();
@@ -221,7 +216,7 @@ fn force(
 
 /// Whether a marked job fits where it was; unlike for a job that comes back, its nodes may be
 /// draining.
-fn still_fits(usage: &Usage<'_>, job: &Job, mapping: &Mapping) -> bool {
+fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
     mapping.parts().all(|part| usage.fits(job, part))
 }
 
@@ -229,20 +224,20 @@ fn still_fits(usage: &Usage<'_>, job: &Job, mapping: &Mapping) -> bool {
 /// goes. They are counted out of `usage`, which is of no more use if `None` is returned.
 fn mark(
     policy: &Policy,
-    situation: &Situation<'_>,
+    roster: &Roster,
     now: Time,
     job: &Job,
-    usage: &mut Usage<'_>,
+    usage: &mut Usage,
 ) -> Option<(Vec<usize>, Mapping)> {
-    let cluster = situation.cluster;
-    let mut swap = SwapUsage::of(cluster, situation.parked_jobs());
+    let cluster = roster.cluster();
+    let mut swap = SwapUsage::of(cluster, roster.parked());
     let kinds = job.by_kind();
     let mut rooms: Vec<Room<'_>> = kinds
         .iter()
         .map(|kind| Room::new(cluster, usage, kind))
         .collect();
     let mut marked = Vec::new();
-    for victim in victims(policy, situation, now, job) {
+    for victim in victims(policy, roster, now, job) {
         let running = &cluster.jobs[victim];
         let Some(mapping) = running
             .running_on()
@@ -272,15 +267,10 @@ fn mark(
 
 /// The running jobs of lower priority than the new one, in the order in which they give way: those
 /// whose work would be lost last, else by increasing priority.
-fn victims(
-    policy: &Policy,
-    situation: &Situation<'_>,
-    now: Time,
-    job: &Job,
-) -> impl Iterator<Item = usize> {
+fn victims(policy: &Policy, roster: &Roster, now: Time, job: &Job) -> impl Iterator<Item = usize> {
     let function = policy.settings.priority;
     let own = function.of(job, now);
-    let running = situation.running.iter().zip(situation.running_jobs());
+    let running = roster.running_indices().iter().zip(roster.running());
     let found: Vec<Reverse<(bool, Priority, usize)>> = running
         .map(|(other, running)| {
             let is_lost = running.mobility == Mobility::Restart;

@@ -19,7 +19,7 @@ pub(crate) struct Prospects {
 
 impl Prospects {
     /// O(nodes log nodes).
-    pub(crate) fn of(usage: &Usage<'_>) -> Self {
+    pub(crate) fn of(usage: &Usage) -> Self {
         Self {
             headroom: Headroom::of(usage),
             failures: Failures::default(),
@@ -44,7 +44,7 @@ impl Prospects {
     /// Whether the job could be placed in this usage, since which no job was placed. O(distinct spaces of
     /// nodes + failures), but O(nodes) for a job with rules of its own about nodes. One of several kinds is
     /// told as by [`greedy::could_place`].
-    pub(crate) fn could_place(&mut self, cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> bool {
+    pub(crate) fn could_place(&mut self, cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
         !self.are_none(job)
             && (self.headroom.knows(job) || greedy::could_place(cluster, usage, job))
     }
@@ -56,7 +56,7 @@ impl Prospects {
 
     /// There was no place for the job. O(nodes log nodes) at every second time at most, if room has
     /// shrunk: looking at all nodes again costs about as much as two tries, and spares many.
-    pub(crate) fn miss(&mut self, job: &Job, usage: &Usage<'_>) {
+    pub(crate) fn miss(&mut self, job: &Job, usage: &Usage) {
         self.failures.add(job);
         self.misses += u32::from(self.headroom.knows(job));
         if self.misses > 1 {
@@ -65,7 +65,7 @@ impl Prospects {
     }
 
     /// Looks at all nodes again if room has shrunk. O(nodes log nodes).
-    pub(crate) fn renew(&mut self, usage: &Usage<'_>) {
+    pub(crate) fn renew(&mut self, usage: &Usage) {
         if self.is_stale {
             self.headroom = Headroom::of(usage);
             (self.is_stale, self.misses) = (false, 0);

@@ -11,7 +11,7 @@ use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned}
 use crate::plan::Reason;
 use crate::policy::{Grace, Policy, Settings};
 use crate::priority::{Priority, PriorityFunction};
-use crate::situation::Situation;
+use crate::roster::Roster;
 use crate::target::{Fate, Target, can_pause};
 use crate::units::{Bytes, Cores, Span, Time};
 use crate::usage::{SwapUsage, Usage};
@@ -29,9 +29,9 @@ use alone::Alone;
 ///
 /// If the budget does not allow so many moves, those that it allows are chosen by lowest priority, and
 /// the remap is found anew with all other running jobs in place.
-pub(crate) fn remap(policy: &Policy, situation: &Situation<'_>, now: Time) -> Target {
-    let cluster = situation.cluster;
-    let target = remap_all_but(policy, situation, now, vec![false; cluster.jobs.len()]);
+pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time) -> Target {
+    let cluster = roster.cluster();
+    let target = remap_all_but(policy, roster, now, vec![false; cluster.jobs.len()]);
     let Some(most) = policy.settings.budget.moves_per_decision else {
         return target;
     };
@@ -44,46 +44,41 @@ pub(crate) fn remap(policy: &Policy, situation: &Situation<'_>, now: Time) -> Ta
     for job in movers.into_iter().take(most as usize) {
         must_stay[job] = false;
     }
-    remap_all_but(policy, situation, now, must_stay)
+    remap_all_but(policy, roster, now, must_stay)
 }
 
 /// The periodic remap: as [`remap`], but not carried out if the penalty of its moves is known and
 /// outweighs what it gains.
-pub(crate) fn remap_periodically(policy: &Policy, situation: &Situation<'_>, now: Time) -> Target {
-    let target = remap(policy, situation, now);
-    if target.starts_some(situation.cluster) || pays(policy, situation, &target) {
+pub(crate) fn remap_periodically(policy: &Policy, roster: &Roster, now: Time) -> Target {
+    let target = remap(policy, roster, now);
+    if target.starts_some(roster.cluster()) || pays(policy, roster, &target) {
         target
     } else {
-        Target::unchanged(situation.cluster)
+        Target::default()
     }
 }
 
 /// Whether the smallest yield over the period grows although jobs that move make no progress for the
 /// time of the penalty.
-fn pays(policy: &Policy, situation: &Situation<'_>, target: &Target) -> bool {
+fn pays(policy: &Policy, roster: &Roster, target: &Target) -> bool {
     let Settings {
         period, penalty, ..
     } = policy.settings;
-    if penalty <= Span::ZERO || target.moves(situation.cluster) == 0 {
+    if penalty <= Span::ZERO || target.moves(roster.cluster()) == 0 {
         return true;
     }
-    let unchanged = Target::unchanged(situation.cluster);
+    let unchanged = Target::default();
     let smallest =
-        |target: &Target| smallest_yield(&situation.cluster.nodes, &situation.placed(target));
+        |target: &Target| smallest_yield(&roster.cluster().nodes, &roster.placed(target));
     let (before, after) = (smallest(&unchanged), smallest(target));
     let progress = 1.0 - penalty.seconds() / period.seconds().max(penalty.seconds());
     after * progress > before
 }
 
 /// The remap in which the running jobs marked here stay where they are.
-fn remap_all_but(
-    policy: &Policy,
-    situation: &Situation<'_>,
-    now: Time,
-    mut must_stay: Vec<bool>,
-) -> Target {
+fn remap_all_but(policy: &Policy, roster: &Roster, now: Time, mut must_stay: Vec<bool>) -> Target {
     loop {
-        let remap = Remap::new(policy, situation, now, &must_stay);
+        let remap = Remap::new(policy, roster, now, &must_stay);
         match remap.run(policy.settings.priority, now) {
             Ok(target) => return target,
             // The swap does not hold all the jobs that would have to be parked: this one stays.
@@ -133,8 +128,8 @@ struct Remap<'a> {
     /// No yield below this.
     least: Fraction,
     /// What must stay, and then also what is pinned and kept.
-    usage: Usage<'a>,
-    swap: SwapUsage<'a>,
+    usage: Usage,
+    swap: SwapUsage,
     /// The same, job by job.
     pinned: Vec<Pinned<'a>>,
     /// What stretch is expected for, if that is what counts.
@@ -146,13 +141,13 @@ struct Remap<'a> {
 }
 
 impl<'a> Remap<'a> {
-    fn new(policy: &Policy, situation: &Situation<'a>, now: Time, must_stay: &[bool]) -> Self {
-        let cluster = situation.cluster;
-        let swap = SwapUsage::of(cluster, situation.parked_jobs());
+    fn new(policy: &Policy, roster: &'a Roster, now: Time, must_stay: &[bool]) -> Self {
+        let cluster = roster.cluster();
+        let swap = SwapUsage::of(cluster, roster.parked());
         let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
         let mut pinned = Vec::new();
         let mut candidates: Vec<Candidate<'a>> = Vec::new();
-        for (place, job) in situation.running.iter().zip(situation.running_jobs()) {
+        for (place, job) in roster.running_indices().iter().zip(roster.running()) {
             let can_go = !must_stay[*place]
                 && job.mobility != Mobility::Restart
                 && can_pause(policy, cluster, &swap, job);
@@ -173,7 +168,7 @@ impl<'a> Remap<'a> {
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
         let mut alone = Alone::beside(cluster, &usage, least);
-        let waiting = situation.waiting_that(|job| alone.fits(job));
+        let waiting = roster.waiting_that(|job| alone.fits(job));
         candidates.extend(waiting.into_iter().map(|place| {
             let job = &cluster.jobs[place];
             let pin = pin(policy, cluster, job, now);
@@ -191,7 +186,7 @@ impl<'a> Remap<'a> {
             }),
             keeps_equal_jobs: policy.settings.keep_equal_jobs,
             kept: candidates,
-            target: Target::unchanged(cluster),
+            target: Target::default(),
         }
     }
 
@@ -387,7 +382,7 @@ impl<'a> Remap<'a> {
     /// distinct amounts of memory).
     fn drop_what_cannot_be_packed(&mut self) -> Result<(), usize> {
         let mut demand = MemoryDemand::default();
-        let free = |usage: &Usage<'_>, node: NodeIndex| {
+        let free = |usage: &Usage, node: NodeIndex| {
             let up = self.cluster.node(node).filter(|node| node.is_up());
             up.map(|up| up.memory.minus(usage.memory(node)).0)
         };
@@ -635,9 +630,10 @@ mod tests {
                 Ok((kept, leave))
             };
             let stay = vec![false; cluster.jobs.len()];
-            let mut fast = Remap::new(&policy, &Situation::of(&cluster), now, &stay);
+            let roster = Roster::new(cluster.clone());
+            let mut fast = Remap::new(&policy, &roster, now, &stay);
             fast.put_in_order(priority);
-            let mut plain = Remap::new(&policy, &Situation::of(&cluster), now, &stay);
+            let mut plain = Remap::new(&policy, &roster, now, &stay);
             plain.kept.sort_by_key(|candidate| Reverse(priority(candidate.job)));
             prop_assert_eq!(drop_some(fast), drop_some(plain));
         }
@@ -681,7 +677,8 @@ mod tests {
             job.virtual_time = Span::from_seconds(virtual_time);
         }
         let now = Time::from_seconds(400);
-        let mut remap = Remap::new(&policy, &Situation::of(&cluster), now, &[false; 3]);
+        let roster = Roster::new(cluster);
+        let mut remap = Remap::new(&policy, &roster, now, &[false; 3]);
         remap.put_in_order(|job| policy.settings.priority.of(job, now));
         remap.load_pins().unwrap();
         remap.drop_lowest().unwrap();

@@ -3,6 +3,7 @@
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility, NodeState};
 use crate::plan::Reason;
 use crate::policy::Policy;
+use crate::units::Span;
 use crate::usage::SwapUsage;
 
 /// What shall become of a job that does not stay as it is.
@@ -16,56 +17,69 @@ pub(crate) enum Fate {
 
 /// What shall become of every job: those that are not named stay as they are, running where they run,
 /// or waiting.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
-    /// For each of [`Cluster::jobs`] its position in `changes` plus 1, or 0.
+    /// For each job its position in `changes` plus 1, or 0; the last ones are left out if they are 0.
     numbers: Vec<u32>,
     /// Positions of jobs in the cluster, and their fates.
     changes: Vec<(usize, Fate)>,
 }
 
 impl Target {
-    /// Nothing changes.
-    pub(crate) fn unchanged(cluster: &Cluster) -> Self {
-        Self {
-            numbers: vec![0; cluster.jobs.len()],
-            changes: Vec::new(),
+    /// Nothing but this changes.
+    pub(crate) fn of(changes: Vec<(usize, Fate)>) -> Self {
+        let mut target = Self::default();
+        for (job, fate) in changes {
+            target.set(job, fate);
         }
+        target
+    }
+
+    fn position(&self, job: usize) -> Option<usize> {
+        let number = self.numbers.get(job).copied().unwrap_or(0);
+        number.checked_sub(1).map(|position| position as usize)
     }
 
     /// Says what becomes of a job, in place of what was said before.
     pub(crate) fn set(&mut self, job: usize, fate: Fate) {
-        match self.numbers[job].checked_sub(1) {
-            Some(place) => self.changes[place as usize].1 = fate,
-            None => {
-                self.changes.push((job, fate));
-                self.numbers[job] = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
-            }
+        if let Some(position) = self.position(job) {
+            self.changes[position].1 = fate;
+            return;
         }
+        self.changes.push((job, fate));
+        if self.numbers.len() <= job {
+            self.numbers.resize(job + 1, 0);
+        }
+        self.numbers[job] = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
     }
 
     /// Gives the job a place; one that already runs there stays as it is.
-    pub(crate) fn give_place(&mut self, job: &Job, place: usize, mapping: Mapping) {
+    pub(crate) fn give_place(&mut self, job: &Job, index: usize, mapping: Mapping) {
         if job.running_on() != Some(&mapping) {
             let reason = if job.is_running() {
                 Reason::Remap
             } else {
                 Reason::Fits
             };
-            self.set(place, Fate::Goes(mapping, reason));
-        } else if let Some(change) = self.numbers[place].checked_sub(1) {
-            self.changes.swap_remove(change as usize);
-            self.numbers[place] = 0;
-            if let Some((moved, _)) = self.changes.get(change as usize) {
-                self.numbers[*moved] = change + 1;
+            self.set(index, Fate::Goes(mapping, reason));
+        } else if let Some(position) = self.position(index) {
+            self.changes.swap_remove(position);
+            self.numbers[index] = 0;
+            if let Some((moved, _)) = self.changes.get(position) {
+                self.numbers[*moved] = u32::try_from(position + 1).unwrap_or(u32::MAX);
             }
         }
+    }
+
+    /// Whether nothing changes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
     }
 
     /// Whether the job stays as it is.
     #[inline]
     pub(crate) fn stays(&self, job: usize) -> bool {
-        self.numbers[job] == 0
+        self.numbers.get(job).is_none_or(|number| *number == 0)
     }
 
     /// The jobs that do not stay as they are and their fates, each once, in any order.
@@ -73,8 +87,9 @@ impl Target {
         self.changes.iter().map(|(job, fate)| (*job, fate))
     }
 
-    /// The same, taken out.
-    pub(crate) fn into_changes(self) -> Vec<(usize, Fate)> {
+    /// The same, taken out, ascending.
+    pub(crate) fn into_changes(mut self) -> Vec<(usize, Fate)> {
+        self.changes.sort_unstable_by_key(|(job, _)| *job);
         self.changes
     }
 
@@ -97,14 +112,64 @@ impl Target {
 
     /// Where the job runs afterwards.
     #[inline]
-    pub(crate) fn place<'a>(&'a self, cluster: &'a Cluster, job: usize) -> Option<&'a Mapping> {
-        let Some(place) = self.numbers[job].checked_sub(1) else {
-            return cluster.jobs[job].running_on();
-        };
-        match &self.changes[place as usize].1 {
-            Fate::Leaves(_) => None,
-            Fate::Goes(mapping, _) => Some(mapping),
+    pub(crate) fn mapping<'a>(&'a self, cluster: &'a Cluster, job: usize) -> Option<&'a Mapping> {
+        match self.position(job) {
+            Some(position) => self.changes[position].1.mapping(),
+            None => cluster.jobs[job].running_on(),
         }
+    }
+
+    /// The virtual time that this job has afterwards.
+    pub(crate) fn virtual_time(&self, job: &Job, index: usize) -> Span {
+        if self.stays(index) {
+            job.virtual_time
+        } else {
+            virtual_time_kept(job)
+        }
+    }
+}
+
+impl Fate {
+    /// Where the job runs afterwards.
+    pub(crate) fn mapping(&self) -> Option<&Mapping> {
+        match self {
+            Self::Leaves(_) => None,
+            Self::Goes(mapping, _) => Some(mapping),
+        }
+    }
+
+    /// Why.
+    pub(crate) fn reason(&self) -> Reason {
+        match self {
+            Self::Leaves(reason) | Self::Goes(_, reason) => *reason,
+        }
+    }
+
+    /// The job's state afterwards.
+    pub(crate) fn state(&self, job: &Job) -> JobState {
+        match self {
+            Self::Leaves(_) => state_of_paused(job),
+            Self::Goes(mapping, _) => JobState::Running(mapping.clone()),
+        }
+    }
+}
+
+/// What becomes of a job that gives up its place.
+fn state_of_paused(job: &Job) -> JobState {
+    match (job.mobility, job.running_on()) {
+        (Mobility::Park, Some(mapping)) => JobState::Parked(mapping.clone()),
+        (Mobility::Restart, _) => JobState::Pending,
+        _ => JobState::Paused,
+    }
+}
+
+/// The virtual time that is left of a job that does not stay as it is: work that cannot be kept is lost
+/// wherever it goes.
+pub(crate) fn virtual_time_kept(job: &Job) -> Span {
+    if job.is_running() && job.mobility == Mobility::Restart {
+        Span::ZERO
+    } else {
+        job.virtual_time
     }
 }
 
@@ -131,12 +196,7 @@ pub(crate) fn waits(job: &Job) -> bool {
 /// back there.
 ///
 /// A job that was paused or moved as often as the budget allows cannot.
-pub(crate) fn can_pause(
-    policy: &Policy,
-    cluster: &Cluster,
-    swap: &SwapUsage<'_>,
-    job: &Job,
-) -> bool {
+pub(crate) fn can_pause(policy: &Policy, cluster: &Cluster, swap: &SwapUsage, job: &Job) -> bool {
     let JobState::Running(mapping) = &job.state else {
         return false;
     };

@@ -1,16 +1,20 @@
 //! From where jobs are to where they shall be: the actions, in an order that never exceeds memory.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, JobState, Mapping, Mobility, NodeIndex};
-use crate::plan::{Action, Plan, Reason};
+use crate::course::Changes;
+use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex};
+use crate::plan::{Action, PlannedAction, Reason};
 use crate::policy::Policy;
+use crate::roster::Roster;
 use crate::target::{Fate, Target};
 use crate::units::Time;
-use crate::usage::Usage;
+use crate::usage::{SwapUsage, Usage};
 
-/// Appends the actions that lead to the target, and returns what is in use then; `None` if nothing
-/// changes. `usage` returns what runs now.
+/// The actions that lead to the target; `stages` are those in which it was decided about, if there is more
+/// than one.
 ///
 /// First all that leaves; then the migrations by the rule of the authors' 2011 slides ("Migration
 /// Planning"): the job of the highest priority that can move does; if none can, the one of the lowest
@@ -18,117 +22,253 @@ use crate::usage::Usage;
 /// priority first. Memory suffices at every step because it suffices in the target.
 /// A job that cannot move is tried again only when memory was freed on the node that it found full:
 /// O((runs + tries) log jobs).
-pub(crate) fn append_actions<'a>(
+///
+/// Where a job is to be parked in swap that another one leaves, that one comes back first. If both wait
+/// for each other, what was decided stage by stage is done stage by stage.
+pub(crate) fn actions(
     policy: &Policy,
-    cluster: &'a Cluster,
+    roster: &Roster,
     now: Time,
-    target: Target,
-    usage: impl FnOnce() -> Usage<'a>,
-    plan: &mut Plan,
-) -> Option<Usage<'a>> {
-    let mut fates = target.into_changes();
-    if fates.is_empty() {
-        return None;
+    target: &Target,
+    stages: &[Changes],
+) -> Vec<PlannedAction> {
+    if target.is_empty() {
+        return Vec::new();
     }
-    let mut transition = Transition {
-        cluster,
-        // What is there may be above the ceiling, and may move so.
-        usage: usage().under(None),
-        plan,
-    };
-    // No two priorities are equal.
-    fates.sort_by_cached_key(|(job, _)| {
-        std::cmp::Reverse(policy.settings.priority.of(&cluster.jobs[*job], now))
-    });
-    // The lowest priority leaves first.
-    for (job, fate) in fates.iter().rev() {
-        if let Fate::Leaves(reason) = fate {
-            transition.pause(*job, *reason);
+    let together = Transition::new(roster).carry_out(in_order(
+        policy,
+        now,
+        target.changes().map(|(index, fate)| {
+            let job = &roster.cluster().jobs[index];
+            (job, Cow::Borrowed(&job.state), fate)
+        }),
+    ));
+    together.unwrap_or_else(|Stuck| stage_by_stage(policy, roster, now, stages))
+}
+
+/// The actions of one stage after the other.
+fn stage_by_stage(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    stages: &[Changes],
+) -> Vec<PlannedAction> {
+    let mut states: BTreeMap<usize, JobState> = BTreeMap::new();
+    let mut actions = Vec::new();
+    let mut transition = Transition::new(roster);
+    for stage in stages {
+        let changes = stage.iter().map(|(index, fate)| {
+            let job = &roster.cluster().jobs[*index];
+            let state = states.get(index).unwrap_or(&job.state);
+            (job, Cow::Owned(state.clone()), fate)
+        });
+        transition.swap = None; // a stage relies on no swap that it frees
+        let changes = in_order(policy, now, changes);
+        let Ok(next) = transition.carry_out(changes) else {
+            break;
+        };
+        actions.extend(next);
+        for (index, fate) in stage {
+            let mut job = roster.cluster().jobs[*index].clone();
+            job.state = states.remove(index).unwrap_or(job.state);
+            states.insert(*index, fate.state(&job));
         }
     }
-    let (moving, arriving): (Vec<_>, Vec<_>) = fates
-        .into_iter()
-        .filter(|(_, fate)| matches!(fate, Fate::Goes(..)))
-        .partition(|(job, _)| cluster.jobs[*job].is_running());
-    let aside = transition.migrate(moving);
-    for (job, fate) in aside.into_iter().chain(arriving) {
-        transition.arrive(job, fate);
-    }
-    Some(transition.usage.under(policy.settings.load_ceiling))
+    actions
 }
+
+/// One job's change.
+struct Change<'a> {
+    job: &'a Job,
+    /// Its state before.
+    state: Cow<'a, JobState>,
+    fate: &'a Fate,
+}
+
+/// Changes in order of decreasing priority. No two priorities are equal.
+fn in_order<'a>(
+    policy: &Policy,
+    now: Time,
+    changes: impl Iterator<Item = (&'a Job, Cow<'a, JobState>, &'a Fate)>,
+) -> Vec<Change<'a>> {
+    let mut changes: Vec<Change<'a>> = changes
+        .map(|(job, state, fate)| Change { job, state, fate })
+        .collect();
+    changes.sort_by_cached_key(|change| Reverse(policy.settings.priority.of(change.job, now)));
+    changes
+}
+
+impl Change<'_> {
+    fn running_on(&self) -> Option<&Mapping> {
+        match &*self.state {
+            JobState::Running(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    /// Where it would go in swap if it gave up its place.
+    fn parks_on(&self) -> Option<&Mapping> {
+        let parks = self.job.mobility == Mobility::Park;
+        self.running_on().filter(|_| parks)
+    }
+
+    /// Where it is in swap.
+    fn parked_on(&self) -> Option<&Mapping> {
+        match &*self.state {
+            JobState::Parked(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    fn leaves(&self) -> bool {
+        matches!(self.fate, Fate::Leaves(_))
+    }
+}
+
+/// Jobs wait for each other's swap and memory.
+struct Stuck;
 
 /// The actions so far, and what is in use after them.
-struct Transition<'a, 'plan> {
-    cluster: &'a Cluster,
-    usage: Usage<'a>,
-    plan: &'plan mut Plan,
+struct Transition {
+    usage: Usage,
+    /// None: all that is to be parked fits.
+    swap: Option<SwapUsage>,
+    actions: Vec<PlannedAction>,
 }
 
-impl Transition<'_, '_> {
-    fn pause(&mut self, job: usize, reason: Reason) {
-        let job = &self.cluster.jobs[job];
-        if let Some(mapping) = job.running_on() {
-            self.usage.remove(job, mapping);
+impl Transition {
+    fn new(roster: &Roster) -> Self {
+        Self {
+            // What is there may be above the ceiling, and may move so.
+            usage: roster.usage(None),
+            swap: Some(SwapUsage::of(roster.cluster(), roster.parked())),
+            actions: Vec::new(),
         }
-        self.plan.push(Action::Pause(job.id), reason);
     }
 
-    fn arrive(&mut self, job: usize, fate: Fate) {
-        let job = &self.cluster.jobs[job];
-        let Fate::Goes(mapping, reason) = fate else {
+    /// The actions of these changes, which are in order of decreasing priority.
+    fn carry_out(&mut self, changes: Vec<Change<'_>>) -> Result<Vec<PlannedAction>, Stuck> {
+        let frees_swap = changes.iter().any(|change| change.parked_on().is_some());
+        if !frees_swap {
+            self.swap = None;
+        }
+        let (leaving, coming): (Vec<_>, Vec<_>) = changes.into_iter().partition(Change::leaves);
+        let mut late = Vec::new();
+        // The lowest priority leaves first.
+        for change in leaving.into_iter().rev() {
+            if !self.try_to_pause(&change) {
+                late.push(change);
+            }
+        }
+        let (moving, mut arriving): (Vec<_>, Vec<_>) = coming
+            .into_iter()
+            .partition(|change| change.running_on().is_some());
+        while !late.is_empty() {
+            let left = late.len() + arriving.len();
+            arriving.retain(|change| !self.try_to_come_back(change));
+            late.retain(|change| !self.try_to_pause(change));
+            if late.len() + arriving.len() == left {
+                return Err(Stuck);
+            }
+        }
+        let aside = self.migrate(moving);
+        for change in aside.into_iter().chain(arriving) {
+            self.arrive(&change);
+        }
+        Ok(std::mem::take(&mut self.actions))
+    }
+
+    fn push(&mut self, action: Action, reason: Reason) {
+        self.actions.push(PlannedAction { action, reason });
+    }
+
+    fn pause(&mut self, change: &Change<'_>, reason: Reason) {
+        if let Some(mapping) = change.running_on() {
+            self.usage.remove(change.job, mapping);
+        }
+        self.push(Action::Pause(change.job.id), reason);
+    }
+
+    /// Pauses the job unless it would have to be parked where there is no swap for it yet.
+    fn try_to_pause(&mut self, change: &Change<'_>) -> bool {
+        if let (Some(swap), Some(mapping)) = (&mut self.swap, change.parks_on()) {
+            if !swap.fits(change.job, mapping) {
+                return false;
+            }
+            swap.add(change.job, mapping);
+        }
+        self.pause(change, change.fate.reason());
+        true
+    }
+
+    /// Brings the job back if it is parked and its memory fits now.
+    fn try_to_come_back(&mut self, change: &Change<'_>) -> bool {
+        let Some(mapping) = change.parked_on() else {
+            return false;
+        };
+        let fits = mapping
+            .parts()
+            .all(|part| self.usage.fits(change.job, part));
+        if fits {
+            if let Some(swap) = &mut self.swap {
+                swap.remove(change.job, mapping);
+            }
+            self.arrive(change);
+        }
+        fits
+    }
+
+    fn arrive(&mut self, change: &Change<'_>) {
+        let Fate::Goes(mapping, reason) = change.fate else {
             return;
         };
-        self.usage.add(job, &mapping);
+        let job = change.job;
+        self.usage.add(job, mapping);
         // One that stepped aside has lost what it had if it cannot keep it.
-        let starts = matches!(job.state, JobState::Pending)
-            || job.is_running() && job.mobility == Mobility::Restart;
+        let starts = matches!(*change.state, JobState::Pending)
+            || change.running_on().is_some() && job.mobility == Mobility::Restart;
         let action = if starts {
-            Action::Start(job.id, mapping)
+            Action::Start(job.id, mapping.clone())
         } else {
-            Action::Resume(job.id, mapping)
+            Action::Resume(job.id, mapping.clone())
         };
-        self.plan.push(action, reason);
+        self.push(action, *reason);
     }
 
     /// Moves jobs, given in order of decreasing priority, and returns those that stepped aside.
-    fn migrate(&mut self, moving: Vec<(usize, Fate)>) -> Vec<(usize, Fate)> {
-        let mut left: Vec<Option<(usize, Fate)>> = moving.into_iter().map(Some).collect();
+    fn migrate<'a>(&mut self, moving: Vec<Change<'a>>) -> Vec<Change<'a>> {
+        let mut left: Vec<Option<Change<'a>>> = moving.into_iter().map(Some).collect();
         let mut to_try: BTreeSet<usize> = (0..left.len()).collect();
         // For each node that a job found full, those that wait for memory there.
         let mut waiting: BTreeMap<NodeIndex, Vec<usize>> = BTreeMap::new();
         let mut aside = Vec::new();
         let mut lowest = left.len();
         loop {
-            let left_job = if let Some(place) = to_try.pop_first() {
-                let Some(mover) = &left[place] else { continue };
-                let job = mover.0;
-                match self.try_to_move(mover) {
-                    Ok(()) => left[place] = None,
-                    Err(full) => {
-                        waiting.entry(full).or_default().push(place);
-                        continue;
-                    }
+            let (number, moved) = if let Some(number) = to_try.pop_first() {
+                let Some(change) = &left[number] else {
+                    continue;
+                };
+                if let Err(full) = self.try_to_move(change) {
+                    waiting.entry(full).or_default().push(number);
+                    continue;
                 }
-                job
+                (number, true)
             } else {
-                let Some(place) = (0..lowest).rev().find(|place| left[*place].is_some()) else {
+                let Some(number) = (0..lowest).rev().find(|number| left[*number].is_some()) else {
                     break;
                 };
-                lowest = place;
-                let Some(mover) = left[place].take() else {
-                    break;
-                };
-                self.pause(mover.0, Reason::BreaksCycle);
-                let job = mover.0;
-                aside.push(mover);
-                job
+                lowest = number;
+                (number, false)
             };
-            for node in self.cluster.jobs[left_job]
-                .running_on()
-                .into_iter()
-                .flat_map(Mapping::nodes)
-            {
+            let Some(change) = left[number].take() else {
+                break;
+            };
+            for node in change.running_on().into_iter().flat_map(Mapping::nodes) {
                 to_try.extend(waiting.remove(&node).unwrap_or_default());
+            }
+            if !moved {
+                self.pause(&change, Reason::BreaksCycle);
+                aside.push(change);
             }
         }
         aside.reverse();
@@ -137,9 +277,9 @@ impl Transition<'_, '_> {
 
     /// Moves the job if its memory fits now, its own old memory being free; else says which node is
     /// full.
-    fn try_to_move(&mut self, (place, fate): &(usize, Fate)) -> Result<(), NodeIndex> {
-        let job = &self.cluster.jobs[*place];
-        let (Some(old), Fate::Goes(new, reason)) = (job.running_on(), fate) else {
+    fn try_to_move(&mut self, change: &Change<'_>) -> Result<(), NodeIndex> {
+        let job = change.job;
+        let (Some(old), Fate::Goes(new, reason)) = (change.running_on(), change.fate) else {
             return Ok(());
         };
         self.usage.remove(job, old);
@@ -148,8 +288,7 @@ impl Transition<'_, '_> {
             return Err(full.node);
         }
         self.usage.add(job, new);
-        self.plan
-            .push(Action::Migrate(job.id, new.clone()), *reason);
+        self.push(Action::Migrate(job.id, new.clone()), *reason);
         Ok(())
     }
 }

@@ -7,11 +7,10 @@ use crate::units::{Amount, Bytes, Cores};
 
 /// Memory, CPU load and further resources in use on each node. Only running jobs use them.
 #[derive(Clone, Debug)]
-pub(crate) struct Usage<'a> {
-    cluster: &'a Cluster,
+pub(crate) struct Usage {
     /// What is looked at most, side by side.
     spots: Vec<Spot>,
-    /// Further resources in use on each node; empty if no node has any.
+    /// Further resources of each node; empty if no node has any.
     further: Vec<Further>,
 }
 
@@ -60,16 +59,34 @@ fn most_load(ceiling: Option<LoadCeiling>, cpu: Cores) -> Cores {
     ceiling.map_or(NO_CEILING, |ceiling| ceiling.of(cpu))
 }
 
-/// Further resources in use on a node.
+/// Further resources of a node: what is in use, and its capacity.
 #[derive(Clone, Debug)]
 struct Further {
-    rigid: Vec<Amount>,
-    fluid: Vec<Amount>,
+    rigid: Vec<InUse>,
+    fluid: Vec<InUse>,
 }
 
-impl<'a> Usage<'a> {
+/// How much of a resource is in use.
+#[derive(Clone, Copy, Debug)]
+struct InUse {
+    used: Amount,
+    capacity: Amount,
+}
+
+impl InUse {
+    /// Nothing of each of these.
+    fn none_of(capacities: &[Amount]) -> Vec<Self> {
+        let unused = |capacity: &Amount| Self {
+            used: Amount::ZERO,
+            capacity: *capacity,
+        };
+        capacities.iter().map(unused).collect()
+    }
+}
+
+impl Usage {
     /// No job runs; others hold their memory. O(nodes).
-    pub(crate) fn empty(cluster: &'a Cluster, ceiling: Option<LoadCeiling>) -> Self {
+    pub(crate) fn empty(cluster: &Cluster, ceiling: Option<LoadCeiling>) -> Self {
         let spots = cluster.nodes.iter().map(|node| Spot {
             memory: node.memory,
             memory_used: node.held_memory,
@@ -87,18 +104,17 @@ impl<'a> Usage<'a> {
             .iter()
             .filter(|_| has_further)
             .map(|node| Further {
-                rigid: vec![Amount::ZERO; node.rigid.len()],
-                fluid: vec![Amount::ZERO; node.fluid.len()],
+                rigid: InUse::none_of(&node.rigid),
+                fluid: InUse::none_of(&node.fluid),
             });
         Self {
-            cluster,
             spots: spots.collect(),
             further: further.collect(),
         }
     }
 
     /// Nobody uses anything, and all nodes take tasks: what the cluster could hold at best. O(nodes).
-    pub(crate) fn at_best(cluster: &'a Cluster, ceiling: Option<LoadCeiling>) -> Self {
+    pub(crate) fn at_best(cluster: &Cluster, ceiling: Option<LoadCeiling>) -> Self {
         let mut usage = Self::empty(cluster, ceiling);
         for spot in &mut usage.spots {
             spot.is_up = true;
@@ -108,13 +124,13 @@ impl<'a> Usage<'a> {
     }
 
     /// What the cluster's running jobs use. O(nodes + jobs + runs).
-    pub(crate) fn of(cluster: &'a Cluster, ceiling: Option<LoadCeiling>) -> Self {
+    pub(crate) fn of(cluster: &Cluster, ceiling: Option<LoadCeiling>) -> Self {
         Self::of_jobs(cluster, ceiling, cluster.jobs.iter())
     }
 
     /// What those of these jobs use that run. O(nodes + jobs + runs).
     pub(crate) fn of_jobs<'j>(
-        cluster: &'a Cluster,
+        cluster: &Cluster,
         ceiling: Option<LoadCeiling>,
         jobs: impl Iterator<Item = &'j Job>,
     ) -> Self {
@@ -125,14 +141,6 @@ impl<'a> Usage<'a> {
             }
         }
         usage
-    }
-
-    /// The same usage under another ceiling on load. O(nodes).
-    pub(crate) fn under(mut self, ceiling: Option<LoadCeiling>) -> Self {
-        for spot in &mut self.spots {
-            spot.most_load = most_load(ceiling, spot.cpu);
-        }
-        self
     }
 
     /// Counts the job in. Runs on nodes that do not exist are left out.
@@ -169,11 +177,11 @@ impl<'a> Usage<'a> {
             spot.load += job.cpu_of(part);
         }
         if let Some(further) = self.further.get_mut(part.node.index()) {
-            for (resource, used) in further.rigid.iter_mut().enumerate() {
-                *used += job.rigid_of(part, resource);
+            for (resource, rigid) in further.rigid.iter_mut().enumerate() {
+                rigid.used += job.rigid_of(part, resource);
             }
-            for (resource, used) in further.fluid.iter_mut().enumerate() {
-                *used += job.fluid_of(part, resource);
+            for (resource, fluid) in further.fluid.iter_mut().enumerate() {
+                fluid.used += job.fluid_of(part, resource);
             }
         }
     }
@@ -186,11 +194,11 @@ impl<'a> Usage<'a> {
                 spot.load -= job.cpu_of(part);
             }
             if let Some(further) = self.further.get_mut(part.node.index()) {
-                for (resource, used) in further.rigid.iter_mut().enumerate() {
-                    *used -= job.rigid_of(part, resource);
+                for (resource, rigid) in further.rigid.iter_mut().enumerate() {
+                    rigid.used -= job.rigid_of(part, resource);
                 }
-                for (resource, used) in further.fluid.iter_mut().enumerate() {
-                    *used -= job.fluid_of(part, resource);
+                for (resource, fluid) in further.fluid.iter_mut().enumerate() {
+                    fluid.used -= job.fluid_of(part, resource);
                 }
             }
         }
@@ -216,11 +224,11 @@ impl<'a> Usage<'a> {
         let Some(further) = self.further.get(node.index()) else {
             return Vec::new();
         };
-        let capacities = self.cluster.nodes[node.index()].rigid.iter();
-        capacities
-            .zip(&further.rigid)
-            .map(|(capacity, used)| capacity.minus(*used))
-            .collect()
+        let left = further
+            .rigid
+            .iter()
+            .map(|rigid| rigid.capacity.minus(rigid.used));
+        left.collect()
     }
 
     /// What is left of the node's further fluid resources when all there run at the yield
@@ -234,16 +242,11 @@ impl<'a> Usage<'a> {
         let Some(further) = self.further.get(node.index()) else {
             return Vec::new();
         };
-        let left = |(capacity, used): (&Amount, &Amount)| {
-            let capacity = u128::from(capacity.0) * u128::from(denominator);
-            capacity.saturating_sub(u128::from(used.0) * u128::from(numerator))
+        let left = |fluid: &InUse| {
+            let capacity = u128::from(fluid.capacity.0) * u128::from(denominator);
+            capacity.saturating_sub(u128::from(fluid.used.0) * u128::from(numerator))
         };
-        self.cluster.nodes[node.index()]
-            .fluid
-            .iter()
-            .zip(&further.fluid)
-            .map(left)
-            .collect()
+        further.fluid.iter().map(left).collect()
     }
 
     /// Tells of each node that takes one task of the job, which has one kind: which it is, its load, and
@@ -321,15 +324,10 @@ impl<'a> Usage<'a> {
 
     /// What is in use of a further rigid resource of the node, and its capacity.
     pub(crate) fn rigid(&self, node: NodeIndex, kind: usize) -> (Amount, Amount) {
-        let capacity = self.cluster.nodes[node.index()].rigid.get(kind);
-        let used = self
-            .further
-            .get(node.index())
-            .and_then(|further| further.rigid.get(kind));
-        (
-            used.copied().unwrap_or_default(),
-            capacity.copied().unwrap_or_default(),
-        )
+        let further = self.further.get(node.index());
+        further
+            .and_then(|further| further.rigid.get(kind))
+            .map_or_else(Default::default, |rigid| (rigid.used, rigid.capacity))
     }
 
     /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number of
@@ -350,17 +348,17 @@ impl<'a> Usage<'a> {
 
 /// Memory of parked jobs in each node's swap.
 #[derive(Clone, Debug)]
-pub(crate) struct SwapUsage<'a> {
-    cluster: &'a Cluster,
-    used: Vec<Bytes>,
+pub(crate) struct SwapUsage {
+    /// Of each node what is in use, and its capacity.
+    nodes: Vec<(Bytes, Bytes)>,
 }
 
-impl<'a> SwapUsage<'a> {
+impl SwapUsage {
     /// What those of these jobs use that are parked. O(nodes + jobs + runs).
-    pub(crate) fn of<'j>(cluster: &'a Cluster, jobs: impl IntoIterator<Item = &'j Job>) -> Self {
+    pub(crate) fn of<'j>(cluster: &Cluster, jobs: impl IntoIterator<Item = &'j Job>) -> Self {
+        let unused = cluster.nodes.iter().map(|node| (Bytes::ZERO, node.swap));
         let mut usage = Self {
-            cluster,
-            used: vec![Bytes::ZERO; cluster.nodes.len()],
+            nodes: unused.collect(),
         };
         for job in jobs {
             if let crate::model::JobState::Parked(mapping) = &job.state {
@@ -373,7 +371,7 @@ impl<'a> SwapUsage<'a> {
     /// Counts a parked job in.
     pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
         for part in mapping.parts() {
-            if let Some(used) = self.used.get_mut(part.node.index()) {
+            if let Some((used, _)) = self.nodes.get_mut(part.node.index()) {
                 *used += job.memory_of(part);
             }
         }
@@ -382,7 +380,7 @@ impl<'a> SwapUsage<'a> {
     /// Counts a parked job out.
     pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
         for part in mapping.parts() {
-            if let Some(used) = self.used.get_mut(part.node.index()) {
+            if let Some((used, _)) = self.nodes.get_mut(part.node.index()) {
                 *used -= job.memory_of(part);
             }
         }
@@ -390,16 +388,15 @@ impl<'a> SwapUsage<'a> {
 
     /// Memory of parked jobs in the node's swap.
     pub(crate) fn used(&self, node: NodeIndex) -> Bytes {
-        self.used.get(node.index()).copied().unwrap_or_default()
+        let node = self.nodes.get(node.index());
+        node.map_or(Bytes::ZERO, |(used, _)| *used)
     }
 
     /// Whether every node of the mapping has swap, and room in it for the job's memory.
     pub(crate) fn fits(&self, job: &Job, mapping: &Mapping) -> bool {
         mapping.parts().all(|part| {
-            self.cluster.node(part.node).is_some_and(|node| {
-                !node.swap.is_zero()
-                    && self.used[part.node.index()] + job.memory_of(part) <= node.swap
-            })
+            let node = self.nodes.get(part.node.index());
+            node.is_some_and(|(used, swap)| !swap.is_zero() && *used + job.memory_of(part) <= *swap)
         })
     }
 }

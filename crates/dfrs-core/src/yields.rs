@@ -6,7 +6,6 @@
 
 use crate::model::{Cluster, Job, JobId, Mapping, Node};
 use crate::policy::{Optimisation, Policy};
-use crate::roster::Roster;
 use crate::units::{Span, Time, Yield};
 
 mod average;
@@ -21,50 +20,37 @@ mod stretch;
 use constraints::Constraints;
 pub(crate) use stretch::{LEAST_YIELD, Line};
 
-/// The yield of every running job of the cluster, ascending by job, for the mapping that it has now,
-/// whatever led to it: nodes that are draining, down, or over their memory are no special case.
+/// The yield that the policy gives every running job of the cluster, ascending by job, for the mapping
+/// that it has now, whatever led to it: nodes that are draining, down, or over their memory are no
+/// special case.
 ///
 /// Runs on nodes that do not exist are left out. With [`Optimisation::Minimum`] jobs share in
-/// proportion to their weights. [`Optimisation::Maximum`] depends on how old jobs are, which is not
-/// known here: all jobs count as equally old, which makes it [`Optimisation::Minimum`]; use
-/// [`allocate_yields_at`] where the policy may be `/stretch-per`.
+/// proportion to their weights. For `/stretch-per` each job's expected stretch is that at `now` plus the
+/// period, its yield lasting till then (TPDS, Section 4.7; IPDPS 2010, Section III-B); no yield is then
+/// below 0.01, or 1/max(1, Λ) if that is less, and weights play no part.
 ///
-/// O((nodes + runs) log nodes), but for [`Optimisation::Average`], which solves a linear program by
-/// the simplex method: its memory is the product of the nodes that are short of CPU and the jobs
+/// O(jobs + (nodes + runs) log nodes), but for [`Optimisation::Average`], which solves a linear program
+/// by the simplex method: its memory is the product of the nodes that are short of CPU and the jobs
 /// there, for each set of jobs that are connected by sharing nodes.
 #[must_use]
-pub fn allocate_yields(cluster: &Cluster, optimisation: Optimisation) -> Vec<(JobId, Yield)> {
-    allocate_jobs(cluster, cluster.jobs.iter(), &Goal::Yield(optimisation))
-}
-
-/// As [`allocate_yields`], as the policy says; for `/stretch-per` each job's expected stretch is that
-/// at `now` plus the period, its yield lasting till then (TPDS, Section 4.7; IPDPS 2010, Section
-/// III-B). No yield is then below 0.01, or 1/max(1, Λ) if that is less; weights play no part.
-#[must_use]
-pub fn allocate_yields_at(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<(JobId, Yield)> {
-    allocate_jobs(cluster, cluster.jobs.iter(), &Goal::of(policy, now))
-}
-
-/// As [`allocate_yields_at`], without looking at the jobs that wait. O((nodes + runs) log nodes).
-#[must_use]
-pub fn allocate_running_yields(policy: &Policy, roster: &Roster, now: Time) -> Vec<(JobId, Yield)> {
-    allocate_jobs(roster.cluster(), roster.running(), &Goal::of(policy, now))
-}
-
-fn allocate_jobs<'a>(
-    cluster: &'a Cluster,
-    jobs: impl Iterator<Item = &'a Job>,
-    goal: &Goal,
-) -> Vec<(JobId, Yield)> {
+pub fn yields_of(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<(JobId, Yield)> {
+    let jobs = cluster.jobs.iter();
     let placed: Vec<Placed<'_>> = jobs
-        .filter_map(|job| job.running_on().map(|mapping| Placed { job, mapping }))
+        .filter_map(|job| Some(Placed::new(job, job.running_on()?)))
         .collect();
-    let yields = allocate(&cluster.nodes, &placed, goal);
-    placed
-        .iter()
-        .zip(yields)
-        .map(|(placed, share)| (placed.job.id, share))
-        .collect()
+    yields_of_placed(policy, cluster, now, &placed)
+}
+
+/// The yields of these jobs, which are all that run.
+pub(crate) fn yields_of_placed(
+    policy: &Policy,
+    cluster: &Cluster,
+    now: Time,
+    placed: &[Placed<'_>],
+) -> Vec<(JobId, Yield)> {
+    let yields = allocate(&cluster.nodes, placed, &Goal::of(policy, now));
+    let jobs = placed.iter().map(|placed| placed.job.id);
+    jobs.zip(yields).collect()
 }
 
 /// A job and where its tasks are.
@@ -72,6 +58,19 @@ fn allocate_jobs<'a>(
 pub(crate) struct Placed<'a> {
     pub(crate) job: &'a Job,
     pub(crate) mapping: &'a Mapping,
+    /// The virtual time that it has there.
+    pub(crate) virtual_time: Span,
+}
+
+impl<'a> Placed<'a> {
+    /// A job that is there already, or keeps its work on the way there.
+    pub(crate) fn new(job: &'a Job, mapping: &'a Mapping) -> Self {
+        Self {
+            job,
+            mapping,
+            virtual_time: job.virtual_time,
+        }
+    }
 }
 
 /// What yields are good for.
@@ -161,7 +160,11 @@ mod tests {
     }
 
     fn yields(cluster: &Cluster, optimisation: Optimisation) -> Vec<f64> {
-        let found = allocate_yields(cluster, optimisation);
+        let policy = Policy {
+            optimisation,
+            ..Policy::recommended()
+        };
+        let found = yields_of(&policy, cluster, Time::ZERO);
         found
             .into_iter()
             .map(|(_, share)| (share.0 * 1e6).round() / 1e6)

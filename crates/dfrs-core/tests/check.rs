@@ -39,7 +39,6 @@ fn plan(actions: &[Action]) -> Plan {
     };
     Plan {
         actions: actions.iter().map(planned).collect(),
-        blocked: Vec::new(),
     }
 }
 

@@ -4,11 +4,11 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{Kinds, NOW, carry_out, cases, cluster, policies, policy, trigger};
+use common::{Kinds, NOW, carry_out, cases, cluster, event, events, plan, policies, policy};
 use dfrs_core::{
-    Action, Bytes, Cluster, Cores, Job, JobId, JobState, Mapping, Mobility, Node, NodeIndex,
-    NodeState, Plan, Policy, Roster, Trigger, allocate_running_yields, allocate_yields_at, check,
-    check_cluster, decide, decide_mappings, packing::pack_all,
+    Action, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Mapping, Mobility, Node,
+    NodeIndex, NodeState, Plan, Policy, Roster, check, check_cluster, decide, packing::pack_all,
+    yields_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -28,17 +28,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(800)))]
 
     #[test]
-    fn no_plan_violates_an_invariant(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
+    fn no_plan_violates_an_invariant(cluster in cluster(ANY), policy in policy(), events in events()) {
         prop_assert_eq!(check_cluster(&cluster), []);
-        let plan = decide(&policy, &cluster, NOW, trigger);
+        let plan = plan(&policy, &cluster, &events);
         prop_assert_eq!(check(&cluster, &plan), []);
         prop_assert_eq!(check_cluster(&carry_out(&cluster, &plan)), []);
     }
 
     #[test]
-    fn no_task_arrives_above_the_ceiling_on_load(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
+    fn no_task_arrives_above_the_ceiling_on_load(cluster in cluster(ANY), policy in policy(), events in events()) {
         let Some(ceiling) = policy.settings.load_ceiling else { return Ok(()) };
-        let plan = decide(&policy, &cluster, NOW, trigger);
+        let plan = plan(&policy, &cluster, &events);
         let after = carry_out(&cluster, &plan);
         let mut loads = vec![Cores::ZERO; cluster.nodes.len()];
         for job in &after.jobs {
@@ -56,9 +56,9 @@ proptest! {
     }
 
     #[test]
-    fn no_more_is_moved_than_the_budget_allows(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
+    fn no_more_is_moved_than_the_budget_allows(cluster in cluster(ANY), policy in policy(), events in events()) {
         let budget = policy.settings.budget;
-        let plan = decide(&policy, &cluster, NOW, trigger);
+        let plan = plan(&policy, &cluster, &events);
         let moved: BTreeSet<JobId> = places(&plan)
             .into_iter()
             .filter(|action| matches!(action, Action::Pause(_) | Action::Migrate(..)))
@@ -72,45 +72,98 @@ proptest! {
     }
 
     #[test]
-    fn the_same_input_gives_the_same_plan(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
-        prop_assert_eq!(decide(&policy, &cluster, NOW, trigger), decide(&policy, &cluster.clone(), NOW, trigger));
+    fn the_same_input_gives_the_same_plan(cluster in cluster(ANY), policy in policy(), events in events()) {
+        prop_assert_eq!(plan(&policy, &cluster, &events), plan(&policy, &cluster, &events));
     }
 
     #[test]
-    fn mappings_are_those_of_the_plan(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
-        let plan = decide(&policy, &cluster, NOW, trigger);
-        // What is named last counts: a job may step aside and come back.
+    fn changes_are_those_of_the_plan(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let mut roster = Roster::new(cluster);
+        let decision = decide(&policy, &mut roster, NOW, &events);
+        let plan = decision.plan();
+        // What is named last counts: a job may step aside and come back, even to where it was.
         let planned: BTreeMap<JobId, Option<&Mapping>> =
             places(&plan).into_iter().map(|action| (action.job(), action.mapping())).collect();
-        let changes = decide_mappings(&policy, &Roster::new(cluster), NOW, trigger);
-        let changes: Vec<_> = changes.iter().map(|(job, mapping)| (*job, mapping.as_ref())).collect();
-        prop_assert_eq!(changes, planned.into_iter().collect::<Vec<_>>());
+        let stays = |(job, mapping): &(JobId, Option<&Mapping>)| decision.cluster().job(*job).is_some_and(|job| job.running_on() == *mapping);
+        let planned: Vec<_> = planned.into_iter().filter(|change| !stays(change)).collect();
+        let changes: Vec<_> = decision.changes().collect();
+        prop_assert_eq!(changes, planned);
     }
 
     #[test]
-    fn yields_are_those_of_the_plan(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
-        let plan = decide(&policy, &cluster, NOW, trigger);
-        let after = carry_out(&cluster, &plan);
-        let shares = allocate_yields_at(&policy, &after, NOW);
+    fn yields_are_those_of_the_roster_that_adopted_the_decision(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let mut roster = Roster::new(cluster.clone());
+        let decision = decide(&policy, &mut roster, NOW, &events);
+        let (yields, plan) = (decision.yields(), decision.plan());
+        let changed: Vec<JobId> = decision.changes().map(|(job, _)| job).collect();
+        let before = decision.adopt();
+        prop_assert_eq!(&roster, &Roster::new(roster.cluster().clone()));
+        prop_assert_eq!(&yields, &yields_of(&policy, roster.cluster(), NOW));
         for planned in &plan.actions {
             if let Action::SetYield(job, share) = planned.action {
-                prop_assert!(shares.contains(&(job, share)), "{job} {share:?}: {shares:?}");
+                prop_assert!(yields.contains(&(job, share)), "{job} {share:?}: {yields:?}");
             }
+        }
+        prop_assert_eq!(before.iter().map(|(job, _)| *job).collect::<Vec<_>>(), changed);
+        for (job, state) in before {
+            prop_assert_eq!(&cluster.job(job).unwrap().state, &state);
+            prop_assert_ne!(&roster.job(job).unwrap().state, &state);
         }
     }
 
     #[test]
-    fn a_roster_that_is_changed_is_that_of_the_changed_cluster(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
-        let after = carry_out(&cluster, &decide(&policy, &cluster, NOW, trigger));
+    fn an_adopted_decision_is_its_plan_carried_out(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let mut roster = Roster::new(cluster.clone());
+        let decision = decide(&policy, &mut roster, NOW, &events);
+        let plan = decision.plan();
+        decision.adopt();
+        let planned = carry_out(&cluster, &plan);
+        for (job, planned) in roster.cluster().jobs.iter().zip(&planned.jobs) {
+            prop_assert_eq!(&job.state, &planned.state);
+        }
+    }
+
+    #[test]
+    fn a_decision_that_is_dropped_has_changed_nothing(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let before = Roster::new(cluster);
+        let mut roster = before.clone();
+        let _ = decide(&policy, &mut roster, NOW, &events);
+        prop_assert_eq!(&roster, &before);
+    }
+
+    #[test]
+    fn events_together_come_to_what_they_do_one_by_one(cluster in cluster(ANY), policy in policy(), events in events()) {
+        // MCB8 maps all jobs at each of them, and does so once.
+        if policy.submission == dfrs_core::Submission::Mcb8 || policy.settings.budget.moves_per_decision.is_some() {
+            return Ok(());
+        }
+        let mut together = Roster::new(cluster.clone());
+        decide(&policy, &mut together, NOW, &events).adopt();
+        let mut in_turn = Roster::new(cluster.clone());
+        let submitted = events.submitted.iter().map(|job| Events::submitted([*job]));
+        let room = Events { submitted: Vec::new(), period: false, ..events.clone() };
+        let period = Events { period: events.period, ..Events::default() };
+        for event in std::iter::once(room).chain(submitted).chain([period]) {
+            decide(&policy, &mut in_turn, NOW, &event).adopt();
+        }
+        for (one, other) in together.cluster().jobs.iter().zip(&in_turn.cluster().jobs) {
+            // A job that started and gave up its place at once has not started.
+            prop_assert_eq!(one.running_on(), other.running_on());
+        }
+    }
+
+    #[test]
+    fn a_roster_that_is_changed_is_that_of_the_changed_cluster(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let after = carry_out(&cluster, &plan(&policy, &cluster, &events));
         let mut roster = Roster::new(cluster);
-        for (place, job) in after.jobs.iter().enumerate() {
-            match place % 3 {
+        for (number, job) in after.jobs.iter().enumerate() {
+            match number % 3 {
                 0 => {
                     roster.remove(job.id);
                     prop_assert_eq!(&roster, &Roster::new(roster.cluster().clone()));
                     roster.insert(job.clone());
                 }
-                1 => roster.insert(job.clone()),
+                1 => _ = roster.insert(job.clone()),
                 _ => {
                     roster.set_state(job.id, job.state.clone());
                     roster.set_virtual_time(job.id, job.virtual_time);
@@ -119,36 +172,46 @@ proptest! {
             prop_assert_eq!(&roster, &Roster::new(roster.cluster().clone()));
         }
         prop_assert!(roster.running().eq(after.jobs.iter().filter(|job| job.is_running())));
-        prop_assert_eq!(allocate_running_yields(&policy, &roster, NOW), allocate_yields_at(&policy, &after, NOW));
     }
 
     #[test]
-    fn every_job_that_still_waits_is_explained(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
-        let plan = decide(&policy, &cluster, NOW, trigger);
-        let after = carry_out(&cluster, &plan);
+    fn jobs_that_are_taken_in_together_are_as_those_taken_in_one_by_one(one in cluster(ANY), other in cluster(ANY), from in 0u64..12) {
+        let later = other.jobs.into_iter().rev().map(|job| Job { id: JobId(job.id.0 + from), ..job });
+        let later: Vec<Job> = later.collect();
+        let (mut together, mut in_turn) = (Roster::new(one.clone()), Roster::new(one));
+        together.extend(later.clone());
+        for job in later {
+            in_turn.insert(job);
+        }
+        prop_assert_eq!(together, in_turn);
+    }
+
+    #[test]
+    fn every_job_that_still_waits_is_explained(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let mut roster = Roster::new(cluster.clone());
+        let decision = decide(&policy, &mut roster, NOW, &events);
+        let after = carry_out(&cluster, &decision.plan());
         let waited = |id| cluster.job(id).is_some_and(|job| !job.is_running());
         let waiting: Vec<_> =
             after.jobs.iter().filter(|job| !job.is_running() && !job.locked && waited(job.id)).map(|job| job.id).collect();
-        let blocked: Vec<_> = plan.blocked.iter().map(|(job, _)| *job).collect();
-        prop_assert!(waiting.iter().all(|job| blocked.contains(job)));
-        prop_assert!(blocked.is_sorted());
+        let blocked: Vec<_> = decision.blocked().iter().map(|(job, _)| *job).collect();
+        prop_assert_eq!(waiting, blocked);
     }
 
     #[test]
-    fn plans_survive_being_written_and_read(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
-        let plan = decide(&policy, &cluster, NOW, trigger);
-        let text = serde_json::to_string(&(&cluster, &policy, &plan, trigger)).unwrap();
-        let read: (Cluster, Policy, Plan, Trigger) = serde_json::from_str(&text).unwrap();
+    fn plans_survive_being_written_and_read(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let plan = plan(&policy, &cluster, &events);
+        let text = serde_json::to_string(&(&cluster, &policy, &plan, &events)).unwrap();
+        let read: (Cluster, Policy, Plan, Events) = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(read.0, cluster);
         prop_assert_eq!(read.1, policy);
-        prop_assert_eq!(read.2.blocked, plan.blocked);
         prop_assert_eq!(read.2.actions.len(), plan.actions.len());
-        prop_assert_eq!(read.3, trigger);
+        prop_assert_eq!(read.3, events);
     }
 
     #[test]
-    fn nothing_moves_without_need(cluster in cluster(ANY), policy in policy(), trigger in trigger()) {
-        let plan = decide(&policy, &cluster, NOW, trigger);
+    fn nothing_moves_without_need(cluster in cluster(ANY), policy in policy(), events in events()) {
+        let plan = plan(&policy, &cluster, &events);
         for action in places(&plan) {
             if let Action::Migrate(job, mapping) = action {
                 prop_assert_ne!(cluster.job(*job).and_then(|job| job.running_on()), Some(mapping));
@@ -166,33 +229,33 @@ proptest! {
             return Ok(());
         }
         let capacity: u64 = cluster.nodes.iter().map(|node| node.memory.0.checked_div(new.memory.0).unwrap_or(u64::MAX / 100)).sum();
-        let plan = decide(&policy, &cluster, NOW, Trigger::Submission(new.id));
+        let plan = plan(&policy, &cluster, &Events::submitted([new.id]));
         let starts = places(&plan).iter().any(|action| matches!(action, Action::Start(job, _) if *job == new.id));
         prop_assert_eq!(starts, capacity >= u64::from(new.tasks));
     }
 
     #[test]
-    fn greedy_pauses_nobody_and_only_pm_migrates(cluster in cluster(ANY), trigger in trigger()) {
+    fn greedy_pauses_nobody_and_only_pm_migrates(cluster in cluster(ANY), events in event()) {
         let migrates = |plan: &Plan| places(plan).iter().any(|action| matches!(action, Action::Migrate(..)));
         let pauses = |plan: &Plan| places(plan).iter().any(|action| matches!(action, Action::Pause(..)));
-        let greedy = decide(&"Greedy*".parse().unwrap(), &cluster, NOW, trigger);
+        let greedy = plan(&"Greedy*".parse().unwrap(), &cluster, &events);
         prop_assert!(!migrates(&greedy) && !pauses(&greedy));
-        let greedy_p = decide(&"GreedyP*".parse().unwrap(), &cluster, NOW, trigger);
+        let greedy_p = plan(&"GreedyP*".parse().unwrap(), &cluster, &events);
         prop_assert!(!migrates(&greedy_p));
     }
 
     #[test]
-    fn a_cluster_over_its_memory_is_coped_with(cluster in cluster(ANY), policy in policy(), trigger in trigger(), shrink in 1u64..5) {
+    fn a_cluster_over_its_memory_is_coped_with(cluster in cluster(ANY), policy in policy(), events in events(), shrink in 1u64..5) {
         let mut cluster = cluster;
         for node in &mut cluster.nodes {
             node.memory.0 /= shrink;
         }
-        let plan = decide(&policy, &cluster, NOW, trigger);
+        let plan = plan(&policy, &cluster, &events);
         prop_assert_eq!(check(&cluster, &plan), []);
     }
 
     #[test]
-    fn a_broken_cluster_is_reported_and_does_not_panic(cluster in cluster(ANY), policy in policy(), trigger in trigger(), gone in 1usize..3, listed in vec(prop_oneof![0u32..8, Just(u32::MAX)], 0..4)) {
+    fn a_broken_cluster_is_reported_and_does_not_panic(cluster in cluster(ANY), policy in policy(), events in events(), gone in 1usize..3, listed in vec(prop_oneof![0u32..8, Just(u32::MAX)], 0..4)) {
         let mut cluster = cluster;
         for job in cluster.jobs.iter_mut().step_by(2) {
             job.layout.eligible = Some(listed.iter().map(|node| NodeIndex(*node)).collect());
@@ -206,12 +269,13 @@ proptest! {
         for job in cluster.jobs.iter_mut().filter(|job| !job.is_running()).step_by(3) {
             job.tasks = 0;
         }
-        let _ = decide(&policy, &cluster, NOW, trigger);
+        let _ = plan(&policy, &cluster, &events);
         let _ = pack_all(&cluster);
         let mut roster = Roster::new(cluster.clone());
         for job in cluster.jobs {
-            let _ = decide_mappings(&policy, &roster, NOW, trigger);
-            let _ = allocate_running_yields(&policy, &roster, NOW);
+            let decision = decide(&policy, &mut roster, NOW, &events);
+            let _ = (decision.plan(), decision.blocked(), decision.yields());
+            decision.adopt();
             let _ = roster.set_state(job.id, JobState::Paused);
             roster.insert(job.clone());
             let _ = roster.remove(job.id);
@@ -229,12 +293,9 @@ fn a_job_without_tasks_keeps_no_other_from_starting() {
     };
     for policy in ["MCB8*/OPT=MIN", "GreedyPM*/OPT=MIN"] {
         let policy: Policy = policy.parse().unwrap();
-        let roster = Roster::new(cluster.clone());
-        let changes = decide_mappings(&policy, &roster, NOW, Trigger::Completion);
-        let started: Vec<JobId> = changes.iter().map(|(job, _)| *job).collect();
+        let plan = plan(&policy, &cluster, &Events::ended());
+        let started: Vec<JobId> = places(&plan).iter().map(|action| action.job()).collect();
         assert_eq!(started, [JobId(1)], "{policy}");
-        let plan = decide(&policy, &cluster, NOW, Trigger::Completion);
-        assert!(places(&plan).iter().all(|action| action.job() == JobId(1)));
     }
 }
 
@@ -246,11 +307,8 @@ fn all_policies_are_tried() {
 #[test]
 fn an_empty_cluster_needs_no_plan() {
     for policy in policies() {
-        for trigger in [Trigger::Completion, Trigger::Period, Trigger::NodeChange] {
-            assert_eq!(
-                decide(&policy, &Cluster::default(), NOW, trigger),
-                Plan::default()
-            );
+        for event in [Events::ended(), Events::period(), Events::nodes_changed()] {
+            assert_eq!(plan(&policy, &Cluster::default(), &event), Plan::default());
         }
     }
     assert_eq!(NodeState::default(), NodeState::Up);

@@ -1,9 +1,9 @@
 //! Jobs with tasks of different kinds: decisions worked out by hand, and what is written of them.
 
 use dfrs_core::{
-    Action, Amount, Blocked, Bytes, Cluster, Cores, Job, JobId, JobState, Mapping, Mobility, Node,
-    NodeIndex, Plan, PlannedAction, Policy, Reason, Run, Span, TaskKind, Time, Trigger, Yield,
-    allocate_yields, check, check_cluster, decide,
+    Action, Amount, Blocked, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Mapping,
+    Mobility, Node, NodeIndex, Optimisation, Plan, PlannedAction, Policy, Reason, Roster, Run,
+    Span, TaskKind, Time, Yield, check, check_cluster, decide, yields_of,
 };
 
 const NOW: Time = Time::from_seconds(1000);
@@ -50,9 +50,10 @@ fn running(id: u64, kinds: &[(u32, u64, u64)], places: &[&[(u32, u32)]]) -> Job 
 }
 
 /// What is done about places.
-fn places(policy: &str, cluster: &Cluster, trigger: Trigger) -> Vec<Action> {
+fn places(policy: &str, cluster: &Cluster, events: Events) -> Vec<Action> {
     let policy: Policy = policy.parse().unwrap();
-    let plan = decide(&policy, cluster, NOW, trigger);
+    let mut roster = Roster::new(cluster.clone());
+    let plan = decide(&policy, &mut roster, NOW, &events).plan();
     assert_eq!(check(cluster, &plan), []);
     let actions = plan.actions.into_iter().map(|planned| planned.action);
     actions
@@ -60,8 +61,21 @@ fn places(policy: &str, cluster: &Cluster, trigger: Trigger) -> Vec<Action> {
         .collect()
 }
 
-fn submit(job: u64) -> Trigger {
-    Trigger::Submission(JobId(job))
+fn blocked(policy: &str, cluster: &Cluster, events: Events) -> Vec<(JobId, Blocked)> {
+    let mut roster = Roster::new(cluster.clone());
+    decide(&policy.parse().unwrap(), &mut roster, NOW, &events).blocked()
+}
+
+fn yields(cluster: &Cluster, optimisation: Optimisation) -> Vec<(JobId, Yield)> {
+    let policy = Policy {
+        optimisation,
+        ..Policy::recommended()
+    };
+    yields_of(&policy, cluster, NOW)
+}
+
+fn submit(job: u64) -> Events {
+    Events::submitted([JobId(job)])
 }
 
 #[test]
@@ -171,16 +185,20 @@ fn nobody_is_dropped_for_kinds_that_do_not_fit_together() {
     for policy in ["MCB8*", "GreedyPM*/per"] {
         assert_eq!(places(policy, &cluster, submit(2)), [], "{policy}");
         assert_eq!(
-            places(policy, &cluster, Trigger::Period),
+            places(policy, &cluster, Events::period()),
             [],
             "{policy} at a period"
         );
     }
-    let plan = decide(&"MCB8*".parse().unwrap(), &cluster, NOW, submit(2));
-    assert_eq!(plan.blocked, [(JobId(2), Blocked::Memory)]);
+    assert_eq!(
+        blocked("MCB8*", &cluster, submit(2)),
+        [(JobId(2), Blocked::Memory)]
+    );
     cluster.jobs[1].further_kinds[0].memory = Bytes(101);
-    let plan = decide(&"MCB8*".parse().unwrap(), &cluster, NOW, submit(2));
-    assert_eq!(plan.blocked, [(JobId(2), Blocked::NeverFits)]);
+    assert_eq!(
+        blocked("MCB8*", &cluster, submit(2)),
+        [(JobId(2), Blocked::NeverFits)]
+    );
 }
 
 #[test]
@@ -192,11 +210,11 @@ fn a_parked_job_needs_room_for_all_its_kinds() {
     cluster.insert(parked);
     let there = mapping(&[&[(0, 1)], &[(0, 1)]]);
     assert_eq!(
-        places("Greedy*", &cluster, Trigger::Completion),
+        places("Greedy*", &cluster, Events::ended()),
         [Action::Resume(JobId(1), there)]
     );
     cluster.nodes[0].held_memory = Bytes(11);
-    assert_eq!(places("Greedy*", &cluster, Trigger::Completion), []);
+    assert_eq!(places("Greedy*", &cluster, Events::ended()), []);
     // To be parked it needs swap for all of them, too.
     cluster.nodes[0].held_memory = Bytes(0);
     cluster.jobs[0].state = JobState::Running(mapping(&[&[(0, 1)], &[(0, 1)]]));
@@ -230,7 +248,7 @@ fn moves_that_wait_for_each_other_make_way_with_all_kinds() {
         &[(1, 90, 40), (1, 90, 60)],
         &[&[(0, 1)], &[(1, 1)]],
     ));
-    let actions = places("MCB8*/per", &cluster, Trigger::Period);
+    let actions = places("MCB8*/per", &cluster, Events::period());
     let after = actions.iter().filter_map(Action::mapping);
     assert!(after.clone().count() > 0, "{actions:?}");
     for mapping in after {
@@ -249,20 +267,20 @@ fn all_kinds_have_one_yield() {
     ));
     cluster.insert(running(2, &[(1, 40, 1)], &[&[(0, 1)]]));
     cluster.insert(running(3, &[(1, 100, 1)], &[&[(1, 1)]]));
-    let yields = allocate_yields(&cluster, dfrs_core::Optimisation::Minimum);
+    let found = yields(&cluster, Optimisation::Minimum);
     let close = |(job, found): &(JobId, Yield), wanted: f64| {
         assert!((found.0 - wanted).abs() < 1e-9, "{job}: {found}");
     };
-    close(&yields[0], 0.5);
-    close(&yields[1], 0.5);
-    close(&yields[2], 0.7);
+    close(&found[0], 0.5);
+    close(&found[1], 0.5);
+    close(&found[2], 0.7);
     // The second kind alone needs a further fluid resource.
     cluster.nodes[1].fluid = vec![Amount(10)];
     cluster.nodes[0].fluid = vec![Amount(30)];
     cluster.jobs[0].further_kinds[0].fluid = vec![Amount(25)];
-    let yields = allocate_yields(&cluster, dfrs_core::Optimisation::Minimum);
-    close(&yields[0], 0.4);
-    close(&yields[1], 0.9);
+    let found = yields(&cluster, Optimisation::Minimum);
+    close(&found[0], 0.4);
+    close(&found[1], 0.9);
 }
 
 #[test]
@@ -278,9 +296,9 @@ fn the_heuristic_goes_by_the_need_of_all_kinds() {
     cluster.insert(running(2, &[(1, 50, 1)], &[&[(0, 1)]]));
     cluster.insert(running(3, &[(2, 100, 1)], &[&[(2, 2)]]));
     cluster.nodes[0].cpu = Cores(60);
-    let yields = allocate_yields(&cluster, dfrs_core::Optimisation::Heuristic);
-    assert!((yields[0].1.0 - 0.5).abs() < 1e-9, "{yields:?}");
-    assert!((yields[1].1.0 - 0.8).abs() < 1e-9, "{yields:?}");
+    let found = yields(&cluster, Optimisation::Heuristic);
+    assert!((found[0].1.0 - 0.5).abs() < 1e-9, "{found:?}");
+    assert!((found[1].1.0 - 0.8).abs() < 1e-9, "{found:?}");
 }
 
 #[test]
@@ -296,7 +314,6 @@ fn violations_name_the_kind() {
                 action: Action::Start(JobId(1), mapping(kinds)),
                 reason: Reason::Fits,
             }],
-            blocked: Vec::new(),
         };
         let found = check(&cluster, &plan).into_iter();
         found
@@ -345,7 +362,6 @@ fn a_draining_node_keeps_no_more_of_any_kind() {
                 action: Action::Migrate(JobId(1), mapping(kinds)),
                 reason: Reason::Remap,
             }],
-            blocked: Vec::new(),
         };
         check(&cluster, &plan)
             .into_iter()
@@ -370,7 +386,6 @@ fn shares_of_all_kinds_are_checked() {
                 action: Action::SetYield(JobId(1), Yield(share)),
                 reason: Reason::Share,
             }],
-            blocked: Vec::new(),
         };
         check(&cluster, &plan).len()
     };

@@ -6,10 +6,8 @@ mod common;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use common::{Kinds, NOW, carry_out, cases, cluster, policies, trigger};
-use dfrs_core::{
-    Cluster, Grace, Job, JobId, Mapping, Periodic, Policy, Submission, Trigger, decide,
-};
+use common::{Kinds, NOW, carry_out, cases, cluster, event, plan, policies};
+use dfrs_core::{Cluster, Events, Grace, Job, JobId, Mapping, Periodic, Policy, Submission};
 use proptest::prelude::*;
 
 /// CPU and memory of every node.
@@ -220,39 +218,43 @@ impl World<'_> {
         missing.values().all(|tasks| *tasks == 0).then_some(found)
     }
 
-    fn decide(&mut self, policy: &Policy, trigger: Trigger) {
-        match (trigger, policy.submission) {
-            (Trigger::Period, submission) if policy.periodic == Periodic::Remap => {
+    fn decide(&mut self, policy: &Policy, events: &Events) {
+        let submission = policy.submission;
+        if (events.ended || events.nodes_changed) && policy.opportunistic {
+            if submission == Submission::Mcb8 {
                 self.remap(policy.grace);
-                if policy.opportunistic && submission != Submission::Mcb8 {
-                    self.fill(&self.by_priority(false));
-                }
+            } else {
+                self.fill(&self.by_priority(false));
             }
-            (Trigger::Submission(_), Submission::Mcb8) => self.remap(policy.grace),
-            (Trigger::Submission(id), submission) if self.cluster.job(id).is_some() => {
-                let waiting = self.by_priority(false);
-                if submission == Submission::Nothing || !waiting.contains(&id) {
-                    return;
-                }
-                if !self.greedy(id) {
-                    match submission {
-                        Submission::GreedyP => self.force(id, false),
-                        Submission::GreedyPM => self.force(id, true),
-                        _ => {}
-                    }
-                }
-                if policy.opportunistic {
-                    self.fill(&waiting);
-                }
+        }
+        for id in &events.submitted {
+            self.submit(policy, *id);
+        }
+        if events.period && policy.periodic == Periodic::Remap {
+            self.remap(policy.grace);
+            if policy.opportunistic && submission != Submission::Mcb8 {
+                self.fill(&self.by_priority(false));
             }
-            (Trigger::Completion | Trigger::NodeChange, submission) if policy.opportunistic => {
-                if submission == Submission::Mcb8 {
-                    self.remap(policy.grace);
-                } else {
-                    self.fill(&self.by_priority(false));
-                }
+        }
+    }
+
+    fn submit(&mut self, policy: &Policy, id: JobId) {
+        if policy.submission == Submission::Mcb8 {
+            return self.remap(policy.grace);
+        }
+        let waiting = self.by_priority(false);
+        if policy.submission == Submission::Nothing || !waiting.contains(&id) {
+            return;
+        }
+        if !self.greedy(id) {
+            match policy.submission {
+                Submission::GreedyP => self.force(id, false),
+                Submission::GreedyPM => self.force(id, true),
+                _ => {}
             }
-            _ => {}
+        }
+        if policy.opportunistic {
+            self.fill(&waiting);
         }
     }
 
@@ -298,10 +300,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(3000)))]
 
     #[test]
-    fn jobs_are_where_the_papers_algorithms_put_them(cluster in cluster(Kinds { plain: true }), policy in policy(), trigger in trigger()) {
+    fn jobs_are_where_the_papers_algorithms_put_them(cluster in cluster(Kinds { plain: true }), policy in policy(), event in event()) {
         let mut world = World { cluster: &cluster, places: places_of(&cluster) };
-        world.decide(&policy, trigger);
-        let plan = decide(&policy, &cluster, NOW, trigger);
+        world.decide(&policy, &event);
+        let plan = plan(&policy, &cluster, &event);
         prop_assert_eq!(places_of(&carry_out(&cluster, &plan)), world.places);
     }
 }

@@ -9,7 +9,6 @@ fn plan(actions: Vec<Action>) -> Plan {
     };
     Plan {
         actions: actions.into_iter().map(planned).collect(),
-        blocked: Vec::new(),
     }
 }
 

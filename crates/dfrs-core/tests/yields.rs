@@ -2,7 +2,7 @@
 
 use dfrs_core::{
     Bytes, Cluster, Cores, Job, JobId, JobState, Mapping, Node, NodeIndex, Optimisation, Policy,
-    Run, Span, TaskKind, Time, Weight, allocate_yields, allocate_yields_at,
+    Run, Span, TaskKind, Time, Weight, yields_of,
 };
 use proptest::prelude::*;
 
@@ -134,7 +134,11 @@ fn cluster(nodes: usize, jobs: usize) -> impl Strategy<Value = Cluster> {
 }
 
 fn shares(cluster: &Cluster, optimisation: Optimisation) -> Vec<f64> {
-    allocate_yields(cluster, optimisation)
+    let policy = Policy {
+        optimisation,
+        ..Policy::recommended()
+    };
+    yields_of(&policy, cluster, Time::ZERO)
         .into_iter()
         .map(|(_, share)| share.0)
         .collect()
@@ -317,7 +321,7 @@ proptest! {
     fn the_largest_expected_stretches_are_as_small_as_possible(cluster in cluster(6, 12)) {
         let policy: Policy = "/stretch-per/OPT=MAX".parse().unwrap();
         let problem = Problem::of(&cluster);
-        let found = allocate_yields_at(&policy, &cluster, Time::from_seconds(10_000));
+        let found = yields_of(&policy, &cluster, Time::from_seconds(10_000));
         let shares: Vec<f64> = found.into_iter().map(|(_, share)| share.0).collect();
         let least = problem.uniform().min(0.01);
         prop_assert!(problem.is_feasible(&shares), "{shares:?}");
@@ -338,7 +342,7 @@ proptest! {
         for name in ["/stretch-per", "/stretch-per/OPT=MAX", "/stretch-per/OPT=AVG", "DYNMCB8-STRETCH-PER"] {
             let mut policy: Policy = name.parse().unwrap();
             policy.settings.period = Span::from_seconds(period);
-            let found = allocate_yields_at(&policy, &cluster, Time::from_seconds(10_000));
+            let found = yields_of(&policy, &cluster, Time::from_seconds(10_000));
             let shares: Vec<f64> = found.into_iter().map(|(_, share)| share.0).collect();
             prop_assert!(problem.is_feasible(&shares), "{name}: {shares:?}");
         }
@@ -360,7 +364,7 @@ proptest! {
         let policy: Policy = "/stretch-per/OPT=AVG".parse().unwrap();
         let problem = Problem::of(&cluster);
         let yields = |policy: &Policy| -> Vec<f64> {
-            allocate_yields_at(policy, &cluster, Time::from_seconds(10_000)).into_iter().map(|(_, share)| share.0).collect()
+            yields_of(policy, &cluster, Time::from_seconds(10_000)).into_iter().map(|(_, share)| share.0).collect()
         };
         let shares = yields(&policy);
         prop_assert!(problem.is_feasible(&shares), "{shares:?}");
@@ -387,7 +391,7 @@ proptest! {
         let policy: Policy = "/stretch-per/OPT=AVG".parse().unwrap();
         let now = Time::from_seconds(10_000);
         let yields = |name: &str| -> Vec<f64> {
-            allocate_yields_at(&name.parse().unwrap(), &cluster, now).into_iter().map(|(_, share)| share.0).collect()
+            yields_of(&name.parse().unwrap(), &cluster, now).into_iter().map(|(_, share)| share.0).collect()
         };
         let problem = Problem::of(&cluster);
         let (found, equal) = (yields("/stretch-per/OPT=AVG"), yields("/stretch-per"));

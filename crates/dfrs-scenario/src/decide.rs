@@ -1,14 +1,16 @@
 //! A scenario, decided.
 
-use dfrs_core::{Plan, Violation, check, check_cluster, decide};
+use dfrs_core::{Blocked, JobId, Plan, Roster, Violation, check, check_cluster, decide};
 
 use crate::scenario::{Outcome, Scenario};
 
 /// What is decided, and the rules that it breaks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
-    /// The plan, with the jobs that it leaves waiting.
+    /// The plan.
     pub plan: Plan,
+    /// The jobs that it leaves waiting, and why.
+    pub blocked: Vec<(JobId, Blocked)>,
     /// The rules that the cluster breaks by itself, then those that the plan breaks.
     pub violations: Vec<Violation>,
 }
@@ -17,23 +19,23 @@ impl Decided {
     /// The same as scenario files have it.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
-        Outcome::new(self.plan.clone(), &self.violations)
+        Outcome::new(self.plan.clone(), self.blocked.clone(), &self.violations)
     }
 }
 
 impl Scenario {
     /// Decides, and checks cluster and plan.
-    ///
-    /// # Errors
-    ///
-    /// One line: several things happened at once.
-    pub fn decide(&self) -> Result<Decided, String> {
-        let trigger = self.events.trigger();
-        let trigger =
-            trigger.ok_or("one event is decided about at a time; leave one event line")?;
-        let plan = decide(&self.policy, &self.cluster, self.now, trigger);
+    #[must_use]
+    pub fn decide(&self) -> Decided {
+        let mut roster = Roster::new(self.cluster.clone());
+        let decision = decide(&self.policy, &mut roster, self.now, &self.events);
+        let plan = decision.plan();
         let mut violations = check_cluster(&self.cluster);
         violations.extend(check(&self.cluster, &plan));
-        Ok(Decided { plan, violations })
+        Decided {
+            plan,
+            blocked: decision.blocked(),
+            violations,
+        }
     }
 }

@@ -18,7 +18,7 @@
 //! yield 7-8 1
 //! ";
 //! let scenarios = dfrs_scenario::read(file, "example.txt")?;
-//! let decided = scenarios[0].decide()?;
+//! let decided = scenarios[0].decide();
 //! assert_eq!(scenarios[0].expected, Some(decided.outcome()));
 //! assert_eq!(dfrs_scenario::print(&scenarios), file);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -29,7 +29,6 @@
 
 mod decide;
 mod error;
-mod events;
 mod ids;
 mod mappings;
 mod names;
@@ -43,7 +42,6 @@ mod write;
 
 pub use decide::Decided;
 pub use error::ScenarioError;
-pub use events::Events;
 pub use read::read;
 pub use rewrite::rewritten;
 pub use scenario::{Outcome, Scenario};

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use dfrs_core::{Cluster, Plan, Policy, Time, Violation};
+use dfrs_core::{Blocked, Cluster, Events, JobId, Plan, Policy, Time, Violation};
 
-use crate::events::Events;
 use crate::write::{Snapshot, lines_of};
 
 /// All that a decision depends on, and what is expected of it.
@@ -29,18 +28,24 @@ pub struct Scenario {
 /// What a decision is, and which rules it breaks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The plan, with the jobs that it leaves waiting.
+    /// The plan.
     pub plan: Plan,
+    /// The jobs that it leaves waiting, and why.
+    pub blocked: Vec<(JobId, Blocked)>,
     /// The rules that it or the cluster breaks, a line each.
     pub violations: Vec<String>,
 }
 
 impl Outcome {
-    /// This plan, and what a check found.
+    /// This plan, who waits and why, and what a check found.
     #[must_use]
-    pub fn new(plan: Plan, violations: &[Violation]) -> Self {
+    pub fn new(plan: Plan, blocked: Vec<(JobId, Blocked)>, violations: &[Violation]) -> Self {
         let violations = violations.iter().map(Violation::to_string).collect();
-        Self { plan, violations }
+        Self {
+            plan,
+            blocked,
+            violations,
+        }
     }
 
     /// The lines below `----` of a scenario with this outcome. They are what is compared: a yield that

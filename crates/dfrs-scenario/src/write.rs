@@ -7,9 +7,8 @@ mod policy;
 
 use std::fmt;
 
-use dfrs_core::{Cluster, Policy, Time};
+use dfrs_core::{Cluster, Events, Policy, Time};
 
-use crate::events::Events;
 use crate::ids;
 use crate::names::Labels;
 use crate::read::SEPARATOR;
@@ -23,7 +22,7 @@ pub(crate) use outcome::lines_of;
 ///
 /// ```
 /// use dfrs_core::{Cluster, Policy, Time};
-/// use dfrs_scenario::{Events, Snapshot};
+/// use dfrs_scenario::Snapshot;
 ///
 /// let snapshot = Snapshot {
 ///     title: "a plan that was dropped",

@@ -100,7 +100,7 @@ fn everything_arrives_where_it_belongs() {
     assert_eq!(parts, [[1, 4], [0, 2], [1, 0]]);
     let expected = scenario.expected.unwrap();
     assert_eq!(expected.plan.actions.len(), 9);
-    assert_eq!(expected.plan.blocked.len(), 4);
+    assert_eq!(expected.blocked.len(), 4);
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! The world of DFRS: discrete events between which progress is fluid. It carries out what
-//! `dfrs_core::decide_mappings` says.
+//! `dfrs_core::decide` says.
 
-mod audit;
 mod events;
 mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use dfrs_core::policy::Submission;
 use dfrs_core::{
-    Cluster, Job, JobId, JobState, Mapping, Mobility, Periodic, Policy, Roster, Span, Time,
-    Trigger, Yield, allocate_running_yields, decide_mappings,
+    Cluster, Decision, Events, JobId, JobState, Policy, Roster, Severity, Time, Yield, check,
+    decide,
 };
 
 use crate::journal::{Journal, position};
@@ -19,7 +17,6 @@ use crate::outcome::{JobRecord, Outcome};
 use crate::simulate::{LAST, Settings, SimulationError};
 use crate::trace::{Trace, platform};
 use crate::work::Progress;
-use events::Happened;
 
 /// After so many periods in which no job made progress, none ever will.
 const IDLE_PERIODS: u32 = 1000;
@@ -50,10 +47,6 @@ struct World<'a> {
     retries: BTreeSet<(Time, JobId)>,
     tries: BTreeMap<JobId, u32>,
     idle_periods: u32,
-    /// What this instant has changed: the states before it.
-    before: BTreeMap<JobId, JobState>,
-    /// The shares at its end.
-    shares: Vec<(JobId, Yield)>,
 }
 
 impl<'a> World<'a> {
@@ -80,13 +73,11 @@ impl<'a> World<'a> {
             retries: BTreeSet::new(),
             tries: BTreeMap::new(),
             idle_periods: 0,
-            before: BTreeMap::new(),
-            shares: Vec::new(),
         }
     }
 
-    /// One instant after the other: first all its events, then the decisions, then what they come to
-    /// together.
+    /// One instant after the other: first all its events, then the decision about them, then what comes
+    /// of it.
     fn run(mut self) -> Result<Outcome, SimulationError> {
         let mut now = Time(i64::MIN);
         while let Some(next) = self.next_instant(now) {
@@ -96,8 +87,9 @@ impl<'a> World<'a> {
                 return Err(SimulationError::TooLong);
             }
             let happened = self.drain(now, is_new)?;
-            self.react(now, &happened);
-            self.settle(now)?;
+            if let Some((changed, shares)) = self.react(now, &happened) {
+                self.settle(now, changed, shares)?;
+            }
             self.raise_again(now, &happened.submitted);
             if self.is_idle(&happened) {
                 break;
@@ -113,81 +105,24 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Decides about everything that happened, in the order completion, submission, period. A remap of
-    /// all jobs is not repeated within an instant.
-    fn react(&mut self, now: Time, happened: &Happened) {
+    /// Decides about everything that happened. Returns the jobs that changed and what they were before,
+    /// and the shares of all that run; `None` if there was nothing to decide.
+    fn react(&mut self, now: Time, happened: &Events) -> Option<(Changed, Shares)> {
+        if happened.is_empty() || self.system.cluster().jobs.is_empty() {
+            return None;
+        }
         // That of a job that waits is what it was when it gave up its place.
         let progress = &mut self.progress;
         self.system
             .set_virtual_times(|id| progress[position(id)].virtual_time(now));
-        let mut time = None;
-        let remaps = self.policy.submission == Submission::Mcb8;
-        let period = happened.period && self.policy.is_periodic();
-        let by_period = remaps && period && self.policy.periodic == Periodic::Remap;
-        let by_submission = remaps && !happened.submitted.is_empty();
-        if happened.completed && !by_period && !by_submission {
-            self.decide(now, Trigger::Completion, &mut time);
-        }
-        let submitted: &[JobId] = match (by_period, &happened.submitted[..]) {
-            (true, _) => &[],
-            (false, [.., last]) if remaps => std::slice::from_ref(last),
-            (false, all) => all,
-        };
-        for job in submitted {
-            if remaps
-                || self
-                    .system
-                    .cluster()
-                    .job(*job)
-                    .is_some_and(|job| !job.is_running())
-            {
-                self.decide(now, Trigger::Submission(*job), &mut time);
-            }
-        }
-        if period {
-            self.decide(now, Trigger::Period, &mut time);
-        }
-        if let Some(time) = time {
-            self.allocate(now, time);
-        }
-    }
-
-    /// Decides where jobs go. `time` is how long this instant's decisions have taken, if there were any.
-    fn decide(&mut self, now: Time, trigger: Trigger, time: &mut Option<Duration>) {
-        if self.system.cluster().jobs.is_empty() {
-            return;
-        }
         let before = Instant::now();
-        let changes = decide_mappings(&self.policy, &self.system, now, trigger);
-        *time = Some(time.unwrap_or_default() + before.elapsed());
+        let decision = decide(&self.policy, &mut self.system, now, happened);
+        let shares = decision.yields();
+        self.outcome.decisions.add(before.elapsed());
         if cfg!(debug_assertions) {
-            audit::assert_planned(&self.policy, &self.system, now, trigger, &changes);
+            assert_sound(&decision);
         }
-        self.carry_out(changes);
-    }
-
-    fn carry_out(&mut self, changes: Vec<(JobId, Option<Mapping>)>) {
-        for (id, mapping) in changes {
-            let Some(job) = self.system.cluster().job(id) else {
-                continue;
-            };
-            // A job whose work cannot be kept has none wherever it goes.
-            let loses = job.is_running() && job.mobility == Mobility::Restart;
-            let after = mapping.map_or_else(|| state_of_paused(job), JobState::Running);
-            if loses {
-                self.system.set_virtual_time(id, Span::ZERO);
-            }
-            if let Some(before) = self.system.set_state(id, after) {
-                self.before.entry(id).or_insert(before);
-            }
-        }
-    }
-
-    /// Finds the shares of all that run after this instant's decisions, which took so long.
-    fn allocate(&mut self, now: Time, decided: Duration) {
-        let before = Instant::now();
-        self.shares = allocate_running_yields(&self.policy, &self.system, now);
-        self.outcome.decisions.add(decided + before.elapsed());
+        Some((decision.adopt(), shares))
     }
 
     /// Notes when the submission of those that were not placed is to be raised again.
@@ -211,8 +146,8 @@ impl<'a> World<'a> {
     }
 
     /// Whether nothing will happen any more although time goes on.
-    fn is_idle(&mut self, happened: &Happened) -> bool {
-        let only_time = happened.period && !happened.completed && happened.submitted.is_empty();
+    fn is_idle(&mut self, happened: &Events) -> bool {
+        let only_time = happened.period && !happened.ended && happened.submitted.is_empty();
         if only_time && self.next_completion().is_none() {
             self.idle_periods += 1;
         } else {
@@ -222,11 +157,15 @@ impl<'a> World<'a> {
     }
 }
 
-/// What becomes of a job that gives up its place.
-fn state_of_paused(job: &Job) -> JobState {
-    match (job.mobility, job.running_on()) {
-        (Mobility::Park, Some(mapping)) => JobState::Parked(mapping.clone()),
-        (Mobility::Restart, _) => JobState::Pending,
-        _ => JobState::Paused,
-    }
+/// Jobs whose states changed, and these states before.
+type Changed = Vec<(JobId, JobState)>;
+
+/// The shares of jobs.
+type Shares = Vec<(JobId, Yield)>;
+
+/// Panics if the decision's plan is in error.
+fn assert_sound(decision: &Decision<'_>) {
+    let mut found = check(decision.cluster(), &decision.plan());
+    found.retain(|violation| violation.severity() == Severity::Error);
+    assert!(found.is_empty(), "{}", found[0]);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::{JobId, Mobility, Time, Trigger};
+use dfrs_core::{Events, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
@@ -47,18 +47,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.ledger.get(id).is_some_and(|record| record.admitted)
     }
 
-    /// What happened since the last pass, in the order in which it is decided about.
-    pub(super) fn triggers(&mut self, observation: &Observation, now: Time) -> Vec<Trigger> {
-        let mut triggers = Vec::new();
-        if std::mem::take(&mut self.freed) | self.room_grew(observation) {
-            triggers.push(Trigger::Completion);
-        }
+    /// What happened since the last pass.
+    pub(super) fn events(&mut self, observation: &Observation, now: Time) -> Events {
+        let ended = std::mem::take(&mut self.freed);
+        let nodes_changed = self.room_grew(observation);
         let again = self.postponed.again(self.admission.ready(), now);
         let new = self.submissions(observation);
         let settles = self.next_to_settle(observation, now);
         self.postponed
             .add(&new, settles, self.config.settle_time, now);
-        triggers.extend(again.into_iter().chain(new).map(submission));
+        let submitted = again.into_iter().chain(new);
+        let submitted = submitted.map(|id| JobId(u64::from(id))).collect();
         if let Some(took) = self.remaps.follow(&self.ledger, now) {
             let text = format!(
                 "the last remap took {} s to be carried out, the next one waits for that",
@@ -66,11 +65,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             );
             self.slurm.log(Level::Info, &text);
         }
-        if self.remaps.is_due(now) {
+        let period = self.remaps.is_due(now);
+        if period {
             self.remaps.begin(now, self.config.period);
-            triggers.push(Trigger::Period);
         }
-        triggers
+        Events {
+            ended,
+            submitted,
+            nodes_changed,
+            period,
+        }
     }
 
     /// Nodes came back, grew, or hold less than when it was last decided. O(nodes) if any changed.
@@ -121,8 +125,4 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         new.into_iter().map(|(_, id)| id).collect()
     }
-}
-
-fn submission(id: u32) -> Trigger {
-    Trigger::Submission(JobId(u64::from(id)))
 }

@@ -107,7 +107,6 @@ mod tests {
         };
         remaps.carry_out(&Plan {
             actions: vec![pause],
-            blocked: Vec::new(),
         });
         let mut ledger = Ledger::default();
         ledger.insert(1, Record::new(0, Time(0), samples::parking()));

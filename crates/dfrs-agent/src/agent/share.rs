@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::yields::allocate_yields_at;
-use dfrs_core::{Time, Yield};
+use dfrs_core::{Time, Yield, yields_of};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
@@ -17,7 +16,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Allocates CPU to what runs now.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
         let cluster = actual(observation, &self.ledger, &self.facts(now));
-        let yields = allocate_yields_at(&self.config.policy, &cluster, now);
+        let yields = yields_of(&self.config.policy, &cluster, now);
         let shares: BTreeMap<u32, Yield> = yields
             .into_iter()
             .filter_map(|(id, share)| Some((u32::try_from(id.0).ok()?, share)))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::{Blocked, Plan, Span, Time};
+use dfrs_core::{Blocked, JobId, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::message::NodeState;
 
@@ -76,11 +76,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Keeps why jobs wait.
-    pub(super) fn note_blocked(&mut self, plan: &Plan) {
-        let blocked: BTreeMap<u32, Blocked> = plan
-            .blocked
-            .iter()
-            .filter_map(|(id, why)| Some((u32::try_from(id.0).ok()?, *why)))
+    pub(super) fn note_blocked(&mut self, blocked: Vec<(JobId, Blocked)>) {
+        let blocked: BTreeMap<u32, Blocked> = blocked
+            .into_iter()
+            .filter_map(|(id, why)| Some((u32::try_from(id.0).ok()?, why)))
             .collect();
         for id in blocked.keys().chain(self.blocked.keys()) {
             if blocked.get(id) != self.blocked.get(id) {

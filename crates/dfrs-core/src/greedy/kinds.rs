@@ -11,7 +11,7 @@ use crate::usage::Usage;
 /// First come the kinds whose tasks are hardest to place: those that require most of the further rigid
 /// resources, of the first of them above all; of these the ones that require most memory, then most
 /// CPU, then as listed.
-pub(super) fn place(cluster: &Cluster, usage: &Usage<'_>, job: &Job) -> Option<Mapping> {
+pub(super) fn place(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     let kinds = job.by_kind();
     let mut order: Vec<usize> = (0..kinds.len()).collect();
     order.sort_by(|one, other| hardness(&kinds[*other]).cmp(&hardness(&kinds[*one])));

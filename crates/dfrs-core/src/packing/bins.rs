@@ -40,7 +40,7 @@ impl Bins {
     /// The bins, given the sum of the needs of what is pinned on each node. O(nodes + nodes listed in layouts + shapes × nodes).
     pub(super) fn new(
         cluster: &Cluster,
-        pinned: &Usage<'_>,
+        pinned: &Usage,
         load: impl Fn(NodeIndex) -> Cores,
         jobs: &[&Job],
     ) -> Self {

@@ -49,7 +49,7 @@ impl Packing<'_> {
         horizon: Horizon,
     ) -> Option<Vec<Mapping>> {
         let least = self.least.as_yield().0.max(LEAST_YIELD);
-        let line = |job: &Job| Line::new(job, horizon.now, horizon.period, least);
+        let line = |job: &Job| Line::new(job, job.virtual_time, horizon.now, horizon.period, least);
         let lines: Vec<Line> = self.jobs.iter().map(|job| line(job)).collect();
         let pinned: Vec<(Pinned<'_>, Line)> =
             pins.iter().map(|pin| (*pin, line(pin.job))).collect();

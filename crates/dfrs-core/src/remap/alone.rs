@@ -8,14 +8,14 @@ use crate::usage::Usage;
 /// Whether waiting jobs fit alone beside what must stay.
 pub(super) struct Alone<'a> {
     cluster: &'a Cluster,
-    usage: &'a Usage<'a>,
+    usage: &'a Usage,
     least: Fraction,
     prospects: Prospects,
 }
 
 impl<'a> Alone<'a> {
     /// `usage` is of what must stay, `least` the lowest yield to map at. O(nodes log nodes).
-    pub(super) fn beside(cluster: &'a Cluster, usage: &'a Usage<'a>, least: Fraction) -> Self {
+    pub(super) fn beside(cluster: &'a Cluster, usage: &'a Usage, least: Fraction) -> Self {
         Self {
             cluster,
             usage,

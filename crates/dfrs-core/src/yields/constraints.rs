@@ -200,7 +200,7 @@ mod tests {
             for (resource, capacity) in [node.cpu.0, node.fluid[0].0].into_iter().enumerate() {
                 let members: Vec<Term> = (0u32..)
                     .zip(placed)
-                    .map(|(place, Placed { job, mapping })| {
+                    .map(|(place, Placed { job, mapping, .. })| {
                         let further = job.fluid.first().map_or(0, |need| need.0);
                         let need = [job.cpu.0, further][resource];
                         (place, need * u64::from(mapping.tasks_on(NodeIndex(index))))
@@ -221,7 +221,7 @@ mod tests {
         fn every_node_that_can_bind_is_in_some_constraint(nodes in nodes(), jobs in jobs()) {
             let placed: Vec<Placed<'_>> = jobs
                 .iter()
-                .map(|(job, mapping)| Placed { job, mapping })
+                .map(|(job, mapping)| Placed::new(job, mapping))
                 .collect();
             let constraints = Constraints::new(&nodes, &placed);
             let mut found = Vec::new();
@@ -256,10 +256,7 @@ mod tests {
                 tasks: *tasks,
             };
             let mapping = runs.iter().map(run).collect();
-            let placed = [Placed {
-                job: &job,
-                mapping: &mapping,
-            }];
+            let placed = [Placed::new(&job, &mapping)];
             Constraints::new(&nodes, &placed).nodes
         };
         assert_eq!(count(&[1; 4], &[(0, 1), (1, 1), (2, 1), (3, 1)]), [4]);
@@ -280,7 +277,7 @@ mod tests {
         });
         let placed: Vec<Placed<'_>> = jobs
             .iter()
-            .map(|(job, mapping)| Placed { job, mapping })
+            .map(|(job, mapping)| Placed::new(job, mapping))
             .collect();
         let mut yields = [1.0, 0.25, 0.5];
         Constraints::new(&nodes, &placed).keep(&mut yields);

@@ -72,7 +72,7 @@ impl Segments {
 
 /// Adds what one job needs.
 fn list(placed: &Placed<'_>, nodes: u32, all: &mut Vec<Segment>) {
-    let Placed { job, mapping } = placed;
+    let Placed { job, mapping, .. } = placed;
     let further = job.fluid_resources();
     let mut add = |nodes: Range<u32>, resource, need| {
         if need > 0 && !nodes.is_empty() {

@@ -29,11 +29,11 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The job's line for the period that starts now.
-    pub(crate) fn new(job: &Job, now: Time, period: Span, least: f64) -> Self {
+    /// The line of the job, which has this virtual time, for the period that starts now.
+    pub(crate) fn new(job: &Job, virtual_time: Span, now: Time, period: Span, least: f64) -> Self {
         let period = Span(period.0.max(1));
         let flow = (job.flow_time(now) + period).seconds() / period.seconds();
-        let virtual_time = job.virtual_time.max(Span::ZERO).seconds() / period.seconds();
+        let virtual_time = virtual_time.max(Span::ZERO).seconds() / period.seconds();
         Self {
             flow,
             virtual_time,
@@ -63,7 +63,7 @@ pub(super) fn allocate(
     let least = constraints.uniform().min(LEAST_YIELD);
     let lines: Vec<Line> = placed
         .iter()
-        .map(|placed| Line::new(placed.job, now, period, least))
+        .map(|placed| Line::new(placed.job, placed.virtual_time, now, period, least))
         .collect();
     let mut yields = match optimisation {
         Optimisation::Minimum | Optimisation::Maximum => min_max(constraints, &lines),

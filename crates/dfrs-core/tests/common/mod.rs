@@ -2,9 +2,9 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use dfrs_core::{
-    Action, Amount, Budget, Bytes, Cluster, Cores, Job, JobId, JobState, Layout, LoadCeiling,
-    Mapping, Mobility, Node, NodeIndex, NodeState, Part, Plan, Policy, Settings, Span, TaskKind,
-    Time, Trigger, Weight,
+    Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
+    LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeState, Part, Plan, Policy, Roster,
+    Settings, Span, TaskKind, Time, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -70,14 +70,34 @@ fn settings() -> impl Strategy<Value = Settings> {
         )
 }
 
-/// Any trigger; the submission is of one of the first jobs.
-pub fn trigger() -> impl Strategy<Value = Trigger> {
+/// One event; a submission is of one of the first jobs.
+pub fn event() -> impl Strategy<Value = Events> {
     prop_oneof![
-        (0u64..12).prop_map(|job| Trigger::Submission(JobId(job))),
-        Just(Trigger::Completion),
-        Just(Trigger::Period),
-        Just(Trigger::NodeChange),
+        (0u64..12).prop_map(|job| Events::submitted([JobId(job)])),
+        Just(Events::ended()),
+        Just(Events::period()),
+        Just(Events::nodes_changed()),
     ]
+}
+
+/// One event, or several at once.
+pub fn events() -> impl Strategy<Value = Events> {
+    let submitted = proptest::collection::vec((0u64..12).prop_map(JobId), 0..6);
+    let several = (any::<bool>(), submitted, any::<bool>(), any::<bool>()).prop_map(
+        |(ended, submitted, nodes_changed, period)| Events {
+            ended,
+            submitted,
+            nodes_changed,
+            period,
+        },
+    );
+    prop_oneof![event(), several]
+}
+
+/// The plan of a decision about this cluster.
+pub fn plan(policy: &Policy, cluster: &Cluster, events: &Events) -> Plan {
+    let mut roster = Roster::new(cluster.clone());
+    decide(policy, &mut roster, NOW, events).plan()
 }
 
 /// What kinds of things random clusters have.

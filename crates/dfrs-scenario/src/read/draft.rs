@@ -1,9 +1,8 @@
 //! A scenario that is being read.
 
-use dfrs_core::{Cluster, NodeIndex, Policy, Time};
+use dfrs_core::{Cluster, Events, NodeIndex, Policy, Time};
 
 use super::Section;
-use crate::events::Events;
 use crate::ids;
 use crate::names::Directory;
 use crate::scenario::{Outcome, Scenario};

@@ -81,7 +81,7 @@ impl Draft {
         let why = reasons::blocked(why.unwrap_or_default())?;
         let jobs = ids::expand(jobs, budget)?.into_iter();
         let outcome = self.outcome.get_or_insert_default();
-        outcome.plan.blocked.extend(jobs.map(|job| (job, why)));
+        outcome.blocked.extend(jobs.map(|job| (job, why)));
         Ok(())
     }
 }

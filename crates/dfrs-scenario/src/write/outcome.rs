@@ -19,7 +19,7 @@ pub(crate) fn lines_of(outcome: &Outcome, cluster: &Cluster) -> Vec<String> {
     };
     let actions = outcome.plan.actions.chunk_by(alike);
     let actions = actions.map(|alike| show_actions(alike, &labels));
-    let waiting = outcome.plan.blocked.chunk_by(|one, next| one.1 == next.1);
+    let waiting = outcome.blocked.chunk_by(|one, next| one.1 == next.1);
     let waiting = waiting.map(|alike| {
         let jobs = ids::fold(alike.iter().map(|(job, _)| *job), ",");
         format!("waits {jobs}: {}", show_blocked(alike[0].1))

@@ -1,22 +1,11 @@
 //! What happens at an instant.
 
-use dfrs_core::{JobId, Time};
+use dfrs_core::{Events, JobId, Time};
 use dfrs_proto::journal::WriteError;
 
 use super::World;
 use crate::journal::position;
 use crate::work::Progress;
-
-/// The events of one instant.
-#[derive(Debug, Default)]
-pub(super) struct Happened {
-    /// Some jobs ended.
-    pub completed: bool,
-    /// Jobs to be placed: those tried again, then those submitted now.
-    pub submitted: Vec<JobId>,
-    /// The period elapsed.
-    pub period: bool,
-}
 
 impl World<'_> {
     /// When something happens next, after everything at `now`. A job without work may end at `now`
@@ -51,11 +40,12 @@ impl World<'_> {
 
     /// Takes all events of this instant, in the order completion, retrial, submission, period.
     /// An instant is not new if only jobs without work, which it started itself, end in it.
-    pub(super) fn drain(&mut self, now: Time, is_new: bool) -> Result<Happened, WriteError> {
+    pub(super) fn drain(&mut self, now: Time, is_new: bool) -> Result<Events, WriteError> {
         let period = self.policy.settings.period.0.max(1);
-        let mut happened = Happened {
-            completed: self.complete(now)?,
+        let mut happened = Events {
+            ended: self.complete(now)?,
             submitted: self.retry(now),
+            nodes_changed: false,
             period: is_new && self.policy.is_periodic() && now.0.rem_euclid(period) == 0,
         };
         while let Some(job) = self.trace.jobs.get(self.progress.len()) {

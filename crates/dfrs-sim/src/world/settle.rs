@@ -1,27 +1,24 @@
-//! What the decisions of one instant come to together: a job that was paused and brought back has
-//! migrated, one that is where it was has not moved at all.
+//! What comes of a decision: jobs start, give up their places, come back, move, and get their shares.
 
 use dfrs_core::{Job, JobState, Mapping, Mobility, Span, Time};
 use dfrs_proto::journal::WriteError;
 
-use super::World;
+use super::{Changed, Shares, World};
 use crate::journal::position;
 use crate::work::Rate;
 
 impl World<'_> {
     /// Makes the changes of this instant effective.
-    pub(super) fn settle(&mut self, now: Time) -> Result<(), WriteError> {
-        for (id, before) in std::mem::take(&mut self.before) {
-            let Some(job) = self.system.cluster().job(id) else {
+    pub(super) fn settle(
+        &mut self,
+        now: Time,
+        changed: Changed,
+        shares: Shares,
+    ) -> Result<(), WriteError> {
+        for (id, before) in changed {
+            let Some(job) = self.system.job(id) else {
                 continue;
             };
-            if before == JobState::Pending && !job.is_running() {
-                self.system.set_state(id, before); // started and paused at once: nothing happened
-                continue;
-            }
-            if before == job.state {
-                continue;
-            }
             let job = job.clone();
             match (before, job.running_on()) {
                 (JobState::Running(old), Some(new)) if job.mobility != Mobility::Restart => {
@@ -37,7 +34,7 @@ impl World<'_> {
                 _ => {}
             }
         }
-        self.share(now)
+        self.share(now, shares)
     }
 
     fn migrate(
@@ -80,19 +77,16 @@ impl World<'_> {
         self.journal.start(now, job.id, new)
     }
 
-    fn share(&mut self, now: Time) -> Result<(), WriteError> {
-        let mut shares = std::mem::take(&mut self.shares);
-        for (id, share) in shares.drain(..) {
+    fn share(&mut self, now: Time, shares: Shares) -> Result<(), WriteError> {
+        for (id, share) in shares {
             let rate = Rate::of(share);
             let progress = &mut self.progress[position(id)];
             let starts = self.outcome.jobs[position(id)].start == now;
-            let is_new = starts || progress.rate() != rate;
-            if is_new && self.system.cluster().job(id).is_some_and(Job::is_running) {
+            if starts || progress.rate() != rate {
                 progress.set_rate(now, rate);
                 self.journal.share(now, id, rate.value())?;
             }
         }
-        self.shares = shares; // empty, for the next instant
         Ok(())
     }
 }

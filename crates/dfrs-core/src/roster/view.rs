@@ -1,0 +1,75 @@
+//! What a decision asks of a roster. Jobs are named by their positions in [`crate::Cluster::jobs`].
+
+use super::Roster;
+use crate::model::Job;
+use crate::policy::LoadCeiling;
+use crate::target::Target;
+use crate::usage::Usage;
+use crate::yields::Placed;
+
+impl Roster {
+    /// The jobs that run, ascending.
+    pub(crate) fn running_indices(&self) -> &[usize] {
+        &self.lists.running
+    }
+
+    /// The parked jobs.
+    pub(crate) fn parked(&self) -> impl Iterator<Item = &Job> {
+        let parked = self.lists.parked.iter();
+        parked.map(|index| &self.cluster.jobs[*index])
+    }
+
+    /// What running jobs use. O(nodes + runs).
+    pub(crate) fn usage(&self, ceiling: Option<LoadCeiling>) -> Usage {
+        Usage::of_jobs(&self.cluster, ceiling, self.running())
+    }
+
+    /// Whether any job may be given a place.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.lists.queues.is_empty() || !self.lists.returning.is_empty()
+    }
+
+    /// The jobs that may be given a place, those that want the same together; each parked one alone.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &[usize]> {
+        let queues = self.lists.queues.iter().map(Vec::as_slice);
+        queues.chain(self.lists.returning.chunks(1))
+    }
+
+    /// The jobs that may be given a place and that `counts` lets pass, in any order. It must say the same
+    /// of all that want the same: it is asked about one of them. O(queues + those that pass).
+    pub(crate) fn waiting_that(&self, mut counts: impl FnMut(&Job) -> bool) -> Vec<usize> {
+        let mut counts = |index: &usize| counts(&self.cluster.jobs[*index]);
+        let mut found = Vec::new();
+        for queue in self.waiting() {
+            let all_count = counts(&queue[0]);
+            debug_assert!(queue.iter().all(|index| counts(index) == all_count));
+            if all_count {
+                found.extend_from_slice(queue);
+            }
+        }
+        found
+    }
+
+    /// All jobs that run in the target, ascending.
+    pub(crate) fn placed<'t>(&'t self, target: &'t Target) -> Vec<Placed<'t>> {
+        let cluster = &self.cluster;
+        let arriving = target
+            .changes()
+            .map(|(index, _)| index)
+            .filter(|index| !cluster.jobs[*index].is_running());
+        let running = self.running_indices();
+        let mut indices: Vec<usize> = running.iter().copied().chain(arriving).collect();
+        if indices.len() > running.len() {
+            indices.sort_unstable();
+        }
+        let placed = indices.into_iter().filter_map(|index| {
+            let job = &cluster.jobs[index];
+            Some(Placed {
+                job,
+                mapping: target.mapping(cluster, index)?,
+                virtual_time: target.virtual_time(job, index),
+            })
+        });
+        placed.collect()
+    }
+}
