@@ -56,13 +56,15 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         self.health == Health::Active
     }
 
-    /// One tick: a pass if one is due, or another attempt to give the cluster back.
-    pub fn tick(&mut self, now: Time) {
+    /// One tick: a pass if one is due, or another attempt to give the cluster back. Returns whether the
+    /// next tick need not wait.
+    pub fn tick(&mut self, now: Time) -> bool {
         match self.health {
-            Health::Active if self.agent.is_due(now) => self.guarded_pass(now),
+            Health::Active if self.agent.is_due(now) => return self.guarded_pass(now),
             Health::StandingDown(next) if now >= next => self.stand_down(now),
             _ => {}
         }
+        false
     }
 
     /// Slurm was reconfigured: what it was told before may be forgotten.
@@ -75,9 +77,9 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         let _ = catch_unwind(AssertUnwindSafe(|| self.agent.finish(now)));
     }
 
-    fn guarded_pass(&mut self, now: Time) {
+    fn guarded_pass(&mut self, now: Time) -> bool {
         if !self.may_look(now) {
-            return;
+            return false;
         }
         let started = Instant::now();
         match catch_unwind(AssertUnwindSafe(|| self.agent.pass(now))) {
@@ -93,6 +95,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
                 if elapsed > LONGEST_PASS {
                     self.trip(now, &format!("a pass took {} s", elapsed.as_secs()));
                 }
+                return report.unfinished;
             }
             Ok(Err(problem)) => self
                 .agent
@@ -103,6 +106,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
                 &format!("internal error: {}", panic_text(panic.as_ref())),
             ),
         }
+        false
     }
 
     /// Whether Slurm's records can be trusted and this slurmctld is in charge.

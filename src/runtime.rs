@@ -120,11 +120,9 @@ fn serve<S: Slurm>(
     request: &(Mutex<Request>, Condvar),
 ) -> Request {
     loop {
-        if let Some(breaker) = &mut breaker {
-            breaker.tick(now());
-        }
+        let again = breaker.as_mut().is_some_and(|breaker| breaker.tick(now()));
         let guard = request.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut guard = if *guard == Request::None {
+        let mut guard = if *guard == Request::None && !again {
             request
                 .1
                 .wait_timeout(guard, TICK)

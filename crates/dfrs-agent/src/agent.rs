@@ -3,29 +3,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Action, Blocked, Events, Roster, Span, Time, Yield, check, decide};
-use dfrs_proto::conf::{Config, Mode};
+use dfrs_core::{Blocked, Span, Time, Yield};
+use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
 
-use crate::apply::apply;
-use crate::cluster::{Facts, planned};
 use crate::daemons::Daemons;
 use crate::ledger::{Ledger, Record};
 use crate::life::{Event, Look};
 use crate::live_journal::{LiveJournal, Writer};
 use crate::observation::{Observation, ObservedNode};
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::planned::Planned;
+use crate::slurm::{Slurm, SlurmError};
 use crate::state::{State, Store};
 
 mod act;
 mod admission;
 mod arrays;
+mod decide;
+mod events;
 mod follow;
 mod keep;
 mod look;
 mod postponed;
-mod queue;
 mod remaps;
 mod share;
 mod slow_nodes;
@@ -40,6 +40,9 @@ use slow_nodes::SlowNodes;
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (reservations start).
 const LONGEST_SLEEP: Span = Span(5 * SECOND);
+/// Starts in one pass: what was submitted meanwhile is decided about before the rest. Each takes slurmctld
+/// a millisecond or a few.
+const MOST_STARTS: u32 = 100;
 /// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
 const ROUNDS: usize = 4;
 
@@ -67,6 +70,7 @@ pub struct Agent<S, D> {
     ledger: Ledger,
     lists: Lists,
     admission: Admission,
+    planned: Planned,
     /// What was last kept of each job.
     saved: BTreeMap<u32, Record>,
     /// Something that must survive was not kept yet.
@@ -94,6 +98,8 @@ pub struct Agent<S, D> {
     has_looked: bool,
     /// A node changed since it was last decided.
     nodes_changed: bool,
+    /// A node changed since orders were last given.
+    nodes_differ: bool,
     freed: bool,
     /// Jobs whose processes were still ending when they were last seen.
     ending: BTreeSet<u32>,
@@ -111,6 +117,8 @@ pub struct PassReport {
     pub depth: u32,
     /// Jobs that were started or came back.
     pub started: u32,
+    /// There is more to do at once: the next pass need not wait.
+    pub unfinished: bool,
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -136,6 +144,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ledger,
             lists: Lists::default(),
             admission: Admission::default(),
+            planned: Planned::default(),
             nodes: Vec::new(),
             blocked: BTreeMap::new(),
             reasons: BTreeMap::new(),
@@ -152,6 +161,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             recovers,
             has_looked: false,
             nodes_changed: false,
+            nodes_differ: false,
             freed: false,
             ending: BTreeSet::new(),
             postponed: Postponed::default(),
@@ -182,7 +192,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     #[must_use]
     pub fn due_at(&self) -> Time {
         let changed = self.slurm.last_update() >= self.looked.0 / SECOND;
-        if changed || self.lists.has_steps() {
+        if changed || self.lists.any_under_way() {
             return self.looked;
         }
         let foreseen = [
@@ -231,16 +241,25 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.save();
         for _ in 0..ROUNDS {
             self.follow(seen, now);
-            let (acted, started) = self.act(seen, now);
+            let (acted, started) = self.act(seen, MOST_STARTS - report.started, now);
             report.started += started;
-            if !acted {
+            report.unfinished = report.started >= MOST_STARTS;
+            if !acted || report.unfinished {
                 break;
             }
             self.look_again(seen, now)?;
         }
-        self.share(seen, now);
         self.follow(seen, now);
-        self.tell(seen, now);
+        let places_changed = std::mem::take(&mut self.lists.places_changed);
+        let nodes_differ = std::mem::take(&mut self.nodes_differ);
+        let changed = places_changed || nodes_differ || events.period;
+        if changed {
+            self.share(seen, now);
+            self.follow(seen, now);
+            self.lists.places_changed = false;
+        }
+        self.move_limits(seen, now);
+        self.tell(seen, changed, now);
         self.save();
         Ok(report)
     }
@@ -262,7 +281,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.observe(seen, now)?;
         self.hand_back(seen, now);
         self.follow(seen, now);
-        self.act(seen, now);
+        self.act(seen, u32::MAX, now);
         self.observe(seen, now)?;
         self.follow(seen, now);
         self.write_journal(seen, now);
@@ -298,44 +317,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.ledger.count_until(self.shares.keys(), now);
         self.keep(true);
         self.daemons.stop();
-    }
-
-    fn facts<'a>(&'a self, now: Time) -> Facts<'a> {
-        Facts {
-            config: &self.config,
-            can_park: &self.can_park,
-            ready: self.admission.ready(),
-            now,
-        }
-    }
-
-    /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
-    fn decide(&mut self, observation: &Observation, events: &Events, now: Time) -> u32 {
-        let mut roster = Roster::new(planned(observation, &self.ledger, &self.facts(now)));
-        let decision = decide(&self.config.policy, &mut roster, now, events);
-        let plan = decision.plan();
-        if let Some(violation) = check(decision.cluster(), &plan).first() {
-            self.slurm.log(
-                Level::Error,
-                &format!("plan dropped, it breaks a rule: {violation}"),
-            );
-            return 0;
-        }
-        let depth = u32::try_from(decision.depth()).unwrap_or(u32::MAX);
-        self.note_blocked(decision.blocked());
-        for planned in &plan.actions {
-            if !matches!(planned.action, Action::SetYield(..)) {
-                let text = format!("{:?}: {}", planned.action, planned.reason);
-                self.slurm.log(Level::Debug, &text);
-            }
-        }
-        if self.config.mode == Mode::Full {
-            apply(&plan, &mut self.ledger, observation, &self.config, now);
-            if events.period {
-                self.remaps.carry_out(&plan);
-            }
-        }
-        depth
     }
 }
 

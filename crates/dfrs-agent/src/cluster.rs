@@ -9,7 +9,7 @@ use dfrs_core::{
 
 use crate::ledger::{Ledger, Record};
 use crate::life::Look;
-use crate::mobility::{is_settling, mobility};
+use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
 use crate::placement::Placement;
 use crate::weights::Weights;
@@ -37,22 +37,37 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The cluster as it will be when everything under way has finished: what `decide` looks at.
+/// The job as it will be when everything under way with it has finished; `None` if the core has nothing to
+/// decide about it now.
 #[must_use]
-pub fn planned(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Cluster {
-    let weights = Weights::new(observation, facts.config);
-    let jobs = observation.jobs().filter_map(|job| {
-        let record = ledger.get(job.id)?;
-        let look = facts.look(job, observation);
-        let is_ready = facts.ready.contains(&job.id);
-        let state = record.life.planned(&look, is_ready)?;
-        let weight = weights.of(job);
-        Some(core_job(job, record, state, weight, observation, facts))
-    });
-    Cluster {
-        jobs: jobs.collect(),
-        nodes: core_nodes(observation, ledger, facts),
-    }
+pub fn planned_job(
+    job: &ObservedJob,
+    record: &Record,
+    weights: &Weights,
+    observation: &Observation,
+    facts: &Facts,
+) -> Option<Job> {
+    let look = facts.look(job, observation);
+    let is_ready = facts.ready.contains(&job.id);
+    let state = record.life.planned(&look, is_ready)?;
+    let weight = weights.of(job);
+    Some(core_job(job, record, state, weight, observation, facts))
+}
+
+/// When the passing of time alone next changes what the core shall see of this job.
+#[must_use]
+pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) -> Option<Time> {
+    let settled = is_settling(job, facts.config, facts.now).then(|| settled_at(job, facts.config));
+    let times = [
+        settled,
+        Some(record.life.not_before()),
+        record.life.next_move_forgotten(facts.now),
+    ];
+    times
+        .into_iter()
+        .flatten()
+        .filter(|at| *at > facts.now)
+        .min()
 }
 
 /// The cluster as it is: only jobs that can use CPU at this moment. Their shares follow from it.
@@ -194,7 +209,9 @@ fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) ->
     (!job.memory_per_cpu).then(|| needed.max(least_nodes).max(spread))
 }
 
-fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<Node> {
+/// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
+#[must_use]
+pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<Node> {
     let undecided = undecided_memory(observation, ledger);
     let nodes = observation.nodes().iter().zip(undecided).enumerate();
     let node = |(position, (node, undecided)): (usize, (&ObservedNode, u64))| Node {

@@ -20,6 +20,7 @@ pub mod model;
 pub mod node_orders;
 pub mod observation;
 pub mod placement;
+pub mod planned;
 pub mod recovery;
 pub mod simulation;
 pub mod slurm;

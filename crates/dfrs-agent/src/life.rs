@@ -138,6 +138,13 @@ impl Life {
         u32::try_from(recent).unwrap_or(u32::MAX)
     }
 
+    /// When the first of the recent pauses and migrations is no longer one.
+    #[must_use]
+    pub fn next_move_forgotten(&self, now: Time) -> Option<Time> {
+        let forgotten = self.moves.iter().map(|at| Time(at.0 + HOUR.0));
+        forgotten.filter(|at| *at > now).min()
+    }
+
     /// Whether pausing it failed too often to be tried again.
     #[must_use]
     pub fn is_stuck(&self) -> bool {

@@ -11,6 +11,7 @@ const MOST_DOUBLINGS: f64 = 3.0;
 const STEPS_PER_DOUBLING: f64 = 4.0;
 
 /// The weights of the jobs of one observation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Weights {
     /// The priority of a job of weight 1; `None`: all jobs have that weight.
     ordinary: Option<f64>,

@@ -1,23 +1,33 @@
 //! Acting: the next step of every job that is on its way, asked of Slurm.
 
+use std::collections::BTreeMap;
+
 use dfrs_core::Time;
 
 use super::Agent;
 use crate::cluster::memory_on_node;
 use crate::daemons::{Daemons, NodeFacts};
 use crate::life::{Answer, Event, Look, Step};
-use crate::observation::{Observation, ObservedJob, Place};
+use crate::observation::{Observation, ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// One step for every job that is on its way. Returns whether there was any, and how many
-    /// started or came back. Memory that a step takes is taken in `observation`, too: the next one may
-    /// wait for the same.
-    pub(super) fn act(&mut self, observation: &mut Observation, now: Time) -> (bool, u32) {
+    /// One step for every job that is on its way, but no more than `most` starts. Returns whether there
+    /// was any, and how many started or came back. Memory that a step takes is taken in `observation`,
+    /// too: the next one may wait for the same.
+    pub(super) fn act(
+        &mut self,
+        observation: &mut Observation,
+        most: u32,
+        now: Time,
+    ) -> (bool, u32) {
         let facts = self.daemons.facts();
         let (mut acted, mut started) = (false, 0);
-        for id in self.lists.steps() {
+        for id in self.in_turn(observation) {
+            if started >= most {
+                break;
+            }
             let Some(job) = observation.job(id) else {
                 continue;
             };
@@ -35,6 +45,32 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
         (acted, started)
+    }
+
+    /// The jobs that may have a next step, in the order in which they take it: those that are there before
+    /// those that start, and of these one of each array before the second of any, lest a job that was
+    /// submitted after an array of thousands waits for all of them.
+    fn in_turn(&self, observation: &Observation) -> Vec<u32> {
+        let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut rank = |id: u32| {
+            let job = observation
+                .job(id)
+                .filter(|job| job.state == ObservedState::Pending);
+            job.map_or(0, |job| {
+                let of = if job.array > 0 { job.array } else { id };
+                let rank = ranks.entry(of).or_default();
+                *rank += 1;
+                *rank
+            })
+        };
+        let mut order: Vec<(u32, u32)> = self
+            .lists
+            .steps()
+            .into_iter()
+            .map(|id| (rank(id), id))
+            .collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, id)| id).collect()
     }
 
     /// The next step of one job, if it is on its way and need not wait.

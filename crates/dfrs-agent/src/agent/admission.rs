@@ -20,6 +20,10 @@ pub(super) struct Admission {
     /// When each job that was refused is asked about again, and how long it waits for that.
     refused: BTreeMap<u32, (Time, Span)>,
     due: BTreeSet<(Time, u32)>,
+    /// Jobs about which Slurm was asked at this time.
+    asked: (Time, BTreeSet<u32>),
+    /// Jobs that became ready or no longer are.
+    changed: BTreeSet<u32>,
 }
 
 impl Admission {
@@ -42,14 +46,41 @@ impl Admission {
         self.due.first().map(|(at, _)| *at)
     }
 
+    /// The jobs about which Slurm was asked at this time.
+    pub(super) fn asked_at(&self, now: Time) -> BTreeSet<u32> {
+        let (at, jobs) = &self.asked;
+        if *at == now {
+            jobs.clone()
+        } else {
+            BTreeSet::new()
+        }
+    }
+
+    /// The jobs that became ready, or no longer are, since this was last asked.
+    pub(super) fn take_changed(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.changed)
+    }
+
+    fn note_asked(&mut self, id: u32, now: Time) {
+        if self.asked.0 != now {
+            self.asked = (now, BTreeSet::new());
+        }
+        self.asked.1.insert(id);
+    }
+
     /// Slurm would start this job.
-    pub(super) fn admit(&mut self, id: u32) {
-        self.forget(id);
-        self.ready.insert(id);
+    pub(super) fn admit(&mut self, id: u32, now: Time) {
+        self.note_asked(id, now);
+        if !self.ready.contains(&id) {
+            self.forget(id);
+            self.ready.insert(id);
+            self.changed.insert(id);
+        }
     }
 
     /// Slurm would not start this job now.
     pub(super) fn refuse(&mut self, id: u32, now: Time) {
+        self.note_asked(id, now);
         let before = self.refused.get(&id).map(|(_, wait)| *wait);
         self.forget(id);
         let wait = before.map_or(FIRST, |wait| Span(wait.0 * 2).min(LAST));
@@ -60,7 +91,9 @@ impl Admission {
 
     /// The job no longer waits, or is another one than it was.
     pub(super) fn forget(&mut self, id: u32) {
-        self.ready.remove(&id);
+        if self.ready.remove(&id) {
+            self.changed.insert(id);
+        }
         if let Some((at, _)) = self.refused.remove(&id) {
             self.due.remove(&(at, id));
         }
@@ -84,7 +117,7 @@ mod tests {
             }
         }
         assert_eq!(asked, [0, 1, 3, 7, 15, 23, 31, 39]);
-        admission.admit(7);
+        admission.admit(7, Time(0));
         assert_eq!(admission.next(), None);
         assert!(
             admission

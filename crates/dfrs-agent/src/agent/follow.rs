@@ -8,6 +8,7 @@ use dfrs_core::Time;
 use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
+use crate::life::Life;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::slurm::Slurm;
 
@@ -22,12 +23,20 @@ pub(super) struct Lists {
     fresh: BTreeSet<u32>,
     /// Are kept from being planned until then.
     later: BTreeSet<(Time, u32)>,
-    /// May have a next step.
+    /// Are on their way somewhere.
+    under_way: BTreeSet<u32>,
+    /// May have a next step: these, and those of which Slurm may show something unexpected.
     steps: BTreeSet<u32>,
     /// Pending records of arrays with more than one task.
     arrays: BTreeSet<u32>,
+    /// Have a place.
+    placed: BTreeSet<u32>,
     /// Slurm showed something else of them than before.
     seen: BTreeSet<u32>,
+    /// A job that has a place, or had one, changed since shares and orders followed.
+    pub(super) places_changed: bool,
+    /// What the core's view has not followed yet.
+    pub(super) unplanned: BTreeSet<u32>,
     /// What the journal has not followed yet.
     pub(super) unwritten: BTreeSet<u32>,
     /// What the state file has not followed yet.
@@ -52,9 +61,9 @@ impl Lists {
         self.pending.iter().copied()
     }
 
-    /// Whether any job may have a next step that does not wait for a change in Slurm.
-    pub(super) fn has_steps(&self) -> bool {
-        !self.steps.is_empty()
+    /// Whether any job is on its way somewhere.
+    pub(super) fn any_under_way(&self) -> bool {
+        !self.under_way.is_empty()
     }
 
     /// The jobs that may have a next step.
@@ -90,11 +99,13 @@ impl Lists {
             id,
             pending && job.is_some_and(|job| job.array_master),
         );
+        let life = record.map(|record| &record.life);
         put(
-            &mut self.steps,
+            &mut self.under_way,
             id,
-            record.is_some_and(|record| record.life.may_have_step()),
+            life.is_some_and(Life::is_under_way),
         );
+        put(&mut self.steps, id, life.is_some_and(Life::may_have_step));
         let waits = match (job, record) {
             (Some(job), Some(record)) => waits(job, record),
             _ => false,
@@ -106,6 +117,9 @@ impl Lists {
         let is_candidate = waits && until <= now;
         put(&mut self.candidates, id, is_candidate);
         put(&mut self.fresh, id, is_candidate);
+        let placed = job.is_some_and(|job| !job.places.is_empty());
+        self.places_changed |= placed | self.placed.contains(&id);
+        put(&mut self.placed, id, placed);
     }
 
     /// Jobs that may be planned again by now.
@@ -144,6 +158,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             if !self.lists.is_candidate(id) {
                 self.admission.forget(id);
             }
+            self.lists.unplanned.insert(id);
             self.lists.unwritten.insert(id);
             self.lists.unsaved.insert(id);
             self.lists.unexplained.insert(id);

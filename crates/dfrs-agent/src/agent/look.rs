@@ -22,20 +22,24 @@ const UNTIL_ENDED: Span = Span(20 * SECOND);
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
         let facts = self.daemons.facts();
-        for node in facts.silent.difference(&self.silent) {
+        let silent: Vec<&str> = facts
+            .silent
+            .difference(&self.silent)
+            .map(String::as_str)
+            .collect();
+        if !silent.is_empty() {
             let text = format!(
-                "node {node}: dfrsd does not answer; its jobs run without CPU caps until it does"
+                "{}: dfrsd does not answer; jobs there run without CPU caps until it does",
+                nodes_named(&silent)
             );
             self.slurm.log(Level::Error, &text);
         }
-        let is_up = |name: &&String| {
-            self.nodes
-                .iter()
-                .any(|node| node.name == **name && !node.down)
-        };
-        for node in self.silent.difference(&facts.silent).filter(is_up) {
-            self.slurm
-                .log(Level::Info, &format!("node {node}: dfrsd answers"));
+        let is_up = |name: &&str| self.seen.node(name).is_some_and(|node| !node.down);
+        let back = self.silent.difference(&facts.silent).map(String::as_str);
+        let back: Vec<&str> = back.filter(is_up).collect();
+        if !back.is_empty() {
+            let text = format!("{}: dfrsd answers", nodes_named(&back));
+            self.slurm.log(Level::Info, &text);
         }
         let can_park = self.slow_nodes.leave_out(&facts.can_park, now);
         self.freed |= !can_park.is_subset(&self.can_park);
@@ -89,6 +93,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.recover(seen, now);
         }
         self.nodes_changed |= changed.nodes;
+        self.nodes_differ |= changed.nodes;
         for id in &changed.jobs {
             self.lists.see(*id);
             self.see_ending(*id, seen);
@@ -143,5 +148,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.slurm.log(Level::Error, &text);
             }
         }
+    }
+}
+
+/// "node a", or "3 nodes (a, b, c)"; of many nodes the first few.
+fn nodes_named(names: &[&str]) -> String {
+    const MOST: usize = 5;
+    match names {
+        [name] => format!("node {name}"),
+        names if names.len() <= MOST => format!("{} nodes ({})", names.len(), names.join(", ")),
+        names => format!("{} nodes ({}, ...)", names.len(), names[..MOST].join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nodes_named;
+
+    #[test]
+    fn many_nodes_are_named_in_one_short_line() {
+        assert_eq!(nodes_named(&["a"]), "node a");
+        assert_eq!(nodes_named(&["a", "b"]), "2 nodes (a, b)");
+        let names: Vec<String> = (0..1000).map(|index| format!("n{index}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(nodes_named(&names), "1000 nodes (n0, n1, n2, n3, n4, ...)");
     }
 }

@@ -6,7 +6,7 @@ use dfrs_core::{Time, Yield, yields_of};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
-use crate::cluster::actual;
+use crate::cluster::{Facts, actual};
 use crate::daemons::Daemons;
 use crate::limits::{extended, extension};
 use crate::observation::{Observation, ObservedState};
@@ -15,7 +15,13 @@ use crate::slurm::{Level, Slurm};
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Allocates CPU to what runs now.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
-        let cluster = actual(observation, &self.ledger, &self.facts(now));
+        let facts = Facts {
+            config: &self.config,
+            can_park: &self.can_park,
+            ready: self.admission.ready(),
+            now,
+        };
+        let cluster = actual(observation, &self.ledger, &facts);
         let yields = yields_of(&self.config.policy, &cluster, now);
         let shares: BTreeMap<u32, Yield> = yields
             .into_iter()
@@ -35,12 +41,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
         self.shares = shares;
-        if self.config.mode == Mode::Full {
-            self.move_limits(observation, now);
-        }
     }
 
-    fn move_limits(&mut self, observation: &Observation, now: Time) {
+    /// Moves the time limits of jobs that lag behind. O(jobs that have places).
+    pub(super) fn move_limits(&mut self, observation: &Observation, now: Time) {
+        if self.config.mode != Mode::Full {
+            return;
+        }
         for job in observation.placed() {
             let seconds = self.ledger.get(job.id).and_then(|record| {
                 let runs = job.state == ObservedState::Running && record.life.is_running();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::{Blocked, JobId, Span, Time};
+use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::message::NodeState;
 
@@ -17,11 +17,13 @@ use crate::slurm::{Level, Slurm};
 const REASONS_INTERVAL: Span = Span(30 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Tells the nodes, the journal and the users.
-    pub(super) fn tell(&mut self, observation: &Observation, now: Time) {
+    /// Tells the nodes, the journal and the users. `changed`: jobs that have places, or nodes, did.
+    pub(super) fn tell(&mut self, observation: &Observation, changed: bool, now: Time) {
         if self.config.mode == Mode::Full {
-            let orders = node_orders(observation, &self.ledger);
-            self.order(orders, self.being_parked(observation));
+            if changed {
+                let orders = node_orders(observation, &self.ledger);
+                self.order(orders, self.being_parked(observation));
+            }
             self.set_reasons(observation, now);
         }
         self.write_journal(observation, now);
@@ -73,20 +75,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             })
             .filter_map(|id| Some((id, nodes(observation.job(id)?))))
             .collect()
-    }
-
-    /// Keeps why jobs wait.
-    pub(super) fn note_blocked(&mut self, blocked: Vec<(JobId, Blocked)>) {
-        let blocked: BTreeMap<u32, Blocked> = blocked
-            .into_iter()
-            .filter_map(|(id, why)| Some((u32::try_from(id.0).ok()?, why)))
-            .collect();
-        for id in blocked.keys().chain(self.blocked.keys()) {
-            if blocked.get(id) != self.blocked.get(id) {
-                self.lists.unexplained.insert(*id);
-            }
-        }
-        self.blocked = blocked;
     }
 
     /// Sets the reasons that changed, and now and then all: Slurm clears them in some of its own passes.

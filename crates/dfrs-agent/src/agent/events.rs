@@ -38,7 +38,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             }
             self.freed |= !self.admission.ready().contains(&id) && self.is_admitted(id);
-            self.admission.admit(id);
+            self.admission.admit(id, now);
         }
         all
     }

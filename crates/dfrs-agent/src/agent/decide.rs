@@ -1,0 +1,139 @@
+//! Deciding: what happened, asked of the core, checked, and entered into the ledger.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Action, Blocked, Decision, Events, JobId, Plan, Time, Violation, check, decide};
+use dfrs_proto::conf::Mode;
+
+use super::Agent;
+use crate::apply::apply;
+use crate::cluster::Facts;
+use crate::daemons::Daemons;
+use crate::observation::Observation;
+use crate::planned::Planned;
+use crate::slurm::{Level, Slurm};
+
+/// A decision that would start jobs that Slurm would not start after all is taken anew so often.
+const MOST_TRIES: usize = 3;
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
+    pub(super) fn decide(&mut self, seen: &Observation, events: &Events, now: Time) -> u32 {
+        let mut planned = std::mem::take(&mut self.planned);
+        let depth = self.decide_with(&mut planned, seen, events, now);
+        self.planned = planned;
+        depth
+    }
+
+    fn decide_with(
+        &mut self,
+        planned: &mut Planned,
+        seen: &Observation,
+        events: &Events,
+        now: Time,
+    ) -> u32 {
+        let policy = self.config.policy.clone();
+        let mut tries = 1;
+        loop {
+            self.bring_up_to_date(planned, seen, now);
+            let decision = decide(&policy, planned.roster(), now, events);
+            if self.would_start(starts(&decision), seen, now) || tries == MOST_TRIES {
+                return self.carry(decision, events, seen, now);
+            }
+            tries += 1;
+        }
+    }
+
+    /// Checks the decision's plan and enters it into the ledger.
+    fn carry(
+        &mut self,
+        decision: Decision<'_>,
+        events: &Events,
+        seen: &Observation,
+        now: Time,
+    ) -> u32 {
+        let plan = decision.plan();
+        if let Some(violation) = check(decision.cluster(), &plan).first() {
+            self.drop_plan(violation);
+            return 0;
+        }
+        self.note_blocked(&decision);
+        self.enter(&plan, events, seen, now);
+        u32::try_from(decision.depth()).unwrap_or(u32::MAX)
+    }
+
+    fn bring_up_to_date(&mut self, planned: &mut Planned, seen: &Observation, now: Time) {
+        let mut changed = std::mem::take(&mut self.lists.unplanned);
+        let admitted = self.admission.take_changed();
+        self.lists.unexplained.extend(&admitted);
+        changed.extend(admitted);
+        let facts = Facts {
+            config: &self.config,
+            can_park: &self.can_park,
+            ready: self.admission.ready(),
+            now,
+        };
+        planned.follow(changed, seen, &self.ledger, &facts);
+        debug_assert!(
+            planned.is_fresh(seen, &self.ledger, &facts),
+            "the roster has missed a change"
+        );
+    }
+
+    /// Whether Slurm would start all of these jobs now. Room may be made for them, in vain if it would not.
+    fn would_start(&mut self, starts: Vec<u32>, seen: &Observation, now: Time) -> bool {
+        let known = self.admission.asked_at(now);
+        let unknown = starts
+            .into_iter()
+            .filter(|id| !known.contains(id))
+            .collect();
+        self.ask(unknown, seen, now)
+    }
+
+    fn drop_plan(&mut self, violation: &Violation) {
+        let text = format!("plan dropped, it breaks a rule: {violation}");
+        self.slurm.log(Level::Error, &text);
+    }
+
+    /// Enters the plan's actions into the ledger.
+    fn enter(&mut self, plan: &Plan, events: &Events, seen: &Observation, now: Time) {
+        for planned in &plan.actions {
+            if !matches!(planned.action, Action::SetYield(..)) {
+                let text = format!("{:?}: {}", planned.action, planned.reason);
+                self.slurm.log(Level::Debug, &text);
+            }
+        }
+        if self.config.mode != Mode::Full {
+            return;
+        }
+        apply(plan, &mut self.ledger, seen, &self.config, now);
+        if events.period {
+            self.remaps.carry_out(plan);
+        }
+    }
+
+    /// Keeps why jobs wait.
+    fn note_blocked(&mut self, decision: &Decision<'_>) {
+        let blocked: BTreeMap<u32, Blocked> = decision
+            .blocked()
+            .into_iter()
+            .filter_map(|(id, why)| Some((slurm_id(id)?, why)))
+            .collect();
+        let either: BTreeSet<u32> = blocked.keys().chain(self.blocked.keys()).copied().collect();
+        let differs = |id: &u32| blocked.get(id) != self.blocked.get(id);
+        self.lists
+            .unexplained
+            .extend(either.into_iter().filter(differs));
+        self.blocked = blocked;
+    }
+}
+
+/// The jobs that would get a place.
+fn starts(decision: &Decision<'_>) -> Vec<u32> {
+    let changes = decision.changes().filter(|(_, mapping)| mapping.is_some());
+    changes.filter_map(|(id, _)| slurm_id(id)).collect()
+}
+
+fn slurm_id(id: JobId) -> Option<u32> {
+    u32::try_from(id.0).ok()
+}
