@@ -28,6 +28,8 @@ mod running;
 pub(crate) mod samples;
 mod starting;
 mod step;
+#[cfg(test)]
+mod table;
 mod turn;
 mod unparking;
 mod waiting;
