@@ -129,13 +129,7 @@ fn core_job(
 #[must_use]
 pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
     if job.exclusive || job.memory == 0 {
-        let largest = observation
-            .nodes()
-            .iter()
-            .map(|node| node.memory)
-            .max()
-            .unwrap_or(0);
-        return (Bytes(0), Bytes(largest * MIB));
+        return (Bytes(0), Bytes(observation.largest_memory() * MIB));
     }
     if job.memory_per_cpu {
         return (
@@ -194,12 +188,7 @@ fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) ->
     if job.max_nodes > 0 {
         return Some(job.max_nodes);
     }
-    let cpus = observation
-        .nodes()
-        .iter()
-        .map(|node| node.cpus)
-        .max()?
-        .max(1);
+    let cpus = observation.most_cpus().max(1);
     let needed = job.tasks.saturating_mul(job.cpus_per_task).div_ceil(cpus);
     let spread = if job.tasks_per_node > 0 {
         job.tasks.div_ceil(job.tasks_per_node)

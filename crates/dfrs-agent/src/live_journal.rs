@@ -1,7 +1,7 @@
 //! The live journal: what the last pass changed, as events. It tells what Slurm and the kernel
 //! really did, never what was only planned.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use dfrs_core::{Bytes, NodeIndex, Time};
@@ -11,7 +11,7 @@ use dfrs_proto::journal::{Event, EventKind, JournalWriter, Outcome, PlatformNode
 use crate::cluster::memory_request;
 use crate::ledger::{Ledger, Record};
 use crate::life::journal::Shown;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::{Observation, ObservedJob, ObservedNode};
 use crate::placement::Placement;
 
 mod change;
@@ -23,7 +23,8 @@ pub use memory::MemoryShown;
 /// An open journal.
 pub struct LiveJournal {
     writer: Writer,
-    platform: Vec<String>,
+    /// Each node's place in the platform events.
+    platform: BTreeMap<String, u32>,
 }
 
 /// What a live journal is written with.
@@ -35,7 +36,7 @@ impl LiveJournal {
     pub fn new(writer: Writer) -> Self {
         Self {
             writer,
-            platform: Vec::new(),
+            platform: BTreeMap::new(),
         }
     }
 
@@ -81,17 +82,27 @@ impl LiveJournal {
         config: &Config,
         now: Time,
     ) -> Result<(), String> {
+        let is_known = |node: &&ObservedNode| self.platform.contains_key(&node.name);
         let fresh: Vec<String> = observation
             .nodes()
             .iter()
+            .filter(|node| !is_known(node))
             .map(|node| node.name.clone())
-            .filter(|name| !self.platform.contains(name))
             .collect();
         if fresh.is_empty() {
             return Ok(());
         }
-        self.platform.extend(fresh);
-        let node = |name: &String| {
+        for name in fresh {
+            let index = u32::try_from(self.platform.len()).unwrap_or(u32::MAX);
+            self.platform.insert(name, index);
+        }
+        let mut names: Vec<(&u32, &String)> = self
+            .platform
+            .iter()
+            .map(|(name, index)| (index, name))
+            .collect();
+        names.sort_unstable();
+        let node = |(_, name): (&u32, &String)| {
             let node = observation.node(name);
             let (cpus, memory) = node.map_or((0, 0), |node| (node.cpus, node.memory));
             PlatformNode {
@@ -104,7 +115,7 @@ impl LiveJournal {
             version: VERSION,
             policy: config.policy.to_string(),
             period: Some(config.period),
-            nodes: self.platform.iter().map(node).collect(),
+            nodes: names.into_iter().map(node).collect(),
         };
         self.emit(&Event::new(now, kind))
     }
@@ -174,16 +185,12 @@ impl LiveJournal {
     }
 
     fn per_task(&self, placement: &Placement) -> Vec<NodeIndex> {
-        let index = |name: &String| self.platform.iter().position(|known| known == name);
         let nodes = placement
             .0
             .iter()
-            .filter_map(|spot| Some((index(&spot.node)?, spot.tasks)));
+            .filter_map(|spot| Some((*self.platform.get(&spot.node)?, spot.tasks)));
         nodes
-            .flat_map(|(index, tasks)| {
-                let index = NodeIndex(u32::try_from(index).unwrap_or(u32::MAX));
-                std::iter::repeat_n(index, tasks as usize)
-            })
+            .flat_map(|(index, tasks)| std::iter::repeat_n(NodeIndex(index), tasks as usize))
             .collect()
     }
 

@@ -147,6 +147,23 @@ pub struct Observation {
     by_name: BTreeMap<String, usize>,
     /// Of each node.
     tallies: Vec<Tally>,
+    largest: Largest,
+}
+
+/// The most that one node has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Largest {
+    memory: u64,
+    cpus: u32,
+}
+
+impl Largest {
+    fn of(nodes: &[ObservedNode]) -> Self {
+        Self {
+            memory: nodes.iter().map(|node| node.memory).max().unwrap_or(0),
+            cpus: nodes.iter().map(|node| node.cpus).max().unwrap_or(0),
+        }
+    }
 }
 
 /// Memory on one node, in MiB, by what it is for.
@@ -254,6 +271,7 @@ impl Observation {
             old.index == new.index && old.name == new.name
         };
         let others = nodes.len() != self.nodes.len() || !self.nodes.iter().zip(&nodes).all(same);
+        self.largest = Largest::of(&nodes);
         self.nodes = nodes;
         if !others {
             return;
@@ -296,6 +314,18 @@ impl Observation {
     pub fn memory_of_others(&self, position: usize) -> u64 {
         let (node, tally) = (&self.nodes[position], &self.tallies[position]);
         node.allocated_memory.saturating_sub(tally.listed)
+    }
+
+    /// MiB of the node that has most of it; 0 if there is none.
+    #[must_use]
+    pub fn largest_memory(&self) -> u64 {
+        self.largest.memory
+    }
+
+    /// CPUs of the node that has most of them; 0 if there is none.
+    #[must_use]
+    pub fn most_cpus(&self) -> u32 {
+        self.largest.cpus
     }
 
     /// Position in `nodes` of the node with this Slurm index. O(log nodes).

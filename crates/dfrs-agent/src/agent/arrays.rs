@@ -23,20 +23,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if arrays.is_empty() || self.config.mode != Mode::Full {
             return Ok(());
         }
-        let ahead = self.tasks_ahead();
-        let allowed = self.slurm.may_start(&arrays);
+        let wanted = self.wanted_tasks(arrays);
+        let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
+        let allowed = if ids.is_empty() {
+            Vec::new()
+        } else {
+            self.slurm.may_start(&ids)
+        };
         let mut split = false;
-        for (id, allowed) in arrays.into_iter().zip(allowed) {
-            let Some(job) = self.seen.job(id).filter(|job| allowed.is_ok() && !job.held) else {
-                continue;
-            };
-            let there = ahead.get(&job.array).copied().unwrap_or(0);
-            let most = room_for(job, &self.seen).clamp(1, MOST_AHEAD);
-            if most <= there {
+        for ((id, most), allowed) in wanted.into_iter().zip(allowed) {
+            if allowed.is_err() {
                 continue;
             }
             split = true;
-            if let Err(problem) = self.slurm.split_array(id, most - there) {
+            if let Err(problem) = self.slurm.split_array(id, most) {
                 let text = format!("job array {id}: tasks stay together: {problem}");
                 self.slurm.log(Level::Verbose, &text);
             }
@@ -45,6 +45,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.look(now)?;
         }
         Ok(())
+    }
+
+    /// Of how many tasks these arrays lack records; of those that nobody holds and that lack some.
+    fn wanted_tasks(&self, arrays: Vec<u32>) -> Vec<(u32, u32)> {
+        let ahead = self.tasks_ahead();
+        let lacks = |id: u32| {
+            let job = self.seen.job(id).filter(|job| !job.held)?;
+            let there = ahead.get(&job.array).copied().unwrap_or(0);
+            let most = room_for(job, &self.seen).clamp(1, MOST_AHEAD);
+            (most > there).then(|| (id, most - there))
+        };
+        arrays.into_iter().filter_map(lacks).collect()
     }
 
     /// How many tasks of each array wait with records of their own.

@@ -44,7 +44,7 @@ impl Life {
             _ => Shown::Waiting,
         };
         let mut moves = |to: &Placement| match before {
-            Shown::Placed(old) if old == to || memory.moves(job, old, to, observation) => {
+            Shown::Placed(old) if old == to || memory.moves(job, old, to) => {
                 Shown::Placed(to.clone())
             }
             _ => Shown::Paused,

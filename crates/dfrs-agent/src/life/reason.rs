@@ -75,14 +75,9 @@ fn request(job: &ObservedJob, observation: &Observation) -> String {
 }
 
 fn too_large(job: &ObservedJob, observation: &Observation) -> String {
-    let largest = observation
-        .nodes()
-        .iter()
-        .map(|node| node.memory)
-        .max()
-        .unwrap_or(0);
     format!(
-        "asks for {}, the largest node has {largest} MB",
-        request(job, observation)
+        "asks for {}, the largest node has {} MB",
+        request(job, observation),
+        observation.largest_memory()
     )
 }

@@ -9,14 +9,42 @@ use crate::observation::{Observation, ObservedJob};
 use crate::placement::Placement;
 
 /// MiB that the journal shows as used on each node: at the end of this pass by jobs that run, before
-/// it by others.
-#[derive(Debug, Default)]
-pub struct MemoryShown(BTreeMap<String, u64>);
+/// it by others. Counted when it is first asked for, which it seldom is.
+#[derive(Debug)]
+pub struct MemoryShown<'a> {
+    observation: &'a Observation,
+    ledger: &'a Ledger,
+    used: Option<Used>,
+}
 
-impl MemoryShown {
-    /// By all jobs. O(jobs and their places).
+/// MiB by node.
+#[derive(Debug, Default)]
+struct Used(BTreeMap<String, u64>);
+
+impl<'a> MemoryShown<'a> {
+    /// By all jobs.
     #[must_use]
-    pub fn new(observation: &Observation, ledger: &Ledger) -> Self {
+    pub fn new(observation: &'a Observation, ledger: &'a Ledger) -> Self {
+        Self {
+            observation,
+            ledger,
+            used: None,
+        }
+    }
+
+    /// Takes a job's memory from its old place to the new one, if it fits there. Returns whether it
+    /// does. O(places), the first time O(jobs and their places).
+    pub fn moves(&mut self, job: &ObservedJob, old: &Placement, new: &Placement) -> bool {
+        let (observation, ledger) = (self.observation, self.ledger);
+        let used = self
+            .used
+            .get_or_insert_with(|| Used::of_all(observation, ledger));
+        used.moves(job, old, new, observation)
+    }
+}
+
+impl Used {
+    fn of_all(observation: &Observation, ledger: &Ledger) -> Self {
         let mut memory = Self::default();
         for job in observation.jobs() {
             let Some(record) = ledger.get(job.id) else {
@@ -31,9 +59,7 @@ impl MemoryShown {
         memory
     }
 
-    /// Takes a job's memory from its old place to the new one, if it fits there. Returns whether it
-    /// does.
-    pub fn moves(
+    fn moves(
         &mut self,
         job: &ObservedJob,
         old: &Placement,
