@@ -30,6 +30,8 @@ mod starting;
 mod step;
 #[cfg(test)]
 mod table;
+#[cfg(test)]
+mod tests;
 mod turn;
 mod unparking;
 mod waiting;

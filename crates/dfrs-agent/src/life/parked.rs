@@ -58,7 +58,12 @@ impl Parked {
                 Some(Turn::to(Phase::Unparking(self.back(look))))
             }
             Event::Planned(_) => None,
-            Event::Seen => (look.job.state == ObservedState::Pending).then(|| lost(look)),
+            Event::Seen => match look.job.state {
+                // Somebody resumed it, and nothing has to be claimed.
+                ObservedState::Running if look.job.is_counted() => Some(Turn::to(Phase::Running)),
+                ObservedState::Pending => Some(lost(look)),
+                _ => None,
+            },
             Event::Did(step, answer) => did(step, answer, look),
             Event::Forgotten { was_requeued } => {
                 suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))

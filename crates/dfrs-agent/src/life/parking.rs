@@ -1,5 +1,8 @@
 //! Parking: suspended, then frozen by its nodes, which push its memory to swap; when all of them say
 //! that this is done, its memory is released in Slurm's accounting.
+//!
+//! A job that an operator resumes meanwhile looks like one that has not been suspended yet, and is
+//! suspended again.
 
 use dfrs_core::Time;
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,7 @@ use super::phase::Phase;
 use super::starting::Starting;
 use super::step::{Answer, Step};
 use super::turn::Turn;
+use super::waiting::taken_by_others;
 use crate::observation::ObservedState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,14 +38,13 @@ impl Requeued {
 
     fn seen(&self, look: &Look) -> Option<Turn> {
         match look.job.state {
-            ObservedState::Running => Some(Turn::to(Phase::Running)),
             ObservedState::Pending if !self.gone && !look.job.completing => {
                 Some(Turn::to(Phase::Requeued(Self {
                     next: self.next.clone(),
                     gone: true,
                 })))
             }
-            _ => None,
+            _ => taken_by_others(look),
         }
     }
 

@@ -4,9 +4,11 @@ use dfrs_core::Time;
 
 use super::Life;
 use super::leaving::Next;
+use super::parked::Parked;
 use super::parking::Parking;
 use super::phase::Phase;
 use super::requeued::Requeued;
+use super::starting::Starting;
 use crate::placement::Placement;
 
 /// Somewhere in the life of a job that ended up in `phase`.
@@ -39,4 +41,21 @@ pub(crate) fn moving(placement: Placement) -> Life {
 
 fn requeued(next: Next) -> Life {
     in_phase(Phase::Requeued(Requeued { next, gone: false }))
+}
+
+/// Is to start, and has been since the beginning of time.
+pub(super) fn starting() -> Life {
+    in_phase(Phase::Starting(Starting {
+        placement: Placement::default(),
+        since: Time(0),
+        resumes: false,
+    }))
+}
+
+/// Is parked, with memory released on one node.
+pub(super) fn parked() -> Life {
+    in_phase(Phase::Parked(Parked {
+        placement: Placement::default(),
+        memory: vec![100],
+    }))
 }

@@ -10,6 +10,7 @@ use super::requeued::start_forgotten;
 use super::room::has_room;
 use super::step::{Answer, NO_ROOM, ROOM_TIMEOUT, Step, has_passed};
 use super::turn::{RETRY_AFTER, Turn};
+use super::waiting::taken_by_others;
 use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::Placement;
 
@@ -39,10 +40,7 @@ impl Starting {
 
     pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
         match event {
-            // Whether DFRS or others started it.
-            Event::Seen => {
-                (look.job.state == ObservedState::Running).then(|| Turn::to(Phase::Running))
-            }
+            Event::Seen => taken_by_others(look),
             Event::Did(step, answer) => self.did(step, answer),
             Event::Forgotten { was_requeued } => {
                 let turn = start_forgotten(*was_requeued, look)?;

@@ -35,8 +35,8 @@ fn starts(mapping: &Mapping, resumes: bool, look: &Look) -> Turn {
     }))
 }
 
-/// Others started it, and may have suspended it.
-fn taken_by_others(look: &Look) -> Option<Turn> {
+/// Others started it, and may have suspended it: then it is no longer DFRS's, whatever was planned.
+pub(super) fn taken_by_others(look: &Look) -> Option<Turn> {
     match look.job.state {
         ObservedState::Running => Some(Turn::to(Phase::Running)),
         ObservedState::Suspended => Some(Turn::to(Phase::Foreign)),
