@@ -150,6 +150,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 mod tests {
     use dfrs_agent::Ports;
     use dfrs_agent::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
+    use dfrs_agent::recorder::NoRecorder;
     use dfrs_agent::state::State;
 
     use super::*;
@@ -164,6 +165,7 @@ mod tests {
             daemons: FakeDaemons::default(),
             store: Box::new(FakeStore::default()),
             journal: None,
+            recorder: Box::new(NoRecorder),
         };
         let agent = Agent::new(ports, config(), State::default(), Time(0));
         let mut breaker = Breaker::new(agent);

@@ -18,6 +18,7 @@ mod library;
 mod live;
 pub mod log;
 pub mod node_link;
+pub mod recorder;
 pub mod runtime;
 #[cfg(not(no_slurm))]
 mod shim;

@@ -18,6 +18,7 @@ use crate::daemons::{Couriers, Pace};
 use crate::journal_file;
 use crate::log::Log;
 use crate::node_link::NodeLink;
+use crate::recorder;
 use crate::state_file::{self, StateFile};
 
 /// How often the agent looks whether there is something to do.
@@ -272,6 +273,7 @@ fn start_agent<T: Surroundings>(
         daemons,
         store: Box::new(StateFile(path)),
         journal: open_journal(surroundings, config),
+        recorder: Box::new(recorder::Files::new(&surroundings.state_directory())),
     };
     Some(Agent::new(ports, config.clone(), state, now))
 }

@@ -14,6 +14,7 @@ use crate::life::{Event, Look};
 use crate::live_journal::{LiveJournal, Writer};
 use crate::observation::{Observation, ObservedNode};
 use crate::planned::Planned;
+use crate::recorder::Recorder;
 use crate::slurm::{Slurm, SlurmError};
 use crate::state::{State, Store};
 
@@ -26,6 +27,7 @@ mod follow;
 mod keep;
 mod look;
 mod postponed;
+mod record;
 mod remaps;
 mod share;
 mod slow_nodes;
@@ -56,6 +58,8 @@ pub struct Ports<S, D> {
     pub store: Box<dyn Store>,
     /// The journal, if there is one.
     pub journal: Option<Writer>,
+    /// Where decisions are recorded for a closer look.
+    pub recorder: Box<dyn Recorder>,
 }
 
 /// The scheduler's state between passes.
@@ -65,6 +69,7 @@ pub struct Agent<S, D> {
     daemons: D,
     store: Box<dyn Store>,
     journal: Option<LiveJournal>,
+    recorder: Box<dyn Recorder>,
     /// What Slurm showed last.
     seen: Observation,
     ledger: Ledger,
@@ -135,6 +140,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             daemons: ports.daemons,
             store: ports.store,
             journal: ports.journal.map(LiveJournal::new),
+            recorder: ports.recorder,
             seen: Observation::default(),
             saved: ledger
                 .iter()

@@ -21,6 +21,7 @@ pub mod node_orders;
 pub mod observation;
 pub mod placement;
 pub mod planned;
+pub mod recorder;
 pub mod recovery;
 pub mod simulation;
 pub mod slurm;

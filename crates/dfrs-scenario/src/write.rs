@@ -21,7 +21,7 @@ pub(crate) use outcome::lines_of;
 /// text reads as a [`Scenario`]; nothing is copied to print it.
 ///
 /// ```
-/// use dfrs_core::{Cluster, Policy, Time};
+/// use dfrs_core::{Cluster, Events, Policy, Time};
 /// use dfrs_scenario::Snapshot;
 ///
 /// let snapshot = Snapshot {

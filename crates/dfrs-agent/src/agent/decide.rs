@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Action, Blocked, Decision, Events, JobId, Plan, Time, Violation, check, decide};
+use dfrs_core::{
+    Action, Blocked, Decision, Events, JobId, Plan, Policy, Time, Violation, check, decide,
+};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
@@ -38,7 +40,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.bring_up_to_date(planned, seen, now);
             let decision = decide(&policy, planned.roster(), now, events);
             if self.would_start(starts(&decision), seen, now) || tries == MOST_TRIES {
-                return self.carry(decision, events, seen, now);
+                return self.carry(&policy, &decision, events, seen, now);
             }
             tries += 1;
         }
@@ -47,17 +49,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Checks the decision's plan and enters it into the ledger.
     fn carry(
         &mut self,
-        decision: Decision<'_>,
+        policy: &Policy,
+        decision: &Decision<'_>,
         events: &Events,
         seen: &Observation,
         now: Time,
     ) -> u32 {
         let plan = decision.plan();
-        if let Some(violation) = check(decision.cluster(), &plan).first() {
+        let violations = check(decision.cluster(), &plan);
+        self.record(policy, decision, &plan, &violations, events, now);
+        if let Some(violation) = violations.first() {
             self.drop_plan(violation);
             return 0;
         }
-        self.note_blocked(&decision);
+        self.note_blocked(decision);
         self.enter(&plan, events, seen, now);
         u32::try_from(decision.depth()).unwrap_or(u32::MAX)
     }

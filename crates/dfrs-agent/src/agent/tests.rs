@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
 use crate::observation::{ObservedJob, ObservedState};
+use crate::recorder::{NoRecorder, Occasion};
 use dfrs_proto::conf::Weighting;
 
 mod killed;
@@ -53,6 +54,7 @@ impl Story {
             daemons: daemons.clone(),
             store: Box::new(store.clone()),
             journal: None,
+            recorder: Box::new(NoRecorder),
         };
         let state = store.0.borrow().clone();
         Agent::new(ports, config, state, Time(now * SECOND))
@@ -458,4 +460,40 @@ fn a_job_that_lost_its_node_starts_again_from_nothing() {
         "not after Slurm's two minutes"
     );
     assert_eq!(story.state(1), ObservedState::Running);
+}
+
+/// Asks for every decision and keeps the last.
+#[derive(Clone, Default)]
+struct Kept(std::rc::Rc<std::cell::RefCell<String>>);
+
+impl crate::recorder::Recorder for Kept {
+    fn is_asked(&mut self) -> bool {
+        true
+    }
+    fn keep(&mut self, _: Occasion, scenario: &str) -> Result<Option<String>, String> {
+        scenario.clone_into(&mut self.0.borrow_mut());
+        Ok(None)
+    }
+}
+
+#[test]
+fn what_is_recorded_is_decided_again() {
+    let mut story = Story::new(2);
+    let kept = Kept::default();
+    story.agent.recorder = Box::new(kept.clone());
+    story.submit(large(1));
+    story.run(20);
+    story.submit(large(2));
+    story.submit(large(3));
+    story.run(1);
+    let text = kept.0.borrow().clone();
+    let scenario = dfrs_scenario::read(&text, "recorded")
+        .expect(&text)
+        .remove(0);
+    assert_eq!(scenario.cluster.nodes.len(), 2);
+    assert_eq!(
+        scenario.expected,
+        Some(scenario.decide().outcome()),
+        "{text}"
+    );
 }

@@ -11,6 +11,7 @@ use dfrs_proto::journal::Event;
 use super::journal::Journal;
 use crate::model::acts::Act;
 use crate::model::{DaemonsPort, Model, Shared, SlurmPort, StorePort};
+use crate::recorder::NoRecorder;
 use crate::{Agent, Ports};
 
 /// How often the plugin looks whether there is something to do.
@@ -259,6 +260,7 @@ impl Driver {
             daemons: DaemonsPort(Rc::clone(&self.model)),
             store: Box::new(StorePort(Rc::clone(&self.model))),
             journal: self.journal.as_ref().map(Journal::writer),
+            recorder: Box::new(NoRecorder),
         };
         let (state, clock) = {
             let model = self.model.borrow();

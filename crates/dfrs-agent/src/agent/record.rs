@@ -1,0 +1,51 @@
+//! The flight recorder: what a decision was made from, and what it was.
+
+use dfrs_core::{Decision, Events, Plan, Policy, Time, Violation};
+use dfrs_scenario::{Outcome, Snapshot};
+
+use super::Agent;
+use crate::daemons::Daemons;
+use crate::recorder::Occasion;
+use crate::slurm::{Level, Slurm};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Records a decision whose plan breaks rules, or that somebody asked for.
+    pub(super) fn record(
+        &mut self,
+        policy: &Policy,
+        decision: &Decision<'_>,
+        plan: &Plan,
+        violations: &[Violation],
+        events: &Events,
+        now: Time,
+    ) {
+        let (occasion, title) = if !violations.is_empty() {
+            (Occasion::Dropped, "a plan that was dropped")
+        } else if self.recorder.is_asked() {
+            (Occasion::Asked, "a decision that was asked for")
+        } else {
+            return;
+        };
+        let outcome = Outcome::new(plan.clone(), decision.blocked(), violations);
+        let snapshot = Snapshot {
+            title,
+            notes: &[format!("slurm-dfrs {}", env!("CARGO_PKG_VERSION"))],
+            policy,
+            now,
+            cluster: decision.cluster(),
+            events,
+            outcome: Some(&outcome),
+        };
+        match self.recorder.keep(occasion, &snapshot.to_string()) {
+            Ok(Some(place)) => {
+                let text = format!("{title} is in {place}; 'dfrs decide' shows it");
+                self.slurm.log(Level::Info, &text);
+            }
+            Ok(None) => {}
+            Err(problem) => {
+                let text = format!("{title} was not recorded: {problem}");
+                self.slurm.log(Level::Error, &text);
+            }
+        }
+    }
+}
