@@ -13,10 +13,13 @@ use std::process::ExitCode;
 const SUPPORTED: [(u32, u32); 2] = [(22, 5), (24, 11)];
 
 /// The shim's own files in `c_shim/`.
-const SHIM_FILES: [&str; 18] = [
+const SHIM_FILES: [&str; 25] = [
+    "arrays.c",
     "backfill.c",
     "configuration.c",
+    "eligible.c",
     "gate.c",
+    "hide.c",
     "layout.c",
     "library.c",
     "limits.c",
@@ -26,12 +29,16 @@ const SHIM_FILES: [&str; 18] = [
     "park.c",
     "partitions.c",
     "push.c",
+    "reason.c",
+    "record.c",
     "requests.c",
     "requeue.c",
+    "scope.c",
     "select.c",
     "snapshot.c",
     "start.c",
     "statistics.c",
+    "view.c",
 ];
 
 /// A Slurm version, as in `SLURM_VERSION_NUMBER`.

@@ -21,11 +21,6 @@ bool dfrs_is_primary(void)
 	       !slurmctld_config.resume_backup;
 }
 
-uint32_t dfrs_slurm_user_id(void)
-{
-	return slurm_conf.slurm_user_id;
-}
-
 int64_t dfrs_last_update(void)
 {
 	return MAX(MAX(last_job_update, last_node_update), MAX(last_part_update, last_resv_update));

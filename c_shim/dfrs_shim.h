@@ -34,24 +34,32 @@ enum {
 	DFRS_JOB_REQUEUE = 1 << 3, /* may be requeued (JobRequeue, --requeue, --no-requeue) */
 	DFRS_JOB_EXCLUSIVE = 1 << 4, /* asked for whole nodes */
 	DFRS_JOB_HELD = 1 << 5, /* priority 0 */
-	DFRS_JOB_ARRAY_MASTER = 1 << 6, /* pending record that stands for several array tasks */
-	DFRS_JOB_GRES = 1 << 7, /* asks for GRES */
-	DFRS_JOB_WARNED = 1 << 8, /* its warning signal was sent in this run */
-	DFRS_JOB_NO_NODE_LIMIT = 1 << 9, /* max_nodes was not given by the user */
 	/* Step records or a prolog are still there, or slurmd would take its launch for the run that
 	 * has just ended: too early to restart it. */
-	DFRS_JOB_STEPS_ALIVE = 1 << 10,
-	/* Pending, and asks for what exact placement does not cover (GRES, a reservation list, burst
-	 * buffers, --contiguous, --switches, --core-spec, --reboot, -m arbitrary, --nodelist with
-	 * fewer nodes than asked for, --constraint with counts, parentheses or brackets, a
-	 * federation): dfrs_job_gate() and dfrs_job_start() refuse it with ESLURM_NOT_SUPPORTED. */
-	DFRS_JOB_SPECIAL = 1 << 11,
-	DFRS_JOB_ALL_ELIGIBLE = 1 << 12, /* --nodelist: it must get all of its eligible nodes */
-	DFRS_JOB_NOWHERE = 1 << 13, /* pending, and no node is eligible now */
+	DFRS_JOB_STEPS_ALIVE = 1 << 6,
+	DFRS_JOB_ALL_ELIGIBLE = 1 << 7, /* --nodelist: it must get all of its eligible nodes */
+	DFRS_JOB_MEMORY_PER_CPU = 1 << 8, /* what `memory` is of */
+	DFRS_JOB_ARRAY_MASTER = 1 << 9, /* pending record that stands for several array tasks */
 };
 
-/* dfrs_array_split() splits at most so many tasks off in one call. */
-#define DFRS_SPLIT_LIMIT 100u
+/* dfrs_job_t.special: what a job asks for that exact placement does not cover. */
+enum {
+	DFRS_SPECIAL_NONE = 0,
+	DFRS_SPECIAL_GRES = 1,
+	DFRS_SPECIAL_HETEROGENEOUS = 2,
+	DFRS_SPECIAL_FEDERATION = 3,
+	DFRS_SPECIAL_BURST_BUFFER = 4,
+	DFRS_SPECIAL_REBOOT = 5,
+	DFRS_SPECIAL_RESERVATIONS = 6, /* a list of several */
+	DFRS_SPECIAL_SWITCHES = 7,
+	DFRS_SPECIAL_CONTIGUOUS = 8,
+	DFRS_SPECIAL_EXPAND = 9, /* --dependency=expand */
+	DFRS_SPECIAL_CORE_SPEC = 10, /* --core-spec, --thread-spec */
+	DFRS_SPECIAL_ARBITRARY = 11, /* -m arbitrary */
+	DFRS_SPECIAL_NODE_LIST = 12, /* --nodelist with fewer nodes than asked for */
+	DFRS_SPECIAL_FEATURES = 13, /* --constraint with counts, parentheses or brackets */
+	DFRS_SPECIAL_BROKEN = 14, /* Slurm has no details of it */
+};
 
 /* dfrs_node_t.state */
 enum { DFRS_NODE_UP = 0, DFRS_NODE_DRAINING = 1, DFRS_NODE_DOWN = 2 };
@@ -72,65 +80,75 @@ typedef struct {
 
 typedef struct {
 	uint32_t job_id;
-	uint32_t array_job_id; /* 0: not of an array */
-	uint32_t array_task_id; /* DFRS_NO_VALUE: not (yet) one task of an array */
-	uint32_t user_id;
 	uint32_t priority;
 	uint32_t state, flags;
-	uint32_t reason; /* Slurm's wait reason number */
+	uint32_t special; /* dfrs_jobs_gate() and dfrs_job_start() refuse it with ESLURM_NOT_SUPPORTED */
 	uint32_t restarts; /* how often it was requeued */
+	uint32_t array_job_id; /* 0: not of an array */
 	uint32_t tasks; /* -n, at least 1 */
 	uint32_t cpus_per_task; /* -c, at least 1 */
 	uint32_t tasks_per_node; /* --ntasks-per-node; 0: not given */
 	uint32_t min_nodes, max_nodes; /* -N; max_nodes 0: not given */
-	/* MiB per node, or per CPU if memory_per_cpu. 0: neither given nor defaulted, and then Slurm's
-	 * rule is that the job gets all of the memory of each of its nodes. */
+	uint32_t warn_seconds; /* --signal=...@seconds; 0: none */
+	uint32_t place_offset, place_count; /* dfrs_snapshot_t.places: where it is, while it holds nodes */
+	/* 0: it may use all nodes of its partition; else 1 + position in dfrs_snapshot_t.sets of those
+	 * that it may use: its partition's, without --exclude, within --nodelist and a plain
+	 * --constraint (names joined by & and |), and as reservations leave them until the job's time
+	 * limit. What nodes are like (sockets, temporary disk, ...) is not looked at:
+	 * dfrs_job_start() fails if they do not do. */
+	uint32_t eligible;
+	/* Offsets into dfrs_snapshot_t.strings. partition: the one of DFRS's that it is or may be
+	 * in, the first if it waits in several. */
+	uint32_t partition, comment;
+	/* MiB per node, or per CPU. 0: neither given nor defaulted, and then Slurm's rule is that the
+	 * job gets all of the memory of each of its nodes. */
 	uint64_t memory;
-	bool memory_per_cpu;
-	uint32_t warn_signal; /* --signal; 0: none */
-	uint32_t warn_seconds;
-	uint32_t time_limit; /* minutes; DFRS_NO_VALUE: none, or the partition's */
-	/* A requeue sets submit_time to its own second: keep the first one. */
-	int64_t submit_time, begin_time, start_time, end_time, suspend_time; /* UNIX seconds, 0: none */
+	int64_t submit_time; /* UNIX seconds; a requeue sets it to its own second: keep the first one */
+	int64_t end_time; /* UNIX seconds at which its time limit ends it; 0: none, or it waits */
 	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now
 	 * while its prolog runs. Its processes may still be being launched. Of steps that a stepmgr of
 	 * the job's own keeps (SlurmctldParameters=enable_stepmgr) slurmctld knows nothing. */
 	int64_t last_launch;
-	uint32_t place_offset, place_count; /* dfrs_snapshot_t.places: where it is, while it holds nodes */
-	/* dfrs_snapshot_t.eligible: the nodes that a pending job may use: its partition's, without
-	 * --exclude, within --nodelist and a plain --constraint (names joined by & and |), and as
-	 * reservations leave them until the job's time limit. Count 0 without DFRS_JOB_NOWHERE:
-	 * all of the partition. What nodes are like (sockets, temporary disk, ...) is not looked
-	 * at: dfrs_job_start() fails if they do not do. */
-	uint32_t eligible_offset, eligible_count;
-	/* Offsets into dfrs_snapshot_t.strings. partition: the one of DFRS's that it is or may be
-	 * in, the first if it waits in several. */
-	uint32_t partition, comment, name, node_list;
 } dfrs_job_t;
 
 typedef struct {
 	uint32_t index;
 	uint32_t state; /* nodes that are powered down or on their way count as DOWN */
 	uint32_t cpus; /* that jobs may use */
+	uint32_t name; /* offset into strings */
 	uint64_t memory; /* MiB that jobs may use */
 	uint64_t allocated_memory; /* MiB that Slurm counts as used on it, by all jobs */
-	uint32_t name; /* offset into strings */
 } dfrs_node_t;
 
+/* Nodes that jobs may use: equal sets are one. */
 typedef struct {
-	uint32_t slurm_version; /* SLURM_VERSION_NUMBER the shim was built for */
+	uint64_t digest; /* of its nodes: equal from one snapshot to the next for equal sets */
+	uint32_t offset, count; /* dfrs_snapshot_t.indexes; count 0: no node at all */
+} dfrs_node_set_t;
+
+/* What has changed since the last snapshot of the same view. */
+typedef struct {
 	int64_t now; /* UNIX seconds when it was taken */
-	uint32_t job_count, node_count, place_count, eligible_count, string_bytes;
-	dfrs_job_t *jobs; /* only of the partitions asked for; not ended, or ended and still completing */
-	dfrs_node_t *nodes; /* nodes of these partitions only */
+	/* The view was new or had been forgotten: here is all there is, and what the caller knows
+	 * besides is gone. */
+	bool complete;
+	/* Other nodes are there than before: `nodes` has all of them. Else those that changed. */
+	bool all_nodes;
+	bool cores_visible; /* dfrs_hide_cores() has something to do */
+	uint32_t job_count, gone_count, node_count, place_count, set_count, index_count, string_bytes;
+	uint32_t jobs_seen; /* of the partitions asked for, changed or not */
+	/* New and changed jobs of the partitions asked for; not ended, or ended and still completing. */
+	dfrs_job_t *jobs;
+	uint32_t *gone; /* ids that were in an earlier one and are no such jobs any more */
+	dfrs_node_t *nodes; /* of these partitions, ascending by index */
 	dfrs_place_t *places;
-	uint32_t *eligible; /* node indexes */
+	dfrs_node_set_t *sets; /* those that `jobs` refer to */
+	uint32_t *indexes; /* of nodes, ascending in each set */
 	char *strings; /* NUL-terminated; offset 0 is "" */
 } dfrs_snapshot_t;
 
 /* --- facts about this slurmctld ------------------------------------------------------------ */
 
-extern const uint32_t dfrs_slurm_version;
 /* False in slurmctld -c tests and the like, where no scheduler may run. */
 bool dfrs_scheduling_enabled(void);
 /* False for a while at start-up, at shutdown and in the backup controller: do nothing then. */
@@ -138,7 +156,6 @@ bool dfrs_is_primary(void);
 /* Directory of slurm.conf, and StateSaveLocation. Copies at most size bytes, NUL-terminated. */
 int dfrs_conf_directory(char *out, size_t size);
 int dfrs_state_directory(char *out, size_t size);
-uint32_t dfrs_slurm_user_id(void);
 /* Empty if SelectType, SelectTypeParameters, SchedulerParameters and the named partitions are as
  * DFRS needs them; else one line on what to change. partitions: comma-separated names. */
 void dfrs_conf_problem(const char *partitions, char *out, size_t size);
@@ -151,10 +168,22 @@ void dfrs_log(int level, const char *message);
 
 /* --- the snapshot -------------------------------------------------------------------------- */
 
-/* partitions: comma-separated names. They are remembered: a job that waits in several partitions is
- * started in the first of these.
- * ENOMEM; ESLURM_NOT_SUPPORTED: a job's record is of another layout (see dfrs_layout_check()). */
-int dfrs_snapshot(const char *partitions, dfrs_snapshot_t *out);
+/* What one caller has seen: a digest of every record that it was given, by which the next snapshot
+ * knows what has changed. Nothing in it points to a record of Slurm's. One thread at a time. */
+typedef struct dfrs_view dfrs_view_t;
+/* NULL: no memory. */
+dfrs_view_t *dfrs_view_create(void);
+void dfrs_view_destroy(dfrs_view_t *view);
+/* The next snapshot is complete. */
+void dfrs_view_forget(dfrs_view_t *view);
+
+/* What has changed since the view's last one. All of it is of one instant: the read locks are held
+ * for one walk over the jobs and nodes, in which nothing is allocated for those that are as before.
+ * partitions: comma-separated names. They are remembered: a job that waits in several partitions is
+ * started in the first of these. Other names than last time: complete.
+ * ENOMEM; ESLURM_NOT_SUPPORTED: a job's record is of another layout (see dfrs_layout_check()); then
+ * the view is forgotten. */
+int dfrs_snapshot(dfrs_view_t *view, const char *partitions, dfrs_snapshot_t *out);
 void dfrs_snapshot_free(dfrs_snapshot_t *snapshot);
 
 /* How a job ended, for jobs that left the snapshot: a DFRS_OUTCOME_*. submit_time: as in the snapshot
@@ -170,27 +199,34 @@ int dfrs_job_outcome(uint32_t job_id, int64_t submit_time);
 
 /* --- pending jobs -------------------------------------------------------------------------- */
 
-/* May this pending job start now as far as everything but resources is concerned (dependencies,
+/* Calls for many jobs hold the locks for a few milliseconds at a time and let others in between: what
+ * they say of one job is of another instant than what they say of the next. */
+
+/* May these pending jobs start now as far as everything but resources is concerned (dependencies,
  * begin time, limits, holds, partition state, reservations, array throttle, deadlines)? As
- * backfill's own tests. 0: yes. EAGAIN: it was requeued so lately that it has to wait for the next
- * second. ESLURM_NOT_SUPPORTED: DFRS_JOB_SPECIAL. Else Slurm has set the job's reason. */
-int dfrs_job_gate(uint32_t job_id);
-/* Gives each of up to `most` tasks (and DFRS_SPLIT_LIMIT) of this array's pending record a record of
- * its own, with a job_id of its own; the record with this job_id keeps the rest, and at last is the
- * last task itself. A throttle (--array=...%n) is the gate's business. */
+ * backfill's own tests. results[i]: 0: yes. EAGAIN: it was requeued so lately that it has to wait for
+ * the next second. ESLURM_NOT_SUPPORTED: see dfrs_job_t.special. Else Slurm has set the job's reason.
+ * Asked for each job: what is its own (state, hold, dependencies, association's and QOS's counts,
+ * array throttle, time and node limits, licences, deadline). Asked once for a slice of jobs that agree
+ * in it: whether partition, QOS, account and user go together. */
+void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results);
+/* Gives each of up to `most` tasks of this array's pending record a record of its own, with a job_id
+ * of its own; the record with this job_id keeps the rest, and at last is the last task itself. A
+ * throttle (--array=...%n) is the gate's business. */
 int dfrs_array_split(uint32_t job_id, uint32_t most);
-/* Shown by squeue as the job's reason; of a pending job that is not held, Slurm's own reason becomes
- * Resources (text NULL: none). Does nothing if it already says so. Slurm's scheduling passes clear
- * it now and then: set it again in every cycle. */
-int dfrs_job_set_reason(uint32_t job_id, const char *text);
+/* Shown by squeue as the jobs' reasons; of a pending job that is not held, Slurm's own reason becomes
+ * Resources (texts[i] NULL: none). Jobs that are gone, and those that already say so, are left
+ * alone; if all do, nothing is locked for writing. Slurm's scheduling passes clear reasons now
+ * and then: set them again in every cycle. */
+void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count);
 
 /* --- actions; each checks that the job is in the state it needs ----------------------------- */
 
 /* Starts a pending job on exactly these nodes with exactly so many tasks each (ascending nodes);
  * CPUs are no constraint, memory is. Nodes on which other jobs are completing may be used: count
- * what these still hold. Asks dfrs_job_gate() again. The
+ * what these still hold. Asks dfrs_jobs_gate() again. The
  * job may use all cores of its nodes; exclusive jobs have all CPUs.
- * ESLURM_NODES_BUSY: no memory, or a node cannot be used now. EAGAIN: as dfrs_job_gate(). An array's
+ * ESLURM_NODES_BUSY: no memory, or a node cannot be used now. EAGAIN: as dfrs_jobs_gate(). An array's
  * tasks need records of their own first (ESLURM_NOT_SUPPORTED). */
 int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count);
 /* Suspends a running job; it keeps its nodes, its memory and its priority. Its processes get SIGTSTP
@@ -217,8 +253,8 @@ int dfrs_job_clear_begin_time(uint32_t job_id);
  * to a node that did not answer, it would end the job's next run. */
 int dfrs_job_abort_left_behind(uint32_t job_id, const char *node);
 /* Running and suspended jobs of these partitions whose cores Slurm counts (after a restart, a
- * reconfigure, an operator's resume) are hidden from it again. Returns how many. Cheap when there is
- * nothing to do: call it in every pass before starting jobs. */
+ * reconfigure, an operator's resume) are hidden from it again, in slices. Returns how many. To be
+ * called when a snapshot says cores_visible, before jobs are started. */
 int dfrs_hide_cores(const char *partitions);
 /* Adds this many seconds, rounded down to minutes, to a job's time limit and those of its steps (a
  * job's limit counts virtual time); EINVAL if that is none. Jobs without a limit stay so. The
@@ -233,6 +269,27 @@ int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds);
  * commas (or node_list, if they do not fit). */
 int dfrs_push(const char *node_list, const char *address, const char *data, uint32_t length,
 	      char *failed, size_t failed_size);
+
+/* --- how long slurmctld's locks are held ------------------------------------------------------- */
+
+#define DFRS_LOCK_BUCKETS 24
+
+/* In microseconds, since the plugin was loaded. */
+typedef struct {
+	uint64_t count; /* how often they were taken */
+	uint64_t held, waited; /* sums */
+	uint64_t longest, longest_wait;
+	uint64_t longest_lately; /* longest hold since this was last asked for */
+	/* How many took 2^(i-1) up to below 2^i; the last: and more. */
+	uint64_t holds[DFRS_LOCK_BUCKETS], waits[DFRS_LOCK_BUCKETS];
+} dfrs_lock_counts_t;
+
+typedef struct {
+	dfrs_lock_counts_t reads, writes;
+} dfrs_lock_statistics_t;
+
+/* Of the shim's own locks, not of backfill's. Takes none. */
+void dfrs_lock_statistics(dfrs_lock_statistics_t *out);
 
 /* --- statistics that sdiag shows under "Backfilling stats" ------------------------------------ */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate.c - everything but resources that decides whether a pending job may start; array tasks; the
- * reason that users see.
+ * gate.c - everything but resources that decides whether a pending job may start.
  */
 #include "internal.h"
 
@@ -27,8 +26,15 @@ static bool qos_valid(const job_record_t *job)
 	return valid;
 }
 
-/* What select_nodes() asks, too, but too late: when room has been made. */
-static bool partition_allows(job_record_t *job)
+/* What decides whether a job goes with its partition. */
+typedef struct {
+	const part_record_t *partition;
+	const slurmdb_qos_rec_t *qos;
+	const slurmdb_assoc_rec_t *association;
+	uint32_t user;
+} membership_t;
+
+static bool is_member(job_record_t *job)
 {
 	assoc_mgr_lock_t locks = { .assoc = READ_LOCK, .qos = READ_LOCK };
 	bool allows;
@@ -44,6 +50,26 @@ static bool partition_allows(job_record_t *job)
 	xfree(job->state_desc);
 	job->state_reason = WAIT_ACCOUNT;
 	return false;
+}
+
+/* What select_nodes() asks, too, but too late: when room has been made. Of the jobs of one user, which
+ * come one after the other, only the first is asked while the lock is held. */
+static bool partition_allows(job_record_t *job)
+{
+	static membership_t allowed;
+	static uint64_t turn;
+	membership_t asked = { .partition = job->part_ptr, .qos = job->qos_ptr,
+			       .association = job->assoc_ptr, .user = job->user_id };
+
+	if ((turn == dfrs_lock_turn()) && (asked.partition == allowed.partition) &&
+	    (asked.qos == allowed.qos) && (asked.association == allowed.association) &&
+	    (asked.user == allowed.user))
+		return true;
+	if (!is_member(job))
+		return false; /* each has its own reason set */
+	allowed = asked;
+	turn = dfrs_lock_turn();
+	return true;
 }
 
 int dfrs_gate(job_record_t *job, time_t now)
@@ -90,92 +116,15 @@ int dfrs_gate(job_record_t *job, time_t now)
 	return SLURM_SUCCESS;
 }
 
-int dfrs_job_gate(uint32_t job_id)
+void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results)
 {
-	int rc;
-
+	if (!job_ids || !results || !count)
+		return;
 	dfrs_lock_write();
-	rc = dfrs_gate(dfrs_find_job(job_id), time(NULL));
-	dfrs_unlock_write();
-	return rc;
-}
-
-/* --- arrays ------------------------------------------------------------------------------------ */
-
-/* Returns the record of what is left of the array; NULL: nothing left to split. */
-static job_record_t *split_one(job_record_t *job)
-{
-	job_record_t *rest;
-	int task;
-
-	if (!job || !IS_JOB_PENDING(job) || !job->details || dfrs_single_record(job))
-		return NULL;
-	task = bit_ffs(job->array_recs->task_id_bitmap);
-	if ((task < 0) || !job->array_recs->task_cnt)
-		return NULL;
-	job_array_pre_sched(job); /* sets array_job_id and array_task_id */
-	if (job->array_recs->task_cnt == 1) {
-		(void) dfrs_split_last_record(job);
-		return NULL;
-	}
-	rest = dfrs_split_record(job);
-	if (rest) {
-		dfrs_state_set(rest, JOB_PENDING);
-		rest->start_time = 0;
-	}
-	return rest;
-}
-
-int dfrs_array_split(uint32_t job_id, uint32_t most)
-{
-	job_record_t *job;
-	int rc = SLURM_SUCCESS;
-
-	dfrs_lock_write();
-	job = dfrs_find_job(job_id);
-	if (!job || !job->array_recs)
-		rc = ESLURM_INVALID_JOB_ID;
-	else if (!IS_JOB_PENDING(job))
-		rc = ESLURM_JOB_NOT_PENDING;
-	for (uint32_t done = 0; !rc && job && (done < MIN(most, DFRS_SPLIT_LIMIT)); done++)
-		job = split_one(job);
-	if (!rc)
-		last_job_update = time(NULL);
-	dfrs_unlock_write();
-	return rc;
-}
-
-/* --- the reason -------------------------------------------------------------------------------- */
-
-static bool says(const job_record_t *job, const char *text)
-{
-	if (!text)
-		return !job->state_desc;
-	return job->state_desc && !strcmp(job->state_desc, text);
-}
-
-int dfrs_job_set_reason(uint32_t job_id, const char *text)
-{
-	job_record_t *job;
-	bool done;
-
-	dfrs_lock_read();
-	job = dfrs_find_job(job_id);
-	done = job && says(job, text);
-	dfrs_unlock_read();
-	if (done)
-		return SLURM_SUCCESS;
-
-	dfrs_lock_write();
-	job = dfrs_find_job(job_id);
-	if (job && !IS_JOB_FINISHED(job) && !says(job, text)) {
-		xfree(job->state_desc);
-		if (text)
-			job->state_desc = xstrdup(text);
-		if (IS_JOB_PENDING(job) && job->priority)
-			job->state_reason = text ? WAIT_RESOURCES : WAIT_NO_REASON;
-		last_job_update = time(NULL);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			dfrs_next_piece_write();
+		results[i] = dfrs_gate(dfrs_find_job(job_ids[i]), time(NULL));
 	}
 	dfrs_unlock_write();
-	return job ? SLURM_SUCCESS : ESLURM_INVALID_JOB_ID;
 }

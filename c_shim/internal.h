@@ -14,6 +14,13 @@ void dfrs_lock_read(void);
 void dfrs_unlock_read(void);
 void dfrs_lock_write(void);
 void dfrs_unlock_write(void);
+/* Between two pieces of long work under the lock: if it has been held for a few milliseconds, others
+ * get it for a while. Nothing that was found before still holds then. */
+void dfrs_next_piece_read(void);
+void dfrs_next_piece_write(void);
+/* Changes with each time that a lock is taken: what is found under the write lock holds as long as
+ * this is the same. */
+uint64_t dfrs_lock_turn(void);
 
 /* layout.c */
 
@@ -39,13 +46,12 @@ part_record_t *dfrs_remembered_partition(const job_record_t *job);
 
 uint32_t dfrs_cpus_per_task(const dfrs_details_t *details);
 uint32_t dfrs_tasks(const dfrs_details_t *details);
-/* Whether the job asks for something that exact placement does not cover; see DFRS_JOB_SPECIAL. */
-bool dfrs_special(const job_record_t *job);
+/* What of it exact placement does not cover; see dfrs_job_t.special. Here details may be missing. */
+uint32_t dfrs_special(const job_record_t *job);
+/* Whether --constraint is not given or no more than names joined by & and |. */
+bool dfrs_plain_features(const dfrs_details_t *details);
 /* Whether the job's record stands for one job, not for (the rest of) an array. */
 bool dfrs_single_record(const job_record_t *job);
-/* Nodes the job may use: partition, --exclude, --nodelist, plain --constraint, reservations. NULL:
- * all of its partition. Needs node and partition locks too. */
-bitstr_t *dfrs_eligible_nodes(const job_record_t *job, part_record_t *partition, time_t now);
 /* MiB that jobs may use on a node. */
 uint64_t dfrs_node_memory(const node_record_t *node);
 /* MiB that the job is to get on this node for so many CPUs. */
@@ -53,7 +59,7 @@ uint64_t dfrs_memory_request(const job_record_t *job, const node_record_t *node,
 /* True if the job was requeued so lately that slurmd would still take its launch for the old run. */
 bool dfrs_too_early(const job_record_t *job, time_t now);
 
-/* gate.c: as dfrs_job_gate(), and sets the job's part_ptr to the partition it may start in. Needs the
+/* gate.c: as dfrs_jobs_gate(), and sets the job's part_ptr to the partition it may start in. Needs the
  * write locks; job may be NULL. */
 int dfrs_gate(job_record_t *job, time_t now);
 
@@ -93,6 +99,9 @@ void dfrs_select_hide(job_record_t *job);
 /* Whether any core of the partition counts as used, or a job is missing from its rows; a read lock
  * suffices. jobs: how many jobs of it hold nodes. */
 bool dfrs_select_visible(part_record_t *partition, uint32_t jobs);
+
+/* hide.c: whether a job of a DFRS partition is in select/cons_tres's rows. Needs a job lock. */
+bool dfrs_holds_cores(const job_record_t *job);
 
 /* backfill.c */
 extern void *backfill_agent(void *argument);

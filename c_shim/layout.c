@@ -11,14 +11,14 @@
  */
 #include "internal.h"
 
+#include "bits.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
-
-const uint32_t dfrs_slurm_version = SLURM_VERSION_NUMBER;
 
 /* More records than this per call would hold the lock for too long; a wrong layout is wrong for
  * all of them. */
@@ -145,6 +145,8 @@ static const char *wrong_in_globals(void)
 		return "size of slurmctld_config";
 	if (!has_size(&slurmctld_diag_stats, sizeof(slurmctld_diag_stats)))
 		return "size of slurmctld_diag_stats";
+	if (dfrs_bits_wrong())
+		return "layout of bitstr_t";
 	return NULL;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "internal.h"
 
+#include "bits.h"
+
 bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts)
 {
 	assoc_mgr_lock_t locks = { .assoc = READ_LOCK, .qos = WRITE_LOCK, .tres = READ_LOCK };
@@ -28,15 +30,32 @@ bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts)
 	return within;
 }
 
-/* CPUs of the partition's smallest node; 0: it has none. */
-static uint32_t fewest_cpus(const part_record_t *partition)
+static uint32_t count_fewest_cpus(const part_record_t *partition)
 {
-	node_record_t *node;
 	uint32_t fewest = 0;
 
-	for (int i = 0; partition->node_bitmap && (node = next_node(&i)); i++) {
-		if (bit_test(partition->node_bitmap, i) && (!fewest || (node->cpus_efctv < fewest)))
+	if (!partition->node_bitmap)
+		return 0;
+	DFRS_FOR_EACH_BIT(index, partition->node_bitmap) {
+		const node_record_t *node = node_record_table_ptr[index];
+
+		if (node && (!fewest || (node->cpus_efctv < fewest)))
 			fewest = node->cpus_efctv;
+	}
+	return fewest;
+}
+
+/* CPUs of the partition's smallest node; 0: it has none. Counted once while the lock is held. */
+static uint32_t fewest_cpus(const part_record_t *partition)
+{
+	static const part_record_t *counted;
+	static uint64_t turn;
+	static uint32_t fewest;
+
+	if ((counted != partition) || (turn != dfrs_lock_turn())) {
+		fewest = count_fewest_cpus(partition);
+		counted = partition;
+		turn = dfrs_lock_turn();
 	}
 	return fewest;
 }

@@ -1,28 +1,189 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * locks.c - slurmctld's locks, in the two sets that the shim uses.
+ * locks.c - slurmctld's locks, in the two sets that the shim uses: for how long they are held and
+ * waited for, and long work in slices, between which everybody else gets in.
  */
 #include "internal.h"
+
+#include <stdatomic.h>
+
+/* A slice is over after this; what looks at the clock now and then overshoots it a little. */
+#define SLICE_NANOSECONDS (4 * 1000000LL)
+/* At least so long between two slices: a thread that waits for the lock is woken and takes it. Slurm's
+ * locks are not fair to whoever waits when they are given back and taken again at once. */
+#define LEAST_PAUSE_NANOSECONDS (500 * 1000LL)
+/* One look at the clock for so many pieces of work. */
+#define PIECES_A_LOOK 8
 
 static const slurmctld_lock_t read_locks = DFRS_READ_LOCKS;
 static const slurmctld_lock_t write_locks = DFRS_WRITE_LOCKS;
 
+/* As dfrs_lock_counts_t. */
+typedef struct {
+	_Atomic uint64_t count, held, waited, longest, longest_lately, longest_wait;
+	_Atomic uint64_t holds[DFRS_LOCK_BUCKETS], waits[DFRS_LOCK_BUCKETS];
+} counts_t;
+
+static counts_t reads, writes;
+static _Atomic uint64_t turns;
+/* A thread holds one of the sets at a time. */
+static __thread int64_t taken;
+static __thread uint32_t pieces;
+
+static int64_t monotonic(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* --- statistics ------------------------------------------------------------------------------------ */
+
+static uint32_t bucket(uint64_t microseconds)
+{
+	uint32_t bits = microseconds ? 64 - __builtin_clzll(microseconds) : 0;
+
+	return MIN(bits, DFRS_LOCK_BUCKETS - 1);
+}
+
+static void raise_to(_Atomic uint64_t *most, uint64_t value)
+{
+	uint64_t seen = atomic_load_explicit(most, memory_order_relaxed);
+
+	while ((seen < value) &&
+	       !atomic_compare_exchange_weak_explicit(most, &seen, value, memory_order_relaxed,
+						      memory_order_relaxed))
+		;
+}
+
+static void add(_Atomic uint64_t *sum, uint64_t value)
+{
+	atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
+}
+
+static uint64_t microseconds_between(int64_t from, int64_t to)
+{
+	return (to > from) ? (uint64_t) (to - from) / 1000 : 0;
+}
+
+static void take(const slurmctld_lock_t *levels, counts_t *counts)
+{
+	int64_t asked = monotonic();
+	uint64_t wait;
+
+	lock_slurmctld(*levels);
+	taken = monotonic();
+	pieces = 0;
+	wait = microseconds_between(asked, taken);
+	add(&turns, 1);
+	add(&counts->count, 1);
+	add(&counts->waited, wait);
+	add(&counts->waits[bucket(wait)], 1);
+	raise_to(&counts->longest_wait, wait);
+}
+
+static void give_back(const slurmctld_lock_t *levels, counts_t *counts)
+{
+	uint64_t hold;
+
+	unlock_slurmctld(*levels);
+	hold = microseconds_between(taken, monotonic());
+	add(&counts->held, hold);
+	add(&counts->holds[bucket(hold)], 1);
+	raise_to(&counts->longest, hold);
+	raise_to(&counts->longest_lately, hold);
+}
+
+static dfrs_lock_counts_t copy_counts(counts_t *counts)
+{
+	dfrs_lock_counts_t copy = {
+		.count = counts->count,
+		.held = counts->held,
+		.waited = counts->waited,
+		.longest = counts->longest,
+		.longest_lately = atomic_exchange(&counts->longest_lately, 0),
+		.longest_wait = counts->longest_wait,
+	};
+
+	for (int i = 0; i < DFRS_LOCK_BUCKETS; i++) {
+		copy.holds[i] = counts->holds[i];
+		copy.waits[i] = counts->waits[i];
+	}
+	return copy;
+}
+
+void dfrs_lock_statistics(dfrs_lock_statistics_t *out)
+{
+	if (!out)
+		return;
+	out->reads = copy_counts(&reads);
+	out->writes = copy_counts(&writes);
+}
+
+/* --- the two sets ------------------------------------------------------------------------------------ */
+
 void dfrs_lock_read(void)
 {
-	lock_slurmctld(read_locks);
+	take(&read_locks, &reads);
 }
 
 void dfrs_unlock_read(void)
 {
-	unlock_slurmctld(read_locks);
+	give_back(&read_locks, &reads);
 }
 
 void dfrs_lock_write(void)
 {
-	lock_slurmctld(write_locks);
+	take(&write_locks, &writes);
 }
 
 void dfrs_unlock_write(void)
 {
-	unlock_slurmctld(write_locks);
+	give_back(&write_locks, &writes);
+}
+
+uint64_t dfrs_lock_turn(void)
+{
+	return atomic_load_explicit(&turns, memory_order_relaxed);
+}
+
+/* --- slices -------------------------------------------------------------------------------------------- */
+
+static bool slice_over(void)
+{
+	return !(++pieces % PIECES_A_LOOK) && (monotonic() - taken >= SLICE_NANOSECONDS);
+}
+
+/* As long as the lock was held: whoever else wants it has it for half of the time at least. */
+static void pause_for(int64_t nanoseconds)
+{
+	int64_t length = MAX(nanoseconds, LEAST_PAUSE_NANOSECONDS);
+	struct timespec time = { .tv_sec = length / 1000000000, .tv_nsec = length % 1000000000 };
+
+	(void) nanosleep(&time, NULL);
+}
+
+void dfrs_next_piece_write(void)
+{
+	int64_t held;
+
+	if (!slice_over())
+		return;
+	held = monotonic() - taken;
+	dfrs_unlock_write();
+	pause_for(MIN(held, 4 * SLICE_NANOSECONDS));
+	dfrs_lock_write();
+}
+
+void dfrs_next_piece_read(void)
+{
+	int64_t held;
+
+	if (!slice_over())
+		return;
+	held = monotonic() - taken;
+	dfrs_unlock_read();
+	pause_for(MIN(held, 4 * SLICE_NANOSECONDS));
+	dfrs_lock_read();
 }

@@ -44,138 +44,55 @@ static int is_grouped(void *record, void *argument)
 	return dfrs_feature_grouped(record);
 }
 
-static bool plain_features(const dfrs_details_t *details)
+bool dfrs_plain_features(const dfrs_details_t *details)
 {
 	return !details->feature_list ||
 	       !list_find_first_ro(details->feature_list, is_grouped, NULL);
 }
 
-bool dfrs_special(const job_record_t *job)
+/* What the options of the job, not those of its nodes, ask for. */
+static uint32_t special_of_job(const job_record_t *job)
 {
-	const dfrs_details_t *details = job->details;
-
 	if (job->gres_list_req && list_count(job->gres_list_req))
-		return true;
-	if (job->het_job_id || job->fed_details || job->burst_buffer || job->reboot ||
-	    job->resv_list || job->req_switch)
-		return true;
-	if (details->contiguous || details->expanding_jobid ||
-	    (details->core_spec && (details->core_spec != NO_VAL16)))
-		return true;
+		return DFRS_SPECIAL_GRES;
+	if (job->het_job_id)
+		return DFRS_SPECIAL_HETEROGENEOUS;
+	if (job->fed_details)
+		return DFRS_SPECIAL_FEDERATION;
+	if (job->burst_buffer)
+		return DFRS_SPECIAL_BURST_BUFFER;
+	if (job->reboot)
+		return DFRS_SPECIAL_REBOOT;
+	if (job->resv_list)
+		return DFRS_SPECIAL_RESERVATIONS;
+	if (job->req_switch)
+		return DFRS_SPECIAL_SWITCHES;
+	return DFRS_SPECIAL_NONE;
+}
+
+static uint32_t special_of_request(const dfrs_details_t *details)
+{
+	if (details->contiguous)
+		return DFRS_SPECIAL_CONTIGUOUS;
+	if (details->expanding_jobid)
+		return DFRS_SPECIAL_EXPAND;
+	if (details->core_spec && (details->core_spec != NO_VAL16))
+		return DFRS_SPECIAL_CORE_SPEC;
 	if ((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
-		return true;
+		return DFRS_SPECIAL_ARBITRARY;
 	if (details->req_node_bitmap &&
 	    ((uint32_t) bit_set_count(details->req_node_bitmap) < details->min_nodes))
-		return true; /* "these and some others" */
-	return !plain_features(details);
+		return DFRS_SPECIAL_NODE_LIST; /* "these and some others" */
+	return dfrs_plain_features(details) ? DFRS_SPECIAL_NONE : DFRS_SPECIAL_FEATURES;
 }
 
-typedef struct {
-	const char *name;
-	bitstr_t *nodes;
-} feature_search_t;
-
-static int is_named(void *record, void *argument)
+uint32_t dfrs_special(const job_record_t *job)
 {
-	node_feature_t *feature = record;
-	feature_search_t *search = argument;
+	uint32_t special = special_of_job(job);
 
-	if (!feature->name || strcmp(feature->name, search->name))
-		return 0;
-	search->nodes = feature->node_bitmap;
-	return -1;
-}
-
-typedef struct {
-	bitstr_t *nodes;
-	int operation; /* between the features so far and the next one */
-} constraint_t;
-
-static int apply_feature(void *record, void *argument)
-{
-	job_feature_t *feature = record;
-	constraint_t *constraint = argument;
-	feature_search_t search = { .name = feature->name };
-
-	if (active_feature_list && feature->name)
-		(void) list_for_each_ro(active_feature_list, is_named, &search);
-	if (constraint->operation == FEATURE_OP_OR) {
-		if (search.nodes)
-			bit_or(constraint->nodes, search.nodes);
-	} else if (search.nodes) {
-		bit_and(constraint->nodes, search.nodes);
-	} else {
-		bit_clear_all(constraint->nodes);
-	}
-	constraint->operation = feature->op_code;
-	return 0;
-}
-
-typedef struct {
-	const job_record_t *job;
-	bitstr_t *nodes;
-	time_t from, until;
-} reservations_t;
-
-/* Takes the nodes of others' reservations away that begin before the job would end. */
-static int avoid_reservation(void *record, void *argument)
-{
-	slurmctld_resv_t *reservation = record;
-	reservations_t *avoid = argument;
-
-	if ((reservation == avoid->job->resv_ptr) || !reservation->node_bitmap ||
-	    (reservation->flags & RESERVE_FLAG_TIME_FLOAT) ||
-	    (reservation->end_time <= avoid->from) || (reservation->start_time >= avoid->until))
-		return 0;
-	bit_and_not(avoid->nodes, reservation->node_bitmap);
-	return 0;
-}
-
-static time_t latest_end(const job_record_t *job, const part_record_t *partition, time_t now)
-{
-	uint32_t minutes = job->time_limit;
-
-	if (minutes == NO_VAL)
-		minutes = (partition->default_time != NO_VAL) ? partition->default_time :
-								partition->max_time;
-	if ((minutes == INFINITE) || (minutes == NO_VAL))
-		minutes = 365 * 24 * 60;
-	return now + (time_t) minutes * 60;
-}
-
-bitstr_t *dfrs_eligible_nodes(const job_record_t *job, part_record_t *partition, time_t now)
-{
-	const dfrs_details_t *details = job->details;
-	bool reserved = resv_list && list_count(resv_list);
-	bitstr_t *nodes;
-
-	if (!partition->node_bitmap ||
-	    (!details->exc_node_bitmap && !details->req_node_bitmap && !details->feature_list &&
-	     !reserved))
-		return NULL;
-	nodes = bit_copy(partition->node_bitmap);
-	if (details->exc_node_bitmap)
-		bit_and_not(nodes, details->exc_node_bitmap);
-	if (details->req_node_bitmap)
-		bit_and(nodes, details->req_node_bitmap);
-	if (details->feature_list && plain_features(details)) {
-		/* Evaluated from left to right, as Slurm does: a|b&c is (a|b)&c. */
-		constraint_t constraint = { .nodes = bit_copy(nodes), .operation = FEATURE_OP_AND };
-
-		(void) list_for_each_ro(details->feature_list, apply_feature, &constraint);
-		bit_and(nodes, constraint.nodes);
-		FREE_NULL_BITMAP(constraint.nodes);
-	}
-	if (reserved) {
-		reservations_t avoid = { .job = job, .nodes = nodes, .from = now,
-					 .until = latest_end(job, partition, now) };
-
-		(void) list_for_each_ro(resv_list, avoid_reservation, &avoid);
-		if (job->resv_ptr && job->resv_ptr->node_bitmap &&
-		    !(job->resv_ptr->flags & RESERVE_FLAG_FLEX))
-			bit_and(nodes, job->resv_ptr->node_bitmap);
-	}
-	return nodes;
+	if (special)
+		return special;
+	return job->details ? special_of_request(job->details) : DFRS_SPECIAL_BROKEN;
 }
 
 uint64_t dfrs_node_memory(const node_record_t *node)

@@ -12,6 +12,8 @@
  */
 #include "internal.h"
 
+#include "bits.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -165,114 +167,12 @@ bool dfrs_select_visible(part_record_t *partition, uint32_t jobs)
 		in_rows += part->row[row].num_jobs;
 		if (!part->row[row].row_bitmap || !partition->node_bitmap)
 			continue;
-		for (int i = 0; next_node(&i); i++) {
-			bitstr_t *cores = part->row[row].row_bitmap[i];
+		DFRS_FOR_EACH_BIT(node, partition->node_bitmap) {
+			bitstr_t *cores = part->row[row].row_bitmap[node];
 
-			if (cores && bit_test(partition->node_bitmap, i) && (bit_ffs(cores) != -1))
+			if (cores && (dfrs_next_bit(cores, 0) >= 0))
 				return true;
 		}
 	}
 	return in_rows < jobs;
-}
-
-/* --- hiding all -------------------------------------------------------------------------------- */
-
-/* About 20 microseconds each: a slice holds the lock for a few milliseconds. */
-#define HIDE_SLICE 200
-
-typedef struct {
-	const char *partitions;
-	uint32_t *job_ids;
-	uint32_t count, room;
-	bool no_memory;
-} hide_t;
-
-/* Jobs that an operator has suspended (priority 0) are not in the rows, those of DFRS are. */
-static bool holds_cores(const job_record_t *job, const char *partitions)
-{
-	return (IS_JOB_RUNNING(job) || (IS_JOB_SUSPENDED(job) && job->priority)) &&
-	       !IS_JOB_COMPLETING(job) && job->job_resrcs &&
-	       job->job_resrcs->core_bitmap && job->part_ptr &&
-	       dfrs_listed(partitions, job->part_ptr->name);
-}
-
-static int collect_job(void *record, void *argument)
-{
-	job_record_t *job = record;
-	hide_t *hide = argument;
-
-	if (!dfrs_is_job(job) || !holds_cores(job, hide->partitions))
-		return 0;
-	if (hide->count == hide->room) {
-		uint32_t room = hide->room ? 2 * hide->room : 256;
-		uint32_t *larger = realloc(hide->job_ids, room * sizeof(*larger));
-
-		if (!larger) {
-			hide->no_memory = true;
-			return -1;
-		}
-		hide->job_ids = larger;
-		hide->room = room;
-	}
-	hide->job_ids[hide->count++] = job->job_id;
-	return 0;
-}
-
-static uint32_t jobs_in(const hide_t *hide, const part_record_t *partition)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < hide->count; i++) {
-		job_record_t *job = dfrs_find_job(hide->job_ids[i]);
-
-		count += (job && (job->part_ptr == partition));
-	}
-	return count;
-}
-
-typedef struct {
-	hide_t *hide;
-	bool visible;
-} visible_t;
-
-static int look_at_partition(void *record, void *argument)
-{
-	part_record_t *partition = record;
-	visible_t *look = argument;
-
-	if (dfrs_listed(look->hide->partitions, partition->name) &&
-	    dfrs_select_visible(partition, jobs_in(look->hide, partition)))
-		look->visible = true;
-	return look->visible ? -1 : 0;
-}
-
-int dfrs_hide_cores(const char *partitions)
-{
-	hide_t hide = { .partitions = partitions };
-	visible_t look = { .hide = &hide };
-	int hidden = 0;
-
-	dfrs_lock_read();
-	if (dfrs_select_ready() && job_list && part_list) {
-		(void) list_for_each_ro(job_list, collect_job, &hide);
-		(void) list_for_each_ro(part_list, look_at_partition, &look);
-	}
-	dfrs_unlock_read();
-
-	for (uint32_t next = 0; look.visible && (next < hide.count);) {
-		uint32_t end = MIN(hide.count, next + HIDE_SLICE);
-
-		dfrs_lock_write();
-		for (; next < end; next++) {
-			job_record_t *job = dfrs_find_job(hide.job_ids[next]);
-
-			if (job && dfrs_select_ready() && holds_cores(job, partitions)) {
-				dfrs_select_hide(job);
-				hidden++;
-			}
-		}
-		dfrs_unlock_write();
-	}
-	free(hide.job_ids);
-	return hidden;
 }

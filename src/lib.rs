@@ -20,7 +20,8 @@ pub mod log;
 pub mod node_link;
 pub mod recorder;
 pub mod runtime;
-#[cfg(not(no_slurm))]
+#[cfg(any(test, not(no_slurm)))]
+#[cfg_attr(no_slurm, allow(dead_code))]
 mod shim;
 pub mod state_file;
 pub mod watched;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dfrs_agent::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
+use dfrs_agent::observation::{Observation, Place, Seen};
 use dfrs_agent::slurm::{Level, Slurm, SlurmError};
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
@@ -12,7 +12,7 @@ use dfrs_proto::journal::Outcome;
 use crate::log::Log;
 use crate::node_link::NodeLink;
 use crate::runtime::Surroundings;
-use crate::shim;
+use crate::shim::{self, View};
 
 /// SIGUSR1: what a job's script gets if it asked for no signal of its own.
 const FALLBACK_SIGNAL: u32 = 10;
@@ -51,7 +51,7 @@ impl Surroundings for Slurmctld {
 
     fn slurm(&self, config: &Config) -> Calls {
         Calls {
-            partitions: config.partition_names(),
+            view: View::new(&config.partition_names()),
         }
     }
 
@@ -75,7 +75,20 @@ impl NodeLink for Fanout {
 
 /// Calls into slurmctld about these partitions.
 pub struct Calls {
-    partitions: Vec<String>,
+    view: View,
+}
+
+impl Drop for Calls {
+    /// Says for how long slurmctld's locks were held.
+    fn drop(&mut self) {
+        let statistics = shim::lock_statistics();
+        for (what, counts) in [
+            ("reading", &statistics.reads),
+            ("writing", &statistics.writes),
+        ] {
+            shim::log(Level::Verbose, &format!("locks for {what}: {counts}"));
+        }
+    }
 }
 
 impl Slurm for Calls {
@@ -92,10 +105,7 @@ impl Slurm for Calls {
     }
 
     fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
-        let snapshot = shim::snapshot(&self.partitions)?;
-        let jobs = snapshot.jobs.into_iter().map(observed_job);
-        let nodes = snapshot.nodes.into_iter().map(observed_node);
-        Ok(seen.become_all(jobs, nodes.collect()))
+        self.view.look(seen)
     }
 
     fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome {
@@ -108,18 +118,15 @@ impl Slurm for Calls {
     }
 
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
-        jobs.iter().map(|job| shim::job_gate(*job)).collect()
+        shim::jobs_gate(jobs)
     }
 
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
-        shim::array_split(job, most.min(shim::SPLIT_LIMIT))
+        shim::array_split(job, most)
     }
 
     fn set_reasons(&mut self, reasons: &[(u32, String)]) {
-        for (job, text) in reasons {
-            // A job that is gone needs no reason.
-            let _ = shim::job_set_reason(*job, Some(text));
-        }
+        shim::jobs_set_reason(reasons);
     }
 
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
@@ -163,7 +170,7 @@ impl Slurm for Calls {
     }
 
     fn hide_cores(&mut self) {
-        shim::hide_cores(&self.partitions);
+        self.view.hide_cores();
     }
 
     fn extend_time(&mut self, job: u32, seconds: u32) -> Result<(), SlurmError> {
@@ -180,66 +187,5 @@ impl Slurm for Calls {
 
     fn log(&self, level: Level, message: &str) {
         shim::log(level, message);
-    }
-}
-
-fn observed_job(job: shim::Job) -> ObservedJob {
-    let place = |place: &shim::Place| Place {
-        node: place.node,
-        tasks: place.tasks,
-        memory: place.memory,
-    };
-    ObservedJob {
-        id: job.job_id,
-        submit_time: job.submit_time,
-        partition: job.partition,
-        comment: job.comment,
-        state: match job.state {
-            shim::State::Pending => ObservedState::Pending,
-            shim::State::Running => ObservedState::Running,
-            shim::State::Suspended => ObservedState::Suspended,
-            shim::State::Ended => ObservedState::Ended,
-        },
-        completing: job.completing,
-        configuring: job.configuring,
-        steps_alive: job.steps_alive,
-        batch: job.batch,
-        requeue: job.requeue,
-        priority: job.priority,
-        held: job.held,
-        array: job.array_job_id.unwrap_or(0),
-        array_master: job.array_master,
-        special: job.special,
-        restarts: job.restarts,
-        tasks: job.tasks,
-        cpus_per_task: job.cpus_per_task,
-        tasks_per_node: job.tasks_per_node,
-        min_nodes: job.min_nodes,
-        max_nodes: job.max_nodes,
-        memory: job.memory,
-        memory_per_cpu: job.memory_per_cpu,
-        exclusive: job.exclusive,
-        last_launch: job.last_launch,
-        end_time: if job.time_limit.is_some() {
-            job.end_time
-        } else {
-            0
-        },
-        warn_seconds: job.warn_seconds,
-        places: job.places.iter().map(place).collect(),
-        eligible: job.eligible,
-        all_eligible: job.all_eligible,
-    }
-}
-
-fn observed_node(node: shim::Node) -> ObservedNode {
-    ObservedNode {
-        index: node.index,
-        name: node.name,
-        up: node.state == shim::NodeState::Up,
-        down: node.state == shim::NodeState::Down,
-        cpus: node.cpus,
-        memory: node.memory,
-        allocated_memory: node.allocated_memory,
     }
 }

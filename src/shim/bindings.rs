@@ -1,7 +1,7 @@
 // Generated from c_shim/dfrs_shim.h by `cargo xtask bindings`; do not edit.
 
 pub const DFRS_NO_VALUE: u32 = 4294967294;
-pub const DFRS_SPLIT_LIMIT: u32 = 100;
+pub const DFRS_LOCK_BUCKETS: u32 = 24;
 pub const DFRS_JOB_PENDING: _bindgen_ty_1 = 0;
 pub const DFRS_JOB_RUNNING: _bindgen_ty_1 = 1;
 pub const DFRS_JOB_SUSPENDED: _bindgen_ty_1 = 2;
@@ -13,24 +13,36 @@ pub const DFRS_JOB_BATCH: _bindgen_ty_2 = 4;
 pub const DFRS_JOB_REQUEUE: _bindgen_ty_2 = 8;
 pub const DFRS_JOB_EXCLUSIVE: _bindgen_ty_2 = 16;
 pub const DFRS_JOB_HELD: _bindgen_ty_2 = 32;
-pub const DFRS_JOB_ARRAY_MASTER: _bindgen_ty_2 = 64;
-pub const DFRS_JOB_GRES: _bindgen_ty_2 = 128;
-pub const DFRS_JOB_WARNED: _bindgen_ty_2 = 256;
-pub const DFRS_JOB_NO_NODE_LIMIT: _bindgen_ty_2 = 512;
-pub const DFRS_JOB_STEPS_ALIVE: _bindgen_ty_2 = 1024;
-pub const DFRS_JOB_SPECIAL: _bindgen_ty_2 = 2048;
-pub const DFRS_JOB_ALL_ELIGIBLE: _bindgen_ty_2 = 4096;
-pub const DFRS_JOB_NOWHERE: _bindgen_ty_2 = 8192;
+pub const DFRS_JOB_STEPS_ALIVE: _bindgen_ty_2 = 64;
+pub const DFRS_JOB_ALL_ELIGIBLE: _bindgen_ty_2 = 128;
+pub const DFRS_JOB_MEMORY_PER_CPU: _bindgen_ty_2 = 256;
+pub const DFRS_JOB_ARRAY_MASTER: _bindgen_ty_2 = 512;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
-pub const DFRS_NODE_UP: _bindgen_ty_3 = 0;
-pub const DFRS_NODE_DRAINING: _bindgen_ty_3 = 1;
-pub const DFRS_NODE_DOWN: _bindgen_ty_3 = 2;
+pub const DFRS_SPECIAL_NONE: _bindgen_ty_3 = 0;
+pub const DFRS_SPECIAL_GRES: _bindgen_ty_3 = 1;
+pub const DFRS_SPECIAL_HETEROGENEOUS: _bindgen_ty_3 = 2;
+pub const DFRS_SPECIAL_FEDERATION: _bindgen_ty_3 = 3;
+pub const DFRS_SPECIAL_BURST_BUFFER: _bindgen_ty_3 = 4;
+pub const DFRS_SPECIAL_REBOOT: _bindgen_ty_3 = 5;
+pub const DFRS_SPECIAL_RESERVATIONS: _bindgen_ty_3 = 6;
+pub const DFRS_SPECIAL_SWITCHES: _bindgen_ty_3 = 7;
+pub const DFRS_SPECIAL_CONTIGUOUS: _bindgen_ty_3 = 8;
+pub const DFRS_SPECIAL_EXPAND: _bindgen_ty_3 = 9;
+pub const DFRS_SPECIAL_CORE_SPEC: _bindgen_ty_3 = 10;
+pub const DFRS_SPECIAL_ARBITRARY: _bindgen_ty_3 = 11;
+pub const DFRS_SPECIAL_NODE_LIST: _bindgen_ty_3 = 12;
+pub const DFRS_SPECIAL_FEATURES: _bindgen_ty_3 = 13;
+pub const DFRS_SPECIAL_BROKEN: _bindgen_ty_3 = 14;
 pub type _bindgen_ty_3 = ::std::os::raw::c_uint;
-pub const DFRS_LOG_ERROR: _bindgen_ty_4 = 0;
-pub const DFRS_LOG_INFO: _bindgen_ty_4 = 1;
-pub const DFRS_LOG_VERBOSE: _bindgen_ty_4 = 2;
-pub const DFRS_LOG_DEBUG: _bindgen_ty_4 = 3;
+pub const DFRS_NODE_UP: _bindgen_ty_4 = 0;
+pub const DFRS_NODE_DRAINING: _bindgen_ty_4 = 1;
+pub const DFRS_NODE_DOWN: _bindgen_ty_4 = 2;
 pub type _bindgen_ty_4 = ::std::os::raw::c_uint;
+pub const DFRS_LOG_ERROR: _bindgen_ty_5 = 0;
+pub const DFRS_LOG_INFO: _bindgen_ty_5 = 1;
+pub const DFRS_LOG_VERBOSE: _bindgen_ty_5 = 2;
+pub const DFRS_LOG_DEBUG: _bindgen_ty_5 = 3;
+pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct dfrs_place_t {
@@ -53,101 +65,69 @@ const _: () = {
 #[derive(Debug, Default, Copy, Clone)]
 pub struct dfrs_job_t {
     pub job_id: u32,
-    pub array_job_id: u32,
-    pub array_task_id: u32,
-    pub user_id: u32,
     pub priority: u32,
     pub state: u32,
     pub flags: u32,
-    pub reason: u32,
+    pub special: u32,
     pub restarts: u32,
+    pub array_job_id: u32,
     pub tasks: u32,
     pub cpus_per_task: u32,
     pub tasks_per_node: u32,
     pub min_nodes: u32,
     pub max_nodes: u32,
-    pub memory: u64,
-    pub memory_per_cpu: bool,
-    pub warn_signal: u32,
     pub warn_seconds: u32,
-    pub time_limit: u32,
-    pub submit_time: i64,
-    pub begin_time: i64,
-    pub start_time: i64,
-    pub end_time: i64,
-    pub suspend_time: i64,
-    pub last_launch: i64,
     pub place_offset: u32,
     pub place_count: u32,
-    pub eligible_offset: u32,
-    pub eligible_count: u32,
+    pub eligible: u32,
     pub partition: u32,
     pub comment: u32,
-    pub name: u32,
-    pub node_list: u32,
+    pub memory: u64,
+    pub submit_time: i64,
+    pub end_time: i64,
+    pub last_launch: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 160usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 104usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
-    ["Offset of field: dfrs_job_t::array_job_id"]
-        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 4usize];
-    ["Offset of field: dfrs_job_t::array_task_id"]
-        [::std::mem::offset_of!(dfrs_job_t, array_task_id) - 8usize];
-    ["Offset of field: dfrs_job_t::user_id"][::std::mem::offset_of!(dfrs_job_t, user_id) - 12usize];
     ["Offset of field: dfrs_job_t::priority"]
-        [::std::mem::offset_of!(dfrs_job_t, priority) - 16usize];
-    ["Offset of field: dfrs_job_t::state"][::std::mem::offset_of!(dfrs_job_t, state) - 20usize];
-    ["Offset of field: dfrs_job_t::flags"][::std::mem::offset_of!(dfrs_job_t, flags) - 24usize];
-    ["Offset of field: dfrs_job_t::reason"][::std::mem::offset_of!(dfrs_job_t, reason) - 28usize];
+        [::std::mem::offset_of!(dfrs_job_t, priority) - 4usize];
+    ["Offset of field: dfrs_job_t::state"][::std::mem::offset_of!(dfrs_job_t, state) - 8usize];
+    ["Offset of field: dfrs_job_t::flags"][::std::mem::offset_of!(dfrs_job_t, flags) - 12usize];
+    ["Offset of field: dfrs_job_t::special"][::std::mem::offset_of!(dfrs_job_t, special) - 16usize];
     ["Offset of field: dfrs_job_t::restarts"]
-        [::std::mem::offset_of!(dfrs_job_t, restarts) - 32usize];
-    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 36usize];
+        [::std::mem::offset_of!(dfrs_job_t, restarts) - 20usize];
+    ["Offset of field: dfrs_job_t::array_job_id"]
+        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 24usize];
+    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 28usize];
     ["Offset of field: dfrs_job_t::cpus_per_task"]
-        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 40usize];
+        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 32usize];
     ["Offset of field: dfrs_job_t::tasks_per_node"]
-        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 44usize];
+        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 36usize];
     ["Offset of field: dfrs_job_t::min_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 48usize];
+        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 40usize];
     ["Offset of field: dfrs_job_t::max_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 52usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 56usize];
-    ["Offset of field: dfrs_job_t::memory_per_cpu"]
-        [::std::mem::offset_of!(dfrs_job_t, memory_per_cpu) - 64usize];
-    ["Offset of field: dfrs_job_t::warn_signal"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_signal) - 68usize];
+        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 44usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 72usize];
-    ["Offset of field: dfrs_job_t::time_limit"]
-        [::std::mem::offset_of!(dfrs_job_t, time_limit) - 76usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 48usize];
+    ["Offset of field: dfrs_job_t::place_offset"]
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 52usize];
+    ["Offset of field: dfrs_job_t::place_count"]
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 56usize];
+    ["Offset of field: dfrs_job_t::eligible"]
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 60usize];
+    ["Offset of field: dfrs_job_t::partition"]
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 64usize];
+    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 68usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 72usize];
     ["Offset of field: dfrs_job_t::submit_time"]
         [::std::mem::offset_of!(dfrs_job_t, submit_time) - 80usize];
-    ["Offset of field: dfrs_job_t::begin_time"]
-        [::std::mem::offset_of!(dfrs_job_t, begin_time) - 88usize];
-    ["Offset of field: dfrs_job_t::start_time"]
-        [::std::mem::offset_of!(dfrs_job_t, start_time) - 96usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 104usize];
-    ["Offset of field: dfrs_job_t::suspend_time"]
-        [::std::mem::offset_of!(dfrs_job_t, suspend_time) - 112usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 88usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 120usize];
-    ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 128usize];
-    ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 132usize];
-    ["Offset of field: dfrs_job_t::eligible_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible_offset) - 136usize];
-    ["Offset of field: dfrs_job_t::eligible_count"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible_count) - 140usize];
-    ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 144usize];
-    ["Offset of field: dfrs_job_t::comment"]
-        [::std::mem::offset_of!(dfrs_job_t, comment) - 148usize];
-    ["Offset of field: dfrs_job_t::name"][::std::mem::offset_of!(dfrs_job_t, name) - 152usize];
-    ["Offset of field: dfrs_job_t::node_list"]
-        [::std::mem::offset_of!(dfrs_job_t, node_list) - 156usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 96usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -155,66 +135,105 @@ pub struct dfrs_node_t {
     pub index: u32,
     pub state: u32,
     pub cpus: u32,
+    pub name: u32,
     pub memory: u64,
     pub allocated_memory: u64,
-    pub name: u32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 40usize];
+    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 32usize];
     ["Alignment of dfrs_node_t"][::std::mem::align_of::<dfrs_node_t>() - 8usize];
     ["Offset of field: dfrs_node_t::index"][::std::mem::offset_of!(dfrs_node_t, index) - 0usize];
     ["Offset of field: dfrs_node_t::state"][::std::mem::offset_of!(dfrs_node_t, state) - 4usize];
     ["Offset of field: dfrs_node_t::cpus"][::std::mem::offset_of!(dfrs_node_t, cpus) - 8usize];
+    ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 12usize];
     ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 16usize];
     ["Offset of field: dfrs_node_t::allocated_memory"]
         [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 24usize];
-    ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 32usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct dfrs_node_set_t {
+    pub digest: u64,
+    pub offset: u32,
+    pub count: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_node_set_t"][::std::mem::size_of::<dfrs_node_set_t>() - 16usize];
+    ["Alignment of dfrs_node_set_t"][::std::mem::align_of::<dfrs_node_set_t>() - 8usize];
+    ["Offset of field: dfrs_node_set_t::digest"]
+        [::std::mem::offset_of!(dfrs_node_set_t, digest) - 0usize];
+    ["Offset of field: dfrs_node_set_t::offset"]
+        [::std::mem::offset_of!(dfrs_node_set_t, offset) - 8usize];
+    ["Offset of field: dfrs_node_set_t::count"]
+        [::std::mem::offset_of!(dfrs_node_set_t, count) - 12usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dfrs_snapshot_t {
-    pub slurm_version: u32,
     pub now: i64,
+    pub complete: bool,
+    pub all_nodes: bool,
+    pub cores_visible: bool,
     pub job_count: u32,
+    pub gone_count: u32,
     pub node_count: u32,
     pub place_count: u32,
-    pub eligible_count: u32,
+    pub set_count: u32,
+    pub index_count: u32,
     pub string_bytes: u32,
+    pub jobs_seen: u32,
     pub jobs: *mut dfrs_job_t,
+    pub gone: *mut u32,
     pub nodes: *mut dfrs_node_t,
     pub places: *mut dfrs_place_t,
-    pub eligible: *mut u32,
+    pub sets: *mut dfrs_node_set_t,
+    pub indexes: *mut u32,
     pub strings: *mut ::std::os::raw::c_char,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_snapshot_t"][::std::mem::size_of::<dfrs_snapshot_t>() - 80usize];
+    ["Size of dfrs_snapshot_t"][::std::mem::size_of::<dfrs_snapshot_t>() - 104usize];
     ["Alignment of dfrs_snapshot_t"][::std::mem::align_of::<dfrs_snapshot_t>() - 8usize];
-    ["Offset of field: dfrs_snapshot_t::slurm_version"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, slurm_version) - 0usize];
     ["Offset of field: dfrs_snapshot_t::now"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, now) - 8usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, now) - 0usize];
+    ["Offset of field: dfrs_snapshot_t::complete"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, complete) - 8usize];
+    ["Offset of field: dfrs_snapshot_t::all_nodes"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, all_nodes) - 9usize];
+    ["Offset of field: dfrs_snapshot_t::cores_visible"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, cores_visible) - 10usize];
     ["Offset of field: dfrs_snapshot_t::job_count"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, job_count) - 16usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, job_count) - 12usize];
+    ["Offset of field: dfrs_snapshot_t::gone_count"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, gone_count) - 16usize];
     ["Offset of field: dfrs_snapshot_t::node_count"]
         [::std::mem::offset_of!(dfrs_snapshot_t, node_count) - 20usize];
     ["Offset of field: dfrs_snapshot_t::place_count"]
         [::std::mem::offset_of!(dfrs_snapshot_t, place_count) - 24usize];
-    ["Offset of field: dfrs_snapshot_t::eligible_count"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, eligible_count) - 28usize];
+    ["Offset of field: dfrs_snapshot_t::set_count"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, set_count) - 28usize];
+    ["Offset of field: dfrs_snapshot_t::index_count"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, index_count) - 32usize];
     ["Offset of field: dfrs_snapshot_t::string_bytes"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, string_bytes) - 32usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, string_bytes) - 36usize];
+    ["Offset of field: dfrs_snapshot_t::jobs_seen"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, jobs_seen) - 40usize];
     ["Offset of field: dfrs_snapshot_t::jobs"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, jobs) - 40usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, jobs) - 48usize];
+    ["Offset of field: dfrs_snapshot_t::gone"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, gone) - 56usize];
     ["Offset of field: dfrs_snapshot_t::nodes"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, nodes) - 48usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, nodes) - 64usize];
     ["Offset of field: dfrs_snapshot_t::places"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, places) - 56usize];
-    ["Offset of field: dfrs_snapshot_t::eligible"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, eligible) - 64usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, places) - 72usize];
+    ["Offset of field: dfrs_snapshot_t::sets"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, sets) - 80usize];
+    ["Offset of field: dfrs_snapshot_t::indexes"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, indexes) - 88usize];
     ["Offset of field: dfrs_snapshot_t::strings"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, strings) - 72usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, strings) - 96usize];
 };
 impl Default for dfrs_snapshot_t {
     fn default() -> Self {
@@ -224,9 +243,6 @@ impl Default for dfrs_snapshot_t {
             s.assume_init()
         }
     }
-}
-unsafe extern "C" {
-    pub static dfrs_slurm_version: u32;
 }
 unsafe extern "C" {
     pub fn dfrs_scheduling_enabled() -> bool;
@@ -245,9 +261,6 @@ unsafe extern "C" {
         out: *mut ::std::os::raw::c_char,
         size: usize,
     ) -> ::std::os::raw::c_int;
-}
-unsafe extern "C" {
-    pub fn dfrs_slurm_user_id() -> u32;
 }
 unsafe extern "C" {
     pub fn dfrs_conf_problem(
@@ -271,8 +284,24 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_log(level: ::std::os::raw::c_int, message: *const ::std::os::raw::c_char);
 }
+#[repr(C)]
+#[derive(Debug)]
+pub struct dfrs_view {
+    _unused: [u8; 0],
+}
+pub type dfrs_view_t = dfrs_view;
+unsafe extern "C" {
+    pub fn dfrs_view_create() -> *mut dfrs_view_t;
+}
+unsafe extern "C" {
+    pub fn dfrs_view_destroy(view: *mut dfrs_view_t);
+}
+unsafe extern "C" {
+    pub fn dfrs_view_forget(view: *mut dfrs_view_t);
+}
 unsafe extern "C" {
     pub fn dfrs_snapshot(
+        view: *mut dfrs_view_t,
         partitions: *const ::std::os::raw::c_char,
         out: *mut dfrs_snapshot_t,
     ) -> ::std::os::raw::c_int;
@@ -280,26 +309,27 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_snapshot_free(snapshot: *mut dfrs_snapshot_t);
 }
-pub const DFRS_OUTCOME_UNKNOWN: _bindgen_ty_5 = 0;
-pub const DFRS_OUTCOME_ALIVE: _bindgen_ty_5 = 1;
-pub const DFRS_OUTCOME_COMPLETED: _bindgen_ty_5 = 2;
-pub const DFRS_OUTCOME_CANCELLED: _bindgen_ty_5 = 3;
-pub const DFRS_OUTCOME_FAILED: _bindgen_ty_5 = 4;
-pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
+pub const DFRS_OUTCOME_UNKNOWN: _bindgen_ty_6 = 0;
+pub const DFRS_OUTCOME_ALIVE: _bindgen_ty_6 = 1;
+pub const DFRS_OUTCOME_COMPLETED: _bindgen_ty_6 = 2;
+pub const DFRS_OUTCOME_CANCELLED: _bindgen_ty_6 = 3;
+pub const DFRS_OUTCOME_FAILED: _bindgen_ty_6 = 4;
+pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
 unsafe extern "C" {
     pub fn dfrs_job_outcome(job_id: u32, submit_time: i64) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
-    pub fn dfrs_job_gate(job_id: u32) -> ::std::os::raw::c_int;
+    pub fn dfrs_jobs_gate(job_ids: *const u32, count: u32, results: *mut ::std::os::raw::c_int);
 }
 unsafe extern "C" {
     pub fn dfrs_array_split(job_id: u32, most: u32) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
-    pub fn dfrs_job_set_reason(
-        job_id: u32,
-        text: *const ::std::os::raw::c_char,
-    ) -> ::std::os::raw::c_int;
+    pub fn dfrs_jobs_set_reason(
+        job_ids: *const u32,
+        texts: *const *const ::std::os::raw::c_char,
+        count: u32,
+    );
 }
 unsafe extern "C" {
     pub fn dfrs_job_start(
@@ -358,6 +388,58 @@ unsafe extern "C" {
         failed: *mut ::std::os::raw::c_char,
         failed_size: usize,
     ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct dfrs_lock_counts_t {
+    pub count: u64,
+    pub held: u64,
+    pub waited: u64,
+    pub longest: u64,
+    pub longest_wait: u64,
+    pub longest_lately: u64,
+    pub holds: [u64; 24usize],
+    pub waits: [u64; 24usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_lock_counts_t"][::std::mem::size_of::<dfrs_lock_counts_t>() - 432usize];
+    ["Alignment of dfrs_lock_counts_t"][::std::mem::align_of::<dfrs_lock_counts_t>() - 8usize];
+    ["Offset of field: dfrs_lock_counts_t::count"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, count) - 0usize];
+    ["Offset of field: dfrs_lock_counts_t::held"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, held) - 8usize];
+    ["Offset of field: dfrs_lock_counts_t::waited"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, waited) - 16usize];
+    ["Offset of field: dfrs_lock_counts_t::longest"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, longest) - 24usize];
+    ["Offset of field: dfrs_lock_counts_t::longest_wait"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, longest_wait) - 32usize];
+    ["Offset of field: dfrs_lock_counts_t::longest_lately"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, longest_lately) - 40usize];
+    ["Offset of field: dfrs_lock_counts_t::holds"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, holds) - 48usize];
+    ["Offset of field: dfrs_lock_counts_t::waits"]
+        [::std::mem::offset_of!(dfrs_lock_counts_t, waits) - 240usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct dfrs_lock_statistics_t {
+    pub reads: dfrs_lock_counts_t,
+    pub writes: dfrs_lock_counts_t,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_lock_statistics_t"][::std::mem::size_of::<dfrs_lock_statistics_t>() - 864usize];
+    ["Alignment of dfrs_lock_statistics_t"]
+        [::std::mem::align_of::<dfrs_lock_statistics_t>() - 8usize];
+    ["Offset of field: dfrs_lock_statistics_t::reads"]
+        [::std::mem::offset_of!(dfrs_lock_statistics_t, reads) - 0usize];
+    ["Offset of field: dfrs_lock_statistics_t::writes"]
+        [::std::mem::offset_of!(dfrs_lock_statistics_t, writes) - 432usize];
+};
+unsafe extern "C" {
+    pub fn dfrs_lock_statistics(out: *mut dfrs_lock_statistics_t);
 }
 unsafe extern "C" {
     pub fn dfrs_count_cycle(microseconds: u32, queue_length: u32, depth: u32, started: u32);

@@ -1,12 +1,12 @@
-//! Compiles the fake slurmctld: `host.c`, some of Slurm's own files, and a stub for every other
-//! symbol that the plugin or these need.
+//! Compiles programs of the fake slurmctld: `slurmctld.c`, their own files, some of Slurm's, and a stub
+//! for every other symbol that the plugin or these need.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 /// Slurm's files that depend on little else.
 const SLURM_FILES: [&str; 4] = ["bitstring.c", "list.c", "xmalloc.c", "xstring.c"];
@@ -23,43 +23,88 @@ pub fn plugin() -> PathBuf {
     built
 }
 
-/// The program; compiled once for all tests.
-pub fn host() -> &'static Path {
-    static HOST: OnceLock<PathBuf> = OnceLock::new();
-    HOST.get_or_init(compile)
+/// A program of the fake slurmctld.
+pub struct Program {
+    name: &'static str,
+    /// Its own files, beside `slurmctld.c`.
+    files: &'static [&'static str],
+    /// Whether the shim is linked into it, but for [`NOT_LINKED`].
+    with_shim: bool,
 }
 
-fn compile() -> PathBuf {
+/// Loads the plugin.
+pub const HOST: Program = Program {
+    name: "host",
+    files: &["host.c"],
+    with_shim: false,
+};
+
+/// Calls the shim.
+pub const LOOKS: Program = Program {
+    name: "looks",
+    files: &["looks.c", "edits.c", "known.c"],
+    with_shim: true,
+};
+
+/// Files of the shim that need what only a real slurmctld has.
+const NOT_LINKED: [&str; 2] = ["backfill.c", "select.c"];
+
+impl Program {
+    /// The program; compiled once for all tests.
+    pub fn path(&self) -> PathBuf {
+        static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+        let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+        compiled
+            .entry(self.name)
+            .or_insert_with(|| compile(self))
+            .clone()
+    }
+
+    fn sources(&self, root: &Path) -> Vec<PathBuf> {
+        let own = root.join("tests/fake_slurmctld");
+        let mut sources = vec![own.join("slurmctld.c")];
+        sources.extend(self.files.iter().map(|file| own.join(file)));
+        if self.with_shim {
+            let shim = std::fs::read_dir(root.join("c_shim")).expect("the shim");
+            sources.extend(shim.flatten().map(|entry| entry.path()).filter(|path| {
+                let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+                name.ends_with(".c") && !NOT_LINKED.contains(&name)
+            }));
+        }
+        sources
+    }
+}
+
+fn compile(program: &Program) -> PathBuf {
     let tree = PathBuf::from(env!("DFRS_SLURM_SOURCE"));
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tree = root.join(tree);
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-host");
-    std::fs::create_dir_all(&out).expect("a directory for the host");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program.name);
+    std::fs::create_dir_all(&out).expect("a directory for the program");
 
-    let mut sources = vec![root.join("tests/fake_slurmctld/host.c")];
-    sources.extend(
-        SLURM_FILES
-            .iter()
-            .map(|file| tree.join("src/common").join(file)),
-    );
-    let objects: Vec<PathBuf> = sources
+    let common = SLURM_FILES
         .iter()
-        .map(|source| compile_one(source, &tree, root, &out))
+        .map(|file| tree.join("src/common").join(file));
+    let objects: Vec<PathBuf> = program
+        .sources(root)
+        .into_iter()
+        .chain(common)
+        .map(|source| compile_one(&source, &tree, root, &out))
         .collect();
     let stubs = out.join("stubs.c");
     std::fs::write(&stubs, stub_source(&objects)).expect("stubs.c");
     let stubs = compile_one(&stubs, &tree, root, &out);
 
-    let host = out.join("host");
+    let compiled = out.join("program");
     let mut link = Command::new("cc");
     link.arg("-rdynamic")
         .arg("-o")
-        .arg(&host)
+        .arg(&compiled)
         .args(&objects)
         .arg(stubs)
         .args(["-ldl", "-lpthread"]);
     succeed(link);
-    host
+    compiled
 }
 
 fn compile_one(source: &Path, tree: &Path, root: &Path, out: &Path) -> PathBuf {
@@ -93,7 +138,7 @@ fn compile_one(source: &Path, tree: &Path, root: &Path, out: &Path) -> PathBuf {
 }
 
 /// A function for each symbol that nobody defines: it counts its calls and returns 0. What the
-/// plugin knows as a variable has to be in `host.c`.
+/// plugin knows as a variable has to be in `slurmctld.c`.
 fn stub_source(objects: &[PathBuf]) -> String {
     let plugin = plugin();
     let mut needed = symbols(["--dynamic", "--undefined-only"], &plugin);

@@ -3,6 +3,7 @@
 #![cfg(not(no_slurm))]
 
 mod build;
+mod looks;
 
 use std::path::Path;
 use std::process::Command;
@@ -59,14 +60,13 @@ impl Run {
 
 /// Runs the host in a directory of its own.
 fn run(scenario: &str, configuration: Option<&str>) -> Run {
-    let host = build::host();
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{scenario}"));
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).expect("a directory for the scenario");
     if let Some(text) = configuration {
         std::fs::write(directory.join("dfrs.conf"), text).expect("dfrs.conf");
     }
-    let output = Command::new(host)
+    let output = Command::new(build::HOST.path())
         .args([
             build::plugin().as_os_str(),
             scenario.as_ref(),

@@ -302,7 +302,7 @@ mod tests {
             Some(4)
         );
         let listed = ObservedJob {
-            eligible: Some(vec![0, 1, 2]),
+            eligible: Some([0, 1, 2].into()),
             all_eligible: true,
             ..job(1, 3)
         };
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn where_a_job_is_it_may_stay() {
         let mut moved_on = ObservedJob {
-            eligible: Some(vec![0]),
+            eligible: Some([0].into()),
             ..job(1, 1)
         };
         moved_on.places.push(crate::observation::Place {

@@ -65,7 +65,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         memory: 100,
         memory_per_cpu: true,
         exclusive: false,
-        special: false,
+        special: None,
         last_launch: 0,
         end_time: 0,
         warn_seconds: 0,

@@ -1,6 +1,8 @@
 //! What slurmctld shows, as plain data. Filled by the shim, read by everything else.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
 
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,60 @@ pub enum ObservedState {
     Suspended,
     /// Over, in whatever way.
     Ended,
+}
+
+/// What a job asks for that exact placement does not cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// `--gres`, `--gpus` and their like.
+    GenericResources,
+    /// A job of several components.
+    Heterogeneous,
+    /// Runs on one of several clusters.
+    Federation,
+    /// `--bb`.
+    BurstBuffer,
+    /// `--reboot`.
+    Reboot,
+    /// `--reservation` with more than one name.
+    Reservations,
+    /// `--switches`.
+    Switches,
+    /// `--contiguous`.
+    Contiguous,
+    /// `--dependency=expand`.
+    Expansion,
+    /// `--core-spec` or `--thread-spec`.
+    SpecializedCores,
+    /// `--distribution=arbitrary`.
+    Arbitrary,
+    /// `--nodelist` with fewer nodes than the job asks for.
+    NodeList,
+    /// `--constraint` with counts, parentheses or brackets.
+    Features,
+    /// Slurm's record of it is incomplete.
+    Incomplete,
+}
+
+impl fmt::Display for Special {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::GenericResources => "generic resources (--gres, --gpus)",
+            Self::Heterogeneous => "several components (a heterogeneous job)",
+            Self::Federation => "one of several clusters (a federation)",
+            Self::BurstBuffer => "a burst buffer (--bb)",
+            Self::Reboot => "a reboot of its nodes (--reboot)",
+            Self::Reservations => "several reservations",
+            Self::Switches => "a number of switches (--switches)",
+            Self::Contiguous => "contiguous nodes (--contiguous)",
+            Self::Expansion => "to expand another job (--dependency=expand)",
+            Self::SpecializedCores => "specialized cores or threads (--core-spec, --thread-spec)",
+            Self::Arbitrary => "an arbitrary distribution (-m arbitrary)",
+            Self::NodeList => "some nodes by name and more of any (--nodelist)",
+            Self::Features => "counted or grouped features (--constraint)",
+            Self::Incomplete => "something that slurmctld has no details of",
+        })
+    }
 }
 
 /// One job of a DFRS partition.
@@ -75,8 +131,8 @@ pub struct ObservedJob {
     pub memory_per_cpu: bool,
     /// Asked for whole nodes.
     pub exclusive: bool,
-    /// Asks for what exact placement does not cover: DFRS cannot start it.
-    pub special: bool,
+    /// What it asks for that exact placement does not cover: DFRS cannot start it.
+    pub special: Option<Special>,
     /// UNIX seconds at which it last started or began a step: since when its processes may still be being
     /// launched. 0 unless it runs.
     pub last_launch: i64,
@@ -86,8 +142,9 @@ pub struct ObservedJob {
     pub warn_seconds: u32,
     /// Where it is, while it holds nodes (also while completing).
     pub places: Vec<Place>,
-    /// Nodes that it may be on, ascending; `None`: all of its partition.
-    pub eligible: Option<Vec<u32>>,
+    /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones share
+    /// them.
+    pub eligible: Option<Arc<[u32]>>,
     /// It must get all of its eligible nodes (`--nodelist`).
     pub all_eligible: bool,
 }
@@ -224,6 +281,12 @@ impl Observation {
         seen
     }
 
+    /// Whether there are neither jobs nor nodes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.nodes.is_empty()
+    }
+
     /// All jobs, ascending by id.
     pub fn jobs(&self) -> impl Iterator<Item = &ObservedJob> {
         self.jobs.values()
@@ -282,6 +345,22 @@ impl Observation {
         let placed: Vec<ObservedJob> = self.placed().cloned().collect();
         for job in placed {
             self.count(&job, u64::saturating_add);
+        }
+    }
+
+    /// Takes in what has changed of nodes that are there; others are passed over. O(log nodes) each, and
+    /// O(nodes) once if one has another size.
+    pub fn update_nodes(&mut self, nodes: impl IntoIterator<Item = ObservedNode>) {
+        let mut resized = false;
+        for node in nodes {
+            if let Some(position) = self.node_position(node.index) {
+                let known = &mut self.nodes[position];
+                resized |= (known.memory, known.cpus) != (node.memory, node.cpus);
+                *known = node;
+            }
+        }
+        if resized {
+            self.largest = Largest::of(&self.nodes);
         }
     }
 
@@ -402,6 +481,21 @@ mod tests {
         assert_eq!(observation.free_memory(0), 1000);
         assert_eq!(observation.memory_of_others(1), 300);
         assert_eq!(observation.placed().count(), 0);
+    }
+
+    #[test]
+    fn nodes_that_change_one_by_one_are_as_if_all_were_replaced() {
+        let mut all = nodes(3);
+        let mut observation = Observation::new([placed(1, 2, true)], all.clone());
+        all[1].memory *= 2;
+        all[1].cpus += 1;
+        all[2].allocated_memory = 70;
+        let absent = ObservedNode {
+            index: 99,
+            ..all[0].clone()
+        };
+        observation.update_nodes([all[1].clone(), all[2].clone(), absent]);
+        assert_eq!(observation, Observation::new([placed(1, 2, true)], all));
     }
 
     #[test]

@@ -21,9 +21,7 @@ impl Life {
         let why = || blocked_text(job, blocked, observation);
         let text = match &self.phase {
             Phase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
-            Phase::Waiting => {
-                blocked.map(|why| format!("DFRS: {}", phrase(job, why, observation)))?
-            }
+            Phase::Waiting => waiting(job, blocked, observation)?,
             Phase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
             Phase::Requeued(Requeued { next, .. }) => match next {
                 Next::Restart => "DFRS: was requeued, starts again".to_owned(),
@@ -44,6 +42,17 @@ fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Obser
         || "waits for its turn".to_owned(),
         |why| phrase(job, why, observation),
     )
+}
+
+fn waiting(
+    job: &ObservedJob,
+    blocked: Option<Blocked>,
+    observation: &Observation,
+) -> Option<String> {
+    if let Some(what) = job.special {
+        return Some(format!("DFRS: does not start jobs that ask for {what}"));
+    }
+    blocked.map(|why| format!("DFRS: {}", phrase(job, why, observation)))
 }
 
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {

@@ -39,14 +39,14 @@ impl Model {
         }
     }
 
-    /// `dfrs_job_gate()`.
+    /// `dfrs_jobs_gate()`.
     pub(super) fn gate(&self, id: u32) -> Answer {
         let now = self.clock_seconds();
         let pending = |job: &&super::JobEntry| job.seen.state == ObservedState::Pending;
         let Some(job) = self.slurmctld.jobs.get(&id).filter(pending) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
         };
-        if job.seen.special {
+        if job.seen.special.is_some() {
             return error(codes::NOT_SUPPORTED, "Operation not supported");
         }
         if job.seen.held || job.begin > now || job.seen.priority == 0 {

@@ -45,7 +45,9 @@ impl Model {
             state: ObservedState::Pending,
             array: if array > 1 { id } else { 0 },
             array_master: array > 1,
-            eligible: self.nodes_of_partition(&submission.job.partition),
+            eligible: self
+                .nodes_of_partition(&submission.job.partition)
+                .map(Into::into),
             ..submission.job.clone()
         };
         let entry = JobEntry {

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * eligible.c - which nodes of its partition a job may use: --exclude, --nodelist, plain --constraint,
+ * reservations.
+ */
+#include "look.h"
+
+/* --- features ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+	const char *name;
+	bitstr_t *nodes;
+} feature_search_t;
+
+static int is_named(void *record, void *argument)
+{
+	node_feature_t *feature = record;
+	feature_search_t *search = argument;
+
+	if (!feature->name || strcmp(feature->name, search->name))
+		return 0;
+	search->nodes = feature->node_bitmap;
+	return -1;
+}
+
+typedef struct {
+	bitstr_t *nodes;
+	int operation; /* between the features so far and the next one */
+} constraint_t;
+
+static int apply_feature(void *record, void *argument)
+{
+	job_feature_t *feature = record;
+	constraint_t *constraint = argument;
+	feature_search_t search = { .name = feature->name };
+
+	if (active_feature_list && feature->name)
+		(void) list_for_each_ro(active_feature_list, is_named, &search);
+	if (constraint->operation == FEATURE_OP_OR) {
+		if (search.nodes)
+			bit_or(constraint->nodes, search.nodes);
+	} else if (search.nodes) {
+		bit_and(constraint->nodes, search.nodes);
+	} else {
+		bit_clear_all(constraint->nodes);
+	}
+	constraint->operation = feature->op_code;
+	return 0;
+}
+
+/* Evaluated from left to right, as Slurm does: a|b&c is (a|b)&c. */
+static void keep_features(bitstr_t *nodes, dfrs_list_t features)
+{
+	constraint_t constraint = { .nodes = bit_copy(nodes), .operation = FEATURE_OP_AND };
+
+	(void) list_for_each_ro(features, apply_feature, &constraint);
+	bit_and(nodes, constraint.nodes);
+	FREE_NULL_BITMAP(constraint.nodes);
+}
+
+/* --- reservations ---------------------------------------------------------------------------------------- */
+
+static time_t latest_end(const job_record_t *job, const part_record_t *partition, time_t now)
+{
+	uint32_t minutes = job->time_limit;
+
+	if (minutes == NO_VAL)
+		minutes = (partition->default_time != NO_VAL) ? partition->default_time :
+								partition->max_time;
+	if ((minutes == INFINITE) || (minutes == NO_VAL))
+		minutes = 365 * 24 * 60;
+	return now + (time_t) minutes * 60;
+}
+
+/* How many of the partition's reservations begin before the job would end. */
+static uint32_t in_the_way(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			   const job_record_t *job)
+{
+	uint32_t count = 0;
+	time_t until;
+
+	if (!partition->reservation_count)
+		return 0;
+	until = latest_end(job, partition->record, scope->now);
+	while ((count < partition->reservation_count) &&
+	       (partition->reservations[count]->start_time < until))
+		count++;
+	return count;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------- */
+
+bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+		       const job_record_t *job, uint64_t *key)
+{
+	const dfrs_details_t *details = job->details;
+	uint32_t reservations = in_the_way(scope, partition, job);
+	uint64_t digest = partition->digest;
+
+	if (!partition->record->node_bitmap ||
+	    (!details->exc_node_bitmap && !details->req_node_bitmap && !details->feature_list &&
+	     !reservations && !job->resv_ptr))
+		return false;
+	digest = dfrs_digest(digest, reservations);
+	digest = dfrs_digest(digest, job->resv_ptr ? job->resv_ptr->resv_id + 1ULL : 0);
+	digest = dfrs_digest_bits(digest, details->exc_node_bitmap);
+	digest = dfrs_digest_bits(digest, details->req_node_bitmap);
+	digest = dfrs_digest_text(digest, details->feature_list ? details->features : NULL);
+	*key = digest ? digest : 1;
+	return true;
+}
+
+bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			      const job_record_t *job)
+{
+	const dfrs_details_t *details = job->details;
+	uint32_t reservations = in_the_way(scope, partition, job);
+	bitstr_t *nodes = bit_copy(partition->record->node_bitmap);
+
+	if (details->exc_node_bitmap)
+		bit_and_not(nodes, details->exc_node_bitmap);
+	if (details->req_node_bitmap)
+		bit_and(nodes, details->req_node_bitmap);
+	if (details->feature_list && dfrs_plain_features(details))
+		keep_features(nodes, details->feature_list);
+	for (uint32_t i = 0; i < reservations; i++)
+		if (partition->reservations[i] != job->resv_ptr)
+			bit_and_not(nodes, partition->reservations[i]->node_bitmap);
+	if (job->resv_ptr && job->resv_ptr->node_bitmap &&
+	    !(job->resv_ptr->flags & RESERVE_FLAG_FLEX))
+		bit_and(nodes, job->resv_ptr->node_bitmap);
+	return nodes;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * look.h - what the files that make a snapshot share: scope.c (what is looked at), eligible.c (which
+ * nodes a job may use), record.c (one job, one node), view.c (what was seen before), snapshot.c (the
+ * walk).
+ */
+#ifndef DFRS_LOOK_H
+#define DFRS_LOOK_H
+
+#include "internal.h"
+
+#include "digest.h"
+
+/* --- scope.c: one look's partitions ---------------------------------------------------------------- */
+
+typedef struct {
+	part_record_t *record;
+	uint64_t digest; /* of its name */
+	uint32_t name; /* offset into strings; 0: not stored yet */
+	uint32_t holders; /* jobs that hold cores */
+	/* Those that keep its nodes from others now or later, by ascending start. */
+	slurmctld_resv_t **reservations;
+	uint32_t reservation_count;
+} dfrs_scoped_t;
+
+/* Valid under the locks under which it was opened. */
+typedef struct {
+	time_t now;
+	dfrs_scoped_t *partitions;
+	uint32_t count;
+	bitstr_t *nodes; /* of all of them */
+	uint64_t digest; /* of what, besides the job, decides which nodes it may use */
+} dfrs_scope_t;
+
+/* partitions: comma-separated names. Needs read locks. */
+void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now);
+void dfrs_scope_close(dfrs_scope_t *scope);
+/* As dfrs_managed_partition(). */
+dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job);
+
+/* --- eligible.c ---------------------------------------------------------------------------------------- */
+
+/* Whether the job may not use all of its partition; then jobs with the same key may use the same nodes,
+ * as long as the scope's digest is the same. details must be there. */
+bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+		       const job_record_t *job, uint64_t *key);
+/* These nodes; the caller frees them. */
+bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			      const job_record_t *job);
+
+/* --- record.c ------------------------------------------------------------------------------------------ */
+
+/* Whether the job belongs into a snapshot. */
+bool dfrs_record_wanted(const job_record_t *job);
+/* Fills all of it but what refers to the snapshot's arrays. */
+void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now);
+void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index);
+
+/* A walk over the places of a job. */
+typedef struct {
+	const job_resources_t *resources; /* NULL: it has none */
+	const bitstr_t *only; /* of its nodes; NULL: all */
+	uint32_t cpus_per_task;
+	int node, host;
+} dfrs_places_t;
+
+dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job);
+bool dfrs_next_place(dfrs_places_t *walk, dfrs_place_t *place);
+
+/* --- view.c -------------------------------------------------------------------------------------------- */
+
+/* Of one job. */
+typedef struct {
+	uint32_t job_id; /* 0: a free entry */
+	uint32_t look; /* in which it was seen last */
+	uint64_t digest;
+} dfrs_stamp_t;
+
+/* Of the jobs with one key of dfrs_eligible_key(). */
+typedef struct {
+	uint64_t key; /* 0: a free entry */
+	uint64_t digest; /* of the nodes; 0: not known yet */
+	uint32_t look, set; /* in this look, 1 + the position in its sets; 0: not in them yet */
+} dfrs_class_t;
+
+struct dfrs_view {
+	uint32_t look; /* number of the present one */
+	bool forgotten;
+	uint64_t partitions; /* digest of the names asked for */
+	uint64_t scope; /* dfrs_scope_t.digest that the classes are of */
+	dfrs_stamp_t *stamps;
+	uint32_t stamp_room, stamp_count;
+	dfrs_class_t *classes;
+	uint32_t class_room, class_count;
+	uint64_t *nodes; /* digests, by index; 0: not of the partitions */
+	uint32_t node_room;
+	uint64_t node_names; /* digest of which nodes there are */
+};
+
+/* Begins a look; says whether it has to be a complete one. */
+bool dfrs_view_begin(dfrs_view_t *view, const char *partitions, const dfrs_scope_t *scope);
+/* Notes that the job is there. Returns its stamp, whose digest is 0 if it is new; NULL: no memory. */
+dfrs_stamp_t *dfrs_view_stamp(dfrs_view_t *view, uint32_t job_id);
+/* Forgets a job that was not seen in this look, and returns its id. 0: there is none from *slot on,
+ * which starts at 0. */
+uint32_t dfrs_view_next_gone(dfrs_view_t *view, uint32_t *slot);
+/* The class with this key; NULL: no memory. */
+dfrs_class_t *dfrs_view_class(dfrs_view_t *view, uint64_t key);
+/* Room for the digests of so many nodes. */
+bool dfrs_view_reserve_nodes(dfrs_view_t *view, uint32_t count);
+
+#endif

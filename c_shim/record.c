@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record.c - one job and one node, as the snapshot says it.
+ */
+#include "look.h"
+
+/* --- nodes --------------------------------------------------------------------------------------------- */
+
+static uint32_t node_state(const node_record_t *node, int index)
+{
+	if (IS_NODE_DOWN(node) || IS_NODE_FUTURE(node) || IS_NODE_NO_RESPOND(node) ||
+	    IS_NODE_POWERED_DOWN(node) || IS_NODE_POWERING_DOWN(node) ||
+	    IS_NODE_POWERING_UP(node) || IS_NODE_UNKNOWN(node) ||
+	    (up_node_bitmap && !bit_test(up_node_bitmap, index)))
+		return DFRS_NODE_DOWN;
+	if (IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) || IS_NODE_MAINT(node) ||
+	    (avail_node_bitmap && !bit_test(avail_node_bitmap, index)))
+		return DFRS_NODE_DRAINING;
+	return DFRS_NODE_UP;
+}
+
+void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index)
+{
+	memset(entry, 0, sizeof(*entry));
+	entry->index = (uint32_t) index;
+	entry->state = node_state(node, index);
+	entry->cpus = node->cpus_efctv ? node->cpus_efctv : node->cpus;
+	entry->memory = dfrs_node_memory(node);
+	if (dfrs_select_ready())
+		entry->allocated_memory = dfrs_select_memory(index);
+}
+
+/* --- jobs ---------------------------------------------------------------------------------------------- */
+
+static uint32_t job_state(const job_record_t *job)
+{
+	if (IS_JOB_PENDING(job))
+		return DFRS_JOB_PENDING;
+	if (IS_JOB_RUNNING(job))
+		return DFRS_JOB_RUNNING;
+	if (IS_JOB_SUSPENDED(job))
+		return DFRS_JOB_SUSPENDED;
+	return DFRS_JOB_ENDED;
+}
+
+bool dfrs_record_wanted(const job_record_t *job)
+{
+	if (IS_JOB_REVOKED(job))
+		return false; /* runs on another cluster of a federation */
+	return (job_state(job) != DFRS_JOB_ENDED) || IS_JOB_COMPLETING(job);
+}
+
+static bool steps_alive(const job_record_t *job, time_t now)
+{
+	/* A job that waits for its first run has no steps: most jobs, whose lists need not be locked. */
+	bool ran = !IS_JOB_PENDING(job) || job->restart_cnt;
+
+	return (ran && job->step_list && list_count(job->step_list)) ||
+	       (job->details && job->details->prolog_running) ||
+	       (IS_JOB_PENDING(job) && dfrs_too_early(job, now));
+}
+
+static uint32_t job_flags(const job_record_t *job, time_t now)
+{
+	const dfrs_details_t *details = job->details;
+	uint32_t flags = 0;
+
+	if (IS_JOB_COMPLETING(job))
+		flags |= DFRS_JOB_COMPLETING;
+	if (IS_JOB_CONFIGURING(job))
+		flags |= DFRS_JOB_CONFIGURING;
+	if (job->batch_flag)
+		flags |= DFRS_JOB_BATCH;
+	if (job->priority == 0)
+		flags |= DFRS_JOB_HELD;
+	if (IS_JOB_PENDING(job) && !dfrs_single_record(job))
+		flags |= DFRS_JOB_ARRAY_MASTER;
+	if (steps_alive(job, now))
+		flags |= DFRS_JOB_STEPS_ALIVE;
+	if (details && details->requeue)
+		flags |= DFRS_JOB_REQUEUE;
+	if (details && dfrs_whole_nodes(details->whole_node))
+		flags |= DFRS_JOB_EXCLUSIVE;
+	if (details && details->req_node_bitmap)
+		flags |= DFRS_JOB_ALL_ELIGIBLE;
+	if (details && (details->pn_min_memory & MEM_PER_CPU))
+		flags |= DFRS_JOB_MEMORY_PER_CPU;
+	return flags;
+}
+
+static int note_step_start(void *record, void *argument)
+{
+	const step_record_t *step = record;
+	time_t *newest = argument;
+
+	*newest = MAX(*newest, step->start_time);
+	return 0;
+}
+
+/* See dfrs_job_t.last_launch. */
+static time_t last_launch(const job_record_t *job, time_t now)
+{
+	time_t newest = job->start_time;
+
+	if ((job->state_reason == WAIT_PROLOG) || (job->details && job->details->prolog_running))
+		return now;
+	if (job->step_list)
+		(void) list_for_each_ro(job->step_list, note_step_start, &newest);
+	return newest;
+}
+
+static void fill_request(dfrs_job_t *entry, const dfrs_details_t *details)
+{
+	entry->tasks = dfrs_tasks(details);
+	entry->cpus_per_task = dfrs_cpus_per_task(details);
+	if (details->ntasks_per_node && (details->ntasks_per_node < INFINITE16 - 1))
+		entry->tasks_per_node = details->ntasks_per_node;
+	entry->min_nodes = MAX(details->min_nodes, 1);
+	if (details->max_nodes < NO_VAL)
+		entry->max_nodes = details->max_nodes;
+	entry->memory = details->pn_min_memory & ~MEM_PER_CPU;
+	entry->submit_time = details->submit_time;
+}
+
+static bool has_limit(const job_record_t *job)
+{
+	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
+}
+
+void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
+{
+	memset(entry, 0, sizeof(*entry));
+	entry->job_id = job->job_id;
+	entry->priority = job->priority;
+	entry->state = job_state(job);
+	entry->flags = job_flags(job, now);
+	if ((entry->state == DFRS_JOB_PENDING) || !job->details)
+		entry->special = dfrs_special(job);
+	entry->restarts = job->restart_cnt;
+	entry->array_job_id = job->array_job_id;
+	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;
+	if (job->details)
+		fill_request(entry, job->details);
+	entry->warn_seconds = job->warn_time;
+	if ((entry->state != DFRS_JOB_PENDING) && has_limit(job))
+		entry->end_time = job->end_time;
+	if (entry->state == DFRS_JOB_RUNNING)
+		entry->last_launch = last_launch(job, now);
+}
+
+/* --- places -------------------------------------------------------------------------------------------- */
+
+dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
+{
+	const job_resources_t *resources = job->job_resrcs;
+	bool completing = entry->flags & DFRS_JOB_COMPLETING;
+	dfrs_places_t walk = { .cpus_per_task = entry->cpus_per_task, .node = -1, .host = -1 };
+
+	if (!resources || !resources->node_bitmap || !resources->cpus)
+		return walk;
+	if (!completing && (entry->state != DFRS_JOB_RUNNING) &&
+	    (entry->state != DFRS_JOB_SUSPENDED))
+		return walk;
+	walk.resources = resources;
+	/* Where its processes may still be. */
+	walk.only = completing ? job->node_bitmap_cg : NULL;
+	return walk;
+}
+
+bool dfrs_next_place(dfrs_places_t *walk, dfrs_place_t *place)
+{
+	const job_resources_t *resources = walk->resources;
+
+	while (resources &&
+	       ((walk->node = dfrs_next_bit(resources->node_bitmap, walk->node + 1)) >= 0)) {
+		uint32_t cpus;
+
+		if (++walk->host >= (int) resources->nhosts)
+			return false;
+		cpus = resources->cpus[walk->host];
+		if (!cpus || (walk->only && !bit_test((bitstr_t *) walk->only, walk->node)))
+			continue; /* given up by resizing; or through there */
+		*place = (dfrs_place_t) {
+			.node = (uint32_t) walk->node,
+			.tasks = (cpus + walk->cpus_per_task - 1) / walk->cpus_per_task,
+			.cpus = cpus,
+			.memory = resources->memory_allocated ?
+				resources->memory_allocated[walk->host] : 0,
+		};
+		return true;
+	}
+	return false;
+}

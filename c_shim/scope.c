@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scope.c - what one look looks at: the partitions that were asked for, their nodes, the reservations
+ * and features that decide which of these a job may use.
+ *
+ * Whether any of that has changed is seen from a digest of it, not from Slurm's update times: these are
+ * whole seconds, and not all that changes moves them. It costs microseconds.
+ */
+#include "look.h"
+
+typedef struct {
+	dfrs_scope_t *scope;
+	const char *names;
+} opening_t;
+
+/* --- partitions -------------------------------------------------------------------------------------- */
+
+static int add_partition(void *record, void *argument)
+{
+	part_record_t *partition = record;
+	opening_t *opening = argument;
+	dfrs_scope_t *scope = opening->scope;
+
+	if (!dfrs_listed(opening->names, partition->name))
+		return 0;
+	scope->partitions[scope->count++] = (dfrs_scoped_t) {
+		.record = partition,
+		.digest = dfrs_digest_text(DFRS_DIGEST_START, partition->name),
+	};
+	if (partition->node_bitmap)
+		bit_or(scope->nodes, partition->node_bitmap);
+	scope->digest = dfrs_digest_text(scope->digest, partition->name);
+	scope->digest = dfrs_digest_bits(scope->digest, partition->node_bitmap);
+	return 0;
+}
+
+/* --- reservations ------------------------------------------------------------------------------------ */
+
+static bool keeps_from_others(const slurmctld_resv_t *reservation, const dfrs_scope_t *scope)
+{
+	return reservation->node_bitmap && !(reservation->flags & RESERVE_FLAG_TIME_FLOAT) &&
+	       (reservation->end_time > scope->now);
+}
+
+static void add_to_partition(dfrs_scoped_t *partition, slurmctld_resv_t *reservation)
+{
+	uint32_t place = partition->reservation_count;
+
+	if (!partition->record->node_bitmap ||
+	    !bit_overlap_any(partition->record->node_bitmap, reservation->node_bitmap))
+		return;
+	if (!partition->reservations)
+		partition->reservations = xcalloc(list_count(resv_list), sizeof(reservation));
+	for (; place && (partition->reservations[place - 1]->start_time > reservation->start_time);
+	     place--)
+		partition->reservations[place] = partition->reservations[place - 1];
+	partition->reservations[place] = reservation;
+	partition->reservation_count++;
+}
+
+static int add_reservation(void *record, void *argument)
+{
+	slurmctld_resv_t *reservation = record;
+	opening_t *opening = argument;
+	dfrs_scope_t *scope = opening->scope;
+	bool keeps = keeps_from_others(reservation, scope);
+
+	scope->digest = dfrs_digest(scope->digest, reservation->resv_id);
+	scope->digest = dfrs_digest(scope->digest, (uint64_t) reservation->flags);
+	scope->digest = dfrs_digest(scope->digest, (uint64_t) reservation->start_time);
+	scope->digest = dfrs_digest(scope->digest, keeps);
+	scope->digest = dfrs_digest_bits(scope->digest, reservation->node_bitmap);
+	for (uint32_t i = 0; keeps && (i < scope->count); i++)
+		add_to_partition(&scope->partitions[i], reservation);
+	return 0;
+}
+
+/* --- features ------------------------------------------------------------------------------------------ */
+
+static int add_feature(void *record, void *argument)
+{
+	node_feature_t *feature = record;
+	opening_t *opening = argument;
+	uint64_t digest = dfrs_digest_text(opening->scope->digest, feature->name);
+
+	opening->scope->digest = dfrs_digest_bits(digest, feature->node_bitmap);
+	return 0;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------ */
+
+void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
+{
+	opening_t opening = { .scope = scope, .names = partitions };
+
+	*scope = (dfrs_scope_t) { .now = now, .digest = DFRS_DIGEST_START };
+	scope->nodes = bit_alloc(MAX(node_record_count, 1));
+	if (!part_list)
+		return;
+	scope->partitions = xcalloc(MAX(list_count(part_list), 1), sizeof(*scope->partitions));
+	(void) list_for_each_ro(part_list, add_partition, &opening);
+	if (resv_list)
+		(void) list_for_each_ro(resv_list, add_reservation, &opening);
+	if (active_feature_list)
+		(void) list_for_each_ro(active_feature_list, add_feature, &opening);
+}
+
+void dfrs_scope_close(dfrs_scope_t *scope)
+{
+	for (uint32_t i = 0; i < scope->count; i++)
+		xfree(scope->partitions[i].reservations);
+	xfree(scope->partitions);
+	FREE_NULL_BITMAP(scope->nodes);
+}
+
+/* --- a job's partition ------------------------------------------------------------------------------------ */
+
+typedef struct {
+	const dfrs_scope_t *scope;
+	dfrs_scoped_t *found;
+} search_t;
+
+static int find_scoped(void *record, void *argument)
+{
+	search_t *search = argument;
+
+	for (uint32_t i = 0; i < search->scope->count; i++) {
+		if (search->scope->partitions[i].record == record) {
+			search->found = &search->scope->partitions[i];
+			return -1; /* ends the walk */
+		}
+	}
+	return 0;
+}
+
+dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job)
+{
+	search_t search = { .scope = scope };
+
+	if (IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->part_ptr_list)
+		(void) list_for_each_ro(job->part_ptr_list, find_scoped, &search);
+	else if (job->part_ptr)
+		(void) find_scoped(job->part_ptr, &search);
+	return search.found;
+}

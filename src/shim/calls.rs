@@ -1,0 +1,424 @@
+//! Safe calls into the C shim, and plain Rust copies of what it returns.
+//!
+//! Each function stands for the one of the same name in `c_shim/dfrs_shim.h`, which says what it
+//! does. None may be called by a thread that holds one of slurmctld's locks: each takes and
+//! releases them itself.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+use dfrs_agent::slurm::{Level, SlurmError};
+
+use super::bindings;
+pub use super::locks::LockStatistics;
+
+include!(concat!(env!("OUT_DIR"), "/slurm_version.rs"));
+
+/// Longest path or message that the shim hands out.
+const TEXT_ROOM: usize = 4096;
+
+pub(super) fn result(code: c_int) -> Result<(), SlurmError> {
+    if code == 0 {
+        return Ok(());
+    }
+    // SAFETY: Slurm returns a pointer to a constant or thread-local NUL-terminated text that stays
+    // valid until this thread asks again.
+    let text = unsafe { text_at(bindings::dfrs_strerror(code)) };
+    Err(SlurmError { code, text })
+}
+
+/// # Safety
+///
+/// `pointer` is null or points to a NUL-terminated text that is not changed during the call.
+unsafe fn text_at(pointer: *const c_char) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(pointer) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// A C string of what comes before any NUL.
+fn c_string(text: &str) -> CString {
+    let text = text.split('\0').next().unwrap_or_default();
+    CString::new(text).unwrap_or_default()
+}
+
+pub(super) fn comma_separated(names: &[String]) -> CString {
+    c_string(&names.join(","))
+}
+
+/// Has `fill` write a text into a buffer of this size; returns what it returned, and the text.
+fn filled<R>(size: usize, fill: impl FnOnce(*mut c_char, usize) -> R) -> (R, String) {
+    let mut room = vec![0_u8; size.max(1)];
+    let returned = fill(room.as_mut_ptr().cast(), room.len());
+    let end = room
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(room.len());
+    (returned, String::from_utf8_lossy(&room[..end]).into_owned())
+}
+
+/// Writes a line to slurmctld's log, after `dfrs: `.
+pub fn log(level: Level, message: &str) {
+    let level = match level {
+        Level::Error => bindings::DFRS_LOG_ERROR,
+        Level::Info => bindings::DFRS_LOG_INFO,
+        Level::Verbose => bindings::DFRS_LOG_VERBOSE,
+        Level::Debug => bindings::DFRS_LOG_DEBUG,
+    };
+    let message = c_string(message);
+    // SAFETY: the message is NUL-terminated and outlives the call, which copies it.
+    unsafe { bindings::dfrs_log(c_int::try_from(level).unwrap_or(0), message.as_ptr()) }
+}
+
+/// False where no scheduler may run (`slurmctld -c` tests and the like).
+#[must_use]
+pub fn scheduling_enabled() -> bool {
+    // SAFETY: reads one flag of slurmctld's.
+    unsafe { bindings::dfrs_scheduling_enabled() }
+}
+
+/// False at start-up, at shutdown and in the backup controller.
+#[must_use]
+pub fn is_primary() -> bool {
+    // SAFETY: reads flags of slurmctld's.
+    unsafe { bindings::dfrs_is_primary() }
+}
+
+/// Directory of slurm.conf.
+///
+/// # Errors
+///
+/// Slurm does not know it, or it is longer than 4095 bytes.
+pub fn conf_directory() -> Result<String, SlurmError> {
+    // SAFETY: writes at most `size` bytes, NUL-terminated, to a buffer of that size.
+    let (code, path) = filled(TEXT_ROOM, |out, size| unsafe {
+        bindings::dfrs_conf_directory(out, size)
+    });
+    result(code).map(|()| path)
+}
+
+/// StateSaveLocation.
+///
+/// # Errors
+///
+/// As [`conf_directory`].
+pub fn state_directory() -> Result<String, SlurmError> {
+    // SAFETY: writes at most `size` bytes, NUL-terminated, to a buffer of that size.
+    let (code, path) = filled(TEXT_ROOM, |out, size| unsafe {
+        bindings::dfrs_state_directory(out, size)
+    });
+    result(code).map(|()| path)
+}
+
+/// One line on what to change in slurm.conf for these partitions, if anything.
+#[must_use]
+pub fn conf_problem(partitions: &[String]) -> Option<String> {
+    let partitions = comma_separated(partitions);
+    // SAFETY: reads the NUL-terminated list; writes at most `size` bytes to a buffer of that size.
+    let ((), problem) = filled(TEXT_ROOM, |out, size| unsafe {
+        bindings::dfrs_conf_problem(partitions.as_ptr(), out, size)
+    });
+    Some(problem).filter(|problem| !problem.is_empty())
+}
+
+/// The newest of Slurm's update times in UNIX seconds; takes no lock.
+#[must_use]
+pub fn last_update() -> i64 {
+    // SAFETY: reads times of slurmctld's; each is one aligned word.
+    unsafe { bindings::dfrs_last_update() }
+}
+
+/// One line on why the running slurmctld's records cannot be trusted, if so.
+#[must_use]
+pub fn layout_problem() -> Option<String> {
+    // SAFETY: writes at most `size` bytes, NUL-terminated, to a buffer of that size.
+    let (code, problem) = filled(TEXT_ROOM, |out, size| unsafe {
+        bindings::dfrs_layout_check(out, size)
+    });
+    (code != 0).then_some(problem)
+}
+
+/// How a job ended that left the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Slurm has forgotten it, or its id belongs to another job now.
+    Unknown,
+    /// It has not ended.
+    Alive,
+    /// Its script or command returned 0.
+    Completed,
+    /// Somebody cancelled it, or its deadline passed.
+    Cancelled,
+    /// Exit code, signal, time limit, memory or node.
+    Failed,
+}
+
+/// How this job ended. `submit_time`: as in the snapshot that it was last seen in.
+#[must_use]
+pub fn job_outcome(job: u32, submit_time: i64) -> Outcome {
+    // SAFETY: takes numbers only.
+    match u32::try_from(unsafe { bindings::dfrs_job_outcome(job, submit_time) }) {
+        Ok(bindings::DFRS_OUTCOME_ALIVE) => Outcome::Alive,
+        Ok(bindings::DFRS_OUTCOME_COMPLETED) => Outcome::Completed,
+        Ok(bindings::DFRS_OUTCOME_CANCELLED) => Outcome::Cancelled,
+        Ok(bindings::DFRS_OUTCOME_FAILED) => Outcome::Failed,
+        _ => Outcome::Unknown,
+    }
+}
+
+/// May these pending jobs start now as far as everything but resources is concerned? For each: why
+/// not; code 11 (EAGAIN) if it only has to wait for the next second.
+#[must_use]
+pub fn jobs_gate(jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
+    let mut codes = vec![0; jobs.len()];
+    // SAFETY: both arrays have `count` elements and outlive the call.
+    unsafe { bindings::dfrs_jobs_gate(jobs.as_ptr(), count(jobs.len()), codes.as_mut_ptr()) };
+    codes.into_iter().map(result).collect()
+}
+
+/// Gives `most` tasks of an array's pending record records of their own, or as many as it has.
+///
+/// # Errors
+///
+/// It is not an array's record, or not pending.
+pub fn array_split(job: u32, most: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_array_split(job, most) })
+}
+
+/// What squeue shows as the jobs' reasons. Jobs that are gone are passed over.
+pub fn jobs_set_reason(reasons: &[(u32, String)]) {
+    let jobs: Vec<u32> = reasons.iter().map(|(job, _)| *job).collect();
+    let texts: Vec<CString> = reasons.iter().map(|(_, text)| c_string(text)).collect();
+    let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+    // SAFETY: both arrays have `count` elements, the texts are NUL-terminated, and all outlive the
+    // call, which copies them.
+    unsafe {
+        bindings::dfrs_jobs_set_reason(jobs.as_ptr(), pointers.as_ptr(), count(jobs.len()));
+    }
+}
+
+/// Starts a pending job with so many tasks (second) on each of these nodes (first: Slurm's index;
+/// ascending).
+///
+/// # Errors
+///
+/// Slurm's reason; nothing has changed then.
+pub fn job_start(job: u32, layout: &[(u32, u32)]) -> Result<(), SlurmError> {
+    let places: Vec<bindings::dfrs_place_t> = layout
+        .iter()
+        .map(|&(node, tasks)| bindings::dfrs_place_t {
+            node,
+            tasks,
+            cpus: 0,
+            memory: 0,
+        })
+        .collect();
+    // SAFETY: the array has `count` elements and outlives the call.
+    result(unsafe { bindings::dfrs_job_start(job, places.as_ptr(), count(places.len())) })
+}
+
+/// Suspends a running job; it keeps its nodes, its memory and its priority.
+///
+/// # Errors
+///
+/// It is not running, or its nodes are still being configured.
+pub fn job_suspend(job: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_suspend(job) })
+}
+
+/// Lets a suspended job run on.
+///
+/// # Errors
+///
+/// It is not suspended.
+pub fn job_resume(job: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_resume(job) })
+}
+
+/// Gives a suspended job's memory back to Slurm's accounting. Returns MiB for each of its nodes, in
+/// the order of its places in the snapshot.
+///
+/// # Errors
+///
+/// It is not suspended.
+pub fn job_release_memory(job: u32) -> Result<Vec<u64>, SlurmError> {
+    const TOO_SMALL: i32 = 34; // ERANGE
+    let mut memory = vec![0; 64];
+    loop {
+        let mut used = count(memory.len());
+        // SAFETY: the array has room for `used` elements.
+        let code =
+            unsafe { bindings::dfrs_job_release_memory(job, memory.as_mut_ptr(), &raw mut used) };
+        let used = used as usize;
+        if code == TOO_SMALL && used > memory.len() {
+            memory.resize(used, 0);
+            continue;
+        }
+        result(code)?;
+        memory.truncate(used);
+        return Ok(memory);
+    }
+}
+
+/// Takes it again: all of it, or nothing.
+///
+/// # Errors
+///
+/// It does not fit on one of the nodes, or the job does not hold them any more.
+pub fn job_claim_memory(job: u32, memory: &[u64]) -> Result<(), SlurmError> {
+    // SAFETY: the array has `count` elements and outlives the call.
+    result(unsafe { bindings::dfrs_job_claim_memory(job, memory.as_ptr(), count(memory.len())) })
+}
+
+/// Sends a running job its own `--signal`, else `fallback` to its batch script; once per run.
+///
+/// # Errors
+///
+/// It is not running, or has neither.
+pub fn job_warn(job: u32, fallback: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_warn(job, fallback) })
+}
+
+/// Ends a batch job and puts it back into the queue.
+///
+/// # Errors
+///
+/// It may not be requeued, or is in no state for it.
+pub fn job_requeue(job: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_requeue(job) })
+}
+
+/// Ends what a node still runs of a pending job that slurmctld takes for not running.
+///
+/// # Errors
+///
+/// It is not pending, or not there, or the node is not.
+pub fn job_abort_left_behind(job: u32, node: &str) -> Result<(), SlurmError> {
+    let node = c_string(node);
+    // SAFETY: the string outlives the call, which only reads it.
+    result(unsafe { bindings::dfrs_job_abort_left_behind(job, node.as_ptr()) })
+}
+
+/// Lets a requeued job start before Slurm's own delay has passed.
+///
+/// # Errors
+///
+/// Code 11 (EAGAIN): something of its former run is still there.
+pub fn job_clear_begin_time(job: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_clear_begin_time(job) })
+}
+
+/// Hides cores that Slurm counts for jobs of these partitions; returns for how many.
+pub(super) fn hide_cores(partitions: &CStr) -> u32 {
+    // SAFETY: reads the NUL-terminated list.
+    u32::try_from(unsafe { bindings::dfrs_hide_cores(partitions.as_ptr()) }).unwrap_or(0)
+}
+
+/// For how long the shim has held slurmctld's locks, and waited for them. `longest_lately` is since
+/// this was last called.
+#[must_use]
+pub fn lock_statistics() -> LockStatistics {
+    let mut raw = bindings::dfrs_lock_statistics_t::default();
+    // SAFETY: fills the record.
+    unsafe { bindings::dfrs_lock_statistics(&raw mut raw) };
+    (&raw).into()
+}
+
+/// Adds whole minutes of this to a job's time limit.
+///
+/// # Errors
+///
+/// It has no nodes, or this is less than a minute.
+pub fn job_extend_time(job: u32, seconds: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_extend_time(job, seconds) })
+}
+
+/// Sends `data` to the UNIX socket `address` (`%n`: node name) on each node; returns those that did
+/// not get it. Blocks up to Slurm's message timeout.
+#[must_use]
+pub fn push(nodes: &[String], address: &str, data: &[u8]) -> Vec<String> {
+    if nodes.is_empty() {
+        return Vec::new();
+    }
+    let list = comma_separated(nodes);
+    let address = c_string(address);
+    let room = list.as_bytes().len() + 1;
+    let (code, failed) = filled(room, |out, size| {
+        // SAFETY: the texts are NUL-terminated, `data` has that length, `out` has room for `size`
+        // bytes, and all outlive the call.
+        unsafe {
+            bindings::dfrs_push(
+                list.as_ptr(),
+                address.as_ptr(),
+                data.as_ptr().cast(),
+                count(data.len()),
+                out,
+                size,
+            )
+        }
+    });
+    if code == 0 {
+        return Vec::new();
+    }
+    let failed: Vec<String> = failed
+        .split(',')
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    if failed.is_empty() {
+        nodes.to_vec()
+    } else {
+        failed
+    }
+}
+
+/// Adds a cycle to what sdiag shows under "Backfilling stats".
+pub fn count_cycle(microseconds: u32, queue_length: u32, depth: u32, started: u32) {
+    // SAFETY: takes numbers only.
+    unsafe { bindings::dfrs_count_cycle(microseconds, queue_length, depth, started) }
+}
+
+/// Starts Slurm's own backfill for all partitions but these.
+///
+/// # Errors
+///
+/// Its thread cannot be created.
+pub fn backfill_start(hidden: &[String]) -> Result<(), SlurmError> {
+    let hidden = comma_separated(hidden);
+    // SAFETY: reads the NUL-terminated list and copies it.
+    result(unsafe { bindings::dfrs_backfill_start(hidden.as_ptr()) })
+}
+
+/// Stops it and waits until its thread has ended.
+pub fn backfill_stop() {
+    // SAFETY: takes nothing.
+    unsafe { bindings::dfrs_backfill_stop() }
+}
+
+/// Has it read slurm.conf again, and hides these partitions from it from now on.
+pub fn backfill_reconfigure(hidden: &[String]) {
+    let hidden = comma_separated(hidden);
+    // SAFETY: reads the NUL-terminated list and copies it.
+    unsafe { bindings::dfrs_backfill_reconfigure(hidden.as_ptr()) }
+}
+
+/// Keeps this library in memory for the rest of the process.
+pub fn keep_loaded() {
+    // SAFETY: takes nothing; the dynamic linker has locks of its own.
+    unsafe { bindings::dfrs_keep_loaded() };
+}
+
+/// Lengths for C. More than 4 G elements do not occur; they would be cut, never overrun.
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,228 @@
+//! The shim's records become the agent's.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use dfrs_agent::observation::{
+    Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen, Special,
+};
+
+use super::bindings;
+
+/// The arrays of a raw snapshot.
+struct Arrays<'a> {
+    jobs: &'a [bindings::dfrs_job_t],
+    gone: &'a [u32],
+    nodes: &'a [bindings::dfrs_node_t],
+    places: &'a [bindings::dfrs_place_t],
+    sets: &'a [bindings::dfrs_node_set_t],
+    indexes: &'a [u32],
+    strings: &'a [u8],
+}
+
+/// # Safety
+///
+/// `pointer` is null, or points to `count` elements that live as long as `'a`.
+unsafe fn slice_at<'a, T>(pointer: *const T, count: u32) -> &'a [T] {
+    if pointer.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(pointer, count as usize) }
+}
+
+/// The part of an array that starts at `offset`; cut where the array ends.
+fn part<T>(array: &[T], offset: u32, count: u32) -> &[T] {
+    let start = (offset as usize).min(array.len());
+    let end = start.saturating_add(count as usize).min(array.len());
+    &array[start..end]
+}
+
+impl<'a> Arrays<'a> {
+    /// # Safety
+    ///
+    /// Each count of `raw` is that of its array, and `raw` is not freed as long as `'a`.
+    unsafe fn of(raw: &'a bindings::dfrs_snapshot_t) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self {
+                jobs: slice_at(raw.jobs, raw.job_count),
+                gone: slice_at(raw.gone, raw.gone_count),
+                nodes: slice_at(raw.nodes, raw.node_count),
+                places: slice_at(raw.places, raw.place_count),
+                sets: slice_at(raw.sets, raw.set_count),
+                indexes: slice_at(raw.indexes, raw.index_count),
+                strings: slice_at(raw.strings.cast(), raw.string_bytes),
+            }
+        }
+    }
+
+    fn text(&self, offset: u32) -> String {
+        let tail = self.strings.get(offset as usize..).unwrap_or_default();
+        let end = tail
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(tail.len());
+        String::from_utf8_lossy(&tail[..end]).into_owned()
+    }
+
+    fn node(&self, raw: &bindings::dfrs_node_t) -> ObservedNode {
+        ObservedNode {
+            index: raw.index,
+            name: self.text(raw.name),
+            up: raw.state == bindings::DFRS_NODE_UP,
+            down: raw.state == bindings::DFRS_NODE_DOWN,
+            cpus: raw.cpus,
+            memory: raw.memory,
+            allocated_memory: raw.allocated_memory,
+        }
+    }
+
+    fn job(&self, raw: &bindings::dfrs_job_t, sets: &[Arc<[u32]>]) -> ObservedJob {
+        let flag = |flag: u32| raw.flags & flag != 0;
+        let eligible = (raw.eligible as usize).checked_sub(1);
+        ObservedJob {
+            id: raw.job_id,
+            submit_time: raw.submit_time,
+            partition: self.text(raw.partition),
+            comment: self.text(raw.comment),
+            state: state(raw.state),
+            completing: flag(bindings::DFRS_JOB_COMPLETING),
+            configuring: flag(bindings::DFRS_JOB_CONFIGURING),
+            steps_alive: flag(bindings::DFRS_JOB_STEPS_ALIVE),
+            batch: flag(bindings::DFRS_JOB_BATCH),
+            requeue: flag(bindings::DFRS_JOB_REQUEUE),
+            priority: raw.priority,
+            held: flag(bindings::DFRS_JOB_HELD),
+            array: raw.array_job_id,
+            array_master: flag(bindings::DFRS_JOB_ARRAY_MASTER),
+            restarts: raw.restarts,
+            tasks: raw.tasks,
+            cpus_per_task: raw.cpus_per_task,
+            tasks_per_node: raw.tasks_per_node,
+            min_nodes: raw.min_nodes,
+            max_nodes: raw.max_nodes,
+            memory: raw.memory,
+            memory_per_cpu: flag(bindings::DFRS_JOB_MEMORY_PER_CPU),
+            exclusive: flag(bindings::DFRS_JOB_EXCLUSIVE),
+            special: special(raw.special),
+            last_launch: raw.last_launch,
+            end_time: raw.end_time,
+            warn_seconds: raw.warn_seconds,
+            places: part(self.places, raw.place_offset, raw.place_count)
+                .iter()
+                .map(place)
+                .collect(),
+            eligible: eligible.and_then(|position| sets.get(position).cloned()),
+            all_eligible: flag(bindings::DFRS_JOB_ALL_ELIGIBLE),
+        }
+    }
+}
+
+fn place(raw: &bindings::dfrs_place_t) -> Place {
+    Place {
+        node: raw.node,
+        tasks: raw.tasks,
+        memory: raw.memory,
+    }
+}
+
+fn state(raw: u32) -> ObservedState {
+    match raw {
+        bindings::DFRS_JOB_PENDING => ObservedState::Pending,
+        bindings::DFRS_JOB_RUNNING => ObservedState::Running,
+        bindings::DFRS_JOB_SUSPENDED => ObservedState::Suspended,
+        _ => ObservedState::Ended,
+    }
+}
+
+fn special(raw: u32) -> Option<Special> {
+    match raw {
+        bindings::DFRS_SPECIAL_NONE => None,
+        bindings::DFRS_SPECIAL_GRES => Some(Special::GenericResources),
+        bindings::DFRS_SPECIAL_HETEROGENEOUS => Some(Special::Heterogeneous),
+        bindings::DFRS_SPECIAL_FEDERATION => Some(Special::Federation),
+        bindings::DFRS_SPECIAL_BURST_BUFFER => Some(Special::BurstBuffer),
+        bindings::DFRS_SPECIAL_REBOOT => Some(Special::Reboot),
+        bindings::DFRS_SPECIAL_RESERVATIONS => Some(Special::Reservations),
+        bindings::DFRS_SPECIAL_SWITCHES => Some(Special::Switches),
+        bindings::DFRS_SPECIAL_CONTIGUOUS => Some(Special::Contiguous),
+        bindings::DFRS_SPECIAL_EXPAND => Some(Special::Expansion),
+        bindings::DFRS_SPECIAL_CORE_SPEC => Some(Special::SpecializedCores),
+        bindings::DFRS_SPECIAL_ARBITRARY => Some(Special::Arbitrary),
+        bindings::DFRS_SPECIAL_NODE_LIST => Some(Special::NodeList),
+        bindings::DFRS_SPECIAL_FEATURES => Some(Special::Features),
+        _ => Some(Special::Incomplete),
+    }
+}
+
+/// Sets of nodes that jobs may use: equal ones are one, from one look to the next, as long as a job
+/// refers to them.
+#[derive(Debug, Default)]
+pub struct Sets(BTreeMap<u64, Weak<[u32]>>);
+
+impl Sets {
+    fn shared(&mut self, digest: u64, nodes: &[u32]) -> Arc<[u32]> {
+        let known = self.0.get(&digest).and_then(Weak::upgrade);
+        if let Some(known) = known.filter(|known| **known == *nodes) {
+            return known;
+        }
+        let new: Arc<[u32]> = nodes.into();
+        self.0.insert(digest, Arc::downgrade(&new));
+        new
+    }
+
+    /// The sets of one snapshot, by position.
+    fn take_in(&mut self, arrays: &Arrays<'_>) -> Vec<Arc<[u32]>> {
+        if self.0.len() > 2 * arrays.sets.len() + 64 {
+            self.0.retain(|_, set| set.strong_count() > 0);
+        }
+        arrays
+            .sets
+            .iter()
+            .map(|set| self.shared(set.digest, part(arrays.indexes, set.offset, set.count)))
+            .collect()
+    }
+}
+
+/// Brings what was seen up to date.
+///
+/// # Safety
+///
+/// `raw` was filled by `dfrs_snapshot()` of the view whose every other snapshot was applied to `seen`
+/// with these `sets`, and is not freed.
+pub unsafe fn apply(
+    raw: &bindings::dfrs_snapshot_t,
+    sets: &mut Sets,
+    seen: &mut Observation,
+) -> Seen {
+    // SAFETY: the caller's promise: the shim sets each count to the number of elements.
+    let arrays = unsafe { Arrays::of(raw) };
+    let sets = sets.take_in(&arrays);
+    let nodes: Vec<ObservedNode> = arrays.nodes.iter().map(|node| arrays.node(node)).collect();
+    let jobs = arrays.jobs.iter().map(|job| arrays.job(job, &sets));
+    if raw.complete {
+        return seen.become_all(jobs, nodes);
+    }
+    let mut different = Seen {
+        nodes: raw.all_nodes || !nodes.is_empty(),
+        ..Seen::default()
+    };
+    if raw.all_nodes {
+        seen.set_nodes(nodes);
+    } else {
+        seen.update_nodes(nodes);
+    }
+    for job in jobs {
+        different.jobs.insert(job.id);
+        seen.insert(job);
+    }
+    for &id in arrays.gone {
+        different.jobs.insert(id);
+        seen.remove(id);
+    }
+    different
+}
+
+#[cfg(test)]
+mod tests;

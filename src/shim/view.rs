@@ -1,0 +1,97 @@
+//! What has been seen of slurmctld, kept by the shim from one look to the next.
+
+use std::ffi::CString;
+use std::ptr::NonNull;
+
+use dfrs_agent::observation::{Observation, Seen};
+use dfrs_agent::slurm::SlurmError;
+
+use super::calls::{comma_separated, result};
+use super::decode::{Sets, apply};
+use super::{bindings, hide_cores};
+
+/// `ENOMEM`.
+const NO_MEMORY: i32 = 12;
+
+/// A view of these partitions. Belongs to one [`Observation`].
+pub struct View {
+    partitions: CString,
+    /// None: there was no memory for it.
+    raw: Option<NonNull<bindings::dfrs_view_t>>,
+    sets: Sets,
+    cores_visible: bool,
+    /// What was said last may not have been taken in.
+    doubtful: bool,
+}
+
+// SAFETY: nothing in a view belongs to a thread; it has one owner.
+unsafe impl Send for View {}
+
+impl View {
+    /// Nothing has been seen.
+    #[must_use]
+    pub fn new(partitions: &[String]) -> Self {
+        // SAFETY: takes nothing.
+        let raw = unsafe { bindings::dfrs_view_create() };
+        Self {
+            partitions: comma_separated(partitions),
+            raw: NonNull::new(raw),
+            sets: Sets::default(),
+            cores_visible: false,
+            doubtful: false,
+        }
+    }
+
+    /// Brings `seen` up to date: one walk over jobs and nodes under read locks, then O(what changed).
+    /// Where nothing has been seen yet, everything is looked at.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory, or records of another layout; the next look shows everything then.
+    pub fn look(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
+        let Some(view) = self.raw else {
+            return Err(result(NO_MEMORY).err().unwrap_or_else(no_memory));
+        };
+        if seen.is_empty() || std::mem::replace(&mut self.doubtful, true) {
+            // SAFETY: made by dfrs_view_create() and not destroyed.
+            unsafe { bindings::dfrs_view_forget(view.as_ptr()) };
+        }
+        let mut raw = bindings::dfrs_snapshot_t::default();
+        // SAFETY: the view is as above; reads the NUL-terminated list and fills `raw`, which it owns
+        // from then on.
+        let code = unsafe {
+            bindings::dfrs_snapshot(view.as_ptr(), self.partitions.as_ptr(), &raw mut raw)
+        };
+        result(code)?;
+        // SAFETY: just filled; all that this view has said since it was forgotten was applied to `seen`.
+        let different = unsafe { apply(&raw, &mut self.sets, seen) };
+        self.cores_visible = raw.cores_visible;
+        self.doubtful = false;
+        // SAFETY: frees what dfrs_snapshot() has allocated; nothing points to it any more.
+        unsafe { bindings::dfrs_snapshot_free(&raw mut raw) };
+        Ok(different)
+    }
+
+    /// Hides cores that Slurm counts for jobs of these partitions, if the last look has shown any.
+    pub fn hide_cores(&mut self) {
+        if std::mem::take(&mut self.cores_visible) {
+            hide_cores(&self.partitions);
+        }
+    }
+}
+
+fn no_memory() -> SlurmError {
+    SlurmError {
+        code: NO_MEMORY,
+        text: "no memory".into(),
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        if let Some(view) = self.raw {
+            // SAFETY: made by dfrs_view_create(), destroyed once.
+            unsafe { bindings::dfrs_view_destroy(view.as_ptr()) }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * edits.h - a cluster of any size, and changes of it.
+ */
+#ifndef FAKE_EDITS_H
+#define FAKE_EDITS_H
+
+#include "slurmctld.h"
+
+/* What time() and CLOCK_MONOTONIC say, and what the select plugin counts. */
+extern time_t wall_clock;
+extern int64_t monotonic_nanoseconds;
+extern bool cores_are_visible;
+
+uint32_t below(uint32_t end);
+/* Nodes n0 on, partitions dfrs, dfrs2 (every second node) and other. */
+void make_nodes(int count);
+job_record_t *new_job(uint32_t job_id);
+/* Runs it on `hosts` nodes from `first` on. */
+void run_job(job_record_t *job, int first, int hosts);
+void exclude_node(job_record_t *job, int node);
+/* Changes something. */
+void edit_anything(uint32_t most_jobs);
+
+#endif

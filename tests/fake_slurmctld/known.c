@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * known.c - what a caller of dfrs_snapshot() knows, as text.
+ */
+#include "known.h"
+
+#include <stdio.h>
+
+static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fprintf(out, "array %u priority %u state %u flags %x special %u restarts %u tasks %u*%u/%u nodes %u-%u",
+		job->array_job_id, job->priority, job->state, job->flags, job->special,
+		job->restarts, job->tasks, job->cpus_per_task, job->tasks_per_node, job->min_nodes,
+		job->max_nodes);
+	fprintf(out, " warn %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,
+		job->warn_seconds, job->memory, job->submit_time, job->end_time, job->last_launch);
+	fprintf(out, " in %s, %s; at", snapshot->strings + job->partition,
+		snapshot->strings + job->comment);
+	for (uint32_t i = 0; i < job->place_count; i++) {
+		const dfrs_place_t *place = &snapshot->places[job->place_offset + i];
+
+		fprintf(out, " %u:%u/%u/%" PRIu64, place->node, place->tasks, place->cpus,
+			place->memory);
+	}
+	if (job->eligible) {
+		const dfrs_node_set_t *set = &snapshot->sets[job->eligible - 1];
+
+		fprintf(out, "; only");
+		for (uint32_t i = 0; i < set->count; i++)
+			fprintf(out, " %u", snapshot->indexes[set->offset + i]);
+	}
+	fclose(out);
+	return text;
+}
+
+static void replace(char **known, char *text)
+{
+	free(*known);
+	*known = text;
+}
+
+static bool equal(const char *one, const char *other)
+{
+	return (!one || !other) ? (one == other) : !strcmp(one, other);
+}
+
+static void fail(const char *what, uint32_t number, const char *one, const char *other)
+{
+	printf("%s %u:\n %s\n %s\n", what, number, one ? one : "(none)", other ? other : "(none)");
+	fflush(stdout);
+	_exit(5);
+}
+
+static void take_in_nodes(known_t *known, const dfrs_snapshot_t *snapshot)
+{
+	for (uint32_t i = 0; snapshot->all_nodes && (i < MOST_NODES); i++)
+		replace(&known->nodes[i], NULL);
+	for (uint32_t i = 0; i < snapshot->node_count; i++) {
+		const dfrs_node_t *node = &snapshot->nodes[i];
+		char *text = NULL;
+
+		if (asprintf(&text, "%s state %u cpus %u memory %" PRIu64 " of %" PRIu64,
+			     snapshot->strings + node->name, node->state, node->cpus,
+			     node->allocated_memory, node->memory) < 0)
+			abort();
+		if (equal(known->nodes[node->index], text))
+			fail("unchanged node", node->index, text, text);
+		replace(&known->nodes[node->index], text);
+	}
+}
+
+void take_in(known_t *known, const dfrs_snapshot_t *snapshot)
+{
+	for (uint32_t i = 0; snapshot->complete && (i < MOST_JOBS); i++)
+		replace(&known->jobs[i], NULL);
+	take_in_nodes(known, snapshot);
+	for (uint32_t i = 0; i < snapshot->job_count; i++) {
+		const dfrs_job_t *job = &snapshot->jobs[i];
+		char *text = text_of_job(snapshot, job);
+
+		if (equal(known->jobs[job->job_id], text))
+			fail("unchanged job", job->job_id, text, text);
+		replace(&known->jobs[job->job_id], text);
+	}
+	for (uint32_t i = 0; i < snapshot->gone_count; i++) {
+		if (!known->jobs[snapshot->gone[i]])
+			fail("gone, and never there: job", snapshot->gone[i], NULL, NULL);
+		replace(&known->jobs[snapshot->gone[i]], NULL);
+	}
+}
+
+void compare(const known_t *delta, const known_t *full, const char *when)
+{
+	for (uint32_t i = 0; i < MOST_JOBS; i++)
+		if (!equal(delta->jobs[i], full->jobs[i]))
+			fail(when, i, delta->jobs[i], full->jobs[i]);
+	for (uint32_t i = 0; i < MOST_NODES; i++)
+		if (!equal(delta->nodes[i], full->nodes[i]))
+			fail(when, i, delta->nodes[i], full->nodes[i]);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * looks.c - the shim's calls for many jobs, on records that change.
+ *
+ * usage: looks SCENARIO
+ *
+ * random: after each of many random changes what deltas have said is what a complete snapshot says, and
+ * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. arrays:
+ * so many tasks get records as were asked for. Prints what was found; a test looks at it.
+ */
+#include "edits.h"
+#include "known.h"
+
+#include "internal.h"
+
+#include <stdio.h>
+
+#define PARTITIONS "dfrs,dfrs2"
+
+static dfrs_snapshot_t look(dfrs_view_t *view, known_t *known)
+{
+	dfrs_snapshot_t snapshot;
+	int rc = dfrs_snapshot(view, PARTITIONS, &snapshot);
+
+	if (rc) {
+		printf("dfrs_snapshot: %d\n", rc);
+		_exit(5);
+	}
+	if (known)
+		take_in(known, &snapshot);
+	return snapshot;
+}
+
+/* --- random ---------------------------------------------------------------------------------------------- */
+
+static known_t delta, full;
+
+static void compare_with_complete(dfrs_view_t *view, uint32_t round)
+{
+	dfrs_view_t *fresh = dfrs_view_create();
+	dfrs_snapshot_t changes = look(view, &delta), all = look(fresh, &full);
+	char when[64];
+
+	snprintf(when, sizeof(when), "after round %u they differ:", round);
+	compare(&delta, &full, when);
+	if (changes.jobs_seen != all.job_count)
+		printf("seen %u of %u\n", changes.jobs_seen, all.job_count);
+	dfrs_snapshot_free(&changes);
+	dfrs_snapshot_free(&all);
+	dfrs_view_destroy(fresh);
+}
+
+static void random_changes(void)
+{
+	dfrs_view_t *view = dfrs_view_create();
+
+	make_nodes(70);
+	for (uint32_t round = 0; round < 3000; round++) {
+		/* Mostly one, so that each is looked at by itself. */
+		for (uint32_t edits = below(4) ? 1 : below(60); edits; edits--)
+			edit_anything(round < 1500 ? 60 : 600);
+		if (!below(200))
+			dfrs_view_forget(view);
+		compare_with_complete(view, round);
+	}
+	dfrs_view_destroy(view);
+	printf("rounds compared\n");
+}
+
+/* --- many ------------------------------------------------------------------------------------------------ */
+
+#define WAITING 20000
+#define RUNNING 10000
+
+static void say(const char *what, dfrs_snapshot_t snapshot)
+{
+	printf("%s: complete %d jobs %u gone %u nodes %u sets %u indexes %u of %u\n", what,
+	       snapshot.complete, snapshot.job_count, snapshot.gone_count, snapshot.node_count,
+	       snapshot.set_count, snapshot.index_count, snapshot.jobs_seen);
+	dfrs_snapshot_free(&snapshot);
+}
+
+static void make_many(void)
+{
+	make_nodes(2000);
+	for (uint32_t id = 1; id <= WAITING; id++)
+		exclude_node(new_job(id), (int) id % 20);
+	for (uint32_t id = WAITING + 1; id <= WAITING + RUNNING; id++)
+		run_job(new_job(id), (int) id % 2000, 1);
+}
+
+static void many(void)
+{
+	dfrs_view_t *view = dfrs_view_create();
+
+	make_many();
+	say("first", look(view, NULL));
+	say("unchanged", look(view, NULL));
+	for (uint32_t id = 100; id < 110; id++)
+		find_job_record(id)->priority++;
+	remove_job(find_job_record(200));
+	say("changed", look(view, NULL));
+	cores_are_visible = true;
+	printf("cores visible %d\n", look(view, NULL).cores_visible);
+	dfrs_view_forget(view);
+	say("forgotten", look(view, NULL));
+	dfrs_view_destroy(view);
+}
+
+/* --- slices ---------------------------------------------------------------------------------------------- */
+
+#define REASONS 30000
+
+static void pass_a_millisecond(void)
+{
+	monotonic_nanoseconds += 1000000;
+}
+
+static void say_locks(const char *what)
+{
+	static dfrs_lock_statistics_t before;
+	dfrs_lock_statistics_t now;
+
+	dfrs_lock_statistics(&now);
+	printf("%s: reads %" PRIu64 " writes %" PRIu64 " longest lately %" PRIu64 "\n", what,
+	       now.reads.count - before.reads.count, now.writes.count - before.writes.count,
+	       now.writes.longest_lately);
+	before = now;
+}
+
+static void slices(void)
+{
+	static uint32_t ids[REASONS];
+	static const char *texts[REASONS];
+	int results[40];
+
+	make_many();
+	for (uint32_t i = 0; i < REASONS; i++) {
+		ids[i] = i + 1;
+		texts[i] = (i % 2) ? "DFRS: waits for memory" : "DFRS: waits for its turn";
+	}
+	on_gate = pass_a_millisecond;
+	dfrs_remember_partitions(PARTITIONS);
+	say_locks("start");
+	dfrs_jobs_gate(ids, 40, results);
+	say_locks("gate of 40 at a millisecond each");
+	dfrs_jobs_set_reason(ids, texts, REASONS);
+	say_locks("reasons");
+	dfrs_jobs_set_reason(ids, texts, REASONS);
+	say_locks("the same reasons");
+	printf("job 2 says %s\n", find_job_record(2)->state_desc);
+	print_counts();
+}
+
+/* --- arrays ---------------------------------------------------------------------------------------------- */
+
+#define ARRAY 7
+#define TASKS 100
+
+static uint32_t next_id = 1000;
+
+/* As slurmctld: a new record takes the rest and the id of the array. */
+job_record_t *split_off(job_record_t *job) __asm__("job_array_split");
+job_record_t *split_off(job_record_t *job)
+{
+	job_record_t *rest;
+	uint32_t array = job->job_id;
+
+	rename_job(job, next_id++);
+	rest = new_job(array);
+	rest->array_job_id = array;
+	rest->array_recs = job->array_recs;
+	job->array_recs = NULL;
+	bit_clear(rest->array_recs->task_id_bitmap, job->array_task_id);
+	rest->array_recs->task_cnt--;
+	return rest;
+}
+
+job_record_t *split_last(job_record_t *job) __asm__("job_array_post_sched");
+job_record_t *split_last(job_record_t *job)
+{
+	FREE_NULL_BITMAP(job->array_recs->task_id_bitmap);
+	job->array_recs->task_cnt = 0;
+	return job;
+}
+
+void before_split(job_record_t *job) __asm__("job_array_pre_sched");
+void before_split(job_record_t *job)
+{
+	job->array_task_id = bit_ffs(job->array_recs->task_id_bitmap);
+}
+
+static void arrays(void)
+{
+	job_record_t *job;
+	dfrs_view_t *view = dfrs_view_create();
+
+	make_nodes(10);
+	job = new_job(ARRAY);
+	job->array_job_id = ARRAY;
+	job->array_recs = xmalloc(sizeof(*job->array_recs));
+	job->array_recs->task_id_bitmap = bit_alloc(TASKS);
+	bit_set_all(job->array_recs->task_id_bitmap);
+	job->array_recs->task_cnt = TASKS;
+	say("an array", look(view, NULL));
+	printf("split %d\n", dfrs_array_split(ARRAY, 37));
+	say("37 tasks split off", look(view, NULL));
+	printf("left %u\n", find_job_record(ARRAY)->array_recs->task_cnt);
+	printf("split %d\n", dfrs_array_split(ARRAY, 1000));
+	say("all", look(view, NULL));
+	printf("single %d\n", dfrs_single_record(find_job_record(ARRAY)));
+	dfrs_view_destroy(view);
+}
+
+int main(int argc, char **argv)
+{
+	const char *scenario = (argc == 2) ? argv[1] : "";
+
+	if (!strcmp(scenario, "random"))
+		random_changes();
+	else if (!strcmp(scenario, "many"))
+		many();
+	else if (!strcmp(scenario, "slices"))
+		slices();
+	else if (!strcmp(scenario, "arrays"))
+		arrays();
+	else
+		return 2;
+	return 0;
+}
