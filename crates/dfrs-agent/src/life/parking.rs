@@ -15,7 +15,6 @@ use super::step::{Answer, Step, has_passed};
 use super::turn::Turn;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
-use crate::placement::Placement;
 
 const TOO_SLOW: Step = Step::Abandon("its nodes did not move its memory to swap in time");
 
@@ -42,8 +41,7 @@ impl Parking {
             Event::Seen => (look.job.state == ObservedState::Pending).then(|| lost(look)),
             Event::Did(step, answer) => did(step, answer, look),
             Event::Forgotten { was_requeued } => forgotten(*was_requeued, look),
-            // Not released yet, or just now: which of the two shows when it is looked at.
-            Event::HandedBack => Some(back(Placement::default(), look)),
+            Event::HandedBack => Some(back(look)),
             Event::Planned(_) => None,
         }
     }
@@ -58,21 +56,15 @@ fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
         (Step::Suspend, Answer::Refused) => Some(Turn::runs_on()),
         (Step::ReleaseMemory, Answer::Refused) => Some(Turn::same_step_later()),
         // It cost the job time all the same.
-        (Step::Abandon(_), _) => {
-            let here = Placement::of_job(look.job, look.observation);
-            Some(back(here, look).moved().failed())
-        }
+        (Step::Abandon(_), _) => Some(back(look).moved().failed()),
         _ => None,
     }
 }
 
-/// Its memory was never released, so it comes back at once.
-fn back(placement: Placement, look: &Look) -> Turn {
-    Turn::to(Phase::Unparking(Unparking {
-        placement,
-        memory: Vec::new(),
-        since: look.now,
-    }))
+/// Its memory is still counted, so it comes back at once; unless it was released and nobody kept that:
+/// then it is claimed like that of any other parked job.
+fn back(look: &Look) -> Turn {
+    Turn::to(Phase::Unparking(Unparking::here(look)))
 }
 
 fn forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {

@@ -26,6 +26,16 @@ pub(super) struct Unparking {
 }
 
 impl Unparking {
+    /// Where Slurm has the job, with all memory that it needs there.
+    pub(super) fn here(look: &Look) -> Self {
+        let Parked { placement, memory } = Parked::here(look);
+        Self {
+            placement,
+            memory,
+            since: look.now,
+        }
+    }
+
     pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
         if look.job.is_counted() {
             return (look.job.state == ObservedState::Suspended).then_some(Step::Resume);
@@ -78,12 +88,7 @@ impl Unparking {
 /// slurmctld has forgotten that the suspended job had come back: its nodes run it.
 pub(super) fn return_forgotten(look: &Look) -> Option<Turn> {
     (look.job.state == ObservedState::Suspended).then(|| {
-        let Parked { placement, memory } = Parked::here(look);
-        let unparking = Unparking {
-            placement,
-            memory,
-            since: look.now,
-        };
-        Turn::repeat(Phase::Unparking(unparking), "had come back")
+        let unparking = Phase::Unparking(Unparking::here(look));
+        Turn::repeat(unparking, "had come back")
     })
 }
