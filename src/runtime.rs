@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dfrs_agent::live_journal::Writer;
 use dfrs_agent::slurm::{Level, Slurm};
-use dfrs_agent::state::State;
 use dfrs_agent::{Agent, Ports};
 use dfrs_core::policy::Retry;
 use dfrs_core::{Policy, Time};
@@ -263,15 +262,13 @@ fn start_agent<T: Surroundings>(
         .inspect_err(|problem| surroundings.log(Level::Error, &format!("DFRS is off: {problem}")))
         .ok()?;
     let path = state_file::path_in(&surroundings.state_directory());
-    let state = state_file::load(&path).unwrap_or_else(|problem| {
-        let text = format!("{problem}; going on without the history of running jobs");
-        surroundings.log(Level::Error, &text);
-        State::default()
-    });
+    let (store, state) = StateFile::open(&path, &surroundings.shared_log())
+        .inspect_err(|problem| surroundings.log(Level::Error, &format!("DFRS is off: {problem}")))
+        .ok()?;
     let ports = Ports {
         slurm: surroundings.slurm(config),
         daemons,
-        store: Box::new(StateFile(path)),
+        store: Box::new(store),
         journal: open_journal(surroundings, config),
         recorder: Box::new(recorder::Files::new(&surroundings.state_directory())),
     };

@@ -1,21 +1,32 @@
-//! The ledger's file in StateSaveLocation: written atomically, versioned, and ignorable.
+//! What must survive, in StateSaveLocation: a log of what changed (`log`), written by a thread of its
+//! own (`writer`), so that a pass waits for a disk only where it has to, and then not for long.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use dfrs_agent::state::{State, Store};
-use serde::{Deserialize, Serialize};
+use dfrs_agent::slurm::Level;
+use dfrs_agent::state::{Changes, State, Store};
 
-/// Grows when an older plugin could not understand the file.
-const VERSION: u32 = 1;
+use crate::log::Log;
+use crate::watched::Watched;
+use disk::{Directory, Disk};
+use shared::Shared;
+use writer::Writer;
+
+mod disk;
+mod log;
+mod shared;
+#[cfg(test)]
+mod tests;
+mod writer;
+
 const NAME: &str = "dfrs_state";
-
-#[derive(Serialize, Deserialize)]
-struct Contents {
-    version: u32,
-    state: State,
-}
+/// How long a pass waits for the disk, once; while it hangs no pass waits again.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How long the end waits for the last changes.
+const LAST_WAIT: Duration = Duration::from_secs(3);
 
 /// Where the file is in Slurm's StateSaveLocation.
 #[must_use]
@@ -23,107 +34,106 @@ pub fn path_in(state_directory: &Path) -> PathBuf {
     state_directory.join(NAME)
 }
 
-/// The file as the agent's store.
-pub struct StateFile(pub PathBuf);
-
-impl Store for StateFile {
-    fn save(&mut self, state: &State) -> Result<(), String> {
-        save(&self.0, state)
-    }
-}
-
-/// Reads the state; a file that is not there is an empty one.
+/// Reads the state; a file that is not there is an empty one. The file is not touched.
 ///
 /// # Errors
 ///
-/// One line on what is wrong with the file; the caller goes on with an empty state.
+/// One line on what is wrong with the file.
 pub fn load(path: &Path) -> Result<State, String> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(State::default()),
         Err(error) => return Err(format!("{}: {error}", path.display())),
     };
-    let contents: Contents =
-        serde_json::from_slice(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
-    if contents.version != VERSION {
-        return Err(format!(
-            "{}: version {}, this plugin writes {VERSION}",
-            path.display(),
-            contents.version
-        ));
-    }
-    Ok(contents.state)
+    log::read(&bytes).map_err(|problem| format!("{}: {problem}", path.display()))
 }
 
-/// Replaces the file by `state`: readers see the old or the new one, whole.
-///
-/// # Errors
-///
-/// The system's, with the file's name.
-pub fn save(path: &Path, state: &State) -> Result<(), String> {
-    let new = path.with_extension("new");
-    let describe = |error: std::io::Error| format!("{}: {error}", new.display());
-    let contents = Contents {
-        version: VERSION,
-        state: state.clone(),
-    };
-    let bytes =
-        serde_json::to_vec(&contents).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut file = File::create(&new).map_err(describe)?;
-    file.write_all(&bytes)
-        .and_then(|()| file.sync_data())
-        .map_err(describe)?;
-    fs::rename(&new, path).map_err(|error| format!("{}: {error}", path.display()))
+/// The file as the agent's store.
+pub struct StateFile {
+    shared: Arc<Shared>,
+    log: Log,
+    thread: Option<Watched>,
+    /// A wait was in vain, and nothing has been kept since.
+    hangs: bool,
 }
 
-#[cfg(test)]
-mod tests {
-    use dfrs_agent::ledger::Record;
-    use dfrs_agent::life::Life;
-    use dfrs_core::Time;
-
-    use super::*;
-
-    fn directory(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("dfrs-state-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a temporary directory");
-        path
-    }
-
-    #[test]
-    fn what_was_saved_is_loaded() {
-        let directory = directory("round-trip");
-        let path = path_in(&directory);
-        let mut state = State {
-            partitions: vec!["dfrs".into()],
-            ..State::default()
+impl StateFile {
+    /// Reads the state and goes on from there. A file that cannot be read is one error line, and is kept as
+    /// `dfrs_state.bad`.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it has no thread to give.
+    pub fn open(path: &Path, log: &Log) -> std::io::Result<(Self, State)> {
+        let (state, readable) = match load(path) {
+            Ok(state) => (state, true),
+            Err(problem) => {
+                let line = format!(
+                    "{problem}; it is kept as {NAME}.bad; going on without the history of running jobs"
+                );
+                log.write(Level::Error, &line);
+                (State::default(), false)
+            }
         };
-        state
-            .ledger
-            .insert(7, Record::new(5, Time(9), Life::default()));
-        assert_eq!(load(&path), Ok(State::default()));
-        save(&path, &state).expect("saves");
-        assert_eq!(load(&path), Ok(state));
-        fs::remove_dir_all(directory).expect("cleans up");
+        let disk = Directory::new(path.to_owned(), readable);
+        Ok((Self::start(Box::new(disk), &state, log)?, state))
     }
 
-    #[test]
-    fn a_broken_file_is_one_line_of_error() {
-        let directory = directory("broken");
-        let path = path_in(&directory);
-        for text in [
-            "",
-            "{",
-            "{\"version\":99,\"state\":{\"partitions\":[],\"ledger\":{\"jobs\":{}}}}",
-            "\u{0}\u{0}",
-        ] {
-            fs::write(&path, text).expect("writes");
-            let error = load(&path).expect_err("is refused");
-            assert!(
-                error.contains("dfrs_state") && !error.contains('\n'),
-                "{error}"
+    fn start(disk: Box<dyn Disk>, state: &State, log: &Log) -> std::io::Result<Self> {
+        let shared = Arc::<Shared>::default();
+        let writer = Writer::new(disk, state, &shared, log);
+        let thread = Watched::start("dfrs_state", log, writer, Writer::run)?;
+        Ok(Self {
+            shared,
+            log: log.clone(),
+            thread: Some(thread),
+            hangs: false,
+        })
+    }
+}
+
+impl Store for StateFile {
+    fn save(&mut self, changes: Changes) -> u64 {
+        self.shared.submit(changes)
+    }
+
+    fn durable(&self) -> u64 {
+        self.shared.durable()
+    }
+
+    fn wait(&mut self, number: u64) -> bool {
+        let patience = if self.hangs {
+            Duration::ZERO
+        } else {
+            LONGEST_WAIT
+        };
+        let Some(durable) = self.shared.wait(number, patience) else {
+            return false; // The writer has said why.
+        };
+        if !durable && !self.hangs {
+            let line = format!(
+                "{NAME} has not been written for {} s: StateSaveLocation hangs; scheduling goes on, and what DFRS does now it may not know after a crash",
+                LONGEST_WAIT.as_secs()
             );
+            self.log.write(Level::Error, &line);
         }
-        fs::remove_dir_all(directory).expect("cleans up");
+        self.hangs = !durable;
+        durable
+    }
+
+    fn finish(&mut self) {
+        self.shared.stop();
+        if let Some(thread) = self.thread.take()
+            && !thread.stop(LAST_WAIT)
+        {
+            // It must not come back and overwrite what others have written since.
+            self.shared.abandon();
+        }
+    }
+}
+
+impl Drop for StateFile {
+    fn drop(&mut self) {
+        self.finish();
     }
 }

@@ -16,7 +16,7 @@ use crate::observation::{Observation, ObservedNode};
 use crate::planned::Planned;
 use crate::recorder::Recorder;
 use crate::slurm::{Slurm, SlurmError};
-use crate::state::{State, Store};
+use crate::state::{Head, State, Store};
 
 mod act;
 mod admission;
@@ -78,8 +78,10 @@ pub struct Agent<S, D> {
     planned: Planned,
     /// What was last kept of each job.
     saved: BTreeMap<u32, Record>,
-    /// Something that must survive was not kept yet.
-    unkept: bool,
+    /// What was last kept beside the jobs, by this agent.
+    head: Option<Head>,
+    /// The number of the changes that were kept last.
+    kept: u64,
     /// As they were when it was last decided.
     nodes: Vec<ObservedNode>,
     blocked: BTreeMap<u32, Blocked>,
@@ -146,7 +148,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .iter()
                 .map(|(id, record)| (id, record.clone()))
                 .collect(),
-            unkept: false,
+            head: None,
+            kept: 0,
             ledger,
             lists: Lists::default(),
             admission: Admission::default(),
@@ -244,7 +247,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             report.depth = self.decide(seen, &events, now);
         }
         self.follow(seen, now);
-        self.save();
+        self.save_durably();
         for _ in 0..ROUNDS {
             self.follow(seen, now);
             let (acted, started) = self.act(seen, MOST_STARTS - report.started, now);
@@ -321,7 +324,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Stops the pusher and keeps the ledger.
     pub fn finish(&mut self, now: Time) {
         self.ledger.count_until(self.shares.keys(), now);
-        self.keep(true);
+        self.keep_in_order();
         self.daemons.stop();
     }
 }

@@ -161,6 +161,17 @@ impl Life {
         &self.last_place
     }
 
+    /// Whether nothing has happened to it since its submission, but that it may have to wait a little before
+    /// it is tried again.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let blank = Self {
+            not_before: self.not_before,
+            ..Self::default()
+        };
+        *self == blank
+    }
+
     /// Whether something is under way: the core plans around such a job.
     #[must_use]
     pub fn is_under_way(&self) -> bool {

@@ -37,7 +37,7 @@ use dfrs_proto::message::NodeState;
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
 use crate::slurm::{Level, Slurm, SlurmError};
-use crate::state::{State, Store};
+use crate::state::{Changes, State, Store};
 
 /// A pending batch job of `tasks` one-CPU tasks with 100 MiB each, in partition `dfrs`.
 #[must_use]
@@ -388,8 +388,15 @@ impl Daemons for FakeDaemons {
 pub struct FakeStore(pub Rc<RefCell<State>>);
 
 impl Store for FakeStore {
-    fn save(&mut self, state: &State) -> Result<(), String> {
-        self.0.borrow_mut().clone_from(state);
-        Ok(())
+    fn save(&mut self, changes: Changes) -> u64 {
+        changes.apply_to(&mut self.0.borrow_mut());
+        0
     }
+    fn durable(&self) -> u64 {
+        0
+    }
+    fn wait(&mut self, _: u64) -> bool {
+        true
+    }
+    fn finish(&mut self) {}
 }

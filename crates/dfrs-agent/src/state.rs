@@ -1,10 +1,14 @@
 //! What must survive a restart of slurmctld, and the port to where it is kept.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use dfrs_core::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Record};
+use crate::life::Life;
+use crate::life::journal::Shown;
 
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,14 +41,127 @@ impl State {
     }
 }
 
-/// Where the state is kept.
+/// What is kept beside the jobs; the fields of [`State`] of the same names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The partitions that DFRS schedules.
+    pub partitions: Vec<String>,
+    /// Where its journal is.
+    pub journal: Option<PathBuf>,
+    /// slurmctld ended in order after this.
+    pub in_order: bool,
+}
+
+/// What is kept of one job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kept {
+    /// All that is known.
+    Record(Box<Record>),
+    /// It waits for its first start, and has no history but what the journal and the policy have made of its
+    /// submission. After a restart neither shall happen again.
+    Waits {
+        /// UNIX seconds.
+        submit_time: i64,
+        /// As in [`Record`].
+        admitted: bool,
+        /// The journal has its submission.
+        shown: bool,
+    },
+}
+
+impl Kept {
+    /// What has to be kept of this record; `None`: nothing, as it says no more than Slurm does.
+    #[must_use]
+    pub fn of(record: &Record) -> Option<Self> {
+        let kept = Self::Waits {
+            submit_time: record.submit_time,
+            admitted: record.admitted,
+            shown: record.shown == Shown::Waiting,
+        };
+        let plain = Record {
+            counted_until: record.counted_until,
+            life: record.life.clone(),
+            ..kept.clone().into_record()
+        };
+        if plain != *record || !record.life.is_blank() {
+            return Some(Self::Record(Box::new(record.clone())));
+        }
+        Some(kept).filter(|_| record.admitted || record.shown != Shown::Unknown)
+    }
+
+    /// The record that this was made of.
+    #[must_use]
+    pub fn into_record(self) -> Record {
+        match self {
+            Self::Record(record) => *record,
+            Self::Waits {
+                submit_time,
+                admitted,
+                shown,
+            } => Record {
+                admitted,
+                shown: if shown {
+                    Shown::Waiting
+                } else {
+                    Shown::Unknown
+                },
+                ..Record::new(submit_time, Time(0), Life::default())
+            },
+        }
+    }
+}
+
+/// What changed in what is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// The new head, if it changed.
+    pub head: Option<Head>,
+    /// What is kept of these jobs from now on; `None`: nothing.
+    pub jobs: BTreeMap<u32, Option<Kept>>,
+}
+
+impl Changes {
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.head.is_none() && self.jobs.is_empty()
+    }
+
+    /// Both, `later` after this. O(what changed later).
+    pub fn add(&mut self, later: Self) {
+        self.head = later.head.or(self.head.take());
+        self.jobs.extend(later.jobs);
+    }
+
+    /// Makes `state` what it is after these changes.
+    pub fn apply_to(self, state: &mut State) {
+        if let Some(head) = self.head {
+            state.partitions = head.partitions;
+            state.journal = head.journal;
+            state.in_order = head.in_order;
+        }
+        for (id, kept) in self.jobs {
+            match kept {
+                Some(kept) => state.ledger.insert(id, kept.into_record()),
+                None => drop(state.ledger.remove(id)),
+            }
+        }
+    }
+}
+
+/// Where the state is kept. What goes wrong is said in slurmctld's log and tried again by whoever keeps
+/// it, not by the agent.
 pub trait Store {
-    /// Replaces what is kept by `state`; after a crash all of the old or all of the new is there.
-    ///
-    /// # Errors
-    ///
-    /// One line on what went wrong and where; the old state is still kept then.
-    fn save(&mut self, state: &State) -> Result<(), String>;
+    /// Keeps these changes, soon: waits for nothing. Returns their number, which grows. After a crash all
+    /// changes up to some number are there, and none after.
+    fn save(&mut self, changes: Changes) -> u64;
+    /// All changes up to this number survive a crash.
+    fn durable(&self) -> u64;
+    /// Waits until the changes up to this number survive a crash, for a bounded time, and not at all
+    /// while that fails. Returns whether they do.
+    fn wait(&mut self, number: u64) -> bool;
+    /// Waits for the last changes, for a bounded time, and keeps nothing any more.
+    fn finish(&mut self);
 }
 
 #[cfg(test)]
@@ -52,6 +169,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::life::samples;
 
     /// A job in each phase, as version 1 of the file has them.
     const VERSION_1: &str = include_str!("state/version_1.json");
@@ -63,5 +181,41 @@ mod tests {
         let written = serde_json::to_value(&state).expect("is written");
         let before: Value = serde_json::from_str(VERSION_1).expect("is JSON");
         assert_eq!(written, before);
+    }
+
+    fn waiting() -> Record {
+        Record::new(1_700_000_000, Time(5), Life::default())
+    }
+
+    #[test]
+    fn of_a_job_that_waits_only_what_happened_to_it_is_kept() {
+        assert_eq!(Kept::of(&waiting()), None, "Slurm knows as much");
+        let admitted = Record {
+            admitted: true,
+            shown: Shown::Waiting,
+            ..waiting()
+        };
+        let kept = Kept::of(&admitted).expect("is kept");
+        assert!(matches!(kept, Kept::Waits { .. }), "{kept:?}");
+        let back = kept.into_record();
+        assert_eq!((back.admitted, &back.shown), (true, &Shown::Waiting));
+        assert!(back.is_about(1_700_000_000, 0));
+        for with_history in [
+            Record {
+                virtual_time: dfrs_core::Span(1),
+                ..waiting()
+            },
+            Record {
+                restarts: 1,
+                ..waiting()
+            },
+            Record {
+                life: samples::pausing(),
+                ..waiting()
+            },
+        ] {
+            let kept = Kept::of(&with_history).expect("is kept");
+            assert_eq!(kept.into_record(), with_history);
+        }
     }
 }

@@ -3,20 +3,35 @@
 use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
-use crate::slurm::{Level, Slurm};
-use crate::state::State;
+use crate::slurm::Slurm;
+use crate::state::{Changes, Head, Kept};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Keeps the ledger if what must survive changed.
+    /// Keeps what changed in the ledger and must survive.
     pub(super) fn save(&mut self) {
-        self.follow_saved();
-        if self.unkept {
-            self.keep(false);
+        let jobs = self.unkept_changes();
+        if !jobs.jobs.is_empty() {
+            self.keep(jobs, false);
         }
     }
 
-    /// Looks whether what was kept of the jobs that changed is still so.
-    fn follow_saved(&mut self) {
+    /// As [`Self::save`], and waits until it survives a crash: what is done in Slurm next is known again
+    /// after one by what was kept before it. The store bounds the wait.
+    pub(super) fn save_durably(&mut self) {
+        self.save();
+        self.store.wait(self.kept);
+    }
+
+    /// The last thing that an agent keeps.
+    pub(super) fn keep_in_order(&mut self) {
+        let changes = self.unkept_changes();
+        self.keep(changes, true);
+        self.store.finish();
+    }
+
+    /// What is to be kept of the jobs that changed.
+    fn unkept_changes(&mut self) -> Changes {
+        let mut changes = Changes::default();
         for id in std::mem::take(&mut self.lists.unsaved) {
             let record = self.ledger.get(id);
             let differs = match (self.saved.get(&id), record) {
@@ -26,27 +41,28 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             if !differs {
                 continue;
             }
-            self.unkept = true;
+            changes.jobs.insert(id, record.and_then(Kept::of));
             match record {
                 Some(record) => drop(self.saved.insert(id, record.clone())),
                 None => drop(self.saved.remove(&id)),
             }
         }
+        changes
     }
 
-    /// Keeps the ledger. `in_order`: as the last thing that this agent does.
-    pub(super) fn keep(&mut self, in_order: bool) {
-        let state = State {
+    /// Keeps these changes. `in_order`: as the last thing that this agent does.
+    fn keep(&mut self, mut changes: Changes, in_order: bool) {
+        let head = Head {
             partitions: self.config.partition_names(),
             journal: self.config.journal.clone(),
             in_order,
-            ledger: self.ledger.clone(),
         };
-        match self.store.save(&state) {
-            Ok(()) => self.unkept = false,
-            Err(problem) => self
-                .slurm
-                .log(Level::Error, &format!("state not saved: {problem}")),
+        if self.head.as_ref() != Some(&head) {
+            changes.head = Some(head.clone());
+            self.head = Some(head);
+        }
+        if !changes.is_empty() {
+            self.kept = self.store.save(changes);
         }
     }
 }

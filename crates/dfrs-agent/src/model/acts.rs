@@ -7,7 +7,7 @@ use super::events::Event;
 use super::program::{Fate, Submission};
 use super::whole::{Model, SECOND};
 use crate::observation::ObservedState;
-use crate::state::State;
+use crate::state::{Changes, State};
 
 /// One act of a user or an operator, or one fault. Jobs are named by their labels, nodes by their
 /// positions in the node table.
@@ -94,7 +94,10 @@ impl Model {
                 machine.has_dfrsd = true;
                 machine.generation = 0;
             }),
-            Act::DiskFull(full) => self.disk_full = *full,
+            Act::DiskFull(full) => {
+                self.disk_full = *full;
+                self.try_to_keep();
+            }
             Act::MoveClock(seconds) => {
                 self.clock = Span(self.clock.0 + seconds * SECOND);
                 self.updated();
@@ -233,6 +236,8 @@ impl Model {
         if matches!(act, Act::LoseState(_)) {
             self.kept = State::default();
         }
+        // Where it was in memory only.
+        self.unkept = Changes::default();
         self.forget_orders();
     }
 

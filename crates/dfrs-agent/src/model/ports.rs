@@ -12,7 +12,7 @@ use super::whole::Model;
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedNode, Place, Seen};
 use crate::slurm::{Level, Slurm, SlurmError};
-use crate::state::{State, Store};
+use crate::state::{Changes, Store};
 
 /// A model that several ports reach.
 pub type Shared = Rc<RefCell<Model>>;
@@ -132,17 +132,40 @@ impl Daemons for DaemonsPort {
 pub struct StorePort(pub Shared);
 
 impl Store for StorePort {
-    fn save(&mut self, state: &State) -> Result<(), String> {
-        let mut model = self.0.borrow_mut();
-        if model.disk_full {
-            return Err("dfrs_state: no space left on device".into());
-        }
-        model.kept.clone_from(state);
-        Ok(())
+    fn save(&mut self, changes: Changes) -> u64 {
+        self.0.borrow_mut().keep(changes)
     }
+    fn durable(&self) -> u64 {
+        self.0.borrow().durable
+    }
+    fn wait(&mut self, number: u64) -> bool {
+        self.durable() >= number
+    }
+    fn finish(&mut self) {}
 }
 
 impl Model {
+    /// Keeps these changes and all before them, or, while the disk is full, remembers them for the next
+    /// attempt.
+    fn keep(&mut self, changes: Changes) -> u64 {
+        self.submitted += 1;
+        self.unkept.add(changes);
+        if self.disk_full {
+            let line = "dfrs_state: no space left on device".to_owned();
+            self.lines.push((Level::Error, line));
+        }
+        self.try_to_keep();
+        self.submitted
+    }
+
+    /// Keeps what is not kept yet.
+    pub(super) fn try_to_keep(&mut self) {
+        if !self.disk_full {
+            std::mem::take(&mut self.unkept).apply_to(&mut self.kept);
+            self.durable = self.submitted;
+        }
+    }
+
     /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(jobs + nodes),
     /// and copies only what changed.
     fn show(&self, partitions: &[String], seen: &mut Observation) -> Seen {

@@ -13,7 +13,7 @@ use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
 use super::work::Run;
 use crate::observation::ObservedNode;
 use crate::slurm::Level;
-use crate::state::State;
+use crate::state::{Changes, State};
 
 pub(super) const SECOND: i64 = 1_000_000;
 /// slurmctld pings its nodes and looks at time limits (`PERIODIC_TIMEOUT`, 30 s; pings: a third of
@@ -52,6 +52,11 @@ pub struct Model {
     pub(super) refuse: (u32, i32),
     /// What is kept of DFRS's state.
     pub(super) kept: State,
+    /// What is kept as soon as the disk is not full.
+    pub(super) unkept: Changes,
+    /// Numbers of the changes that came last, and of the last ones that are kept.
+    pub(super) submitted: u64,
+    pub(super) durable: u64,
     pub(super) disk_full: bool,
     /// What was logged, since it was last taken.
     pub(super) lines: Vec<(Level, String)>,

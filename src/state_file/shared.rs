@@ -1,0 +1,114 @@
+//! What the agent has handed over and the writer has not written yet.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dfrs_agent::state::Changes;
+
+/// Between the agent and the writer. Grows with the jobs that changed, not with time.
+#[derive(Default)]
+pub(super) struct Shared {
+    state: Mutex<Handover>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Handover {
+    pending: Changes,
+    submitted: u64,
+    durable: u64,
+    /// The last attempt failed.
+    fails: bool,
+    stops: bool,
+    abandoned: bool,
+}
+
+/// What the writer has to do next.
+pub(super) enum Work {
+    /// Write these changes, the last of which have this number.
+    Write(Changes, u64),
+    /// There is nothing left to write, and will be nothing.
+    End,
+}
+
+impl Shared {
+    /// Hands changes over; returns their number.
+    pub(super) fn submit(&self, changes: Changes) -> u64 {
+        let mut state = self.lock();
+        state.pending.add(changes);
+        state.submitted += 1;
+        self.changed.notify_all();
+        state.submitted
+    }
+
+    pub(super) fn durable(&self) -> u64 {
+        self.lock().durable
+    }
+
+    /// Waits until changes up to this number are durable; false if they are not in time, `None` if writing
+    /// fails.
+    pub(super) fn wait(&self, number: u64, patience: Duration) -> Option<bool> {
+        let waits = |state: &mut Handover| state.durable < number && !state.fails;
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(self.lock(), patience, waits)
+            .unwrap_or_else(PoisonError::into_inner);
+        let durable = state.durable >= number;
+        (durable || !state.fails).then_some(durable)
+    }
+
+    /// Waits for something to write.
+    pub(super) fn take(&self) -> Work {
+        let idle = |state: &mut Handover| state.pending.is_empty() && !state.stops;
+        let mut state = self
+            .changed
+            .wait_while(self.lock(), idle)
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.pending.is_empty() || state.abandoned {
+            return Work::End;
+        }
+        Work::Write(std::mem::take(&mut state.pending), state.submitted)
+    }
+
+    /// Everything up to this number is durable.
+    pub(super) fn written(&self, number: u64) {
+        let mut state = self.lock();
+        state.durable = number;
+        state.fails = false;
+        self.changed.notify_all();
+    }
+
+    /// An attempt failed.
+    pub(super) fn failed(&self) {
+        self.lock().fails = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits before the next attempt; true: there is none.
+    pub(super) fn pause(&self, pause: Duration) -> bool {
+        let goes_on = |state: &mut Handover| !state.stops;
+        let wait = self.changed.wait_timeout_while(self.lock(), pause, goes_on);
+        let (state, _) = wait.unwrap_or_else(PoisonError::into_inner);
+        state.stops
+    }
+
+    /// Has the writer end when it has written what it has.
+    pub(super) fn stop(&self) {
+        self.lock().stops = true;
+        self.changed.notify_all();
+    }
+
+    /// Nobody waits for the writer any more: it writes nothing.
+    pub(super) fn abandon(&self) {
+        self.lock().abandoned = true;
+    }
+
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.lock().abandoned
+    }
+
+    /// A poisoned lock only means that another thread panicked between two whole updates.
+    fn lock(&self) -> MutexGuard<'_, Handover> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
