@@ -66,6 +66,11 @@ impl Lists {
         !self.under_way.is_empty()
     }
 
+    /// The jobs that are on their way somewhere.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = u32> {
+        self.under_way.iter().copied()
+    }
+
     /// The jobs that may have a next step.
     pub(super) fn steps(&self) -> Vec<u32> {
         self.steps.iter().copied().collect()

@@ -99,7 +99,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.see_ending(*id, seen);
         }
         // A job on its way may go on although Slurm shows the same as before.
-        changed.jobs.extend(self.lists.steps());
+        changed.jobs.extend(self.lists.under_way());
         Ok(self.catch_up(seen, &changed.jobs, now))
     }
 
