@@ -5,6 +5,7 @@
 
 mod bound;
 mod check;
+mod decide;
 mod generate;
 mod input;
 mod options;
@@ -28,6 +29,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 enum Command {
     Bound(bound::Arguments),
     Check(check::Arguments),
+    Decide(decide::Arguments),
     Generate(generate::Arguments),
     Replay(replay::Arguments),
     Reproduce(reproduce::Arguments),
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     {
         Ok(Command::Bound(arguments)) => bound::run(&arguments),
         Ok(Command::Check(arguments)) => check::run(&arguments),
+        Ok(Command::Decide(arguments)) => decide::run(&arguments),
         Ok(Command::Generate(arguments)) => generate::run(&arguments),
         Ok(Command::Replay(arguments)) => replay::run(&arguments),
         Ok(Command::Reproduce(arguments)) => reproduce::run(&arguments),

@@ -42,6 +42,7 @@ mod write;
 
 pub use decide::Decided;
 pub use error::ScenarioError;
+pub use names::Labels;
 pub use read::read;
 pub use rewrite::rewritten;
 pub use scenario::{Outcome, Scenario};

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use dfrs_core::{Cluster, NodeIndex};
+use dfrs_core::{Cluster, Mapping, NodeIndex};
 
 use crate::error::shown;
+use crate::mappings;
 use crate::words::Budget;
 
 /// The list without any node.
@@ -36,12 +37,14 @@ pub(crate) fn declared(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// How jobs refer to each node: by its name, or by its position if the name is unusual or that of
-/// several nodes.
-pub(crate) struct Labels(Vec<String>);
+/// How scenario files refer to each node: by its name, or by its position, as in `#7`, if the name is
+/// unusual or that of several nodes.
+pub struct Labels(Vec<String>);
 
 impl Labels {
-    pub(crate) fn of(cluster: &Cluster) -> Self {
+    /// Of the nodes of this cluster. O(nodes log nodes).
+    #[must_use]
+    pub fn of(cluster: &Cluster) -> Self {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for node in &cluster.nodes {
             *counts.entry(&node.name).or_default() += 1;
@@ -54,7 +57,15 @@ impl Labels {
         Self(names.enumerate().map(label).collect())
     }
 
-    pub(crate) fn label(&self, node: NodeIndex) -> Cow<'_, str> {
+    /// Where tasks are, e.g. `n0,n[2-3]*4`.
+    #[must_use]
+    pub fn mapping(&self, mapping: &Mapping) -> String {
+        mappings::show(mapping, self)
+    }
+
+    /// The node at this position, whether there is one or not.
+    #[must_use]
+    pub fn label(&self, node: NodeIndex) -> Cow<'_, str> {
         match self.0.get(node.index()) {
             Some(label) => label.into(),
             None => format!("#{node}").into(),

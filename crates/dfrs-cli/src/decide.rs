@@ -1,0 +1,156 @@
+//! `dfrs decide`: what would DFRS do now?
+
+mod json;
+mod table;
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use dfrs_core::{Severity, Violation};
+use dfrs_scenario::{Decided, Scenario, print, read, rewritten};
+use dfrs_sim::trace::open;
+
+use crate::report::Outcome;
+
+/// The longest file, in bytes: that of 2,000 nodes and 26,000 different jobs has some megabytes.
+const LONGEST: u64 = 1 << 28;
+
+/// Decides what a scenario file describes, and compares it with what the file expects.
+///
+/// Exit code 0: it is as expected, or nothing is expected and no rule is broken. 1: it is not as
+/// expected, or a rule is broken that no expectation names. 2: the file cannot be read, or has a line
+/// that makes no sense. With --rewrite, what the file expected does not count.
+#[derive(Args)]
+pub struct Arguments {
+    /// The scenario file, or - for standard input
+    file: PathBuf,
+    /// How to print what is decided
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Make the file expect what is decided
+    #[arg(long)]
+    rewrite: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// An array with an object for each scenario
+    Json,
+    /// The scenarios, expecting what is decided
+    Scenario,
+}
+
+/// A scenario, and what is decided about it.
+struct Case {
+    scenario: Scenario,
+    decided: Decided,
+    /// Where that is not as expected.
+    difference: Vec<String>,
+}
+
+impl Case {
+    fn new(scenario: Scenario) -> Self {
+        let decided = scenario.decide();
+        let difference = scenario.difference(&decided.outcome());
+        Self {
+            scenario,
+            decided,
+            difference,
+        }
+    }
+
+    /// Whether nothing is wrong: what is expected counts, violations included.
+    fn is_right(&self) -> bool {
+        let is_error = |violation: &Violation| violation.severity() == Severity::Error;
+        match &self.scenario.expected {
+            Some(_) => self.difference.is_empty(),
+            None => !self.decided.violations.iter().any(is_error),
+        }
+    }
+}
+
+/// Decides and prints.
+pub fn run(arguments: &Arguments) -> Outcome {
+    match decide(arguments) {
+        Ok((output, is_right)) => Outcome {
+            output,
+            errors: String::new(),
+            code: u8::from(!is_right),
+        },
+        Err(error) => Outcome::of(Err(error)),
+    }
+}
+
+/// What goes to standard output, and whether all is right.
+fn decide(arguments: &Arguments) -> Result<(String, bool), String> {
+    let file = arguments.file.display().to_string();
+    let is_standard_input = arguments.file == Path::new("-");
+    if is_standard_input && arguments.rewrite {
+        return Err("standard input cannot be rewritten; use --format scenario".into());
+    }
+    let text = read_text(&arguments.file, is_standard_input).map_err(|error| {
+        format!("{file}: cannot be read: {error}; check the path and its permissions")
+    })?;
+    let mut scenarios = read(&text, &file).map_err(|error| error.to_string())?;
+    if arguments.rewrite {
+        rewrite(&arguments.file, &text)?;
+        scenarios
+            .iter_mut()
+            .for_each(|scenario| scenario.expected = None);
+    }
+    let cases: Vec<Case> = scenarios.into_iter().map(Case::new).collect();
+    let output = match arguments.format {
+        Format::Table => table::show(&cases),
+        Format::Json => json::show(&cases)?,
+        Format::Scenario => print(&cases.iter().map(as_expected).collect::<Vec<_>>()),
+    };
+    Ok((output, cases.iter().all(Case::is_right)))
+}
+
+fn read_text(file: &Path, is_standard_input: bool) -> io::Result<String> {
+    let input: Box<dyn Read> = match is_standard_input {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(open(file)?),
+    };
+    let mut text = String::new();
+    let length = input.take(LONGEST + 1).read_to_string(&mut text)?;
+    match u64::try_from(length) {
+        Ok(0..=LONGEST) => Ok(text),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("it has more than {LONGEST} bytes"),
+        )),
+    }
+}
+
+/// Makes the file expect what is decided, all of it or nothing.
+fn rewrite(file: &Path, text: &str) -> Result<(), String> {
+    let name = file.display();
+    let new = rewritten(text, &name.to_string()).map_err(|error| error.to_string())?;
+    if new == text {
+        return Ok(());
+    }
+    replace(file, &new).map_err(|error| {
+        format!("{name}: cannot be written: {error}; check the directory and its permissions")
+    })
+}
+
+/// Puts this text in place of the file's.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let file = file.canonicalize()?;
+    let mut beside = file.clone().into_os_string();
+    beside.push(".new");
+    std::fs::write(&beside, text)?;
+    std::fs::rename(&beside, &file)
+}
+
+/// The scenario, expecting what is decided.
+fn as_expected(case: &Case) -> Scenario {
+    Scenario {
+        expected: Some(case.decided.outcome()),
+        ..case.scenario.clone()
+    }
+}
