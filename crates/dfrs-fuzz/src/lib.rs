@@ -5,10 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod proto;
+mod scenario;
 mod simulation;
 mod traces;
 
 pub use proto::{conf, journal, message};
+pub use scenario::scenario;
 pub use simulation::simulation;
 pub use traces::{csv, policy, sacct, swf};
 

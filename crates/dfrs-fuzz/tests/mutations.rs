@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use dfrs_fuzz::{conf, csv, journal, message, policy, sacct, simulation, swf};
+use dfrs_fuzz::{conf, csv, journal, message, policy, sacct, scenario, simulation, swf};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -120,6 +120,7 @@ target!(journals, journal, 400);
 target!(configurations, conf, 400);
 target!(names_of_policies, policy, 1000);
 target!(messages, message, 400);
+target!(scenarios, scenario, 400);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]

@@ -285,3 +285,10 @@ event ended
     assert_eq!(rewritten_once, expected);
     assert_eq!(rewritten(&rewritten_once, "f").unwrap(), rewritten_once);
 }
+
+#[test]
+fn the_example_of_the_documentation_is_right() {
+    let page = include_str!("../../../docs/scenarios.md");
+    let example = page.split("```").nth(1).expect("an example").trim_start();
+    assert_eq!(rewritten(example, "docs/scenarios.md").unwrap(), example);
+}

@@ -1,0 +1,49 @@
+//! What people write by hand, and what the plugin's flight recorder writes.
+
+use dfrs_core::Cluster;
+use dfrs_scenario::{Scenario, print, read, rewritten};
+
+use super::is_clear;
+
+/// The most nodes, jobs and tasks of a cluster that is decided about.
+const MOST: usize = 200;
+
+/// A scenario file: read, printed, read again, and decided if it is small.
+pub fn scenario(file: &[u8]) {
+    let text = String::from_utf8_lossy(file);
+    let scenarios = match read(&text, "file") {
+        Ok(scenarios) => scenarios,
+        Err(error) => return is_clear(&error),
+    };
+    let printed = print(&scenarios);
+    let again = read(&printed, "file").expect("what was printed");
+    assert_eq!(print(&again), printed);
+    assert!(
+        scenarios
+            .iter()
+            .zip(&again)
+            .all(|(one, again)| one.cluster == again.cluster)
+    );
+    if scenarios.iter().all(|scenario| is_small(&scenario.cluster)) {
+        decide(&text, &scenarios);
+    }
+}
+
+/// Whatever the cluster is, deciding does not panic, and what is rewritten is as expected.
+fn decide(text: &str, scenarios: &[Scenario]) {
+    for scenario in scenarios {
+        scenario.decide().violations.iter().for_each(is_clear);
+    }
+    let expected = rewritten(text, "file").expect("it was decided");
+    assert_eq!(
+        rewritten(&expected, "file").expect("what was rewritten"),
+        expected
+    );
+}
+
+fn is_small(cluster: &Cluster) -> bool {
+    let tasks = cluster.jobs.iter().map(dfrs_core::Job::total_tasks);
+    cluster.nodes.len() <= MOST
+        && cluster.jobs.len() <= MOST
+        && tasks.fold(0u64, u64::saturating_add) <= MOST as u64
+}
