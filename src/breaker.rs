@@ -1,5 +1,5 @@
 //! Keeps trouble in DFRS away from slurmctld: a panic, records that are not what the plugin was
-//! compiled for, or a pass that takes too long, and DFRS stands down for good (until the next
+//! compiled for, or a pass that computes for too long, and DFRS stands down for good (until the next
 //! restart or reconfigure): paused jobs come back, caps are lifted, Slurm's own backfill schedules
 //! all partitions, and one error line says why.
 
@@ -10,13 +10,17 @@ use dfrs_agent::Agent;
 use dfrs_agent::daemons::Daemons;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_core::{Span, Time};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::watched::panic_text;
 
-/// A pass that takes longer trips the breaker.
+/// A pass that takes more of its own thread's CPU time trips the breaker. Waiting for locks or disks is
+/// not DFRS's doing.
 const LONGEST_PASS: Duration = Duration::from_secs(20);
 /// Time between two attempts to bring back what is parked, once tripped.
 const STAND_DOWN_INTERVAL: Span = Span(2_000_000);
+/// The longest time between two attempts of which one failed: it doubles from one failure to the next.
+const LONGEST_INTERVAL: Span = Span(300_000_000);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
@@ -31,6 +35,8 @@ enum Health {
 pub struct Breaker<S, D> {
     agent: Agent<S, D>,
     health: Health,
+    /// Time to the next attempt to stand down.
+    interval: Span,
 }
 
 impl<S: Slurm, D: Daemons> Breaker<S, D> {
@@ -39,6 +45,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         Self {
             agent,
             health: Health::Active,
+            interval: STAND_DOWN_INTERVAL,
         }
     }
 
@@ -47,6 +54,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         Self {
             agent,
             health: Health::StandingDown(now),
+            interval: STAND_DOWN_INTERVAL,
         }
     }
 
@@ -81,7 +89,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         if !self.may_look(now) {
             return false;
         }
-        let started = Instant::now();
+        let (started, computed) = (Instant::now(), cpu_time());
         match catch_unwind(AssertUnwindSafe(|| self.agent.pass(now))) {
             Ok(Ok(report)) => {
                 let elapsed = started.elapsed();
@@ -92,8 +100,10 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
                     report.depth,
                     report.started,
                 );
-                if elapsed > LONGEST_PASS {
-                    self.trip(now, &format!("a pass took {} s", elapsed.as_secs()));
+                let computed = cpu_time().saturating_sub(computed);
+                if computed > LONGEST_PASS {
+                    let why = format!("a pass took {} s of CPU time", computed.as_secs());
+                    self.trip(now, &why);
                 }
                 return report.unfinished;
             }
@@ -138,12 +148,42 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             return;
         }
         let parked = catch_unwind(AssertUnwindSafe(|| self.agent.stand_down(now)));
-        self.health = match parked {
-            Ok(Ok(0)) => Health::Out,
-            Ok(_) => Health::StandingDown(Time(now.0 + STAND_DOWN_INTERVAL.0)),
-            Err(_) => Health::Out,
+        let problem = match parked {
+            Ok(Ok(0)) => {
+                self.health = Health::Out;
+                return;
+            }
+            Ok(Ok(_)) => None,
+            Ok(Err(problem)) => Some(problem.to_string()),
+            Err(panic) => Some(format!("internal error: {}", panic_text(panic.as_ref()))),
         };
+        self.interval = match problem {
+            None => STAND_DOWN_INTERVAL,
+            Some(problem) => self.complain(&problem),
+        };
+        self.health = Health::StandingDown(Time(now.0 + self.interval.0));
     }
+
+    /// What was parked may not be back: that is never given up. Returns when it is tried again.
+    fn complain(&mut self, problem: &str) -> Span {
+        let next = Span((self.interval.0 * 2).min(LONGEST_INTERVAL.0));
+        let text = format!(
+            "jobs that DFRS parked are not back: {problem}; tried again in {} s; 'scontrol resume' brings back single ones",
+            next.0 / 1_000_000
+        );
+        self.agent.slurm().log(Level::Error, &text);
+        next
+    }
+}
+
+/// What this thread has computed so far.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // Neither part is ever negative, and nanoseconds are less than 10^9.
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or(0),
+        u32::try_from(time.tv_nsec).unwrap_or(0),
+    )
 }
 
 #[cfg(test)]
@@ -155,8 +195,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_panic_gives_the_cluster_back() {
+    /// A breaker whose agent has one job, and that has done a pass.
+    fn breaker() -> (FakeSlurm, Breaker<FakeSlurm, FakeDaemons>) {
         let slurm = FakeSlurm::default();
         slurm.0.borrow_mut().nodes = nodes(1);
         slurm.0.borrow_mut().jobs.insert(1, job(1, 1));
@@ -171,11 +211,42 @@ mod tests {
         let mut breaker = Breaker::new(agent);
         breaker.tick(Time::from_seconds(2000));
         assert!(breaker.is_active());
+        (slurm, breaker)
+    }
+
+    #[test]
+    fn a_panic_gives_the_cluster_back() {
+        let (slurm, mut breaker) = breaker();
         slurm.0.borrow_mut().panic = true;
         breaker.tick(Time::from_seconds(2010));
         assert!(!breaker.is_active());
         assert!(slurm.0.borrow().handed_over);
         assert_eq!(slurm.0.borrow().errors.len(), 1, "one clear line");
         slurm.0.borrow_mut().panic = false;
+    }
+
+    #[test]
+    fn a_panic_while_it_stands_down_is_said_and_tried_again_ever_more_rarely() {
+        let (slurm, mut breaker) = breaker();
+        slurm.0.borrow_mut().panic = true;
+        breaker.tick(Time::from_seconds(2010));
+        let (mut now, mut tries) = (2010, Vec::new());
+        while tries.len() < 3 {
+            let before = slurm.0.borrow().errors.len();
+            breaker.tick(Time::from_seconds(now));
+            if slurm.0.borrow().errors.len() > before {
+                tries.push(now);
+            }
+            now += 1;
+        }
+        assert_eq!(tries, [2010, 2014, 2022]);
+        slurm.0.borrow_mut().panic = false;
+        breaker.tick(Time::from_seconds(2040));
+        let said = slurm.0.borrow().errors.len();
+        for now in 2041..2400 {
+            breaker.tick(Time::from_seconds(now));
+        }
+        assert_eq!(slurm.0.borrow().errors.len(), said, "all is back");
+        assert_eq!(breaker.health, Health::Out);
     }
 }
