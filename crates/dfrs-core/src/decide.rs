@@ -4,7 +4,7 @@ use crate::course::Course;
 use crate::decision::Decision;
 use crate::events::{Events, Stage};
 use crate::policy::{Policy, Submission};
-use crate::preempt;
+use crate::preempt::{self, Known};
 use crate::remap::{remap, remap_periodically};
 use crate::roster::Roster;
 use crate::target::{Target, waits};
@@ -37,11 +37,12 @@ pub fn decide<'a>(
     events: &Events,
 ) -> Decision<'a> {
     let mut course = Course::default();
+    let mut known = None;
     for stage in Stage::of(policy, events) {
         course.proceed(roster);
         let left = with_budget_left(policy, course.moves());
         let policy = left.as_ref().unwrap_or(policy);
-        course.append(target(policy, roster, now, stage));
+        course.append(target(policy, roster, now, stage, &mut known));
     }
     let stages = course.finish(roster);
     Decision::new(policy, roster, now, stages)
@@ -56,25 +57,34 @@ fn with_budget_left(policy: &Policy, moves: usize) -> Option<Policy> {
     Some(left)
 }
 
-/// Where every job shall be after this stage.
-fn target(policy: &Policy, roster: &Roster, now: Time, stage: Stage) -> Target {
+/// Where every job shall be after this stage. `known` is what the stages before have found out.
+fn target(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    stage: Stage,
+    known: &mut Option<Known>,
+) -> Target {
     let cluster = roster.cluster();
-    let usage = || roster.usage(policy.settings.load_ceiling);
+    let know = || Known::of(policy, roster);
     match stage {
         Stage::Submission(id) => match (policy.submission, cluster.position(id)) {
             (Submission::Mcb8, _) => remap(policy, roster, now),
             (Submission::Greedy | Submission::GreedyP | Submission::GreedyPM, Some(index))
                 if waits(&cluster.jobs[index]) =>
             {
-                preempt::submit(policy, roster, now, index, usage())
+                preempt::submit(policy, roster, now, index, known.get_or_insert_with(know))
             }
             _ => Target::default(),
         },
         Stage::Room => match policy.submission {
             Submission::Mcb8 if policy.opportunistic => remap(policy, roster, now),
-            _ if policy.opportunistic => preempt::start_waiting(policy, roster, now, usage),
+            _ if policy.opportunistic && roster.has_waiting() => {
+                preempt::start_waiting(policy, roster, now, known.get_or_insert_with(know))
+            }
             _ => Target::default(),
         },
+        // What it changes is not known to what was found out before; but it comes last.
         Stage::Period => {
             let target = remap_periodically(policy, roster, now);
             match policy.submission {

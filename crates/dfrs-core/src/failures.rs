@@ -62,12 +62,14 @@ pub(crate) struct Failures(Vec<Wanted>);
 
 impl Failures {
     /// Notes that there was no room for the job. Only one of one kind that could use any nodes tells
-    /// about others.
-    pub(crate) fn add(&mut self, job: &Job) {
-        if let Some(new) = Wanted::alone(job) {
-            self.0.retain(|old| !old.is_no_less(&new));
-            self.0.push(new);
-        }
+    /// about others: returns whether this one does.
+    pub(crate) fn add(&mut self, job: &Job) -> bool {
+        let Some(new) = Wanted::alone(job) else {
+            return false;
+        };
+        self.0.retain(|old| !old.is_no_less(&new));
+        self.0.push(new);
+        true
     }
 
     /// Whether there is no room for this job either: it, or one kind of it, wants no less than one for

@@ -9,60 +9,91 @@ use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
 use crate::prospects::Prospects;
-use crate::roster::Roster;
+use crate::roster::{Roster, by_wants};
 use crate::target::{Fate, Target, can_pause};
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 use crate::usage::{SwapUsage, Usage};
 
-/// Places the newly submitted job at `place` in the list of jobs by the policy's greedy algorithm, and
-/// then, if the policy is opportunistic, other waiting jobs.
-///
-/// `usage` is what runs now.
+/// What the stages of a decision that place jobs by Greedy know, carried from one to the next.
+pub(crate) struct Known {
+    /// What runs now.
+    usage: Usage,
+    /// Whether all that waits was tried, and nothing has changed since.
+    is_settled: bool,
+    /// Jobs that nobody could make room for, since when nothing has changed; in the order of what they
+    /// want.
+    refused: Vec<usize>,
+}
+
+impl Known {
+    /// O(nodes + runs).
+    pub(crate) fn of(policy: &Policy, roster: &Roster) -> Self {
+        Self {
+            usage: roster.usage(policy.settings.load_ceiling),
+            is_settled: false,
+            refused: Vec::new(),
+        }
+    }
+
+    /// Something was placed or gave up its place.
+    fn change(&mut self) {
+        self.is_settled = false;
+        self.refused.clear();
+    }
+}
+
+/// Places the newly submitted job at `index` in the list of jobs by the policy's greedy algorithm, and
+/// then, if the policy is opportunistic, other waiting jobs. Those are not tried again, and neither is the
+/// job itself, if they were tried before and nothing has changed since.
 pub(crate) fn submit(
     policy: &Policy,
     roster: &Roster,
     now: Time,
-    place: usize,
-    mut usage: Usage,
+    index: usize,
+    known: &mut Known,
 ) -> Target {
     let cluster = roster.cluster();
     let mut target = Target::default();
-    let job = &cluster.jobs[place];
-    if let Some(mapping) = put(cluster, &usage, job) {
-        usage.add(job, &mapping);
-        target.set(place, Fate::Goes(mapping, Reason::Fits));
-    } else if policy.submission != Submission::Greedy {
-        let most = policy
-            .settings
-            .budget
-            .moves_per_decision
-            .map_or(usize::MAX, |most| most as usize);
-        let mut tried = usage.clone();
-        let forced = force(policy, roster, now, place, &mut tried);
-        if let Some(forced) = forced.filter(|forced| forced.moves(cluster) <= most) {
-            target = forced;
-            usage = tried;
-        }
+    let job = &cluster.jobs[index];
+    // Kinds for which there was no room may find one when there is less.
+    let was_tried = known.is_settled && job.has_one_kind();
+    let found = if was_tried {
+        None
+    } else {
+        put(cluster, &known.usage, job)
+    };
+    if let Some(mapping) = found {
+        known.usage.add(job, &mapping);
+        known.change();
+        target.set(index, Fate::Goes(mapping, Reason::Fits));
+    } else if policy.submission != Submission::Greedy
+        && let Some(forced) = try_to_force(policy, roster, now, index, known)
+    {
+        target = forced;
     }
-    if policy.opportunistic {
-        place_all(policy, roster, now, &mut usage, &mut target, &[]);
+    if policy.opportunistic && !known.is_settled {
+        place_all(policy, roster, now, &mut known.usage, &mut target, &[]);
+        if !target.is_empty() {
+            known.change();
+        }
+        // Those that made room wait, too, from now on, and were not tried.
+        known.is_settled = target.moves(cluster) == 0;
     }
     target
 }
 
-/// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes + waiting jobs), with a
-/// roster queues for waiting jobs, if none fits, and O(nodes log nodes + tasks log tasks) more for each
-/// that might. `usage` returns what runs now.
+/// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes + queues of waiting
+/// jobs) if none fits, and O(nodes log nodes + tasks log tasks) more for each that might.
 pub(crate) fn start_waiting(
     policy: &Policy,
     roster: &Roster,
     now: Time,
-    usage: impl FnOnce() -> Usage,
+    known: &mut Known,
 ) -> Target {
     let mut target = Target::default();
-    if roster.has_waiting() {
-        place_all(policy, roster, now, &mut usage(), &mut target, &[]);
-    }
+    place_all(policy, roster, now, &mut known.usage, &mut target, &[]);
+    known.change();
+    known.is_settled = true;
     target
 }
 
@@ -161,9 +192,48 @@ fn put(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     }
 }
 
+/// As [`force`], within the budget, and not for a job that comes after one that wants the same and for
+/// which nobody could make room.
+fn try_to_force(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    index: usize,
+    known: &mut Known,
+) -> Option<Target> {
+    let jobs = &roster.cluster().jobs;
+    let job = &jobs[index];
+    let priority = |job: &Job| policy.settings.priority.of(job, now);
+    let find = |other: &usize| by_wants(&jobs[*other], job);
+    let place = known.refused.binary_search_by(find);
+    let is_anywhere = !matches!(job.state, JobState::Parked(_));
+    if let Ok(at) = place
+        && is_anywhere
+        && priority(job) < priority(&jobs[known.refused[at]])
+    {
+        return None;
+    }
+    let most = policy.settings.budget.moves_per_decision;
+    let most = most.map_or(usize::MAX, |most| most as usize);
+    let forced = force(policy, roster, now, index, &known.usage)
+        .filter(|(forced, _)| forced.moves(roster.cluster()) <= most);
+    if let Some((target, usage)) = forced {
+        known.usage = usage;
+        known.change();
+        return Some(target);
+    }
+    if is_anywhere {
+        match place {
+            Ok(at) => known.refused[at] = index,
+            Err(at) => known.refused.insert(at, index),
+        }
+    }
+    None
+}
+
 /// Pauses running jobs of lower priority until the new job fits, the lowest first; leaves in place
 /// each that fits beside it, the highest first; and with GreedyPM moves those of the rest that fit
-/// elsewhere. `None` if the new job does not fit even so; `usage` is of no more use then.
+/// elsewhere. Returns what is in use then, too; `None` if the new job does not fit even so.
 ///
 /// Jobs whose work would be lost (Restart) are taken last. If they are taken they are moved where
 /// possible, as others are: their work is lost either way.
@@ -171,15 +241,21 @@ fn force(
     policy: &Policy,
     roster: &Roster,
     now: Time,
-    place: usize,
-    usage: &mut Usage,
-) -> Option<Target> {
+    index: usize,
+    before: &Usage,
+) -> Option<(Target, Usage)> {
     let cluster = roster.cluster();
     let mut target = Target::default();
-    let job = &cluster.jobs[place];
-    let (marked, mapping) = mark(policy, roster, now, job, usage)?;
+    let job = &cluster.jobs[index];
+    let victims = victims(policy, roster, now, job);
+    if !could_suffice(cluster, before, job, &victims) {
+        return None;
+    }
+    let mut tried = before.clone();
+    let usage = &mut tried;
+    let (marked, mapping) = mark(policy, roster, victims, job, usage)?;
     usage.add(job, &mapping);
-    target.set(place, Fate::Goes(mapping, Reason::Fits));
+    target.set(index, Fate::Goes(mapping, Reason::Fits));
     let mut leaving = Vec::new();
     for victim in marked.into_iter().rev() {
         let old = cluster.jobs[victim]
@@ -211,7 +287,7 @@ fn force(
         };
         target.set(victim, fate);
     }
-    Some(target)
+    Some((target, tried))
 }
 
 /// Whether a marked job fits where it was; unlike for a job that comes back, its nodes may be
@@ -225,7 +301,7 @@ fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
 fn mark(
     policy: &Policy,
     roster: &Roster,
-    now: Time,
+    victims: Vec<Victim>,
     job: &Job,
     usage: &mut Usage,
 ) -> Option<(Vec<usize>, Mapping)> {
@@ -237,7 +313,7 @@ fn mark(
         .map(|kind| Room::new(cluster, usage, kind))
         .collect();
     let mut marked = Vec::new();
-    for victim in victims(policy, roster, now, job) {
+    for Reverse((_, _, victim)) in Greatest::of(victims).each() {
         let running = &cluster.jobs[victim];
         let Some(mapping) = running
             .running_on()
@@ -265,20 +341,37 @@ fn mark(
     None
 }
 
-/// The running jobs of lower priority than the new one, in the order in which they give way: those
-/// whose work would be lost last, else by increasing priority.
-fn victims(policy: &Policy, roster: &Roster, now: Time, job: &Job) -> impl Iterator<Item = usize> {
+/// A running job that may give way: whether its work would be lost, its priority, and its position. The
+/// greatest gives way first.
+type Victim = Reverse<(bool, Priority, usize)>;
+
+/// The running jobs of lower priority than the new one that may be able to give way: those whose work
+/// would be lost last, else by increasing priority.
+fn victims(policy: &Policy, roster: &Roster, now: Time, job: &Job) -> Vec<Victim> {
     let function = policy.settings.priority;
     let own = function.of(job, now);
     let running = roster.running_indices().iter().zip(roster.running());
-    let found: Vec<Reverse<(bool, Priority, usize)>> = running
+    running
+        .filter(|(_, running)| running.mobility != Mobility::Never && !running.locked)
         .map(|(other, running)| {
             let is_lost = running.mobility == Mobility::Restart;
             Reverse((is_lost, function.of(running, now), *other))
         })
         .filter(|Reverse((_, priority, _))| *priority < own)
-        .collect();
-    Greatest::of(found)
-        .each()
-        .map(|Reverse((_, _, victim))| victim)
+        .collect()
+}
+
+/// Whether the memory of all these jobs and what is free could be enough for the new one, as far as sums
+/// say. O(nodes + runs).
+fn could_suffice(cluster: &Cluster, usage: &Usage, job: &Job, victims: &[Victim]) -> bool {
+    let victims = victims.iter().map(|Reverse((_, _, victim))| victim);
+    let freed: Bytes = victims
+        .clone()
+        .map(|victim| &cluster.jobs[*victim])
+        .flat_map(|victim| {
+            let parts = victim.running_on().into_iter().flat_map(Mapping::parts);
+            parts.map(|part| victim.memory_of(part))
+        })
+        .sum();
+    victims.len() > 0 && job.least_memory() <= usage.free_memory() + freed
 }

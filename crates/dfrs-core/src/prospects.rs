@@ -4,6 +4,7 @@ use crate::failures::Failures;
 use crate::greedy;
 use crate::headroom::Headroom;
 use crate::model::{Cluster, Job};
+use crate::roster::by_wants;
 use crate::usage::Usage;
 
 /// The room that a usage leaves. It only shrinks while jobs are placed: what was left once is the most
@@ -11,6 +12,9 @@ use crate::usage::Usage;
 pub(crate) struct Prospects {
     headroom: Headroom,
     failures: Failures,
+    /// Jobs of one kind with rules of their own for which there was no room, in the order of what they
+    /// want: there is none for others that want the same.
+    refused: Vec<Job>,
     /// Whether jobs were placed since `headroom` was found.
     is_stale: bool,
     /// How often a job that `headroom` gave hope found no place since then.
@@ -23,6 +27,7 @@ impl Prospects {
         Self {
             headroom: Headroom::of(usage),
             failures: Failures::default(),
+            refused: Vec::new(),
             is_stale: false,
             misses: 0,
         }
@@ -31,7 +36,7 @@ impl Prospects {
     /// Whether it is known without looking for a place that there is none for the job. O(distinct spaces
     /// of nodes + failures).
     pub(crate) fn are_none(&mut self, job: &Job) -> bool {
-        if self.failures.imply(job) {
+        if self.failures.imply(job) || self.find_refused(job).is_ok() {
             return true;
         }
         let is_full = self.headroom.knows(job) && !self.headroom.holds(job);
@@ -57,11 +62,20 @@ impl Prospects {
     /// There was no place for the job. O(nodes log nodes) at every second time at most, if room has
     /// shrunk: looking at all nodes again costs about as much as two tries, and spares many.
     pub(crate) fn miss(&mut self, job: &Job, usage: &Usage) {
-        self.failures.add(job);
+        if !self.failures.add(job)
+            && job.has_one_kind()
+            && let Err(at) = self.find_refused(job)
+        {
+            self.refused.insert(at, job.clone());
+        }
         self.misses += u32::from(self.headroom.knows(job));
         if self.misses > 1 {
             self.renew(usage);
         }
+    }
+
+    fn find_refused(&self, job: &Job) -> Result<usize, usize> {
+        self.refused.binary_search_by(|other| by_wants(other, job))
     }
 
     /// Looks at all nodes again if room has shrunk. O(nodes log nodes).

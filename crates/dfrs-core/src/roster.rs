@@ -8,6 +8,7 @@ mod lists;
 mod view;
 
 use lists::Lists;
+pub(crate) use lists::by_wants;
 
 /// A cluster with lists of the jobs that run and that wait: what [`crate::decide()`] looks at.
 ///

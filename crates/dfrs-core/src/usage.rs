@@ -204,6 +204,12 @@ impl Usage {
         }
     }
 
+    /// What is left of the memory of all nodes that take tasks.
+    pub(crate) fn free_memory(&self) -> Bytes {
+        let spots = self.spots.iter().filter(|spot| spot.is_up);
+        spots.map(|spot| spot.memory.minus(spot.memory_used)).sum()
+    }
+
     /// Sum of the CPU needs of the tasks on the node.
     pub(crate) fn load(&self, node: NodeIndex) -> Cores {
         self.spots[node.index()].load

@@ -113,3 +113,57 @@ pub fn unlike(mut cluster: Cluster) -> Cluster {
     }
     cluster
 }
+
+/// Equal nodes of 64 cores and 256 GiB with jobs on them, and jobs that wait, in so many shapes. Where jobs
+/// run, others hold the rest of the memory, so that nothing more fits. All can move.
+pub fn crowd(nodes: u32, running: u64, waiting: u64, shapes: u64) -> Cluster {
+    let node = Node::new("n", Cores::from_cores(64), Bytes::from_mebibytes(256 << 10));
+    let mut cluster = Cluster {
+        nodes: vec![node; nodes as usize],
+        jobs: Vec::new(),
+    };
+    let mut numbers = Numbers(13);
+    for id in 0..running + waiting {
+        let shape = numbers.below(shapes);
+        let submit = Time::from_seconds(id.cast_signed());
+        let tasks = 1 + u32::try_from(shape % 4).unwrap();
+        let cpu = Cores::from_cores(8 + shape % 24);
+        let memory = Bytes::from_mebibytes((24 << 10) + 8_000 * shape / shapes);
+        let mut job = Job::new(JobId(id), submit, tasks, cpu, memory);
+        if id < running {
+            job.virtual_time = Span::from_seconds(700 + numbers.below(50_000).cast_signed());
+        }
+        cluster.jobs.push(job);
+    }
+    let mut node = 0;
+    let mut left: Vec<Bytes> = cluster.nodes.iter().map(|node| node.memory).collect();
+    for job in cluster
+        .jobs
+        .iter_mut()
+        .take(usize::try_from(running).unwrap())
+    {
+        let mut places = Vec::new();
+        for _ in 0..job.tasks {
+            node = (node + 1) % nodes;
+            let free = (0..nodes)
+                .map(|next| (node + next) % nodes)
+                .find(|node| left[*node as usize] >= job.memory);
+            let Some(found) = free else { break };
+            left[found as usize] -= job.memory;
+            places.push(NodeIndex(found));
+        }
+        assert_eq!(places.len(), job.tasks as usize, "memory holds them");
+        job.state = JobState::Running(Mapping::from_tasks(places));
+    }
+    if running > 0 {
+        for (node, left) in cluster.nodes.iter_mut().zip(left) {
+            node.held_memory = left;
+        }
+    }
+    cluster
+}
+
+/// So many identities from this one on.
+pub fn numbered(first: u64, count: u64) -> impl Iterator<Item = JobId> {
+    (first..first + count).map(JobId)
+}

@@ -95,7 +95,7 @@ fn is_queued(job: &Job) -> bool {
 }
 
 /// Orders jobs by all that says where they fit; equal ones fit in the same places.
-fn by_wants(one: &Job, other: &Job) -> Ordering {
+pub(crate) fn by_wants(one: &Job, other: &Job) -> Ordering {
     let size = |job: &Job| (job.tasks, job.cpu, job.memory, job.memory_per_node);
     size(one)
         .cmp(&size(other))
