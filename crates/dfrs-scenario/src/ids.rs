@@ -34,7 +34,7 @@ pub(crate) fn expand(list: &str, budget: &mut Budget) -> Result<Vec<JobId>, Stri
                 "{range} is no job; write its number, or e.g. 7-9,12"
             ));
         };
-        budget.take_many((last - first).saturating_add(1))?;
+        budget.take_items((last - first).saturating_add(1))?;
         jobs.extend((first..=last).map(JobId));
     }
     Ok(jobs)

@@ -6,18 +6,19 @@ use crate::error::shown;
 const MOST_SETTINGS: usize = 32;
 
 /// How much a file may describe, so that a few lines cannot fill the memory: a node or a job counts
-/// as [`Budget::ITEM`], a node that is listed once more as 1.
+/// as [`Budget::ITEM`], a node that is listed once more as 1. Enough for 26,000 jobs that each list
+/// 2,000 nodes.
 pub(crate) struct Budget(u64);
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(1 << 25)
+        Self(1 << 27)
     }
 }
 
 impl Budget {
     /// What a node, a job or a kind of tasks counts as.
-    const ITEM: u64 = 32;
+    const ITEM: u64 = 128;
 
     /// Counts so many things that are listed.
     pub(crate) fn take_many(&mut self, count: u64) -> Result<(), String> {
