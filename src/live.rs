@@ -86,7 +86,7 @@ impl Drop for Calls {
             ("reading", &statistics.reads),
             ("writing", &statistics.writes),
         ] {
-            shim::log(Level::Verbose, &format!("locks for {what}: {counts}"));
+            shim::log(Level::Info, &format!("locks for {what}: {counts}"));
         }
     }
 }
