@@ -5,6 +5,7 @@
 
 mod bindings;
 mod licences;
+mod simulate;
 mod style;
 mod symbols;
 
@@ -26,6 +27,8 @@ enum Task {
     Bindings(bindings::Arguments),
     /// Check that everything that is linked together may be distributed together
     Licences(licences::Arguments),
+    /// Try the reconciler with faults that follow from seeds
+    Simulate(simulate::Arguments),
     /// Check licence markers in C and shell files, and links in Markdown files
     Style(style::Arguments),
     /// Check a plugin's symbols against what Slurm installations provide
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Bindings(arguments) => bindings::run(&arguments),
         Task::Licences(arguments) => licences::run(&arguments),
+        Task::Simulate(arguments) => simulate::run(&arguments),
         Task::Style(arguments) => style::run(&arguments),
         Task::Symbols(arguments) => symbols::run(&arguments),
     };

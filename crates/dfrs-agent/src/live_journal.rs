@@ -60,11 +60,12 @@ impl LiveJournal {
             .earliest()
             .map_or(now, |earliest| now.max(earliest));
         self.platform(observation, config, now)?;
-        for (id, _, outcome) in ended
+        for (id, record, outcome) in ended
             .iter()
             .filter(|(_, record, _)| record.shown != Shown::Unknown)
         {
-            self.write(*id, Change::Finish(*outcome), None, observation, now)?;
+            let finish = Change::Finish(shown_outcome(record, *outcome));
+            self.write(*id, finish, None, observation, now)?;
         }
         for (id, change, shown) in changes(observation, ledger, changed) {
             self.write(id, change, observation.job(id), observation, now)?;
@@ -196,6 +197,15 @@ impl LiveJournal {
 
     fn emit(&mut self, event: &Event) -> Result<(), String> {
         self.writer.write(event).map_err(|error| error.to_string())
+    }
+}
+
+/// What a job that others ran to its end while the journal was not written did is not known.
+fn shown_outcome(record: &Record, outcome: Outcome) -> Outcome {
+    match (&record.shown, outcome) {
+        (Shown::Placed(_), outcome) => outcome,
+        (_, Outcome::Completed) => Outcome::Other,
+        (_, outcome) => outcome,
     }
 }
 

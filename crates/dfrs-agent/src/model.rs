@@ -11,6 +11,7 @@ mod dfrsd;
 mod events;
 mod jobs;
 mod lifecycle;
+mod look;
 mod machine;
 mod ports;
 mod program;
@@ -22,6 +23,7 @@ mod work;
 pub use ports::{DaemonsPort, Shared, SlurmPort, StorePort};
 pub use program::{Fate, Program, Submission};
 pub use settings::Settings;
+pub(crate) use settings::mix;
 pub use slurmctld::{JobEntry, NodeEntry};
 pub use whole::Model;
 

@@ -44,9 +44,8 @@ impl Life {
             _ => Shown::Waiting,
         };
         let mut moves = |to: &Placement| match before {
-            Shown::Placed(old) if old == to || memory.moves(job, old, to) => {
-                Shown::Placed(to.clone())
-            }
+            // Others may have come there since it was shown there.
+            Shown::Placed(old) if memory.moves(job, old, to) => Shown::Placed(to.clone()),
             _ => Shown::Paused,
         };
         match &self.phase {

@@ -1,5 +1,5 @@
 //! Slurm's own scheduler, for partitions that DFRS does not schedule: first fit in the order of the
-//! queue.
+//! queue, by memory (as with `OverSubscribe=FORCE`).
 
 use super::whole::Model;
 use crate::observation::{ObservedState, Place};
@@ -24,7 +24,7 @@ impl Model {
         }
     }
 
-    /// Nodes with free CPUs and free memory for all tasks of a job.
+    /// Nodes with free memory for all tasks of a job.
     fn first_fit(&self, id: u32) -> Option<Vec<Place>> {
         let job = &self.slurmctld.jobs.get(&id)?.seen;
         let cpus = u64::from(job.cpus_per_task.max(1));
@@ -33,7 +33,11 @@ impl Model {
             if node.partition != job.partition || node.down || node.drained || node.left {
                 continue;
             }
-            let (free_cpus, free_memory) = self.free(node.seen.index);
+            // Slurm starts nothing where a job is completing.
+            if self.completes_on(node.seen.index) {
+                continue;
+            }
+            let free_memory = self.free_memory(node.seen.index);
             let by_memory = match (job.memory, job.memory_per_cpu) {
                 (0, _) if free_memory < node.seen.memory => 0,
                 (0, _) => u64::MAX,
@@ -41,7 +45,7 @@ impl Model {
                 (memory, false) if memory > free_memory => 0,
                 (_, false) => u64::MAX,
             };
-            let tasks = u64::from(left).min(free_cpus / cpus).min(by_memory);
+            let tasks = u64::from(left).min(by_memory);
             let tasks = u32::try_from(tasks).unwrap_or(0);
             if tasks > 0 {
                 places.push(Place {
@@ -55,21 +59,19 @@ impl Model {
         (left == 0).then_some(places)
     }
 
-    /// CPUs and MiB that are free on a node by Slurm's accounting.
-    fn free(&self, node: u32) -> (u64, u64) {
+    fn completes_on(&self, node: u32) -> bool {
+        let mut completing = self
+            .slurmctld
+            .jobs
+            .values()
+            .filter(|job| job.seen.completing);
+        completing.any(|job| job.seen.places.iter().any(|place| place.node == node))
+    }
+
+    /// MiB that are free on a node by Slurm's accounting.
+    fn free_memory(&self, node: u32) -> u64 {
         let entry = &self.slurmctld.nodes[node as usize];
-        let jobs = self.slurmctld.jobs.values();
-        let running = jobs.filter(|job| job.seen.state == ObservedState::Running);
-        let used: u64 = running
-            .flat_map(|job| {
-                let here = job.seen.places.iter().filter(|place| place.node == node);
-                here.map(|place| u64::from(place.tasks) * u64::from(job.seen.cpus_per_task))
-            })
-            .sum();
-        let memory = self.slurmctld.allocated(node);
-        (
-            u64::from(entry.seen.cpus).saturating_sub(used),
-            entry.seen.memory.saturating_sub(memory),
-        )
+        let allocated = self.slurmctld.allocated(node);
+        entry.seen.memory.saturating_sub(allocated)
     }
 }

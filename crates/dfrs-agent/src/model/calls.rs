@@ -1,5 +1,7 @@
 //! What slurmctld does when it is asked: DFRS's calls through the shim, and operators' commands.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dfrs_core::Span;
 use dfrs_proto::journal::Outcome;
 
@@ -186,6 +188,8 @@ impl Model {
                 began: false,
                 stopped: false,
                 ends: false,
+                parked_at_end: BTreeSet::new(),
+                cold: BTreeMap::new(),
                 done,
                 work,
                 rate: 0.0,
@@ -300,6 +304,9 @@ impl Model {
     pub(super) fn cancel(&mut self, id: u32) -> Answer {
         match self.slurmctld.jobs.get(&id) {
             Some(job) if job.outcome.is_none() => {
+                for task in job.more_tasks.clone() {
+                    self.settle_fate(task, Outcome::Cancelled);
+                }
                 self.end_run(id, Some(Outcome::Cancelled));
                 Ok(())
             }

@@ -189,11 +189,12 @@ impl Model {
         self.updated();
     }
 
-    fn settle_fate(&mut self, label: u32, outcome: Outcome) {
+    pub(super) fn settle_fate(&mut self, label: u32, outcome: Outcome) {
         let now = self.now.0;
         let Some(program) = self.programs.get_mut(&label) else {
             return;
         };
+        program.reported = true;
         if program.fate == Fate::Open {
             program.fate = match outcome {
                 Outcome::Completed => Fate::Finished,
@@ -211,6 +212,15 @@ impl Model {
         };
         run.ends = true;
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
+        let job = run.job;
+        let parked = nodes.iter().filter(|node| {
+            let name = self.machines[**node as usize].name.clone();
+            self.is_parked_on(job, &name)
+        });
+        let parked = parked.copied().collect();
+        if let Some(run) = self.runs.get_mut(&id) {
+            run.parked_at_end = parked;
+        }
         for node in &nodes {
             self.signal_end_on(id, *node);
         }

@@ -78,6 +78,9 @@ impl Model {
             return;
         };
         run.stopped = stops;
+        if !stops {
+            run.cold.clear();
+        }
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
         self.rate(&nodes);
     }
@@ -246,7 +249,7 @@ impl Model {
             .slurmctld
             .jobs
             .values()
-            .filter(|job| job.may_have_processes() && !job.seen.configuring)
+            .filter(|job| job.may_have_processes())
             .filter(|job| job.seen.places.iter().any(|place| place.node == node))
             .filter(|job| !here.contains(&job.run))
             .map(|job| (job.seen.id, job.run, job.has_nodes()))

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dfrs_core::Time;
 use dfrs_proto::journal::Outcome;
 
 use super::slurmctld::JobEntry;
@@ -41,6 +42,8 @@ impl SlurmPort {
         act: impl FnOnce(&mut Model) -> Result<T, SlurmError>,
     ) -> Result<T, SlurmError> {
         let mut model = self.model.borrow_mut();
+        let later = Time(model.now.0 + model.settings.call.0);
+        model.advance(later);
         model.fails()?;
         let done = act(&mut model)?;
         model.note(format!("{what} {job}"));

@@ -74,6 +74,8 @@ pub struct Program {
     pub fate: Fate,
     /// How often its processes were launched.
     pub launches: u32,
+    /// slurmctld has heard that it is over.
+    pub reported: bool,
     /// slurmctld was killed and has forgotten something about it: Slurm may run it again.
     pub forgotten: bool,
     /// When it first began, and when it was over, by the model's own time (microseconds).
@@ -90,6 +92,7 @@ impl Program {
             kept: Span(0),
             fate: Fate::Open,
             launches: 0,
+            reported: false,
             forgotten: false,
             first_launch: None,
             over_at: None,

@@ -11,6 +11,8 @@ const MILLISECOND: i64 = 1_000;
 pub struct Settings {
     /// From a start to the end of the prolog: the job is CONFIGURING so long.
     pub launch: Span,
+    /// What a call into slurmctld takes: so long after it was looked at, it may show something else.
+    pub call: Span,
     /// From slurmctld to the processes on a node.
     pub message: Span,
     /// From slurmctld to dfrsd.
@@ -43,6 +45,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             launch: Span(300 * MILLISECOND),
+            call: Span(0),
             message: Span(50 * MILLISECOND),
             orders: Span(100 * MILLISECOND),
             probe: Span(500 * MILLISECOND),

@@ -1,6 +1,6 @@
 //! How far jobs get: a job's processes progress as the slowest of its nodes lets them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
@@ -23,6 +23,10 @@ pub(super) struct Run {
     pub(super) stopped: bool,
     /// They got the signal to end, or have ended.
     pub(super) ends: bool,
+    /// Nodes on which it was parked then: what is in swap ends there.
+    pub(super) parked_at_end: BTreeSet<u32>,
+    /// MiB in swap, by node, of processes that were thawed and are still stopped.
+    pub(super) cold: BTreeMap<u32, u64>,
     /// Work done, microseconds of run time with all the CPU that it needs.
     pub(super) done: f64,
     pub(super) work: Span,
@@ -129,13 +133,37 @@ impl Model {
         let fresh: Vec<(u32, Frozen)> = here
             .filter(|run| wanted.contains(&run.job) && !machine.frozen.contains_key(&run.job))
             .filter_map(|run| {
-                let memory = memory_here(run)?;
+                let cold = run.cold.get(&node).copied().unwrap_or(0);
+                let memory = memory_here(run)?.saturating_sub(cold);
                 Some((run.job, Frozen { since: now, memory }))
             })
             .collect();
+        self.thaw(node, &wanted);
         let machine = &mut self.machines[node as usize];
-        machine.frozen.retain(|job, _| wanted.contains(job));
         machine.frozen.extend(fresh);
+    }
+
+    /// Thaws all but these. What is in swap stays there until the job's processes run.
+    fn thaw(&mut self, node: u32, wanted: &BTreeSet<u32>) {
+        let settings = &self.settings;
+        let (swap, speed) = (settings.swap, settings.swap_speed);
+        let machine = &mut self.machines[node as usize];
+        let amounts = swapped(&machine.frozen, swap, speed, self.now);
+        machine.frozen.retain(|job, _| wanted.contains(job));
+        let ids: Vec<u64> = machine.runs.iter().copied().collect();
+        let thawed: Vec<u32> = amounts
+            .keys()
+            .copied()
+            .filter(|job| !wanted.contains(job))
+            .collect();
+        for id in ids {
+            if let Some(run) = self.runs.get_mut(&id)
+                && run.stopped
+                && thawed.contains(&run.job)
+            {
+                *run.cold.entry(node).or_default() += amounts[&run.job];
+            }
+        }
     }
 
     /// Whether this node says that the job is parked: frozen, and its memory in swap.
@@ -169,10 +197,13 @@ impl Model {
                 .iter()
                 .filter_map(|id| self.runs.get_key_value(id));
             here.filter(|(id, run)| self.is_known(**id, run))
+                .filter(|(_, run)| !run.parked_at_end.contains(&node))
                 .map(|(_, run)| {
                     let part = run.parts.iter().find(|part| part.0 == node);
                     let memory = part.map_or(0, |part| part.2);
-                    memory - swapped.get(&run.job).copied().unwrap_or(0).min(memory)
+                    let cold = run.cold.get(&node).copied().unwrap_or(0);
+                    let swapped = cold + swapped.get(&run.job).copied().unwrap_or(0);
+                    memory - swapped.min(memory)
                 })
                 .sum()
         });

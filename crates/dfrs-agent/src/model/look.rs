@@ -1,0 +1,102 @@
+//! What those who watch a trial ask the model, and how all is made well again in it.
+
+use std::collections::BTreeSet;
+
+use super::acts::Act;
+use super::slurmctld::{JobEntry, NodeEntry};
+use super::whole::Model;
+use crate::observation::ObservedState;
+
+impl Model {
+    /// Everything that is broken is mended, and nobody holds or suspends jobs any more, but these nodes
+    /// stay drained if they are.
+    pub fn heal(&mut self, keep_drained: &[u32]) {
+        (self.lose, self.refuse, self.disk_full) = (0, (0, 0), false);
+        for node in 0..u32::try_from(self.machines.len()).unwrap_or(0) {
+            for act in [Act::Unhang(node), Act::StartDfrsd(node), Act::Join(node)] {
+                self.act(&act);
+            }
+            if !self.machines[node as usize].on {
+                self.boot(node);
+            }
+            if !keep_drained.contains(&node) {
+                self.act(&Act::Undrain(node));
+            }
+        }
+        let jobs = self.slurmctld.jobs.values();
+        let stopped: Vec<(u32, bool)> = jobs
+            .filter(|job| job.outcome.is_none() && job.seen.priority == 0)
+            .map(|job| (job.label, job.seen.state == ObservedState::Suspended))
+            .collect();
+        for (label, suspended) in stopped {
+            let lift = if suspended {
+                Act::Resume(label)
+            } else {
+                Act::Release(label)
+            };
+            self.act(&lift);
+        }
+    }
+
+    /// Jobs that are frozen on some node that can be reached.
+    #[must_use]
+    pub fn frozen_jobs(&self) -> BTreeSet<u32> {
+        let machines = self
+            .machines
+            .iter()
+            .filter(|machine| machine.takes_orders());
+        machines
+            .flat_map(|machine| machine.frozen.keys().copied())
+            .collect()
+    }
+
+    /// Whether a job that waits or is parked could run although nothing else gave way: it may start, and
+    /// some node has nothing at all on it and enough for it; or nothing else is on its own nodes.
+    #[must_use]
+    pub fn could_run_alone(&self, job: &JobEntry) -> bool {
+        match job.seen.state {
+            ObservedState::Pending => {
+                let may = !job.seen.completing && !job.seen.array_master;
+                may && self.gate(job.seen.id).is_ok() && self.has_empty_node_for(job)
+            }
+            ObservedState::Suspended if job.seen.priority > 0 => {
+                let nodes = job.seen.places.iter().map(|place| place.node);
+                nodes
+                    .clone()
+                    .all(|node| self.is_well(node) && self.is_empty_but_for(node, job))
+            }
+            _ => false,
+        }
+    }
+
+    fn is_well(&self, node: u32) -> bool {
+        let machine = self.machines.get(node as usize);
+        machine.is_some_and(|machine| machine.takes_orders())
+            && !self.slurmctld.nodes[node as usize].down
+    }
+
+    fn is_empty_but_for(&self, node: u32, job: &JobEntry) -> bool {
+        let mut others = self
+            .slurmctld
+            .jobs
+            .values()
+            .filter(|other| other.may_have_processes() && other.seen.id != job.seen.id);
+        let here = |other: &JobEntry| other.seen.places.iter().any(|place| place.node == node);
+        !others.any(here) && self.machines[node as usize].runs.len() <= 1
+    }
+
+    fn has_empty_node_for(&self, job: &JobEntry) -> bool {
+        let per_cpu = u64::from(job.seen.tasks * job.seen.cpus_per_task);
+        let memory = job.seen.memory * if job.seen.memory_per_cpu { per_cpu } else { 1 };
+        let usable = |node: &&NodeEntry| {
+            let open = !node.down && !node.drained && !node.left;
+            open && node.partition == job.seen.partition && node.seen.memory >= memory
+        };
+        let mut nodes = self.slurmctld.nodes.iter().filter(usable);
+        nodes.any(|node| {
+            let index = node.seen.index;
+            let runs = &self.machines[index as usize].runs;
+            self.is_well(index) && self.is_empty_but_for(index, job) && runs.is_empty()
+        })
+    }
+}

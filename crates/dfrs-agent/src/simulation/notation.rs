@@ -1,0 +1,213 @@
+//! The words of scenario files.
+
+use std::fmt::Write;
+use std::str::FromStr;
+
+use dfrs_core::Span;
+
+use super::scenario::{Nodes, SECOND};
+use crate::model::acts::Act;
+use crate::model::{Settings, Submission, job};
+use crate::observation::ObservedJob;
+
+pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| format!("'{text}' is no such number"))
+}
+
+/// Seconds with at most three decimals.
+pub(super) fn seconds(text: &str) -> Result<Span, String> {
+    let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), "0"));
+    let thousandths: i64 = number(&format!("{part:0<3}"))?;
+    if thousandths >= 1000 {
+        return Err(format!("'{text}' has more than three decimals"));
+    }
+    Ok(Span(number::<i64>(whole)? * SECOND + thousandths * 1000))
+}
+
+pub(super) fn decimal(span: Span) -> String {
+    let (whole, part) = (span.0 / SECOND, span.0 % SECOND / 1000);
+    if part == 0 {
+        whole.to_string()
+    } else {
+        format!("{whole}.{part:03}")
+    }
+}
+
+/// `key=value` pairs, or bare words, after the first word.
+fn options(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let words = text.split_whitespace();
+    words.map(|word| word.split_once('=').unwrap_or((word, "")))
+}
+
+pub(super) fn nodes(text: &str) -> Result<Nodes, String> {
+    let (count, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let mut nodes = Nodes {
+        count: number(count)?,
+        cpus: 4,
+        memory: 1000,
+        partition: "a".into(),
+    };
+    for (key, value) in options(rest) {
+        match key {
+            "cpus" => nodes.cpus = number(value)?,
+            "memory" => nodes.memory = number(value)?,
+            "partition" => value.clone_into(&mut nodes.partition),
+            _ => return Err(format!("unknown: {key}")),
+        }
+    }
+    Ok(nodes)
+}
+
+pub(super) fn swap(text: &str, settings: &mut Settings) -> Result<(), String> {
+    let (swap, rest) = text.split_once(' ').unwrap_or((text, ""));
+    settings.swap = number(swap)?;
+    for (key, value) in options(rest) {
+        match key {
+            "speed" => settings.swap_speed = number(value)?,
+            _ => return Err(format!("unknown: {key}")),
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn act(text: &str) -> Result<Act, String> {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Ok(match word {
+        "submit" => Act::Submit(Box::new(submission(rest)?)),
+        "hold" => Act::Hold(number(rest)?),
+        "release" => Act::Release(number(rest)?),
+        "suspend" => Act::Suspend(number(rest)?),
+        "resume" => Act::Resume(number(rest)?),
+        "requeue" => Act::Requeue(number(rest)?),
+        "cancel" => Act::Cancel(number(rest)?),
+        "comment" => {
+            let (label, comment) = rest.split_once(' ').unwrap_or((rest, ""));
+            Act::Comment(number(label)?, comment.to_owned())
+        }
+        "drain" => Act::Drain(number(rest)?),
+        "undrain" => Act::Undrain(number(rest)?),
+        "down" => Act::Down(number(rest)?),
+        "leave" => Act::Leave(number(rest)?),
+        "join" => Act::Join(number(rest)?),
+        "reconfigure" => Act::Reconfigure,
+        "configure" => Act::Configure(rest.replace(';', "\n")),
+        "power-off" => Act::PowerOff(number(rest)?),
+        "power-on" => Act::PowerOn(number(rest)?),
+        "hang" => Act::Hang(number(rest)?),
+        "unhang" => Act::Unhang(number(rest)?),
+        "stop-dfrsd" => Act::StopDfrsd(number(rest)?),
+        "start-dfrsd" => Act::StartDfrsd(number(rest)?),
+        "kill" => Act::Kill(number(rest)?),
+        "restart" => Act::Restart(number(rest)?),
+        "lose-state" => Act::LoseState(number(rest)?),
+        "disk-full" => Act::DiskFull(true),
+        "disk-free" => Act::DiskFull(false),
+        "clock" => Act::MoveClock(number(rest)?),
+        "lose-messages" => Act::LoseMessages(number(rest)?),
+        "refuse" => Act::Refuse(number(rest)?, false),
+        "delay-calls" => Act::Refuse(number(rest)?, true),
+        _ => return Err(format!("unknown: {word}")),
+    })
+}
+
+fn submission(text: &str) -> Result<Submission, String> {
+    let (label, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let mut job = ObservedJob {
+        partition: "a".into(),
+        submit_time: 0,
+        ..job(0, 1)
+    };
+    let mut made = Submission::new(number(label)?, job.clone(), Span(60 * SECOND));
+    for (key, value) in options(rest) {
+        match key {
+            "tasks" => job.tasks = number(value)?,
+            "cpus" => job.cpus_per_task = number(value)?,
+            "memory" => job.memory = number(value)?,
+            "per-node" => job.memory_per_cpu = false,
+            "partition" => value.clone_into(&mut job.partition),
+            "comment" => value.clone_into(&mut job.comment),
+            "priority" => job.priority = number(value)?,
+            "max-nodes" => job.max_nodes = number(value)?,
+            "no-requeue" => job.requeue = false,
+            "interactive" => job.batch = false,
+            "work" => made.work = seconds(value)?,
+            "user" => made.user = number(value)?,
+            "limit" => made.limit = Some(number(value)?),
+            "begin" => made.begin = number(value)?,
+            "owner" => made.owner = true,
+            "array" => made.array = number(value)?,
+            _ => return Err(format!("unknown: {key}")),
+        }
+    }
+    made.job = job;
+    Ok(made)
+}
+
+pub(super) fn print(act: &Act) -> String {
+    match act {
+        Act::Submit(submission) => print_submission(submission),
+        Act::Hold(label) => format!("hold {label}"),
+        Act::Release(label) => format!("release {label}"),
+        Act::Suspend(label) => format!("suspend {label}"),
+        Act::Resume(label) => format!("resume {label}"),
+        Act::Requeue(label) => format!("requeue {label}"),
+        Act::Cancel(label) => format!("cancel {label}"),
+        Act::Comment(label, comment) => format!("comment {label} {comment}"),
+        Act::Drain(node) => format!("drain {node}"),
+        Act::Undrain(node) => format!("undrain {node}"),
+        Act::Down(node) => format!("down {node}"),
+        Act::Leave(node) => format!("leave {node}"),
+        Act::Join(node) => format!("join {node}"),
+        Act::Reconfigure => "reconfigure".into(),
+        Act::Configure(conf) => format!("configure {}", conf.replace('\n', ";")),
+        Act::PowerOff(node) => format!("power-off {node}"),
+        Act::PowerOn(node) => format!("power-on {node}"),
+        Act::Hang(node) => format!("hang {node}"),
+        Act::Unhang(node) => format!("unhang {node}"),
+        Act::StopDfrsd(node) => format!("stop-dfrsd {node}"),
+        Act::StartDfrsd(node) => format!("start-dfrsd {node}"),
+        Act::Kill(away) => format!("kill {away}"),
+        Act::Restart(away) => format!("restart {away}"),
+        Act::LoseState(away) => format!("lose-state {away}"),
+        Act::DiskFull(true) => "disk-full".into(),
+        Act::DiskFull(false) => "disk-free".into(),
+        Act::MoveClock(by) => format!("clock {by}"),
+        Act::LoseMessages(count) => format!("lose-messages {count}"),
+        Act::Refuse(count, false) => format!("refuse {count}"),
+        Act::Refuse(count, true) => format!("delay-calls {count}"),
+    }
+}
+
+fn print_submission(submission: &Submission) -> String {
+    let job = &submission.job;
+    let mut text = format!(
+        "submit {} tasks={} cpus={} memory={} work={} partition={}",
+        submission.label,
+        job.tasks,
+        job.cpus_per_task,
+        job.memory,
+        decimal(submission.work),
+        job.partition
+    );
+    let mut add = |wanted: bool, word: String| {
+        if wanted {
+            let _ = write!(text, " {word}");
+        }
+    };
+    add(!job.memory_per_cpu, "per-node".into());
+    add(!job.comment.is_empty(), format!("comment={}", job.comment));
+    add(job.priority != 1000, format!("priority={}", job.priority));
+    add(job.max_nodes > 0, format!("max-nodes={}", job.max_nodes));
+    add(!job.requeue, "no-requeue".into());
+    add(!job.batch, "interactive".into());
+    add(submission.user != 1000, format!("user={}", submission.user));
+    if let Some(limit) = submission.limit {
+        add(true, format!("limit={limit}"));
+    }
+    add(submission.begin > 0, format!("begin={}", submission.begin));
+    add(submission.owner, "owner".into());
+    add(submission.array > 1, format!("array={}", submission.array));
+    text
+}

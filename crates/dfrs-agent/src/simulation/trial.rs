@@ -1,0 +1,166 @@
+//! One scenario from its start until everything has finished, under watch.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use dfrs_core::{Span, Time};
+
+use super::driver::{Driver, Journaling};
+use super::scenario::{SECOND, Scenario};
+use super::watch::Watch;
+
+/// After the faults, this much, and some times the work of all jobs, is enough for all to finish.
+const ENOUGH: Span = Span(7200 * SECOND);
+const TIMES_THE_WORK: i64 = 4;
+
+/// Why a scenario failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Which rule was broken: a word or two.
+    pub rule: &'static str,
+    /// When, since the start.
+    pub at: Span,
+    /// What exactly.
+    pub what: String,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rule, what) = (self.rule, &self.what);
+        write!(
+            formatter,
+            "{rule} at {}: {what}",
+            super::notation::decimal(self.at)
+        )
+    }
+}
+
+/// What a trial that went well was like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Passes of the agent.
+    pub passes: u64,
+    /// How long it took in the model.
+    pub lasted: Span,
+}
+
+/// Runs a scenario to its end.
+///
+/// # Errors
+///
+/// The first rule that was broken.
+pub fn run(scenario: &Scenario) -> Result<Passed, Failure> {
+    try_with(&mut Trial::new(scenario), scenario)
+}
+
+/// The same, with everything that was done and logged in it, line by line, and the journal's lines.
+pub fn narrate(scenario: &Scenario) -> (Vec<String>, Result<Passed, Failure>) {
+    let mut trial = Trial::new(scenario);
+    trial.watch.story = Some(Vec::new());
+    let result = try_with(&mut trial, scenario);
+    let story = trial.watch.story.take().unwrap_or_default();
+    let since = |at: Time| super::notation::decimal(Span(at.0 - Scenario::begins().0));
+    let mut lines: Vec<String> = story
+        .into_iter()
+        .map(|(at, line)| format!("{}: {line}", since(at)))
+        .collect();
+    let journal = String::from_utf8_lossy(&trial.driver.journal_bytes()).into_owned();
+    lines.extend(journal.lines().map(String::from));
+    (lines, result)
+}
+
+fn try_with(trial: &mut Trial, scenario: &Scenario) -> Result<Passed, Failure> {
+    let (now, tried) = {
+        let tried = catch_unwind(AssertUnwindSafe(|| trial.run(scenario)));
+        let now = trial.driver.model().try_borrow().map(|model| model.now());
+        (now.unwrap_or(Scenario::begins()), tried)
+    };
+    tried.unwrap_or_else(|panic| {
+        let literal = panic.downcast_ref::<&str>().copied();
+        let text = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Err(Failure {
+            rule: "no panic",
+            at: Span(now.0 - Scenario::begins().0),
+            what: text.unwrap_or("unknown panic").to_owned(),
+        })
+    })
+}
+
+struct Trial {
+    driver: Driver,
+    watch: Watch,
+}
+
+impl Trial {
+    fn new(scenario: &Scenario) -> Self {
+        let conf = scenario.conf.join("\n");
+        Self {
+            driver: Driver::new(scenario.model(), &conf, Journaling::On),
+            watch: Watch::default(),
+        }
+    }
+
+    fn run(&mut self, scenario: &Scenario) -> Result<Passed, Failure> {
+        let begins = Scenario::begins().0;
+        for (at, act) in &scenario.acts {
+            self.until(Time(begins + at.0), false)?;
+            self.watch.act(act);
+            self.driver.act(act);
+            self.look()?;
+        }
+        self.until(Time(begins + scenario.heal.0), false)?;
+        self.driver
+            .model()
+            .borrow_mut()
+            .heal(&scenario.keep_drained);
+        self.watch.healed();
+        let work: i64 = scenario.acts.iter().map(|(_, act)| work_of(act)).sum();
+        let enough = scenario.heal.0 + ENOUGH.0 + TIMES_THE_WORK * work;
+        self.until(Time(begins + enough), true)?;
+        // What the nodes were told last is done by then.
+        let now = self.driver.model().borrow().now();
+        self.until(Time(now.0 + 130 * SECOND), false)?;
+        self.watch
+            .end(&self.driver)
+            .map_err(|failure| self.at(failure))?;
+        let lasted = Span(now.0 - begins);
+        Ok(Passed {
+            passes: self.driver.passes(),
+            lasted,
+        })
+    }
+
+    /// Goes on until then, or until all is over.
+    fn until(&mut self, until: Time, or_idle: bool) -> Result<(), Failure> {
+        loop {
+            let there = self.driver.step(until);
+            self.look()?;
+            let idle = or_idle && self.driver.model().borrow().is_idle();
+            if there || idle {
+                return Ok(());
+            }
+        }
+    }
+
+    fn look(&mut self) -> Result<(), Failure> {
+        let looked = self.watch.look(&self.driver);
+        looked.map_err(|failure| self.at(failure))
+    }
+
+    fn at(&self, (rule, what): (&'static str, String)) -> Failure {
+        let now = self.driver.model().borrow().now();
+        Failure {
+            rule,
+            at: Span(now.0 - Scenario::begins().0),
+            what,
+        }
+    }
+}
+
+fn work_of(act: &crate::model::acts::Act) -> i64 {
+    match act {
+        crate::model::acts::Act::Submit(submission) => {
+            submission.work.0 * i64::from(submission.array.max(1))
+        }
+        _ => 0,
+    }
+}

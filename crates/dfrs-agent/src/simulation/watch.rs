@@ -1,0 +1,253 @@
+//! What must hold at every moment of a trial, and at its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Span, Time};
+use dfrs_proto::conf::Mode;
+use dfrs_proto::journal::{Tolerance, validate};
+
+use super::driver::Driver;
+use super::scenario::SECOND;
+use crate::model::acts::Act;
+use crate::model::{Fate, JobEntry, Model};
+use crate::observation::ObservedState;
+use crate::slurm::Level;
+
+/// A job that could run and does not, is noticed after this.
+const PATIENCE: i64 = 400 * SECOND;
+/// What an operator resumed is not stopped again for so long.
+const HEEDED: i64 = 10 * SECOND;
+/// More error lines in a minute than this are a flood.
+const MOST_ERRORS: usize = 60;
+/// What may go wrong without DFRS being at fault, and is reported once or now and then.
+const EXPECTED: [&str; 4] = [
+    "dfrsd does not answer",
+    "no space left on device",
+    "was not told to end it",
+    "the state is kept again",
+];
+
+type Broken = (&'static str, String);
+
+/// What is remembered from one look to the next.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// Jobs that an operator suspended.
+    suspended: BTreeSet<u32>,
+    /// When an operator resumed a job.
+    resumed: BTreeMap<u32, Time>,
+    /// Since when a job could run.
+    could_run: BTreeMap<u32, Time>,
+    /// Since when a job runs in Slurm's eyes and is frozen on a node.
+    frozen: BTreeMap<u32, Time>,
+    errors: Vec<Time>,
+    looked: Time,
+    /// Everything that was done and logged, if it is wanted.
+    pub(super) story: Option<Vec<(Time, String)>>,
+}
+
+impl Watch {
+    pub(super) fn act(&mut self, act: &Act) {
+        // It may have forgotten what operators said.
+        if matches!(act, Act::Kill(_)) {
+            self.suspended.clear();
+            self.resumed.clear();
+        }
+    }
+
+    pub(super) fn healed(&mut self) {
+        self.suspended.clear();
+        self.could_run.clear();
+    }
+
+    pub(super) fn look(&mut self, driver: &Driver) -> Result<(), Broken> {
+        let mut model = driver.model().borrow_mut();
+        let now = model.now();
+        if let Some(fault) = model.take_faults().pop() {
+            return Err(("calls make sense", fault));
+        }
+        for line in model.take_history() {
+            self.write_down(now, &line);
+            self.hear(&line, &model)?;
+        }
+        for (level, line) in model.take_lines() {
+            self.write_down(now, &line);
+            self.read(level, &line, now)?;
+        }
+        memory_is_promised_once(&model)?;
+        if now.0 - self.looked.0 >= SECOND {
+            self.looked = now;
+            self.frozen_jobs_are_suspended(&model)?;
+            drop(model);
+            self.nothing_waits_in_vain(driver)?;
+        }
+        Ok(())
+    }
+
+    fn write_down(&mut self, now: Time, line: &str) {
+        let story = self.story.iter_mut();
+        story.for_each(|story| story.push((now, line.to_owned())));
+    }
+
+    /// One thing that was done to a job.
+    fn hear(&mut self, line: &str, model: &Model) -> Result<(), Broken> {
+        let id = line
+            .rsplit([' ', '(', ')'])
+            .find_map(|word| word.parse::<u32>().ok());
+        let Some(id) = id else { return Ok(()) };
+        let job = model.jobs().get(&id);
+        match line.split([' ', '(']).next().unwrap_or("") {
+            "operator:" if line.contains("Suspend") => {
+                self.suspended.insert(id);
+            }
+            "operator:" => {
+                self.suspended.remove(&id);
+                if line.contains("Resume") && job.is_some_and(|job| job.seen.is_counted()) {
+                    self.resumed.insert(id, model.now());
+                }
+            }
+            "resume" if self.suspended.contains(&id) => {
+                let what = format!("job {id} was suspended by an operator and is resumed");
+                return Err(("operators' words hold", what));
+            }
+            "suspend" if self.was_just_resumed(id, model.now()) => {
+                let what = format!("job {id} was just resumed by an operator and is suspended");
+                return Err(("operators' words hold", what));
+            }
+            "start" => self.may_start(id, job, model)?,
+            "lost" | "finished" | "limit" | "duplicate" => {
+                self.suspended.remove(&id);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn was_just_resumed(&self, id: u32, now: Time) -> bool {
+        let resumed = self.resumed.get(&id);
+        resumed.is_some_and(|at| now.0 - at.0 < HEEDED)
+    }
+
+    fn may_start(&mut self, id: u32, job: Option<&JobEntry>, model: &Model) -> Result<(), Broken> {
+        self.suspended.remove(&id);
+        let Some(job) = job else { return Ok(()) };
+        let program = model.programs().get(&job.label);
+        let over = program.is_some_and(|program| program.reported && !program.forgotten);
+        if over {
+            let what = format!("job {id} has done its work and is started again");
+            return Err(("nothing runs twice", what));
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, level: Level, line: &str, now: Time) -> Result<(), Broken> {
+        if level != Level::Error {
+            return Ok(());
+        }
+        if !EXPECTED.iter().any(|text| line.contains(text)) {
+            return Err(("no unexpected error", line.to_owned()));
+        }
+        self.errors.retain(|at| now.0 - at.0 < 60 * SECOND);
+        self.errors.push(now);
+        if self.errors.len() > MOST_ERRORS {
+            return Err(("no flood of errors", line.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// No job stays frozen that Slurm shows as running.
+    fn frozen_jobs_are_suspended(&mut self, model: &Model) -> Result<(), Broken> {
+        let now = model.now();
+        let frozen = model.frozen_jobs();
+        let wrong = |id: &u32| {
+            let job = model.jobs().get(id);
+            job.is_some_and(|job| job.seen.state == ObservedState::Running)
+        };
+        let wrong: BTreeSet<u32> = frozen.into_iter().filter(wrong).collect();
+        self.frozen.retain(|id, _| wrong.contains(id));
+        for id in wrong {
+            let since = *self.frozen.entry(id).or_insert(now);
+            if now.0 - since.0 > PATIENCE {
+                return Err((
+                    "no job stays frozen",
+                    format!("job {id} runs and is frozen"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// No job waits beside nodes that nobody uses.
+    fn nothing_waits_in_vain(&mut self, driver: &Driver) -> Result<(), Broken> {
+        let model = driver.model().borrow();
+        let config = driver.config().filter(|config| config.mode == Mode::Full);
+        let serves = model.serves() && config.is_some() && driver.is_at_work();
+        let now = model.now();
+        let ours = |job: &&JobEntry| {
+            config.is_some_and(|config| config.partition(&job.seen.partition).is_some())
+        };
+        let could: BTreeSet<u32> = if serves {
+            let jobs = model.jobs().values().filter(ours);
+            let jobs = jobs.filter(|job| model.could_run_alone(job));
+            jobs.map(|job| job.seen.id).collect()
+        } else {
+            BTreeSet::new()
+        };
+        self.could_run.retain(|id, _| could.contains(id));
+        for id in could {
+            let since = *self.could_run.entry(id).or_insert(now);
+            if now.0 - since.0 > PATIENCE {
+                let what = format!("job {id} waits although nobody uses the nodes that it needs");
+                return Err(("nothing waits in vain", what));
+            }
+        }
+        Ok(())
+    }
+
+    /// When all should be over.
+    pub(super) fn end(&mut self, driver: &Driver) -> Result<(), Broken> {
+        let model = driver.model().borrow();
+        let open = model
+            .programs()
+            .values()
+            .find(|program| program.fate == Fate::Open);
+        if let Some(program) = open {
+            let job = model.jobs().get(&program.id);
+            let what = match job {
+                Some(job) => format!(
+                    "job {} ({:?}, priority {}) does not finish",
+                    job.seen.id, job.seen.state, job.seen.priority
+                ),
+                None => format!("submission {} was lost", program.submission.label),
+            };
+            return Err(("everything finishes", what));
+        }
+        if let Some(id) = model.frozen_jobs().into_iter().next() {
+            return Err((
+                "no job stays frozen",
+                format!("job {id} is over and frozen"),
+            ));
+        }
+        let tolerance = Tolerance {
+            relative: 1.0,
+            absolute: Span(i64::MAX / 2),
+        };
+        match validate(driver.journal(), tolerance).into_iter().next() {
+            Some(violation) => Err(("the journal is valid", violation.to_string())),
+            None => Ok(()),
+        }
+    }
+}
+
+fn memory_is_promised_once(model: &Model) -> Result<(), Broken> {
+    for (node, resident) in model.nodes().iter().zip(model.resident()) {
+        if resident > node.seen.memory {
+            let what = format!(
+                "jobs hold {resident} MB of {}'s {} MB",
+                node.seen.name, node.seen.memory
+            );
+            return Err(("memory is promised once", what));
+        }
+    }
+    Ok(())
+}
