@@ -259,25 +259,34 @@ impl Usage {
     /// its CPU capacity. Ascending. O(nodes).
     pub(crate) fn each_taker(&self, job: &Job, mut found: impl FnMut(NodeIndex, Cores, Cores)) {
         let memory = job.memory_on(1);
-        let mut look = |node: NodeIndex, spot: &Spot| {
-            let takes = spot.is_up
-                && (job.cpu.is_zero() || !spot.cpu.is_zero())
-                && spot.has_room(memory, job.cpu)
-                && (job.rigid.is_empty()
-                    || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })));
-            if takes {
-                found(node, spot.load, spot.cpu);
-            }
-        };
         match &job.layout.eligible {
-            None => (0..)
-                .zip(&self.spots)
-                .for_each(|(index, spot)| look(NodeIndex(index), spot)),
-            Some(nodes) => nodes
-                .iter()
-                .filter_map(|node| Some((*node, self.spots.get(node.index())?)))
-                .for_each(|(node, spot)| look(node, spot)),
+            None => {
+                for (index, spot) in (0..).zip(&self.spots) {
+                    if self.takes_one(job, memory, NodeIndex(index), spot) {
+                        found(NodeIndex(index), spot.load, spot.cpu);
+                    }
+                }
+            }
+            Some(nodes) => {
+                for node in nodes {
+                    let spot = self.spots.get(node.index());
+                    if let Some(spot) = spot.filter(|spot| self.takes_one(job, memory, *node, spot))
+                    {
+                        found(*node, spot.load, spot.cpu);
+                    }
+                }
+            }
         }
+    }
+
+    /// Whether the node takes one task of the job, which requires so much memory.
+    // Greedy spends most of its time here.
+    #[inline(always)]
+    fn takes_one(&self, job: &Job, memory: Bytes, node: NodeIndex, spot: &Spot) -> bool {
+        spot.is_up
+            && (job.cpu.is_zero() || !spot.cpu.is_zero())
+            && spot.has_room(memory, job.cpu)
+            && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
     }
 
     /// Whether these tasks of the job fit on the node beside what is there, by memory, further rigid
