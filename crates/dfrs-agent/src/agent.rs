@@ -269,6 +269,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.move_limits(seen, now);
         self.tell(seen, changed, now);
+        // What the journal says by now survives, too; it changes no place.
+        self.follow(seen, now);
+        self.lists.places_changed = false;
         self.save();
         Ok(report)
     }

@@ -61,6 +61,8 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
         return;
     }
     let Some(record) = ledger.record_of(job) else {
+        // Another job had this id: Slurm has forgotten that one, or used its id again.
+        forget(ledger, job.id, changes);
         let record = Record::new(job.submit_time, look.now, Life::first_seen(look));
         let restarts = job.restarts;
         ledger.insert(job.id, Record { restarts, ..record });
