@@ -2,6 +2,7 @@
 
 mod links;
 mod markers;
+mod width;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,8 @@ use std::process::Command;
 
 use clap::Args;
 
-/// Checks that C and shell files name their licence, and that links in Markdown files lead to files
-/// that exist.
+/// Checks that C and shell files name their licence, and that Markdown files have links to files that
+/// exist and lines of at most a hundred characters.
 #[derive(Args)]
 pub struct Arguments {}
 
@@ -25,6 +26,7 @@ pub fn run(_arguments: &Arguments) -> Result<(), String> {
         };
         problems.extend(markers::problem(&path, &text));
         problems.extend(links::problems(root, &path, &text));
+        problems.extend(width::problems(&path, &text));
     }
     if problems.is_empty() {
         Ok(())

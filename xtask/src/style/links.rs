@@ -23,7 +23,7 @@ pub fn problems(root: &Path, path: &Path, text: &str) -> Vec<String> {
 }
 
 /// The lines outside fenced code, with their numbers from 0.
-fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_code = false;
     text.lines().enumerate().filter(move |(_, line)| {
         let fence = line.trim_start().starts_with("```");
