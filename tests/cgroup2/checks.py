@@ -305,7 +305,35 @@ def crash_and_stop(daemon, busy):
     check(os.listdir(RUN) == [], f"and leaves nothing behind: {os.listdir(RUN)}")
 
 
+def beyond_its_memory():
+    """A job that takes more than it asked for is ended, and does not fill the swap."""
+    job = submit("sleep 3; exec python3 -c 'held = bytearray(200 << 20); import time; time.sleep(600)'", 60)
+    push([(job, 0.4, False)])
+    took = wait_for(lambda: read(job_file(job, "memory.swap.max")) == "0")
+    check(took is not None, f"job {job}: kept out of swap, after {seconds(took)}")
+    def state():
+        return run("scontrol", "show", "job", str(job)).split("JobState=")[1].split()[0]
+
+    took = wait_for(lambda: state() not in ("RUNNING", "COMPLETING"))
+    check(state() == "OUT_OF_MEMORY", f"job {job}: 200 MiB of 60 end it as {state()}, after {seconds(took)}")
+
+
+def a_users_scope():
+    """Made before dfrsd comes, of the very name: it is not taken for Slurm's."""
+    user = pwd.getpwnam("nobody")
+    path = "/sys/fs/cgroup/user.slice/user@65534.service"
+    os.makedirs(path)
+    os.chown(path, user.pw_uid, user.pw_gid)
+    child = os.fork()
+    if child == 0:
+        os.setuid(user.pw_uid)
+        os.makedirs(f"{path}/n1_slurmstepd.scope/job_1/step_0/user")
+        os._exit(0)
+    check(os.waitpid(child, 0)[1] == 0, "a user makes a scope of Slurm's name")
+
+
 def main():
+    a_users_scope()
     daemon = start_dfrsd()
     first, second = (submit("while :; do :; done", 20) for _ in range(2))
     third = submit("exec python3 /dfrs/memory_job.py /tmp/counter.$SLURM_JOB_ID", 200)
@@ -314,7 +342,9 @@ def main():
     wait_for(lambda: os.path.exists(f"/tmp/counter.{third}"))
     measured = shares_are_kept((first, second), promised)
     measurements_agree((first, second), promised, *measured)
+    check("user.slice" in read("/tmp/dfrsd.log"), "dfrsd's log tells of the user's scope")
     only_slurm_user_is_obeyed()
+    beyond_its_memory()
     count = parking(third, busy)
     print(run("dfrsd", "status", "--node", "n1"))
     resuming(third, busy, count)

@@ -1,7 +1,7 @@
 //! The shell around the reconciler: socket, signals, time.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -13,6 +13,8 @@ use dfrs_proto::message::{DesiredState, Message};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::cgroup::trust::is_trusted;
+use crate::deadline::Deadline;
 use crate::facts::Facts;
 use crate::log;
 use crate::measure::MeasurementFile;
@@ -21,9 +23,12 @@ use crate::orders::{Desired, Orders, Verdict};
 use crate::peer::{self, Authorized};
 use crate::reclaimer::ReclaimThread;
 use crate::reconciler::{Reconciler, Settings};
-use crate::{Now, cgroup};
+use crate::{Now, cgroup, panics};
 
-/// How long a sender may take for its message, and a receiver for its answer.
+/// Everybody may pass through to a name that is known, nobody sees which there are.
+const DIRECTORY_MODE: u32 = 0o711;
+
+/// How long a sender may take for its whole message, and a receiver for its whole answer.
 const PEER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What wakes the daemon besides its clock.
@@ -39,13 +44,13 @@ enum Event {
 ///
 /// One line, if it cannot start.
 pub fn serve(options: &ServeOptions) -> Result<(), String> {
+    panics::end_the_process();
     let node = options.address.node_name();
     let directory = options.address.directory();
     let controller = peer::user_id(&options.controller_user)?;
     let cgroups = cgroup::open(&options.cgroup_root, &node)?;
     let measurements = MeasurementFile::open(options.measurements.as_deref())?;
-    fs::create_dir_all(&directory)
-        .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+    make_directory(&directory)?;
     let socket = options.address.socket();
     let listener = bind(&socket, controller)?;
     let facts =
@@ -55,6 +60,8 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
         capacity: options.capacity(),
         measure_period: Duration::from_secs(options.measure_interval),
         meminfo: "/proc/meminfo".into(),
+        most_resident: options.parked_resident << 20,
+        jobs_may_swap: options.jobs_may_swap,
     };
     log::line(format_args!(
         "serving node {node} at {} with cgroup {}",
@@ -144,7 +151,7 @@ impl Daemon {
         }
     }
 
-    fn answer(&self, mut stream: UnixStream) {
+    fn answer(&self, stream: UnixStream) {
         let status = self.reconciler.status(&self.orders, self.clock.now());
         let result = serde_json::to_vec(&status)
             .map_err(|error| error.to_string())
@@ -154,7 +161,7 @@ impl Daemon {
                     data,
                 };
                 frame
-                    .write_to(&mut stream)
+                    .write_to(&mut Deadline::new(&stream, PEER_PATIENCE))
                     .map_err(|error| error.to_string())
             });
         if let Err(error) = result {
@@ -183,6 +190,22 @@ impl Clock {
             unix: unix.as_secs_f64(),
         }
     }
+}
+
+/// The directory of the socket and of what stands beside it. What others could write there would be
+/// taken for this daemon's own notes.
+fn make_directory(directory: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("cannot make {}: {error}", directory.display());
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true).mode(0o755);
+    builder.create(directory).map_err(failed)?;
+    if !is_trusted(directory).map_err(failed)? {
+        return Err(format!(
+            "{} can be written by others: make it root's own, or give --socket-dir",
+            directory.display()
+        ));
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(DIRECTORY_MODE)).map_err(failed)
 }
 
 /// Listens on a fresh socket that only root and the controller's user can connect to.
@@ -236,17 +259,14 @@ fn receive_all(listener: &UnixListener, authorized: &Authorized, sender: &Sender
 }
 
 /// One message; none if there is nothing to do about it.
-fn receive(mut stream: UnixStream, authorized: &Authorized) -> Result<Option<Event>, String> {
+fn receive(stream: UnixStream, authorized: &Authorized) -> Result<Option<Event>, String> {
     let peer = rustix::net::sockopt::socket_peercred(&stream)
         .map_err(|error| format!("cannot tell who connected: {error}"))?;
     authorized
         .check_process(peer.uid.as_raw())
         .map_err(|refusal| refusal.to_string())?;
-    let timeouts = stream
-        .set_read_timeout(Some(PEER_PATIENCE))
-        .and(stream.set_write_timeout(Some(PEER_PATIENCE)));
-    timeouts.map_err(|error| error.to_string())?;
-    let frame = Frame::read_from(&mut stream).map_err(|error| error.to_string())?;
+    let frame = Frame::read_from(&mut Deadline::new(&stream, PEER_PATIENCE))
+        .map_err(|error| error.to_string())?;
     authorized
         .check_sender(frame.uid)
         .map_err(|refusal| refusal.to_string())?;
@@ -332,6 +352,18 @@ mod tests {
             error.contains("not understood") && !error.contains('\n'),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_directory_is_read_by_its_owner_only_and_not_shared() {
+        let scratch = Scratch::new();
+        let directory = scratch.path().join("run/n1");
+        make_directory(&directory).unwrap();
+        let mode = || fs::metadata(&directory).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), DIRECTORY_MODE);
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
+        let error = make_directory(&directory).unwrap_err();
+        assert!(error.contains("can be written by others"), "{error}");
     }
 
     #[test]

@@ -68,12 +68,16 @@ impl Facts {
     }
 
     /// Jobs that this daemon, or one before it, froze; in no order.
-    pub fn frozen(&self) -> Vec<u32> {
-        let names = self.names().unwrap_or_default();
-        names
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read.
+    pub fn frozen(&self) -> io::Result<Vec<u32>> {
+        let names = self.names()?;
+        let jobs = names
             .iter()
-            .filter_map(|name| name.strip_prefix("frozen.")?.parse().ok())
-            .collect()
+            .filter_map(|name| name.strip_prefix("frozen.")?.parse().ok());
+        Ok(jobs.collect())
     }
 
     /// Removes all links, as facts end with the daemon. Notes stay.
@@ -148,11 +152,11 @@ mod tests {
         facts.set_frozen(17, true).unwrap();
         fs::write(scratch.path().join("other.file"), "").unwrap();
         let successor = Facts::new(scratch.path()).unwrap();
-        assert_eq!(successor.frozen(), [17]);
+        assert_eq!(successor.frozen().unwrap(), [17]);
         let mut names = successor.names().unwrap();
         names.sort();
         assert_eq!(names, ["frozen.17", "other.file"]);
         successor.set_frozen(17, false).unwrap();
-        assert!(successor.frozen().is_empty());
+        assert!(successor.frozen().unwrap().is_empty());
     }
 }

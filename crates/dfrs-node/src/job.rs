@@ -32,6 +32,8 @@ pub struct Job {
     pub directory: Option<JobDirectory>,
     /// The kernel may have a cap of ours.
     pub capped: bool,
+    /// What we last told the kernel about its memory in swap; none: nothing.
+    pub swap_allowed: Option<bool>,
     /// Steps that were dealt with since the job shall be frozen.
     pub holds: BTreeMap<String, Hold>,
     /// How far it is on its way to swap.
@@ -94,6 +96,7 @@ impl Job {
             abandoned: false,
             directory: None,
             capped: false,
+            swap_allowed: None,
             holds: BTreeMap::new(),
             parking: Parking::Running,
             resident_when_frozen: None,

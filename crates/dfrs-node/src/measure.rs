@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -123,6 +124,7 @@ impl MeasurementFile {
         let file = OpenOptions::new()
             .create(true)
             .append(true)
+            .mode(0o640)
             .open(path)
             .map_err(|error| format!("cannot open measurement file {}: {error}", path.display()))?;
         Ok(MeasurementFile {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::capacity::CapacityOptions;
+use crate::parking;
 
 /// Caps, freezes and measures the jobs of this node, as the scheduler plugin says.
 #[derive(Debug, Parser)]
@@ -82,6 +83,12 @@ pub struct ServeOptions {
     /// Without any message for so many seconds from the start, lift caps that were found
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub patience: u64,
+    /// What may stay in RAM of a parked job at most, in MiB; never more than a sixteenth of it
+    #[arg(long, value_name = "MIB", default_value_t = parking::MOST_TOLERATED_BYTES >> 20, value_parser = clap::value_parser!(u64).range(32..=1 << 20))]
+    pub parked_resident: u64,
+    /// Let running jobs use swap beyond the memory that they asked for
+    #[arg(long)]
+    pub jobs_may_swap: bool,
 }
 
 impl Address {
@@ -193,6 +200,7 @@ mod tests {
             "dfrsd --cpu-capacity many",
             "dfrsd --interval 0",
             "dfrsd --color red",
+            "dfrsd --parked-resident 31",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -37,6 +37,10 @@ pub struct Settings {
     pub measure_period: Duration,
     /// As `/proc/meminfo`.
     pub meminfo: std::path::PathBuf,
+    /// What may stay in RAM of a parked job at most, in bytes.
+    pub most_resident: u64,
+    /// Running jobs may use swap beyond their memory.
+    pub jobs_may_swap: bool,
 }
 
 /// See the module.
@@ -92,7 +96,9 @@ impl Reconciler {
         if matches!(desired, Desired::Wait) {
             return;
         }
-        self.adopt_once(&present, now);
+        if !self.adopt_once(&present, now) {
+            return;
+        }
         match desired {
             Desired::Enforce(node) => self.note_wanted(node, now),
             Desired::Wait | Desired::Uncap => self.abandon_all(now),
@@ -132,6 +138,7 @@ impl Reconciler {
                     job.id
                 ));
             }
+            self.apply_swap(job, &directory);
             self.apply_cap(job, &directory, now);
             self.read_meter(job, &directory, now);
             self.end_interval(job, self.cgroups.memory_use(&directory), IntervalEnd::Stop);
@@ -188,10 +195,11 @@ impl Reconciler {
             return;
         }
         self.node_seen = Some(now.monotonic);
-        let capacity = self
-            .settings
-            .capacity
-            .capacity(usable_cpus(), self.cgroups.capacity_limit());
+        let limit = self.cgroups.capacity_limit();
+        let Some(limit) = self.complaints.check("capacity", limit) else {
+            return;
+        };
+        let capacity = self.settings.capacity.capacity(usable_cpus(), limit);
         if capacity != self.capacity {
             log::line(format_args!(
                 "node {} has {capacity} cores for jobs",
@@ -199,23 +207,33 @@ impl Reconciler {
             ));
             self.capacity = capacity;
         }
-        self.swap_bytes = if self.cgroups.can_reclaim() {
-            swap::total(&self.settings.meminfo, self.cgroups.swap_limit())
-        } else {
-            0
+        let limit = self
+            .complaints
+            .check("swap limit", self.cgroups.swap_limit());
+        self.swap_bytes = match limit {
+            Some(limit) if self.cgroups.can_reclaim() => swap::total(&self.settings.meminfo, limit),
+            _ => 0,
         };
         self.complaints
             .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
     }
 
     /// Takes over what a predecessor left: caps, frozen jobs, directories of jobs that have ended.
-    fn adopt_once(&mut self, present: &[JobDirectory], now: Now) {
-        if std::mem::replace(&mut self.adopted, true) {
-            return;
+    /// False if that cannot be seen now: then it is tried again before anything else.
+    fn adopt_once(&mut self, present: &[JobDirectory], now: Now) -> bool {
+        if self.adopted {
+            return true;
         }
-        let frozen = self.facts.frozen();
+        let leftovers = self.complaints.check("leftovers", self.cgroups.leftovers());
+        let frozen = self.complaints.check("notes", self.facts.frozen());
+        let (Some(leftovers), Some(frozen)) = (leftovers, frozen) else {
+            return false;
+        };
+        self.adopted = true;
+        self.leftovers = leftovers;
         for directory in present {
-            let capped = matches!(self.cgroups.cap(directory), Ok(Some(_)));
+            // A cap that cannot be read may be one.
+            let capped = !matches!(self.cgroups.cap(directory), Ok(None));
             if capped || frozen.contains(&directory.id) {
                 let mut job = Job::new(directory.id, now.monotonic);
                 job.capped = capped;
@@ -232,7 +250,7 @@ impl Reconciler {
                     .check(format!("frozen.{id}"), self.facts.set_frozen(id, false));
             }
         }
-        self.leftovers = self.cgroups.leftovers();
+        true
     }
 
     /// Takes over the freezing of a job that a predecessor noted; the note goes if somebody has
@@ -242,7 +260,8 @@ impl Reconciler {
         let Some(steps) = self.complaints.check(job.subject("steps"), steps) else {
             return;
         };
-        let frozen = |step: &_| !matches!(self.cgroups.freezer(step), Ok(Freezer::Thawed) | Err(_));
+        // One that cannot be read may be frozen, and nobody else would thaw it.
+        let frozen = |step: &_| !matches!(self.cgroups.freezer(step), Ok(Freezer::Thawed));
         job.holds = steps
             .into_iter()
             .filter(frozen)
@@ -287,6 +306,7 @@ impl Reconciler {
             return;
         };
         job.looked = Some(now.monotonic);
+        self.apply_swap(job, directory);
         if job.frozen {
             if self.freeze(job, directory) {
                 self.park(job, directory, now);
@@ -331,6 +351,20 @@ impl Reconciler {
             }
         }
         wanted
+    }
+
+    /// A running job's memory is its own trouble beyond what it asked for; a parked one's goes to
+    /// swap. Follows the cap: what nobody wants is as Slurm made it.
+    fn apply_swap(&mut self, job: &mut Job, directory: &JobDirectory) {
+        let ours = job.is_wanted() || job.capped || job.swap_allowed.is_some();
+        let allowed = job.frozen || !job.is_wanted() || self.settings.jobs_may_swap;
+        if !ours || job.swap_allowed == Some(allowed) {
+            return;
+        }
+        let result = self.cgroups.set_swap_allowed(directory, allowed);
+        if self.complaints.check(job.subject("swap"), result) == Some(true) {
+            job.swap_allowed = Some(allowed);
+        }
     }
 
     /// Freezes the steps that are not, unless nobody wants it any more; true when all are frozen.
@@ -447,8 +481,10 @@ impl Reconciler {
         let before = job.resident_when_frozen.unwrap_or(reclaimed.before);
         let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         let (was, is) = (mebibytes(before), mebibytes(reclaimed.after));
-        if !parking::is_out_of_memory(before, reclaimed.after) {
-            let text = format!("{is:.1} of {was:.1} MiB stay in RAM; is there enough free swap?");
+        if !parking::is_out_of_memory(before, reclaimed.after, self.settings.most_resident) {
+            let text = format!(
+                "{is:.1} of {was:.1} MiB stay in RAM; is there enough free swap, and ConstrainSwapSpace=no in cgroup.conf?"
+            );
             self.complaints.note(job.subject("parking"), text);
             return;
         }
@@ -506,6 +542,7 @@ impl Reconciler {
         self.unpark(job);
         job.holds.clear();
         job.capped = false;
+        job.swap_allowed = None;
         self.complaints
             .check(job.subject("note"), self.facts.set_frozen(job.id, false));
         self.complaints.settle_all(&job.subject(""));

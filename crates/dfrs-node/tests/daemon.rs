@@ -23,9 +23,15 @@ impl Daemon {
         let name = format!("dfrsd-{}-{name}", std::process::id());
         let directory = std::env::temp_dir().join(name);
         fs::create_dir_all(directory.join(JOB)).unwrap();
-        fs::write(directory.join("cgroup/cgroup.controllers"), "cpu memory\n").unwrap();
         fs::write(directory.join(JOB).join("cpu.max"), "max 100000\n").unwrap();
+        fs::write(directory.join(JOB).join("memory.max"), "max\n").unwrap();
         fs::write(directory.join(JOB).join("cpu.stat"), "usage_usec 1500000\n").unwrap();
+        Daemon::serve(directory)
+    }
+
+    /// On a directory in which the jobs are already.
+    fn serve(directory: PathBuf) -> Daemon {
+        fs::write(directory.join("cgroup/cgroup.controllers"), "cpu memory\n").unwrap();
         let log = fs::File::create(directory.join("log")).unwrap();
         let process = serve(&directory).stderr(log).spawn().unwrap();
         let daemon = Daemon { directory, process };
@@ -262,4 +268,69 @@ fn wrong_use_is_one_line_and_a_status() {
         !nowhere.status.success() && error.contains("--cgroup-root"),
         "{error}"
     );
+}
+
+/// A job's directory with all of its memory in RAM, and one step.
+fn make_job(directory: &Path, frozen: bool, resident: u64) {
+    let user = directory.join("step_batch/user");
+    fs::create_dir_all(&user).unwrap();
+    for (name, text) in [
+        ("cpu.max", "max 100000\n".to_string()),
+        ("cpu.stat", "usage_usec 0\n".to_string()),
+        ("memory.current", resident.to_string()),
+        ("memory.max", "max\n".to_string()),
+    ] {
+        fs::write(directory.join(name), text).unwrap();
+    }
+    let events = format!("populated 1\nfrozen {}\n", u8::from(frozen));
+    fs::write(user.join("cgroup.events"), events).unwrap();
+    fs::write(user.join("cgroup.freeze"), "0\n").unwrap();
+}
+
+fn freeze_file(directory: &Path) -> String {
+    fs::read_to_string(directory.join("step_batch/user/cgroup.freeze")).unwrap()
+}
+
+#[test]
+fn a_users_cgroups_are_not_taken_for_slurms() {
+    let name = format!("dfrsd-{}-user", std::process::id());
+    let directory = std::env::temp_dir().join(name);
+    let users = "cgroup/user.slice/user-1000.slice/user@1000.service/n1_slurmstepd.scope/job_17";
+    let slurms = "cgroup/system.slice/slurmstepd.scope/job_17";
+    make_job(&directory.join(users), true, 0);
+    make_job(&directory.join(slurms), false, 900 << 20);
+    let daemon = Daemon::serve(directory);
+    let (users, slurms) = (daemon.directory.join(users), daemon.directory.join(slurms));
+    let order = state(1, r#"{"id":17,"share":0.5,"frozen":true}"#);
+    assert!(daemon.send(&order).status.success());
+    assert!(
+        comes_true(|| freeze_file(&slurms).trim() == "1"),
+        "{}",
+        daemon.log()
+    );
+    sleep(Duration::from_millis(300));
+    assert_eq!(freeze_file(&users).trim(), "0", "{}", daemon.log());
+    let parked = daemon.directory.join("run/n1/parked.17.sock");
+    assert!(fs::symlink_metadata(parked).is_err());
+    let told = daemon.log().matches("is not Slurm's").count();
+    assert_eq!(told, 1, "{}", daemon.log());
+}
+
+#[test]
+fn a_job_of_which_the_memory_cannot_be_read_is_not_parked() {
+    let name = format!("dfrsd-{}-unreadable", std::process::id());
+    let directory = std::env::temp_dir().join(name);
+    make_job(&directory.join(JOB), true, 900 << 20);
+    fs::remove_file(directory.join(JOB).join("memory.current")).unwrap();
+    let daemon = Daemon::serve(directory);
+    let order = state(1, r#"{"id":17,"share":0.5,"frozen":true}"#);
+    assert!(daemon.send(&order).status.success());
+    // Said when it is met twice, which takes the daemon two seconds.
+    assert!(
+        comes_true(|| daemon.log().contains("job 17 reclaim: cannot read")),
+        "{}",
+        daemon.log()
+    );
+    let parked = daemon.directory.join("run/n1/parked.17.sock");
+    assert!(fs::symlink_metadata(parked).is_err());
 }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::CgroupError;
 
+/// No such device (`ENODEV`): what the kernel says of a file of a group that was removed.
+const NO_SUCH_DEVICE: i32 = 19;
+
 /// Names the file and the deed in an error.
 pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CgroupError {
     let path = path.display().to_string();
@@ -26,21 +29,46 @@ pub fn read(path: &Path) -> Result<String, CgroupError> {
     Ok(text.trim().to_string())
 }
 
-/// The number that is the file's text; none if it cannot be read or is no number (as `max`).
-pub fn read_number(path: &Path) -> Option<u64> {
-    read(path).ok()?.parse().ok()
+/// The number that is the file's text.
+///
+/// # Errors
+///
+/// If it cannot be read or is no number: what cannot be read is not nothing.
+pub fn read_number(path: &Path) -> Result<u64, CgroupError> {
+    let text = read(path)?;
+    text.parse()
+        .map_err(|_| failed("understand", path)(io::ErrorKind::InvalidData.into()))
 }
 
-/// The number behind `key` in a file of lines `key number`.
-pub fn read_keyed(path: &Path, key: &str) -> Option<u64> {
-    let text = read(path).ok()?;
-    text.lines().find_map(|line| {
+/// The limit that is the file's text; none if it says `max` or `-1`, or does not exist, as at the
+/// kernel's own root.
+///
+/// # Errors
+///
+/// If it exists and cannot be read or understood.
+pub fn read_limit(path: &Path) -> Result<Option<u64>, CgroupError> {
+    match read(path) {
+        Ok(text) if text == "max" || text.starts_with('-') => Ok(None),
+        Ok(_) => read_number(path).map(Some),
+        Err(error) if error.source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The number behind `key` in a file of lines `key number`; none if there is no such line.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn read_keyed(path: &Path, key: &str) -> Result<Option<u64>, CgroupError> {
+    let text = read(path)?;
+    Ok(text.lines().find_map(|line| {
         line.strip_prefix(key)?
             .strip_prefix(' ')?
             .trim()
             .parse()
             .ok()
-    })
+    }))
 }
 
 /// Replaces the file's text.
@@ -74,19 +102,33 @@ pub fn subdirectories(directory: &Path) -> Result<Vec<(String, PathBuf)>, Cgroup
 }
 
 /// Process ids in the control group and all below it; what vanishes meanwhile is left out.
-pub fn processes(directory: &Path) -> Vec<u32> {
-    let mut found = own_processes(directory);
-    for (_, below) in subdirectories(directory).unwrap_or_default() {
-        found.extend(processes(&below));
+///
+/// # Errors
+///
+/// If a list is there and cannot be read.
+pub fn processes(directory: &Path) -> Result<Vec<u32>, CgroupError> {
+    let mut found = own_processes(directory)?;
+    for (_, below) in subdirectories(directory)? {
+        found.extend(processes(&below)?);
     }
-    found
+    Ok(found)
 }
 
-fn own_processes(directory: &Path) -> Vec<u32> {
-    let text = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
-    text.lines()
+fn own_processes(directory: &Path) -> Result<Vec<u32>, CgroupError> {
+    let text = match read(&directory.join("cgroup.procs")) {
+        Ok(text) => text,
+        Err(error) if has_vanished(&error.source) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    Ok(text
+        .lines()
         .filter_map(|line| line.trim().parse().ok())
-        .collect()
+        .collect())
+}
+
+/// The group was removed, before or after its file was opened.
+fn has_vanished(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(NO_SUCH_DEVICE)
 }
 
 /// Nanoseconds as seconds.
@@ -97,4 +139,36 @@ pub fn seconds_from_nanoseconds(nanoseconds: u64) -> f64 {
 /// Microseconds as seconds.
 pub fn seconds_from_microseconds(microseconds: u64) -> f64 {
     microseconds as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn what_cannot_be_read_is_not_nothing() {
+        let scratch = Scratch::new();
+        let file = scratch.path().join("memory.current");
+        assert!(read_number(&file).is_err(), "missing");
+        assert!(read_keyed(&file, "frozen").is_err(), "missing");
+        fs::create_dir(&file).unwrap();
+        assert!(read_number(&file).is_err(), "unreadable");
+        assert!(read_limit(&file).is_err(), "unreadable");
+        fs::create_dir(scratch.path().join("cgroup.procs")).unwrap();
+        assert!(processes(scratch.path()).is_err(), "unreadable");
+    }
+
+    #[test]
+    fn no_limit_has_several_spellings() {
+        let scratch = Scratch::new();
+        let file = scratch.path().join("limit");
+        assert_eq!(read_limit(&file).unwrap(), None);
+        for (text, limit) in [("max\n", None), ("-1\n", None), ("4096\n", Some(4096))] {
+            write(&file, text).unwrap();
+            assert_eq!(read_limit(&file).unwrap(), limit, "{text}");
+        }
+        write(&file, "many").unwrap();
+        assert!(read_limit(&file).is_err());
+    }
 }

@@ -4,6 +4,8 @@
 //! here decides anything, and nothing is written outside the directories of Slurm's jobs.
 
 pub mod files;
+pub mod scope;
+pub mod trust;
 pub mod v1;
 pub mod v2;
 
@@ -109,7 +111,20 @@ pub trait Cgroups: Send {
     fn forget(&self, job: &JobDirectory) -> bool;
 
     /// Jobs that have ended and of which something made by [`Cgroups::set_cap`] is left.
-    fn leftovers(&self) -> Vec<JobDirectory>;
+    ///
+    /// # Errors
+    ///
+    /// If Slurm's directories are there and cannot be read.
+    fn leftovers(&self) -> Result<Vec<JobDirectory>, CgroupError>;
+
+    /// Lets the job's memory go to swap, or keeps it from there: then what is beyond the job's
+    /// memory limit is the job's own trouble. False if it is not kept from there, because the job
+    /// has no such limit (yet), or the kernel does not count swap.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    fn set_swap_allowed(&self, job: &JobDirectory, allowed: bool) -> Result<bool, CgroupError>;
 
     /// The job's steps.
     ///
@@ -151,10 +166,18 @@ pub trait Cgroups: Send {
     fn can_reclaim(&self) -> bool;
 
     /// Cores that the root of what we see may use; none: no limit.
-    fn capacity_limit(&self) -> Option<f64>;
+    ///
+    /// # Errors
+    ///
+    /// If a limit may be there and cannot be read.
+    fn capacity_limit(&self) -> Result<Option<f64>, CgroupError>;
 
     /// Bytes of swap that the root of what we see may use; none: no limit.
-    fn swap_limit(&self) -> Option<u64>;
+    ///
+    /// # Errors
+    ///
+    /// If a limit may be there and cannot be read.
+    fn swap_limit(&self) -> Result<Option<u64>, CgroupError>;
 
     /// Another handle, for another thread.
     fn share(&self) -> Box<dyn Cgroups>;

@@ -18,10 +18,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::files::{self, failed};
+use super::trust::is_trusted;
 use super::{
     CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
     numbered,
 };
+use crate::log;
 use crate::quota::{PERIOD_MICROSECONDS, Quota};
 
 /// The kernel's "no limit" for memory is the largest page-aligned number; nobody has half of it.
@@ -41,6 +43,8 @@ const NO_SUCH_PROCESS: i32 = 3;
 pub struct CgroupV1 {
     root: PathBuf,
     bases: [String; 2],
+    proc: PathBuf,
+    told_ignored: bool,
 }
 
 impl CgroupV1 {
@@ -49,6 +53,8 @@ impl CgroupV1 {
         CgroupV1 {
             root: root.to_path_buf(),
             bases: [format!("slurm_{node}"), "slurm".to_string()],
+            proc: "/proc".into(),
+            told_ignored: false,
         }
     }
 
@@ -57,16 +63,16 @@ impl CgroupV1 {
     }
 
     /// Jobs in one controller's tree, by id. The node's own base first: should a job be in both, a
-    /// nameless base is another program's.
+    /// nameless base is another program's. What others than root can have made is left out.
     fn jobs_in(&self, controller: &str) -> Result<Vec<JobDirectory>, CgroupError> {
         let mut found: Vec<JobDirectory> = Vec::new();
         for base in &self.bases {
             let base_path = self.root.join(controller).join(base);
-            for (user, user_path) in files::subdirectories(&base_path)? {
+            for (user, user_path) in trusted_subdirectories(&base_path)? {
                 if numbered(&user, "uid_").is_none() {
                     continue;
                 }
-                for (name, _) in files::subdirectories(&user_path)? {
+                for (name, _) in trusted_subdirectories(&user_path)? {
                     let Some(id) = numbered(&name, "job_") else {
                         continue;
                     };
@@ -83,6 +89,22 @@ impl CgroupV1 {
         Ok(found)
     }
 
+    /// Once: says that a base is there which is not believed.
+    fn tell_ignored(&mut self) {
+        let bases = self
+            .bases
+            .iter()
+            .map(|base| self.root.join("freezer").join(base));
+        let mut ignored = bases.filter(|path| path.exists() && !is_trusted(path).unwrap_or(false));
+        if let Some(path) = ignored.next().filter(|_| !self.told_ignored) {
+            log::line(format_args!(
+                "{} is not Slurm's: others than root can write there; it is ignored",
+                path.display()
+            ));
+            self.told_ignored = true;
+        }
+    }
+
     /// Gives the user's directory and Slurm's base, in the `cpu` tree, the weight of all jobs below:
     /// made by us, they would otherwise weigh as much as one process, however many jobs they hold.
     fn weigh_parents(&self, job: &JobDirectory) -> Result<(), CgroupError> {
@@ -91,21 +113,74 @@ impl CgroupV1 {
             let below = files::subdirectories(&directory)?;
             let shares = below
                 .iter()
-                .filter_map(|(_, path)| files::read_number(&path.join("cpu.shares")));
+                .filter_map(|(_, path)| files::read_number(&path.join("cpu.shares")).ok());
             let sum = shares.sum::<u64>().clamp(SHARES.0, SHARES.1);
             let file = directory.join("cpu.shares");
-            if files::read_number(&file) != Some(sum) {
+            if files::read_number(&file).ok() != Some(sum) {
                 files::write(&file, &sum.to_string())?;
             }
         }
         Ok(())
     }
 
-    fn move_process(&self, process: u32, target: &Path) -> Result<(), CgroupError> {
-        match files::write(target, &process.to_string()) {
-            Err(error) if error.source.raw_os_error() == Some(NO_SUCH_PROCESS) => Ok(()),
-            other => other,
+    /// Of the processes that were moved, those that are not in the step, that is in its `freezer`
+    /// group, are strangers: a process ended and another got its number before it was moved. They
+    /// go where their parents are.
+    fn return_strangers(&self, step: &Path, moved: &[u32]) -> Result<(), CgroupError> {
+        let own = files::processes(step)?;
+        for process in moved.iter().filter(|process| !own.contains(process)) {
+            move_process(*process, &self.origin(*process).join("cgroup.procs"))?;
         }
+        Ok(())
+    }
+
+    /// The group, in the `cpu` tree, that a process was born in: its parent's; the root where that
+    /// cannot be told.
+    fn origin(&self, process: u32) -> PathBuf {
+        let tree = self.root.join("cpu");
+        let path = self
+            .parent(process)
+            .and_then(|parent| self.cpu_group(parent));
+        path.map(|path| tree.join(path))
+            .filter(|group| group.is_dir())
+            .unwrap_or(tree)
+    }
+
+    fn parent(&self, process: u32) -> Option<u32> {
+        let status = files::read(&self.proc.join(process.to_string()).join("status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+        line.trim().parse().ok()
+    }
+
+    /// As `/proc/PID/cgroup` has it: lines of `4:cpu,cpuacct:/path`.
+    fn cpu_group(&self, process: u32) -> Option<PathBuf> {
+        let groups = files::read(&self.proc.join(process.to_string()).join("cgroup")).ok()?;
+        groups.lines().find_map(|line| {
+            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+            let is_cpu = controllers.split(',').any(|controller| controller == "cpu");
+            is_cpu.then(|| PathBuf::from(path.trim_start_matches('/')))
+        })
+    }
+}
+
+/// Subdirectories of a directory that is trusted, which are trusted themselves.
+fn trusted_subdirectories(directory: &Path) -> Result<Vec<(String, PathBuf)>, CgroupError> {
+    if !is_trusted(directory).map_err(failed("look at", directory))? {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for (name, path) in files::subdirectories(directory)? {
+        if is_trusted(&path).map_err(failed("look at", &path))? {
+            found.push((name, path));
+        }
+    }
+    Ok(found)
+}
+
+fn move_process(process: u32, target: &Path) -> Result<(), CgroupError> {
+    match files::write(target, &process.to_string()) {
+        Err(error) if error.source.raw_os_error() == Some(NO_SUCH_PROCESS) => Ok(()),
+        other => other,
     }
 }
 
@@ -115,6 +190,7 @@ impl Cgroups for CgroupV1 {
     }
 
     fn jobs(&mut self) -> Result<Vec<JobDirectory>, CgroupError> {
+        self.tell_ignored();
         self.jobs_in("freezer")
     }
 
@@ -160,18 +236,22 @@ impl Cgroups for CgroupV1 {
     }
 
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
-        let capped = files::processes(&self.root.join("cpu").join(&job.path));
+        let capped = files::processes(&self.root.join("cpu").join(&job.path))?;
         let target = self.file("cpu", job, "cgroup.procs");
-        let mut moved = 0;
+        let mut total = 0;
         for step in self.steps(job)? {
-            for process in files::processes(&self.root.join("freezer").join(&step.path)) {
-                if !capped.contains(&process) {
-                    self.move_process(process, &target)?;
-                    moved += 1;
-                }
+            let step = self.root.join("freezer").join(&step.path);
+            let mut moved = files::processes(&step)?;
+            moved.retain(|process| !capped.contains(process));
+            for &process in &moved {
+                move_process(process, &target)?;
             }
+            if !moved.is_empty() {
+                self.return_strangers(&step, &moved)?;
+            }
+            total += moved.len();
         }
-        Ok(moved)
+        Ok(total)
     }
 
     fn forget(&self, job: &JobDirectory) -> bool {
@@ -188,12 +268,30 @@ impl Cgroups for CgroupV1 {
         gone
     }
 
-    fn leftovers(&self) -> Vec<JobDirectory> {
-        let alive = self.jobs_in("freezer").unwrap_or_default();
-        let made = self.jobs_in("cpu").unwrap_or_default();
-        made.into_iter()
-            .filter(|job| !alive.contains(job))
-            .collect()
+    fn leftovers(&self) -> Result<Vec<JobDirectory>, CgroupError> {
+        let alive = self.jobs_in("freezer")?;
+        let mut made = self.jobs_in("cpu")?;
+        made.retain(|job| !alive.contains(job));
+        Ok(made)
+    }
+
+    fn set_swap_allowed(&self, job: &JobDirectory, allowed: bool) -> Result<bool, CgroupError> {
+        let both = self.file("memory", job, "memory.memsw.limit_in_bytes");
+        if !both.exists() {
+            return Ok(allowed);
+        }
+        let memory = files::read_number(&self.file("memory", job, "memory.limit_in_bytes"))?;
+        let forbidden = memory < NO_MEMORY_LIMIT && !allowed;
+        let limit = if forbidden {
+            memory.to_string()
+        } else {
+            "-1".to_string()
+        };
+        match files::write(&both, &limit) {
+            // It has more than its limit in both together already; what it has it keeps.
+            Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => Ok(true),
+            other => other.map(|()| allowed || forbidden),
+        }
     }
 
     fn steps(&self, job: &JobDirectory) -> Result<Vec<StepDirectory>, CgroupError> {
@@ -235,8 +333,9 @@ impl Cgroups for CgroupV1 {
     }
 
     fn cpu_use(&self, job: &JobDirectory) -> CpuUse {
-        let used = files::read_number(&self.file("cpuacct", job, "cpuacct.usage"));
-        let throttled = files::read_keyed(&self.file("cpu", job, "cpu.stat"), "throttled_time");
+        let used = files::read_number(&self.file("cpuacct", job, "cpuacct.usage")).ok();
+        let stat = files::read_keyed(&self.file("cpu", job, "cpu.stat"), "throttled_time");
+        let throttled = stat.ok().flatten();
         CpuUse {
             used_seconds: used.map(files::seconds_from_nanoseconds),
             throttled_seconds: throttled.map(files::seconds_from_nanoseconds),
@@ -245,41 +344,47 @@ impl Cgroups for CgroupV1 {
 
     fn memory_use(&self, job: &JobDirectory) -> MemoryUse {
         MemoryUse {
-            resident: files::read_number(&self.file("memory", job, "memory.usage_in_bytes")),
-            swapped: files::read_keyed(&self.file("memory", job, "memory.stat"), "total_swap"),
+            resident: files::read_number(&self.file("memory", job, "memory.usage_in_bytes")).ok(),
+            swapped: files::read_keyed(&self.file("memory", job, "memory.stat"), "total_swap")
+                .ok()
+                .flatten(),
         }
     }
 
     fn reclaim(&self, job: &JobDirectory, _cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
         let usage = self.file("memory", job, "memory.usage_in_bytes");
-        let resident = || files::read_number(&usage).unwrap_or(0);
-        let before = resident();
+        let before = files::read_number(&usage)?;
         match files::write(&self.file("memory", job, "memory.force_empty"), "0") {
             // Something stayed, as is usual while processes live in it: what counts is how much.
             Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => {}
             other => other?,
         }
-        Ok(Reclaimed {
-            before,
-            after: resident(),
-        })
+        let after = files::read_number(&usage)?;
+        Ok(Reclaimed { before, after })
     }
 
     fn can_reclaim(&self) -> bool {
         self.root.join("memory/memory.force_empty").exists()
     }
 
-    fn capacity_limit(&self) -> Option<f64> {
-        // Unlimited is -1, which is no unsigned number.
-        let quota = files::read_number(&self.root.join("cpu/cpu.cfs_quota_us"))?;
+    fn capacity_limit(&self) -> Result<Option<f64>, CgroupError> {
+        let quota_file = self.root.join("cpu/cpu.cfs_quota_us");
+        let Some(quota) = files::read_limit(&quota_file)? else {
+            return Ok(None);
+        };
         let period = files::read_number(&self.root.join("cpu/cpu.cfs_period_us"))?;
-        Some(Quota::from_kernel(quota, period)?.cores())
+        let cap = Quota::from_kernel(quota, period).map(Quota::cores);
+        cap.map(Some)
+            .ok_or_else(|| failed("understand", &quota_file)(io::ErrorKind::InvalidData.into()))
     }
 
-    fn swap_limit(&self) -> Option<u64> {
-        let both = files::read_number(&self.root.join("memory/memory.memsw.limit_in_bytes"))?;
+    fn swap_limit(&self) -> Result<Option<u64>, CgroupError> {
+        let both = files::read_limit(&self.root.join("memory/memory.memsw.limit_in_bytes"))?;
+        let Some(both) = both.filter(|&both| both < NO_MEMORY_LIMIT) else {
+            return Ok(None);
+        };
         let memory = files::read_number(&self.root.join("memory/memory.limit_in_bytes"))?;
-        (both < NO_MEMORY_LIMIT).then(|| both.saturating_sub(memory))
+        Ok(Some(both.saturating_sub(memory)))
     }
 
     fn share(&self) -> Box<dyn Cgroups> {
@@ -463,13 +568,83 @@ mod tests {
         for id in [17, 18] {
             fs::create_dir_all(scratch.path().join("cpu").join(ended(id).path)).unwrap();
         }
-        assert_eq!(cgroups.leftovers(), [ended(17), ended(18)]);
+        assert_eq!(cgroups.leftovers().unwrap(), [ended(17), ended(18)]);
         assert!(cgroups.forget(&ended(17)));
-        assert_eq!(cgroups.leftovers(), [ended(18)]);
+        assert_eq!(cgroups.leftovers().unwrap(), [ended(18)]);
         assert!(cgroups.forget(&ended(18)));
         assert!(!scratch.path().join("cpu/slurm_n1/uid_1000").exists());
         assert!(scratch.path().join("cpu/slurm_n1").exists());
         assert!(cgroups.forget(&ended(18)), "forgetting twice is harmless");
+    }
+
+    #[test]
+    fn a_stranger_who_got_a_number_anew_goes_where_its_parent_is() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer"], JOB);
+        let mut cgroups = CgroupV1::new(scratch.path(), "n1");
+        cgroups.proc = scratch.path().join("proc");
+        let proc = |process: &str, name: &str, text: &str| {
+            let directory = scratch.path().join("proc").join(process);
+            fs::create_dir_all(&directory).unwrap();
+            write(&directory.join(name), text).unwrap();
+        };
+        proc("102", "status", "Name:\tx\nPPid:\t50\n");
+        proc("50", "cgroup", "5:cpuacct:/wrong\n4:cpu,io:/system.slice\n");
+        fs::create_dir_all(scratch.path().join("cpu/system.slice")).unwrap();
+        let step = scratch
+            .path()
+            .join("freezer")
+            .join(&job.path)
+            .join("step_batch");
+        write(&step.join("cgroup.procs"), "101\n").unwrap();
+        cgroups.return_strangers(&step, &[101, 102]).unwrap();
+        assert_eq!(read(&scratch, "cpu/system.slice/cgroup.procs"), "102");
+        cgroups.return_strangers(&step, &[101, 103]).unwrap();
+        assert_eq!(read(&scratch, "cpu/cgroup.procs"), "103", "parent unknown");
+    }
+
+    #[test]
+    fn what_others_can_have_made_is_not_believed() {
+        use std::os::unix::fs::PermissionsExt;
+        for open in ["slurm_n1", "slurm_n1/uid_1000", JOB] {
+            let scratch = Scratch::new();
+            slurm_made(&scratch, &["freezer"], JOB);
+            let directory = scratch.path().join("freezer").join(open);
+            fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
+            let mut cgroups = CgroupV1::new(scratch.path(), "n1");
+            assert_eq!(cgroups.jobs().unwrap(), [], "{open}");
+            assert_eq!(cgroups.told_ignored, open == "slurm_n1");
+        }
+    }
+
+    #[test]
+    fn memory_that_cannot_be_read_is_not_gone() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer", "memory"], JOB);
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let error = cgroups.reclaim(&job, &AtomicBool::new(false)).unwrap_err();
+        assert!(error.to_string().contains("usage_in_bytes"), "{error}");
+    }
+
+    #[test]
+    fn memory_and_swap_together_are_limited_as_memory_is() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer", "memory"], JOB);
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let both = cgroups.file("memory", &job, "memory.memsw.limit_in_bytes");
+        assert!(!cgroups.set_swap_allowed(&job, false).unwrap());
+        assert!(!both.exists(), "this kernel does not count swap");
+        write(&both, "9223372036854771712\n").unwrap();
+        let memory = cgroups.file("memory", &job, "memory.limit_in_bytes");
+        write(&memory, "104857600\n").unwrap();
+        let after = |allowed| {
+            let done = cgroups.set_swap_allowed(&job, allowed).unwrap();
+            (files::read(&both).unwrap(), done)
+        };
+        assert_eq!(after(false), ("104857600".into(), true));
+        assert_eq!(after(true), ("-1".into(), true));
+        write(&memory, "9223372036854771712\n").unwrap();
+        assert_eq!(after(false), ("-1".into(), false));
     }
 
     #[test]
@@ -545,7 +720,10 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            (cgroups.capacity_limit(), cgroups.swap_limit()),
+            (
+                cgroups.capacity_limit().unwrap(),
+                cgroups.swap_limit().unwrap()
+            ),
             (None, None)
         );
         write(&scratch.path().join("cpu/cpu.cfs_quota_us"), "50000\n").unwrap();
@@ -555,7 +733,10 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            (cgroups.capacity_limit(), cgroups.swap_limit()),
+            (
+                cgroups.capacity_limit().unwrap(),
+                cgroups.swap_limit().unwrap()
+            ),
             (Some(0.5), Some(500))
         );
     }

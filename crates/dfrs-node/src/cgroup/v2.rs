@@ -11,17 +11,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::files::{self, failed};
+use super::trust::is_trusted_down_to;
 use super::{
     CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
-    numbered,
+    numbered, scope,
 };
+use crate::log;
 use crate::quota::{PERIOD_MICROSECONDS, Quota};
 
-/// How far below the root Slurm's scope may be: a container in a pod in a slice is at 6.
-const MAX_DEPTH: usize = 8;
-/// How many directories are looked at for it, at most.
-const MAX_VISITED: usize = 4096;
-/// While there is no scope, look for it at every so many-th call: walking takes milliseconds.
+/// While Slurm's scope is not there, look for it at every so many-th call: walking takes milliseconds.
 const CALLS_BETWEEN_WALKS: u32 = 20;
 /// Memory is reclaimed in pieces of this size, so that a thaw need not wait for all of it.
 const CHUNK_BYTES: u64 = 64 << 20;
@@ -42,6 +40,7 @@ pub struct CgroupV2 {
     node: String,
     scope: Option<PathBuf>,
     calls_since_walk: u32,
+    told_ignored: bool,
 }
 
 impl CgroupV2 {
@@ -52,6 +51,7 @@ impl CgroupV2 {
             node: node.to_string(),
             scope: None,
             calls_since_walk: CALLS_BETWEEN_WALKS,
+            told_ignored: false,
         }
     }
 
@@ -59,52 +59,35 @@ impl CgroupV2 {
         self.root.join(&job.path).join(name)
     }
 
-    /// Slurm's scope, below the root; remembered until it vanishes.
-    fn find_scope(&mut self) -> Option<PathBuf> {
-        if let Some(scope) = self
-            .scope
-            .take()
-            .filter(|scope| self.root.join(scope).is_dir())
-        {
-            self.scope = Some(scope);
-            return self.scope.clone();
+    /// Slurm's scope, below the root; remembered until it vanishes, or is no longer root's alone.
+    fn find_scope(&mut self) -> Result<Option<PathBuf>, CgroupError> {
+        if let Some(scope) = &self.scope {
+            let trusted = is_trusted_down_to(&self.root, scope);
+            if trusted.map_err(failed("look at", &self.root.join(scope)))? {
+                return Ok(self.scope.clone());
+            }
+            self.scope = None;
         }
         self.calls_since_walk += 1;
         if self.calls_since_walk >= CALLS_BETWEEN_WALKS {
+            let found = scope::find(&self.root, &self.node)?;
+            // After an error the next call looks again: until then nobody knows which jobs there are.
             self.calls_since_walk = 0;
-            self.scope = self.walk();
+            self.tell_ignored(found.ignored.as_deref());
+            self.scope = found.scope;
         }
-        self.scope.clone()
+        Ok(self.scope.clone())
     }
 
-    /// Looks for this node's scope, breadth first; a scope that names the node beats one that names
-    /// none, wherever they are. Another node's scope is never taken.
-    fn walk(&self) -> Option<PathBuf> {
-        let named = format!("{}_slurmstepd.scope", self.node);
-        let mut nameless = None;
-        let mut level = vec![self.root.clone()];
-        let mut visited = 0;
-        for _ in 0..MAX_DEPTH {
-            let mut next = Vec::new();
-            for directory in level {
-                visited += 1;
-                if visited > MAX_VISITED {
-                    break;
-                }
-                for (name, path) in files::subdirectories(&directory).unwrap_or_default() {
-                    let below = path.strip_prefix(&self.root).map(Path::to_path_buf);
-                    if name == named {
-                        return below.ok();
-                    } else if name == "slurmstepd.scope" {
-                        nameless = nameless.or(below.ok());
-                    } else if !name.ends_with("_slurmstepd.scope") {
-                        next.push(path);
-                    }
-                }
-            }
-            level = next;
+    /// Once: whoever made one can make more.
+    fn tell_ignored(&mut self, ignored: Option<&Path>) {
+        if let Some(path) = ignored.filter(|_| !self.told_ignored) {
+            log::line(format_args!(
+                "{} is not Slurm's: others than root can write there; it is ignored",
+                self.root.join(path).display()
+            ));
+            self.told_ignored = true;
         }
-        nameless
     }
 }
 
@@ -114,7 +97,7 @@ impl Cgroups for CgroupV2 {
     }
 
     fn jobs(&mut self) -> Result<Vec<JobDirectory>, CgroupError> {
-        let Some(scope) = self.find_scope() else {
+        let Some(scope) = self.find_scope()? else {
             return Ok(Vec::new());
         };
         let found = files::subdirectories(&self.root.join(&scope))?;
@@ -128,16 +111,7 @@ impl Cgroups for CgroupV2 {
     }
 
     fn cap(&self, job: &JobDirectory) -> Result<Option<Quota>, CgroupError> {
-        let path = self.file(job, "cpu.max");
-        let text = files::read(&path)?;
-        let (quota, period) = text.split_once(' ').unwrap_or((&text, "100000"));
-        if quota == "max" {
-            return Ok(None);
-        }
-        let parsed = quota.parse().ok().zip(period.parse().ok());
-        let cap = parsed.and_then(|(quota, period)| Quota::from_kernel(quota, period));
-        cap.map(Some)
-            .ok_or_else(|| failed("understand", &path)(io::ErrorKind::InvalidData.into()))
+        read_cap(&self.file(job, "cpu.max"))
     }
 
     fn set_cap(&self, job: &JobDirectory, cap: Option<Quota>) -> Result<(), CgroupError> {
@@ -161,8 +135,19 @@ impl Cgroups for CgroupV2 {
         true // nothing was made
     }
 
-    fn leftovers(&self) -> Vec<JobDirectory> {
-        Vec::new()
+    fn leftovers(&self) -> Result<Vec<JobDirectory>, CgroupError> {
+        Ok(Vec::new())
+    }
+
+    fn set_swap_allowed(&self, job: &JobDirectory, allowed: bool) -> Result<bool, CgroupError> {
+        let limit = self.file(job, "memory.swap.max");
+        if !limit.exists() {
+            return Ok(allowed);
+        }
+        let limited = files::read_limit(&self.file(job, "memory.max"))?.is_some();
+        let forbidden = limited && !allowed;
+        files::write(&limit, if forbidden { "0" } else { "max" })?;
+        Ok(allowed || forbidden)
     }
 
     fn steps(&self, job: &JobDirectory) -> Result<Vec<StepDirectory>, CgroupError> {
@@ -183,7 +168,7 @@ impl Cgroups for CgroupV2 {
         if files::read(&directory.join("cgroup.freeze"))? == "0" {
             return Ok(Freezer::Thawed);
         }
-        let frozen = files::read_keyed(&directory.join("cgroup.events"), "frozen") == Some(1);
+        let frozen = files::read_keyed(&directory.join("cgroup.events"), "frozen")? == Some(1);
         Ok(if frozen {
             Freezer::Frozen
         } else {
@@ -198,7 +183,8 @@ impl Cgroups for CgroupV2 {
 
     fn cpu_use(&self, job: &JobDirectory) -> CpuUse {
         let stat = self.file(job, "cpu.stat");
-        let seconds = |key| files::read_keyed(&stat, key).map(files::seconds_from_microseconds);
+        let number = |key| files::read_keyed(&stat, key).ok().flatten();
+        let seconds = |key| number(key).map(files::seconds_from_microseconds);
         CpuUse {
             used_seconds: seconds("usage_usec"),
             throttled_seconds: seconds("throttled_usec"),
@@ -207,15 +193,15 @@ impl Cgroups for CgroupV2 {
 
     fn memory_use(&self, job: &JobDirectory) -> MemoryUse {
         MemoryUse {
-            resident: files::read_number(&self.file(job, "memory.current")),
-            swapped: files::read_number(&self.file(job, "memory.swap.current")),
+            resident: files::read_number(&self.file(job, "memory.current")).ok(),
+            swapped: files::read_number(&self.file(job, "memory.swap.current")).ok(),
         }
     }
 
     fn reclaim(&self, job: &JobDirectory, cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
         let current = self.file(job, "memory.current");
-        let resident = || files::read_number(&current).unwrap_or(0);
-        let before = resident();
+        let resident = || files::read_number(&current);
+        let before = resident()?;
         let (mut after, mut fruitless) = (before, 0);
         while after > 0 && fruitless < FRUITLESS_PIECES && !cancel.load(Ordering::Relaxed) {
             let piece = after.min(CHUNK_BYTES);
@@ -224,7 +210,7 @@ impl Cgroups for CgroupV2 {
                 Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => {}
                 other => other?,
             }
-            let left = resident();
+            let left = resident()?;
             fruitless = if after.saturating_sub(left) < LITTLE_BYTES {
                 fruitless + 1
             } else {
@@ -241,20 +227,35 @@ impl Cgroups for CgroupV2 {
             .is_some_and(|scope| self.root.join(scope).join("memory.reclaim").exists())
     }
 
-    fn capacity_limit(&self) -> Option<f64> {
+    fn capacity_limit(&self) -> Result<Option<f64>, CgroupError> {
         // The kernel's own root has no such file; a container's root has.
-        let text = files::read(&self.root.join("cpu.max")).ok()?;
-        let (quota, period) = text.split_once(' ')?;
-        Some(Quota::from_kernel(quota.parse().ok()?, period.parse().ok()?)?.cores())
+        let path = self.root.join("cpu.max");
+        if !path.exists() {
+            return Ok(None);
+        }
+        read_cap(&path).map(|cap| cap.map(Quota::cores))
     }
 
-    fn swap_limit(&self) -> Option<u64> {
-        files::read_number(&self.root.join("memory.swap.max"))
+    fn swap_limit(&self) -> Result<Option<u64>, CgroupError> {
+        files::read_limit(&self.root.join("memory.swap.max"))
     }
 
     fn share(&self) -> Box<dyn Cgroups> {
         Box::new(self.clone())
     }
+}
+
+/// What a `cpu.max` says; none: no cap.
+fn read_cap(path: &Path) -> Result<Option<Quota>, CgroupError> {
+    let text = files::read(path)?;
+    let (quota, period) = text.split_once(' ').unwrap_or((&text, "100000"));
+    if quota == "max" {
+        return Ok(None);
+    }
+    let parsed = quota.parse().ok().zip(period.parse().ok());
+    let cap = parsed.and_then(|(quota, period)| Quota::from_kernel(quota, period));
+    cap.map(Some)
+        .ok_or_else(|| failed("understand", path)(io::ErrorKind::InvalidData.into()))
 }
 
 #[cfg(test)]
@@ -425,17 +426,53 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_cannot_be_read_is_not_gone() {
+        let scratch = Scratch::new();
+        let job = job_at(&scratch, DEBIAN, "step_batch");
+        let cgroups = CgroupV2::new(scratch.path(), "n1");
+        fs::remove_file(cgroups.file(&job, "memory.current")).unwrap();
+        let error = cgroups.reclaim(&job, &AtomicBool::new(false)).unwrap_err();
+        assert!(error.to_string().contains("memory.current"), "{error}");
+    }
+
+    #[test]
+    fn swap_is_for_jobs_that_are_parked_or_without_a_limit() {
+        let scratch = Scratch::new();
+        let job = job_at(&scratch, DEBIAN, "step_batch");
+        let cgroups = CgroupV2::new(scratch.path(), "n1");
+        let swap = cgroups.file(&job, "memory.swap.max");
+        assert!(!cgroups.set_swap_allowed(&job, false).unwrap());
+        assert!(!swap.exists(), "this kernel does not count it");
+        write(&swap, "max\n").unwrap();
+        write(&cgroups.file(&job, "memory.max"), "104857600\n").unwrap();
+        let after = |allowed| {
+            let done = cgroups.set_swap_allowed(&job, allowed).unwrap();
+            (files::read(&swap).unwrap(), done)
+        };
+        assert_eq!(after(false), ("0".into(), true));
+        assert_eq!(after(true), ("max".into(), true));
+        write(&cgroups.file(&job, "memory.max"), "max\n").unwrap();
+        assert_eq!(after(false), ("max".into(), false));
+    }
+
+    #[test]
     fn a_containers_own_limits_are_seen() {
         let scratch = Scratch::new();
         let cgroups = CgroupV2::new(scratch.path(), "n1");
         assert_eq!(
-            (cgroups.capacity_limit(), cgroups.swap_limit()),
+            (
+                cgroups.capacity_limit().unwrap(),
+                cgroups.swap_limit().unwrap()
+            ),
             (None, None)
         );
         write(&scratch.path().join("cpu.max"), "150000 100000\n").unwrap();
         write(&scratch.path().join("memory.swap.max"), "max\n").unwrap();
         assert_eq!(
-            (cgroups.capacity_limit(), cgroups.swap_limit()),
+            (
+                cgroups.capacity_limit().unwrap(),
+                cgroups.swap_limit().unwrap()
+            ),
             (Some(1.5), None)
         );
     }

@@ -324,6 +324,8 @@ fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconci
         },
         measure_period: Duration::from_secs(10),
         meminfo: scratch.path().join("meminfo"),
+        most_resident: parking::MOST_TOLERATED_BYTES,
+        jobs_may_swap: false,
     };
     let facts = Facts::new(&scratch.path().join("run")).unwrap();
     let measurements = MeasurementFile::open(Some(&scratch.path().join("measurements"))).unwrap();
@@ -842,5 +844,67 @@ fn status_tells_what_is_enforced() {
             (Some(3.0), Some(200 << 20))
         );
         assert_eq!((status.jobs[1].id, status.jobs[1].present), (18, false));
+    });
+}
+
+/// Files that say how much memory the job may have, and how much with swap, or in swap.
+fn limit_files(world: &World) -> (PathBuf, PathBuf) {
+    let (memory, swap) = if world.layout.v2 {
+        ("memory.max", "memory.swap.max")
+    } else {
+        ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
+    };
+    (world.path("memory", memory), world.path("memory", swap))
+}
+
+#[test]
+fn a_jobs_memory_goes_to_swap_only_while_it_is_parked() {
+    in_every_layout(|mut world| {
+        let (memory, swap) = limit_files(&world);
+        let (none, kept) = if world.layout.v2 {
+            ("max", "0")
+        } else {
+            ("-1", "104857600")
+        };
+        world.start_job();
+        let unlimited = if world.layout.v2 {
+            "max"
+        } else {
+            "9223372036854771712"
+        };
+        world.write(&memory, unlimited);
+        world.write(&swap, unlimited);
+        world.push(&[(JOB, 0.25, false)]);
+        // Slurm sets the limit after it has made the directory.
+        world.write(&memory, "104857600");
+        world.wait(1);
+        assert_eq!(files::read(&swap).unwrap(), kept);
+        world.park();
+        assert_eq!(files::read(&swap).unwrap(), none);
+        world.push(&[(JOB, 0.25, false)]);
+        assert_eq!(files::read(&swap).unwrap(), kept);
+        world.push(&[]);
+        assert_eq!(files::read(&swap).unwrap(), none, "as Slurm had made it");
+    });
+}
+
+#[test]
+fn notes_that_cannot_be_read_are_waited_for() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, true)]);
+        assert!(world.is_frozen() && world.has("frozen.17"));
+        world.settle_freezer();
+        world.crash();
+        let (run, away) = (
+            world.scratch.path().join("run"),
+            world.scratch.path().join("away"),
+        );
+        fs::rename(&run, &away).unwrap();
+        world.push(&[]);
+        assert!(world.is_frozen());
+        fs::rename(&away, &run).unwrap();
+        world.wait(1);
+        assert!(!world.is_frozen() && !world.has("frozen.17"));
     });
 }
