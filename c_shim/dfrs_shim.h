@@ -272,7 +272,8 @@ int dfrs_push(const char *node_list, const char *address, const char *data, uint
 
 /* --- how long slurmctld's locks are held ------------------------------------------------------- */
 
-#define DFRS_LOCK_BUCKETS 24
+/* Eight for each power of two, as those of src/histogram.rs. */
+#define DFRS_LOCK_BUCKETS 272
 
 /* In microseconds, since the plugin was loaded. */
 typedef struct {
@@ -280,7 +281,7 @@ typedef struct {
 	uint64_t held, waited; /* sums */
 	uint64_t longest, longest_wait;
 	uint64_t longest_lately; /* longest hold since this was last asked for */
-	/* How many took 2^(i-1) up to below 2^i; the last: and more. */
+	/* How many took how long; the last: and more. */
 	uint64_t holds[DFRS_LOCK_BUCKETS], waits[DFRS_LOCK_BUCKETS];
 } dfrs_lock_counts_t;
 

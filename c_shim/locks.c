@@ -40,11 +40,14 @@ static int64_t monotonic(void)
 
 /* --- statistics ------------------------------------------------------------------------------------ */
 
+/* The bucket is the length's first four binary digits, and how many more it has. */
 static uint32_t bucket(uint64_t microseconds)
 {
 	uint32_t bits = microseconds ? 64 - __builtin_clzll(microseconds) : 0;
+	uint32_t shift = (bits > 4) ? bits - 4 : 0;
+	uint64_t index = 8 * shift + (microseconds >> shift);
 
-	return MIN(bits, DFRS_LOCK_BUCKETS - 1);
+	return (uint32_t) MIN(index, DFRS_LOCK_BUCKETS - 1);
 }
 
 static void raise_to(_Atomic uint64_t *most, uint64_t value)

@@ -4,14 +4,16 @@
 //! all partitions, and one error line says why.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dfrs_agent::Agent;
 use dfrs_agent::daemons::Daemons;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_core::{Span, Time};
-use rustix::time::{ClockId, clock_gettime};
+use dfrs_proto::status::{self, BreakerState};
 
+use crate::status::seconds;
+use crate::stopwatch::Stopwatch;
 use crate::watched::panic_text;
 
 /// A pass that takes more of its own thread's CPU time trips the breaker. Waiting for locks or disks is
@@ -34,27 +36,56 @@ enum Health {
 /// An agent behind a breaker.
 pub struct Breaker<S, D> {
     agent: Agent<S, D>,
+    stopwatch: Stopwatch,
     health: Health,
+    /// When it was tripped last, and why.
+    tripped: Option<(Time, String)>,
+    trips: u32,
     /// Time to the next attempt to stand down.
     interval: Span,
 }
 
 impl<S: Slurm, D: Daemons> Breaker<S, D> {
-    /// A closed breaker.
-    pub fn new(agent: Agent<S, D>) -> Self {
+    /// A closed breaker. Passes are measured by `stopwatch`, which the agent tells where it is.
+    pub fn new(agent: Agent<S, D>, stopwatch: Stopwatch) -> Self {
         Self {
             agent,
+            stopwatch,
             health: Health::Active,
+            tripped: None,
+            trips: 0,
             interval: STAND_DOWN_INTERVAL,
         }
     }
 
     /// One that only gives back what an agent before this one has parked.
-    pub fn giving_back(agent: Agent<S, D>, now: Time) -> Self {
+    pub fn giving_back(agent: Agent<S, D>, stopwatch: Stopwatch, now: Time) -> Self {
         Self {
-            agent,
             health: Health::StandingDown(now),
-            interval: STAND_DOWN_INTERVAL,
+            ..Self::new(agent, stopwatch)
+        }
+    }
+
+    /// The agent, to look at.
+    #[must_use]
+    pub fn agent(&self) -> &Agent<S, D> {
+        &self.agent
+    }
+
+    /// For the status file.
+    #[must_use]
+    pub fn status(&self) -> status::Breaker {
+        let state = match self.health {
+            Health::Active => BreakerState::Closed,
+            Health::StandingDown(_) => BreakerState::StandingDown,
+            Health::Out => BreakerState::Open,
+        };
+        let tripped = self.tripped.as_ref();
+        status::Breaker {
+            state,
+            since: tripped.map(|(at, _)| seconds(*at)),
+            why: tripped.map(|(_, why)| why.clone()),
+            trips: self.trips,
         }
     }
 
@@ -89,20 +120,20 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         if !self.may_look(now) {
             return false;
         }
-        let (started, computed) = (Instant::now(), cpu_time());
-        match catch_unwind(AssertUnwindSafe(|| self.agent.pass(now))) {
+        self.stopwatch.start();
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.pass(now)));
+        let took = self.stopwatch.stop(!matches!(outcome, Ok(Ok(_))));
+        match outcome {
             Ok(Ok(report)) => {
-                let elapsed = started.elapsed();
-                let microseconds = u32::try_from(elapsed.as_micros()).unwrap_or(u32::MAX);
+                let microseconds = u32::try_from(took.wall.as_micros()).unwrap_or(u32::MAX);
                 self.agent.slurm().count_cycle(
                     microseconds,
                     report.queue,
                     report.depth,
                     report.started,
                 );
-                let computed = cpu_time().saturating_sub(computed);
-                if computed > LONGEST_PASS {
-                    let why = format!("a pass took {} s of CPU time", computed.as_secs());
+                if took.cpu > LONGEST_PASS {
+                    let why = format!("a pass took {} s of CPU time", took.cpu.as_secs());
                     self.trip(now, &why);
                 }
                 return report.unfinished;
@@ -124,6 +155,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         let Some(problem) = self.agent.slurm().layout_problem() else {
             return self.agent.slurm().is_primary();
         };
+        self.note(now, &problem);
         self.health = Health::Out;
         let text = format!(
             "this plugin does not fit this slurmctld ({problem}): it does nothing; install the one built for this Slurm version"
@@ -134,7 +166,13 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         false
     }
 
+    fn note(&mut self, now: Time, why: &str) {
+        self.tripped = Some((now, why.to_owned()));
+        self.trips += 1;
+    }
+
     fn trip(&mut self, now: Time, why: &str) {
+        self.note(now, why);
         let text = format!(
             "{why}; DFRS stands down: paused jobs come back, caps are lifted, backfill schedules all partitions until the next 'scontrol reconfigure'"
         );
@@ -176,16 +214,6 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
     }
 }
 
-/// What this thread has computed so far.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    // Neither part is ever negative, and nanoseconds are less than 10^9.
-    Duration::new(
-        u64::try_from(time.tv_sec).unwrap_or(0),
-        u32::try_from(time.tv_nsec).unwrap_or(0),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use dfrs_agent::Ports;
@@ -200,15 +228,17 @@ mod tests {
         let slurm = FakeSlurm::default();
         slurm.0.borrow_mut().nodes = nodes(1);
         slurm.0.borrow_mut().jobs.insert(1, job(1, 1));
+        let stopwatch = Stopwatch::default();
         let ports = Ports {
             slurm: slurm.clone(),
             daemons: FakeDaemons::default(),
             store: Box::new(FakeStore::default()),
             journal: None,
             recorder: Box::new(NoRecorder),
+            probe: Box::new(stopwatch.clone()),
         };
         let agent = Agent::new(ports, config(), State::default(), Time(0));
-        let mut breaker = Breaker::new(agent);
+        let mut breaker = Breaker::new(agent, stopwatch);
         breaker.tick(Time::from_seconds(2000));
         assert!(breaker.is_active());
         (slurm, breaker)
@@ -220,6 +250,17 @@ mod tests {
         slurm.0.borrow_mut().panic = true;
         breaker.tick(Time::from_seconds(2010));
         assert!(!breaker.is_active());
+        let status = breaker.status();
+        assert_eq!(
+            (status.state, status.trips),
+            (BreakerState::StandingDown, 1)
+        );
+        assert_eq!(status.since, Some(2010.0));
+        assert!(
+            status
+                .why
+                .is_some_and(|why| why.starts_with("internal error: "))
+        );
         assert!(slurm.0.borrow().handed_over);
         assert_eq!(slurm.0.borrow().errors.len(), 1, "one clear line");
         slurm.0.borrow_mut().panic = false;

@@ -15,6 +15,7 @@ use crate::watched::Watched;
 use board::Board;
 use courier::Courier;
 use prober::Prober;
+pub use traffic::Traffic;
 
 mod board;
 mod courier;
@@ -23,6 +24,7 @@ mod prober;
 mod rounds;
 #[cfg(test)]
 mod tests;
+mod traffic;
 
 /// Nodes and messages are looked after this often when nothing happens.
 const TICK: Duration = Duration::from_millis(200);
@@ -58,6 +60,7 @@ impl Pace {
 /// The way to the node daemons.
 pub struct Couriers {
     board: Arc<Board>,
+    traffic: Arc<Traffic>,
     orders: Sender<courier::Event>,
     questions: Sender<prober::Event>,
     threads: Vec<Watched>,
@@ -76,10 +79,11 @@ impl Couriers {
         generation: u64,
     ) -> std::io::Result<Self> {
         let board = Arc::<Board>::default();
+        let traffic = Arc::<Traffic>::default();
         let (orders, news) = channel();
-        let courier = Courier::new(link, &orders, &board, log, pace, generation);
+        let courier = Courier::new(link, &orders, (&board, &traffic), log, pace, generation);
         let (questions, answers) = channel();
-        let prober = Prober::new(link, &questions, &board, pace);
+        let prober = Prober::new(link, &questions, (&board, &traffic), pace);
         let threads = vec![
             Watched::start("dfrs_push", log, courier, move |courier| courier.run(&news))?,
             Watched::start("dfrs_probe", log, prober, move |prober| {
@@ -88,10 +92,19 @@ impl Couriers {
         ];
         Ok(Self {
             board,
+            traffic,
             orders,
             questions,
             threads,
         })
+    }
+}
+
+impl Couriers {
+    /// How busy they are.
+    #[must_use]
+    pub fn traffic(&self) -> Arc<Traffic> {
+        Arc::clone(&self.traffic)
     }
 }
 

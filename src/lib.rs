@@ -12,16 +12,21 @@ compile_error!(
 mod abi;
 pub mod breaker;
 pub mod daemons;
+pub mod histogram;
 pub mod journal_file;
 mod library;
 #[cfg(not(no_slurm))]
 mod live;
 pub mod log;
+pub mod measures;
 pub mod node_link;
 pub mod recorder;
 pub mod runtime;
+mod scheduler;
 #[cfg(any(test, not(no_slurm)))]
 #[cfg_attr(no_slurm, allow(dead_code))]
 mod shim;
 pub mod state_file;
+pub mod status;
+pub mod stopwatch;
 pub mod watched;

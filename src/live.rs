@@ -10,6 +10,7 @@ use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
 
 use crate::log::Log;
+use crate::measures::LockTimes;
 use crate::node_link::NodeLink;
 use crate::runtime::Surroundings;
 use crate::shim::{self, View};
@@ -62,6 +63,14 @@ impl Surroundings for Slurmctld {
     fn shared_log(&self) -> Log {
         Log::by(shim::log)
     }
+
+    fn lock_times(&self) -> LockTimes {
+        shim::lock_times()
+    }
+
+    fn is_primary(&self) -> bool {
+        shim::is_primary()
+    }
 }
 
 /// Slurm's own fan-out to the nodes.
@@ -81,12 +90,8 @@ pub struct Calls {
 impl Drop for Calls {
     /// Says for how long slurmctld's locks were held.
     fn drop(&mut self) {
-        let statistics = shim::lock_statistics();
-        for (what, counts) in [
-            ("reading", &statistics.reads),
-            ("writing", &statistics.writes),
-        ] {
-            shim::log(Level::Info, &format!("locks for {what}: {counts}"));
+        for line in shim::lock_times().lines() {
+            shim::log(Level::Info, &line);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use dfrs_agent::slurm::Level;
 use dfrs_agent::state::{Changes, State, Store};
+use dfrs_proto::status::Lag;
 
 use crate::log::Log;
 use crate::watched::Watched;
@@ -89,6 +90,25 @@ impl StateFile {
             thread: Some(thread),
             hangs: false,
         })
+    }
+}
+
+impl StateFile {
+    /// A way to know how far the disk is behind.
+    #[must_use]
+    pub fn gauge(&self) -> Gauge {
+        Gauge(Arc::clone(&self.shared))
+    }
+}
+
+/// Knows how far the disk is behind what was handed over.
+pub struct Gauge(Arc<Shared>);
+
+impl Gauge {
+    /// How far now.
+    #[must_use]
+    pub fn lag(&self) -> Lag {
+        self.0.lag()
     }
 }
 

@@ -11,7 +11,7 @@ use dfrs_proto::message::{DesiredState, Message};
 use super::board::Board;
 use super::flights::{Flights, Landed};
 use super::rounds::{Load, Rounds};
-use super::{Pace, TICK};
+use super::{Pace, TICK, Traffic};
 use crate::log::Log;
 use crate::node_link::NodeLink;
 
@@ -32,6 +32,7 @@ pub(super) struct Courier {
     rounds: Rounds,
     flights: Flights,
     board: Arc<Board>,
+    traffic: Arc<Traffic>,
     log: Log,
     time_to_live: Duration,
     generation: u64,
@@ -42,7 +43,7 @@ impl Courier {
     pub(super) fn new(
         link: &Arc<dyn NodeLink>,
         events: &Sender<Event>,
-        board: &Arc<Board>,
+        (board, traffic): (&Arc<Board>, &Arc<Traffic>),
         log: &Log,
         pace: Pace,
         generation: u64,
@@ -56,6 +57,7 @@ impl Courier {
             rounds: Rounds::new(pace),
             flights: Flights::new(Arc::clone(link), Arc::new(land)),
             board: Arc::clone(board),
+            traffic: Arc::clone(traffic),
             log: log.clone(),
             time_to_live: pace.time_to_live,
             generation,
@@ -79,6 +81,7 @@ impl Courier {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.send_due(Instant::now());
+            self.report(Instant::now());
         }
         self.flights.abandon();
     }
@@ -87,6 +90,12 @@ impl Courier {
     fn is_done(&self, now: Instant) -> bool {
         self.stops
             .is_some_and(|end| now >= end || !self.rounds.has_to_send(now))
+    }
+
+    fn report(&self, now: Instant) {
+        let (under_way, late) = self.rounds.messages();
+        self.traffic
+            .set_orders(self.rounds.due(now), under_way, late);
     }
 
     fn hear(&mut self, event: Event) {

@@ -11,7 +11,7 @@ use dfrs_proto::message::Message;
 
 use super::board::Board;
 use super::flights::{Flights, Landed};
-use super::{Pace, TICK};
+use super::{Pace, TICK, Traffic};
 use crate::node_link::NodeLink;
 
 /// Exists while the node has swap for parked jobs.
@@ -47,6 +47,7 @@ enum Question {
 pub(super) struct Prober {
     flights: Flights,
     board: Arc<Board>,
+    traffic: Arc<Traffic>,
     late: Duration,
     /// When which node is asked about its swap.
     nodes: BTreeMap<String, Instant>,
@@ -61,7 +62,7 @@ impl Prober {
     pub(super) fn new(
         link: &Arc<dyn NodeLink>,
         events: &Sender<Event>,
-        board: &Arc<Board>,
+        (board, traffic): (&Arc<Board>, &Arc<Traffic>),
         pace: Pace,
     ) -> Self {
         let events = events.clone();
@@ -72,6 +73,7 @@ impl Prober {
         Self {
             flights: Flights::new(Arc::clone(link), Arc::new(land)),
             board: Arc::clone(board),
+            traffic: Arc::clone(traffic),
             late: pace.late,
             nodes: BTreeMap::new(),
             parking: BTreeMap::new(),
@@ -99,6 +101,7 @@ impl Prober {
             if !self.stops {
                 self.ask_what_is_due(Instant::now());
             }
+            self.traffic.set_questions(self.open.len());
         }
         self.flights.abandon();
     }

@@ -243,6 +243,18 @@ impl Rounds {
         self.under_way(Lane::Answers) > 0 || self.nodes.values().any(due)
     }
 
+    /// How many nodes are due and wait for a message. O(nodes).
+    pub(super) fn due(&self, now: Instant) -> usize {
+        let waits = |node: &&Node| node.flight.is_none() && node.due <= now;
+        self.nodes.values().filter(waits).count()
+    }
+
+    /// How many messages are under way, and how many of them are late.
+    pub(super) fn messages(&self) -> (usize, usize) {
+        let late = self.flights.values().filter(|flight| flight.late).count();
+        (self.flights.len(), late)
+    }
+
     /// What is under way is forgotten, and every node that answers is due.
     pub(super) fn begin_again(&mut self, now: Instant) {
         self.flights.clear();

@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use dfrs_agent::slurm::{Level, SlurmError};
 
 use super::bindings;
-pub use super::locks::LockStatistics;
+use crate::measures::LockTimes;
 
 include!(concat!(env!("OUT_DIR"), "/slurm_version.rs"));
 
@@ -323,10 +323,9 @@ pub(super) fn hide_cores(partitions: &CStr) -> u32 {
     u32::try_from(unsafe { bindings::dfrs_hide_cores(partitions.as_ptr()) }).unwrap_or(0)
 }
 
-/// For how long the shim has held slurmctld's locks, and waited for them. `longest_lately` is since
-/// this was last called.
+/// For how long the shim has held slurmctld's locks, and waited for them, since the plugin was loaded.
 #[must_use]
-pub fn lock_statistics() -> LockStatistics {
+pub fn lock_times() -> LockTimes {
     let mut raw = bindings::dfrs_lock_statistics_t::default();
     // SAFETY: fills the record.
     unsafe { bindings::dfrs_lock_statistics(&raw mut raw) };

@@ -1,9 +1,10 @@
 //! What the agent has handed over and the writer has not written yet.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dfrs_agent::state::Changes;
+use dfrs_proto::status::Lag;
 
 /// Between the agent and the writer. Grows with the jobs that changed, not with time.
 #[derive(Default)]
@@ -17,6 +18,8 @@ struct Handover {
     pending: Changes,
     submitted: u64,
     durable: u64,
+    /// Since when there is something that is not durable.
+    behind_since: Option<Instant>,
     /// The last attempt failed.
     fails: bool,
     stops: bool,
@@ -37,8 +40,20 @@ impl Shared {
         let mut state = self.lock();
         state.pending.add(changes);
         state.submitted += 1;
+        state.behind_since.get_or_insert_with(Instant::now);
         self.changed.notify_all();
         state.submitted
+    }
+
+    /// How far the disk is behind.
+    pub(super) fn lag(&self) -> Lag {
+        let state = self.lock();
+        let age = state.behind_since.map(|since| since.elapsed().as_micros());
+        Lag {
+            changes: state.submitted - state.durable,
+            age: age.map_or(0, |age| u64::try_from(age).unwrap_or(u64::MAX)),
+            fails: state.fails,
+        }
     }
 
     pub(super) fn durable(&self) -> u64 {
@@ -74,6 +89,8 @@ impl Shared {
     pub(super) fn written(&self, number: u64) {
         let mut state = self.lock();
         state.durable = number;
+        // What was handed over meanwhile is newer than that.
+        state.behind_since = (number < state.submitted).then(Instant::now);
         state.fails = false;
         self.changed.notify_all();
     }

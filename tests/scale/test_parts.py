@@ -12,6 +12,7 @@ import load  # noqa: E402
 import measures  # noqa: E402
 import probes  # noqa: E402
 import shapes  # noqa: E402
+import status  # noqa: E402
 import table  # noqa: E402
 import tables  # noqa: E402
 
@@ -59,6 +60,28 @@ class Measures(unittest.TestCase):
         known = {"small": shapes.Shape(1, 1, 500), "large": shapes.Shape(1, 32, 64000)}
         self.assertEqual(tables.with_room(counts, known, [(1, 600)]), 3)
         self.assertEqual(tables.with_room(counts, known, [(1, 400)]), 0)
+
+
+class Status(unittest.TestCase):
+    BEFORE = {"buckets": [[7, 5], [103, 1]], "max": 100}
+    AFTER = {"buckets": [[7, 5], [103, 99], [11263, 2]], "max": 10500}
+
+    def test_what_was_counted_before_does_not_count(self):
+        spread = status.Spread(self.BEFORE, self.AFTER)
+        self.assertEqual((spread.count, spread.percentile(0.5), spread.percentile(1)), (100, 103e-6, 10500e-6))
+
+    def test_without_a_file_before_all_counts(self):
+        self.assertEqual(status.Spread(None, self.AFTER).count, 106)
+        self.assertEqual(status.Spread(self.AFTER, self.AFTER).percentile(0.99), 0)
+
+    def test_a_plugin_that_started_anew_counts_from_there(self):
+        def file(started, spread):
+            return {"started": started, "passes": {"wall": spread, "cpu": spread, "parts": {"look": spread}},
+                    "locks": dict.fromkeys(status.LOCKS, spread)}
+        again = status.between(file(1.0, self.BEFORE), file(2.0, self.AFTER))
+        self.assertEqual(again["pass, look"].count, 106)
+        more = status.between(file(1.0, self.BEFORE), file(1.0, self.AFTER))
+        self.assertEqual(more["lock for writing, held"].count, 100)
 
 
 class Table(unittest.TestCase):

@@ -14,6 +14,7 @@ use crate::life::{Event, Look};
 use crate::live_journal::{LiveJournal, Writer};
 use crate::observation::{Observation, ObservedNode};
 use crate::planned::Planned;
+use crate::probe::{Part, Probe};
 use crate::recorder::Recorder;
 use crate::slurm::{Slurm, SlurmError};
 use crate::state::{Head, State, Store};
@@ -21,6 +22,7 @@ use crate::state::{Head, State, Store};
 mod act;
 mod admission;
 mod arrays;
+mod counts;
 mod decide;
 mod events;
 mod follow;
@@ -34,6 +36,7 @@ mod slow_nodes;
 mod tell;
 
 use admission::Admission;
+pub use counts::Counts;
 use follow::Lists;
 use postponed::Postponed;
 use remaps::Remaps;
@@ -60,6 +63,8 @@ pub struct Ports<S, D> {
     pub journal: Option<Writer>,
     /// Where decisions are recorded for a closer look.
     pub recorder: Box<dyn Recorder>,
+    /// Who measures passes.
+    pub probe: Box<dyn Probe>,
 }
 
 /// The scheduler's state between passes.
@@ -70,6 +75,7 @@ pub struct Agent<S, D> {
     store: Box<dyn Store>,
     journal: Option<LiveJournal>,
     recorder: Box<dyn Recorder>,
+    probe: Box<dyn Probe>,
     /// What Slurm showed last.
     seen: Observation,
     ledger: Ledger,
@@ -143,6 +149,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             store: ports.store,
             journal: ports.journal.map(LiveJournal::new),
             recorder: ports.recorder,
+            probe: ports.probe,
             seen: Observation::default(),
             saved: ledger
                 .iter()
@@ -226,6 +233,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ///
     /// Slurm could not be looked at.
     pub fn pass(&mut self, now: Time) -> Result<PassReport, SlurmError> {
+        self.probe.begin(Part::Look);
         self.looked = now;
         self.learn_from_nodes(now);
         self.look(now)?;
@@ -241,14 +249,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             queue: self.lists.queue(),
             ..PassReport::default()
         };
+        self.probe.begin(Part::Ask);
         self.admit(seen, now);
+        self.probe.begin(Part::Decide);
         let events = self.events(seen, now);
         if !events.is_empty() {
             report.depth = self.decide(seen, &events, now);
         }
         self.follow(seen, now);
+        self.probe.begin(Part::Note);
         self.save_durably();
         for _ in 0..ROUNDS {
+            self.probe.begin(Part::Act);
             self.follow(seen, now);
             let (acted, started) = self.act(seen, MOST_STARTS - report.started, now);
             report.started += started;
@@ -256,8 +268,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             if !acted || report.unfinished {
                 break;
             }
+            self.probe.begin(Part::Look);
             self.look_again(seen, now)?;
         }
+        self.probe.begin(Part::Share);
         self.follow(seen, now);
         let places_changed = std::mem::take(&mut self.lists.places_changed);
         let nodes_differ = std::mem::take(&mut self.nodes_differ);
@@ -268,6 +282,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists.places_changed = false;
         }
         self.move_limits(seen, now);
+        self.probe.begin(Part::Note);
         self.tell(seen, changed, now);
         // What the journal says by now survives, too; it changes no place.
         self.follow(seen, now);

@@ -21,6 +21,7 @@ pub mod node_orders;
 pub mod observation;
 pub mod placement;
 pub mod planned;
+pub mod probe;
 pub mod recorder;
 pub mod recovery;
 pub mod simulation;
@@ -29,4 +30,4 @@ pub mod state;
 pub mod sync;
 pub mod weights;
 
-pub use agent::{Agent, PassReport, Ports};
+pub use agent::{Agent, Counts, PassReport, Ports};

@@ -208,6 +208,18 @@ impl Life {
         self.phase == Phase::Running
     }
 
+    /// Whether it is parked, and nothing is planned for it.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        matches!(self.phase, Phase::Parked(_))
+    }
+
+    /// Whether it gave up its place by a checkpoint, and nothing is planned for it.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.phase == Phase::Paused
+    }
+
     /// Whether it is being parked.
     #[must_use]
     pub fn is_parking(&self) -> bool {

@@ -94,6 +94,9 @@ pub struct Config {
     /// `Journal`: absolute path of the file in which slurmctld records every event and decision, or
     /// `none` (default).
     pub journal: Option<PathBuf>,
+    /// `StatusDirectory`: absolute path of the directory in which slurmctld keeps the status file, or `none`
+    /// (default): Slurm's `StateSaveLocation`.
+    pub status_directory: Option<PathBuf>,
     /// The `Partition=` lines, in the order of the file.
     pub partitions: Vec<Partition>,
 }

@@ -81,6 +81,11 @@ class Controller:
         lines = LOG.read_text(errors="replace").splitlines() if LOG.exists() else []
         return lines[-1] if lines else "its log is empty"
 
+    @staticmethod
+    def status_path():
+        """Where DFRS says how it is."""
+        return STATE / "dfrs_status.json"
+
     def alive(self):
         return self.process.poll() is None
 
@@ -94,8 +99,10 @@ class Controller:
             self.process.wait()
 
     def keep_logs(self, scene):
-        """Puts its log, the events and the journal where the next one's do not take their place."""
+        """Puts its log, the events, the journal and the status file where the next one's do not take their place."""
         shutil.copytree(LOGS, KEPT / scene, dirs_exist_ok=True)
+        if self.status_path().exists():
+            shutil.copy(self.status_path(), KEPT / scene)
 
     def cpu_seconds(self):
         """All threads', those that have ended included."""

@@ -4,6 +4,7 @@
 import time
 
 import sdiag
+import status
 from probes import Sinfo
 
 # Threads of ours in slurmctld, which are not to be counted.
@@ -13,11 +14,12 @@ LEAST_SECONDS = 0.05
 
 
 class Watch:
-    """From its making to `stop`: sinfo, cycles, locks, processor time, memory."""
+    """From its making to `stop`: sinfo, cycles, locks, processor time, memory, and what the plugin says of itself."""
 
     def __init__(self, phase, controller, events, sinfo_interval=0.25):
         self._phase, self._controller, self._events = phase, controller, events
         self.begin = time.time()
+        self._status = status.read(controller.status_path())
         self._cpu, self._threads = controller.cpu_seconds(), controller.thread_seconds()
         self.sinfo, self.cycles = Sinfo(sinfo_interval), sdiag.Cycles()
         self.sinfo.start()
@@ -34,6 +36,7 @@ class Watch:
         self._phase.spread("wait for the locks", self._events.waits(self.begin))
         self._cpu_figures(elapsed, cpu - self._cpu, threads)
         self._cycle_figures()
+        self._plugin_figures()
         self._phase.figure("slurmctld resident", self._controller.resident_megabytes(), "MB")
         failures = self.sinfo.failures + self.cycles.failures
         self._phase.check("sinfo and sdiag are always answered", not failures, failures[:3])
@@ -49,6 +52,13 @@ class Watch:
         for name, seconds in sorted(used.items()):
             if seconds >= LEAST_SECONDS:
                 self._phase.figure(f"CPU of thread {name}", seconds, "s")
+
+    def _plugin_figures(self):
+        after = status.read(self._controller.status_path())
+        for measure, spread in (status.between(self._status, after) if after else {}).items():
+            for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1)):
+                self._phase.figure(f"{measure} {name}", spread.percentile(share), "s")
+            self._phase.figure(f"{measure} count", spread.count, "")
 
     def _cycle_figures(self):
         self._phase.figure("cycles", self.cycles.count, "")

@@ -9,6 +9,7 @@ use super::Agent;
 use crate::cluster::memory_request;
 use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedJob};
+use crate::probe::Part;
 use crate::slurm::{Level, Slurm, SlurmError};
 
 /// Waiting tasks of one array that have records of their own.
@@ -28,9 +29,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let allowed = if ids.is_empty() {
             Vec::new()
         } else {
+            self.probe.begin(Part::Ask);
             self.slurm.may_start(&ids)
         };
         let mut split = false;
+        self.probe.begin(Part::Act);
         for ((id, most), allowed) in wanted.into_iter().zip(allowed) {
             if allowed.is_err() {
                 continue;
@@ -42,6 +45,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
         if split {
+            self.probe.begin(Part::Look);
             self.look(now)?;
         }
         Ok(())

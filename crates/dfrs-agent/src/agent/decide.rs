@@ -13,6 +13,7 @@ use crate::cluster::Facts;
 use crate::daemons::Daemons;
 use crate::observation::Observation;
 use crate::planned::Planned;
+use crate::probe::{Incident, Part};
 use crate::slurm::{Level, Slurm};
 
 /// A decision that would start jobs that Slurm would not start after all is taken anew so often.
@@ -92,10 +93,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .into_iter()
             .filter(|id| !known.contains(id))
             .collect();
-        self.ask(unknown, seen, now)
+        self.probe.begin(Part::Ask);
+        let all = self.ask(unknown, seen, now);
+        self.probe.begin(Part::Decide);
+        all
     }
 
     fn drop_plan(&mut self, violation: &Violation) {
+        self.probe.happened(Incident::PlanDropped);
         let text = format!("plan dropped, it breaks a rule: {violation}");
         self.slurm.log(Level::Error, &text);
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
 use crate::observation::{ObservedJob, ObservedState};
+use crate::probe::NoProbe;
 use crate::recorder::{NoRecorder, Occasion};
 use dfrs_proto::conf::Weighting;
 
@@ -55,6 +56,7 @@ impl Story {
             store: Box::new(store.clone()),
             journal: None,
             recorder: Box::new(NoRecorder),
+            probe: Box::new(NoProbe),
         };
         let state = store.0.borrow().clone();
         Agent::new(ports, config, state, Time(now * SECOND))

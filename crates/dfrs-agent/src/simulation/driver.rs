@@ -11,6 +11,7 @@ use dfrs_proto::journal::Event;
 use super::journal::Journal;
 use crate::model::acts::Act;
 use crate::model::{DaemonsPort, Model, Shared, SlurmPort, StorePort};
+use crate::probe::NoProbe;
 use crate::recorder::NoRecorder;
 use crate::{Agent, Ports};
 
@@ -261,6 +262,7 @@ impl Driver {
             store: Box::new(StorePort(Rc::clone(&self.model))),
             journal: self.journal.as_ref().map(Journal::writer),
             recorder: Box::new(NoRecorder),
+            probe: Box::new(NoProbe),
         };
         let (state, clock) = {
             let model = self.model.borrow();

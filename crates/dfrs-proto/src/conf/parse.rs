@@ -20,6 +20,7 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "TimeToLive",
     "SwapPerNode",
     "Journal",
+    "StatusDirectory",
 ];
 /// A week, in seconds.
 const MOST_PERIOD: i64 = 604_800;
@@ -86,6 +87,7 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
         })?,
         swap_per_node: given.get("SwapPerNode", "0", value::memory)?,
         journal: given.get("Journal", "none", value::journal)?,
+        status_directory: given.get("StatusDirectory", "none", value::directory)?,
         partitions,
     })
 }

@@ -1,6 +1,7 @@
 //! A [`Config`] as the text of a `dfrs.conf`.
 
 use std::fmt;
+use std::path::Path;
 
 use dfrs_core::{Bytes, Span};
 
@@ -22,11 +23,9 @@ impl fmt::Display for Config {
         writeln!(out, "SettleTime={}", seconds(self.settle_time))?;
         writeln!(out, "TimeToLive={}", seconds(self.time_to_live))?;
         writeln!(out, "SwapPerNode={}", memory(self.swap_per_node))?;
-        let journal = self
-            .journal
-            .as_ref()
-            .map_or("none".into(), |path| path.to_string_lossy());
-        writeln!(out, "Journal={}", quoted(&journal))?;
+        writeln!(out, "Journal={}", path(self.journal.as_deref()))?;
+        let directory = path(self.status_directory.as_deref());
+        writeln!(out, "StatusDirectory={directory}")?;
         self.partitions
             .iter()
             .try_for_each(|partition| writeln!(out, "{partition}"))
@@ -38,6 +37,10 @@ impl fmt::Display for Partition {
         let mobility = value::word_for(value::MOBILITIES, &self.mobility);
         write!(out, "Partition={} Mobility={mobility}", quoted(&self.name))
     }
+}
+
+fn path(path: Option<&Path>) -> String {
+    quoted(&path.map_or("none".into(), Path::to_string_lossy))
 }
 
 fn seconds(span: Span) -> i64 {

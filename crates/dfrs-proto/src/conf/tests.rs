@@ -29,6 +29,7 @@ fn defaults_are_as_documented() {
     assert_eq!(config.time_to_live, Span(60 * SECOND));
     assert_eq!(config.swap_per_node, Bytes(0));
     assert_eq!(config.journal, None);
+    assert_eq!(config.status_directory, None);
     assert_eq!(
         config.partitions,
         [Partition {
@@ -45,7 +46,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
          MovesPerHour=3 jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0\n\
-         SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\"\n\
+         SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
          mobility=NEVER partition=long\n",
@@ -63,6 +64,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
         config.journal,
         Some(PathBuf::from("/var/log/slurm/dfrs journal"))
     );
+    assert_eq!(config.status_directory, Some(PathBuf::from("/run/dfrs")));
     assert_eq!(config.partition_list(), "short,long");
     assert_eq!(
         config.partition("short").map(|found| found.mobility),
@@ -131,7 +133,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal, StatusDirectory",
         ),
         (
             "Partition=a Colour=red",
@@ -168,6 +170,10 @@ fn each_mistake_names_its_line_and_what_to_write() {
         (
             "Partition=a\nJournal=dfrs.log",
             "dfrs.conf:2: Journal=dfrs.log is wrong; allowed: a file's absolute path, or none",
+        ),
+        (
+            "Partition=a\nStatusDirectory=run",
+            "dfrs.conf:2: StatusDirectory=run is wrong; allowed: a directory's absolute path, or none",
         ),
         (
             "Period=30\nperiod=30",
@@ -331,6 +337,7 @@ prop_compose! {
         settle_time in 0..=3600_i64,
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
+        status_directory in prop::option::of("/[ -~äß]{0,20}"),
         partitions in prop::collection::btree_map("[-a-zA-Z0-9_.\"#\\\\]{1,10}", any_mobility(), 1..5),
     ) -> Config {
         let [period, checkpoint_wait, park_timeout, time_to_live] = seconds.map(|each| Span(each * SECOND));
@@ -354,6 +361,7 @@ prop_compose! {
             time_to_live,
             swap_per_node: Bytes(kilobytes << 10),
             journal: journal.map(PathBuf::from),
+            status_directory: status_directory.map(PathBuf::from),
             partitions,
         }
     }

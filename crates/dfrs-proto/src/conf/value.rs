@@ -102,6 +102,18 @@ pub(super) fn journal(key: &str, value: &str) -> Result<Option<PathBuf>, String>
     ))
 }
 
+pub(super) fn directory(key: &str, value: &str) -> Result<Option<PathBuf>, String> {
+    if value.eq_ignore_ascii_case("none") {
+        return Ok(None);
+    }
+    if value.starts_with('/') {
+        return Ok(Some(PathBuf::from(value)));
+    }
+    Err(format!(
+        "{key}={value} is wrong; allowed: a directory's absolute path, or none"
+    ))
+}
+
 pub(super) fn partition_name(value: &str) -> Result<String, String> {
     if value.contains(|c: char| c == ',' || c.is_whitespace() || c.is_control()) {
         return Err(format!(

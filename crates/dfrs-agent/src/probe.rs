@@ -1,0 +1,67 @@
+//! The port by which a pass says where it is, for whoever measures it: the agent has no clock of its own.
+
+/// What a pass is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Brings what is known of Slurm up to date.
+    Look,
+    /// Asks Slurm which waiting jobs may start.
+    Ask,
+    /// Decides, and checks the plan.
+    Decide,
+    /// Asks Slurm for steps of jobs.
+    Act,
+    /// Allocates CPU, and moves time limits.
+    Share,
+    /// Tells the nodes, the users, the journal and the state file.
+    Note,
+}
+
+impl Part {
+    /// All parts, in the order of a pass.
+    pub const ALL: [Self; 6] = [
+        Self::Look,
+        Self::Ask,
+        Self::Decide,
+        Self::Act,
+        Self::Share,
+        Self::Note,
+    ];
+
+    /// One word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::Ask => "ask",
+            Self::Decide => "decide",
+            Self::Act => "act",
+            Self::Share => "share",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// What should not happen, and is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incident {
+    /// A plan broke a rule and was dropped.
+    PlanDropped,
+}
+
+/// Whoever measures passes.
+pub trait Probe {
+    /// The pass leaves the part that it was at, and is at this one.
+    fn begin(&mut self, part: Part);
+    /// This has happened.
+    fn happened(&mut self, incident: Incident);
+}
+
+/// Measures nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProbe;
+
+impl Probe for NoProbe {
+    fn begin(&mut self, _: Part) {}
+    fn happened(&mut self, _: Incident) {}
+}

@@ -1,0 +1,187 @@
+//! The status file: how the plugin is, for people and tools. `docs/status.md` says what each field
+//! means; later versions of this one only add fields.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What `version` says.
+pub const VERSION: u32 = 1;
+/// The file's name in its directory.
+pub const FILE: &str = "dfrs_status.json";
+
+/// The whole file. Instants are UNIX seconds, lengths of time microseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// [`VERSION`].
+    pub version: u32,
+    /// slurm-dfrs's own version.
+    pub software: String,
+    /// When this was written down.
+    pub written: f64,
+    /// Since when DFRS runs with this configuration.
+    pub started: f64,
+    /// False: slurmctld, or DFRS in it, has ended in order.
+    pub running: bool,
+    /// `off`, `shadow` or `full`.
+    pub mode: String,
+    /// Why DFRS is off although it is configured, if so.
+    pub problem: Option<String>,
+    /// The policy's name; empty while DFRS is off.
+    pub policy: String,
+    /// The partitions that DFRS is about.
+    pub partitions: Vec<String>,
+    /// Whether it schedules, or why not.
+    pub breaker: Breaker,
+    /// The jobs of its partitions.
+    pub jobs: Jobs,
+    /// The nodes of its partitions.
+    pub nodes: Nodes,
+    /// Messages to the nodes.
+    pub couriers: Couriers,
+    /// The passes.
+    pub passes: Passes,
+    /// The shim's locks.
+    pub locks: Locks,
+    /// The state file.
+    pub state_file: Lag,
+}
+
+/// Whether DFRS schedules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BreakerState {
+    /// There is nothing to break: DFRS is off.
+    #[default]
+    Off,
+    /// It works.
+    Closed,
+    /// It gives the cluster back.
+    StandingDown,
+    /// It has given the cluster back, or must not touch it.
+    Open,
+}
+
+/// The breaker.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Breaker {
+    /// Its state.
+    pub state: BreakerState,
+    /// Since when; `None` while it has never been tripped.
+    pub since: Option<f64>,
+    /// What tripped it last.
+    pub why: Option<String>,
+    /// How often it was tripped.
+    pub trips: u32,
+}
+
+/// Numbers of jobs, each of which is in one of these. The waiting rest of an array is one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jobs {
+    /// Wait for their first start, or to begin again.
+    pub waiting: u32,
+    /// Run.
+    pub running: u32,
+    /// Are parked.
+    pub parked: u32,
+    /// Wait after a checkpoint.
+    pub paused: u32,
+    /// Are on their way from one of these to another.
+    pub under_way: u32,
+    /// Were suspended by others.
+    pub suspended: u32,
+}
+
+/// Numbers of nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nodes {
+    /// All.
+    pub all: u32,
+    /// Those that take work.
+    pub up: u32,
+    /// Those that can park jobs.
+    pub can_park: u32,
+    /// Those whose dfrsd does not answer.
+    pub silent: u32,
+    /// The names of the first of these.
+    pub silent_names: Vec<String>,
+}
+
+/// Messages to the nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Couriers {
+    /// Nodes that are due to get orders and wait for a message.
+    pub due: u32,
+    /// Messages with orders that are under way.
+    pub under_way: u32,
+    /// Those of them that are late: a node of theirs hangs.
+    pub late: u32,
+    /// Questions that are under way.
+    pub questions: u32,
+}
+
+/// The passes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Passes {
+    /// Wall-clock time of a pass.
+    pub wall: Spread,
+    /// CPU time of its thread in it.
+    pub cpu: Spread,
+    /// Wall-clock time of its parts, by name.
+    pub parts: BTreeMap<String, Spread>,
+    /// Passes in which Slurm could not be looked at.
+    pub skipped: u64,
+    /// Plans that broke a rule and were dropped.
+    pub plans_dropped: u64,
+}
+
+/// The locks of slurmctld as the shim takes them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Locks {
+    /// How long it held those for reading.
+    pub read_holds: Spread,
+    /// How long it waited for them.
+    pub read_waits: Spread,
+    /// How long it held those for writing.
+    pub write_holds: Spread,
+    /// How long it waited for them.
+    pub write_waits: Spread,
+}
+
+/// How far the disk is behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lag {
+    /// Changes that are not on the disk yet.
+    pub changes: u64,
+    /// For how long the oldest of them has not been.
+    pub age: u64,
+    /// The last attempt failed.
+    pub fails: bool,
+}
+
+/// How lengths of time are spread, in microseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// How many there were since the start.
+    pub count: u64,
+    /// The longest since the start.
+    pub max: u64,
+    /// Those of the last minute or so.
+    pub lately: Summary,
+    /// Since the start: how many took at most so long and longer than the entry before says. Entries
+    /// without any are left out.
+    pub buckets: Vec<(u64, u64)>,
+}
+
+/// A few figures of a spread, each at most an eighth too large.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How many there were.
+    pub count: u64,
+    /// Half of them took at most so long.
+    pub p50: u64,
+    /// 99 of 100 took at most so long.
+    pub p99: u64,
+    /// The longest.
+    pub max: u64,
+}

@@ -1,0 +1,42 @@
+//! How busy courier and prober are, for the status file.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dfrs_proto::status;
+
+/// Written by their threads, read by any.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    due: AtomicUsize,
+    under_way: AtomicUsize,
+    late: AtomicUsize,
+    questions: AtomicUsize,
+}
+
+impl Traffic {
+    /// Nodes that wait for a message with orders, such messages under way, and those of them that are late.
+    pub(super) fn set_orders(&self, due: usize, under_way: usize, late: usize) {
+        self.due.store(due, Ordering::Relaxed);
+        self.under_way.store(under_way, Ordering::Relaxed);
+        self.late.store(late, Ordering::Relaxed);
+    }
+
+    /// Questions under way.
+    pub(super) fn set_questions(&self, questions: usize) {
+        self.questions.store(questions, Ordering::Relaxed);
+    }
+
+    /// For the status file.
+    #[must_use]
+    pub fn report(&self) -> status::Couriers {
+        let read = |number: &AtomicUsize| {
+            u32::try_from(number.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+        };
+        status::Couriers {
+            due: read(&self.due),
+            under_way: read(&self.under_way),
+            late: read(&self.late),
+            questions: read(&self.questions),
+        }
+    }
+}

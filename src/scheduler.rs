@@ -1,0 +1,280 @@
+//! What one dfrs.conf leads to: an agent behind a breaker, or nothing but Slurm's own backfill; and the status
+//! file, which shows it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use dfrs_agent::live_journal::Writer;
+use dfrs_agent::slurm::{Level, Slurm};
+use dfrs_agent::{Agent, Ports};
+use dfrs_core::policy::Retry;
+use dfrs_core::{Policy, Time};
+use dfrs_proto::conf::{Config, Mode};
+
+use crate::breaker::Breaker;
+use crate::daemons::{Couriers, Pace, Traffic};
+use crate::journal_file;
+use crate::recorder;
+use crate::runtime::Surroundings;
+use crate::state_file::{self, StateFile};
+use crate::status::{Facts, Reporter};
+use crate::stopwatch::Stopwatch;
+
+/// What one dfrs.conf led to.
+pub(crate) struct Scheduler<S> {
+    config: Option<Config>,
+    core: Option<Core<S>>,
+    reporter: Reporter,
+}
+
+/// A scheduler that does something: the breaker, and what of it the status file shows.
+struct Core<S> {
+    breaker: Breaker<S, Couriers>,
+    gauges: Gauges,
+}
+
+/// What is read while the agent has the rest.
+struct Gauges {
+    stopwatch: Stopwatch,
+    traffic: Arc<Traffic>,
+    state_file: state_file::Gauge,
+}
+
+impl<S: Slurm> Scheduler<S> {
+    /// Reads dfrs.conf and makes an agent, or leaves everything to Slurm's own backfill.
+    pub(crate) fn set_up(surroundings: &impl Surroundings<Slurm = S>) -> Self {
+        let (config, mut problem) = match read_config(&surroundings.conf_directory()) {
+            Ok(config) => (Some(config), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
+        let agent = wanted.and_then(|config| {
+            make_agent(surroundings, config)
+                .inspect_err(|why| problem = Some(why.clone()))
+                .ok()
+        });
+        if let Some(problem) = &problem {
+            let text = format!("{problem}; DFRS is off, backfill schedules all partitions");
+            surroundings.log(Level::Error, &text);
+        }
+        let hidden = wanted.filter(|config| agent.is_some() && config.mode == Mode::Full);
+        let names = hidden.map(Config::partition_names);
+        surroundings.hide_from_backfill(&names.unwrap_or_default());
+        let schedules = hidden.is_some();
+        let left_over = if schedules {
+            None
+        } else {
+            give_back(surroundings)
+        };
+        let core = left_over.or_else(|| {
+            agent.map(|(agent, gauges)| Core {
+                breaker: Breaker::new(agent, gauges.stopwatch.clone()),
+                gauges,
+            })
+        });
+        let reporter = start_reporter(surroundings, config.as_ref(), problem);
+        Self {
+            config,
+            core,
+            reporter,
+        }
+    }
+
+    /// Does what is due. Returns whether the next tick need not wait.
+    pub(crate) fn tick(&mut self) -> bool {
+        let core = self.core.as_mut();
+        core.is_some_and(|core| core.breaker.tick(now()))
+    }
+
+    /// Writes the status file, if that is due and this slurmctld is the one that controls the cluster.
+    pub(crate) fn report(&mut self, surroundings: &impl Surroundings<Slurm = S>) {
+        let happened = self.core.as_ref().map_or(0, Core::happened);
+        if self.reporter.is_due(happened, Instant::now()) && surroundings.is_primary() {
+            let facts = self.facts(surroundings);
+            self.reporter.report(facts, happened, now());
+        }
+    }
+
+    fn facts(&self, surroundings: &impl Surroundings<Slurm = S>) -> Facts {
+        let facts = self.core.as_ref().map(Core::facts).unwrap_or_default();
+        Facts {
+            locks: surroundings.lock_times(),
+            ..facts
+        }
+    }
+
+    /// Whether nothing that it was set up from has changed.
+    pub(crate) fn still_fits(&self, surroundings: &impl Surroundings<Slurm = S>) -> bool {
+        let core = self.core.as_ref();
+        let active = core.is_some_and(|core| core.breaker.is_active());
+        let Some(config) = self.config.as_ref().filter(|_| active) else {
+            return false;
+        };
+        read_config(&surroundings.conf_directory()).as_ref() == Ok(config)
+            && surroundings.conf_problem(config).is_none()
+    }
+
+    pub(crate) fn refresh(&mut self) {
+        if let Some(core) = &mut self.core {
+            core.breaker.refresh();
+        }
+    }
+
+    pub(crate) fn finish(&mut self, surroundings: &impl Surroundings<Slurm = S>) {
+        if let Some(core) = &mut self.core {
+            core.breaker.finish(now());
+        }
+        let facts = self.facts(surroundings);
+        self.reporter.finish(facts, now());
+    }
+}
+
+impl<S: Slurm> Core<S> {
+    /// Grows with what a reader of the status file may want to know at once.
+    fn happened(&self) -> u64 {
+        self.gauges.stopwatch.passes() + u64::from(self.breaker.status().trips)
+    }
+
+    fn facts(&self) -> Facts {
+        let agent = self.breaker.agent();
+        Facts {
+            breaker: self.breaker.status(),
+            counts: agent.counts(),
+            silent: agent.silent_nodes().map(str::to_owned).collect(),
+            couriers: self.gauges.traffic.report(),
+            passes: self.gauges.stopwatch.times(),
+            state_file: self.gauges.state_file.lag(),
+            ..Facts::default()
+        }
+    }
+}
+
+fn start_reporter(
+    surroundings: &impl Surroundings,
+    config: Option<&Config>,
+    problem: Option<String>,
+) -> Reporter {
+    let asked = config.and_then(|config| config.status_directory.clone());
+    let directory = asked.unwrap_or_else(|| surroundings.state_directory());
+    Reporter::start(
+        &directory,
+        config,
+        problem,
+        &surroundings.shared_log(),
+        now(),
+    )
+}
+
+/// An agent, and what of it the status file shows.
+type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Gauges);
+
+/// # Errors
+///
+/// One line on why there is none.
+fn make_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made<T>, String> {
+    let problem = policy_problem(&config.policy).or_else(|| surroundings.conf_problem(config));
+    if let Some(problem) = problem {
+        return Err(problem);
+    }
+    let names = config.partition_list();
+    surroundings.log(
+        Level::Info,
+        &format!(
+            "{} schedules partition(s) {names}, mode {:?}",
+            config.policy, config.mode
+        ),
+    );
+    start_agent(surroundings, config)
+}
+
+/// Why a policy cannot be used on a live cluster, if so.
+fn policy_problem(policy: &Policy) -> Option<String> {
+    (policy.retry == Retry::Backoff).then(|| {
+        format!("dfrs.conf: Policy={policy} tries waiting jobs again by a timer, which only the simulator does; use one with '*' or '/per'")
+    })
+}
+
+/// A breaker that gives back what was parked before DFRS was switched off, if anything was.
+fn give_back<T: Surroundings>(surroundings: &T) -> Option<Core<T::Slurm>> {
+    // A file that cannot be read is reported by whoever schedules next; nothing is known to be parked.
+    let state = state_file::load(&state_file::path_in(&surroundings.state_directory())).ok()?;
+    if !state.has_parked() {
+        return None;
+    }
+    let lines = state
+        .partitions
+        .iter()
+        .map(|name| format!("Partition={name}\n"));
+    let text = format!("Mode=full\n{}", lines.collect::<String>());
+    let mut config = Config::parse(&text, "the state file").ok()?;
+    config.journal = state.journal;
+    surroundings.log(
+        Level::Info,
+        "DFRS is off and brings back the jobs that it had parked",
+    );
+    let (agent, gauges) = start_agent(surroundings, &config)
+        .inspect_err(|problem| {
+            let text = format!("jobs that DFRS parked are not back: {problem}");
+            surroundings.log(Level::Error, &text);
+        })
+        .ok()?;
+    let breaker = Breaker::giving_back(agent, gauges.stopwatch.clone(), now());
+    Some(Core { breaker, gauges })
+}
+
+fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made<T>, String> {
+    let now = now();
+    let time_to_live = Duration::from_micros(u64::try_from(config.time_to_live.0).unwrap_or(0));
+    let generation = u64::try_from(now.0 / 1000).unwrap_or(0);
+    let no_thread = |problem: std::io::Error| format!("no thread: {problem}");
+    let daemons = Couriers::start(
+        &surroundings.node_link(),
+        &surroundings.shared_log(),
+        Pace::with_time_to_live(time_to_live),
+        generation,
+    )
+    .map_err(no_thread)?;
+    let path = state_file::path_in(&surroundings.state_directory());
+    let (store, state) = StateFile::open(&path, &surroundings.shared_log()).map_err(no_thread)?;
+    let gauges = Gauges {
+        stopwatch: Stopwatch::default(),
+        traffic: daemons.traffic(),
+        state_file: store.gauge(),
+    };
+    let ports = Ports {
+        slurm: surroundings.slurm(config),
+        daemons,
+        store: Box::new(store),
+        journal: open_journal(surroundings, config),
+        recorder: Box::new(recorder::Files::new(&surroundings.state_directory())),
+        probe: Box::new(gauges.stopwatch.clone()),
+    };
+    Ok((Agent::new(ports, config.clone(), state, now), gauges))
+}
+
+fn open_journal(surroundings: &impl Surroundings, config: &Config) -> Option<Writer> {
+    let opened = journal_file::open(config.journal.as_deref()?);
+    opened
+        .inspect_err(|problem| surroundings.log(Level::Error, &format!("no journal: {problem}")))
+        .ok()
+}
+
+fn read_config(directory: &Path) -> Result<Config, String> {
+    let path = directory.join("dfrs.conf");
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        format!(
+            "{}: {error}; copy slurm-conf/dfrs.conf there",
+            path.display()
+        )
+    })?;
+    Config::parse(&text, &path.to_string_lossy()).map_err(|error| error.to_string())
+}
+
+/// Microseconds since the UNIX epoch.
+fn now() -> Time {
+    let elapsed = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Time(i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX))
+}

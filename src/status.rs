@@ -1,0 +1,191 @@
+//! The status file (`docs/status.md`): what is seen of DFRS from outside. Written at most about once a second, by
+//! a thread of its own, from what is known between two passes.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use dfrs_agent::Counts;
+use dfrs_agent::slurm::Level;
+use dfrs_core::Time;
+use dfrs_proto::conf::{Config, Mode};
+use dfrs_proto::status::{Breaker, Couriers, Jobs, Lag, Nodes, Status, VERSION};
+
+use crate::log::Log;
+use crate::measures::{LockTimes, Memory, PassTimes};
+use writer::Writer;
+
+mod file;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+/// At least so long between two of them.
+const SHORTEST: Duration = Duration::from_secs(1);
+/// So long even if nothing happens: a reader knows by it that DFRS is alive.
+const LONGEST: Duration = Duration::from_secs(10);
+/// Names of silent nodes.
+const MOST_NAMES: usize = 100;
+
+/// What is known now.
+#[derive(Default)]
+pub struct Facts {
+    /// Whether it schedules.
+    pub breaker: Breaker,
+    /// Jobs and nodes.
+    pub counts: Counts,
+    /// The nodes whose dfrsd does not answer.
+    pub silent: Vec<String>,
+    /// Messages to the nodes.
+    pub couriers: Couriers,
+    /// Of the passes.
+    pub passes: PassTimes,
+    /// Of the locks.
+    pub locks: LockTimes,
+    /// The state file.
+    pub state_file: Lag,
+}
+
+/// Writes it while DFRS runs with one configuration.
+pub struct Reporter {
+    /// None: there was no thread for it.
+    writer: Option<Writer>,
+    memory: Memory,
+    /// What stays as it is.
+    frame: Status,
+    written: Option<Instant>,
+    /// What has happened by then, as a number that grows.
+    happened: u64,
+}
+
+impl Reporter {
+    /// Writes into this directory. `problem`: why DFRS is off although it is configured.
+    pub fn start(
+        directory: &Path,
+        config: Option<&Config>,
+        problem: Option<String>,
+        log: &Log,
+        now: Time,
+    ) -> Self {
+        let writer = Writer::start(directory, log).inspect_err(|error| {
+            log.write(Level::Error, &format!("no status file: {error}"));
+        });
+        Self {
+            writer: writer.ok(),
+            memory: Memory::default(),
+            frame: frame(config, problem, now),
+            written: None,
+            happened: 0,
+        }
+    }
+
+    /// Whether one is to be written. `happened` grows with everything that a reader may want to know at once.
+    #[must_use]
+    pub fn is_due(&self, happened: u64, now: Instant) -> bool {
+        let Some(written) = self.written else {
+            return true;
+        };
+        let wait = if happened == self.happened {
+            LONGEST
+        } else {
+            SHORTEST
+        };
+        now - written >= wait
+    }
+
+    /// Has one written.
+    pub fn report(&mut self, facts: Facts, happened: u64, now: Time) {
+        self.happened = happened;
+        self.written = Some(Instant::now());
+        self.write(facts, now);
+    }
+
+    /// Has the last one written, if there was one, and waits for it, though not for long.
+    pub fn finish(&mut self, facts: Facts, now: Time) {
+        if self.written.is_some() {
+            self.frame.running = false;
+            self.write(facts, now);
+        }
+        self.writer = None;
+    }
+
+    fn write(&mut self, facts: Facts, now: Time) {
+        let Some(writer) = &self.writer else { return };
+        let (passes, locks) = self
+            .memory
+            .report(&facts.passes, &facts.locks, Instant::now());
+        writer.write(Status {
+            written: seconds(now),
+            breaker: facts.breaker,
+            jobs: jobs(&facts.counts),
+            nodes: nodes(&facts.counts, facts.silent),
+            couriers: facts.couriers,
+            passes,
+            locks,
+            state_file: facts.state_file,
+            ..self.frame.clone()
+        });
+    }
+}
+
+fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status {
+    let mode = config.map_or(Mode::Off, |config| config.mode);
+    let active = config.filter(|_| mode != Mode::Off);
+    Status {
+        version: VERSION,
+        software: env!("CARGO_PKG_VERSION").to_owned(),
+        written: 0.0,
+        started: seconds(now),
+        running: true,
+        mode: word(mode).to_owned(),
+        problem,
+        policy: active.map_or_else(String::new, |config| config.policy.to_string()),
+        partitions: active.map_or_else(Vec::new, Config::partition_names),
+        breaker: Breaker::default(),
+        jobs: Jobs::default(),
+        nodes: Nodes::default(),
+        couriers: Couriers::default(),
+        passes: dfrs_proto::status::Passes::default(),
+        locks: dfrs_proto::status::Locks::default(),
+        state_file: Lag::default(),
+    }
+}
+
+fn jobs(counts: &Counts) -> Jobs {
+    Jobs {
+        waiting: counts.waiting,
+        running: counts.running,
+        parked: counts.parked,
+        paused: counts.paused,
+        under_way: counts.under_way,
+        suspended: counts.suspended,
+    }
+}
+
+fn nodes(counts: &Counts, mut silent: Vec<String>) -> Nodes {
+    let number = u32::try_from(silent.len()).unwrap_or(u32::MAX);
+    silent.truncate(MOST_NAMES);
+    Nodes {
+        all: counts.nodes,
+        up: counts.nodes_up,
+        can_park: counts.nodes_can_park,
+        silent: number,
+        silent_names: silent,
+    }
+}
+
+fn word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Off => "off",
+        Mode::Shadow => "shadow",
+        Mode::Full => "full",
+    }
+}
+
+/// UNIX seconds, to the millisecond.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds since 1970 are far below 2^53"
+)]
+pub(crate) fn seconds(time: Time) -> f64 {
+    (time.0 / 1000) as f64 / 1000.0
+}

@@ -1,0 +1,106 @@
+//! Written whole, seldom, for all to read, and never waited for.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use dfrs_proto::status::{BreakerState, FILE};
+
+use super::*;
+use crate::log::Kept;
+
+fn directory(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("dfrs-status-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("a directory");
+    directory
+}
+
+fn config() -> Config {
+    Config::parse("Mode=full\nPartition=a\n", "dfrs.conf").expect("is right")
+}
+
+fn read(directory: &Path) -> Status {
+    let text = fs::read_to_string(directory.join(FILE)).expect("is there");
+    serde_json::from_str(&text).expect("is a status")
+}
+
+#[test]
+fn what_is_reported_is_in_the_file_which_all_may_read() {
+    let directory = directory("whole");
+    let log = Log::nowhere();
+    let now = Time::from_seconds(1000);
+    let mut reporter = Reporter::start(&directory, Some(&config()), None, &log, now);
+    let mut facts = Facts::default();
+    facts.breaker.state = BreakerState::Closed;
+    facts.counts.parked = 3;
+    facts.silent = (0..150).map(|index| format!("n{index}")).collect();
+    facts.passes.wall.add(Duration::from_millis(2));
+    reporter.report(facts, 1, Time(1_001_234_567));
+    reporter.finish(Facts::default(), Time::from_seconds(1002));
+    let last = read(&directory);
+    assert!(!last.running);
+    assert_eq!(
+        (last.version, last.mode.as_str(), last.started),
+        (VERSION, "full", 1000.0)
+    );
+    let mode = fs::metadata(directory.join(FILE))
+        .expect("is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o644);
+    fs::remove_dir_all(directory).expect("cleans up");
+}
+
+#[test]
+fn of_many_silent_nodes_the_first_are_named_and_all_are_counted() {
+    let silent = (0..150).map(|index| format!("n{index}")).collect();
+    let nodes = nodes(&Counts::default(), silent);
+    assert_eq!((nodes.silent, nodes.silent_names.len()), (150, MOST_NAMES));
+}
+
+#[test]
+fn it_is_due_soon_after_something_happened_and_now_and_then_otherwise() {
+    let directory = directory("due");
+    let mut reporter = Reporter::start(&directory, None, None, &Log::nowhere(), Time(0));
+    let now = Instant::now();
+    assert!(reporter.is_due(0, now), "the first");
+    reporter.report(Facts::default(), 7, Time(0));
+    let now = reporter.written.expect("was written");
+    assert!(!reporter.is_due(8, now + SHORTEST / 2));
+    assert!(reporter.is_due(8, now + SHORTEST));
+    assert!(!reporter.is_due(7, now + SHORTEST));
+    assert!(reporter.is_due(7, now + LONGEST));
+    drop(reporter);
+    fs::remove_dir_all(directory).expect("cleans up");
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_one_error_line() {
+    let kept = Kept::default();
+    let mut reporter = Reporter::start(Path::new("/nonexistent"), None, None, &kept.log(), Time(0));
+    for second in 0..3 {
+        reporter.report(Facts::default(), 0, Time::from_seconds(second));
+    }
+    reporter.finish(Facts::default(), Time(0));
+    let errors = kept.errors();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(
+        errors[0].starts_with("/nonexistent/dfrs_status.json is not written: "),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn a_link_that_others_put_in_its_way_is_not_followed() {
+    let directory = directory("link");
+    let victim = directory.join("victim");
+    fs::write(&victim, "precious").expect("writes");
+    std::os::unix::fs::symlink(&victim, directory.join("dfrs_status.new")).expect("a link");
+    let mut reporter = Reporter::start(&directory, None, None, &Log::nowhere(), Time(0));
+    reporter.report(Facts::default(), 0, Time(0));
+    drop(reporter);
+    assert_eq!(read(&directory).mode, "off");
+    assert_eq!(fs::read_to_string(victim).expect("is there"), "precious");
+    fs::remove_dir_all(directory).expect("cleans up");
+}

@@ -1,0 +1,143 @@
+//! Measures passes: how long each took, by the wall clock and of its thread's CPU, and each part.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use dfrs_agent::probe::{Incident, Part, Probe};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::measures::PassTimes;
+
+/// A stopwatch that the breaker starts and stops, the agent tells where it is, and the status file reads.
+#[derive(Clone, Default)]
+pub struct Stopwatch(Rc<RefCell<Watch>>);
+
+#[derive(Default)]
+struct Watch {
+    times: PassTimes,
+    passes: u64,
+    /// When the pass began, by both clocks.
+    began: Option<(Instant, Duration)>,
+    /// The part that it is at, and since when.
+    part: Option<(Part, Instant)>,
+    /// How long this pass has been at each part.
+    parts: [Duration; Part::ALL.len()],
+}
+
+/// How long a pass took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Took {
+    /// By the wall clock.
+    pub wall: Duration,
+    /// Of its thread's CPU.
+    pub cpu: Duration,
+}
+
+impl Stopwatch {
+    /// A pass begins.
+    pub fn start(&self) {
+        let mut watch = self.0.borrow_mut();
+        watch.began = Some((Instant::now(), cpu_time()));
+        watch.part = None;
+        watch.parts = Default::default();
+    }
+
+    /// It has ended, in whatever way. `skipped`: it could not even look.
+    pub fn stop(&self, skipped: bool) -> Took {
+        let mut watch = self.0.borrow_mut();
+        let now = Instant::now();
+        watch.leave_part(now);
+        let Some((began, computed)) = watch.began.take() else {
+            return Took::default();
+        };
+        let took = Took {
+            wall: now - began,
+            cpu: cpu_time().saturating_sub(computed),
+        };
+        watch.passes += 1;
+        let parts = watch.parts;
+        let times = &mut watch.times;
+        times.wall.add(took.wall);
+        times.cpu.add(took.cpu);
+        for (histogram, length) in times.parts.iter_mut().zip(parts) {
+            histogram.add(length);
+        }
+        times.skipped += u64::from(skipped);
+        took
+    }
+
+    /// How many passes have ended.
+    #[must_use]
+    pub fn passes(&self) -> u64 {
+        self.0.borrow().passes
+    }
+
+    /// What was measured since the start.
+    #[must_use]
+    pub fn times(&self) -> PassTimes {
+        self.0.borrow().times.clone()
+    }
+}
+
+impl Watch {
+    fn leave_part(&mut self, now: Instant) {
+        if let Some((part, since)) = self.part.take() {
+            self.parts[part as usize] += now - since;
+        }
+    }
+}
+
+impl Probe for Stopwatch {
+    fn begin(&mut self, part: Part) {
+        let mut watch = self.0.borrow_mut();
+        let now = Instant::now();
+        watch.leave_part(now);
+        watch.part = Some((part, now));
+    }
+
+    fn happened(&mut self, incident: Incident) {
+        match incident {
+            Incident::PlanDropped => self.0.borrow_mut().times.plans_dropped += 1,
+        }
+    }
+}
+
+/// What this thread has computed so far.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // Neither part is ever negative, and nanoseconds are less than 10^9.
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or(0),
+        u32::try_from(time.tv_nsec).unwrap_or(0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_pass_are_no_longer_than_the_pass_and_each_counts_once() {
+        let mut stopwatch = Stopwatch::default();
+        stopwatch.start();
+        for part in [Part::Look, Part::Decide, Part::Ask, Part::Decide] {
+            stopwatch.begin(part);
+        }
+        stopwatch.happened(Incident::PlanDropped);
+        let took = stopwatch.stop(false);
+        let times = stopwatch.times();
+        let parts: u64 = times.parts.iter().map(|part| part.longest()).sum();
+        assert!(u128::from(parts) <= took.wall.as_micros());
+        assert!(times.parts.iter().all(|part| part.count() == 1));
+        assert_eq!((times.wall.count(), times.cpu.count()), (1, 1));
+        assert_eq!((times.skipped, times.plans_dropped), (0, 1));
+    }
+
+    #[test]
+    fn stopping_what_was_not_started_measures_nothing() {
+        let stopwatch = Stopwatch::default();
+        assert_eq!(stopwatch.stop(true), Took::default());
+        assert_eq!(stopwatch.times(), PassTimes::default());
+    }
+}
