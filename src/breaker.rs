@@ -1,7 +1,7 @@
 //! Keeps trouble in DFRS away from slurmctld: a panic, records that are not what the plugin was
-//! compiled for, or a pass that computes for too long, and DFRS stands down for good (until the next
-//! restart or reconfigure): paused jobs come back, caps are lifted, Slurm's own backfill schedules
-//! all partitions, and one error line says why.
+//! compiled for, or a pass that computes for too long, and DFRS stands down: paused jobs come back, caps
+//! are lifted, Slurm's own backfill schedules all partitions, and one error line says why. It stays so until
+//! the next restart or reconfigure, or, where the machine may be the cause, until DFRS has rested.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -23,6 +23,40 @@ const LONGEST_PASS: Duration = Duration::from_secs(20);
 const STAND_DOWN_INTERVAL: Span = Span(2_000_000);
 /// The longest time between two attempts of which one failed: it doubles from one failure to the next.
 const LONGEST_INTERVAL: Span = Span(300_000_000);
+/// Where the machine may have been the cause, DFRS begins again after this,
+const REST: Span = Span(600_000_000);
+/// unless it has done so within this: then it was not the machine.
+const PROBATION: Span = Span(3_600_000_000);
+
+/// What tripped it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// DFRS, or what it was given: would trip it again.
+    Defect,
+    /// Perhaps only the machine, which had too much to do.
+    Machine,
+}
+
+/// What happened to this breaker and those before it, since somebody last asked for a start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// When it was tripped last, and why.
+    tripped: Option<(Time, String)>,
+    trips: u32,
+    /// When DFRS last began again by itself.
+    rearmed: Option<Time>,
+}
+
+impl History {
+    fn note(&mut self, now: Time, why: &str) {
+        self.tripped = Some((now, why.to_owned()));
+        self.trips += 1;
+    }
+
+    fn is_on_probation(&self, now: Time) -> bool {
+        self.rearmed.is_some_and(|at| now.0 - at.0 < PROBATION.0)
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
@@ -38,9 +72,10 @@ pub struct Breaker<S, D> {
     agent: Agent<S, D>,
     stopwatch: Stopwatch,
     health: Health,
-    /// When it was tripped last, and why.
-    tripped: Option<(Time, String)>,
-    trips: u32,
+    history: History,
+    /// When DFRS begins again by itself.
+    rearms: Option<Time>,
+    longest_pass: Duration,
     /// Time to the next attempt to stand down.
     interval: Span,
 }
@@ -52,8 +87,9 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             agent,
             stopwatch,
             health: Health::Active,
-            tripped: None,
-            trips: 0,
+            history: History::default(),
+            rearms: None,
+            longest_pass: LONGEST_PASS,
             interval: STAND_DOWN_INTERVAL,
         }
     }
@@ -64,6 +100,23 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             health: Health::StandingDown(now),
             ..Self::new(agent, stopwatch)
         }
+    }
+
+    /// Goes on where one before it, which rested, has ended.
+    #[must_use]
+    pub fn after(mut self, history: History, now: Time) -> Self {
+        self.history = History {
+            rearmed: Some(now),
+            ..history
+        };
+        self
+    }
+
+    /// What happened to it, if it has rested and DFRS shall begin again.
+    #[must_use]
+    pub fn rested(&self, now: Time) -> Option<History> {
+        let rested = self.rearms.is_some_and(|at| at <= now);
+        rested.then(|| self.history.clone())
     }
 
     /// The agent, to look at.
@@ -80,12 +133,13 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             Health::StandingDown(_) => BreakerState::StandingDown,
             Health::Out => BreakerState::Open,
         };
-        let tripped = self.tripped.as_ref();
+        let tripped = self.history.tripped.as_ref();
         status::Breaker {
             state,
             since: tripped.map(|(at, _)| seconds(*at)),
             why: tripped.map(|(_, why)| why.clone()),
-            trips: self.trips,
+            trips: self.history.trips,
+            rearms: self.rearms.map(seconds),
         }
     }
 
@@ -132,9 +186,9 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
                     report.depth,
                     report.started,
                 );
-                if took.cpu > LONGEST_PASS {
+                if took.cpu > self.longest_pass {
                     let why = format!("a pass took {} s of CPU time", took.cpu.as_secs());
-                    self.trip(now, &why);
+                    self.trip(now, &why, Cause::Machine);
                 }
                 return report.unfinished;
             }
@@ -145,6 +199,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             Err(panic) => self.trip(
                 now,
                 &format!("internal error: {}", panic_text(panic.as_ref())),
+                Cause::Defect,
             ),
         }
         false
@@ -155,7 +210,8 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         let Some(problem) = self.agent.slurm().layout_problem() else {
             return self.agent.slurm().is_primary();
         };
-        self.note(now, &problem);
+        self.history.note(now, &problem);
+        self.rearms = None;
         self.health = Health::Out;
         let text = format!(
             "this plugin does not fit this slurmctld ({problem}): it does nothing; install the one built for this Slurm version"
@@ -166,15 +222,20 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         false
     }
 
-    fn note(&mut self, now: Time, why: &str) {
-        self.tripped = Some((now, why.to_owned()));
-        self.trips += 1;
-    }
-
-    fn trip(&mut self, now: Time, why: &str) {
-        self.note(now, why);
+    fn trip(&mut self, now: Time, why: &str, cause: Cause) {
+        let rests = cause == Cause::Machine && !self.history.is_on_probation(now);
+        self.history.note(now, why);
+        self.rearms = rests.then_some(Time(now.0 + REST.0));
+        let until = if rests {
+            format!(
+                "for {} minutes; then DFRS tries again, once",
+                REST.0 / 60_000_000
+            )
+        } else {
+            "until the next 'scontrol reconfigure'".to_owned()
+        };
         let text = format!(
-            "{why}; DFRS stands down: paused jobs come back, caps are lifted, backfill schedules all partitions until the next 'scontrol reconfigure'"
+            "{why}; DFRS stands down: paused jobs come back, caps are lifted, backfill schedules all partitions {until}"
         );
         self.agent.slurm().log(Level::Error, &text);
         self.health = Health::StandingDown(now);
@@ -193,7 +254,11 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             }
             Ok(Ok(_)) => None,
             Ok(Err(problem)) => Some(problem.to_string()),
-            Err(panic) => Some(format!("internal error: {}", panic_text(panic.as_ref()))),
+            Err(panic) => {
+                // It was not the machine alone.
+                self.rearms = None;
+                Some(format!("internal error: {}", panic_text(panic.as_ref())))
+            }
         };
         self.interval = match problem {
             None => STAND_DOWN_INTERVAL,
@@ -263,6 +328,64 @@ mod tests {
         );
         assert!(slurm.0.borrow().handed_over);
         assert_eq!(slurm.0.borrow().errors.len(), 1, "one clear line");
+        slurm.0.borrow_mut().panic = false;
+    }
+
+    /// Has the next pass take too long, and one tick done.
+    fn trip_by_time(breaker: &mut Breaker<FakeSlurm, FakeDaemons>, now: Time) {
+        breaker.longest_pass = Duration::ZERO;
+        breaker.agent.refresh();
+        breaker.tick(now);
+        assert!(!breaker.is_active());
+    }
+
+    #[test]
+    fn after_a_pass_that_took_too_long_dfrs_rests_and_begins_again_once() {
+        let (slurm, mut breaker) = breaker();
+        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        assert!(slurm.0.borrow().handed_over);
+        let error = slurm.0.borrow().errors[0].clone();
+        assert!(
+            error.ends_with("for 10 minutes; then DFRS tries again, once"),
+            "{error}"
+        );
+        assert_eq!(breaker.status().rearms, Some(2610.0));
+        for seconds in 2010..2610 {
+            breaker.tick(Time::from_seconds(seconds));
+            assert_eq!(breaker.rested(Time::from_seconds(seconds)), None);
+        }
+        let now = Time::from_seconds(2610);
+        let history = breaker.rested(now).expect("it has rested");
+        let (_, again) = super::tests::breaker();
+        let mut again = again.after(history.clone(), now);
+        assert_eq!(again.status().trips, 1, "it is not forgotten");
+        trip_by_time(&mut again, Time::from_seconds(2620));
+        assert_eq!(again.rested(Time::from_seconds(9999)), None, "once");
+        let (_, later) = super::tests::breaker();
+        let mut later = later.after(history, now);
+        trip_by_time(&mut later, Time::from_seconds(2610 + 3600));
+        assert!(
+            later.rested(Time::from_seconds(9999)).is_some(),
+            "an hour went well"
+        );
+    }
+
+    #[test]
+    fn a_panic_is_no_matter_of_rest() {
+        let (slurm, mut breaker) = breaker();
+        slurm.0.borrow_mut().panic = true;
+        breaker.tick(Time::from_seconds(2010));
+        assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
+        slurm.0.borrow_mut().panic = false;
+    }
+
+    #[test]
+    fn a_panic_while_it_gives_back_ends_the_hope_that_it_was_the_machine() {
+        let (slurm, mut breaker) = breaker();
+        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        slurm.0.borrow_mut().panic = true;
+        breaker.tick(Time::from_seconds(2011));
+        assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
         slurm.0.borrow_mut().panic = false;
     }
 

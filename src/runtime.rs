@@ -48,6 +48,8 @@ pub trait Surroundings: Send + 'static {
 enum Request {
     None,
     Reload,
+    /// DFRS stood down and has rested.
+    Again,
     Stop,
 }
 
@@ -105,6 +107,7 @@ fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
                 scheduler.finish(surroundings);
                 scheduler = Scheduler::set_up(surroundings);
             }
+            Request::Again => scheduler = scheduler.again(surroundings),
             Request::None => {}
         }
     }
@@ -120,6 +123,9 @@ fn serve<T: Surroundings>(
     loop {
         let again = scheduler.tick();
         scheduler.report(surroundings);
+        if scheduler.has_rested() {
+            return Request::Again;
+        }
         let guard = request.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut guard = if *guard == Request::None && !again {
             request

@@ -44,7 +44,15 @@ struct Gauges {
 impl<S: Slurm> Scheduler<S> {
     /// Reads dfrs.conf and makes an agent, or leaves everything to Slurm's own backfill.
     pub(crate) fn set_up(surroundings: &impl Surroundings<Slurm = S>) -> Self {
-        let (config, mut problem) = match read_config(&surroundings.conf_directory()) {
+        let config = read_config(&surroundings.conf_directory());
+        Self::set_up_with(surroundings, config)
+    }
+
+    fn set_up_with(
+        surroundings: &impl Surroundings<Slurm = S>,
+        config: Result<Config, String>,
+    ) -> Self {
+        let (config, mut problem) = match config {
             Ok(config) => (Some(config), None),
             Err(problem) => (None, Some(problem)),
         };
@@ -79,6 +87,29 @@ impl<S: Slurm> Scheduler<S> {
             core,
             reporter,
         }
+    }
+
+    /// Whether DFRS stood down because of the machine, and has rested.
+    pub(crate) fn has_rested(&self) -> bool {
+        let core = self.core.as_ref();
+        core.is_some_and(|core| core.breaker.rested(now()).is_some())
+    }
+
+    /// Begins again with the dfrs.conf that it had: another one is read when somebody asks for it.
+    pub(crate) fn again(mut self, surroundings: &impl Surroundings<Slurm = S>) -> Self {
+        self.finish(surroundings);
+        let core = self.core.as_ref();
+        let history = core.and_then(|core| core.breaker.rested(now()));
+        surroundings.log(Level::Info, "DFRS has rested, and begins again");
+        let config = self.config.clone().ok_or("there is no dfrs.conf");
+        let mut next = Self::set_up_with(surroundings, config.map_err(str::to_owned));
+        if let (Some(core), Some(history)) = (next.core.take(), history) {
+            next.core = Some(Core {
+                breaker: core.breaker.after(history, now()),
+                ..core
+            });
+        }
+        next
     }
 
     /// Does what is due. Returns whether the next tick need not wait.

@@ -71,8 +71,10 @@ pub struct Breaker {
     pub since: Option<f64>,
     /// What tripped it last.
     pub why: Option<String>,
-    /// How often it was tripped.
+    /// How often it was tripped since somebody last asked for a start.
     pub trips: u32,
+    /// When DFRS begins again by itself, if it does.
+    pub rearms: Option<f64>,
 }
 
 /// Numbers of jobs, each of which is in one of these. The waiting rest of an array is one job.
