@@ -24,10 +24,9 @@ fn directory(name: &str) -> PathBuf {
 }
 
 fn record(virtual_time: i64) -> Record {
-    Record {
-        virtual_time: Span(virtual_time),
-        ..Record::new(5, Time(9), Life::default())
-    }
+    let mut record = Record::new(5, Time(9), Life::default());
+    record.progress = record.progress.with_virtual_time(Span(virtual_time));
+    record
 }
 
 fn changes(jobs: &[(u32, Option<i64>)]) -> Changes {

@@ -139,7 +139,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn new(ports: Ports<S, D>, config: Config, state: State, now: Time) -> Self {
         let recovers = !state.in_order;
         let ledger = state.ledger;
-        let shares = ledger.iter().map(|(id, record)| (id, record.share));
+        let shares = ledger.iter().map(|(id, record)| (id, record.share()));
         let shares = shares.filter(|(_, share)| share.0 > 0.0).collect();
         let first_remap = Time(now.0 + config.period.0);
         Self {

@@ -113,7 +113,7 @@ fn core_job(
         } else {
             mobility(job, facts.config)
         },
-        virtual_time: record.virtual_time,
+        virtual_time: record.virtual_time(),
         state,
         locked: record.life.is_under_way() || job.configuring || record.life.is_held_off(facts.now),
         weight,

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Span, Time, Yield};
+use dfrs_core::{Progress, Rate, Span, Time, Yield};
 use serde::{Deserialize, Serialize};
 
 use crate::life::journal::Shown;
@@ -21,14 +21,11 @@ pub struct Record {
     pub shown_submit_time: i64,
     /// Requeues so far.
     pub restarts: u32,
-    /// Integral of the yield up to `counted_until`.
-    pub virtual_time: Span,
+    /// How far it is. Its rate is 0 while it has no place.
+    #[serde(flatten, with = "kept_progress")]
+    pub progress: Progress,
     /// Wall-clock time that the job's time limit still has to be extended by.
     pub limit_debt: Span,
-    /// When `virtual_time` was last brought up to date.
-    pub counted_until: Time,
-    /// The share of its need that it has now; 0 while it has no place.
-    pub share: Yield,
     /// Where it is on its way.
     #[serde(flatten)]
     pub life: Life,
@@ -50,10 +47,8 @@ impl Record {
             submit_time,
             shown_submit_time: submit_time,
             restarts: 0,
-            virtual_time: Span(0),
+            progress: progress(Span::ZERO, now, Yield::ZERO),
             limit_debt: Span(0),
-            counted_until: now,
-            share: Yield(0.0),
             life,
             admitted: false,
             shown: Shown::Unknown,
@@ -77,11 +72,11 @@ impl Record {
             self.shown_submit_time = look.job.submit_time;
             self.restarts = look.job.restarts;
             if look.job.state != ObservedState::Running {
-                self.share = Yield(0.0);
+                self.set_share(look.now, Yield::ZERO);
             }
         }
         if effects.begins_again {
-            self.virtual_time = Span(0);
+            self.progress.lose();
         }
         if effects.forgotten.is_some() && effects.is_left_behind {
             // It is decided about as it was at its submission.
@@ -90,20 +85,82 @@ impl Record {
         effects
     }
 
-    /// Brings the virtual time up to `now` with the share that was in force since the last call.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        reason = "elapsed microseconds and a factor of at most 1"
-    )]
+    /// What it has done so far (TPDS, Section 4.1), by when it was last counted.
+    #[must_use]
+    pub fn virtual_time(&self) -> Span {
+        self.progress.counted()
+    }
+
+    /// The share of its need that it has; 0 while it has no place.
+    #[must_use]
+    pub fn share(&self) -> Yield {
+        self.progress.rate().share()
+    }
+
+    /// Whether it has neither done anything nor a share.
+    #[must_use]
+    pub fn has_done_nothing(&self) -> bool {
+        self.virtual_time() == Span::ZERO && self.progress.rate() == Rate::ZERO
+    }
+
+    /// It has this share from `now` on.
+    pub fn set_share(&mut self, now: Time, share: Yield) {
+        self.count_until(now);
+        self.progress.set_rate(now, Rate::of(share));
+    }
+
+    /// Brings the virtual time up to `now`, and what the job's time limit lags behind.
     pub fn count_until(&mut self, now: Time) {
-        let elapsed = now.0.saturating_sub(self.counted_until.0).max(0);
-        let gained = (elapsed as f64 * self.share.0).round() as i64;
-        self.virtual_time = Span(self.virtual_time.0 + gained);
-        if self.share.0 > 0.0 {
-            self.limit_debt = Span(self.limit_debt.0 + elapsed - gained);
+        let (since, before) = (self.progress.since(), self.virtual_time());
+        self.progress.advance(now);
+        if self.progress.rate() != Rate::ZERO {
+            let elapsed = now.since(since).max(Span::ZERO);
+            self.limit_debt += elapsed - (self.virtual_time() - before);
         }
-        self.counted_until = now;
+    }
+}
+
+/// Of a job that has done so much by `now` and has this share.
+fn progress(virtual_time: Span, now: Time, share: Yield) -> Progress {
+    let mut progress = Progress::new(now, None).with_virtual_time(virtual_time);
+    progress.place(now, Span::ZERO);
+    progress.set_rate(now, Rate::of(share));
+    progress
+}
+
+/// A job's progress as it is kept: less than a microsecond is lost.
+mod kept_progress {
+    use dfrs_core::{Progress, Span, Time, Yield};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Kept {
+        virtual_time: Span,
+        counted_until: Time,
+        share: Yield,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        progress: &Progress,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let kept = Kept {
+            virtual_time: progress.counted(),
+            counted_until: progress.since(),
+            share: progress.rate().share(),
+        };
+        kept.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(
+        deserializer: D,
+    ) -> Result<Progress, D::Error> {
+        let kept = Kept::deserialize(deserializer)?;
+        Ok(super::progress(
+            kept.virtual_time,
+            kept.counted_until,
+            kept.share,
+        ))
     }
 }
 
@@ -207,21 +264,34 @@ mod tests {
     fn virtual_time_is_the_integral_of_the_yield() {
         // The example of the TPDS paper, section 4.1: 10 s at 1, 120 s at 0, 30 s at 0.5.
         let mut record = Record::new(0, Time(0), Life::default());
-        record.share = Yield(1.0);
-        record.count_until(Time(10 * SECOND));
-        record.share = Yield(0.0);
-        record.count_until(Time(130 * SECOND));
-        record.share = Yield(0.5);
+        record.set_share(Time(0), Yield(1.0));
+        record.set_share(Time(10 * SECOND), Yield(0.0));
+        record.set_share(Time(130 * SECOND), Yield(0.5));
         record.count_until(Time(160 * SECOND));
-        assert_eq!(record.virtual_time, Span(25 * SECOND));
+        assert_eq!(record.virtual_time(), Span(25 * SECOND));
         assert_eq!(record.limit_debt, Span(15 * SECOND));
     }
 
     #[test]
     fn a_clock_that_steps_back_takes_nothing_away() {
         let mut record = Record::new(0, Time(10 * SECOND), Life::default());
-        record.share = Yield(1.0);
+        record.set_share(Time(10 * SECOND), Yield(1.0));
         record.count_until(Time(5 * SECOND));
-        assert_eq!(record.virtual_time, Span(0));
+        assert_eq!(
+            (record.virtual_time(), record.limit_debt),
+            (Span(0), Span(0))
+        );
+    }
+
+    #[test]
+    fn however_often_it_is_looked_at_nothing_drifts() {
+        let mut looked_at = Record::new(0, Time(0), Life::default());
+        looked_at.set_share(Time(0), Yield(1.0 / 3.0));
+        let mut left_alone = looked_at.clone();
+        for now in (0..=100_000).map(|step| Time(step * 7)) {
+            looked_at.count_until(now);
+        }
+        left_alone.count_until(Time(700_000));
+        assert_eq!(looked_at, left_alone);
     }
 }

@@ -167,7 +167,7 @@ impl LiveJournal {
                 continue;
             };
             let placed = matches!(record.shown, Shown::Placed(_));
-            let shown = placed.then_some(record.share);
+            let shown = placed.then(|| record.share());
             if record.shown_share == shown {
                 continue;
             }

@@ -46,7 +46,7 @@ pub fn node_orders(observation: &Observation, ledger: &Ledger) -> BTreeMap<Strin
 /// What one node shall do with one job; `None`: nothing of DFRS's.
 fn order_for(job: &ObservedJob, record: &Record, place: &Place, cpus: u32) -> Option<JobState> {
     let needs = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
-    let share = Share::clamped(record.share.0 * needs / f64::from(cpus.max(1)));
+    let share = Share::clamped(record.share().0 * needs / f64::from(cpus.max(1)));
     let frozen = record.life.is_frozen(job, place)?;
     Some(JobState {
         id: job.id,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dfrs_core::{Cluster, Job, JobId, Node, NodeIndex, Roster, Time};
 
 use crate::cluster::{Facts, core_nodes, planned_job, seen_differently_at};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Record};
 use crate::observation::Observation;
 use crate::weights::Weights;
 
@@ -60,7 +60,7 @@ impl Planned {
             let id = u32::try_from(id.0).unwrap_or(u32::MAX);
             ledger
                 .get(id)
-                .map_or_else(Default::default, |record| record.virtual_time)
+                .map_or_else(Default::default, Record::virtual_time)
         };
         self.roster.set_virtual_times(virtual_time);
     }

@@ -79,11 +79,12 @@ impl Kept {
             shown: record.shown == Shown::Waiting,
         };
         let plain = Record {
-            counted_until: record.counted_until,
+            progress: record.progress.clone(),
             life: record.life.clone(),
             ..kept.clone().into_record()
         };
-        if plain != *record || !record.life.is_blank() {
+        let is_blank = record.life.is_blank() && record.has_done_nothing();
+        if plain != *record || !is_blank {
             return Some(Self::Record(Box::new(record.clone())));
         }
         Some(kept).filter(|_| record.admitted || record.shown != Shown::Unknown)
@@ -166,6 +167,7 @@ pub trait Store {
 
 #[cfg(test)]
 mod tests {
+    use dfrs_core::Span;
     use serde_json::Value;
 
     use super::*;
@@ -202,7 +204,7 @@ mod tests {
         assert!(back.is_about(1_700_000_000, 0));
         for with_history in [
             Record {
-                virtual_time: dfrs_core::Span(1),
+                progress: waiting().progress.with_virtual_time(Span(1)),
                 ..waiting()
             },
             Record {

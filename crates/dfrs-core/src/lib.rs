@@ -29,6 +29,7 @@
 //! - [`decide()`]: which algorithm acts when (TPDS, Section 4.4); [`policy`]: the papers' names.
 //! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: who comes first.
 //! - [`check()`]: what must hold of every plan.
+//! - [`Progress`]: how far a job is; the one place where shares are integrated over time.
 //!
 //! TPDS is Stillwell, Vivien, Casanova: Dynamic Fractional Resource Scheduling versus Batch Scheduling,
 //! IEEE TPDS 23(3), 2012; IPDPS 2010 is their Dynamic Fractional Resource Scheduling for HPC Workloads.
@@ -52,6 +53,7 @@ pub mod plan;
 pub mod policy;
 mod preempt;
 pub mod priority;
+mod progress;
 mod prospects;
 mod remap;
 mod roster;
@@ -77,6 +79,7 @@ pub use policy::{
     Submission,
 };
 pub use priority::{Priority, PriorityFunction};
+pub use progress::{Progress, Rate};
 pub use roster::Roster;
 pub use units::{Amount, Bytes, Cores, Span, Time, Weight, Yield};
 pub use yields::yields_of;

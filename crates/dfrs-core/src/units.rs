@@ -88,17 +88,6 @@ impl Span {
     pub fn seconds(self) -> f64 {
         self.0 as f64 / MICROSECONDS as f64
     }
-
-    /// This length times a yield, rounded down to a microsecond: the virtual time that a job gains.
-    #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "2^53 microseconds are 285 years"
-    )]
-    #[expect(clippy::cast_possible_truncation, reason = "a yield is at most 1")]
-    pub fn scaled(self, factor: Yield) -> Self {
-        Self((self.0 as f64 * factor.0.clamp(0.0, 1.0)).floor() as i64)
-    }
 }
 
 impl Add for Span {
@@ -372,13 +361,8 @@ mod tests {
     }
 
     #[test]
-    fn a_yield_scales_need_and_time_and_never_beyond_one() {
+    fn a_yield_scales_need_and_never_beyond_one() {
         assert_eq!(Yield(0.5).of(Cores::from_cores(3)), Cores(1_500_000));
         assert_eq!(Yield(7.0).of(Cores(10)), Cores(10));
-        assert_eq!(Span::from_seconds(10).scaled(Yield(0.25)), Span(2_500_000));
-        assert_eq!(
-            Span::from_seconds(10).scaled(Yield(2.0)),
-            Span::from_seconds(10)
-        );
     }
 }

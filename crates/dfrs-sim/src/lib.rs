@@ -17,7 +17,6 @@ mod overload;
 mod scheduler;
 mod simulate;
 pub mod trace;
-mod work;
 mod world;
 
 pub use batch::Batch;

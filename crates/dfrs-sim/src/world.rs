@@ -8,15 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use dfrs_core::{
-    Cluster, Decision, Events, JobId, JobState, Policy, Roster, Severity, Time, Yield, check,
-    decide,
+    Cluster, Decision, Events, JobId, JobState, Policy, Progress, Roster, Severity, Time, Yield,
+    check, decide,
 };
 
 use crate::journal::{Journal, position};
 use crate::outcome::{JobRecord, Outcome};
 use crate::simulate::{LAST, Settings, SimulationError};
 use crate::trace::{Trace, platform};
-use crate::work::Progress;
 
 /// After so many periods in which no job made progress, none ever will.
 const IDLE_PERIODS: u32 = 1000;

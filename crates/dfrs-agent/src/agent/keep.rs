@@ -70,7 +70,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 /// Whether two records differ in more than the passing of time.
 fn differs(before: &Record, after: &Record) -> bool {
     before.life != after.life
-        || before.share != after.share
+        || before.progress.rate() != after.progress.rate()
         || before.shown != after.shown
         || before.admitted != after.admitted
 }

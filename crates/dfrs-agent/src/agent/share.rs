@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::{Time, Yield, yields_of};
+use dfrs_core::{Rate, Time, Yield, yields_of};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
@@ -33,11 +33,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             if self
                 .ledger
                 .get(*id)
-                .is_some_and(|record| record.share != share)
+                .is_some_and(|record| record.progress.rate() != Rate::of(share))
                 && let Some(record) = self.ledger.get_mut(*id)
             {
-                record.count_until(now);
-                record.share = share;
+                record.set_share(now, share);
             }
         }
         self.shares = shares;

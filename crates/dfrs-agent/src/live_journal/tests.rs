@@ -68,10 +68,9 @@ fn running(id: u32, on: &[u32]) -> ObservedJob {
 }
 
 fn record(life: Life) -> Record {
-    Record {
-        share: Yield(0.5),
-        ..Record::new(1000, Time(0), life)
-    }
+    let mut record = Record::new(1000, Time(0), life);
+    record.set_share(Time(0), Yield(0.5));
+    record
 }
 
 fn placement(on: &[u32]) -> Placement {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::{NodeIndex, Span, Time};
-
-use super::seconds;
+use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +35,7 @@ pub(super) struct Track {
     pub yielded: Option<f64>,
     /// Tasks on each node; empty unless it runs.
     pub places: BTreeMap<NodeIndex, u32>,
-    /// Seconds of dedicated run time that it has done until `since`.
-    progress: f64,
-    since: Time,
-    stalled_until: Time,
+    progress: Progress,
 }
 
 impl Track {
@@ -60,43 +55,39 @@ impl Track {
             phase: Phase::Waiting,
             yielded: None,
             places: BTreeMap::new(),
-            progress: 0.0,
-            since: t,
-            stalled_until: t,
+            progress: Progress::new(t, runtime),
         }
     }
 
     /// Takes a place at `t` and makes no progress for `stall`. Returns the nodes that it left.
     pub fn place(&mut self, t: Time, nodes: &[NodeIndex], stall: Option<Span>) -> Vec<NodeIndex> {
-        self.advance(t);
+        self.progress.place(t, stall.unwrap_or_default());
         let left = self.leave();
         for node in nodes {
             *self.places.entry(*node).or_default() += 1;
         }
         self.phase = Phase::Running;
-        self.stalled_until = Time(t.0.saturating_add(stall.map_or(0, |stall| stall.0)));
         left
     }
 
     /// Gives up its place at `t`. Returns the nodes that it left.
     pub fn pause(&mut self, t: Time, lost: bool) -> Vec<NodeIndex> {
-        self.advance(t);
+        self.progress.pause(t);
         self.phase = Phase::Paused;
         if lost {
-            self.progress = 0.0;
+            self.progress.lose();
         }
         self.leave()
     }
 
     pub fn set_yield(&mut self, t: Time, value: f64) {
-        self.advance(t);
+        self.progress.set_rate(t, Rate::of(Yield(value)));
         self.yielded = Some(value);
     }
 
-    /// Seconds of dedicated run time done until `t`.
-    pub fn progress(&mut self, t: Time) -> f64 {
-        self.advance(t);
-        self.progress
+    /// Dedicated run time done until `t`.
+    pub fn virtual_time(&mut self, t: Time) -> Span {
+        self.progress.virtual_time(t)
     }
 
     pub fn cpu_on(&self, tasks: u32) -> f64 {
@@ -109,14 +100,5 @@ impl Track {
 
     fn leave(&mut self) -> Vec<NodeIndex> {
         std::mem::take(&mut self.places).into_keys().collect()
-    }
-
-    fn advance(&mut self, t: Time) {
-        let from = self.since.max(self.stalled_until);
-        if self.phase == Phase::Running && t > from {
-            self.progress +=
-                self.yielded.unwrap_or(0.0) * seconds::real(t.0.saturating_sub(from.0));
-        }
-        self.since = t;
     }
 }

@@ -315,7 +315,7 @@ impl Validator {
         let Some(runtime) = track.runtime.map(|span| seconds::real(span.0)) else {
             return;
         };
-        let progress = track.progress(self.t);
+        let progress = seconds::real(track.virtual_time(self.t).0);
         let allowed = self.tolerance.relative * runtime + seconds::real(self.tolerance.absolute.0);
         if (progress - runtime).abs() > allowed {
             self.violate(Violated::Progress {

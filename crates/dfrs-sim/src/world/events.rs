@@ -1,11 +1,10 @@
 //! What happens at an instant.
 
-use dfrs_core::{Events, JobId, Time};
+use dfrs_core::{Events, JobId, Progress, Time};
 use dfrs_proto::journal::WriteError;
 
 use super::World;
 use crate::journal::position;
-use crate::work::Progress;
 
 impl World<'_> {
     /// When something happens next, after everything at `now`. A job without work may end at `now`
@@ -54,7 +53,7 @@ impl World<'_> {
             }
             let id = JobId(self.progress.len() as u64);
             self.journal.submit(id)?;
-            self.progress.push(Progress::new(job.runtime));
+            self.progress.push(Progress::new(now, Some(job.runtime)));
             self.system.insert(job.to_job(id));
             happened.submitted.push(id);
         }

@@ -1,11 +1,10 @@
 //! What comes of a decision: jobs start, give up their places, come back, move, and get their shares.
 
-use dfrs_core::{Job, JobState, Mapping, Mobility, Span, Time};
+use dfrs_core::{Job, JobState, Mapping, Mobility, Rate, Span, Time};
 use dfrs_proto::journal::WriteError;
 
 use super::{Changed, Shares, World};
 use crate::journal::position;
-use crate::work::Rate;
 
 impl World<'_> {
     /// Makes the changes of this instant effective.
@@ -66,7 +65,7 @@ impl World<'_> {
     /// A job that waited gets its first place, or another one.
     fn arrive(&mut self, now: Time, job: &Job, new: &Mapping) -> Result<(), WriteError> {
         let progress = &mut self.progress[position(job.id)];
-        if progress.has_run() {
+        if progress.had_place() {
             let stall = self.settings.stall(job, new);
             progress.place(now, stall);
             return self.journal.resume(now, job.id, new, stall);
@@ -84,7 +83,7 @@ impl World<'_> {
             let starts = self.outcome.jobs[position(id)].start == now;
             if starts || progress.rate() != rate {
                 progress.set_rate(now, rate);
-                self.journal.share(now, id, rate.value())?;
+                self.journal.share(now, id, rate.share().0)?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! One job of a journal.
 
-use dfrs_core::{NodeIndex, Span, Time};
+use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
 use dfrs_sim::JobRecord;
 
 /// What a job did so far.
@@ -21,11 +21,7 @@ pub struct Life {
     nodes: Vec<NodeIndex>,
     /// Nodes that it had first.
     first_nodes: usize,
-    share: f64,
-    /// Seconds of dedicated run time done until `since`.
-    progress: f64,
-    since: Time,
-    stalled_until: Time,
+    progress: Progress,
 }
 
 impl Life {
@@ -49,10 +45,7 @@ impl Life {
             over: false,
             nodes: Vec::new(),
             first_nodes: 0,
-            share: 0.0,
-            progress: 0.0,
-            since: t,
-            stalled_until: t,
+            progress: Progress::new(t, None),
         }
     }
 
@@ -66,25 +59,24 @@ impl Life {
         different.sort_unstable();
         different.dedup();
         self.first_nodes = different.len();
-        self.since = t;
+        self.progress.place(t, Span::ZERO);
         self.nodes = nodes.to_vec();
         Ok(())
     }
 
     pub fn set_yield(&mut self, t: Time, value: f64) {
-        self.advance(t);
-        self.share = value.clamp(0.0, 1.0);
+        self.progress.set_rate(t, Rate::of(Yield(value)));
     }
 
     pub fn pause(&mut self, t: Time, lost: bool) -> Result<(), String> {
         if self.nodes.is_empty() {
             return Err("a job is paused that does not run".into());
         }
-        self.advance(t);
+        self.progress.pause(t);
         self.nodes.clear();
         self.record.pauses += 1;
         if lost {
-            self.progress = 0.0;
+            self.progress.lose();
         }
         Ok(())
     }
@@ -100,14 +92,13 @@ impl Life {
         if !self.started || self.over || self.nodes.is_empty() == moves {
             return Err("a job moves that does not run, or comes back that does".into());
         }
-        self.advance(t);
+        self.progress.place(t, stall.unwrap_or_default());
         if moves {
             self.record.migrations += 1;
             let moved = self.nodes.iter().zip(nodes).filter(|(old, new)| old != new);
             self.record.migrated_tasks += moved.count() as u64;
         }
         self.nodes = nodes.to_vec();
-        self.stalled_until = Time(t.0.saturating_add(stall.map_or(0, |stall| stall.0)));
         Ok(())
     }
 
@@ -115,7 +106,7 @@ impl Life {
         if self.over {
             return Err("a job ends that has ended".into());
         }
-        self.advance(t);
+        self.progress.pause(t);
         self.nodes.clear();
         self.over = true;
         self.record.finish = t;
@@ -137,9 +128,7 @@ impl Life {
     }
 
     pub fn runtime(&self) -> Span {
-        #[allow(clippy::cast_possible_truncation)] // to a microsecond, and saturates
-        self.given
-            .unwrap_or(Span((self.progress * 1e6).round() as i64))
+        self.given.unwrap_or_else(|| self.progress.counted())
     }
 
     /// Memory of one task, with its part of what is required once on each node where it ran first.
@@ -147,14 +136,6 @@ impl Life {
         #[allow(clippy::cast_precision_loss)] // a few nodes
         let nodes = self.first_nodes.max(1) as f64;
         self.memory.0 + self.memory.1 * nodes / f64::from(self.tasks.max(1))
-    }
-
-    fn advance(&mut self, t: Time) {
-        let from = self.since.max(self.stalled_until);
-        if !self.nodes.is_empty() && t > from {
-            self.progress += self.share * t.since(from).seconds();
-        }
-        self.since = t;
     }
 }
 
