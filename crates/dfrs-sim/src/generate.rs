@@ -5,7 +5,6 @@ mod annotate;
 mod arrivals;
 mod load;
 mod lublin;
-mod random;
 mod swf;
 
 pub use annotate::annotate;
@@ -15,8 +14,24 @@ pub use swf::write_swf;
 
 use crate::trace::{NODE_CPU, Trace, TraceJob};
 use dfrs_core::{Bytes, Span, Time};
+use dfrs_random::Random;
 
 const MICROSECONDS: i64 = 1_000_000;
+
+/// What a sequence of random numbers is for.
+#[derive(Clone, Copy, Debug)]
+enum Stream {
+    /// Sizes, run times and submissions.
+    Jobs = 0,
+    /// Memory requirements.
+    Memory = 1,
+}
+
+impl Stream {
+    fn of(self, seed: u64) -> Random {
+        Random::new(seed, self as u64)
+    }
+}
 
 impl Lublin {
     /// The trace of this seed with the papers' annotations: jobs 1, 2, … with the CPU needs and memory

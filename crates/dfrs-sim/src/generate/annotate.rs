@@ -2,7 +2,7 @@
 
 use dfrs_core::{Bytes, Cores};
 
-use super::random::{Random, Stream};
+use super::Stream;
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace};
 
 /// The annotation of the papers' synthetic traces (IPDPS 2010, Section IV.C), for quad-core nodes.
@@ -12,7 +12,7 @@ use crate::trace::{NODE_CPU, NODE_MEMORY, Trace};
 /// 10x%, with x one of 2 to 10, each as likely. What the trace had is overwritten. The requirement of
 /// a job depends on the seed and on its place in the trace alone.
 pub fn annotate(trace: &mut Trace, seed: u64) {
-    let mut random = Random::new(seed, Stream::Memory);
+    let mut random = Stream::Memory.of(seed);
     for job in &mut trace.jobs {
         job.cpu = if job.tasks == 1 {
             Cores(NODE_CPU.0 / 4)

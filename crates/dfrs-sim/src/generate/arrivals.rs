@@ -1,6 +1,6 @@
 //! When jobs are submitted: gaps of rush hours, stretched at other times of the day.
 
-use super::random::Random;
+use dfrs_random::Random;
 
 /// Parts of a day with a rate of submissions of their own: half hours.
 const BUCKETS: usize = 48;
@@ -102,7 +102,7 @@ fn mass(shape: f64, scale: f64, low: f64, high: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::Stream;
+    use super::super::Stream;
     use super::*;
 
     const ARRIVALS: Arrivals = Arrivals {
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn submissions_never_go_back_and_crowd_in_rush_hours() {
         let mut clock = Clock::new(ARRIVALS);
-        let mut random = Random::new(5, Stream::Jobs);
+        let mut random = Stream::Jobs.of(5);
         let times: Vec<u64> = (0..5_000).map(|_| clock.next(&mut random)).collect();
         assert!(times.is_sorted());
         let within = |from: u64, to: u64| {

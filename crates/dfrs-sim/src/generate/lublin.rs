@@ -1,8 +1,9 @@
 //! The workload model of Lublin and Feitelson (The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs, JPDC 63(11), 2003), with its published parameters.
 
+use super::Stream;
 use super::arrivals::{Arrivals, Clock};
-use super::random::{Random, Stream};
+use dfrs_random::Random;
 
 /// Logarithm of the longest run time in seconds: just below 2 days. Longer ones are drawn again.
 const LONGEST_LOGARITHM: f64 = 12.0;
@@ -143,7 +144,7 @@ impl Lublin {
     /// The jobs of this seed, ascending by submission. The same on every machine. O(jobs).
     #[must_use]
     pub fn jobs(&self, seed: u64) -> Vec<RigidJob> {
-        let mut random = Random::new(seed, Stream::Jobs);
+        let mut random = Stream::Jobs.of(seed);
         let types: &[(JobType, Parameters)] = if self.job_types {
             &[(JobType::Interactive, INTERACTIVE), (JobType::Batch, BATCH)]
         } else {

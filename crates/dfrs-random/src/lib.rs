@@ -3,48 +3,51 @@
 //! The generator is ChaCha with 8 rounds. Logarithms and exponentials come from the `libm` crate: those of
 //! the system differ in the last bit from one machine to the next, and one bit can turn the acceptance of a sample
 //! and with it all that follows.
+#![forbid(unsafe_code)]
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// What a sequence of random numbers is for. Sequences of one seed do not depend on each other.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Stream {
-    /// Sizes, run times and submissions.
-    Jobs = 0,
-    /// Memory requirements.
-    Memory = 1,
-}
-
 /// A sequence of random numbers.
-pub(super) struct Random(ChaCha8Rng);
+#[derive(Clone, Debug)]
+pub struct Random(ChaCha8Rng);
 
 impl Random {
-    pub(super) fn new(seed: u64, stream: Stream) -> Self {
+    /// The sequence of this seed and stream. Streams of one seed do not depend on each other.
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        generator.set_stream(stream as u64);
+        generator.set_stream(stream);
         Self(generator)
     }
 
     /// Uniform above 0 and at most 1, in steps of 2^-53.
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         #[allow(clippy::cast_precision_loss)] // at most 2^53
         let steps = ((self.0.next_u64() >> 11) + 1) as f64;
         steps / (1u64 << 53) as f64
     }
 
     /// Uniform from `low` to `high`.
-    pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + self.uniform() * (high - low)
     }
 
     /// True with this probability.
-    pub(super) fn chance(&mut self, probability: f64) -> bool {
+    pub fn chance(&mut self, probability: f64) -> bool {
         self.uniform() <= probability
     }
 
+    /// Puts the items into an order of which all are equally likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let count = u32::try_from(last + 1).unwrap_or(u32::MAX);
+            items.swap(last, self.one_of(count) as usize);
+        }
+    }
+
     /// One of 0 to `count - 1`, each as likely as the others but for 2^-32.
-    pub(super) fn one_of(&mut self, count: u32) -> u32 {
+    pub fn one_of(&mut self, count: u32) -> u32 {
         let bits = self.0.next_u64() >> 32;
         #[allow(clippy::cast_possible_truncation)] // below `count`
         let one = ((bits * u64::from(count)) >> 32) as u32;
@@ -52,7 +55,7 @@ impl Random {
     }
 
     /// Standard normal (the polar method of Marsaglia).
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (self.between(-1.0, 1.0), self.between(-1.0, 1.0));
             let square = x * x + y * y;
@@ -64,7 +67,7 @@ impl Random {
 
     /// The gamma distribution of mean `shape * scale` (Marsaglia and Tsang, A simple method for
     /// generating gamma variables, 2000). `shape` is at least 1.
-    pub(super) fn gamma(&mut self, shape: f64, scale: f64) -> f64 {
+    pub fn gamma(&mut self, shape: f64, scale: f64) -> f64 {
         debug_assert!(shape >= 1.0);
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn gamma_has_its_mean_and_variance() {
         for (shape, scale) in [(1.0, 2.0), (4.2, 0.94), (312.0, 0.03)] {
-            let mut random = Random::new(1, Stream::Jobs);
+            let mut random = Random::new(1, 0);
             let count = 40_000;
             let drawn: Vec<f64> = (0..count).map(|_| random.gamma(shape, scale)).collect();
             let real = f64::from(count);
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn one_of_reaches_all_and_no_other() {
-        let mut random = Random::new(3, Stream::Memory);
+        let mut random = Random::new(3, 1);
         let mut seen = [0u32; 9];
         for _ in 0..9_000 {
             seen[random.one_of(9) as usize] += 1;
@@ -117,6 +120,6 @@ mod tests {
     #[test]
     fn streams_of_a_seed_differ() {
         let first = |stream| Random::new(7, stream).uniform();
-        assert!(first(Stream::Jobs) != first(Stream::Memory));
+        assert!(first(0) != first(1));
     }
 }

@@ -1,0 +1,77 @@
+//! What the paper compares with (Section 4.1).
+
+use crate::dual::Estimate;
+use crate::list::{self, Entry};
+use crate::problem::Problem;
+use crate::schedule::Schedule;
+
+/// Each task on all processors, or on so many that more do not make it faster; one after the other, by
+/// decreasing ratio of weight to time. O(n log n).
+#[must_use]
+pub fn gang(problem: &Problem) -> Schedule {
+    let tasks = problem.tasks.iter().enumerate();
+    let mut list: Vec<Entry> = tasks
+        .map(|(task, times)| Entry {
+            task,
+            allotment: times.fastest(),
+        })
+        .collect();
+    sort_by(&mut list, |entry| -per_time(problem, entry));
+    // One after the other, even if two would fit side by side.
+    let mut now = 0.0;
+    let mut starts = Vec::with_capacity(list.len());
+    for entry in &list {
+        starts.push(now);
+        now += entry.allotment.time;
+    }
+    list::place(&list, &starts, problem.processors)
+}
+
+/// Each task on one processor, or on the fewest on which it is possible; a list with the longest first.
+#[must_use]
+pub fn sequential(problem: &Problem) -> Schedule {
+    let tasks = problem.tasks.iter().enumerate();
+    let mut list: Vec<Entry> = tasks
+        .map(|(task, times)| Entry {
+            task,
+            allotment: times.smallest(),
+        })
+        .collect();
+    sort_by(&mut list, |entry| -entry.allotment.time);
+    list::schedule(&list, 0.0, problem.processors)
+}
+
+/// The order of a list of tasks with the allotments of the dual approximation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The large shelf, the small shelf, the small tasks.
+    Shelves,
+    /// Decreasing ratio of weight to time, which the paper calls weighted LPTF.
+    WeightPerTime,
+    /// Increasing area (processors times time).
+    SmallestArea,
+}
+
+/// List Graham with the allotments of the dual approximation. O(n log n).
+#[must_use]
+pub fn list_graham(problem: &Problem, estimate: &Estimate, order: Order) -> Schedule {
+    let mut list = estimate.allotments();
+    match order {
+        Order::Shelves => {}
+        Order::WeightPerTime => sort_by(&mut list, |entry| -per_time(problem, entry)),
+        Order::SmallestArea => sort_by(&mut list, |entry| entry.allotment.area()),
+    }
+    list::schedule(&list, 0.0, problem.processors)
+}
+
+fn per_time(problem: &Problem, entry: &Entry) -> f64 {
+    problem.tasks[entry.task].weight() / entry.allotment.time
+}
+
+/// Ascending; of equal ones the first task is first.
+fn sort_by(list: &mut [Entry], key: impl Fn(&Entry) -> f64) {
+    list.sort_by(|one, other| {
+        let by_key = key(one).total_cmp(&key(other));
+        by_key.then_with(|| one.task.cmp(&other.task))
+    });
+}

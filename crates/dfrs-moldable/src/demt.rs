@@ -1,0 +1,56 @@
+//! The bi-criteria algorithm (Section 3.2): batches of doubling length, each with the tasks of greatest weight that fit.
+
+mod batches;
+mod improved;
+mod merge;
+
+use dfrs_random::Random;
+
+use crate::dual::Estimate;
+use crate::list::{self, Entry};
+use crate::problem::Problem;
+use crate::schedule::Schedule;
+pub use batches::batches;
+pub(crate) use batches::lengths;
+pub use improved::improved;
+
+/// How often the order of the batches is shuffled, and from which seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shuffles {
+    /// How many orders are tried beside that of the algorithm.
+    pub count: u32,
+    /// What the random numbers begin with.
+    pub seed: u64,
+}
+
+/// The schedule: batches, compacted by a list algorithm in their order, or in the best of as many shuffled orders. The best
+/// is that of the least product of makespan and weighted completion of those that are worse in neither. O(m n K), and
+/// O(n log n) for each shuffle.
+#[must_use]
+pub fn demt(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
+    let batches = batches(problem, estimate);
+    let best = shuffled(problem, &batches, shuffles);
+    list::schedule(&best, 0.0, problem.processors)
+}
+
+/// The list of the batches in the best order.
+pub(crate) fn shuffled(
+    problem: &Problem,
+    batches: &[Vec<Entry>],
+    shuffles: Shuffles,
+) -> Vec<Entry> {
+    let mut best = batches.concat();
+    let first = list::criteria(problem, &best);
+    let mut least = first.product();
+    let mut random = Random::new(shuffles.seed, 0);
+    let mut order: Vec<&[Entry]> = batches.iter().map(Vec::as_slice).collect();
+    for _ in 0..shuffles.count {
+        random.shuffle(&mut order);
+        let list = order.concat();
+        let found = list::criteria(problem, &list);
+        if found.product() < least && found.is_nowhere_worse(first) {
+            (best, least) = (list, found.product());
+        }
+    }
+    best
+}

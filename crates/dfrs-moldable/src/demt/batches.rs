@@ -1,0 +1,72 @@
+//! Which task runs in which batch.
+
+use super::merge::{Candidate, candidates};
+use crate::dual::Estimate;
+use crate::knapsack::{Item, choose};
+use crate::list::Entry;
+use crate::problem::{Problem, real};
+
+/// The batches in their order, each with its tasks by decreasing weight per area, as they are to run in it. Batch j lasts
+/// t_j = C*max / 2^(K-j), with K such that the shortest task fits into the first one; each takes the tasks of greatest
+/// weight that fit on the machine side by side. What is left after batch K gets further ones, each again twice as
+/// long. O(m n) for each batch.
+#[must_use]
+pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<Entry>> {
+    let mut left: Vec<usize> = (0..problem.tasks.len()).collect();
+    let mut length = first_length(problem, estimate.guess);
+    let mut batches = Vec::new();
+    while !left.is_empty() {
+        let candidates = candidates(problem, &left, length);
+        let items = candidates.iter().map(|candidate| Item {
+            size: candidate.processors,
+            value: candidate.weight,
+        });
+        let chosen = choose(&items.collect::<Vec<_>>(), problem.processors);
+        let chosen = candidates.into_iter().zip(chosen);
+        let chosen = chosen.filter_map(|(candidate, chosen)| chosen.then_some(candidate));
+        let batch: Vec<Entry> = chosen
+            .flat_map(|candidate: Candidate| candidate.entries)
+            .collect();
+        if !batch.is_empty() {
+            let mut is_taken = vec![false; problem.tasks.len()];
+            for entry in &batch {
+                is_taken[entry.task] = true;
+            }
+            left.retain(|task| !is_taken[*task]);
+            batches.push(ordered(problem, batch));
+        }
+        length *= 2.0;
+    }
+    batches
+}
+
+/// t_0: the guess halved as long as the shortest of all tasks fits.
+fn first_length(problem: &Problem, guess: f64) -> f64 {
+    let times = problem.tasks.iter().map(|task| task.fastest().time);
+    let shortest = times.fold(f64::INFINITY, f64::min);
+    let mut length = guess;
+    while length / 2.0 >= shortest {
+        length /= 2.0;
+    }
+    length
+}
+
+fn ordered(problem: &Problem, mut batch: Vec<Entry>) -> Vec<Entry> {
+    let key = |entry: &Entry| problem.tasks[entry.task].weight() / entry.allotment.area();
+    batch.sort_by(|one, other| {
+        let by_key = key(other).total_cmp(&key(one));
+        by_key.then_with(|| one.task.cmp(&other.task))
+    });
+    batch
+}
+
+/// The lengths of the batches up to C*max, for the intervals of the lower bound.
+pub(crate) fn lengths(problem: &Problem, guess: f64) -> Vec<f64> {
+    let mut length = first_length(problem, guess);
+    let mut lengths = Vec::new();
+    while !problem.tasks.is_empty() && length <= guess * (1.0 + 1e-15 * real(8)) {
+        lengths.push(length);
+        length *= 2.0;
+    }
+    lengths
+}

@@ -1,0 +1,138 @@
+//! Which tasks are in the first shelf.
+
+use crate::knapsack::{Item, choose};
+use crate::problem::{Problem, real};
+
+/// For each task whether it is in the first shelf, where it may take as long as the guess; the others take at most half
+/// of that.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Split {
+    pub is_first: Vec<bool>,
+}
+
+/// A task that may be in either shelf, and does less work in the first.
+struct Choice {
+    task: usize,
+    size: u32,
+    saving: f64,
+}
+
+/// What a guess leaves to be chosen.
+struct Question {
+    is_first: Vec<bool>,
+    choices: Vec<Choice>,
+    /// Processors that the first shelf has left.
+    capacity: u32,
+    /// What the choice has to save.
+    needed: f64,
+}
+
+impl Split {
+    /// A split of the tasks for this guess, or none if no schedule is that short: in any such schedule the
+    /// tasks that take more than half of the guess use no processor twice, and all work is at most the guess
+    /// times the processors. So it is for tasks of any kind, monotonic or not.
+    pub fn of(problem: &Problem, guess: f64) -> Option<Self> {
+        let mut question = Question::of(problem, guess)?;
+        if question.needed <= 0.0 {
+            return Some(question.answer(&[]));
+        }
+        let density = |choice: &Choice| choice.saving / f64::from(choice.size);
+        question
+            .choices
+            .sort_by(|one, other| density(other).total_cmp(&density(one)));
+        let (greedy, saved, limit) = question.greedy();
+        if saved >= question.needed {
+            return Some(question.answer(&greedy));
+        }
+        if limit < question.needed {
+            return None;
+        }
+        let chosen = question.best();
+        let saved = question.saved(&chosen);
+        (saved >= question.needed).then(|| question.answer(&chosen))
+    }
+
+    /// The split of least work for a guess that was accepted. O(n m).
+    pub fn exact(self, problem: &Problem, guess: f64) -> Self {
+        Question::of(problem, guess).map_or(self, |question| question.answer(&question.best()))
+    }
+}
+
+impl Question {
+    /// None if a task cannot be so short, or the tasks of the first shelf do not fit.
+    fn of(problem: &Problem, guess: f64) -> Option<Self> {
+        let room = guess * f64::from(problem.processors);
+        // A guess is refused for more than what rounding may be.
+        let mut question = Self {
+            is_first: vec![false; problem.tasks.len()],
+            choices: Vec::new(),
+            capacity: problem.processors,
+            needed: -room * (1.0 + 1e-15 * real(problem.tasks.len() + 8)),
+        };
+        for (place, task) in problem.tasks.iter().enumerate() {
+            let size = task.fewest(guess)?.processors;
+            let area = task.cheapest(guess)?.area();
+            match task.cheapest(guess / 2.0) {
+                None => {
+                    question.is_first[place] = true;
+                    question.capacity = question.capacity.checked_sub(size)?;
+                    question.needed += area;
+                }
+                Some(short) => {
+                    question.needed += short.area();
+                    if short.area() > area {
+                        question.choices.push(Choice {
+                            task: place,
+                            size,
+                            saving: short.area() - area,
+                        });
+                    }
+                }
+            }
+        }
+        Some(question)
+    }
+
+    /// Takes what fits, densest first: what is taken, what it saves, and what no choice saves more than.
+    fn greedy(&self) -> (Vec<bool>, f64, f64) {
+        let (mut room, mut saved) = (self.capacity, 0.0);
+        let mut limit = None;
+        let taken = self.choices.iter().map(|choice| {
+            let fits = choice.size <= room;
+            if fits {
+                room -= choice.size;
+                saved += choice.saving;
+            } else if limit.is_none() {
+                // The first that does not fit, cut to fit, bounds every choice.
+                limit = Some(saved + choice.saving * f64::from(room) / f64::from(choice.size));
+            }
+            fits
+        });
+        let taken = taken.collect();
+        // Rounding must not refuse.
+        let limit = limit.unwrap_or(saved) * (1.0 + 1e-12);
+        (taken, saved, limit)
+    }
+
+    fn best(&self) -> Vec<bool> {
+        let items = self.choices.iter().map(|choice| Item {
+            size: choice.size,
+            value: choice.saving,
+        });
+        choose(&items.collect::<Vec<_>>(), self.capacity)
+    }
+
+    fn saved(&self, chosen: &[bool]) -> f64 {
+        let choices = self.choices.iter().zip(chosen);
+        let saved = choices.filter(|(_, chosen)| **chosen);
+        saved.map(|(choice, _)| choice.saving).sum::<f64>() * (1.0 + 1e-12)
+    }
+
+    fn answer(&self, chosen: &[bool]) -> Split {
+        let mut is_first = self.is_first.clone();
+        for (choice, chosen) in self.choices.iter().zip(chosen) {
+            is_first[choice.task] = *chosen;
+        }
+        Split { is_first }
+    }
+}

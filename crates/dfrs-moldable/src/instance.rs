@@ -1,0 +1,115 @@
+//! Instances: a machine and the tasks for it.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+use crate::task::{MOST_PROCESSORS, Task};
+
+/// The most tasks of an instance.
+pub const MOST_TASKS: usize = 1_000_000;
+
+/// The most times of all tasks together: 1 GiB of them.
+pub const MOST_TIMES: usize = 1 << 27;
+
+/// Tasks, and the machine that is to run them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    processors: u32,
+    tasks: Vec<Task>,
+    ids: BTreeSet<String>,
+    times: usize,
+}
+
+/// Why a task cannot be added, or a machine be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InstanceError {
+    /// The machine has none, or too many.
+    #[error("a machine of {0} processors is not allowed; give 1 to {MOST_PROCESSORS}")]
+    Machine(u32),
+    /// Another task has the id.
+    #[error("another task before it has the id {0:?}; give each its own")]
+    Twice(String),
+    /// The task may take more processors than there are.
+    #[error("it has times for more than {0} processors; leave them out")]
+    TooWide(u32),
+    /// There are too many tasks, or too many times.
+    #[error("there are more than {MOST_TASKS} tasks or {MOST_TIMES} times; take fewer tasks")]
+    TooMany,
+}
+
+impl Instance {
+    /// A machine without tasks.
+    ///
+    /// # Errors
+    ///
+    /// [`InstanceError::Machine`].
+    pub fn new(processors: u32) -> Result<Self, InstanceError> {
+        if !(1..=MOST_PROCESSORS).contains(&processors) {
+            return Err(InstanceError::Machine(processors));
+        }
+        Ok(Self {
+            processors,
+            tasks: Vec::new(),
+            ids: BTreeSet::new(),
+            times: 0,
+        })
+    }
+
+    /// Adds a task behind the others. O(log n).
+    ///
+    /// # Errors
+    ///
+    /// An [`InstanceError`]; nothing is added then.
+    pub fn add(&mut self, task: Task) -> Result<(), InstanceError> {
+        if task.times().len() > self.processors as usize {
+            return Err(InstanceError::TooWide(self.processors));
+        }
+        self.times += task.times().len();
+        if self.tasks.len() == MOST_TASKS || self.times > MOST_TIMES {
+            return Err(InstanceError::TooMany);
+        }
+        if !self.ids.insert(task.id().to_owned()) {
+            return Err(InstanceError::Twice(task.id().to_owned()));
+        }
+        self.tasks.push(task);
+        Ok(())
+    }
+
+    /// Number of processors, m.
+    #[must_use]
+    pub const fn processors(&self) -> u32 {
+        self.processors
+    }
+
+    /// The tasks, in the order in which they were added.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Whether any task is submitted after time 0.
+    #[must_use]
+    pub fn has_releases(&self) -> bool {
+        self.tasks.iter().any(|task| task.release() > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mut instance = Instance::new(2).expect("a machine");
+        let task =
+            |id: &str, times: &[f64]| Task::new(id, 1.0, 0.0, times.to_vec(), 9).expect("a task");
+        assert_eq!(instance.add(task("a", &[3.0])), Ok(()));
+        let twice = Err(InstanceError::Twice("a".into()));
+        assert_eq!(instance.add(task("a", &[3.0])), twice);
+        let wide = Err(InstanceError::TooWide(2));
+        assert_eq!(instance.add(task("b", &[3.0, 2.0, 1.0])), wide);
+        assert_eq!(instance.tasks().len(), 1);
+        assert_eq!(Instance::new(0), Err(InstanceError::Machine(0)));
+    }
+}

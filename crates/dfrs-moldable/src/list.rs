@@ -1,0 +1,151 @@
+//! List scheduling (Graham): whenever processors are free, the first task of the list that fits starts.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::problem::Problem;
+use crate::processors::{Free, Processors};
+use crate::schedule::{Criteria, Placement, Schedule};
+use crate::task::Allotment;
+use crate::tree::Tree;
+
+/// A task of the list with its allotment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// Place of the task in [`Problem::tasks`].
+    pub task: usize,
+    /// On how many processors it is to run, and how long that takes.
+    pub allotment: Allotment,
+}
+
+/// Processors that are in use until a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Busy {
+    /// When they become free.
+    pub until: f64,
+    /// The processors.
+    pub processors: Processors,
+}
+
+/// Something that happens at a time; of a heap the earliest comes first.
+#[derive(PartialEq)]
+pub(crate) struct Due<T> {
+    pub time: f64,
+    pub what: T,
+}
+
+impl<T: Ord> Eq for Due<T> {}
+
+impl<T: Ord> Ord for Due<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_time = other.time.total_cmp(&self.time);
+        by_time.then_with(|| other.what.cmp(&self.what))
+    }
+}
+
+impl<T: Ord> PartialOrd for Due<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Start times, in the order of the list, of tasks that begin at `now` at the earliest, on `free` processors and on
+/// those that are released. An entry that asks for more than there will ever be never starts (infinite).
+/// O(n log n).
+pub(crate) fn starts(
+    list: &[Entry],
+    now: f64,
+    mut free: u32,
+    released: impl IntoIterator<Item = Due<u32>>,
+) -> Vec<f64> {
+    let mut now = now;
+    let mut starts = vec![f64::INFINITY; list.len()];
+    let sizes = list.iter().map(|entry| entry.allotment.processors);
+    let mut waiting = Tree::new(sizes, u32::MAX);
+    let mut running: BinaryHeap<Due<u32>> = released.into_iter().collect();
+    loop {
+        while let Some(place) = waiting.first_at_most(free) {
+            let Allotment { processors, time } = list[place].allotment;
+            waiting.remove(place);
+            starts[place] = now;
+            free -= processors;
+            running.push(Due {
+                time: now + time,
+                what: processors,
+            });
+        }
+        let Some(next) = running.pop() else {
+            return starts;
+        };
+        now = now.max(next.time);
+        free += next.what;
+        while running.peek().is_some_and(|also| also.time <= now)
+            && let Some(also) = running.pop()
+        {
+            free += also.what;
+        }
+    }
+}
+
+/// The criteria of a list on a machine that is free from time 0 on. O(n log n).
+pub(crate) fn criteria(problem: &Problem, list: &[Entry]) -> Criteria {
+    let starts = starts(list, 0.0, problem.processors, []);
+    let ends = list.iter().zip(starts);
+    Criteria::of(
+        |task| problem.tasks[task].weight(),
+        ends.map(|(entry, start)| (entry.task, start + entry.allotment.time)),
+    )
+}
+
+/// The schedule of a list from time `now` on, on a machine that is free. O(n log n + ranges of processors).
+pub(crate) fn schedule(list: &[Entry], now: f64, processors: u32) -> Schedule {
+    place(list, &starts(list, now, processors, []), processors)
+}
+
+/// Chooses processors of a free machine for tasks with known start times.
+pub(crate) fn place(list: &[Entry], starts: &[f64], processors: u32) -> Schedule {
+    place_among(list, starts, Free::all(processors), Vec::new())
+}
+
+/// The same among what runs; tasks that never start are left out.
+pub(crate) fn place_among(
+    list: &[Entry],
+    starts: &[f64],
+    mut free: Free,
+    mut busy: Vec<Busy>,
+) -> Schedule {
+    let mut order: Vec<usize> = (0..list.len())
+        .filter(|place| starts[*place].is_finite())
+        .collect();
+    order.sort_by(|one, other| starts[*one].total_cmp(&starts[*other]));
+    let due = |time: f64, what: usize| Due { time, what };
+    let mut ends: BinaryHeap<Due<usize>> = busy
+        .iter()
+        .enumerate()
+        .map(|(index, one)| due(one.until, index))
+        .collect();
+    let mut placements = Vec::with_capacity(order.len());
+    for place in order {
+        let (entry, start) = (list[place], starts[place]);
+        while ends.peek().is_some_and(|end| end.time <= start)
+            && let Some(end) = ends.pop()
+        {
+            free.give(&busy[end.what].processors);
+        }
+        let processors = free.take(entry.allotment.processors);
+        let end = start + entry.allotment.time;
+        ends.push(due(end, busy.len()));
+        busy.push(Busy {
+            until: end,
+            processors: processors.clone(),
+        });
+        placements.push(Placement {
+            task: entry.task,
+            start,
+            end,
+            processors,
+        });
+    }
+    placements.sort_by_key(|placement| placement.task);
+    Schedule { placements }
+}
