@@ -1,26 +1,76 @@
-//! The journal's file.
+//! The journal's file. A pass puts lines into a queue (`queue`), a thread of its own writes them (`writer`): a
+//! disk that is full or hangs holds nothing up.
 
-use std::fs::OpenOptions;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use dfrs_agent::live_journal::Writer;
-use dfrs_proto::journal::{JournalWriter, reopen};
+use dfrs_agent::live_journal;
+use dfrs_proto::journal::JournalWriter;
+use dfrs_proto::status;
+
+use crate::log::Log;
+use crate::watched::Watched;
+use queue::{Queue, Sink};
+use writer::{Regular, Target, Writer};
+
+mod queue;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+/// How long the start waits for the file to be opened, which reads all of it.
+const LONGEST_OPENING: Duration = Duration::from_secs(10);
+/// How long what depends on the journal waits for it, once; while it hangs nobody waits again.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// Opens the journal at `path`, going on with what is there.
 ///
 /// # Errors
 ///
 /// One line with the file's name.
-pub fn open(path: &Path) -> Result<Writer, String> {
+pub fn open(path: &Path, log: &Log) -> Result<(live_journal::Writer, Gauge), String> {
+    open_target(Box::new(Regular::new(path.to_owned())), path, log)
+}
+
+fn open_target(
+    target: Box<dyn Target>,
+    path: &Path,
+    log: &Log,
+) -> Result<(live_journal::Writer, Gauge), String> {
+    let queue = Arc::<Queue>::default();
+    let (opened, outcome) = channel();
+    let writer = Writer::new(target, path, &queue, opened, log);
     let describe = |error: std::io::Error| format!("{}: {error}", path.display());
-    let mut options = OpenOptions::new();
-    let mut file = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(describe)?;
-    let last = reopen(&mut file).map_err(describe)?;
-    Ok(JournalWriter::resume(Box::new(file), last))
+    let thread = Watched::start("dfrs_journal", log, writer, Writer::run).map_err(describe)?;
+    // From here on whatever ends early stops the thread.
+    let sink = Sink::new(&queue, thread);
+    let hangs = |_| {
+        format!(
+            "{}: has not been opened for {} s",
+            path.display(),
+            LONGEST_OPENING.as_secs()
+        )
+    };
+    let last = outcome.recv_timeout(LONGEST_OPENING).map_err(hangs)?;
+    let last = last.map_err(describe)?;
+    Ok((JournalWriter::resume(Box::new(sink), last), Gauge(queue)))
+}
+
+/// Knows how far the journal is behind.
+#[derive(Clone)]
+pub struct Gauge(Arc<Queue>);
+
+impl Gauge {
+    /// For the status file.
+    #[must_use]
+    pub fn report(&self) -> status::Journal {
+        self.0.report()
+    }
+
+    /// Waits until the lines that are there now are written, not for long, and not at all while that hangs.
+    pub fn settle(&self) {
+        self.0.settle(LONGEST_WAIT);
+    }
 }

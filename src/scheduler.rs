@@ -39,6 +39,7 @@ struct Gauges {
     stopwatch: Stopwatch,
     traffic: Arc<Traffic>,
     state_file: state_file::Gauge,
+    journal: Option<journal_file::Gauge>,
 }
 
 impl<S: Slurm> Scheduler<S> {
@@ -96,12 +97,12 @@ impl<S: Slurm> Scheduler<S> {
     }
 
     /// Begins again with the dfrs.conf that it had: another one is read when somebody asks for it.
-    pub(crate) fn again(mut self, surroundings: &impl Surroundings<Slurm = S>) -> Self {
-        self.finish(surroundings);
+    pub(crate) fn again(self, surroundings: &impl Surroundings<Slurm = S>) -> Self {
         let core = self.core.as_ref();
         let history = core.and_then(|core| core.breaker.rested(now()));
-        surroundings.log(Level::Info, "DFRS has rested, and begins again");
         let config = self.config.clone().ok_or("there is no dfrs.conf");
+        self.finish(surroundings);
+        surroundings.log(Level::Info, "DFRS has rested, and begins again");
         let mut next = Self::set_up_with(surroundings, config.map_err(str::to_owned));
         if let (Some(core), Some(history)) = (next.core.take(), history) {
             next.core = Some(Core {
@@ -152,7 +153,8 @@ impl<S: Slurm> Scheduler<S> {
         }
     }
 
-    pub(crate) fn finish(&mut self, surroundings: &impl Surroundings<Slurm = S>) {
+    /// Ends it, with what it has open: the next one opens the same files.
+    pub(crate) fn finish(mut self, surroundings: &impl Surroundings<Slurm = S>) {
         if let Some(core) = &mut self.core {
             core.breaker.finish(now());
         }
@@ -176,6 +178,11 @@ impl<S: Slurm> Core<S> {
             couriers: self.gauges.traffic.report(),
             passes: self.gauges.stopwatch.times(),
             state_file: self.gauges.state_file.lag(),
+            journal: self
+                .gauges
+                .journal
+                .as_ref()
+                .map(journal_file::Gauge::report),
             ..Facts::default()
         }
     }
@@ -267,25 +274,36 @@ fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Mad
     )
     .map_err(no_thread)?;
     let path = state_file::path_in(&surroundings.state_directory());
-    let (store, state) = StateFile::open(&path, &surroundings.shared_log()).map_err(no_thread)?;
+    let (journal, gauge) = open_journal(surroundings, config).unzip();
+    // A state that says what the journal has is kept after the journal has it.
+    let before: state_file::Before = match gauge.clone() {
+        Some(gauge) => Box::new(move || gauge.settle()),
+        None => Box::new(|| {}),
+    };
+    let (store, state) =
+        StateFile::open(&path, before, &surroundings.shared_log()).map_err(no_thread)?;
     let gauges = Gauges {
         stopwatch: Stopwatch::default(),
         traffic: daemons.traffic(),
         state_file: store.gauge(),
+        journal: gauge,
     };
     let ports = Ports {
         slurm: surroundings.slurm(config),
         daemons,
         store: Box::new(store),
-        journal: open_journal(surroundings, config),
+        journal,
         recorder: Box::new(recorder::Files::new(&surroundings.state_directory())),
         probe: Box::new(gauges.stopwatch.clone()),
     };
     Ok((Agent::new(ports, config.clone(), state, now), gauges))
 }
 
-fn open_journal(surroundings: &impl Surroundings, config: &Config) -> Option<Writer> {
-    let opened = journal_file::open(config.journal.as_deref()?);
+fn open_journal(
+    surroundings: &impl Surroundings,
+    config: &Config,
+) -> Option<(Writer, journal_file::Gauge)> {
+    let opened = journal_file::open(config.journal.as_deref()?, &surroundings.shared_log());
     opened
         .inspect_err(|problem| surroundings.log(Level::Error, &format!("no journal: {problem}")))
         .ok()

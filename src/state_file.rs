@@ -49,6 +49,9 @@ pub fn load(path: &Path) -> Result<State, String> {
     log::read(&bytes).map_err(|problem| format!("{}: {problem}", path.display()))
 }
 
+/// What has to be on its disk first, because the changes say that it is: the journal. Does not wait for long.
+pub type Before = Box<dyn FnMut() + Send>;
+
 /// The file as the agent's store.
 pub struct StateFile {
     shared: Arc<Shared>,
@@ -59,13 +62,13 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Reads the state and goes on from there. A file that cannot be read is one error line, and is kept as
+    /// Reads the state and goes on from there. `before` is called before changes are written. A file that cannot be read is one error line, and is kept as
     /// `dfrs_state.bad`.
     ///
     /// # Errors
     ///
     /// The system's, if it has no thread to give.
-    pub fn open(path: &Path, log: &Log) -> std::io::Result<(Self, State)> {
+    pub fn open(path: &Path, before: Before, log: &Log) -> std::io::Result<(Self, State)> {
         let (state, readable) = match load(path) {
             Ok(state) => (state, true),
             Err(problem) => {
@@ -77,12 +80,17 @@ impl StateFile {
             }
         };
         let disk = Directory::new(path.to_owned(), readable);
-        Ok((Self::start(Box::new(disk), &state, log)?, state))
+        Ok((Self::start(Box::new(disk), &state, before, log)?, state))
     }
 
-    fn start(disk: Box<dyn Disk>, state: &State, log: &Log) -> std::io::Result<Self> {
+    fn start(
+        disk: Box<dyn Disk>,
+        state: &State,
+        before: Before,
+        log: &Log,
+    ) -> std::io::Result<Self> {
         let shared = Arc::<Shared>::default();
-        let writer = Writer::new(disk, state, &shared, log);
+        let writer = Writer::new(disk, state, &shared, before, log);
         let thread = Watched::start("dfrs_state", log, writer, Writer::run)?;
         Ok(Self {
             shared,

@@ -8,7 +8,7 @@ use dfrs_agent::Counts;
 use dfrs_agent::slurm::Level;
 use dfrs_core::Time;
 use dfrs_proto::conf::{Config, Mode};
-use dfrs_proto::status::{Breaker, Couriers, Jobs, Lag, Nodes, Status, VERSION};
+use dfrs_proto::status::{Breaker, Couriers, Jobs, Journal, Lag, Nodes, Status, VERSION};
 
 use crate::log::Log;
 use crate::measures::{LockTimes, Memory, PassTimes};
@@ -43,6 +43,8 @@ pub struct Facts {
     pub locks: LockTimes,
     /// The state file.
     pub state_file: Lag,
+    /// The journal, if there is one.
+    pub journal: Option<Journal>,
 }
 
 /// Writes it while DFRS runs with one configuration.
@@ -122,6 +124,7 @@ impl Reporter {
             passes,
             locks,
             state_file: facts.state_file,
+            journal: facts.journal,
             ..self.frame.clone()
         });
     }
@@ -147,6 +150,7 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         passes: dfrs_proto::status::Passes::default(),
         locks: dfrs_proto::status::Locks::default(),
         state_file: Lag::default(),
+        journal: None,
     }
 }
 

@@ -53,7 +53,7 @@ fn with_head(in_order: bool) -> Changes {
 }
 
 fn open(path: &Path) -> (StateFile, State) {
-    StateFile::open(path, &Log::nowhere()).expect("a thread")
+    StateFile::open(path, Box::new(|| {}), &Log::nowhere()).expect("a thread")
 }
 
 #[test]
@@ -140,7 +140,8 @@ fn a_file_that_cannot_be_read_is_one_error_line_and_is_never_overwritten() {
     for text in texts {
         fs::write(&path, text).expect("writes");
         let kept = KeptLog::default();
-        let (mut file, state) = StateFile::open(&path, &kept.log()).expect("a thread");
+        let (mut file, state) =
+            StateFile::open(&path, Box::new(|| {}), &kept.log()).expect("a thread");
         assert_eq!(state, State::default());
         let number = file.save(changes(&[(1, Some(1))]));
         assert!(file.wait(number));
@@ -237,7 +238,8 @@ impl Disk for FakeDisk {
 fn a_full_disk_is_one_error_line_loses_nothing_and_holds_nothing_up() {
     let (disk, kept) = (FakeDisk::default(), KeptLog::default());
     let state = State::default();
-    let mut file = StateFile::start(Box::new(disk.clone()), &state, &kept.log()).expect("a thread");
+    let mut file = StateFile::start(Box::new(disk.clone()), &state, Box::new(|| {}), &kept.log())
+        .expect("a thread");
     let number = file.save(changes(&[(1, Some(1))]));
     assert!(file.wait(number));
     disk.change(|fake| fake.room = Some(10));
@@ -257,7 +259,8 @@ fn a_full_disk_is_one_error_line_loses_nothing_and_holds_nothing_up() {
 fn a_disk_that_hangs_is_one_error_line_and_waited_for_once() {
     let (disk, kept) = (FakeDisk::default(), KeptLog::default());
     let state = State::default();
-    let mut file = StateFile::start(Box::new(disk.clone()), &state, &kept.log()).expect("a thread");
+    let mut file = StateFile::start(Box::new(disk.clone()), &state, Box::new(|| {}), &kept.log())
+        .expect("a thread");
     disk.change(|fake| fake.hangs = true);
     for id in 1..100 {
         let number = file.save(changes(&[(id, Some(1))]));
@@ -277,15 +280,25 @@ fn a_disk_that_hangs_is_one_error_line_and_waited_for_once() {
 fn who_is_left_alone_with_a_disk_that_hangs_overwrites_nothing_when_it_comes_back() {
     let disk = FakeDisk::default();
     let state = State::default();
-    let mut file =
-        StateFile::start(Box::new(disk.clone()), &state, &Log::nowhere()).expect("a thread");
+    let mut file = StateFile::start(
+        Box::new(disk.clone()),
+        &state,
+        Box::new(|| {}),
+        &Log::nowhere(),
+    )
+    .expect("a thread");
     disk.change(|fake| fake.hangs = true);
     file.save(changes(&[(1, Some(1))]));
     disk.wait_for(|fake| fake.attempts == 1);
     file.finish();
     disk.change(|fake| fake.hangs = false);
-    let mut again =
-        StateFile::start(Box::new(disk.clone()), &state, &Log::nowhere()).expect("a thread");
+    let mut again = StateFile::start(
+        Box::new(disk.clone()),
+        &state,
+        Box::new(|| {}),
+        &Log::nowhere(),
+    )
+    .expect("a thread");
     let number = again.save(changes(&[(2, Some(2))]));
     assert!(again.wait(number));
     let ids = disk.state().map(|state| state.ledger.ids());

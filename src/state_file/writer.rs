@@ -8,8 +8,8 @@ use dfrs_agent::slurm::Level;
 use dfrs_agent::state::{Changes, Head, Kept, State};
 
 use super::disk::Disk;
-use super::log;
 use super::shared::{Shared, Work};
+use super::{Before, log};
 use crate::log::Log;
 
 /// A file that is not longer than this is not written anew for its length.
@@ -22,6 +22,7 @@ const LAST_PAUSE: Duration = Duration::from_secs(60);
 pub(super) struct Writer {
     disk: Box<dyn Disk>,
     shared: Arc<Shared>,
+    before: Before,
     log: Log,
     head: Head,
     /// What the file holds, or will hold when the next attempt succeeds.
@@ -34,12 +35,19 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(disk: Box<dyn Disk>, state: &State, shared: &Arc<Shared>, log: &Log) -> Self {
+    pub(super) fn new(
+        disk: Box<dyn Disk>,
+        state: &State,
+        shared: &Arc<Shared>,
+        before: Before,
+        log: &Log,
+    ) -> Self {
         let records = state.ledger.iter();
         let live = records.filter_map(|(id, record)| Some((id, Kept::of(record)?)));
         Self {
             disk,
             shared: Arc::clone(shared),
+            before,
             log: log.clone(),
             head: Head {
                 partitions: state.partitions.clone(),
@@ -67,6 +75,7 @@ impl Writer {
 
     /// Writes these changes. While that fails it is tried again, ever more rarely, and once more at the end.
     fn write_at_last(&mut self, changes: Changes) {
+        (self.before)();
         let mut outcome = self.write(changes);
         let (mut pause, mut ends) = (FIRST_PAUSE, false);
         while let Err(problem) = outcome {

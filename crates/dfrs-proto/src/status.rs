@@ -45,6 +45,8 @@ pub struct Status {
     pub locks: Locks,
     /// The state file.
     pub state_file: Lag,
+    /// The journal, if there is one.
+    pub journal: Option<Journal>,
 }
 
 /// Whether DFRS schedules.
@@ -157,6 +159,19 @@ pub struct Lag {
     pub changes: u64,
     /// For how long the oldest of them has not been.
     pub age: u64,
+    /// The last attempt failed.
+    pub fails: bool,
+}
+
+/// The journal's file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Journal {
+    /// Lines that are not written yet.
+    pub lines: u64,
+    /// For how long the oldest of them has not been.
+    pub age: u64,
+    /// Lines that were lost because too many waited.
+    pub lost: u64,
     /// The last attempt failed.
     pub fails: bool,
 }
