@@ -13,11 +13,12 @@ use std::process::ExitCode;
 const SUPPORTED: [(u32, u32); 2] = [(22, 5), (24, 11)];
 
 /// The shim's own files in `c_shim/`.
-const SHIM_FILES: [&str; 25] = [
+const SHIM_FILES: [&str; 26] = [
     "arrays.c",
     "backfill.c",
     "configuration.c",
     "eligible.c",
+    "fence.c",
     "gate.c",
     "hide.c",
     "layout.c",

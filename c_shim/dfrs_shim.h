@@ -308,4 +308,11 @@ void dfrs_backfill_reconfigure(const char *hidden_partitions);
  * threads that fini() cannot wait for. Returns 0, or -1 with a line in the log. */
 int dfrs_keep_loaded(void);
 
+/* The thread belongs to this life of the plugin. */
+void dfrs_fence_enter(void);
+/* This life is over: threads that belong to it and still run are kept for ever at their next
+ * dfrs_fence_pass(), with no lock of slurmctld's, and so before and after they take one. */
+void dfrs_fence_close(void);
+void dfrs_fence_pass(void);
+
 #endif

@@ -22,6 +22,9 @@ void dfrs_next_piece_write(void);
  * this is the same. */
 uint64_t dfrs_lock_turn(void);
 
+/* fence.c: whether the thread was left behind by fini(), and must not touch Slurm's records. */
+bool dfrs_fenced_off(void);
+
 /* layout.c */
 
 /* Whether this is a job record as the shim knows them. */

@@ -75,7 +75,12 @@ static void take(const slurmctld_lock_t *levels, counts_t *counts)
 	int64_t asked = monotonic();
 	uint64_t wait;
 
+	dfrs_fence_pass();
 	lock_slurmctld(*levels);
+	if (dfrs_fenced_off()) {
+		unlock_slurmctld(*levels);
+		dfrs_fence_pass(); /* does not return */
+	}
 	taken = monotonic();
 	pieces = 0;
 	wait = microseconds_between(asked, taken);

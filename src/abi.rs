@@ -55,7 +55,7 @@ pub extern "C" fn init() -> i32 {
     })
 }
 
-/// Stops both.
+/// Stops both, and waits for no more than a few seconds for what hangs.
 #[unsafe(no_mangle)]
 pub extern "C" fn fini() {
     guarded((), || {
@@ -64,7 +64,14 @@ pub extern "C" fn fini() {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(runtime) = runtime {
-            runtime.stop();
+            let ended = runtime.stop();
+            if !ended {
+                shim::log(
+                    Level::Error,
+                    "DFRS's thread does not end; it is left behind, and does nothing in Slurm any more",
+                );
+                shim::fence_close();
+            }
         }
         shim::backfill_stop();
     });

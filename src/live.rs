@@ -27,6 +27,10 @@ pub struct Slurmctld {
 impl Surroundings for Slurmctld {
     type Slurm = Calls;
 
+    fn enter(&self) {
+        shim::fence_enter();
+    }
+
     fn conf_directory(&self) -> PathBuf {
         shim::conf_directory().unwrap_or_default().into()
     }

@@ -1,6 +1,7 @@
 //! The plugin's thread inside slurmctld: start, reload, stop.
 
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_proto::conf::Config;
 
+use crate::library;
 use crate::log::Log;
 use crate::measures::LockTimes;
 use crate::node_link::NodeLink;
@@ -15,11 +17,16 @@ use crate::scheduler::Scheduler;
 
 /// How often the agent looks whether there is something to do.
 const TICK: Duration = Duration::from_millis(100);
+/// How long the end waits for the thread: a pass, and what it waits for at its own end (nodes three seconds,
+/// the state file three, the journal two, the status file one).
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What the thread needs of its surroundings, made anew at each start and reload.
 pub trait Surroundings: Send + 'static {
     /// The calls into Slurm.
     type Slurm: Slurm;
+    /// The thread that all other calls come from begins.
+    fn enter(&self) {}
     /// Directory of slurm.conf and dfrs.conf.
     fn conf_directory(&self) -> PathBuf;
     /// Slurm's StateSaveLocation.
@@ -57,6 +64,8 @@ enum Request {
 pub struct Runtime {
     request: Arc<(Mutex<Request>, Condvar)>,
     thread: JoinHandle<()>,
+    /// Closed when the thread ends, however it does.
+    ended: Receiver<()>,
 }
 
 impl Runtime {
@@ -68,10 +77,19 @@ impl Runtime {
     pub fn start(surroundings: impl Surroundings) -> std::io::Result<Self> {
         let request = Arc::new((Mutex::new(Request::None), Condvar::new()));
         let theirs = Arc::clone(&request);
+        let (end, ended) = channel();
         let thread = std::thread::Builder::new()
             .name("dfrs".into())
-            .spawn(move || run(&surroundings, &theirs))?;
-        Ok(Self { request, thread })
+            .spawn(move || {
+                let _end = end;
+                surroundings.enter();
+                run(&surroundings, &theirs);
+            })?;
+        Ok(Self {
+            request,
+            thread,
+            ended,
+        })
     }
 
     /// Has dfrs.conf read again; returns at once, because the caller may hold Slurm's locks.
@@ -79,11 +97,20 @@ impl Runtime {
         self.ask(Request::Reload);
     }
 
-    /// Ends the thread and waits for it.
-    pub fn stop(self) {
+    /// Ends the thread and waits for it, for a bounded time: then it is left alone, with the library in
+    /// memory, as its code still runs. Returns whether it has ended. The caller has to keep one that has not
+    /// away from Slurm.
+    #[must_use]
+    pub fn stop(self) -> bool {
         self.ask(Request::Stop);
-        // A panic that got past the breaker was reported by the panic hook; there is nobody to tell.
-        let _ = self.thread.join();
+        let ended = self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected);
+        if ended {
+            // A panic that got past the breaker was reported by the panic hook; there is nobody to tell.
+            let _ = self.thread.join();
+        } else {
+            library::keep_loaded();
+        }
+        ended
     }
 
     fn ask(&self, request: Request) {

@@ -476,3 +476,12 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_keep_loaded() -> ::std::os::raw::c_int;
 }
+unsafe extern "C" {
+    pub fn dfrs_fence_enter();
+}
+unsafe extern "C" {
+    pub fn dfrs_fence_close();
+}
+unsafe extern "C" {
+    pub fn dfrs_fence_pass();
+}

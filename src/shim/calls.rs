@@ -62,6 +62,7 @@ fn filled<R>(size: usize, fill: impl FnOnce(*mut c_char, usize) -> R) -> (R, Str
 
 /// Writes a line to slurmctld's log, after `dfrs: `.
 pub fn log(level: Level, message: &str) {
+    fence_pass();
     let level = match level {
         Level::Error => bindings::DFRS_LOG_ERROR,
         Level::Info => bindings::DFRS_LOG_INFO,
@@ -70,7 +71,9 @@ pub fn log(level: Level, message: &str) {
     };
     let message = c_string(message);
     // SAFETY: the message is NUL-terminated and outlives the call, which copies it.
-    unsafe { bindings::dfrs_log(c_int::try_from(level).unwrap_or(0), message.as_ptr()) }
+    unsafe { bindings::dfrs_log(c_int::try_from(level).unwrap_or(0), message.as_ptr()) };
+    // A log that hangs may come back after the end.
+    fence_pass();
 }
 
 /// False where no scheduler may run (`slurmctld -c` tests and the like).
@@ -83,6 +86,7 @@ pub fn scheduling_enabled() -> bool {
 /// False at start-up, at shutdown and in the backup controller.
 #[must_use]
 pub fn is_primary() -> bool {
+    fence_pass();
     // SAFETY: reads flags of slurmctld's.
     unsafe { bindings::dfrs_is_primary() }
 }
@@ -127,6 +131,7 @@ pub fn conf_problem(partitions: &[String]) -> Option<String> {
 /// The newest of Slurm's update times in UNIX seconds; takes no lock.
 #[must_use]
 pub fn last_update() -> i64 {
+    fence_pass();
     // SAFETY: reads times of slurmctld's; each is one aligned word.
     unsafe { bindings::dfrs_last_update() }
 }
@@ -134,6 +139,7 @@ pub fn last_update() -> i64 {
 /// One line on why the running slurmctld's records cannot be trusted, if so.
 #[must_use]
 pub fn layout_problem() -> Option<String> {
+    fence_pass();
     // SAFETY: writes at most `size` bytes, NUL-terminated, to a buffer of that size.
     let (code, problem) = filled(TEXT_ROOM, |out, size| unsafe {
         bindings::dfrs_layout_check(out, size)
@@ -383,6 +389,7 @@ pub fn push(nodes: &[String], address: &str, data: &[u8]) -> Vec<String> {
 
 /// Adds a cycle to what sdiag shows under "Backfilling stats".
 pub fn count_cycle(microseconds: u32, queue_length: u32, depth: u32, started: u32) {
+    fence_pass();
     // SAFETY: takes numbers only.
     unsafe { bindings::dfrs_count_cycle(microseconds, queue_length, depth, started) }
 }
@@ -393,6 +400,7 @@ pub fn count_cycle(microseconds: u32, queue_length: u32, depth: u32, started: u3
 ///
 /// Its thread cannot be created.
 pub fn backfill_start(hidden: &[String]) -> Result<(), SlurmError> {
+    fence_pass();
     let hidden = comma_separated(hidden);
     // SAFETY: reads the NUL-terminated list and copies it.
     result(unsafe { bindings::dfrs_backfill_start(hidden.as_ptr()) })
@@ -406,6 +414,7 @@ pub fn backfill_stop() {
 
 /// Has it read slurm.conf again, and hides these partitions from it from now on.
 pub fn backfill_reconfigure(hidden: &[String]) {
+    fence_pass();
     let hidden = comma_separated(hidden);
     // SAFETY: reads the NUL-terminated list and copies it.
     unsafe { bindings::dfrs_backfill_reconfigure(hidden.as_ptr()) }
@@ -420,4 +429,22 @@ pub fn keep_loaded() {
 /// Lengths for C. More than 4 G elements do not occur; they would be cut, never overrun.
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// The thread belongs to this life of the plugin: between `init()` and `fini()`.
+pub fn fence_enter() {
+    // SAFETY: sets a number of this thread's.
+    unsafe { bindings::dfrs_fence_enter() }
+}
+
+/// This life is over: threads that belong to it and still run touch nothing of Slurm's any more.
+pub fn fence_close() {
+    // SAFETY: counts on an atomic number.
+    unsafe { bindings::dfrs_fence_close() }
+}
+
+/// Does not return in a thread whose life of the plugin is over.
+fn fence_pass() {
+    // SAFETY: waits, holding nothing.
+    unsafe { bindings::dfrs_fence_pass() }
 }

@@ -11,7 +11,8 @@
  *
  * Scenarios: quiet (nodes, no jobs), disabled (as in `slurmctld -c` tests), layout (node records of
  * another size), globals (the plugin's view of a job is right but job records are of another size),
- * hostile (jobs with impossible requests).
+ * hostile (jobs with impossible requests), stuck (the plugin's thread hangs in a call, and is let go after
+ * fini() and after the library was closed; then it is loaded again).
  */
 #include "slurmctld.h"
 
@@ -180,6 +181,35 @@ static void live(void *plugin)
 	print_counts();
 }
 
+static pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
+
+/* Has the thread that says so wait. */
+static void wait_at_line(const char *line)
+{
+	if (!strstr(line, "schedules partition(s)"))
+		return;
+	pthread_mutex_lock(&hold);
+	pthread_mutex_unlock(&hold);
+}
+
+/* One life in which the plugin's thread hangs beyond its end. */
+static void die_stuck(void *plugin)
+{
+	int (*init)(void) = symbol(plugin, "init");
+	void (*fini)(void) = symbol(plugin, "fini");
+
+	on_log = wait_at_line;
+	pthread_mutex_lock(&hold);
+	printf("init %d\n", init());
+	fini();
+	on_log = NULL;
+	printf("threads after fini %d\n", threads());
+	printf("dlclose %d\n", dlclose(plugin));
+	pthread_mutex_unlock(&hold);
+	usleep(500000);
+	printf("threads left behind %d\n", threads());
+}
+
 int main(int argc, char **argv)
 {
 	void *plugin;
@@ -198,6 +228,10 @@ int main(int argc, char **argv)
 	printf("plugin %s, %s, %x\n", (char *) symbol(plugin, "plugin_name"),
 	       (char *) symbol(plugin, "plugin_type"),
 	       *(uint32_t *) symbol(plugin, "plugin_version"));
+	if (scenario_is(argv[2], "stuck")) {
+		die_stuck(plugin);
+		plugin = dlopen(argv[1], RTLD_LAZY);
+	}
 	live(plugin);
 	printf("alive\n");
 	return 0;

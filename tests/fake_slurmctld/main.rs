@@ -102,6 +102,28 @@ fn runs_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_thread_that_hangs_is_left_behind_and_the_plugin_lives_again() {
+    let run = run("stuck", Some(CONFIGURATION));
+    run.assert_has("alive");
+    run.assert_has("DFRS's thread does not end");
+    run.assert_has("threads after fini 2");
+    run.assert_has("dlclose 0");
+    run.assert_has("threads left behind 2");
+    run.assert_has("threads at the end 2");
+    run.assert_has_not("deadlock");
+    run.assert_has_not("panicked");
+    assert_eq!(
+        run.calls("lock_slurmctld"),
+        run.calls("unlock_slurmctld"),
+        "locks taken and given back"
+    );
+    assert!(
+        run.calls("lock_slurmctld") > 0,
+        "the second life never looked at slurmctld"
+    );
+}
+
+#[test]
 fn stays_away_where_no_scheduler_may_run() {
     let run = run("disabled", Some(CONFIGURATION));
     run.assert_sound();

@@ -56,6 +56,8 @@ void print_counts(void)
 
 /* --- slurmctld's functions -------------------------------------------------------------------------- */
 
+void (*on_log)(const char *line);
+
 static void print_log(log_level_t level, const char *format, va_list arguments)
 {
 	char text[4096];
@@ -63,6 +65,8 @@ static void print_log(log_level_t level, const char *format, va_list arguments)
 	vsnprintf(text, sizeof(text), format, arguments);
 	printf("log %d %s\n", (int) level, text);
 	fflush(stdout);
+	if (on_log)
+		on_log(text);
 }
 
 void log_var(const log_level_t level, const char *format, ...)

@@ -21,6 +21,8 @@ extern pthread_mutex_t the_lock;
 
 /* Called for each job that the gate comes to; NULL: nothing. */
 extern void (*on_gate)(void);
+/* Called after each line of the log; NULL: nothing. */
+extern void (*on_log)(const char *line);
 
 void add_job(job_record_t *job, uint32_t job_id);
 /* Gives a job another id. */
