@@ -2,7 +2,7 @@
 //! by what the job can really do.
 
 use dfrs_core::{Mobility, Time};
-use dfrs_proto::conf::Config;
+use dfrs_proto::conf::{Config, Partition};
 
 use crate::observation::{ObservedJob, ObservedState};
 
@@ -10,16 +10,35 @@ const SECOND: i64 = 1_000_000;
 /// Prefix of the word in a job's `--comment`.
 const PREFIX: &str = "dfrs:";
 
-/// What DFRS may ask of `job`: what its comment says, else its partition's default.
+/// What DFRS may ask of `job`: what its comment says, if its partition lets users choose that, else
+/// its partition's default.
 ///
 /// A job without a script or with `--no-requeue` cannot be requeued, so it keeps at most what the
 /// partition grants without a requeue.
 #[must_use]
 pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
-    let default = config
-        .partition(&job.partition)
-        .map_or(Mobility::Never, |partition| partition.mobility);
-    lowered(job, stated(&job.comment).unwrap_or(default), default)
+    let Some(partition) = config.partition(&job.partition) else {
+        return Mobility::Never;
+    };
+    let default = default_of(job, partition);
+    let stated = stated(&job.comment).filter(|word| partition.allowed.contains(word));
+    lowered(job, stated.unwrap_or(default), default)
+}
+
+/// What the partition says about a job that says nothing. Its `Mobility=checkpoint` is for jobs that
+/// want a warning (`--signal`): the signal would end a job that is not prepared for it, so others are
+/// parked.
+fn default_of(job: &ObservedJob, partition: &Partition) -> Mobility {
+    let wants_warning = job.warn_seconds > 0;
+    match (partition.mobility, partition.interactive) {
+        (_, Some(mobility)) if !job.batch => mobility,
+        (Mobility::Checkpoint, _) if can_be_requeued(job) && !wants_warning => Mobility::Park,
+        (mobility, _) => mobility,
+    }
+}
+
+fn can_be_requeued(job: &ObservedJob) -> bool {
+    job.batch && job.requeue
 }
 
 /// When `job`, which runs, may be paused or moved as far as its last launch is concerned: tasks that
@@ -42,7 +61,7 @@ pub fn is_settling(job: &ObservedJob, config: &Config, now: Time) -> bool {
 /// What of the wanted mobility the job is capable of.
 fn lowered(job: &ObservedJob, wanted: Mobility, default: Mobility) -> Mobility {
     let needs_requeue = matches!(wanted, Mobility::Checkpoint | Mobility::Restart);
-    if !needs_requeue || (job.batch && job.requeue) {
+    if !needs_requeue || can_be_requeued(job) {
         wanted
     } else if default == Mobility::Park {
         Mobility::Park
@@ -93,6 +112,53 @@ mod tests {
         assert_eq!(in_partition(&job, Mobility::Park), Mobility::Never);
         job.comment = "dfrs:bogus".into();
         assert_eq!(in_partition(&job, Mobility::Park), Mobility::Park);
+    }
+
+    #[test]
+    fn users_choose_among_what_the_partition_allows() {
+        let mut config = config();
+        config.partitions[0].allowed = vec![Mobility::Park, Mobility::Restart];
+        let mut job = job(1, 1);
+        let with = |job: &mut ObservedJob, comment: &str| {
+            job.comment = comment.into();
+            mobility(job, &config)
+        };
+        assert_eq!(with(&mut job, "dfrs:restart"), Mobility::Restart);
+        assert_eq!(with(&mut job, "dfrs:never"), Mobility::Park);
+        assert_eq!(with(&mut job, "dfrs:checkpoint"), Mobility::Park);
+    }
+
+    #[test]
+    fn jobs_without_a_script_have_a_default_of_their_own() {
+        let mut config = config();
+        config.partitions[0].interactive = Some(Mobility::Never);
+        let mut job = job(1, 1);
+        assert_eq!(mobility(&job, &config), Mobility::Park);
+        job.batch = false;
+        assert_eq!(mobility(&job, &config), Mobility::Never);
+        job.comment = "dfrs:park".into();
+        assert_eq!(mobility(&job, &config), Mobility::Park);
+        job.comment = String::new();
+        config.partitions[0].mobility = Mobility::Checkpoint;
+        config.partitions[0].interactive = Some(Mobility::Park);
+        assert_eq!(mobility(&job, &config), Mobility::Park);
+    }
+
+    #[test]
+    fn only_jobs_that_want_a_warning_get_it_by_default() {
+        let mut job = job(1, 1);
+        assert_eq!(in_partition(&job, Mobility::Checkpoint), Mobility::Park);
+        job.warn_seconds = 60;
+        assert_eq!(
+            in_partition(&job, Mobility::Checkpoint),
+            Mobility::Checkpoint
+        );
+        job.warn_seconds = 0;
+        job.comment = "dfrs:checkpoint".into();
+        assert_eq!(
+            in_partition(&job, Mobility::Checkpoint),
+            Mobility::Checkpoint
+        );
     }
 
     #[test]

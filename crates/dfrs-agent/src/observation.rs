@@ -268,6 +268,7 @@ impl Observation {
         };
         self.set_nodes(nodes);
         for job in jobs {
+            let job = self.with_first_comment(job);
             gone.remove(&job.id);
             if self.jobs.get(&job.id) != Some(&job) {
                 seen.jobs.insert(job.id);
@@ -311,12 +312,27 @@ impl Observation {
 
     /// Takes a job in, in place of what was known of it. O(log jobs + its places).
     pub fn insert(&mut self, job: ObservedJob) {
+        let job = self.with_first_comment(job);
         self.remove(job.id);
         self.count(&job, u64::saturating_add);
         if !job.places.is_empty() {
             self.placed.insert(job.id);
         }
         self.jobs.insert(job.id, job);
+    }
+
+    /// What a job says by its comment counts as it was when the job was first seen to have a place in
+    /// this run: a user shall not take back, when others wait, what the job came in by.
+    fn with_first_comment(&self, mut job: ObservedJob) -> ObservedJob {
+        let known = self.jobs.get(&job.id).filter(|known| {
+            known.has_place()
+                && job.has_place()
+                && (known.submit_time, known.restarts) == (job.submit_time, job.restarts)
+        });
+        if let Some(known) = known {
+            job.comment.clone_from(&known.comment);
+        }
+        job
     }
 
     /// Takes a job out. O(log jobs + its places).
@@ -481,6 +497,23 @@ mod tests {
         assert_eq!(observation.free_memory(0), 1000);
         assert_eq!(observation.memory_of_others(1), 300);
         assert_eq!(observation.placed().count(), 0);
+    }
+
+    #[test]
+    fn a_comment_counts_as_it_was_when_the_job_started() {
+        let mut observation = Observation::new([placed(1, 1, false)], nodes(2));
+        let says = |job: ObservedJob, comment: &str| ObservedJob {
+            comment: comment.into(),
+            ..job
+        };
+        observation.insert(says(placed(1, 1, false), "dfrs:never"));
+        assert_eq!(observation.job(1).unwrap().comment, "");
+        let all = [says(placed(1, 1, false), "dfrs:never")];
+        assert_eq!(observation.become_all(all, nodes(2)), Seen::default());
+        observation.insert(says(job(1, 1), "dfrs:never"));
+        assert_eq!(observation.job(1).unwrap().comment, "dfrs:never");
+        observation.insert(says(placed(1, 1, false), "dfrs:never"));
+        assert_eq!(observation.job(1).unwrap().comment, "dfrs:never");
     }
 
     #[test]

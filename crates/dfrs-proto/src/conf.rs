@@ -57,6 +57,26 @@ pub struct Partition {
     /// How its jobs can give up their place, unless a job says otherwise. Default:
     /// [`Mobility::Park`].
     pub mobility: Mobility,
+    /// `AllowMobility`: what users may choose for their jobs by a word in the comment; other words
+    /// count as none. In the order of [`Mobility`]'s words. Default: everything.
+    pub allowed: Vec<Mobility>,
+    /// `InteractiveMobility`: how jobs without a script (`salloc`, `srun`) can give up their place,
+    /// unless they say otherwise: [`Mobility::Park`] or [`Mobility::Never`], as they cannot be
+    /// requeued. Default, `None`: as the partition's other jobs, as far as they can.
+    pub interactive: Option<Mobility>,
+}
+
+impl Partition {
+    /// One with the defaults.
+    #[must_use]
+    pub fn new(name: impl Into<String>, mobility: Mobility) -> Self {
+        Self {
+            name: name.into(),
+            mobility,
+            allowed: value::all_mobilities(),
+            interactive: None,
+        }
+    }
 }
 
 /// All options, with the defaults filled in. [`Config::parse`] makes one.

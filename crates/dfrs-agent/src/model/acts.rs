@@ -4,7 +4,7 @@ use dfrs_core::Span;
 
 use super::calls::codes;
 use super::events::Event;
-use super::program::{Fate, Submission};
+use super::program::{CHECKPOINT, Fate, Submission};
 use super::whole::{Model, SECOND};
 use crate::observation::ObservedState;
 use crate::state::{Changes, State};
@@ -163,7 +163,15 @@ impl Model {
         match act {
             Act::Hold(_) => (job.seen.held, job.seen.priority) = (true, 0),
             Act::Release(_) => (job.seen.held, job.seen.priority) = (false, job.usual_priority),
-            Act::Comment(_, comment) => job.seen.comment.clone_from(comment),
+            Act::Comment(label, comment) => {
+                job.seen.comment.clone_from(comment);
+                // Who says so has written such a program.
+                if comment.contains(CHECKPOINT)
+                    && let Some(program) = self.programs.get_mut(label)
+                {
+                    program.submission.job.comment.clone_from(comment);
+                }
+            }
             _ => {}
         }
         self.updated();

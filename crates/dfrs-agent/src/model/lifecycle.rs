@@ -86,18 +86,24 @@ impl Model {
     }
 
     pub(super) fn warned(&mut self, id: u64) {
-        let Some(label) = self.runs.get(&id).map(|run| run.label) else {
+        let Some((label, job)) = self.runs.get(&id).map(|run| (run.label, run.job)) else {
             return;
         };
-        let checkpoints = self
-            .programs
-            .get(&label)
-            .is_some_and(|program| program.submission.checkpoints());
-        if checkpoints {
-            let done = self.work_done(id);
-            if let Some(program) = self.programs.get_mut(&label) {
-                program.kept = program.kept.max(done);
-            }
+        let done = self.work_done(id);
+        let Some(program) = self.programs.get_mut(&label) else {
+            return;
+        };
+        if program.submission.checkpoints() {
+            program.kept = program.kept.max(done);
+            return;
+        }
+        // The signal ends a program that has no trap for it.
+        self.faults.push(format!(
+            "job {job} dies of a warning that it never asked for"
+        ));
+        let entry = self.slurmctld.jobs.get(&job);
+        if entry.is_some_and(|entry| entry.run == id && entry.has_nodes()) {
+            self.end_run(job, Some(Outcome::Failed));
         }
     }
 

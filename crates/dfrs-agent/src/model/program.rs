@@ -4,6 +4,9 @@ use dfrs_core::Span;
 
 use crate::observation::ObservedJob;
 
+/// The word by which a user says that a program is prepared for the warning.
+pub(super) const CHECKPOINT: &str = "dfrs:checkpoint";
+
 /// What became of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -54,10 +57,11 @@ impl Submission {
         }
     }
 
-    /// Whether it writes a checkpoint when it is warned, and begins there the next time.
+    /// Whether it writes a checkpoint when it is warned, and begins there the next time. Its user says
+    /// so, or has Slurm warn it; a program that does not is ended by the signal.
     #[must_use]
     pub fn checkpoints(&self) -> bool {
-        self.job.comment.contains("dfrs:checkpoint")
+        self.job.comment.contains(CHECKPOINT) || self.job.warn_seconds > 0
     }
 }
 

@@ -25,7 +25,12 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
 /// A week, in seconds.
 const MOST_PERIOD: i64 = 604_800;
 const PARTITION: &str = "Partition";
-pub(super) const PARTITION_KEYS: &[&str] = &[PARTITION, "Mobility"];
+pub(super) const PARTITION_KEYS: &[&str] = &[
+    PARTITION,
+    "Mobility",
+    "AllowMobility",
+    "InteractiveMobility",
+];
 
 pub(super) fn config(text: &str) -> Result<Config, Mistake> {
     let mut globals = Given::default();
@@ -128,6 +133,8 @@ fn partition(pairs: Vec<Pair>) -> Result<Partition, Mistake> {
         mobility: given.get("Mobility", "park", |key, text| {
             value::word(key, text, value::MOBILITIES)
         })?,
+        allowed: given.get("AllowMobility", "all", value::mobilities)?,
+        interactive: given.get("InteractiveMobility", "", value::interactive)?,
     })
 }
 

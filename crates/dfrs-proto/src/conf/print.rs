@@ -35,7 +35,21 @@ impl fmt::Display for Config {
 impl fmt::Display for Partition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mobility = value::word_for(value::MOBILITIES, &self.mobility);
-        write!(out, "Partition={} Mobility={mobility}", quoted(&self.name))
+        write!(out, "Partition={} Mobility={mobility}", quoted(&self.name))?;
+        if self.allowed != value::all_mobilities() {
+            let words = self.allowed.iter();
+            let words = words.map(|mobility| value::word_for(value::MOBILITIES, mobility));
+            let words: Vec<&str> = words.collect();
+            let none = if words.is_empty() { "none" } else { "" };
+            write!(out, " AllowMobility={none}{}", words.join(","))?;
+        }
+        match &self.interactive {
+            Some(mobility) => {
+                let mobility = value::word_for(value::MOBILITIES, mobility);
+                write!(out, " InteractiveMobility={mobility}")
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use dfrs_core::{Bytes, Mobility, Policy, Span};
 use proptest::prelude::*;
 
-use super::{Config, Mode, Partition, Weighting, parse as rules};
+use super::{Config, Mode, Partition, Weighting, parse as rules, value};
 
 const SECOND: i64 = 1_000_000;
 
@@ -30,13 +30,7 @@ fn defaults_are_as_documented() {
     assert_eq!(config.swap_per_node, Bytes(0));
     assert_eq!(config.journal, None);
     assert_eq!(config.status_directory, None);
-    assert_eq!(
-        config.partitions,
-        [Partition {
-            name: "batch".into(),
-            mobility: Mobility::Park
-        }]
-    );
+    assert_eq!(config.partitions, [Partition::new("batch", Mobility::Park)]);
 }
 
 #[test]
@@ -137,7 +131,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Partition=a Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Partition, Mobility",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Partition, Mobility, AllowMobility, InteractiveMobility",
         ),
         (
             "Mode=ful\nPartition=a",
@@ -190,6 +184,14 @@ fn each_mistake_names_its_line_and_what_to_write() {
         (
             "Partition=Default",
             "dfrs.conf:1: Partition=Default is not supported; repeat the keys on each Partition= line",
+        ),
+        (
+            "Partition=a AllowMobility=park,frozen",
+            "dfrs.conf:1: AllowMobility=frozen is not known; allowed: park, checkpoint, restart, never",
+        ),
+        (
+            "Partition=a InteractiveMobility=restart",
+            "dfrs.conf:1: InteractiveMobility=restart is impossible: a job without a script cannot be requeued; allowed: park, never",
         ),
         (
             "Mobility=park",
@@ -307,6 +309,21 @@ fn a_period_in_the_policy_counts_and_is_not_contradicted() {
 }
 
 #[test]
+fn what_users_may_choose_is_a_list() {
+    let config = parse(
+        "Partition=a AllowMobility=Never,park,park InteractiveMobility=never\n\
+         Partition=b AllowMobility=none\nPartition=c AllowMobility=all",
+    );
+    let allowed = |name| config.partition(name).unwrap().allowed.clone();
+    assert_eq!(allowed("a"), [Mobility::Park, Mobility::Never]);
+    assert_eq!(allowed("b"), []);
+    assert_eq!(allowed("c").len(), 4);
+    let interactive = |name| config.partition(name).unwrap().interactive;
+    assert_eq!(interactive("a"), Some(Mobility::Never));
+    assert_eq!(interactive("b"), None);
+}
+
+#[test]
 fn unknown_policies_are_refused() {
     assert_eq!(
         error("Partition=a\nPolicy=GreedyPN*/per/OPT=MIN/MINVT=600"),
@@ -329,6 +346,16 @@ fn any_mobility() -> impl Strategy<Value = Mobility> {
 }
 
 prop_compose! {
+    fn any_partition()(
+        mobility in any_mobility(),
+        allowed in prop::sample::subsequence(value::all_mobilities(), 0..=4),
+        interactive in prop::option::of(prop_oneof![Just(Mobility::Park), Just(Mobility::Never)]),
+    ) -> Partition {
+        Partition { allowed, interactive, ..Partition::new("", mobility) }
+    }
+}
+
+prop_compose! {
     fn any_config()(
         policy in prop::sample::select(Policy::catalogue()),
         mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
@@ -338,14 +365,14 @@ prop_compose! {
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
         status_directory in prop::option::of("/[ -~äß]{0,20}"),
-        partitions in prop::collection::btree_map("[-a-zA-Z0-9_.\"#\\\\]{1,10}", any_mobility(), 1..5),
+        partitions in prop::collection::btree_map("[-a-zA-Z0-9_.\"#\\\\]{1,10}", any_partition(), 1..5),
     ) -> Config {
         let [period, checkpoint_wait, park_timeout, time_to_live] = seconds.map(|each| Span(each * SECOND));
         let partitions = partitions
             .into_iter()
             .filter(|(name, _)| !name.eq_ignore_ascii_case("default"))
-            .map(|(name, mobility)| Partition { name, mobility })
-            .chain([Partition { name: "always/there".into(), mobility: Mobility::Park }])
+            .map(|(name, partition)| Partition { name, ..partition })
+            .chain([Partition::new("always/there", Mobility::Park)])
             .collect();
         let mut policy = policy;
         policy.settings.period = period;

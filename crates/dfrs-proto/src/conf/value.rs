@@ -31,6 +31,41 @@ pub(super) const MOBILITIES: &Words<Mobility> = &[
     ("never", Mobility::Never),
 ];
 
+/// Everything that a job can be asked for, in the order of the words.
+pub(super) fn all_mobilities() -> Vec<Mobility> {
+    MOBILITIES.iter().map(|(_, mobility)| *mobility).collect()
+}
+
+/// A list of mobilities with commas, `all` or `none`; in the order of the words, each once.
+pub(super) fn mobilities(key: &str, value: &str) -> Result<Vec<Mobility>, String> {
+    if value.eq_ignore_ascii_case("none") {
+        return Ok(Vec::new());
+    }
+    let mut allowed = all_mobilities();
+    if value.eq_ignore_ascii_case("all") {
+        return Ok(allowed);
+    }
+    let mut given = Vec::new();
+    for name in value.split(',') {
+        given.push(word(key, name, MOBILITIES)?);
+    }
+    allowed.retain(|mobility| given.contains(mobility));
+    Ok(allowed)
+}
+
+/// What a job without a script can be asked for; nothing given: nothing said.
+pub(super) fn interactive(key: &str, value: &str) -> Result<Option<Mobility>, String> {
+    if value.is_empty() {
+        return Ok(None);
+    }
+    match word(key, value, MOBILITIES)? {
+        mobility @ (Mobility::Park | Mobility::Never) => Ok(Some(mobility)),
+        _ => Err(format!(
+            "{key}={value} is impossible: a job without a script cannot be requeued; allowed: park, never"
+        )),
+    }
+}
+
 pub(super) fn word<T: Copy>(key: &str, value: &str, words: &Words<T>) -> Result<T, String> {
     if let Some((_, meaning)) = words
         .iter()
