@@ -16,6 +16,7 @@ mod report;
 mod reproduce;
 mod runs;
 mod sim;
+mod status;
 mod usage;
 
 use std::io::{self, Write};
@@ -34,6 +35,7 @@ enum Command {
     Replay(replay::Arguments),
     Reproduce(reproduce::Arguments),
     Sim(sim::Arguments),
+    Status(status::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Ok(Command::Replay(arguments)) => replay::run(&arguments),
         Ok(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Ok(Command::Sim(arguments)) => sim::run(&arguments),
+        Ok(Command::Status(arguments)) => status::run(&arguments),
         Err(error) => usage::outcome(&error),
     };
     let written = io::stdout()

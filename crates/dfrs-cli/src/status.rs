@@ -1,0 +1,131 @@
+//! `dfrs status`: how the running plugin is.
+
+mod place;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum};
+use dfrs_proto::status::{BreakerState, Status, VERSION};
+
+use crate::report::Outcome;
+
+/// One that is older than this, in seconds, is not kept any more: the plugin writes every ten.
+const STALE: f64 = 60.0;
+/// Exit code: DFRS does not schedule.
+const NOT_SCHEDULING: u8 = 1;
+
+/// Says how DFRS is: mode, queues, passes, slurmctld's locks, nodes that do not answer.
+///
+/// Reads the status file that the plugin keeps in slurmctld's StateSaveLocation, or where dfrs.conf
+/// says. Exit code 0: DFRS does what its mode says. 1: it is off against its configuration, stands
+/// down, or its slurmctld is gone. 2: there is no status that could be read.
+#[derive(Args)]
+pub struct Arguments {
+    /// The status file, or its directory; by default what dfrs.conf and slurm.conf in SLURM_CONF's directory
+    /// or /etc/slurm say
+    file: Option<PathBuf>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// The same as --format json: the file as it is
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One object
+    Json,
+}
+
+/// Reads the file and tells.
+pub fn run(arguments: &Arguments) -> Outcome {
+    tell(arguments).unwrap_or_else(|problem| Outcome::of(Err(problem)))
+}
+
+fn tell(arguments: &Arguments) -> Result<Outcome, String> {
+    let path = place::find(arguments.file.as_deref())?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        format!(
+            "{}: {error}; does slurmctld run with SchedulerType=sched/dfrs, and may you read there? (StatusDirectory in dfrs.conf)",
+            path.display()
+        )
+    })?;
+    let status = parse(&text, &path)?;
+    let age = now() - status.written;
+    let trouble = trouble(&status, age);
+    let json = arguments.json || arguments.format == Format::Json;
+    Ok(Outcome {
+        output: if json {
+            text
+        } else {
+            table::text(&status, age)
+        },
+        code: if trouble.is_some() { NOT_SCHEDULING } else { 0 },
+        errors: trouble.map_or_else(String::new, |trouble| {
+            format!("{}: {trouble}\n", path.display())
+        }),
+    })
+}
+
+fn parse(text: &str, path: &Path) -> Result<Status, String> {
+    let status: Status = serde_json::from_str(text).map_err(|error| {
+        format!(
+            "{}: is no status file: {error}; name the plugin's dfrs_status.json",
+            path.display()
+        )
+    })?;
+    if status.version == VERSION {
+        Ok(status)
+    } else {
+        Err(format!(
+            "{}: is of version {}; this dfrs reads version {VERSION}: use the one that came with the plugin",
+            path.display(),
+            status.version
+        ))
+    }
+}
+
+/// Why DFRS does not do what its mode says, if so, and what to do.
+fn trouble(status: &Status, age: f64) -> Option<String> {
+    let why = status
+        .breaker
+        .why
+        .as_deref()
+        .unwrap_or("no reason is known");
+    if !status.running {
+        return Some("slurmctld, or DFRS in it, has ended".to_owned());
+    }
+    if age > STALE {
+        return Some(format!(
+            "was written {} ago: slurmctld is gone, or the disk hangs; see slurmctld's log",
+            table::seconds(age)
+        ));
+    }
+    if let Some(problem) = &status.problem {
+        return Some(format!("DFRS is off: {problem}"));
+    }
+    match status.breaker.state {
+        BreakerState::StandingDown | BreakerState::Open if status.mode == "off" => None,
+        BreakerState::StandingDown | BreakerState::Open => Some(format!(
+            "DFRS stands down: {why}; 'scontrol reconfigure' starts it again"
+        )),
+        BreakerState::Off | BreakerState::Closed => None,
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds since 1970 are far below 2^53"
+)]
+fn now() -> f64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+    elapsed.unwrap_or_default().as_millis() as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! Where the status file is.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use dfrs_proto::conf::Config;
+use dfrs_proto::status::FILE;
+
+/// Slurm's own default of StateSaveLocation.
+const DEFAULT: &str = "/var/spool";
+
+/// The file that was named, or that the configuration says.
+pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, String> {
+    match named {
+        Some(path) if path.is_dir() => Ok(path.join(FILE)),
+        Some(path) => Ok(path.to_owned()),
+        None => configured(&slurm_conf()),
+    }
+}
+
+fn slurm_conf() -> PathBuf {
+    let named = env::var_os("SLURM_CONF").filter(|path| !path.is_empty());
+    named.map_or_else(|| "/etc/slurm/slurm.conf".into(), PathBuf::from)
+}
+
+fn configured(slurm_conf: &Path) -> Result<PathBuf, String> {
+    let dfrs_conf = slurm_conf.with_file_name("dfrs.conf");
+    if let Ok(text) = std::fs::read_to_string(&dfrs_conf) {
+        let config = Config::parse(&text, &dfrs_conf.to_string_lossy());
+        if let Some(directory) = config.ok().and_then(|config| config.status_directory) {
+            return Ok(directory.join(FILE));
+        }
+    }
+    let text = std::fs::read_to_string(slurm_conf).map_err(|error| {
+        format!(
+            "{}: {error}; name the status file, or set SLURM_CONF",
+            slurm_conf.display()
+        )
+    })?;
+    Ok(Path::new(state_save_location(&text)).join(FILE))
+}
+
+/// The last one that the text gives.
+pub(super) fn state_save_location(slurm_conf: &str) -> &str {
+    let mut values = slurm_conf.lines().rev().filter_map(|line| {
+        let line = line.split('#').next()?;
+        let (key, value) = line.split_once('=')?;
+        key.trim()
+            .eq_ignore_ascii_case("StateSaveLocation")
+            .then(|| value.trim())
+    });
+    values.next().unwrap_or(DEFAULT)
+}

@@ -1,0 +1,184 @@
+//! The status as people read it.
+
+use std::fmt::Write;
+
+use dfrs_proto::status::{BreakerState, Spread, Status};
+
+/// All of it. `age`: seconds since it was written.
+pub(super) fn text(status: &Status, age: f64) -> String {
+    let mut out = String::new();
+    for (name, value) in facts(status, age) {
+        let _ = writeln!(out, "{name:<10} {value}"); // a String takes all
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<28} {:>8} {:>9} {:>9} {:>9} {:>9}",
+        "of the last minute", "number", "p50", "p99", "longest", "ever"
+    );
+    for (name, spread) in spreads(status) {
+        let lately = &spread.lately;
+        let _ = writeln!(
+            out,
+            "{name:<28} {:>8} {:>9} {:>9} {:>9} {:>9}",
+            lately.count,
+            microseconds(lately.p50),
+            microseconds(lately.p99),
+            microseconds(lately.max),
+            microseconds(spread.max)
+        );
+    }
+    out
+}
+
+fn facts(status: &Status, age: f64) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("mode", status.mode.clone()),
+        ("policy", status.policy.clone()),
+        ("partitions", status.partitions.join(", ")),
+        ("state", state(status)),
+        ("written", format!("{} ago", seconds(age))),
+        (
+            "started",
+            format!("{} before that", seconds(status.written - status.started)),
+        ),
+        ("jobs", jobs(status)),
+        ("nodes", nodes(status)),
+        ("messages", messages(status)),
+        ("passes", passes(status)),
+        ("disk", disk(status)),
+    ];
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+fn state(status: &Status) -> String {
+    let breaker = &status.breaker;
+    let state = match breaker.state {
+        BreakerState::Off => "nothing is scheduled by DFRS",
+        BreakerState::Closed => "works",
+        BreakerState::StandingDown => "stands down: paused jobs come back",
+        BreakerState::Open => "has stood down: backfill schedules all partitions",
+    };
+    let why = breaker.why.as_deref().map(|why| match breaker.state {
+        BreakerState::Closed => format!("; stood down before: {why}"),
+        _ => format!("; {why}"),
+    });
+    format!("{state}{}", why.unwrap_or_default())
+}
+
+fn jobs(status: &Status) -> String {
+    let jobs = &status.jobs;
+    format!(
+        "{} wait, {} run, {} parked, {} paused after a checkpoint, {} on their way, {} suspended by others",
+        jobs.waiting, jobs.running, jobs.parked, jobs.paused, jobs.under_way, jobs.suspended
+    )
+}
+
+fn nodes(status: &Status) -> String {
+    let nodes = &status.nodes;
+    let mut text = format!(
+        "{}, of which {} take work and {} can park jobs",
+        nodes.all, nodes.up, nodes.can_park
+    );
+    if nodes.silent > 0 {
+        const MOST: usize = 5;
+        let shown = nodes.silent_names.len().min(MOST);
+        let names = nodes.silent_names[..shown].join(", ");
+        let more = if nodes.silent_names.len() > MOST {
+            ", ..."
+        } else {
+            ""
+        };
+        let _ = write!(
+            text,
+            "; {} whose dfrsd does not answer ({names}{more})",
+            nodes.silent
+        );
+    }
+    text
+}
+
+fn messages(status: &Status) -> String {
+    let couriers = &status.couriers;
+    format!(
+        "{} nodes wait for orders, {} messages under way, of which {} late; {} questions",
+        couriers.due, couriers.under_way, couriers.late, couriers.questions
+    )
+}
+
+fn passes(status: &Status) -> String {
+    let passes = &status.passes;
+    format!(
+        "{}, of which {} skipped; {} plans dropped",
+        passes.wall.count, passes.skipped, passes.plans_dropped
+    )
+}
+
+fn disk(status: &Status) -> String {
+    let behind = |what: &str, number: u64, age: u64, fails: bool| {
+        let trouble = if fails { ", writing fails" } else { "" };
+        match number {
+            0 => format!("{what} is up to date{trouble}"),
+            _ => format!("{what} is {} behind{trouble}", microseconds(age)),
+        }
+    };
+    let file = &status.state_file;
+    let mut text = behind("state file", file.changes, file.age, file.fails);
+    if let Some(journal) = &status.journal {
+        let lines = behind("journal", journal.lines, journal.age, journal.fails);
+        let _ = write!(text, "; {lines}, {} lines lost", journal.lost);
+    }
+    text
+}
+
+fn spreads(status: &Status) -> Vec<(String, &Spread)> {
+    let (passes, locks) = (&status.passes, &status.locks);
+    // In the order of a pass, whatever a later version adds.
+    let order = ["look", "ask", "decide", "act", "share", "note"];
+    let place = |name: &str| {
+        order
+            .iter()
+            .position(|known| *known == name)
+            .unwrap_or(order.len())
+    };
+    let mut parts: Vec<(&String, &Spread)> = passes.parts.iter().collect();
+    parts.sort_by_key(|(name, _)| place(name));
+    let mut all = vec![
+        ("pass".to_owned(), &passes.wall),
+        ("pass, CPU".to_owned(), &passes.cpu),
+    ];
+    all.extend(
+        parts
+            .into_iter()
+            .map(|(name, part)| (format!("  {name}"), part)),
+    );
+    all.extend([
+        ("lock to read, held".to_owned(), &locks.read_holds),
+        ("lock to read, waited for".to_owned(), &locks.read_waits),
+        ("lock to write, held".to_owned(), &locks.write_holds),
+        ("lock to write, waited for".to_owned(), &locks.write_waits),
+    ]);
+    all
+}
+
+/// With two or three digits that mean something.
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn microseconds(length: u64) -> String {
+    match length {
+        0..1_000 => format!("{length} us"),
+        1_000..1_000_000 => format!("{:.1} ms", length as f64 / 1e3),
+        _ => seconds(length as f64 / 1e6),
+    }
+}
+
+/// The same of whole seconds and more.
+pub(super) fn seconds(length: f64) -> String {
+    let length = length.max(0.0);
+    if length < 120.0 {
+        format!("{length:.1} s")
+    } else if length < 7200.0 {
+        format!("{:.0} min", length / 60.0)
+    } else {
+        format!("{:.1} h", length / 3600.0)
+    }
+}

@@ -1,0 +1,81 @@
+use super::*;
+
+const FILE: &str = include_str!("example.json");
+
+fn example() -> Status {
+    parse(FILE, Path::new("FILE")).expect("is right")
+}
+
+#[test]
+fn a_plugin_that_works_is_no_trouble() {
+    assert_eq!(trouble(&example(), 1.0), None);
+    let text = table::text(&example(), 1.0);
+    for part in [
+        "mode       full\n",
+        "state      works\n",
+        "jobs       3 wait, 2 run, 1 parked, ",
+        "1 whose dfrsd does not answer (n2)",
+        "state file is up to date; journal is 1.5 ms behind, 0 lines lost",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    let row = text.lines().find(|line| line.starts_with("  decide"));
+    let cells: Vec<&str> = row.expect("there").split_whitespace().collect();
+    assert_eq!(
+        cells,
+        [
+            "decide", "5", "15", "us", "2.0", "ms", "2.0", "ms", "2.0", "ms"
+        ]
+    );
+}
+
+#[test]
+fn what_keeps_dfrs_from_its_work_is_one_line() {
+    let line = |age: f64, change: fn(&mut Status)| {
+        let mut status = example();
+        change(&mut status);
+        trouble(&status, age).expect("is trouble")
+    };
+    let ended = line(1.0, |status| status.running = false);
+    assert!(ended.contains("has ended"), "{ended}");
+    let stale = line(90.0, |_| {});
+    assert!(stale.starts_with("was written 90.0 s ago: "), "{stale}");
+    let off = line(1.0, |status| {
+        status.problem = Some("slurm.conf: x".to_owned())
+    });
+    assert_eq!(off, "DFRS is off: slurm.conf: x");
+    let open = line(1.0, |status| {
+        status.breaker.state = BreakerState::Open;
+        status.breaker.why = Some("internal error: y".to_owned());
+    });
+    assert!(
+        open.starts_with("DFRS stands down: internal error: y; "),
+        "{open}"
+    );
+}
+
+#[test]
+fn other_files_and_versions_are_refused_in_one_line() {
+    for (text, part) in [
+        ("", "is no status file"),
+        ("{}", "is no status file"),
+        (
+            &FILE.replace("\"version\":1", "\"version\":2"),
+            "is of version 2",
+        ),
+    ] {
+        let error = parse(text, Path::new("FILE")).expect_err("is refused");
+        assert!(
+            error.starts_with("FILE: ") && error.contains(part),
+            "{error}"
+        );
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn the_directory_is_the_last_that_slurm_conf_gives() {
+    let text = "#StateSaveLocation=/a\nstatesavelocation = /b # there\nClusterName=c\n";
+    assert_eq!(place::state_save_location(text), "/b");
+    assert_eq!(place::state_save_location(""), "/var/spool");
+}
