@@ -4,6 +4,7 @@
 //! is one line for each thing to mend.
 
 mod bindings;
+mod defects;
 mod licences;
 mod simulate;
 mod style;
@@ -25,6 +26,8 @@ struct Arguments {
 enum Task {
     /// Generate src/shim/bindings.rs from c_shim/dfrs_shim.h (needs libclang)
     Bindings(bindings::Arguments),
+    /// Plant defects, one after the other, and see whether simulation finds them
+    Defects(defects::Arguments),
     /// Check that everything that is linked together may be distributed together
     Licences(licences::Arguments),
     /// Try the reconciler with faults that follow from seeds
@@ -38,6 +41,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Bindings(arguments) => bindings::run(&arguments),
+        Task::Defects(arguments) => defects::run(&arguments),
         Task::Licences(arguments) => licences::run(&arguments),
         Task::Simulate(arguments) => simulate::run(&arguments),
         Task::Style(arguments) => style::run(&arguments),

@@ -30,6 +30,9 @@ pub struct Arguments {
     /// Go on after so many seeds that fail
     #[arg(long, default_value_t = 1)]
     failures: usize,
+    /// Do not make what fails as small as can be
+    #[arg(long)]
+    no_minimise: bool,
     /// Run this scenario file instead
     #[arg(long, conflicts_with_all = ["seeds", "start"])]
     replay: Option<PathBuf>,
@@ -116,7 +119,7 @@ fn search(arguments: &Arguments, kinds: &Kinds) -> Result<(), String> {
         failed.len(),
         started.elapsed().as_secs()
     );
-    for (seed, _) in &failed {
+    for (seed, _) in failed.iter().filter(|_| !arguments.no_minimise) {
         print_smallest(*seed, kinds);
     }
     if failed.is_empty() {

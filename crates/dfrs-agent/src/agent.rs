@@ -103,6 +103,8 @@ pub struct Agent<S, D> {
     orders: BTreeMap<String, NodeState>,
     silent: BTreeSet<String>,
     can_park: BTreeSet<String>,
+    /// Nodes that were down when they were last seen.
+    down: BTreeSet<String>,
     looked: Time,
     longest_sleep: Span,
     cores_hidden: Time,
@@ -171,6 +173,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             orders: BTreeMap::new(),
             silent: BTreeSet::new(),
             can_park: BTreeSet::new(),
+            down: BTreeSet::new(),
             looked: Time(0),
             longest_sleep: LONGEST_SLEEP,
             cores_hidden: Time(0),

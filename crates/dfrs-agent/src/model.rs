@@ -15,6 +15,7 @@ mod look;
 mod machine;
 mod ports;
 mod program;
+mod records;
 mod settings;
 mod slurmctld;
 mod whole;

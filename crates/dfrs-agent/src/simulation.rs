@@ -1,15 +1,20 @@
 //! The agent against the [`model`](crate::model) of a cluster: driven from event to event, watched, and
 //! tried with faults that follow from a seed.
 
+mod caps;
+mod draw;
 mod driver;
 pub mod generate;
 mod journal;
 mod minimise;
 mod notation;
 mod scenario;
+mod simpler;
+mod thawed;
 mod trial;
 mod watch;
 
+pub use draw::Draw;
 pub use driver::{Driver, Journaling};
 pub use minimise::minimise;
 pub use scenario::{Nodes, Scenario};

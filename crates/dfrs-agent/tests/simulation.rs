@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dfrs_agent::simulation::generate::{Kinds, generate};
-use dfrs_agent::simulation::{Scenario, minimise, run};
+use dfrs_agent::simulation::{Scenario, minimise, narrate, run};
 
 /// Tries so many seeds from `first` on.
 fn seeds(first: u64, count: u64) {
@@ -61,6 +61,24 @@ fn what_is_known_to_go_wrong_is_found() {
             .find_map(|line| line.strip_prefix("# breaks: "));
         let broken = run(&scenario).err().map(|failure| failure.rule);
         assert_eq!(broken, rule, "{}", path.display());
+    }
+}
+
+/// What `tests/cluster` tells of a real Slurm goes the same way here.
+#[test]
+fn stories_of_the_cluster_are_told_alike() {
+    for (path, text, scenario) in scenarios("tests/stories") {
+        let (told, result) = narrate(&scenario);
+        let told = told.join("\n");
+        assert!(result.is_ok(), "{}: {result:?}\n{told}", path.display());
+        let mut lines = told.lines();
+        for then in text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# then: "))
+        {
+            let said = lines.any(|line| line.ends_with(&format!(": {then}")));
+            assert!(said, "{}: not then: {then}\n{told}", path.display());
+        }
     }
 }
 

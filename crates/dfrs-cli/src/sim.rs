@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod files;
+mod live;
 mod results;
 mod run;
 pub mod world;
@@ -52,6 +53,8 @@ pub struct Arguments {
     site: SiteOptions,
     #[command(flatten)]
     world: world::World,
+    #[command(flatten)]
+    live: live::Options,
     /// Run times below so many seconds count as so many in stretches: 10 in the TPDS 2012 paper, 30
     /// in the IPDPS 2010 paper
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds_above_0)]

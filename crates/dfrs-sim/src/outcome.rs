@@ -34,7 +34,8 @@ pub struct DecisionTimes {
 }
 
 impl DecisionTimes {
-    pub(crate) fn add(&mut self, time: Duration) {
+    /// One more.
+    pub fn add(&mut self, time: Duration) {
         self.count += 1;
         self.sum += time;
         self.longest = self.longest.max(time);

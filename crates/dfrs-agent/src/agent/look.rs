@@ -7,7 +7,7 @@ use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
-use crate::observation::Observation;
+use crate::observation::{Observation, ObservedState};
 use crate::recovery::{Forgotten, recover};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::sync::sync;
@@ -100,7 +100,34 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         // A job on its way may go on although Slurm shows the same as before.
         changed.jobs.extend(self.lists.under_way());
-        Ok(self.catch_up(seen, &changed.jobs, now))
+        let mut left_behind = self.catch_up(seen, &changed.jobs, now);
+        if changed.nodes {
+            left_behind.extend(self.on_returned_nodes(seen));
+        }
+        Ok(left_behind)
+    }
+
+    /// Waiting jobs that ran on nodes that were down and have come back: these could not be told to end
+    /// them. O(nodes), and O(jobs) if any came back.
+    fn on_returned_nodes(&mut self, seen: &Observation) -> Vec<u32> {
+        let down = seen.nodes().iter().filter(|node| node.down);
+        let down: BTreeSet<String> = down.map(|node| node.name.clone()).collect();
+        let before = std::mem::replace(&mut self.down, down);
+        let back: BTreeSet<&String> = before.difference(&self.down).collect();
+        if back.is_empty() {
+            return Vec::new();
+        }
+        let waits = |id: u32| {
+            let job = seen.job(id);
+            job.is_some_and(|job| job.state == ObservedState::Pending)
+        };
+        let records = self.ledger.iter();
+        let ran_there = records.filter(|(_, record)| {
+            let mut spots = record.life.last_place().0.iter();
+            spots.any(|spot| back.contains(&spot.node))
+        });
+        let jobs = ran_there.map(|(id, _)| id);
+        jobs.filter(|id| waits(*id)).collect()
     }
 
     /// The memory of a job that ends is free when its last process is gone, which no node's record shows.

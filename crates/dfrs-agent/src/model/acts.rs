@@ -51,6 +51,8 @@ pub enum Act {
     Hang(u32),
     /// They answer again.
     Unhang(u32),
+    /// slurmd and dfrsd take so many times as long for everything; once: as usual.
+    Slow(u32, u32),
     /// dfrsd ends; what it froze stays so.
     StopDfrsd(u32),
     /// dfrsd is started again.
@@ -89,6 +91,7 @@ impl Model {
             Act::PowerOn(node) => self.after(Span(SECOND), Event::Booted(*node)),
             Act::Hang(node) => self.machine(*node, |machine| machine.answers = false),
             Act::Unhang(node) => self.machine(*node, |machine| machine.answers = true),
+            Act::Slow(node, times) => self.machine(*node, |machine| machine.slowness = *times),
             Act::StopDfrsd(node) => self.machine(*node, |machine| machine.has_dfrsd = false),
             Act::StartDfrsd(node) => self.machine(*node, |machine| {
                 machine.has_dfrsd = true;
@@ -198,6 +201,7 @@ impl Model {
     fn machine(&mut self, node: u32, change: impl FnOnce(&mut super::machine::Machine)) {
         if let Some(machine) = self.machines.get_mut(node as usize) {
             change(machine);
+            self.check_contact(node);
         }
     }
 
@@ -207,6 +211,7 @@ impl Model {
         };
         let runs: Vec<u64> = machine.runs.iter().copied().collect();
         machine.switch_off();
+        self.check_contact(node);
         let mut touched = vec![node];
         for id in runs {
             let Some(run) = self.runs.get_mut(&id) else {
@@ -215,7 +220,7 @@ impl Model {
             run.alive.remove(&node);
             touched.extend(run.alive.iter().copied());
             if run.alive.is_empty() {
-                self.runs.remove(&id);
+                self.remove_run(id);
             }
         }
         self.rate(&touched);
@@ -224,6 +229,7 @@ impl Model {
     pub(super) fn boot(&mut self, node: u32) {
         self.machine(node, |machine| {
             machine.on = true;
+            machine.boots = true;
             machine.answers = true;
             machine.generation = 0;
         });
@@ -236,10 +242,11 @@ impl Model {
         }
         self.serves = false;
         if matches!(act, Act::Kill(_)) {
+            self.note("slurmctld is killed".into());
             self.slurmctld = self.saved.clone();
             self.forgets();
         } else {
-            self.saved = self.slurmctld.clone();
+            self.slurmctld.save_to(&mut self.saved);
         }
         if matches!(act, Act::LoseState(_)) {
             self.kept = State::default();
@@ -272,15 +279,16 @@ impl Model {
     /// slurmctld starts.
     pub fn starts(&mut self) {
         self.serves = true;
-        let running = self.slurmctld.jobs.values_mut();
-        for job in running.filter(|job| job.seen.state == ObservedState::Running) {
-            // It hears again from the node when the prolog is over.
-            job.seen.configuring &= self.runs.get(&job.run).is_some_and(|run| !run.began);
+        let running = self.slurmctld.jobs.values();
+        let running = running.filter(|job| job.seen.state == ObservedState::Running);
+        let running: Vec<u32> = running.map(|job| job.seen.id).collect();
+        for id in running {
+            if let Some(job) = self.slurmctld.jobs.get_mut(&id) {
+                // It hears again from the node when the prolog is over.
+                job.seen.configuring &= self.runs.get(&job.run).is_some_and(|run| !run.began);
+            }
         }
         self.updated();
-        self.look_at_nodes();
-        for node in 0..u32::try_from(self.machines.len()).unwrap_or(0) {
-            self.send_again(node);
-        }
+        self.look_at_nodes(true);
     }
 }

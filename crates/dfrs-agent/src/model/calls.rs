@@ -157,10 +157,11 @@ impl Model {
         };
         let label = entry.label;
         let cores = |place: &Place| f64::from(place.tasks) * f64::from(entry.seen.cpus_per_task);
-        let parts: Vec<(u32, f64, u64)> = places
+        let mut parts: Vec<(u32, f64, u64)> = places
             .iter()
             .map(|place| (place.node, cores(place), place.memory))
             .collect();
+        parts.sort_unstable_by_key(|part| part.0);
         entry.seen.places = places;
         entry.seen.state = ObservedState::Running;
         entry.seen.configuring = true;
@@ -177,19 +178,24 @@ impl Model {
         });
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
         let done = kept.0 as f64;
-        let alive = parts.iter().map(|part| part.0).collect();
+        let alive: BTreeSet<u32> = parts.iter().map(|part| part.0).collect();
+        let launch = self.settings.launch;
+        let after = self.takes(launch, [3, run, 0], alive.iter().copied());
         self.runs.insert(
             run,
             Run {
                 job: id,
                 label,
+                shares: vec![0.0; parts.len()],
                 parts,
                 alive,
                 began: false,
                 stopped: false,
                 ends: false,
+                untold: BTreeSet::new(),
                 parked_at_end: BTreeSet::new(),
                 cold: BTreeMap::new(),
+                kept: done,
                 done,
                 work,
                 rate: 0.0,
@@ -197,7 +203,6 @@ impl Model {
                 version: 0,
             },
         );
-        let after = self.settings.latency(self.settings.launch, [3, run, 0]);
         self.after(after, Event::Launched(run));
         self.updated();
     }
@@ -238,7 +243,9 @@ impl Model {
     }
 
     fn stop(&mut self, run: u64, stops: bool) {
-        let latency = self.settings.latency(self.settings.message, [4, run, 0]);
+        let nodes = self.runs.get(&run).map(|run| run.alive.clone());
+        let nodes = nodes.unwrap_or_default().into_iter();
+        let latency = self.takes(self.settings.message, [4, run, 0], nodes);
         self.after(latency, Event::Stopped(run, stops));
         self.updated();
     }
@@ -328,7 +335,7 @@ impl Model {
             .filter(|run| self.runs.get(run).is_some_and(|run| run.job == id))
             .collect();
         for run in former {
-            self.signal_end_on(run, node);
+            self.abort_on(run, node);
             if let Some(run) = self.runs.get_mut(&run) {
                 run.ends = true;
             }

@@ -1,6 +1,7 @@
 //! How orders reach the nodes, and what their daemons do with them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dfrs_core::Span;
 use dfrs_proto::message::NodeState;
@@ -18,13 +19,21 @@ impl Model {
         changes: OrderChanges,
         parking: BTreeMap<u32, Vec<String>>,
     ) {
+        if !parking.is_empty() || !self.parking.is_empty() {
+            self.facts = None;
+        }
         self.parking = parking;
-        let names: Vec<String> = self.machines.iter().map(|m| m.name.clone()).collect();
-        for (node, name) in (0..).zip(names) {
-            if let Some(orders) = changes.changed.get(&name) {
-                self.generation += 1;
-                self.send(node, orders.clone());
-            }
+        if !std::mem::replace(&mut self.has_couriers, true) {
+            self.check_contacts();
+        }
+        let changed = changes.changed.iter();
+        let mut changed: Vec<(u32, NodeState)> = changed
+            .filter_map(|(name, orders)| Some((*self.positions.get(name)?, orders.clone())))
+            .collect();
+        changed.sort_unstable_by_key(|(node, _)| *node);
+        for (node, orders) in changed {
+            self.generation += 1;
+            self.send(node, orders);
         }
         changes.apply_to(&mut self.told);
     }
@@ -32,7 +41,7 @@ impl Model {
     fn send(&mut self, node: u32, state: NodeState) {
         let generation = self.generation;
         let about = [6, generation, u64::from(node)];
-        let latency = self.settings.latency(self.settings.orders, about);
+        let latency = self.takes(self.settings.orders, about, std::iter::once(node));
         if self.lose > 0 {
             self.lose -= 1;
             self.after(AGAIN, Event::SendAgain(node));
@@ -46,33 +55,31 @@ impl Model {
         let Some(state) = self.in_flight.remove(&(node, generation)) else {
             return;
         };
-        let now = self.now;
         let machine = &mut self.machines[node as usize];
-        let name = machine.name.clone();
         if !machine.takes_orders() {
+            let name = machine.name.clone();
+            self.facts = None;
             self.silent.insert(name);
             self.after(AGAIN, Event::SendAgain(node));
             return;
         }
-        self.silent.remove(&name);
-        let machine = &mut self.machines[node as usize];
-        if !machine.take(&state, generation, now) {
+        if self.silent.remove(&machine.name) {
+            self.facts = None;
+        }
+        if !machine.take(&state, generation) {
             return;
         }
         self.freeze(node);
         self.rate(&[node]);
-        let time_to_live = self.settings.time_to_live;
-        self.after(Span(time_to_live.0 / 3), Event::SendAgain(node));
-        self.after(Span(time_to_live.0 + 1), Event::Expires(node));
     }
 
-    /// What the node was last told, unless something newer is under way.
+    /// What the node was last told, unless something newer is under way. Who was reached is told the same
+    /// again and again, which changes nothing and is left out.
     pub(super) fn send_again(&mut self, node: u32) {
         let machine = &self.machines[node as usize];
-        let heard_lately = self.now.0 - machine.heard.0 < self.settings.time_to_live.0 / 3;
-        let under_way = self.in_flight.keys().any(|(other, _)| *other == node);
-        let silent = self.silent.contains(&machine.name);
-        if !self.serves || under_way || (heard_lately && !silent) {
+        let all = (node, 0)..=(node, u64::MAX);
+        let under_way = self.in_flight.range(all).next().is_some();
+        if !self.serves || under_way {
             return;
         }
         if let Some(state) = self.told.get(&machine.name).cloned() {
@@ -81,17 +88,55 @@ impl Model {
         }
     }
 
-    pub(super) fn expires(&mut self, node: u32) {
+    /// Who sends orders, or a node's daemon, may have gone or come back.
+    pub(super) fn check_contact(&mut self, node: u32) {
+        let sends = self.serves && self.has_couriers;
+        let time_to_live = self.settings.time_to_live;
+        let Some(machine) = self.machines.get_mut(node as usize) else {
+            return;
+        };
+        let in_touch = sends && machine.takes_orders();
+        self.facts = None;
+        if machine.in_touch == in_touch {
+            return;
+        }
+        machine.in_touch = in_touch;
+        machine.contact += 1;
+        let contact = machine.contact;
+        if in_touch {
+            self.after(AGAIN, Event::SendAgain(node));
+        } else {
+            self.after(time_to_live, Event::Expires(node, contact));
+            if sends {
+                // The next message that tells it the same as the last one.
+                self.after(Span(time_to_live.0 / 3), Event::SendAgain(node));
+            }
+        }
+    }
+
+    pub(super) fn check_contacts(&mut self) {
+        for node in 0..u32::try_from(self.machines.len()).unwrap_or(0) {
+            self.check_contact(node);
+        }
+    }
+
+    pub(super) fn expires(&mut self, node: u32, contact: u64) {
         let machine = &mut self.machines[node as usize];
-        if !machine.expired && self.now.0 - machine.heard.0 > self.settings.time_to_live.0 {
+        if machine.contact == contact {
             machine.expired = true;
             self.rate(&[node]);
         }
     }
 
-    pub(super) fn facts(&self) -> NodeFacts {
+    pub(super) fn facts(&mut self) -> Arc<NodeFacts> {
+        if let Some(facts) = &self.facts {
+            return Arc::clone(facts);
+        }
         let is_parked = |nodes: &Vec<String>, job: u32| {
-            !nodes.is_empty() && nodes.iter().all(|node| self.is_parked_on(job, node))
+            let positions = nodes.iter().map(|name| self.positions.get(name));
+            let mut parked =
+                positions.map(|node| node.is_some_and(|node| self.is_parked_on(job, *node)));
+            !nodes.is_empty() && parked.all(|parked| parked)
         };
         let parked = self
             .parking
@@ -102,11 +147,16 @@ impl Model {
             .iter()
             .filter(|machine| machine.takes_orders());
         let with_swap = answering.filter(|_| self.settings.swap > 0);
-        NodeFacts {
+        let facts = Arc::new(NodeFacts {
             parked: parked.map(|(job, _)| *job).collect(),
             can_park: with_swap.map(|machine| machine.name.clone()).collect(),
             silent: self.silent.clone(),
+        });
+        // What is being parked gets there without anything else happening.
+        if self.parking.is_empty() {
+            self.facts = Some(Arc::clone(&facts));
         }
+        facts
     }
 
     /// Those who sent orders are gone.
@@ -115,5 +165,7 @@ impl Model {
         self.parking.clear();
         self.in_flight.clear();
         self.silent = BTreeSet::new();
+        self.has_couriers = false;
+        self.check_contacts();
     }
 }

@@ -23,8 +23,8 @@ pub(super) enum Event {
     Orders(u32, u64),
     /// A node that was not reached is tried again, and one that was hears all again.
     SendAgain(u32),
-    /// The time to live of this node's orders may be over.
-    Expires(u32),
+    /// The time to live of this node's orders is over, if this loss of contact is still the last one.
+    Expires(u32, u64),
     /// slurmctld saves its state.
     Save,
     /// slurmctld looks at its nodes and at time limits.

@@ -18,6 +18,7 @@ impl Model {
             let label = one.label;
             self.programs
                 .insert(label, super::program::Program::new(one));
+            self.open += 1;
         }
         if self.serves {
             self.queue_up(submission.label, submission.array);
@@ -123,7 +124,7 @@ impl Model {
         self.rate(&[node]);
         self.epilog(job, id);
         if last {
-            self.runs.remove(&id);
+            self.remove_run(id);
         }
     }
 
@@ -190,19 +191,15 @@ impl Model {
     }
 
     pub(super) fn settle_fate(&mut self, label: u32, outcome: Outcome) {
-        let now = self.now.0;
-        let Some(program) = self.programs.get_mut(&label) else {
-            return;
-        };
-        program.reported = true;
-        if program.fate == Fate::Open {
-            program.fate = match outcome {
-                Outcome::Completed => Fate::Finished,
-                Outcome::Cancelled => Fate::Cancelled,
-                _ => Fate::Failed,
-            };
-            program.over_at = Some(now);
+        if let Some(program) = self.programs.get_mut(&label) {
+            program.reported = true;
         }
+        let fate = match outcome {
+            Outcome::Completed => Fate::Finished,
+            Outcome::Cancelled => Fate::Cancelled,
+            _ => Fate::Failed,
+        };
+        self.close(label, fate);
     }
 
     /// The processes of a run are told to end, on all nodes that can be reached.
@@ -213,10 +210,7 @@ impl Model {
         run.ends = true;
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
         let job = run.job;
-        let parked = nodes.iter().filter(|node| {
-            let name = self.machines[**node as usize].name.clone();
-            self.is_parked_on(job, &name)
-        });
+        let parked = nodes.iter().filter(|node| self.is_parked_on(job, **node));
         let parked = parked.copied().collect();
         if let Some(run) = self.runs.get_mut(&id) {
             run.parked_at_end = parked;
@@ -227,11 +221,53 @@ impl Model {
         self.rate(&nodes);
     }
 
-    pub(super) fn signal_end_on(&mut self, id: u64, node: u32) {
+    /// slurmctld goes on telling nodes that did not answer to end what they run of jobs that are completing.
+    pub(super) fn tell_again(&mut self) {
+        let waits = |id: u64, run: &super::work::Run| {
+            let job = self.slurmctld.jobs.get(&run.job);
+            job.is_some_and(|job| job.run == id && job.seen.completing)
+        };
+        let untold = self.runs.iter().filter(|(_, run)| !run.untold.is_empty());
+        let again: Vec<u64> = untold
+            .filter(|(id, run)| waits(**id, run))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in again {
+            let run = self.runs.get_mut(&id);
+            let nodes = run.map(|run| std::mem::take(&mut run.untold));
+            for node in nodes.unwrap_or_default() {
+                self.signal_end_on(id, node);
+            }
+        }
+    }
+
+    /// SIGTERM, and SIGKILL for those that do not end.
+    fn signal_end_on(&mut self, id: u64, node: u32) {
+        let label = self.runs.get(&id).map(|run| run.label);
+        let program = label.and_then(|label| self.programs.get(&label));
+        // Who has done its work ends by itself.
+        let lingers = program
+            .is_some_and(|program| program.submission.stubborn && program.fate != Fate::Finished);
+        if lingers && self.machines[node as usize].is_reachable() {
+            let after = dfrs_core::Span(self.settings.kill_wait.0 + self.settings.kill.0);
+            self.after(after, Event::Gone(id, node));
+        } else {
+            self.abort_on(id, node);
+        }
+    }
+
+    /// SIGKILL.
+    pub(super) fn abort_on(&mut self, id: u64, node: u32) {
         if self.machines[node as usize].is_reachable() {
             let usual = dfrs_core::Span(self.settings.message.0 + self.settings.kill.0);
-            let after = self.settings.latency(usual, [1, id, u64::from(node)]);
+            let about = [1, id, u64::from(node)];
+            let after = self.takes(usual, about, std::iter::once(node));
             self.after(after, Event::Gone(id, node));
+        } else if self.runs.get(&id).is_some_and(|run| !run.began) {
+            // Its launch never reached the node.
+            self.after(dfrs_core::Span(0), Event::Gone(id, node));
+        } else if let Some(run) = self.runs.get_mut(&id) {
+            run.untold.insert(node);
         }
     }
 }

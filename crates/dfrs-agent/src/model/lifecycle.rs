@@ -62,6 +62,7 @@ impl Model {
         };
         self.note(format!("duplicate {job}"));
         self.slurmctld.nodes[node as usize].drained = true;
+        self.updated();
         let known = self
             .slurmctld
             .jobs
@@ -117,15 +118,10 @@ impl Model {
         run.ends = true;
         let (job, label) = (run.job, run.label);
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
-        if let Some(program) = self.programs.get_mut(&label)
-            && program.fate == Fate::Open
-        {
-            program.fate = Fate::Finished;
-            program.over_at = Some(self.now.0);
-        }
+        self.close(label, Fate::Finished);
         self.note(format!("finished {job}"));
         self.rate(&nodes);
-        let after = self.settings.latency(self.settings.message, [2, id, 0]);
+        let after = self.takes(self.settings.message, [2, id, 0], nodes.into_iter());
         self.after(after, Event::Reported(id));
     }
 
@@ -166,20 +162,30 @@ impl Model {
             self.note(format!("limit {id}"));
             self.end_run(id, Some(Outcome::Failed));
         }
+        let jobs = self.slurmctld.jobs.values();
         // MinJobAge.
-        self.slurmctld
-            .jobs
-            .retain(|_, job| job.outcome.is_none() || job.seen.completing || now - job.freed < 300);
+        let old = jobs
+            .filter(|job| job.outcome.is_some() && !job.seen.completing && now - job.freed >= 300);
+        let old: Vec<u32> = old.map(|job| job.seen.id).collect();
+        for id in old {
+            self.slurmctld.jobs.remove(id);
+        }
     }
 
-    /// slurmctld asks its nodes: those that do not answer go down, the others say what they run.
-    pub(super) fn look_at_nodes(&mut self) {
+    /// slurmctld asks its nodes: those that do not answer go down, others say what they run: all of them if
+    /// that is asked for, else those that come back.
+    pub(super) fn look_at_nodes(&mut self, all: bool) {
         let now = self.now.0;
         for node in 0..self.machines.len() {
             let index = u32::try_from(node).unwrap_or(u32::MAX);
             if self.machines[node].is_reachable() {
-                self.slurmctld.nodes[node].unheard_since = None;
-                self.register(index);
+                let entry = &mut self.slurmctld.nodes[node];
+                let unheard = entry.unheard_since.take().is_some();
+                let returns = entry.down && !entry.set_down;
+                let boots = std::mem::take(&mut self.machines[node].boots);
+                if all || unheard || returns || boots {
+                    self.register(index);
+                }
                 continue;
             }
             let entry = &mut self.slurmctld.nodes[node];
@@ -273,7 +279,7 @@ impl Model {
         if let Some(run) = self.runs.get_mut(&id) {
             run.ends = true;
         }
-        self.signal_end_on(id, node);
+        self.abort_on(id, node);
         self.rate(&[node]);
     }
 }

@@ -13,7 +13,12 @@ impl Model {
     pub fn heal(&mut self, keep_drained: &[u32]) {
         (self.lose, self.refuse, self.disk_full) = (0, (0, 0), false);
         for node in 0..u32::try_from(self.machines.len()).unwrap_or(0) {
-            for act in [Act::Unhang(node), Act::StartDfrsd(node), Act::Join(node)] {
+            for act in [
+                Act::Unhang(node),
+                Act::Slow(node, 1),
+                Act::StartDfrsd(node),
+                Act::Join(node),
+            ] {
                 self.act(&act);
             }
             if !self.machines[node as usize].on {
@@ -48,6 +53,30 @@ impl Model {
         machines
             .flat_map(|machine| machine.frozen.keys().copied())
             .collect()
+    }
+
+    /// The caps of jobs that run on nodes that hear their orders: job, node, the part of the node that it
+    /// needs, and the part that it may use, if it is capped.
+    #[must_use]
+    pub fn caps(&self) -> Vec<(u32, u32, f64, Option<f64>)> {
+        let mut caps = Vec::new();
+        let heard = (0..).zip(&self.machines);
+        for (node, machine) in heard.filter(|(_, machine)| machine.in_touch) {
+            for id in &machine.runs {
+                let Some(run) = self.runs.get(id).filter(|run| run.is_ready()) else {
+                    continue;
+                };
+                let job = self.slurmctld.jobs.get(&run.job);
+                let runs = job
+                    .is_some_and(|job| job.run == *id && job.seen.state == ObservedState::Running);
+                if let Some(need) = run.need_on(node).filter(|_| runs) {
+                    let cpus = f64::from(machine.cpus);
+                    let cap = machine.cap(run.job).map(|cores| cores / cpus);
+                    caps.push((run.job, node, need / cpus, cap));
+                }
+            }
+        }
+        caps
     }
 
     /// Whether a job that waits or is parked could run although nothing else gave way: it may start, and

@@ -20,14 +20,21 @@ pub(super) struct Machine {
     pub(super) cpus: u32,
     /// It is switched on.
     pub(super) on: bool,
+    /// It was switched on, and slurmctld has not heard from it.
+    pub(super) boots: bool,
     /// slurmd and dfrsd can be reached.
     pub(super) answers: bool,
+    /// How many times as long as usual slurmd and dfrsd take for everything.
+    pub(super) slowness: u32,
     /// dfrsd runs.
     pub(super) has_dfrsd: bool,
     /// The newest orders that dfrsd has got: by job.
     pub(super) orders: BTreeMap<u32, JobState>,
     pub(super) generation: u64,
-    pub(super) heard: Time,
+    /// Those who send orders reach it.
+    pub(super) in_touch: bool,
+    /// Grows whenever that changes.
+    pub(super) contact: u64,
     /// Nobody was heard for the time to live.
     pub(super) expired: bool,
     /// Jobs that dfrsd keeps frozen.
@@ -42,11 +49,14 @@ impl Machine {
             name,
             cpus,
             on: true,
+            boots: false,
             answers: true,
+            slowness: 1,
             has_dfrsd: true,
             orders: BTreeMap::new(),
             generation: 0,
-            heard: Time(0),
+            in_touch: false,
+            contact: 0,
             expired: false,
             frozen: BTreeMap::new(),
             runs: BTreeSet::new(),
@@ -76,12 +86,11 @@ impl Machine {
     }
 
     /// Takes orders, unless newer ones came first.
-    pub(super) fn take(&mut self, state: &NodeState, generation: u64, now: Time) -> bool {
+    pub(super) fn take(&mut self, state: &NodeState, generation: u64) -> bool {
         if generation < self.generation {
             return false;
         }
         self.generation = generation;
-        self.heard = now;
         self.expired = false;
         self.orders = state.jobs.iter().map(|job| (job.id, *job)).collect();
         true

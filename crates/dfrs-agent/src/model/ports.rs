@@ -1,7 +1,7 @@
 //! The model behind the agent's ports.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,6 +15,10 @@ use crate::observation::{Observation, ObservedNode, Place, Seen};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{Changes, Store};
 
+/// So often in a row no call has to be tried again: what Slurm refuses for the rest of a second is asked for
+/// ten times.
+const MOST_IN_VAIN: u32 = 25;
+
 /// A model that several ports reach.
 pub type Shared = Rc<RefCell<Model>>;
 
@@ -22,6 +26,8 @@ pub type Shared = Rc<RefCell<Model>>;
 pub struct SlurmPort {
     model: Shared,
     partitions: Vec<String>,
+    /// The version of the records that was shown last.
+    shown: Option<u64>,
 }
 
 impl SlurmPort {
@@ -31,6 +37,7 @@ impl SlurmPort {
         Self {
             model: Rc::clone(model),
             partitions,
+            shown: None,
         }
     }
 
@@ -45,7 +52,10 @@ impl SlurmPort {
         let later = Time(model.now.0 + model.settings.call.0);
         model.advance(later);
         model.fails()?;
-        let done = act(&mut model)?;
+        let done = act(&mut model);
+        let again = done.as_ref().is_err_and(SlurmError::is_transient);
+        model.count_in_vain(what, job, again);
+        let done = done?;
         model.note(format!("{what} {job}"));
         Ok(done)
     }
@@ -59,10 +69,20 @@ impl Slurm for SlurmPort {
         self.model.borrow().serves
     }
     fn last_update(&self) -> i64 {
-        self.model.borrow().updates
+        let model = self.model.borrow();
+        if model.tells_changes && self.shown == Some(model.version) {
+            return i64::MIN;
+        }
+        model.updates
     }
     fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
-        Ok(self.model.borrow().show(&self.partitions, seen))
+        let mut model = self.model.borrow_mut();
+        let before = self.shown.replace(model.version);
+        Ok(match before {
+            Some(before) if before == model.version => Seen::default(),
+            Some(_) => model.show_changes(&self.partitions, seen),
+            None => model.show_all(&self.partitions, seen),
+        })
     }
     fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome {
         self.model.borrow().outcome(job, submit_time)
@@ -126,9 +146,11 @@ impl Daemons for DaemonsPort {
         self.0.borrow_mut().set_orders(changes, parking);
     }
     fn facts(&self) -> Arc<NodeFacts> {
-        Arc::new(self.0.borrow().facts())
+        self.0.borrow_mut().facts()
     }
-    fn stop(&mut self) {}
+    fn stop(&mut self) {
+        self.0.borrow_mut().forget_orders();
+    }
 }
 
 /// Where the state is kept.
@@ -148,6 +170,21 @@ impl Store for StorePort {
 }
 
 impl Model {
+    /// A call that is to be tried again and again asks for what the agent could see is not so.
+    fn count_in_vain(&mut self, what: &str, job: u32, again: bool) {
+        let key = (job, what.to_owned());
+        if !again {
+            self.in_vain.remove(&key);
+            return;
+        }
+        let count = self.in_vain.entry(key).or_default();
+        *count += 1;
+        if *count == MOST_IN_VAIN {
+            let fault = format!("{what} {job} was asked for {MOST_IN_VAIN} times in vain");
+            self.faults.push(fault);
+        }
+    }
+
     /// Keeps these changes and all before them, or, while the disk is full, remembers them for the next
     /// attempt.
     fn keep(&mut self, changes: Changes) -> u64 {
@@ -169,31 +206,43 @@ impl Model {
         }
     }
 
-    /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(jobs + nodes),
-    /// and copies only what changed.
-    fn show(&self, partitions: &[String], seen: &mut Observation) -> Seen {
+    /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(nodes + places +
+    /// what changed).
+    fn show_changes(&mut self, partitions: &[String], seen: &mut Observation) -> Seen {
+        let changed = self.slurmctld.jobs.take_unseen();
+        self.show(partitions, changed, seen)
+    }
+
+    /// The same for somebody who has not looked before.
+    fn show_all(&mut self, partitions: &[String], seen: &mut Observation) -> Seen {
+        self.slurmctld.jobs.take_unseen();
+        let all = seen.jobs().map(|job| job.id);
+        let all = all.chain(self.slurmctld.jobs.keys().copied()).collect();
+        self.show(partitions, all, seen)
+    }
+
+    fn show(&self, partitions: &[String], jobs: BTreeSet<u32>, seen: &mut Observation) -> Seen {
         let nodes = self.shown_nodes(partitions);
         let mut different = Seen {
             nodes: seen.nodes() != nodes,
             ..Seen::default()
         };
-        seen.set_nodes(nodes);
-        let is_shown = |job: &JobEntry| {
+        if different.nodes {
+            seen.set_nodes(nodes);
+        }
+        let is_shown = |job: &&JobEntry| {
             partitions.contains(&job.seen.partition)
                 && (job.outcome.is_none() || job.seen.completing)
         };
-        let known = seen.jobs().map(|job| job.id);
-        let gone: Vec<u32> = known
-            .filter(|id| !self.slurmctld.jobs.get(id).is_some_and(is_shown))
-            .collect();
-        for id in &gone {
-            seen.remove(*id);
-        }
-        different.jobs.extend(gone);
-        for (id, job) in self.slurmctld.jobs.iter().filter(|(_, job)| is_shown(job)) {
-            if seen.job(*id) != Some(&job.seen) {
-                different.jobs.insert(*id);
-                seen.insert(job.seen.clone());
+        for id in jobs {
+            let job = self.slurmctld.jobs.get(&id).filter(is_shown);
+            if seen.job(id) == job.map(|job| &job.seen) {
+                continue;
+            }
+            different.jobs.insert(id);
+            match job {
+                Some(job) => seen.insert(job.seen.clone()),
+                None => drop(seen.remove(id)),
             }
         }
         different

@@ -37,6 +37,8 @@ pub struct Submission {
     pub begin: i64,
     /// `--exclusive=user`: no other user's jobs on its nodes.
     pub owner: bool,
+    /// It does not end at SIGTERM: its nodes kill it after a while.
+    pub stubborn: bool,
     /// Tasks of the array, which have the labels from `label` on; 1: no array.
     pub array: u32,
 }
@@ -53,6 +55,7 @@ impl Submission {
             limit: None,
             begin: 0,
             owner: false,
+            stubborn: false,
             array: 1,
         }
     }
@@ -74,6 +77,8 @@ pub struct Program {
     pub id: u32,
     /// Work that its checkpoint holds.
     pub kept: Span,
+    /// Work that all its runs have done together, once their last processes are gone.
+    pub worked: Span,
     /// What became of it.
     pub fate: Fate,
     /// How often its processes were launched.
@@ -94,6 +99,7 @@ impl Program {
             submission,
             id: 0,
             kept: Span(0),
+            worked: Span(0),
             fate: Fate::Open,
             launches: 0,
             reported: false,

@@ -21,6 +21,8 @@ pub struct Settings {
     pub probe: Span,
     /// From the end, or the termination signal, to the end of the epilog.
     pub kill: Span,
+    /// From SIGTERM to SIGKILL (`KillWait`), for programs that do not end before.
+    pub kill_wait: Span,
     /// Slurm's delay of a requeued job (`batch_requeue_fini()`: cred_expire + 1 s).
     pub requeue_delay: Span,
     /// Time between two saves of slurmctld's state (`SAVE_MAX_WAIT`, state_save.c).
@@ -50,6 +52,7 @@ impl Default for Settings {
             orders: Span(100 * MILLISECOND),
             probe: Span(500 * MILLISECOND),
             kill: Span(300 * MILLISECOND),
+            kill_wait: Span(30 * SECOND),
             requeue_delay: Span(121 * SECOND),
             save_interval: Span(5 * SECOND),
             node_timeout: Span(30 * SECOND),

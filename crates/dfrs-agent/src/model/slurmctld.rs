@@ -1,9 +1,8 @@
 //! What slurmctld knows: the part of the model that is forgotten when it is killed.
 
-use std::collections::BTreeMap;
-
 use dfrs_proto::journal::Outcome;
 
+use super::records::Records;
 use crate::observation::{ObservedJob, ObservedNode, ObservedState};
 
 /// A job's record.
@@ -80,12 +79,19 @@ pub struct NodeEntry {
 /// Everything that slurmctld saves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slurmctld {
-    pub(super) jobs: BTreeMap<u32, JobEntry>,
+    pub(super) jobs: Records,
     pub(super) nodes: Vec<NodeEntry>,
     pub(super) next_id: u32,
 }
 
 impl Slurmctld {
+    /// Makes `saved` what this is. O(nodes + jobs that changed since the last call).
+    pub(super) fn save_to(&mut self, saved: &mut Self) {
+        self.jobs.save_to(&mut saved.jobs);
+        saved.nodes.clone_from(&self.nodes);
+        saved.next_id = self.next_id;
+    }
+
     /// MiB that Slurm counts as used on a node.
     pub(super) fn allocated(&self, node: u32) -> u64 {
         let jobs = self.jobs.values().filter(|job| job.has_nodes());

@@ -1,6 +1,7 @@
 //! The model of a cluster: slurmctld, its nodes, and what runs on them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::message::NodeState;
@@ -11,6 +12,7 @@ use super::program::{Fate, Program};
 use super::settings::Settings;
 use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
 use super::work::Run;
+use crate::daemons::NodeFacts;
 use crate::observation::ObservedNode;
 use crate::slurm::Level;
 use crate::state::{Changes, State};
@@ -19,6 +21,9 @@ pub(super) const SECOND: i64 = 1_000_000;
 /// slurmctld pings its nodes and looks at time limits (`PERIODIC_TIMEOUT`, 30 s; pings: a third of
 /// `SlurmdTimeout`).
 pub(super) const PING: Span = Span(10 * SECOND);
+/// Nodes say what they run when they come back, and after so many pings (`MAX_REG_FREQUENCY`,
+/// ping_nodes.c).
+const PINGS_TO_REGISTER: u32 = 20;
 const BACKFILL: Span = Span(30 * SECOND);
 
 /// A cluster. All its times are its own, which never go back; slurmctld's clock is apart from them.
@@ -33,8 +38,18 @@ pub struct Model {
     pub(super) saved: Slurmctld,
     pub(super) serves: bool,
     pub(super) updates: i64,
+    /// Grows with every change of Slurm's records.
+    pub(super) version: u64,
+    /// Slurm's update times are told only if there is something to see, and not for the whole second.
+    pub(super) tells_changes: bool,
     pub(super) machines: Vec<Machine>,
+    /// Positions of machines by name.
+    pub(super) positions: BTreeMap<String, u32>,
+    /// Pings so far.
+    pub(super) pings: u32,
     pub(super) programs: BTreeMap<u32, Program>,
+    /// How many of these are not over.
+    pub(super) open: usize,
     pub(super) runs: BTreeMap<u64, Run>,
     pub(super) launched: u64,
     /// What the nodes were last told, by name, and with which generation.
@@ -44,12 +59,18 @@ pub struct Model {
     pub(super) generation: u64,
     pub(super) parking: BTreeMap<u32, Vec<String>>,
     pub(super) silent: BTreeSet<String>,
+    /// The plugin's couriers are there, and know what to tell the nodes.
+    pub(super) has_couriers: bool,
+    /// What is known of the nodes, while it does not change.
+    pub(super) facts: Option<Arc<NodeFacts>>,
     /// Partitions that DFRS schedules now: Slurm's backfill leaves them alone.
     pub(super) hidden: Vec<String>,
     /// Messages to nodes that get lost, of the next ones.
     pub(super) lose: u32,
     /// Calls into Slurm that fail with this error, of the next ones.
     pub(super) refuse: (u32, i32),
+    /// How often in a row a call about a job was to be tried again.
+    pub(super) in_vain: BTreeMap<(u32, String), u32>,
     /// What is kept of DFRS's state.
     pub(super) kept: State,
     /// What is kept as soon as the disk is not full.
@@ -73,6 +94,8 @@ impl Model {
         let machine =
             |(node, _): &(ObservedNode, String)| Machine::new(node.name.clone(), node.cpus);
         let machines = nodes.iter().map(machine).collect();
+        let names = (0..).zip(nodes.iter().map(|(node, _)| node.name.clone()));
+        let positions = names.map(|(index, name)| (name, index)).collect();
         let entry = |(seen, partition)| NodeEntry {
             seen,
             partition,
@@ -93,6 +116,7 @@ impl Model {
             saved: slurmctld.clone(),
             slurmctld,
             machines,
+            positions,
             serves: true,
             ..Self::default()
         };
@@ -151,7 +175,7 @@ impl Model {
             Event::Warned(run) => self.warned(run),
             Event::Orders(node, generation) => self.orders_arrive(node, generation),
             Event::SendAgain(node) => self.send_again(node),
-            Event::Expires(node) => self.expires(node),
+            Event::Expires(node, contact) => self.expires(node, contact),
             Event::Save => self.saves(),
             Event::Ping => self.pings(),
             Event::Backfill => self.backfills(),
@@ -162,14 +186,16 @@ impl Model {
 
     fn saves(&mut self) {
         if self.serves {
-            self.saved = self.slurmctld.clone();
+            self.slurmctld.save_to(&mut self.saved);
         }
         self.after(self.settings.save_interval, Event::Save);
     }
 
     fn pings(&mut self) {
         if self.serves {
-            self.look_at_nodes();
+            self.pings += 1;
+            self.look_at_nodes(self.pings.is_multiple_of(PINGS_TO_REGISTER));
+            self.tell_again();
             self.look_at_limits();
         }
         self.after(PING, Event::Ping);
@@ -186,9 +212,22 @@ impl Model {
         self.queue.add(Time(self.now.0 + span.0), event);
     }
 
+    /// What usually takes so long, on the slowest of these nodes.
+    pub(super) fn takes(
+        &self,
+        usual: Span,
+        about: [u64; 3],
+        nodes: impl Iterator<Item = u32>,
+    ) -> Span {
+        let slowness = nodes.filter_map(|node| Some(self.machines.get(node as usize)?.slowness));
+        let times = i64::from(slowness.max().unwrap_or(1));
+        Span(self.settings.latency(usual, about).0.saturating_mul(times))
+    }
+
     /// Slurm's records changed.
     pub(super) fn updated(&mut self) {
         self.updates = self.clock_seconds();
+        self.version += 1;
     }
 
     pub(super) fn note(&mut self, text: String) {
@@ -213,12 +252,26 @@ impl Model {
         &self.programs
     }
 
+    /// How many submissions are not over for their users.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.open
+    }
+
+    /// What became of a submission is certain now.
+    pub(super) fn close(&mut self, label: u32, fate: Fate) {
+        let program = self.programs.get_mut(&label);
+        if let Some(program) = program.filter(|program| program.fate == Fate::Open) {
+            program.fate = fate;
+            program.over_at = Some(self.now.0);
+            self.open -= 1;
+        }
+    }
+
     /// Whether everything that was submitted is over, for the users and for slurmctld.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.programs
-            .values()
-            .all(|program| program.fate != Fate::Open)
+        self.open == 0
             && self
                 .slurmctld
                 .jobs
@@ -245,6 +298,18 @@ impl Model {
     #[must_use]
     pub fn kept(&self) -> &State {
         &self.kept
+    }
+
+    /// From now on Slurm's update times are told only if there is something to see: for a driver that
+    /// spares an agent the looks that show nothing new.
+    pub fn tell_changes(&mut self) {
+        self.tells_changes = true;
+    }
+
+    /// A number that grows with every change of Slurm's records.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Whether slurmctld runs.

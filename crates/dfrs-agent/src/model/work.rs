@@ -13,8 +13,10 @@ use super::whole::Model;
 pub(super) struct Run {
     pub(super) job: u32,
     pub(super) label: u32,
-    /// Node, cores needed there, MiB there.
+    /// Node, cores needed there, MiB there; ascending by node.
     pub(super) parts: Vec<(u32, f64, u64)>,
+    /// The share of its need that it gets on each of these, if nothing else holds it up.
+    pub(super) shares: Vec<f64>,
     /// Nodes on which processes are left.
     pub(super) alive: BTreeSet<u32>,
     /// The prolog is over.
@@ -23,11 +25,15 @@ pub(super) struct Run {
     pub(super) stopped: bool,
     /// They got the signal to end, or have ended.
     pub(super) ends: bool,
+    /// Nodes that could not be told so.
+    pub(super) untold: BTreeSet<u32>,
     /// Nodes on which it was parked then: what is in swap ends there.
     pub(super) parked_at_end: BTreeSet<u32>,
     /// MiB in swap, by node, of processes that were thawed and are still stopped.
     pub(super) cold: BTreeMap<u32, u64>,
-    /// Work done, microseconds of run time with all the CPU that it needs.
+    /// Work that was done before, in other runs: microseconds of run time with all the CPU that it needs.
+    pub(super) kept: f64,
+    /// The same, and what was done in this one.
     pub(super) done: f64,
     pub(super) work: Span,
     /// Work done in a microsecond.
@@ -44,38 +50,58 @@ impl Run {
         self.done += elapsed * self.rate;
         self.counted = now;
     }
+
+    /// Where in its parts this node is.
+    fn part(&self, node: u32) -> Option<usize> {
+        self.parts.binary_search_by_key(&node, |part| part.0).ok()
+    }
+
+    /// Cores that it needs on this node.
+    pub(super) fn need_on(&self, node: u32) -> Option<f64> {
+        self.part(node).map(|part| self.parts[part].1)
+    }
+
+    /// MiB on this node.
+    fn memory_on(&self, node: u32) -> u64 {
+        self.part(node).map_or(0, |part| self.parts[part].2)
+    }
+
+    /// Whether it would use CPU, whatever its nodes do to it.
+    pub(super) fn is_ready(&self) -> bool {
+        self.began && !self.stopped && !self.ends
+    }
 }
 
 impl Model {
     /// The rates of everything that runs on one of these nodes follow from what is there now.
     pub(super) fn rate(&mut self, nodes: &[u32]) {
-        let touched: BTreeSet<u64> = nodes
-            .iter()
-            .filter_map(|node| self.machines.get(*node as usize))
-            .flat_map(|machine| machine.runs.iter().copied())
-            .collect();
+        let mut touched = BTreeSet::new();
+        for node in nodes {
+            for (run, share) in self.shares_on(*node) {
+                touched.insert(run);
+                let Some(run) = self.runs.get_mut(&run) else {
+                    continue;
+                };
+                if let Some(part) = run.part(*node) {
+                    run.shares[part] = share;
+                }
+            }
+        }
         for run in touched {
             self.rate_run(run);
         }
     }
 
     fn rate_run(&mut self, id: u64) {
-        let Some(run) = self.runs.get(&id) else {
-            return;
-        };
-        let moves = run.began && !run.stopped && !run.ends;
-        let complete = run.parts.len() == run.alive.len();
-        let rate = if moves && complete {
-            let parts = run.parts.iter();
-            parts
-                .map(|(node, _, _)| self.progress_on(*node, id))
-                .fold(1.0, f64::min)
-        } else {
-            0.0
-        };
         let now = self.now;
         let Some(run) = self.runs.get_mut(&id) else {
             return;
+        };
+        let complete = run.parts.len() == run.alive.len();
+        let rate = if run.is_ready() && complete {
+            run.shares.iter().copied().fold(1.0, f64::min)
+        } else {
+            0.0
         };
         if (run.rate - rate).abs() < 1e-12 && run.version > 0 {
             return;
@@ -90,24 +116,38 @@ impl Model {
         }
     }
 
-    /// The share of its need that a run gets on a node.
-    fn progress_on(&self, node: u32, id: u64) -> f64 {
+    /// The share of its need that each run gets on a node.
+    fn shares_on(&self, node: u32) -> Vec<(u64, f64)> {
         let Some(machine) = self.machines.get(node as usize) else {
-            return 0.0;
+            return Vec::new();
         };
         let wanted = |id: &u64| {
             let run = self.runs.get(id)?;
-            let idle = !run.began || run.stopped || run.ends;
             let frozen = machine.frozen.contains_key(&run.job);
-            let need = run.parts.iter().find(|part| part.0 == node)?.1;
+            let need = run.parts[run.part(node)?].1;
             let cap = machine.cap(run.job).unwrap_or(need);
-            Some((need, if idle || frozen { 0.0 } else { need.min(cap) }))
+            let idle = frozen || !run.is_ready();
+            Some((*id, need, if idle { 0.0 } else { need.min(cap) }))
         };
-        let total: f64 = machine.runs.iter().filter_map(wanted).map(|w| w.1).sum();
+        let wanted: Vec<(u64, f64, f64)> = machine.runs.iter().filter_map(wanted).collect();
+        let total: f64 = wanted.iter().map(|(_, _, gets)| gets).sum();
         let crowd = (f64::from(machine.cpus) / total).min(1.0);
-        match wanted(&id) {
-            Some((need, gets)) if need > 0.0 => gets * crowd / need,
-            _ => 0.0,
+        let share = |need: f64, gets: f64| if need > 0.0 { gets * crowd / need } else { 0.0 };
+        let shares = wanted.into_iter();
+        let shares = shares.map(|(id, need, gets)| (id, share(need, gets)));
+        shares.collect()
+    }
+
+    /// The last process of a run is gone.
+    pub(super) fn remove_run(&mut self, id: u64) {
+        let Some(mut run) = self.runs.remove(&id) else {
+            return;
+        };
+        run.count(self.now);
+        if let Some(program) = self.programs.get_mut(&run.label) {
+            #[expect(clippy::cast_possible_truncation, reason = "below the work, an i64")]
+            let worked = (run.done - run.kept) as i64;
+            program.worked = Span(program.worked.0 + worked);
         }
     }
 
@@ -129,13 +169,13 @@ impl Model {
         };
         let wanted = machine.to_freeze();
         let here = machine.runs.iter().filter_map(|id| self.runs.get(id));
-        let memory_here = |run: &Run| run.parts.iter().find(|part| part.0 == node).map(|p| p.2);
         let fresh: Vec<(u32, Frozen)> = here
             .filter(|run| wanted.contains(&run.job) && !machine.frozen.contains_key(&run.job))
-            .filter_map(|run| {
+            .filter(|run| run.part(node).is_some())
+            .map(|run| {
                 let cold = run.cold.get(&node).copied().unwrap_or(0);
-                let memory = memory_here(run)?.saturating_sub(cold);
-                Some((run.job, Frozen { since: now, memory }))
+                let memory = run.memory_on(node).saturating_sub(cold);
+                (run.job, Frozen { since: now, memory })
             })
             .collect();
         self.thaw(node, &wanted);
@@ -167,8 +207,8 @@ impl Model {
     }
 
     /// Whether this node says that the job is parked: frozen, and its memory in swap.
-    pub(super) fn is_parked_on(&self, job: u32, name: &str) -> bool {
-        let Some(machine) = self.machines.iter().find(|machine| machine.name == name) else {
+    pub(super) fn is_parked_on(&self, job: u32, node: u32) -> bool {
+        let Some(machine) = self.machines.get(node as usize) else {
             return false;
         };
         let Some(frozen) = machine.frozen.get(&job).filter(|_| machine.takes_orders()) else {
@@ -199,8 +239,7 @@ impl Model {
             here.filter(|(id, run)| self.is_known(**id, run))
                 .filter(|(_, run)| !run.parked_at_end.contains(&node))
                 .map(|(_, run)| {
-                    let part = run.parts.iter().find(|part| part.0 == node);
-                    let memory = part.map_or(0, |part| part.2);
+                    let memory = run.memory_on(node);
                     let cold = run.cold.get(&node).copied().unwrap_or(0);
                     let swapped = cold + swapped.get(&run.job).copied().unwrap_or(0);
                     memory - swapped.min(memory)

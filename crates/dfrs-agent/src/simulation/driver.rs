@@ -17,6 +17,8 @@ use crate::{Agent, Ports};
 
 /// How often the plugin looks whether there is something to do.
 const TICK: i64 = 100_000;
+/// The same while steps are under way and nothing has changed, for a driver that spares the agent looks.
+const IDLE_TICK: i64 = 1_000_000;
 /// Between two attempts to give back what is parked.
 const STAND_DOWN_INTERVAL: i64 = 2_000_000;
 const SECOND: i64 = 1_000_000;
@@ -40,8 +42,8 @@ pub struct Driver {
     stands_down: Option<Time>,
     /// slurmctld is away until then.
     away_until: Option<Time>,
-    /// No tick before this.
-    next_tick: Time,
+    /// When the last tick was, and what version Slurm's records had then.
+    last_tick: (Time, u64),
     longest_sleep: Option<Span>,
     journal: Option<Journal>,
     passes: u64,
@@ -52,7 +54,7 @@ impl Driver {
     #[must_use]
     pub fn new(model: Model, conf: &str, journaling: Journaling) -> Self {
         let mut driver = Self {
-            next_tick: model.now(),
+            last_tick: (Time(model.now().0 - TICK), u64::MAX),
             model: Rc::new(RefCell::new(model)),
             conf: conf.to_owned(),
             config: None,
@@ -67,8 +69,16 @@ impl Driver {
         driver
     }
 
+    /// Spares the agent the looks that show nothing new: the plugin looks for the rest of each second in which
+    /// something changed, and every few seconds anyway. Steps that wait for nothing but time go on within a
+    /// second and not within a tenth of one.
+    pub fn look_at_changes_only(&mut self) {
+        self.model.borrow_mut().tell_changes();
+        self.sleep_at_most(Span(i64::MAX / 4));
+    }
+
     /// Looks at Slurm only so often while nothing seems to have changed.
-    pub fn sleep_at_most(&mut self, longest: Span) {
+    fn sleep_at_most(&mut self, longest: Span) {
         self.longest_sleep = Some(longest);
         if let Some(agent) = &mut self.agent {
             agent.sleep_at_most(longest);
@@ -87,28 +97,23 @@ impl Driver {
         self.passes
     }
 
-    /// Events of the journal with their lines.
+    /// Events that were written to the journal since the last call, with their lines.
     #[must_use]
-    pub fn journal(&self) -> Vec<(usize, Event)> {
-        self.journal
-            .as_ref()
-            .map(Journal::events)
-            .unwrap_or_default()
-    }
-
-    /// The journal as it would be in its file.
-    #[must_use]
-    pub fn journal_bytes(&self) -> Vec<u8> {
-        self.journal
-            .as_ref()
-            .map(Journal::bytes)
-            .unwrap_or_default()
+    pub fn take_journal(&self) -> Vec<(usize, Event)> {
+        self.journal.as_ref().map(Journal::take).unwrap_or_default()
     }
 
     /// Whether DFRS schedules, or has still to give back what it parked.
     #[must_use]
     pub fn is_at_work(&self) -> bool {
         self.agent.is_some()
+    }
+
+    /// Whether DFRS schedules.
+    #[must_use]
+    pub fn schedules(&self) -> bool {
+        let full = self.config.as_ref().map(|config| config.mode) == Some(Mode::Full);
+        full && self.is_at_work() && self.stands_down.is_none()
     }
 
     /// The dfrs.conf in force, if it can be read.
@@ -147,6 +152,8 @@ impl Driver {
         let event = self.model.borrow().next_event();
         let next = [event, tick, self.away_until, Some(until)];
         let next = next.into_iter().flatten().min().unwrap_or(until);
+        // An agent that was made just now has been due for ever.
+        let next = next.max(self.model.borrow().now());
         self.model.borrow_mut().advance(next);
         if self.away_until.is_some_and(|at| at <= next) {
             self.away_until = None;
@@ -170,12 +177,15 @@ impl Driver {
         let due = self.stands_down.unwrap_or_else(|| agent.due_at());
         let model = self.model.borrow();
         let behind = model.clock().0 - model.now().0;
-        let at = (due.0 - behind).max(self.next_tick.0);
+        let (last, version) = self.last_tick;
+        let idle = self.longest_sleep.is_some() && version == model.version();
+        let earliest = last.0 + if idle { IDLE_TICK } else { TICK };
+        let at = (due.0 - behind).max(earliest);
         Some(Time((at + TICK - 1).div_euclid(TICK) * TICK))
     }
 
     fn tick(&mut self, now: Time) {
-        self.next_tick = Time(now.0 + TICK);
+        self.last_tick = (now, self.model.borrow().version());
         let clock = self.model.borrow().clock();
         let Some(agent) = &mut self.agent else {
             return;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use dfrs_core::Span;
 
+use super::draw::Draw;
 use super::scenario::{Nodes, SECOND, Scenario};
 use crate::model::acts::Act;
-use crate::model::{Settings, Submission, job, mix};
+use crate::model::{Settings, Submission, job};
 use crate::observation::ObservedJob;
 
 /// Something that a scenario may have in it.
@@ -38,6 +39,8 @@ pub enum Kind {
     PowerLoss,
     /// Nodes do not answer for a while.
     Hangs,
+    /// Nodes are slow for a while.
+    Slow,
     /// dfrsd ends, and is started again.
     Dfrsd,
     /// slurmctld is killed.
@@ -61,7 +64,7 @@ pub enum Kind {
 }
 
 /// All kinds, with the names by which they are left out.
-pub const KINDS: [(Kind, &str); 23] = [
+pub const KINDS: [(Kind, &str); 24] = [
     (Kind::Arrays, "arrays"),
     (Kind::Limits, "limits"),
     (Kind::Owners, "owners"),
@@ -75,6 +78,7 @@ pub const KINDS: [(Kind, &str); 23] = [
     (Kind::Drops, "drops"),
     (Kind::PowerLoss, "power-loss"),
     (Kind::Hangs, "hangs"),
+    (Kind::Slow, "slow-nodes"),
     (Kind::Dfrsd, "dfrsd"),
     (Kind::Kills, "kills"),
     (Kind::Restarts, "restarts"),
@@ -187,7 +191,7 @@ fn by_name(name: &str) -> Result<Kind, String> {
 #[must_use]
 pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
     let mut maker = Maker {
-        draw: Draw(mix(seed)),
+        draw: Draw::new(seed),
         kinds,
         scenario: Scenario::default(),
         labels: 0,
@@ -198,34 +202,6 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
     let mut scenario = maker.scenario;
     scenario.acts.sort_by_key(|(at, _)| *at);
     scenario
-}
-
-/// Numbers that follow from a seed.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, count: u64) -> u64 {
-        self.0 = mix(self.0);
-        (self.0 >> 11) % count.max(1)
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-
-    fn small(&mut self, count: u32) -> u32 {
-        u32::try_from(self.below(u64::from(count))).unwrap_or(0)
-    }
-
-    fn between(&mut self, least: i64, most: i64) -> i64 {
-        let range = u64::try_from(most - least + 1).unwrap_or(1);
-        least + i64::try_from(self.below(range)).unwrap_or(0)
-    }
-
-    fn one_of<T: Clone>(&mut self, from: &[T]) -> T {
-        let index = self.below(from.len() as u64);
-        from[usize::try_from(index).unwrap_or(0)].clone()
-    }
 }
 
 /// Submissions come, and things go wrong, within this.
@@ -340,6 +316,7 @@ impl Maker<'_> {
             limit: self.draw.chance(25).then_some(3 + work.0 / SECOND / 60),
             begin: if self.draw.chance(10) { 20 } else { 0 },
             owner: self.kinds.has(Kind::Owners) && self.draw.chance(15),
+            stubborn: self.draw.chance(15),
             array,
             ..Submission::new(label, job, work)
         }
@@ -379,6 +356,10 @@ impl Maker<'_> {
             Kind::Drops => self.drop_partition(at, later),
             Kind::PowerLoss => self.pair(at, Act::PowerOff(node), later, Act::PowerOn(node)),
             Kind::Hangs => self.pair(at, Act::Hang(node), later, Act::Unhang(node)),
+            Kind::Slow => {
+                let times = 2 + self.draw.small(18);
+                self.pair(at, Act::Slow(node, times), later, Act::Slow(node, 1));
+            }
             Kind::Dfrsd => self.pair(at, Act::StopDfrsd(node), later, Act::StartDfrsd(node)),
             Kind::Kills => self.add(at, Act::Kill(away)),
             Kind::Restarts if self.draw.chance(50) => self.add(at, Act::Reconfigure),
@@ -398,7 +379,7 @@ impl Maker<'_> {
                 self.add(at, Act::LoseMessages(count));
             }
             Kind::Refusals => {
-                let (count, again) = (1 + self.draw.small(6), self.draw.chance(50));
+                let (count, again) = (1 + self.draw.small(12), self.draw.chance(50));
                 self.add(at, Act::Refuse(count, again));
             }
         }

@@ -97,6 +97,10 @@ pub(super) fn act(text: &str) -> Result<Act, String> {
         "power-on" => Act::PowerOn(number(rest)?),
         "hang" => Act::Hang(number(rest)?),
         "unhang" => Act::Unhang(number(rest)?),
+        "slow" => {
+            let (node, times) = rest.split_once(' ').unwrap_or((rest, ""));
+            Act::Slow(number(node)?, number(times)?)
+        }
         "stop-dfrsd" => Act::StopDfrsd(number(rest)?),
         "start-dfrsd" => Act::StartDfrsd(number(rest)?),
         "kill" => Act::Kill(number(rest)?),
@@ -137,6 +141,7 @@ fn submission(text: &str) -> Result<Submission, String> {
             "limit" => made.limit = Some(number(value)?),
             "begin" => made.begin = number(value)?,
             "owner" => made.owner = true,
+            "stubborn" => made.stubborn = true,
             "array" => made.array = number(value)?,
             _ => return Err(format!("unknown: {key}")),
         }
@@ -166,6 +171,7 @@ pub(super) fn print(act: &Act) -> String {
         Act::PowerOn(node) => format!("power-on {node}"),
         Act::Hang(node) => format!("hang {node}"),
         Act::Unhang(node) => format!("unhang {node}"),
+        Act::Slow(node, times) => format!("slow {node} {times}"),
         Act::StopDfrsd(node) => format!("stop-dfrsd {node}"),
         Act::StartDfrsd(node) => format!("start-dfrsd {node}"),
         Act::Kill(away) => format!("kill {away}"),
@@ -208,6 +214,7 @@ fn print_submission(submission: &Submission) -> String {
     }
     add(submission.begin > 0, format!("begin={}", submission.begin));
     add(submission.owner, "owner".into());
+    add(submission.stubborn, "stubborn".into());
     add(submission.array > 1, format!("array={}", submission.array));
     text
 }

@@ -52,20 +52,16 @@ pub fn run(scenario: &Scenario) -> Result<Passed, Failure> {
     try_with(&mut Trial::new(scenario), scenario)
 }
 
-/// The same, with everything that was done and logged in it, line by line, and the journal's lines.
+/// The same, with everything that was done, logged and written to the journal in it, line by line.
 pub fn narrate(scenario: &Scenario) -> (Vec<String>, Result<Passed, Failure>) {
     let mut trial = Trial::new(scenario);
     trial.watch.story = Some(Vec::new());
     let result = try_with(&mut trial, scenario);
     let story = trial.watch.story.take().unwrap_or_default();
     let since = |at: Time| super::notation::decimal(Span(at.0 - Scenario::begins().0));
-    let mut lines: Vec<String> = story
-        .into_iter()
-        .map(|(at, line)| format!("{}: {line}", since(at)))
-        .collect();
-    let journal = String::from_utf8_lossy(&trial.driver.journal_bytes()).into_owned();
-    lines.extend(journal.lines().map(String::from));
-    (lines, result)
+    let lines = story.into_iter();
+    let lines = lines.map(|(at, line)| format!("{}: {line}", since(at)));
+    (lines.collect(), result)
 }
 
 fn try_with(trial: &mut Trial, scenario: &Scenario) -> Result<Passed, Failure> {
@@ -103,7 +99,8 @@ impl Trial {
         let begins = Scenario::begins().0;
         for (at, act) in &scenario.acts {
             self.until(Time(begins + at.0), false)?;
-            self.watch.act(act);
+            let now = self.driver.model().borrow().now();
+            self.watch.act(act, now);
             self.driver.act(act);
             self.look()?;
         }
@@ -119,9 +116,8 @@ impl Trial {
         // What the nodes were told last is done by then.
         let now = self.driver.model().borrow().now();
         self.until(Time(now.0 + 130 * SECOND), false)?;
-        self.watch
-            .end(&self.driver)
-            .map_err(|failure| self.at(failure))?;
+        let over = self.watch.end(&self.driver);
+        over.map_err(|failure| self.at(failure))?;
         let lasted = Span(now.0 - begins);
         Ok(Passed {
             passes: self.driver.passes(),

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
-use dfrs_proto::journal::{Tolerance, validate};
+use dfrs_proto::journal::{Event, Tolerance, Validator};
 
+use super::caps::Caps;
 use super::driver::Driver;
 use super::scenario::SECOND;
+use super::thawed::Thawed;
 use crate::model::acts::Act;
 use crate::model::{Fate, JobEntry, Model};
 use crate::observation::ObservedState;
@@ -17,6 +19,8 @@ use crate::slurm::Level;
 const PATIENCE: i64 = 400 * SECOND;
 /// What an operator resumed is not stopped again for so long.
 const HEEDED: i64 = 10 * SECOND;
+/// Orders that get lost are sent again, and may get lost again, for so long.
+const LOSSY: i64 = 40 * SECOND;
 /// More error lines in a minute than this are a flood.
 const MOST_ERRORS: usize = 60;
 /// What may go wrong without DFRS being at fault, and is reported once or now and then.
@@ -30,7 +34,7 @@ const EXPECTED: [&str; 4] = [
 type Broken = (&'static str, String);
 
 /// What is remembered from one look to the next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watch {
     /// Jobs that an operator suspended.
     suspended: BTreeSet<u32>,
@@ -42,12 +46,46 @@ pub(super) struct Watch {
     frozen: BTreeMap<u32, Time>,
     errors: Vec<Time>,
     looked: Time,
+    journal: Validator,
+    caps: Caps,
+    thawed: Thawed,
+    /// Until then orders get lost.
+    lossy: Time,
     /// Everything that was done and logged, if it is wanted.
     pub(super) story: Option<Vec<(Time, String)>>,
 }
 
+/// A journal of which nothing was read yet. How far a job is by it is not looked at.
+fn journal() -> Validator {
+    Validator::new(Tolerance {
+        relative: 1.0,
+        absolute: Span(i64::MAX / 2),
+    })
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            suspended: BTreeSet::new(),
+            resumed: BTreeMap::new(),
+            could_run: BTreeMap::new(),
+            frozen: BTreeMap::new(),
+            errors: Vec::new(),
+            looked: Time(0),
+            journal: journal(),
+            caps: Caps::default(),
+            thawed: Thawed::default(),
+            lossy: Time(0),
+            story: None,
+        }
+    }
+}
+
 impl Watch {
-    pub(super) fn act(&mut self, act: &Act) {
+    pub(super) fn act(&mut self, act: &Act, now: Time) {
+        if matches!(act, Act::LoseMessages(_)) {
+            self.lossy = Time(now.0 + LOSSY);
+        }
         // It may have forgotten what operators said.
         if matches!(act, Act::Kill(_)) {
             self.suspended.clear();
@@ -75,13 +113,26 @@ impl Watch {
             self.read(level, &line, now)?;
         }
         memory_is_promised_once(&model)?;
+        for (line, event) in driver.take_journal() {
+            self.follow(line, &event, now);
+        }
         if now.0 - self.looked.0 >= SECOND {
             self.looked = now;
             self.frozen_jobs_are_suspended(&model)?;
+            self.orders_are_obeyed(driver, &model)?;
             drop(model);
             self.nothing_waits_in_vain(driver)?;
         }
         Ok(())
+    }
+
+    /// One event of the journal.
+    fn follow(&mut self, line: usize, event: &Event, now: Time) {
+        self.journal.push(line, event);
+        self.caps.follow(&event.kind);
+        if self.story.is_some() {
+            self.write_down(now, &format!("journal: {:?}", event.kind));
+        }
     }
 
     fn write_down(&mut self, now: Time, line: &str) {
@@ -96,7 +147,9 @@ impl Watch {
             .find_map(|word| word.parse::<u32>().ok());
         let Some(id) = id else { return Ok(()) };
         let job = model.jobs().get(&id);
-        match line.split([' ', '(']).next().unwrap_or("") {
+        let word = line.split([' ', '(']).next().unwrap_or("");
+        self.thawed.hear(word, id, model.now());
+        match word {
             "operator:" if line.contains("Suspend") => {
                 self.suspended.insert(id);
             }
@@ -115,7 +168,11 @@ impl Watch {
                 return Err(("operators' words hold", what));
             }
             "start" => self.may_start(id, job, model)?,
-            "lost" | "finished" | "limit" | "duplicate" => {
+            "duplicate" => {
+                let what = format!("job {id} is started on a node that still runs it");
+                return Err(("nothing runs twice", what));
+            }
+            "lost" | "finished" | "limit" => {
                 self.suspended.remove(&id);
             }
             _ => {}
@@ -153,6 +210,19 @@ impl Watch {
             return Err(("no flood of errors", line.to_owned()));
         }
         Ok(())
+    }
+
+    /// What the nodes were told is in force soon.
+    fn orders_are_obeyed(&mut self, driver: &Driver, model: &Model) -> Result<(), Broken> {
+        if model.now() < self.lossy || !model.serves() || !driver.schedules() {
+            self.caps.forget();
+            self.thawed.forget();
+            return Ok(());
+        }
+        let caps = self.caps.look(model);
+        caps.map_err(|what| ("caps are in force", what))?;
+        let thawed = self.thawed.look(model);
+        thawed.map_err(|what| ("what is counted is thawed", what))
     }
 
     /// No job stays frozen that Slurm shows as running.
@@ -228,11 +298,8 @@ impl Watch {
                 format!("job {id} is over and frozen"),
             ));
         }
-        let tolerance = Tolerance {
-            relative: 1.0,
-            absolute: Span(i64::MAX / 2),
-        };
-        match validate(driver.journal(), tolerance).into_iter().next() {
+        let journal = std::mem::replace(&mut self.journal, journal());
+        match journal.finish().into_iter().next() {
             Some(violation) => Err(("the journal is valid", violation.to_string())),
             None => Ok(()),
         }

@@ -8,7 +8,7 @@ use dfrs_core::Span;
 use dfrs_proto::journal::{Event, JournalWriter};
 use dfrs_sim::metrics::{Utilization, UtilizationStep, stretch};
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Ended, Outcome, Scheduler, Settings, SimulationError};
+use dfrs_sim::{Ended, Outcome, SimulationError, Sink};
 
 /// What is written while a simulation goes on.
 pub struct Wanted<'a> {
@@ -18,20 +18,17 @@ pub struct Wanted<'a> {
 
 /// Why there is no outcome.
 pub enum Failure {
-    /// A file cannot be written: one line.
-    File(String),
+    /// One line: a file cannot be written, or an option makes no sense.
+    Line(String),
     /// The simulation did not come to its end.
     Simulation(SimulationError),
 }
 
+/// What a policy does in its world, live or not; calls `ended` for each job.
+type Simulation<'a> = &'a dyn Fn(Option<Sink>, Ended) -> Result<Outcome, Failure>;
+
 /// Simulates, writes what is wanted, and calls `ended` for each job.
-pub fn simulate(
-    wanted: &Wanted,
-    trace: &Trace,
-    policy: &Scheduler,
-    settings: &Settings,
-    ended: Ended,
-) -> Result<Outcome, Failure> {
+pub fn simulate(wanted: &Wanted, simulation: Simulation, ended: Ended) -> Result<Outcome, Failure> {
     let mut journal = wanted.journal.map(create).transpose()?;
     let mut writer = journal.as_mut().map(JournalWriter::new);
     let mut usage = wanted.utilization.map(UsageFile::create).transpose()?;
@@ -45,13 +42,13 @@ pub fn simulate(
         writer.as_mut().map_or(Ok(()), |writer| writer.write(event))
     };
     let is_wanted = wanted.journal.is_some() || wanted.utilization.is_some();
-    let sink: Option<dfrs_sim::Sink> = if is_wanted { Some(&mut sink) } else { None };
-    let outcome = dfrs_sim::simulate_and_tell(trace, policy, settings, sink, Some(ended));
-    let outcome = outcome.map_err(|error| match (error, wanted.journal) {
-        (SimulationError::Journal(error), Some(path)) => {
-            Failure::File(format!("{}: {error}", path.display()))
+    let sink: Option<Sink> = if is_wanted { Some(&mut sink) } else { None };
+    let outcome = simulation(sink, ended);
+    let outcome = outcome.map_err(|failure| match (failure, wanted.journal) {
+        (Failure::Simulation(SimulationError::Journal(error)), Some(path)) => {
+            Failure::Line(format!("{}: {error}", path.display()))
         }
-        (error, _) => Failure::Simulation(error),
+        (failure, _) => failure,
     })?;
     if let (Some(path), Some(out)) = (wanted.journal, &mut journal) {
         out.flush().map_err(|error| refused(path, &error))?;
@@ -63,9 +60,15 @@ pub fn simulate(
     Ok(outcome)
 }
 
+impl From<SimulationError> for Failure {
+    fn from(error: SimulationError) -> Self {
+        Self::Simulation(error)
+    }
+}
+
 impl From<String> for Failure {
     fn from(line: String) -> Self {
-        Self::File(line)
+        Self::Line(line)
     }
 }
 

@@ -3,10 +3,12 @@
 use dfrs_core::Span;
 use dfrs_sim::metrics::{Summary, compare_with_best};
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Ended, Scheduler, Settings, offline_bound};
+use dfrs_sim::{Ended, Outcome, Scheduler, Settings, Sink, offline_bound, simulate_and_tell};
 use serde::Serialize;
 
-use super::{Arguments, files};
+use super::Arguments;
+use super::files::{self, Failure};
+use super::live::{self, Live};
 use crate::runs::{Parts, Runs, digest};
 
 /// All that a result depends on.
@@ -17,6 +19,9 @@ struct Run<'a> {
     /// Printed for the developer: what is added to the settings is in it.
     settings: &'a str,
     stretch_bound: Span,
+    /// Printed for the developer, too: those of the live simulation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<String>,
     #[serde(skip)]
     scheduler: &'a Scheduler,
 }
@@ -41,23 +46,28 @@ pub fn all(
         None => String::new(),
     };
     let printed = format!("{settings:?}");
-    let wanted: Vec<Run> = arguments
-        .policies
-        .iter()
-        .map(|scheduler| Run {
-            trace: &digest,
-            policy: scheduler.to_string(),
-            settings: &printed,
-            stretch_bound: arguments.stretch_bound,
-            scheduler,
-        })
-        .collect();
+    let live = arguments.live.with_seed(arguments.world.seed());
+    let run = |scheduler, is_live: bool| Run {
+        trace: &digest,
+        policy: name(scheduler, is_live),
+        settings: &printed,
+        stretch_bound: arguments.stretch_bound,
+        live: is_live.then(|| format!("{live:?}")),
+        scheduler,
+    };
+    let mut wanted: Vec<Run> = Vec::new();
+    for scheduler in &arguments.policies {
+        wanted.push(run(scheduler, false));
+        if arguments.live.live && matches!(scheduler, Scheduler::Dfrs(_)) {
+            wanted.push(run(scheduler, true));
+        }
+    }
     let jobs = Parts {
         name: "jobs",
         each: trace.jobs.len(),
     };
     let mut results = runs.execute_parts("policies", &jobs, &wanted, |run, ended| {
-        one(arguments, trace, run.scheduler, settings, ended)
+        one(arguments, trace, run, (settings, &live), ended)
     })?;
     if arguments.bound {
         let wanted = Bound {
@@ -76,27 +86,54 @@ pub fn all(
     Ok(results)
 }
 
+/// What a run is called: the policy, and whether it runs as the plugin would.
+fn name(scheduler: &Scheduler, is_live: bool) -> String {
+    format!("{scheduler}{}", if is_live { " live" } else { "" })
+}
+
+fn ideal(
+    trace: &Trace,
+    scheduler: &Scheduler,
+    settings: &Settings,
+    sink: Option<Sink>,
+    ended: Ended,
+) -> Result<Outcome, Failure> {
+    let sink: Option<Sink> = match sink {
+        Some(sink) => Some(&mut *sink),
+        None => None,
+    };
+    let outcome = simulate_and_tell(trace, scheduler, settings, sink, Some(&mut *ended));
+    Ok(outcome?)
+}
+
 fn one(
     arguments: &Arguments,
     trace: &Trace,
-    policy: &Scheduler,
-    settings: &Settings,
+    run: &Run,
+    (settings, live): (&Settings, &Live),
     ended: Ended,
 ) -> Result<Summary, String> {
+    // Files are of the live run if there is one.
+    let is_written = run.live.is_some() == arguments.live.live;
     let wanted = files::Wanted {
-        journal: arguments.journal.as_deref(),
-        utilization: arguments.utilization_csv.as_deref(),
+        journal: arguments.journal.as_deref().filter(|_| is_written),
+        utilization: arguments.utilization_csv.as_deref().filter(|_| is_written),
+    };
+    let simulation = |sink: Option<Sink>, ended: Ended| match (&run.live, run.scheduler) {
+        (Some(_), Scheduler::Dfrs(policy)) => {
+            live::simulate(live, trace, policy, settings, sink, ended)
+        }
+        (_, scheduler) => ideal(trace, scheduler, settings, sink, ended),
     };
     let trace_file = arguments.trace.display();
-    let outcome =
-        files::simulate(&wanted, trace, policy, settings, ended).map_err(|error| match error {
-            files::Failure::File(error) => error,
-            files::Failure::Simulation(error) => format!("{trace_file}: {policy}: {error}"),
-        })?;
+    let outcome = files::simulate(&wanted, &simulation, ended).map_err(|error| match error {
+        Failure::Line(error) => error,
+        Failure::Simulation(error) => format!("{trace_file}: {}: {error}", run.policy),
+    })?;
     let bound = arguments.stretch_bound;
-    if let Some(path) = &arguments.jobs_csv {
+    if let Some(path) = arguments.jobs_csv.as_ref().filter(|_| is_written) {
         files::write_jobs(path, trace, &outcome, bound)?;
     }
-    let (name, nodes) = (policy.to_string(), settings.nodes);
-    Ok(Summary::new(name, trace, nodes, &outcome, bound))
+    let name = run.policy.clone();
+    Ok(Summary::new(name, trace, settings.nodes, &outcome, bound))
 }

@@ -23,7 +23,7 @@ pub struct World {
     /// park=0.7,checkpoint=0.2,never=0.1; what is left to 1 is checkpoint, the papers' free moves
     #[arg(long, value_name = "KIND=SHARE,…", default_value = "checkpoint=1")]
     mobility: MobilityShares,
-    /// What the kinds of jobs are drawn from
+    /// What the kinds of jobs, and live latencies and faults, are drawn from
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     /// In place of the penalty for jobs that were parked: seconds (30), seconds for each GB of memory
@@ -99,6 +99,11 @@ impl World {
             );
         }
         notes
+    }
+
+    /// What is drawn follows from it.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Draws what the jobs of the trace can do.

@@ -1,0 +1,257 @@
+//! The machine of a trace as Slurm would have it, and its jobs as they would be submitted.
+
+use std::fmt::Write;
+
+use dfrs_agent::model::acts::Act;
+use dfrs_agent::model::{Model, Settings as Timing, Submission, job};
+use dfrs_agent::observation::{ObservedJob, ObservedNode};
+use dfrs_core::{Policy, Span, Time};
+use dfrs_proto::conf::Config;
+use dfrs_sim::Settings;
+use dfrs_sim::metrics::NODE_GB;
+use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+
+const SECOND: i64 = 1_000_000;
+/// UNIX seconds at which the first second of the trace begins.
+const BEGINS: i64 = 1_000_000;
+/// A node has no more CPUs than this: Slurm knows whole ones only.
+const MOST_CPUS: u64 = 1000;
+/// A node's memory, in what the model takes for MiB: fine enough for every trace.
+const MEMORY: u64 = 100_000_000;
+const PARTITION: &str = "live";
+/// Keys of dfrs.conf that other options say.
+const SAID_ELSEWHERE: [(&str, &str); 5] = [
+    ("Mode", "leave it out"),
+    ("Policy", "give --policy"),
+    ("Period", "give --period"),
+    ("SwapPerNode", "give --swap"),
+    ("Journal", "give --journal"),
+];
+
+/// A job's label in the model, by its position in the trace.
+pub fn label(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
+
+/// A job's position in the trace, by its label.
+pub fn index(label: u32) -> usize {
+    label as usize - 1
+}
+
+/// The machine.
+pub struct Cluster {
+    nodes: u32,
+    /// CPUs of a node.
+    cpus: u32,
+    /// In the unit of [`MEMORY`].
+    swap: u64,
+    /// In the same unit, a second.
+    swap_speed: u64,
+    /// The first second of the trace.
+    first: Time,
+}
+
+impl Cluster {
+    /// Nodes with so many CPUs that every task of the trace needs whole ones, if there are not too many.
+    ///
+    /// # Errors
+    ///
+    /// One line about an option.
+    pub fn new(trace: &Trace, settings: &Settings, gigabytes: f64) -> Result<Self, String> {
+        if !(0.001..=1e6).contains(&gigabytes) {
+            return Err("--swap-speed: allowed: GB/s, from 0.001 to 1000000".into());
+        }
+        let divisor = trace.jobs.iter().map(|job| job.cpu.0);
+        let divisor = divisor.fold(NODE_CPU.0, greatest_common_divisor);
+        let cpus = (NODE_CPU.0 / divisor.max(1)).min(MOST_CPUS);
+        let first = trace.jobs.iter().map(|job| job.submit.0).min().unwrap_or(0);
+        let of_memory = |amount: f64| amount * as_real(MEMORY);
+        Ok(Self {
+            nodes: settings.nodes,
+            cpus: u32::try_from(cpus).unwrap_or(1),
+            swap: as_whole(of_memory(as_real(settings.swap.0) / as_real(NODE_MEMORY.0))),
+            swap_speed: as_whole(of_memory(gigabytes / NODE_GB)),
+            first: Time(first.div_euclid(SECOND) * SECOND),
+        })
+    }
+
+    /// The model's time at the trace's 0.
+    pub fn begins(&self) -> Time {
+        Time(BEGINS * SECOND - self.first.0)
+    }
+
+    /// The model's time at this time of the trace.
+    pub fn time(&self, time: Time) -> Time {
+        Time(self.begins().0 + time.0)
+    }
+
+    /// Its dfrs.conf: what options say, and these lines.
+    ///
+    /// # Errors
+    ///
+    /// One line about what is wrong with these lines or with the period.
+    pub fn conf(
+        &self,
+        policy: &Policy,
+        settings: &Settings,
+        lines: &[String],
+    ) -> Result<String, String> {
+        for line in lines {
+            let key = line.split('=').next().unwrap_or(line).trim();
+            let said = SAID_ELSEWHERE
+                .iter()
+                .find(|(known, _)| known.eq_ignore_ascii_case(key));
+            if let Some((known, remedy)) = said {
+                return Err(format!("--live-conf {line}: not {known}; {remedy}"));
+            }
+        }
+        let period = settings.period.unwrap_or(policy.settings.period);
+        if period.0 % SECOND != 0 {
+            return Err("--period: whole seconds are allowed with --live, as in dfrs.conf".into());
+        }
+        let mut text = format!("Mode=full\nPolicy=\"{policy}\"\n");
+        let _ = writeln!(text, "Period={}", period.0 / SECOND); // a String takes all
+        let _ = writeln!(text, "SwapPerNode={}", self.swap);
+        for line in lines {
+            let _ = writeln!(text, "{line}");
+        }
+        let _ = writeln!(text, "Partition={PARTITION}");
+        let read = Config::parse(&text, "--live-conf");
+        read.map_err(|error| error.to_string())?;
+        Ok(text)
+    }
+
+    /// The model of it; `is_safe`: slurmctld is never killed, and need not save what it knows.
+    pub fn model(&self, timing: Timing, is_safe: bool) -> Model {
+        let nodes = (0..self.nodes).map(|index| {
+            let node = ObservedNode {
+                index,
+                name: format!("n{index}"),
+                up: true,
+                down: false,
+                cpus: self.cpus,
+                memory: MEMORY,
+                allocated_memory: 0,
+            };
+            (node, PARTITION.to_owned())
+        });
+        let timing = Timing {
+            swap: self.swap,
+            swap_speed: self.swap_speed.max(1),
+            save_interval: if is_safe {
+                Span(i64::MAX / 4)
+            } else {
+                timing.save_interval
+            },
+            ..timing
+        };
+        Model::new(nodes.collect(), timing, Time(BEGINS * SECOND))
+    }
+
+    /// All jobs, as they are submitted.
+    pub fn submissions(&self, trace: &Trace) -> Vec<(Time, Act)> {
+        let jobs = trace.jobs.iter().enumerate();
+        jobs.map(|(index, job)| {
+            let submission = Submission::new(label(index), self.job(job), job.runtime);
+            (self.time(job.submit), Act::Submit(Box::new(submission)))
+        })
+        .collect()
+    }
+
+    fn job(&self, of_trace: &TraceJob) -> ObservedJob {
+        let cpus = of_trace.cpu.0 * u64::from(self.cpus) + NODE_CPU.0 / 2;
+        let cpus = (cpus / NODE_CPU.0).max(1);
+        let memory = u128::from(of_trace.memory.0) * u128::from(MEMORY);
+        let memory = memory / u128::from(NODE_MEMORY.0) / u128::from(cpus);
+        ObservedJob {
+            submit_time: 0,
+            partition: PARTITION.into(),
+            comment: format!("dfrs:{}", of_trace.mobility),
+            tasks: of_trace.tasks,
+            cpus_per_task: u32::try_from(cpus).unwrap_or(1),
+            // In Slurm none at all would be the whole node's.
+            memory: u64::try_from(memory).unwrap_or(MEMORY).max(1),
+            ..job(0, 1)
+        }
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "amounts for people")]
+fn as_real(amount: u64) -> f64 {
+    amount as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and far below 2^64"
+)]
+fn as_whole(amount: f64) -> u64 {
+    amount.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfrs_core::{Bytes, Cores};
+
+    fn cluster(needs: &[u64]) -> (Cluster, Trace) {
+        let of_need = |need: &u64| {
+            let memory = Bytes(NODE_MEMORY.0 / 10);
+            TraceJob::new("a", Time(7_500_000), 1, Cores(*need), memory, Span(1))
+        };
+        let trace = Trace {
+            jobs: needs.iter().map(of_need).collect(),
+            ..Trace::default()
+        };
+        let cluster = Cluster::new(&trace, &Settings::new(2), 0.5).expect("a cluster");
+        (cluster, trace)
+    }
+
+    #[test]
+    fn a_node_has_as_many_cpus_as_make_all_needs_whole() {
+        let cpus = |needs: &[u64]| cluster(needs).0.cpus;
+        assert_eq!(cpus(&[1_000_000]), 1);
+        assert_eq!(cpus(&[250_000, 1_000_000]), 4);
+        assert_eq!(cpus(&[250_000, 333_000]), 1000);
+        assert_eq!(cpus(&[333_333]), 1000);
+    }
+
+    #[test]
+    fn jobs_need_and_require_what_the_trace_says() {
+        let (cluster, trace) = cluster(&[250_000, 1_000_000]);
+        let jobs: Vec<ObservedJob> = trace.jobs.iter().map(|job| cluster.job(job)).collect();
+        assert_eq!((jobs[0].cpus_per_task, jobs[1].cpus_per_task), (1, 4));
+        assert_eq!((jobs[0].memory, jobs[1].memory), (MEMORY / 10, MEMORY / 40));
+        assert_eq!(
+            cluster.time(Time(7_500_000)),
+            Time(BEGINS * SECOND + 500_000)
+        );
+    }
+
+    #[test]
+    fn what_other_options_say_is_no_line_of_the_configuration() {
+        let (cluster, _) = cluster(&[1_000_000]);
+        let conf = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            cluster.conf(&Policy::catalogue()[0], &Settings::new(2), &lines)
+        };
+        assert!(conf(&["SettleTime=5", "MovesPerHour=unlimited"]).is_ok());
+        for (line, words) in [
+            ("policy=Greedy*", "give --policy"),
+            ("Perod=5", "did you mean"),
+            ("SettleTime=-1", "SettleTime"),
+        ] {
+            let told = conf(&[line]).expect_err(line);
+            assert!(told.contains(words) && !told.contains('\n'), "{told}");
+        }
+    }
+}

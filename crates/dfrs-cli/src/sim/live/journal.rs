@@ -1,0 +1,185 @@
+//! The plugin's journal in the words of the trace: its ids and times, and fractions of a node.
+
+use std::collections::BTreeMap;
+
+use dfrs_agent::model::{Fate, Model};
+use dfrs_core::{NodeIndex, Span, Time};
+use dfrs_proto::journal::{Event, EventKind};
+use dfrs_sim::trace::Trace;
+
+use super::cluster::{index, label};
+
+/// What the journal says of one job.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    pub pauses: u32,
+    pub migrations: u32,
+    pub migrated_tasks: u64,
+    nodes: Vec<NodeIndex>,
+    share: f64,
+    since: Option<Time>,
+    allocated: f64,
+}
+
+impl Counts {
+    /// Run time that it could have done with the CPU that it had.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "far below 2^63 microseconds"
+    )]
+    pub fn allocated(&self) -> Span {
+        Span(self.allocated as i64)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
+    fn count_until(&mut self, now: Time) {
+        if let Some(since) = &mut self.since {
+            self.allocated += (now.0 - since.0) as f64 * self.share;
+            *since = now;
+        }
+    }
+
+    fn goes_to(&mut self, nodes: &[NodeIndex], now: Time) {
+        self.count_until(now);
+        self.since = Some(now);
+        self.nodes = nodes.to_vec();
+    }
+
+    fn leaves(&mut self, now: Time) {
+        self.count_until(now);
+        self.since = None;
+    }
+
+    fn take(&mut self, event: &EventKind, now: Time) {
+        match event {
+            EventKind::Start { nodes, .. } | EventKind::Resume { nodes, .. } => {
+                self.goes_to(nodes, now);
+            }
+            EventKind::Migrate { nodes, .. } => {
+                self.migrations += 1;
+                self.migrated_tasks += arriving(&self.nodes, nodes);
+                self.goes_to(nodes, now);
+            }
+            EventKind::Yield { value, .. } => {
+                self.count_until(now);
+                self.share = *value;
+            }
+            EventKind::Pause { .. } => {
+                self.pauses += 1;
+                self.leaves(now);
+            }
+            EventKind::Finish { .. } => self.leaves(now),
+            EventKind::Platform { .. } | EventKind::Submit { .. } | EventKind::Unknown => {}
+        }
+    }
+}
+
+/// How many tasks are on nodes on which they were not.
+fn arriving(old: &[NodeIndex], new: &[NodeIndex]) -> u64 {
+    let mut left: BTreeMap<NodeIndex, u64> = BTreeMap::new();
+    for node in old {
+        *left.entry(*node).or_default() += 1;
+    }
+    let mut count = 0;
+    for node in new {
+        match left.get_mut(node) {
+            Some(tasks) if *tasks > 0 => *tasks -= 1,
+            _ => count += 1,
+        }
+    }
+    count
+}
+
+/// Follows the plugin's journal.
+pub struct Translator<'a> {
+    trace: &'a Trace,
+    /// The model's time at the trace's 0.
+    zero: Time,
+    /// Positions in the trace, by Slurm's ids. An id may be used again.
+    jobs: BTreeMap<String, usize>,
+    counts: Vec<Counts>,
+    /// CPU and memory of a node in the plugin's units.
+    whole: (f64, f64),
+}
+
+impl<'a> Translator<'a> {
+    pub fn new(trace: &'a Trace, zero: Time) -> Self {
+        Self {
+            trace,
+            zero,
+            jobs: BTreeMap::new(),
+            counts: vec![Counts::default(); trace.jobs.len()],
+            whole: (1.0, 1.0),
+        }
+    }
+
+    pub fn jobs(&self) -> usize {
+        self.trace.jobs.len()
+    }
+
+    /// What was said of the job at this position.
+    pub fn counts(&self, index: usize) -> &Counts {
+        &self.counts[index]
+    }
+
+    /// A time of the model on the clock of the trace.
+    pub fn time(&self, time: Time) -> Time {
+        Time(time.0 - self.zero.0)
+    }
+
+    /// The first job that has not ended.
+    pub fn first_open(&self, model: &Model) -> String {
+        let open = |index: &usize| {
+            let program = model.programs().get(&label(*index));
+            program.is_none_or(|program| program.fate == Fate::Open)
+        };
+        let first = (0..self.trace.jobs.len()).find(open);
+        first.map_or(String::new(), |index| self.trace.jobs[index].id.clone())
+    }
+
+    /// The event in the words of the trace; `None` for a job that is not of it.
+    pub fn translate(&mut self, mut event: Event, model: &Model) -> Option<Event> {
+        event.t = self.time(event.t);
+        match &mut event.kind {
+            EventKind::Platform { nodes, .. } => {
+                self.whole = nodes
+                    .first()
+                    .map_or((1.0, 1.0), |node| (node.cpu, node.mem));
+                for node in nodes {
+                    (node.cpu, node.mem) = (1.0, 1.0);
+                }
+            }
+            EventKind::Submit { job, cpu, mem, .. } => {
+                let id = job.parse().ok()?;
+                let position = index(model.jobs().get(&id)?.label);
+                self.jobs.insert(job.clone(), position);
+                (*cpu, *mem) = (*cpu / self.whole.0, *mem / self.whole.1);
+                job.clone_from(&self.trace.jobs.get(position)?.id);
+            }
+            kind @ (EventKind::Start { .. }
+            | EventKind::Yield { .. }
+            | EventKind::Pause { .. }
+            | EventKind::Resume { .. }
+            | EventKind::Migrate { .. }
+            | EventKind::Finish { .. }) => self.follow(kind, event.t)?,
+            EventKind::Unknown => {}
+        }
+        Some(event)
+    }
+
+    fn follow(&mut self, kind: &mut EventKind, now: Time) -> Option<()> {
+        let (EventKind::Start { job, .. }
+        | EventKind::Yield { job, .. }
+        | EventKind::Pause { job, .. }
+        | EventKind::Resume { job, .. }
+        | EventKind::Migrate { job, .. }
+        | EventKind::Finish { job, .. }) = kind
+        else {
+            return None;
+        };
+        let position = *self.jobs.get(job)?;
+        job.clone_from(&self.trace.jobs.get(position)?.id);
+        self.counts.get_mut(position)?.take(kind, now);
+        Some(())
+    }
+}
