@@ -14,7 +14,6 @@ from cluster import DOCKER, NODES, Failure
 # What one of Slurm's CPUs is in cores: a node's 0.44 of a core less the 0.12 that dfrsd reserves,
 # over its four CPUs (docker/compose.yaml).
 CORE_PER_CPU = 0.08
-LONGEST = 420
 POLL = 2.0
 JOURNAL = "/var/log/slurm/dfrs-journal.jsonl"
 MEASUREMENTS = "/var/log/dfrs-measurements.jsonl"
@@ -38,12 +37,12 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
 
-def run(cluster, scheduler, rows, jobs):
+def run(cluster, scheduler, rows, jobs, longest):
     """Submits everything, waits for the end, and returns (figures, journal)."""
     directory = f"/home/alice/demo-{scheduler}"
     submitter = start_submitting(cluster, directory, rows)
     try:
-        wait_for_end(cluster, scheduler, directory, len(jobs), submitter)
+        wait_for_end(cluster, scheduler, directory, len(jobs), submitter, longest)
     finally:
         submitter.kill()
     return collect(cluster, scheduler, directory, jobs)
@@ -57,9 +56,9 @@ def start_submitting(cluster, directory, rows):
     return submitter
 
 
-def wait_for_end(cluster, scheduler, directory, expected, submitter):
+def wait_for_end(cluster, scheduler, directory, expected, submitter, longest):
     progress = Progress(f"sched/{scheduler}")
-    deadline = time.monotonic() + LONGEST
+    deadline = time.monotonic() + longest
     while True:
         states = job_states(cluster)
         counts = {state: states.count(state) for state in set(states)}
@@ -70,7 +69,7 @@ def wait_for_end(cluster, scheduler, directory, expected, submitter):
             return
         if time.monotonic() > deadline:
             raise Failure(
-                f"after {LONGEST} s {expected - ended} of {expected} jobs have not ended;"
+                f"after {longest} s {expected - ended} of {expected} jobs have not ended;"
                 f" run again with --keep and look with docker/shell"
             )
         time.sleep(POLL)

@@ -30,6 +30,22 @@ class Row:
     def tasks(self):
         return int(re.search(r"-n (\d+)", self.options).group(1))
 
+    def option(self, name, otherwise):
+        """The number that an option of sbatch has."""
+        found = re.search(rf"{name}[= ](\d+)", self.options)
+        return int(found.group(1)) if found else otherwise
+
+    @property
+    def cpus(self):
+        """Of each task."""
+        return self.option("-c", 1)
+
+    @property
+    def task_memory(self):
+        """MB; what a job has on each node is shared by its tasks there."""
+        per_node = self.option("--mem", 0) / self.option("--ntasks-per-node", self.tasks)
+        return self.option("--mem-per-cpu", 0) * self.cpus or per_node
+
     def submission(self):
         """The line that submit.sh reads."""
         fields = (self.label, self.at, self.user, self.work, self.memory, self.mobility, self.minutes)
@@ -65,6 +81,20 @@ def check(row):
         raise ValueError(f"mobility '{row.mobility}' is not park or checkpoint")
     if row.tasks < 1 or row.work < 1:
         raise ValueError("a job needs a task (-n) and a second of work")
+
+
+# What a node has (docker/conf/slurm.conf).
+NODE_CPUS = 4
+NODE_MEMORY = 1000
+
+
+def trace(jobs):
+    """All jobs as the CSV of dfrs sim: CPU and memory of a task as shares of a node."""
+    lines = ["id,submit,tasks,cpu,mem,runtime"]
+    for name, row in jobs.items():
+        cpu = row.cpus / NODE_CPUS
+        lines.append(f"{name},{row.at},{row.tasks},{cpu},{row.task_memory / NODE_MEMORY},{row.work}")
+    return "\n".join(lines) + "\n"
 
 
 def jobs(rows):
