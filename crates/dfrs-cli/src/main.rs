@@ -8,6 +8,7 @@ mod check;
 mod decide;
 mod generate;
 mod input;
+mod moldable;
 mod options;
 mod outputs;
 mod overload;
@@ -32,6 +33,7 @@ enum Command {
     Check(check::Arguments),
     Decide(decide::Arguments),
     Generate(generate::Arguments),
+    Moldable(moldable::Arguments),
     Replay(replay::Arguments),
     Reproduce(reproduce::Arguments),
     Sim(sim::Arguments),
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Ok(Command::Check(arguments)) => check::run(&arguments),
         Ok(Command::Decide(arguments)) => decide::run(&arguments),
         Ok(Command::Generate(arguments)) => generate::run(&arguments),
+        Ok(Command::Moldable(arguments)) => moldable::run(&arguments),
         Ok(Command::Replay(arguments)) => replay::run(&arguments),
         Ok(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Ok(Command::Sim(arguments)) => sim::run(&arguments),

@@ -5,6 +5,7 @@ mod claims;
 mod experiment;
 mod figures;
 mod measure;
+mod moldable;
 mod published;
 mod report;
 mod results;
@@ -19,11 +20,12 @@ use clap::Args;
 use crate::report::Outcome;
 use crate::runs::Runs;
 use experiment::{Experiment, all};
+use moldable::Ratios;
 use results::Results;
 use tables::counted;
 use traces::{ALL_TRACES, Traces};
 
-/// Reproduces the tables and figures of the DFRS papers.
+/// Reproduces the tables and figures of the DFRS papers, and of the bi-criteria paper on moldable jobs.
 ///
 /// Generates the papers' synthetic traces, simulates them and the HPC2N trace under the papers'
 /// algorithms, and writes to a directory: report.html, which puts published beside reproduced
@@ -58,8 +60,10 @@ pub struct Arguments {
 
 /// The names that `--only` knows.
 fn names() -> clap::builder::PossibleValuesParser {
+    let moldable = moldable::FIGURES.iter().map(|figure| figure.name);
     all()
         .map(|experiment| experiment.name)
+        .chain(moldable)
         .collect::<Vec<_>>()
         .into()
 }
@@ -82,11 +86,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
 
 /// What goes to standard output and to standard error, or one line about why there is no report.
 fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+    let is_chosen =
+        |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let chosen: Vec<&Experiment> = all()
-        .filter(|experiment| {
-            arguments.only.is_empty() || arguments.only.iter().any(|name| name == experiment.name)
-        })
+        .filter(|experiment| is_chosen(experiment.name))
         .collect();
+    let figures = moldable::FIGURES.iter();
+    let figures: Vec<&moldable::Figure> = figures.filter(|figure| is_chosen(figure.name)).collect();
     let count = if arguments.quick {
         ALL_TRACES / 10
     } else {
@@ -103,8 +109,11 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     })?;
     let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
     let results = Results::get(&traces, &chosen, &mut runs)?;
+    // As large a part of the paper's runs as of the traces.
+    let each = (moldable::ALL_RUNS * count).div_ceil(ALL_TRACES);
+    let ratios = Ratios::get(&figures, each, arguments.seed, &mut runs)?;
     let settings = settings(arguments, count, &traces);
-    let path = report::write(directory, &results, &chosen, &settings)?;
+    let path = report::write(directory, &results, &chosen, (&figures, &ratios), &settings)?;
     let notes = traces
         .notes()
         .iter()

@@ -6,6 +6,7 @@
 //!
 //! - [`Chart`]: lines, steps, areas and points over two axes, linear or logarithmic.
 //! - [`Bars`]: horizontal bars in groups.
+//! - [`Gantt`]: what runs when and where.
 //! - [`Table`], with [`compared`] for a published value beside a reproduced one.
 //! - [`Page`]: text, tables and charts as one file.
 #![forbid(unsafe_code)]
@@ -13,6 +14,7 @@
 mod axis;
 mod bars;
 mod chart;
+mod gantt;
 mod number;
 mod page;
 mod svg;
@@ -22,6 +24,7 @@ mod text;
 pub use axis::{Axis, Scale};
 pub use bars::Bars;
 pub use chart::{Chart, Series, Style};
+pub use gantt::{Gantt, GanttBar};
 pub use number::{decimals, percent, significant};
 pub use page::Page;
 pub use table::{Cell, Close, Table, compared};

@@ -10,6 +10,7 @@ use dfrs_report::Page;
 
 use super::claims;
 use super::experiment::{BEST, Experiment, Shape};
+use super::moldable::{self, Figure, Ratios};
 use super::results::Results;
 use super::tables::counted;
 use super::traces::TraceSet;
@@ -20,6 +21,7 @@ pub fn write(
     directory: &Path,
     results: &Results,
     chosen: &[&Experiment],
+    (figures, ratios): (&[&Figure], &Ratios),
     settings: &str,
 ) -> Result<String, String> {
     let mut page = Page::new(
@@ -52,6 +54,9 @@ pub fn write(
     if let Some(table) = claims::table(results) {
         page.section("What the papers conclude");
         page.table(&table);
+    }
+    for (name, content) in moldable::write(&mut page, figures, ratios) {
+        save(directory, &name, &content)?;
     }
     save(directory, "runs.csv", &runs::csv(results))?;
     save(directory, "report.html", &page.to_html())

@@ -1,0 +1,189 @@
+//! `dfrs moldable`: tasks whose number of processors is chosen by the scheduler.
+
+mod files;
+mod show;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, Subcommand, ValueEnum};
+use dfrs_moldable::workload::{Model, generate};
+use dfrs_moldable::{
+    Algorithm, Criteria, Instance, MOST_PROCESSORS, MOST_TASKS, Problem, Releases, Schedule,
+    Shuffles, bounds, check, file, online_bounds,
+};
+
+use crate::outputs;
+use crate::report::Outcome;
+
+/// Schedules moldable tasks for makespan and weighted completion time at once (DEMT, SPAA 2004).
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Generate(GenerateArguments),
+    Schedule(ScheduleArguments),
+}
+
+/// Generates an instance: one task a line, as JSON.
+///
+/// The same seed gives the same tasks on every machine. Exit code 2: it cannot be written.
+#[derive(Args)]
+struct GenerateArguments {
+    /// What the tasks are like: uniform-weak, uniform-high, mixed or cirne
+    #[arg(long)]
+    model: Model,
+    /// Number of tasks
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=MOST_TASKS as u64))]
+    tasks: u64,
+    /// Number of processors, each of which has a time
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PROCESSORS)))]
+    processors: u32,
+    /// What the random numbers begin with
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Schedules the tasks of a file, and tells makespan, weighted completion and lower bounds.
+///
+/// A line of the file is a task: {"id":"7","weight":3,"release":0,"times":[10,6,4.5]}, with times[k-1] the
+/// time on k processors and null where it is not possible. Exit code 2: the file cannot be read, or
+/// has a bad line.
+#[derive(Args)]
+struct ScheduleArguments {
+    /// The tasks
+    file: PathBuf,
+    /// Number of processors
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PROCESSORS)))]
+    processors: u32,
+    /// How to schedule: DEMT, DEMT+, Gang, Sequential, ListGraham, ListGraham/LPTF or ListGraham/SAF; may be
+    /// given many times
+    #[arg(long, value_name = "NAME", num_args = 1.., default_value = "DEMT")]
+    algorithm: Vec<Algorithm>,
+    /// How often DEMT shuffles the order of its batches; the best schedule is kept
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    shuffles: u32,
+    /// What the random numbers of the shuffles begin with
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// No task starts before its release: what was released while a batch ran is the next one
+    #[arg(long)]
+    online: bool,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Draw the schedule; with several algorithms their names are put into the file's name
+    #[arg(long, value_name = "FILE.svg")]
+    gantt: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// An array with an object for each algorithm
+    Json,
+}
+
+/// A schedule, what made it, and what that took.
+struct Scheduled {
+    algorithm: Algorithm,
+    schedule: Schedule,
+    criteria: Criteria,
+    seconds: f64,
+}
+
+/// Does what the subcommand says.
+pub fn run(arguments: &Arguments) -> Outcome {
+    Outcome::of(match &arguments.command {
+        Command::Generate(arguments) => generated(arguments),
+        Command::Schedule(arguments) => scheduled(arguments),
+    })
+}
+
+fn generated(arguments: &GenerateArguments) -> Result<(String, String), String> {
+    outputs::check(None, &[("--output", arguments.output.as_deref())])?;
+    let tasks = usize::try_from(arguments.tasks).unwrap_or(usize::MAX);
+    let instance = generate(arguments.model, tasks, arguments.processors, arguments.seed)
+        .map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    for task in instance.tasks() {
+        text += &file::line(task).map_err(|error| error.to_string())?;
+        text.push('\n');
+    }
+    match &arguments.output {
+        None => Ok((text, String::new())),
+        Some(path) => files::write(path, &text).map(|()| Default::default()),
+    }
+}
+
+fn scheduled(arguments: &ScheduleArguments) -> Result<(String, String), String> {
+    let drawings = files::drawings(arguments.gantt.as_deref(), &arguments.algorithm);
+    let options: Vec<_> = drawings
+        .iter()
+        .map(|path| ("--gantt", Some(path.as_path())))
+        .collect();
+    outputs::check(Some(&arguments.file), &options)?;
+    let instance = files::read(&arguments.file, arguments.processors)?;
+    let least = match arguments.online {
+        true => online_bounds(&instance),
+        false => bounds(&Problem::of(&instance)),
+    };
+    let all = arguments.algorithm.iter();
+    let all: Vec<Scheduled> = all
+        .map(|algorithm| schedule(&instance, *algorithm, arguments))
+        .collect::<Result<_, _>>()?;
+    for (path, scheduled) in drawings.iter().zip(&all) {
+        files::write(path, &show::gantt(&instance, scheduled).to_svg())?;
+    }
+    let output = match arguments.format {
+        Format::Json => show::json(&instance, &all, least)?,
+        Format::Table => show::table(&all, least),
+    };
+    let notes = match instance.has_releases() && !arguments.online {
+        true => format!(
+            "{}: has tasks with a release, which counts with --online only; here all start from 0 on\n",
+            arguments.file.display()
+        ),
+        false => String::new(),
+    };
+    Ok((output, notes))
+}
+
+fn schedule(
+    instance: &Instance,
+    algorithm: Algorithm,
+    arguments: &ScheduleArguments,
+) -> Result<Scheduled, String> {
+    let shuffles = Shuffles {
+        count: arguments.shuffles,
+        seed: arguments.seed,
+    };
+    let begin = Instant::now();
+    let (schedule, releases) = match arguments.online {
+        true => (algorithm.online(instance, shuffles), Releases::Kept),
+        false => {
+            let problem = Problem::of(instance);
+            (algorithm.schedule(&problem, shuffles), Releases::Ignored)
+        }
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    if let Some(violation) = check(instance, &schedule, releases).first() {
+        return Err(format!(
+            "{algorithm}: made a wrong schedule: {violation}; report it with the file"
+        ));
+    }
+    Ok(Scheduled {
+        algorithm,
+        criteria: schedule.criteria(instance),
+        schedule,
+        seconds,
+    })
+}

@@ -1,0 +1,66 @@
+//! The files that are read and written.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use dfrs_moldable::{Algorithm, Instance, file};
+
+/// The longest line, in bytes: times on all processors that a machine may have.
+const LONGEST: u64 = 4 << 20;
+
+/// The tasks of a file, for a machine of so many processors. An error names file, line and remedy.
+pub fn read(path: &Path, processors: u32) -> Result<Instance, String> {
+    let name = path.display();
+    let refused = |error: std::io::Error| {
+        format!("{name}: cannot be read: {error}; check the path and its permissions")
+    };
+    let mut input = BufReader::with_capacity(1 << 16, File::open(path).map_err(refused)?);
+    let mut instance = Instance::new(processors).map_err(|error| error.to_string())?;
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let mut limited = input.by_ref().take(LONGEST + 1);
+        if limited.read_until(b'\n', &mut line).map_err(refused)? == 0 {
+            break;
+        }
+        let told = |what: String| format!("{name}:{number}: {what}");
+        if line.len() as u64 > LONGEST {
+            return Err(told(format!(
+                "the line is longer than {LONGEST} bytes; write one task a line"
+            )));
+        }
+        let text = std::str::from_utf8(&line)
+            .map_err(|_| told("is not UTF-8; write the file anew".into()))?;
+        file::add_line(&mut instance, text).map_err(|error| told(error.to_string()))?;
+    }
+    match instance.tasks().is_empty() {
+        true => Err(format!("{name}: has no tasks; write one a line")),
+        false => Ok(instance),
+    }
+}
+
+/// A file for each algorithm, if there is to be one: `some/schedule.svg`, or with several of them
+/// `some/schedule-ListGraham-SAF.svg` and so on.
+pub fn drawings(path: Option<&Path>, algorithms: &[Algorithm]) -> Vec<PathBuf> {
+    let Some(path) = path else { return Vec::new() };
+    if algorithms.len() == 1 {
+        return vec![path.to_owned()];
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let named = algorithms.iter().map(|algorithm| {
+        let name = algorithm.name().replace('/', "-");
+        path.with_file_name(format!("{stem}-{name}.svg"))
+    });
+    named.collect()
+}
+
+/// Writes a whole file.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| {
+        format!(
+            "{}: cannot be written: {error}; check the path and the space left",
+            path.display()
+        )
+    })
+}

@@ -1,0 +1,110 @@
+//! Schedules as they are printed and drawn.
+
+use std::fmt::Write;
+
+use dfrs_moldable::{Criteria, Instance};
+use dfrs_report::{Gantt, GanttBar};
+use serde::Serialize;
+
+use super::Scheduled;
+
+/// What is printed of an algorithm.
+#[derive(Serialize)]
+struct Answer<'a> {
+    algorithm: &'static str,
+    makespan: f64,
+    weighted_completion: f64,
+    /// No schedule has a smaller one.
+    bound_makespan: f64,
+    bound_weighted_completion: f64,
+    /// What the algorithm took.
+    seconds: f64,
+    tasks: Vec<Placed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Placed<'a> {
+    id: &'a str,
+    start: f64,
+    end: f64,
+    /// Indexes, from 0 on.
+    processors: Vec<u32>,
+}
+
+/// An array with an object for each algorithm.
+pub fn json(instance: &Instance, all: &[Scheduled], least: Criteria) -> Result<String, String> {
+    let answer = |scheduled: &'_ Scheduled| {
+        let placements = scheduled.schedule.placements.iter();
+        let tasks = placements.map(|placement| Placed {
+            id: instance.tasks()[placement.task].id(),
+            start: placement.start,
+            end: placement.end,
+            processors: placement.processors.iter().collect(),
+        });
+        Answer {
+            algorithm: scheduled.algorithm.name(),
+            makespan: scheduled.criteria.makespan,
+            weighted_completion: scheduled.criteria.weighted_completion,
+            bound_makespan: least.makespan,
+            bound_weighted_completion: least.weighted_completion,
+            seconds: scheduled.seconds,
+            tasks: tasks.collect(),
+        }
+    };
+    let answers: Vec<Answer> = all.iter().map(answer).collect();
+    let text = serde_json::to_string(&answers).map_err(|error| error.to_string())?;
+    Ok(text + "\n")
+}
+
+/// A line for each algorithm, and one for the bounds.
+pub fn table(all: &[Scheduled], least: Criteria) -> String {
+    let mut table = format!(
+        "{:<16} {:>12} {:>8} {:>20} {:>8} {:>9}\n",
+        "algorithm", "makespan", "ratio", "weighted completion", "ratio", "seconds"
+    );
+    for scheduled in all {
+        let Criteria {
+            makespan,
+            weighted_completion,
+        } = scheduled.criteria;
+        let _ = writeln!(
+            table,
+            "{:<16} {makespan:>12.4} {:>8.3} {weighted_completion:>20.4} {:>8.3} {:>9.4}",
+            scheduled.algorithm.name(),
+            makespan / least.makespan,
+            ratio(weighted_completion, least.weighted_completion),
+            scheduled.seconds
+        ); // a String takes all
+    }
+    let _ = writeln!(
+        table,
+        "{:<16} {:>12.4} {:>8} {:>20.4}",
+        "lower bound", least.makespan, "", least.weighted_completion
+    ); // a String takes all
+    table
+}
+
+/// 1 where nothing has a weight.
+fn ratio(value: f64, least: f64) -> f64 {
+    if least > 0.0 { value / least } else { 1.0 }
+}
+
+/// Who runs when and where.
+pub fn gantt(instance: &Instance, scheduled: &Scheduled) -> Gantt {
+    let placements = scheduled.schedule.placements.iter();
+    let bars = placements.map(|placement| GanttBar {
+        name: instance.tasks()[placement.task].id().to_owned(),
+        time: placement.start..placement.end,
+        rows: placement.processors.ranges().to_vec(),
+    });
+    Gantt {
+        title: format!(
+            "{}: {} tasks on {} processors",
+            scheduled.algorithm,
+            instance.tasks().len(),
+            instance.processors()
+        ),
+        rows: instance.processors(),
+        bars: bars.collect(),
+    }
+}

@@ -1,0 +1,198 @@
+//! What is measured: all algorithms on the same tasks, and the bounds.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use dfrs_moldable::workload::{Model, generate};
+use dfrs_moldable::{Algorithm, Criteria, Problem, Shuffles, bounds};
+use serde::{Deserialize, Serialize};
+
+use super::{Figure, PROCESSORS, TASKS};
+use crate::runs::Runs;
+
+/// The tasks of one run.
+#[derive(Clone, Debug, Serialize)]
+struct Run {
+    moldable: &'static str,
+    tasks: u32,
+    processors: u32,
+    seed: u64,
+    #[serde(skip)]
+    model: Model,
+}
+
+/// What one run gave.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Measured {
+    bound_makespan: f64,
+    bound_weighted_completion: f64,
+    /// For each algorithm makespan, weighted completion and seconds.
+    algorithms: Vec<(f64, f64, f64)>,
+}
+
+/// What is divided by its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criterion {
+    Makespan,
+    WeightedCompletion,
+}
+
+impl Criterion {
+    pub const ALL: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
+
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Makespan => "makespan",
+            Self::WeightedCompletion => "weighted-completion",
+        }
+    }
+
+    /// Its name for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Makespan => "makespan",
+            Self::WeightedCompletion => "weighted completion (minsum)",
+        }
+    }
+}
+
+/// Ratios over the runs of one number of tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    pub least: f64,
+    /// The sum of the values over the sum of the bounds, as in the paper.
+    pub average: f64,
+    pub greatest: f64,
+}
+
+/// All runs of the chosen figures.
+pub struct Ratios {
+    /// Runs for each number of tasks.
+    pub runs: u32,
+    measured: BTreeMap<(Model, u32), Vec<Measured>>,
+}
+
+impl Ratios {
+    /// Does all runs of the figures: so many for each model and number of tasks, with seeds from this one
+    /// on.
+    pub fn get(
+        figures: &[&Figure],
+        count: u32,
+        seed: u64,
+        runs: &mut Runs,
+    ) -> Result<Self, String> {
+        let mut models: Vec<Model> = figures
+            .iter()
+            .flat_map(|figure| figure.models)
+            .copied()
+            .collect();
+        models.sort_unstable();
+        models.dedup();
+        let mut wanted = Vec::new();
+        for model in models {
+            for tasks in TASKS.iter().rev() {
+                wanted.extend((0..count).map(|number| Run {
+                    moldable: model.name(),
+                    tasks: *tasks,
+                    processors: PROCESSORS,
+                    seed: seed.wrapping_add(u64::from(number)),
+                    model,
+                }));
+            }
+        }
+        let found = runs.execute("moldable tasks", &wanted, execute)?;
+        let mut measured: BTreeMap<(Model, u32), Vec<Measured>> = BTreeMap::new();
+        for (run, found) in wanted.iter().zip(found) {
+            measured
+                .entry((run.model, run.tasks))
+                .or_default()
+                .push(found);
+        }
+        Ok(Self {
+            runs: count,
+            measured,
+        })
+    }
+
+    /// Minimum, average and maximum ratio to the bound; none if it was not measured.
+    pub fn point(
+        &self,
+        model: Model,
+        tasks: u32,
+        algorithm: Algorithm,
+        criterion: Criterion,
+    ) -> Option<Point> {
+        let place = Algorithm::ALL
+            .iter()
+            .position(|known| *known == algorithm)?;
+        let pairs = self.measured.get(&(model, tasks))?.iter().map(|measured| {
+            let (makespan, weighted, _) = measured.algorithms[place];
+            match criterion {
+                Criterion::Makespan => (makespan, measured.bound_makespan),
+                Criterion::WeightedCompletion => (weighted, measured.bound_weighted_completion),
+            }
+        });
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let ratios = pairs.iter().map(|(value, bound)| value / bound);
+        let sums = pairs
+            .iter()
+            .fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+        Some(Point {
+            least: ratios.clone().fold(f64::INFINITY, f64::min),
+            average: sums.0 / sums.1,
+            greatest: ratios.fold(0.0, f64::max),
+        })
+    }
+
+    /// The ratios of single runs.
+    pub fn all(&self, algorithm: Algorithm, criterion: Criterion) -> Vec<f64> {
+        let place = Algorithm::ALL.iter().position(|known| *known == algorithm);
+        let runs = self.measured.values().flatten();
+        let ratio = |measured: &Measured| {
+            let (makespan, weighted, _) = measured.algorithms[place?];
+            Some(match criterion {
+                Criterion::Makespan => makespan / measured.bound_makespan,
+                Criterion::WeightedCompletion => weighted / measured.bound_weighted_completion,
+            })
+        };
+        runs.filter_map(ratio).collect()
+    }
+
+    /// Mean and longest time of an algorithm, in seconds.
+    pub fn seconds(&self, model: Model, tasks: u32, algorithm: Algorithm) -> Option<(f64, f64)> {
+        let place = Algorithm::ALL
+            .iter()
+            .position(|known| *known == algorithm)?;
+        let runs = self.measured.get(&(model, tasks))?;
+        let seconds = runs.iter().map(|measured| measured.algorithms[place].2);
+        let count = f64::from(u32::try_from(runs.len()).unwrap_or(u32::MAX));
+        Some((
+            seconds.clone().sum::<f64>() / count,
+            seconds.fold(0.0, f64::max),
+        ))
+    }
+}
+
+fn execute(run: &Run) -> Result<Measured, String> {
+    let tasks = run.tasks as usize;
+    let instance = generate(run.model, tasks, run.processors, run.seed)
+        .map_err(|error| format!("{}: {error}", run.moldable))?;
+    let problem = Problem::of(&instance);
+    let least = bounds(&problem);
+    let measure = |algorithm: Algorithm| {
+        let begin = Instant::now();
+        let schedule = algorithm.schedule(&problem, Shuffles::default());
+        let seconds = begin.elapsed().as_secs_f64();
+        let Criteria {
+            makespan,
+            weighted_completion,
+        } = schedule.criteria(&instance);
+        (makespan, weighted_completion, seconds)
+    };
+    Ok(Measured {
+        bound_makespan: least.makespan,
+        bound_weighted_completion: least.weighted_completion,
+        algorithms: Algorithm::ALL.map(measure).to_vec(),
+    })
+}

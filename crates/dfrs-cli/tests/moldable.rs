@@ -1,0 +1,180 @@
+//! `dfrs moldable` as its user sees it: output, files, errors, exit code.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// A directory that is removed when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("dfrs-moldable-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("temporary directory");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, content: &[u8]) {
+        std::fs::write(self.0.join(name), content).expect("temporary file");
+    }
+
+    /// Code, standard output and standard error.
+    fn dfrs(&self, arguments: &[&str]) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
+            .current_dir(&self.0)
+            .arg("moldable")
+            .args(arguments)
+            .output()
+            .expect("dfrs runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        let code = output.status.code().unwrap_or(-1);
+        (code, text(output.stdout), text(output.stderr))
+    }
+
+    fn good(&self, arguments: &[&str]) -> String {
+        let (code, output, errors) = self.dfrs(arguments);
+        assert_eq!((code, errors.as_str()), (0, ""));
+        output
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const TASKS: &[u8] = b"{\"id\":\"a\",\"weight\":2,\"times\":[4,2]}\n\n{\"id\":\"b\",\"release\":3,\"times\":[null,1]}";
+
+#[test]
+fn every_algorithm_is_an_object() {
+    let scratch = Scratch::new("object");
+    scratch.file("tasks", TASKS);
+    let names = [
+        "DEMT",
+        "DEMT+",
+        "Gang",
+        "Sequential",
+        "ListGraham",
+        "ListGraham/LPTF",
+        "ListGraham/SAF",
+    ];
+    let mut arguments = vec![
+        "schedule",
+        "tasks",
+        "--processors",
+        "2",
+        "--online",
+        "--format",
+        "json",
+        "--algorithm",
+    ];
+    arguments.extend(names);
+    let found: Value = serde_json::from_str(&scratch.good(&arguments)).expect("JSON");
+    let all = found.as_array().expect("an array");
+    assert_eq!(all.len(), names.len());
+    for (answer, name) in all.iter().zip(names) {
+        assert_eq!(answer["algorithm"], name);
+        let tasks = answer["tasks"].as_array().expect("tasks");
+        assert_eq!(
+            (&tasks[0]["id"], &tasks[1]["id"]),
+            (&Value::from("a"), &Value::from("b"))
+        );
+        assert!(tasks[1]["start"].as_f64().is_some_and(|start| start >= 3.0));
+        assert_eq!(tasks[1]["processors"], serde_json::json!([0, 1]));
+        let number = |field: &str| answer[field].as_f64().expect(field);
+        assert!(number("makespan") >= number("bound_makespan") && number("seconds") >= 0.0);
+        assert!(number("weighted_completion") >= number("bound_weighted_completion"));
+        assert_eq!(number("bound_makespan"), 4.0);
+    }
+}
+
+#[test]
+fn what_is_generated_can_be_scheduled_and_drawn() {
+    let scratch = Scratch::new("drawn");
+    for model in ["uniform-weak", "uniform-high", "mixed", "cirne"] {
+        let options = [
+            "generate",
+            "--model",
+            model,
+            "--tasks",
+            "20",
+            "--processors",
+            "8",
+            "--seed",
+            "5",
+        ];
+        let text = scratch.good(&options);
+        assert_eq!(text, scratch.good(&options));
+        scratch.file("tasks.jsonl", text.as_bytes());
+        let table = scratch.good(&[
+            "schedule",
+            "tasks.jsonl",
+            "--processors",
+            "8",
+            "--algorithm",
+            "DEMT",
+            "--algorithm",
+            "ListGraham/SAF",
+            "--shuffles",
+            "10",
+            "--gantt",
+            "out.svg",
+        ]);
+        assert!(
+            table.contains("ListGraham/SAF") && table.contains("lower bound"),
+            "{table}"
+        );
+        for name in ["out-DEMT.svg", "out-ListGraham-SAF.svg"] {
+            let svg = std::fs::read_to_string(scratch.0.join(name)).expect("a drawing");
+            assert_eq!(svg.matches("<g><title>").count(), 20);
+        }
+    }
+}
+
+#[test]
+fn errors_name_file_line_and_remedy() {
+    let scratch = Scratch::new("errors");
+    for (content, words) in [
+        (
+            &b"{\"id\":\"a\",\"times\":[1]}\n{\"id\":\"a\",\"times\":[1]}\n"[..],
+            "tasks:2: another task",
+        ),
+        (b"{\"id\":\"a\"}\n", "tasks:1: column"),
+        (
+            b"{\"id\":\"a\",\"times\":[null,null,5]}\n",
+            "tasks:1: task \"a\": it has no time",
+        ),
+        (b"\xff\n", "tasks:1: is not UTF-8"),
+        (b"\n", "tasks: has no tasks"),
+    ] {
+        scratch.file("tasks", content);
+        let (code, output, errors) = scratch.dfrs(&["schedule", "tasks", "--processors", "2"]);
+        assert_eq!((code, output.as_str()), (2, ""));
+        assert!(errors.contains(words), "{errors}");
+        assert_eq!(errors.matches('\n').count(), 1, "{errors}");
+    }
+    scratch.file("tasks", &vec![b'['; 5 << 20]);
+    for (file, words) in [
+        ("tasks", "tasks:1: the line is longer"),
+        ("none", "none: cannot be read"),
+        (".", ".: cannot be read"),
+    ] {
+        let (code, _, errors) = scratch.dfrs(&["schedule", file, "--processors", "2"]);
+        assert!(code == 2 && errors.contains(words), "{errors}");
+    }
+    scratch.file("tasks", TASKS);
+    let (code, _, errors) =
+        scratch.dfrs(&["schedule", "tasks", "--processors", "2", "--algorithm", "x"]);
+    assert!(code == 2 && errors.contains("take DEMT, DEMT+"), "{errors}");
+    let (code, output, errors) = scratch.dfrs(&["schedule", "tasks", "--processors", "2"]);
+    assert!(
+        code == 0 && output.contains("DEMT") && errors.contains("--online"),
+        "{errors}"
+    );
+    let (code, _, errors) =
+        scratch.dfrs(&["schedule", "tasks", "--processors", "2", "--gantt", "tasks"]);
+    assert!(code == 2 && errors.contains("would overwrite"), "{errors}");
+}
