@@ -16,7 +16,8 @@ const SHELVES: Algorithm = Algorithm::ListGraham(Order::Shelves);
 /// Why some of it is otherwise here.
 pub const DIFFERENCES: &[&str] = &[
     "The bound on the minsum is that of the paper's program with one more interval, (0, t_0], without which it is no bound (docs/adr); \
-     it is at most as large, so that ratios are at least as large.",
+     it is at most as large, so that ratios are at least as large, by a few percent. Where the rest of the difference in the minsum \
+     comes from is open.",
     "The paper gives “highly parallel” a mean X of 0.9. Its own formula makes such tasks weakly parallel; here the two are exchanged, as \
      the names of its figures say.",
     "The order within a batch, how stacks are filled and which shuffle is best are not in the paper; neither are the parameters of the \
