@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use dfrs_core::{
-    Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeIndex, NodeState,
-    Time, Weight,
+    Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeState, Time, Weight,
 };
 
 use crate::ledger::{Ledger, Record};
@@ -156,22 +155,19 @@ pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) 
 
 /// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
 fn layout(job: &ObservedJob, observation: &Observation) -> Layout {
-    let position = |index: &u32| {
-        observation
-            .node_position(*index)
-            .and_then(|position| u32::try_from(position).ok())
-            .map(NodeIndex)
-    };
     // Where it is, it may stay, even if a feature or a reservation has changed since.
-    let here = || job.places.iter().map(|place| &place.node);
-    let eligible: Option<Vec<NodeIndex>> = job.eligible.as_ref().map(|nodes| {
-        let all: BTreeSet<NodeIndex> = nodes.iter().chain(here()).filter_map(position).collect();
-        all.into_iter().collect()
-    });
+    let here = || {
+        let places = job.places.iter();
+        places.filter_map(|place| observation.core_index(place.node))
+    };
+    let eligible = job
+        .eligible
+        .as_ref()
+        .map(|nodes| observation.node_set(nodes).with(here()));
     let listed = eligible
         .as_ref()
         .filter(|_| job.all_eligible)
-        .map_or(0, Vec::len);
+        .map_or(0, |nodes| nodes.len());
     let least_nodes = job.min_nodes.max(u32::try_from(listed).unwrap_or(u32::MAX));
     let spread = (least_nodes > 1).then(|| job.tasks.div_ceil(least_nodes));
     let stated = (job.tasks_per_node > 0).then_some(job.tasks_per_node);
@@ -247,6 +243,7 @@ fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
 mod tests {
     use super::*;
     use crate::model::{job, nodes};
+    use dfrs_core::{NodeIndex, NodeSet};
 
     fn layout_of(job: &ObservedJob) -> Layout {
         layout(job, &Observation::new([], nodes(4)))
@@ -310,6 +307,25 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_share_their_nodes_share_them_in_the_core() {
+        let nodes_of = |observation: &Observation, id| -> NodeSet {
+            let job = observation.job(id).expect("it is there");
+            layout(job, observation).eligible.expect("it has a list")
+        };
+        let listed: std::sync::Arc<[u32]> = [0, 2].into();
+        let jobs = [1, 2, 3].map(|id| ObservedJob {
+            eligible: Some(listed.clone()),
+            ..job(id, 1)
+        });
+        let mut observation = Observation::new(jobs, nodes(4));
+        let first = nodes_of(&observation, 1);
+        assert!(first.is_shared_with(&nodes_of(&observation, 2)));
+        // Other nodes are there: the same indexes stand for others.
+        observation.set_nodes(nodes(4).split_off(1));
+        assert_eq!(*nodes_of(&observation, 3), [NodeIndex(1)]);
+    }
+
+    #[test]
     fn where_a_job_is_it_may_stay() {
         let mut moved_on = ObservedJob {
             eligible: Some([0].into()),
@@ -322,7 +338,7 @@ mod tests {
         });
         assert_eq!(
             layout_of(&moved_on).eligible,
-            Some(vec![NodeIndex(0), NodeIndex(2)])
+            Some([0, 2].map(NodeIndex).into_iter().collect())
         );
     }
 }

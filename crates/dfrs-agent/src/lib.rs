@@ -18,6 +18,7 @@ pub mod live_journal;
 pub mod mobility;
 pub mod model;
 pub mod node_orders;
+mod node_sets;
 pub mod observation;
 pub mod placement;
 pub mod planned;

@@ -4,6 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use dfrs_core::{NodeIndex, NodeSet};
+
+use crate::node_sets::NodeSets;
+
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -202,6 +206,7 @@ pub struct Observation {
     /// Nodes of the DFRS partitions, ascending by index.
     nodes: Vec<ObservedNode>,
     by_name: BTreeMap<String, usize>,
+    sets: NodeSets,
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
@@ -315,6 +320,7 @@ impl Observation {
         let job = self.with_first_comment(job);
         self.remove(job.id);
         self.count(&job, u64::saturating_add);
+        self.know_set(&job);
         if !job.places.is_empty() {
             self.placed.insert(job.id);
         }
@@ -358,6 +364,12 @@ impl Observation {
         let names = self.nodes.iter().map(|node| node.name.clone());
         self.by_name = names.zip(0..).collect();
         self.tallies = vec![Tally::default(); self.nodes.len()];
+        self.sets.clear();
+        let all = std::mem::take(&mut self.jobs);
+        for job in all.values() {
+            self.know_set(job);
+        }
+        self.jobs = all;
         let placed: Vec<ObservedJob> = self.placed().cloned().collect();
         for job in placed {
             self.count(&job, u64::saturating_add);
@@ -429,6 +441,34 @@ impl Observation {
         self.nodes
             .binary_search_by_key(&index, |node| node.index)
             .ok()
+    }
+
+    /// The node with this Slurm index as the core names it. O(log nodes).
+    #[must_use]
+    pub fn core_index(&self, index: u32) -> Option<NodeIndex> {
+        let position = self.node_position(index)?;
+        u32::try_from(position).ok().map(NodeIndex)
+    }
+
+    /// The nodes with these Slurm indexes as the core names them: one set for all jobs that share
+    /// theirs. O(log sets).
+    #[must_use]
+    pub fn node_set(&self, nodes: &Arc<[u32]>) -> NodeSet {
+        self.sets.get(nodes).unwrap_or_else(|| self.make_set(nodes))
+    }
+
+    fn know_set(&mut self, job: &ObservedJob) {
+        if let Some(nodes) = &job.eligible
+            && self.sets.get(nodes).is_none()
+        {
+            let set = self.make_set(nodes);
+            self.sets.add(Arc::clone(nodes), set);
+        }
+    }
+
+    fn make_set(&self, nodes: &[u32]) -> NodeSet {
+        let nodes = nodes.iter();
+        nodes.filter_map(|node| self.core_index(*node)).collect()
     }
 
     /// Position in `nodes` of the node of this name. O(log nodes).

@@ -99,6 +99,7 @@ impl Failures {
 mod tests {
     use super::*;
     use crate::model::JobId;
+    use crate::node_set::NodeSet;
     use crate::units::{Amount, Time};
 
     fn job(tasks: u32, cpu: u64, memory: u64) -> Job {
@@ -152,7 +153,7 @@ mod tests {
     fn jobs_that_rules_hold_back_tell_nothing_about_others() {
         let rules: [fn(&mut Job); 6] = [
             |job| job.tasks = 0,
-            |job| job.layout.eligible = Some(Vec::new()),
+            |job| job.layout.eligible = Some(NodeSet::default()),
             |job| job.layout.max_nodes = Some(1),
             |job| job.layout.max_tasks_per_node = Some(1),
             |job| job.rigid = vec![Amount(1)],

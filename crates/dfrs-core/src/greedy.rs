@@ -50,7 +50,7 @@ pub(crate) fn all_nodes<'a>(
 ) -> impl Iterator<Item = NodeIndex> + 'a {
     let count = u32::try_from(cluster.nodes.len()).unwrap_or(u32::MAX);
     let (listed, every) = match &job.layout.eligible {
-        Some(nodes) => (nodes.as_slice(), 0),
+        Some(nodes) => (&**nodes, 0),
         None => (&[][..], count),
     };
     listed
@@ -295,6 +295,7 @@ impl<'a> Occupancy<'a> {
 mod tests {
     use super::*;
     use crate::model::{JobId, JobState, Node, NodeState};
+    use crate::node_set::NodeSet;
     use crate::policy::LoadCeiling;
     use crate::units::{Amount, Bytes, Cores, Time};
     use proptest::prelude::*;
@@ -372,11 +373,11 @@ mod tests {
         let mut wanted = job(4, 10, 10);
         wanted.layout.max_nodes = Some(2);
         assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 2), (1, 2)]));
-        wanted.layout.eligible = Some(vec![NodeIndex(2)]);
+        wanted.layout.eligible = Some(NodeSet::from_iter([NodeIndex(2)]));
         assert_eq!(placed(&cluster, &wanted), Some(vec![(2, 4)]));
         wanted.layout.max_tasks_per_node = Some(3);
         assert_eq!(placed(&cluster, &wanted), None);
-        wanted.layout.eligible = Some(vec![NodeIndex(1), NodeIndex(2), NodeIndex(7)]);
+        wanted.layout.eligible = Some([1, 2, 7].map(NodeIndex).into_iter().collect());
         assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 2), (2, 2)]));
     }
 

@@ -196,7 +196,9 @@ mod tests {
         };
         assert!(knows(|job| job.layout.max_nodes = Some(3)));
         assert!(!knows(|job| job.layout.max_nodes = Some(2)));
-        assert!(!knows(|job| job.layout.eligible = Some(vec![NodeIndex(0)])));
+        assert!(!knows(
+            |job| job.layout.eligible = Some([NodeIndex(0)].into_iter().collect())
+        ));
         assert!(!knows(|job| job.rigid = vec![crate::units::Amount(0)]));
         assert!(!knows(|job| job.further_kinds = job.kinds().collect()));
     }

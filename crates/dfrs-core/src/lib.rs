@@ -48,6 +48,7 @@ mod headroom;
 mod kinds;
 mod mapping;
 pub mod model;
+mod node_set;
 pub mod packing;
 pub mod plan;
 pub mod policy;
@@ -73,6 +74,7 @@ pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
     Run, TaskKind,
 };
+pub use node_set::NodeSet;
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{
     Budget, Grace, LoadCeiling, Optimisation, Periodic, Policy, PolicyError, Retry, Settings,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::kinds::TaskKind;
 pub use crate::mapping::{Mapping, Part, Run};
+use crate::node_set::NodeSet;
 use crate::units::{Amount, Bytes, Cores, Span, Time, Weight};
 
 /// Position of a node in [`Cluster::nodes`].
@@ -167,18 +168,18 @@ pub struct Layout {
     pub max_tasks_per_node: Option<u32>,
     /// At most this many nodes; `None`: any number.
     pub max_nodes: Option<u32>,
-    /// Only these nodes, ascending and each once, or some may be overlooked; `None`: all.
-    pub eligible: Option<Vec<NodeIndex>>,
+    /// Only these nodes; `None`: all.
+    pub eligible: Option<NodeSet>,
 }
 
 impl Layout {
-    /// Whether tasks of the job may go to `node`. O(log n) of the list.
+    /// Whether tasks of the job may go to `node`. O(log n) of the set.
     #[must_use]
     #[inline]
     pub fn allows(&self, node: NodeIndex) -> bool {
         self.eligible
             .as_ref()
-            .is_none_or(|nodes| nodes.binary_search(&node).is_ok())
+            .is_none_or(|nodes| nodes.contains(node))
     }
 
     /// The most tasks that one node may hold.
@@ -403,7 +404,7 @@ mod tests {
             (layout.tasks_per_node(), layout.nodes()),
             (u32::MAX, usize::MAX)
         );
-        layout.eligible = Some(vec![NodeIndex(2), NodeIndex(7)]);
+        layout.eligible = Some([2, 7].map(NodeIndex).into_iter().collect());
         layout.max_tasks_per_node = Some(3);
         layout.max_nodes = Some(5);
         assert!(layout.allows(NodeIndex(7)) && !layout.allows(NodeIndex(3)));

@@ -476,7 +476,7 @@ mod tests {
         let rules: [fn(&mut Job); 6] = [
             |job| job.layout.max_tasks_per_node = Some(1),
             |job| job.layout.max_nodes = Some(2),
-            |job| job.layout.eligible = Some([1, 2, 4].map(NodeIndex).to_vec()),
+            |job| job.layout.eligible = Some([1, 2, 4].map(NodeIndex).into_iter().collect()),
             |job| (job.memory, job.memory_per_node) = (Bytes(0), job.memory),
             |job| job.rigid = vec![Amount(1)],
             |job| job.fluid = vec![Amount(1)],
@@ -502,7 +502,7 @@ mod tests {
     fn a_run_of_equal_nodes_ends_before_one_that_a_job_asks_for() {
         // Node 1 is filled as node 2 would be if job 0 did not ask for it.
         let mut cluster = simple(4, &[(2, 10, 60), (8, 10, 30)]);
-        cluster.jobs[0].layout.eligible = Some([0, 2].map(NodeIndex).to_vec());
+        cluster.jobs[0].layout.eligible = Some([0, 2].map(NodeIndex).into_iter().collect());
         assert!(agree(&cluster, &[], Fraction::ZERO).unwrap());
     }
 

@@ -268,7 +268,7 @@ impl Usage {
                 }
             }
             Some(nodes) => {
-                for node in nodes {
+                for node in nodes.iter() {
                     let spot = self.spots.get(node.index());
                     if let Some(spot) = spot.filter(|spot| self.takes_one(job, memory, *node, spot))
                     {

@@ -244,7 +244,7 @@ fn layouts_are_respected() {
     cluster.jobs[0].layout.max_tasks_per_node = None;
     cluster.jobs[0].layout.max_nodes = Some(1);
     assert_eq!(found(&cluster, &[start(&[(0, 1), (1, 1)])]), ["node count"]);
-    cluster.jobs[0].layout.eligible = Some(vec![NodeIndex(1)]);
+    cluster.jobs[0].layout.eligible = Some([NodeIndex(1)].into_iter().collect());
     assert_eq!(found(&cluster, &[start(&[(0, 2)])]), ["eligible node"]);
     assert_eq!(found(&cluster, &[start(&[(1, 2)])]), NONE);
 }
@@ -254,7 +254,7 @@ fn a_parked_job_comes_back_whatever_its_layout_has_become() {
     let mut cluster = cluster();
     cluster.jobs[1].mobility = Mobility::Park;
     cluster.jobs[1].state = JobState::Parked(mapping(&[(0, 2)]));
-    cluster.jobs[1].layout.eligible = Some(vec![NodeIndex(1)]);
+    cluster.jobs[1].layout.eligible = Some([NodeIndex(1)].into_iter().collect());
     cluster.jobs[1].layout.max_tasks_per_node = Some(1);
     let resume = |runs| Action::Resume(JobId(2), mapping(runs));
     assert_eq!(found(&cluster, &[resume(&[(0, 2)])]), NONE);
@@ -461,14 +461,14 @@ fn every_other_violation_says_what_is_and_what_must_be() {
     );
     cluster.jobs[0].layout = Layout {
         max_nodes: Some(1),
-        eligible: Some(vec![NodeIndex(0), NodeIndex(1)]),
+        eligible: Some([0, 1].map(NodeIndex).into_iter().collect()),
         max_tasks_per_node: None,
     };
     assert_eq!(
         told(&cluster, start(&[(0, 1), (1, 1)])),
         "job 1: on 2 nodes, but the job's layout allows 1"
     );
-    cluster.jobs[0].layout.eligible = Some(vec![NodeIndex(0)]);
+    cluster.jobs[0].layout.eligible = Some([NodeIndex(0)].into_iter().collect());
     assert_eq!(
         told(&cluster, start(&[(1, 2)])),
         "job 1: node n: the job's layout does not allow the node"

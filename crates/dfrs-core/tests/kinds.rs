@@ -127,7 +127,7 @@ fn rules_are_each_kinds_own() {
     let mut cluster = cluster(3);
     let mut wanted = job(1, &[(2, 10, 10), (2, 10, 10)]);
     wanted.layout.max_tasks_per_node = Some(1);
-    wanted.further_kinds[0].layout.eligible = Some(vec![NodeIndex(2)]);
+    wanted.further_kinds[0].layout.eligible = Some([NodeIndex(2)].into_iter().collect());
     wanted.further_kinds[0].memory_per_node = Bytes(70);
     cluster.insert(wanted);
     for policy in ["Greedy*", "MCB8*"] {
@@ -306,7 +306,7 @@ fn violations_name_the_kind() {
     let mut cluster = cluster(2);
     let mut wanted = job(1, &[(2, 10, 10), (1, 10, 60)]);
     wanted.layout.max_tasks_per_node = Some(1);
-    wanted.further_kinds[0].layout.eligible = Some(vec![NodeIndex(0)]);
+    wanted.further_kinds[0].layout.eligible = Some([NodeIndex(0)].into_iter().collect());
     cluster.insert(wanted);
     let found = |kinds: &[&[(u32, u32)]]| -> Vec<(&'static str, Option<usize>)> {
         let plan = Plan {

@@ -78,7 +78,8 @@ fn mapping() -> impl Strategy<Value = Mapping> {
 }
 
 fn layout() -> impl Strategy<Value = Layout> {
-    let nodes = option::of(vec(position(), 0..6));
+    let nodes = vec(position(), 0..6).prop_map(|nodes| nodes.into_iter().collect());
+    let nodes = option::of(nodes);
     let layout = (option::of(count()), option::of(count()), nodes);
     let layout = layout.prop_map(|(max_tasks_per_node, max_nodes, eligible)| Layout {
         max_tasks_per_node,

@@ -1,7 +1,8 @@
 //! What the notation says, and what is told of texts that are none.
 
 use dfrs_core::{
-    Amount, Bytes, Cores, JobState, LoadCeiling, Mobility, NodeIndex, NodeState, Span, Time, Weight,
+    Amount, Bytes, Cores, JobState, LoadCeiling, Mobility, NodeIndex, NodeSet, NodeState, Span,
+    Time, Weight,
 };
 use dfrs_scenario::{Scenario, print, read, rewritten};
 
@@ -89,7 +90,10 @@ fn everything_arrives_where_it_belongs() {
         (job.weight, job.mobility, job.locked),
         (Weight(1500), Mobility::Park, true)
     );
-    assert_eq!(job.further_kinds[0].layout.eligible, Some(vec![]));
+    assert_eq!(
+        job.further_kinds[0].layout.eligible,
+        Some(NodeSet::default())
+    );
     assert_eq!(jobs[3].state, JobState::Paused);
     let parts: Vec<Vec<u32>> = jobs[4]
         .running_on()

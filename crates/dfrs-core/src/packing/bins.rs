@@ -1,6 +1,7 @@
 //! The nodes that take tasks, and what is pinned on them.
 
 use crate::model::{Cluster, Job, NodeIndex};
+use crate::node_set::NodeSet;
 use crate::units::Cores;
 use crate::usage::Usage;
 
@@ -115,7 +116,13 @@ impl Bins {
 /// layout allows only one of them, or their further resources differ in capacity or use.
 fn boundaries(cluster: &Cluster, jobs: &[&Job]) -> Vec<bool> {
     let mut boundary = vec![false; cluster.nodes.len() + 1];
-    for eligible in jobs.iter().filter_map(|job| job.layout.eligible.as_ref()) {
+    let mut listed: Vec<&NodeSet> = jobs
+        .iter()
+        .filter_map(|job| job.layout.eligible.as_ref())
+        .collect();
+    // Most jobs share theirs.
+    listed.dedup_by(|next, kept| next.is_shared_with(kept));
+    for eligible in listed {
         for (at, node) in eligible.iter().enumerate() {
             let follows = at > 0 && eligible[at - 1].0.saturating_add(1) == node.0;
             let precedes = eligible

@@ -3,8 +3,8 @@
 
 use dfrs_core::{
     Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
-    LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeState, Part, Plan, Policy, Roster,
-    Settings, Span, TaskKind, Time, Weight, decide,
+    LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Part, Plan, Policy,
+    Roster, Settings, Span, TaskKind, Time, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -133,7 +133,7 @@ fn node(kinds: Kinds) -> BoxedStrategy<Node> {
 
 fn layout(nodes: u32) -> BoxedStrategy<Layout> {
     let eligible = proptest::collection::btree_set(0..nodes, 0..=nodes as usize)
-        .prop_map(|nodes| nodes.into_iter().map(NodeIndex).collect::<Vec<_>>());
+        .prop_map(|nodes| nodes.into_iter().map(NodeIndex).collect::<NodeSet>());
     (
         proptest::option::weighted(0.2, 0u32..4),
         proptest::option::weighted(0.2, 0u32..4),

@@ -1,6 +1,6 @@
 //! A scenario that is being read.
 
-use dfrs_core::{Cluster, Events, NodeIndex, Policy, Time};
+use dfrs_core::{Cluster, Events, NodeSet, Policy, Time};
 
 use super::Section;
 use crate::ids;
@@ -22,9 +22,9 @@ pub(super) struct Draft {
     now: Option<Time>,
     pub(super) cluster: Cluster,
     pub(super) directory: Directory,
-    /// The list of eligible nodes that was read last, and what it stands for: they are long, and the same
-    /// for many jobs.
-    pub(super) last_list: (String, Vec<NodeIndex>),
+    /// The list of eligible nodes that was read last, and what it stands for: they are long, and many jobs
+    /// share one.
+    pub(super) last_list: (String, NodeSet),
     /// How many jobs the last line of jobs stands for.
     pub(super) last_jobs: usize,
     events: Events,

@@ -1,7 +1,7 @@
 //! Lines of jobs, and of their further kinds of tasks.
 
 use dfrs_core::{
-    Bytes, Job, JobId, JobState, Layout, Mobility, NodeIndex, Span, TaskKind, Time, Weight,
+    Bytes, Job, JobId, JobState, Layout, Mobility, NodeSet, Span, TaskKind, Time, Weight,
 };
 
 use super::draft::Draft;
@@ -31,7 +31,7 @@ impl Draft {
         let ids = ids::expand(list, budget)?;
         let job = self.read_job(settings, budget)?;
         budget.take_items(ids.len() as u64)?;
-        let listed = job.layout.eligible.as_ref().map_or(0, Vec::len);
+        let listed = job.layout.eligible.as_ref().map_or(0, |nodes| nodes.len());
         let mapped = job.mapping().map_or(0, dfrs_core::Mapping::node_count);
         budget.take_many((ids.len() as u64).saturating_mul((listed + mapped) as u64))?;
         self.last_jobs = ids.len();
@@ -78,7 +78,7 @@ impl Draft {
         let mut fields = Fields::new(words)?;
         let kind = self.read_tasks(&mut fields, budget)?;
         fields.finish()?;
-        let listed = kind.layout.eligible.as_ref().map_or(0, Vec::len);
+        let listed = kind.layout.eligible.as_ref().map_or(0, |nodes| nodes.len());
         budget.take_items(self.last_jobs as u64)?;
         budget.take_many((self.last_jobs as u64).saturating_mul(listed as u64))?;
         for job in self.cluster.jobs.iter_mut().rev().take(self.last_jobs) {
@@ -115,13 +115,13 @@ impl Draft {
         &mut self,
         fields: &mut Fields<'_>,
         budget: &mut Budget,
-    ) -> Result<Option<Vec<NodeIndex>>, String> {
+    ) -> Result<Option<NodeSet>, String> {
         let Some(list) = fields.text("eligible")? else {
             return Ok(None);
         };
         if self.last_list.0 != list {
             let nodes = self.directory.list(list, budget)?;
-            self.last_list = (list.to_owned(), nodes);
+            self.last_list = (list.to_owned(), nodes.into_iter().collect());
         }
         Ok(Some(self.last_list.1.clone()))
     }
