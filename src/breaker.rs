@@ -19,6 +19,10 @@ use crate::watched::panic_text;
 /// A pass that takes more of its own thread's CPU time trips the breaker. Waiting for locks or disks is
 /// not DFRS's doing.
 const LONGEST_PASS: Duration = Duration::from_secs(20);
+/// A decision is ended when its pass has computed for more than this: the rest of the pass needs time, too.
+const LONGEST_DECISION: Duration = Duration::from_secs(10);
+/// So many decisions in a row that had to be ended trip the breaker: jobs would wait for ever.
+const MOST_ENDED: u32 = 3;
 /// Time between two attempts to bring back what is parked, once tripped.
 const STAND_DOWN_INTERVAL: Span = Span(2_000_000);
 /// The longest time between two attempts of which one failed: it doubles from one failure to the next.
@@ -76,6 +80,7 @@ pub struct Breaker<S, D> {
     /// When DFRS begins again by itself.
     rearms: Option<Time>,
     longest_pass: Duration,
+    longest_decision: Duration,
     /// Time to the next attempt to stand down.
     interval: Span,
 }
@@ -90,6 +95,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             history: History::default(),
             rearms: None,
             longest_pass: LONGEST_PASS,
+            longest_decision: LONGEST_DECISION,
             interval: STAND_DOWN_INTERVAL,
         }
     }
@@ -175,7 +181,9 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             return false;
         }
         self.stopwatch.start();
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.pass(now)));
+        let (stopwatch, longest) = (&self.stopwatch, self.longest_decision);
+        let may_decide = || stopwatch.computed() <= longest;
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.pass_while(now, &may_decide)));
         let took = self.stopwatch.stop(!matches!(outcome, Ok(Ok(_))));
         match outcome {
             Ok(Ok(report)) => {
@@ -188,6 +196,12 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
                 );
                 if took.cpu > self.longest_pass {
                     let why = format!("a pass took {} s of CPU time", took.cpu.as_secs());
+                    self.trip(now, &why, Cause::Machine);
+                } else if report.ended_decisions >= MOST_ENDED {
+                    let why = format!(
+                        "{MOST_ENDED} decisions in a row took more than {} s of CPU time each",
+                        LONGEST_DECISION.as_secs()
+                    );
                     self.trip(now, &why, Cause::Machine);
                 }
                 return report.unfinished;
@@ -283,6 +297,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 mod tests {
     use dfrs_agent::Ports;
     use dfrs_agent::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
+    use dfrs_agent::observation::ObservedState;
     use dfrs_agent::recorder::NoRecorder;
     use dfrs_agent::state::State;
 
@@ -329,6 +344,51 @@ mod tests {
         assert!(slurm.0.borrow().handed_over);
         assert_eq!(slurm.0.borrow().errors.len(), 1, "one clear line");
         slurm.0.borrow_mut().panic = false;
+    }
+
+    #[test]
+    fn a_decision_that_takes_too_long_is_ended_and_three_in_a_row_trip() {
+        let (slurm, mut breaker) = breaker();
+        breaker.longest_decision = Duration::ZERO;
+        slurm.0.borrow_mut().jobs.insert(2, job(2, 1));
+        let is_pending = || slurm.0.borrow().jobs[&2].state == ObservedState::Pending;
+        for (now, said) in [(2010, 1), (2020, 2)] {
+            breaker.tick(Time::from_seconds(now));
+            assert!(breaker.is_active() && is_pending());
+            assert_eq!(slurm.0.borrow().errors.len(), said, "one line for each");
+        }
+        assert_eq!(breaker.stopwatch.times().decisions_ended, 2);
+        breaker.tick(Time::from_seconds(2040));
+        assert!(!breaker.is_active() && is_pending());
+        let errors = slurm.0.borrow().errors.clone();
+        let last = errors.last().expect("it is said");
+        assert!(
+            last.starts_with("3 decisions in a row took more than 10 s"),
+            "{last}"
+        );
+        assert!(slurm.0.borrow().handed_over);
+        assert!(breaker.rested(Time::from_seconds(9999)).is_some());
+    }
+
+    #[test]
+    fn a_decision_that_is_found_in_time_after_all_is_as_if_none_had_been_ended() {
+        let (slurm, mut breaker) = breaker();
+        let (short, long) = (Duration::ZERO, LONGEST_DECISION);
+        for (now, longest) in [
+            (2010, short),
+            (2020, short),
+            (2040, long),
+            (2100, short),
+            (2110, short),
+        ] {
+            let id = u32::try_from(now).expect("positive");
+            slurm.0.borrow_mut().jobs.insert(id, job(id, 1));
+            breaker.longest_decision = longest;
+            breaker.tick(Time::from_seconds(now));
+            assert!(breaker.is_active(), "{now}");
+        }
+        assert_eq!(slurm.0.borrow().jobs[&2010].state, ObservedState::Running);
+        assert_eq!(slurm.0.borrow().jobs[&2110].state, ObservedState::Pending);
     }
 
     /// Has the next pass take too long, and one tick done.

@@ -26,6 +26,8 @@ pub struct PassTimes {
     pub skipped: u64,
     /// Plans that broke a rule and were dropped.
     pub plans_dropped: u64,
+    /// Decisions that took too long and were ended.
+    pub decisions_ended: u64,
 }
 
 /// Of slurmctld's locks, as the shim takes them.
@@ -117,6 +119,7 @@ fn passes_since(now: &PassTimes, before: &PassTimes) -> Passes {
             .collect(),
         skipped: now.skipped,
         plans_dropped: now.plans_dropped,
+        decisions_ended: now.decisions_ended,
     }
 }
 

@@ -67,6 +67,15 @@ impl Stopwatch {
         took
     }
 
+    /// What this pass has computed so far; nothing between passes.
+    #[must_use]
+    pub fn computed(&self) -> Duration {
+        let began = self.0.borrow().began;
+        began.map_or(Duration::ZERO, |(_, computed)| {
+            cpu_time().saturating_sub(computed)
+        })
+    }
+
     /// How many passes have ended.
     #[must_use]
     pub fn passes(&self) -> u64 {
@@ -99,6 +108,7 @@ impl Probe for Stopwatch {
     fn happened(&mut self, incident: Incident) {
         match incident {
             Incident::PlanDropped => self.0.borrow_mut().times.plans_dropped += 1,
+            Incident::DecisionEnded => self.0.borrow_mut().times.decisions_ended += 1,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Blocked, Span, Time, Yield};
+use dfrs_core::{Blocked, Span, Stopped, Time, Yield};
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
@@ -34,6 +34,7 @@ mod remaps;
 mod share;
 mod slow_nodes;
 mod tell;
+mod undecided;
 
 use admission::Admission;
 pub use counts::Counts;
@@ -41,6 +42,7 @@ use follow::Lists;
 use postponed::Postponed;
 use remaps::Remaps;
 use slow_nodes::SlowNodes;
+use undecided::Undecided;
 
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (reservations start).
@@ -121,6 +123,7 @@ pub struct Agent<S, D> {
     postponed: Postponed,
     remaps: Remaps,
     slow_nodes: SlowNodes,
+    undecided: Undecided,
 }
 
 /// What one pass did, for statistics and tests.
@@ -134,6 +137,8 @@ pub struct PassReport {
     pub started: u32,
     /// There is more to do at once: the next pass need not wait.
     pub unfinished: bool,
+    /// If its decision took too long and was ended: how many in a row were.
+    pub ended_decisions: u32,
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -186,6 +191,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             postponed: Postponed::default(),
             remaps: Remaps::from(first_remap),
             slow_nodes: SlowNodes::default(),
+            undecided: Undecided::default(),
         }
     }
 
@@ -218,6 +224,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists.next(),
             self.admission.next(),
             self.postponed.next(),
+            self.undecided.next(),
             Some(self.remaps.due()),
         ];
         let slept = Time(self.looked.0 + self.longest_sleep.0);
@@ -236,18 +243,37 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ///
     /// Slurm could not be looked at.
     pub fn pass(&mut self, now: Time) -> Result<PassReport, SlurmError> {
+        self.pass_while(now, &|| true)
+    }
+
+    /// The same, but a decision is ended as soon as it may not go on: it changes nothing, what it was about
+    /// is decided about later, and nothing else until then. All else is done as ever.
+    ///
+    /// # Errors
+    ///
+    /// Slurm could not be looked at.
+    pub fn pass_while(
+        &mut self,
+        now: Time,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<PassReport, SlurmError> {
         self.probe.begin(Part::Look);
         self.looked = now;
         self.learn_from_nodes(now);
         self.look(now)?;
         self.split_arrays(now)?;
         let mut seen = std::mem::take(&mut self.seen);
-        let report = self.pass_with(&mut seen, now);
+        let report = self.pass_with(&mut seen, now, may_go_on);
         self.seen = seen;
         report
     }
 
-    fn pass_with(&mut self, seen: &mut Observation, now: Time) -> Result<PassReport, SlurmError> {
+    fn pass_with(
+        &mut self,
+        seen: &mut Observation,
+        now: Time,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<PassReport, SlurmError> {
         let mut report = PassReport {
             queue: self.lists.queue(),
             ..PassReport::default()
@@ -256,8 +282,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.admit(seen, now);
         self.probe.begin(Part::Decide);
         let events = self.events(seen, now);
+        let events = self.undecided.join(events, now);
         if !events.is_empty() {
-            report.depth = self.decide(seen, &events, now);
+            match self.decide(seen, &events, now, may_go_on) {
+                Ok(depth) => report.depth = depth,
+                Err(Stopped) => report.ended_decisions = self.undecided.in_a_row(),
+            }
         }
         self.follow(seen, now);
         self.probe.begin(Part::Note);

@@ -47,6 +47,8 @@ impl Part {
 pub enum Incident {
     /// A plan broke a rule and was dropped.
     PlanDropped,
+    /// A decision took too long and was ended.
+    DecisionEnded,
 }
 
 /// Whoever measures passes.

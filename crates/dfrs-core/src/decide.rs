@@ -1,12 +1,13 @@
 //! The decision: which algorithm acts when (TPDS, Section 4.4).
 
-use crate::course::Course;
+use crate::course::{Course, Outcome};
 use crate::decision::Decision;
 use crate::events::{Events, Stage};
 use crate::policy::{Policy, Submission};
 use crate::preempt::{self, Known};
 use crate::remap::{remap, remap_periodically};
 use crate::roster::Roster;
+use crate::stop::{Stop, Stopped};
 use crate::target::{Target, waits};
 use crate::units::Time;
 
@@ -36,16 +37,53 @@ pub fn decide<'a>(
     now: Time,
     events: &Events,
 ) -> Decision<'a> {
+    let outcome = outcome(policy, roster, now, events, &Stop::never());
+    Decision::new(policy, roster, now, outcome)
+}
+
+/// As [`decide`], but ended as soon as `may_go_on` says no. It is asked now and then: before each stage,
+/// each time that all jobs are packed anew, and once for some dozens of jobs that are placed one by one;
+/// not while the decision is read. As long as the same is answered, the same is decided.
+///
+/// # Errors
+///
+/// `may_go_on` said no. The roster is as before.
+pub fn decide_while<'a>(
+    policy: &'a Policy,
+    roster: &'a mut Roster,
+    now: Time,
+    events: &Events,
+    may_go_on: &dyn Fn() -> bool,
+) -> Result<Decision<'a>, Stopped> {
+    let stop = Stop::unless(may_go_on);
+    let outcome = outcome(policy, roster, now, events, &stop);
+    if stop.was_due() {
+        return Err(Stopped);
+    }
+    Ok(Decision::new(policy, roster, now, outcome))
+}
+
+/// What all stages come to together; those before it was to stop, if it was. The roster is as before.
+fn outcome(
+    policy: &Policy,
+    roster: &mut Roster,
+    now: Time,
+    events: &Events,
+    stop: &Stop<'_>,
+) -> Outcome {
     let mut course = Course::default();
     let mut known = None;
     for stage in Stage::of(policy, events) {
         course.proceed(roster);
         let left = with_budget_left(policy, course.moves());
         let policy = left.as_ref().unwrap_or(policy);
-        course.append(target(policy, roster, now, stage, &mut known));
+        let target = target(policy, roster, now, stage, &mut known, stop);
+        if stop.is_due() {
+            break;
+        }
+        course.append(target);
     }
-    let stages = course.finish(roster);
-    Decision::new(policy, roster, now, stages)
+    course.finish(roster)
 }
 
 /// The policy whose budget is what so many moves have left of it; `None`: as it is.
@@ -64,32 +102,35 @@ fn target(
     now: Time,
     stage: Stage,
     known: &mut Option<Known>,
+    stop: &Stop<'_>,
 ) -> Target {
     let cluster = roster.cluster();
     let know = || Known::of(policy, roster);
     match stage {
         Stage::Submission(id) => match (policy.submission, cluster.position(id)) {
-            (Submission::Mcb8, _) => remap(policy, roster, now),
+            (Submission::Mcb8, _) => remap(policy, roster, now, stop),
             (Submission::Greedy | Submission::GreedyP | Submission::GreedyPM, Some(index))
                 if waits(&cluster.jobs[index]) =>
             {
-                preempt::submit(policy, roster, now, index, known.get_or_insert_with(know))
+                let known = known.get_or_insert_with(know);
+                preempt::submit(policy, roster, now, index, known, stop)
             }
             _ => Target::default(),
         },
         Stage::Room => match policy.submission {
-            Submission::Mcb8 if policy.opportunistic => remap(policy, roster, now),
+            Submission::Mcb8 if policy.opportunistic => remap(policy, roster, now, stop),
             _ if policy.opportunistic && roster.has_waiting() => {
-                preempt::start_waiting(policy, roster, now, known.get_or_insert_with(know))
+                let known = known.get_or_insert_with(know);
+                preempt::start_waiting(policy, roster, now, known, stop)
             }
             _ => Target::default(),
         },
         // What it changes is not known to what was found out before; but it comes last.
         Stage::Period => {
-            let target = remap_periodically(policy, roster, now);
+            let target = remap_periodically(policy, roster, now, stop);
             match policy.submission {
                 Submission::Mcb8 => target,
-                _ if policy.opportunistic => preempt::fill(policy, roster, now, target),
+                _ if policy.opportunistic => preempt::fill(policy, roster, now, target, stop),
                 _ => target,
             }
         }

@@ -26,7 +26,8 @@
 //!
 //! - [`model`], [`Roster`], [`Events`]: what a decision looks at; [`Decision`]: what it comes to, as changes,
 //!   yields, a [`plan`] of actions, each with its reason, and the reasons of jobs that wait.
-//! - [`decide()`]: which algorithm acts when (TPDS, Section 4.4); [`policy`]: the papers' names.
+//! - [`decide()`]: which algorithm acts when (TPDS, Section 4.4); [`policy`]: the papers' names;
+//!   [`decide_while()`]: the same, for somebody who may not wait for ever.
 //! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: who comes first.
 //! - [`check()`]: what must hold of every plan.
 //! - [`Progress`]: how far a job is; the one place where shares are integrated over time.
@@ -58,6 +59,7 @@ mod progress;
 mod prospects;
 mod remap;
 mod roster;
+mod stop;
 mod target;
 mod transition;
 pub mod units;
@@ -67,7 +69,7 @@ pub mod yields;
 pub use check::{
     NamedNode, Severity, Shortage, Step, Violation, ViolationKind, check, check_cluster,
 };
-pub use decide::decide;
+pub use decide::{decide, decide_while};
 pub use decision::Decision;
 pub use events::Events;
 pub use model::{
@@ -83,5 +85,6 @@ pub use policy::{
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};
 pub use roster::Roster;
+pub use stop::Stopped;
 pub use units::{Amount, Bytes, Cores, Span, Time, Weight, Yield};
 pub use yields::yields_of;

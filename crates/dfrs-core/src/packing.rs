@@ -21,6 +21,7 @@ use std::cell::OnceCell;
 use crate::model::NodeIndex;
 use crate::model::{Cluster, Job, JobId, Mapping};
 use crate::policy::LoadCeiling;
+use crate::stop::Stop;
 use crate::units::{Cores, Yield};
 use crate::usage::Usage;
 
@@ -104,6 +105,8 @@ pub(crate) struct Packing<'a> {
     /// The nodes, found once for several packings of which `cluster` and `pinned` are the same and the
     /// jobs are some of those of the first.
     pub(crate) bins: &'a BinsOnce,
+    /// When nothing is packed any more.
+    pub(crate) stop: &'a Stop<'a>,
 }
 
 impl Packing<'_> {
@@ -202,6 +205,7 @@ pub fn pack_all(cluster: &Cluster) -> Option<(Yield, Vec<(JobId, Mapping)>)> {
         jobs: &jobs,
         least: Fraction::ZERO,
         bins: &BinsOnce::default(),
+        stop: &Stop::never(),
     };
     let (at, mappings) = packing.search()?;
     Some((
@@ -357,6 +361,7 @@ mod tests {
             jobs: &jobs,
             least,
             bins: &BinsOnce::default(),
+            stop: &Stop::never(),
         };
         let fast = packing.search();
         prop_assert_eq!(&fast, &packing.plain_search());

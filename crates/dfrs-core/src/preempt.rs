@@ -10,6 +10,7 @@ use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
 use crate::prospects::Prospects;
 use crate::roster::{Roster, by_wants};
+use crate::stop::Stop;
 use crate::target::{Fate, Target, can_pause};
 use crate::units::{Bytes, Time};
 use crate::usage::{SwapUsage, Usage};
@@ -51,6 +52,7 @@ pub(crate) fn submit(
     now: Time,
     index: usize,
     known: &mut Known,
+    stop: &Stop<'_>,
 ) -> Target {
     let cluster = roster.cluster();
     let mut target = Target::default();
@@ -67,12 +69,20 @@ pub(crate) fn submit(
         known.change();
         target.set(index, Fate::Goes(mapping, Reason::Fits));
     } else if policy.submission != Submission::Greedy
-        && let Some(forced) = try_to_force(policy, roster, now, index, known)
+        && let Some(forced) = try_to_force(policy, roster, now, index, known, stop)
     {
         target = forced;
     }
     if policy.opportunistic && !known.is_settled {
-        place_all(policy, roster, now, &mut known.usage, &mut target, &[]);
+        place_all(
+            policy,
+            roster,
+            now,
+            &mut known.usage,
+            &mut target,
+            &[],
+            stop,
+        );
         if !target.is_empty() {
             known.change();
         }
@@ -89,9 +99,18 @@ pub(crate) fn start_waiting(
     roster: &Roster,
     now: Time,
     known: &mut Known,
+    stop: &Stop<'_>,
 ) -> Target {
     let mut target = Target::default();
-    place_all(policy, roster, now, &mut known.usage, &mut target, &[]);
+    place_all(
+        policy,
+        roster,
+        now,
+        &mut known.usage,
+        &mut target,
+        &[],
+        stop,
+    );
     known.change();
     known.is_settled = true;
     target
@@ -100,7 +119,13 @@ pub(crate) fn start_waiting(
 /// Tries what a remap left without a place in the same way: waiting jobs and those that it dropped,
 /// which then move rather than wait. MCB8 drops the lowest priorities until it places all others, also
 /// those that were not in the way. O(nodes + runs) if there are any, and as [`start_waiting`].
-pub(crate) fn fill(policy: &Policy, roster: &Roster, now: Time, mut target: Target) -> Target {
+pub(crate) fn fill(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    mut target: Target,
+    stop: &Stop<'_>,
+) -> Target {
     let dropped: Vec<usize> = target
         .changes()
         .filter(|(_, fate)| matches!(fate, Fate::Leaves(_)))
@@ -111,7 +136,7 @@ pub(crate) fn fill(policy: &Policy, roster: &Roster, now: Time, mut target: Targ
         for placed in roster.placed(&target) {
             usage.add(placed.job, placed.mapping);
         }
-        place_all(policy, roster, now, &mut usage, &mut target, &dropped);
+        place_all(policy, roster, now, &mut usage, &mut target, &dropped, stop);
     }
     target
 }
@@ -124,6 +149,7 @@ fn place_all(
     usage: &mut Usage,
     target: &mut Target,
     dropped: &[usize],
+    stop: &Stop<'_>,
 ) {
     let cluster = roster.cluster();
     let mut prospects = Prospects::of(usage);
@@ -148,6 +174,9 @@ fn place_all(
             let job = &cluster.jobs[place];
             if is_hopeless(&mut prospects, job) {
                 continue;
+            }
+            if stop.is_due_after_step() {
+                return;
             }
             if let Some(mapping) = put(cluster, usage, job) {
                 usage.add(job, &mapping);
@@ -200,6 +229,7 @@ fn try_to_force(
     now: Time,
     index: usize,
     known: &mut Known,
+    stop: &Stop<'_>,
 ) -> Option<Target> {
     let jobs = &roster.cluster().jobs;
     let job = &jobs[index];
@@ -215,7 +245,7 @@ fn try_to_force(
     }
     let most = policy.settings.budget.moves_per_decision;
     let most = most.map_or(usize::MAX, |most| most as usize);
-    let forced = force(policy, roster, now, index, &known.usage)
+    let forced = force(policy, roster, now, index, &known.usage, stop)
         .filter(|(forced, _)| forced.moves(roster.cluster()) <= most);
     if let Some((target, usage)) = forced {
         known.usage = usage;
@@ -243,6 +273,7 @@ fn force(
     now: Time,
     index: usize,
     before: &Usage,
+    stop: &Stop<'_>,
 ) -> Option<(Target, Usage)> {
     let cluster = roster.cluster();
     let mut target = Target::default();
@@ -253,7 +284,7 @@ fn force(
     }
     let mut tried = before.clone();
     let usage = &mut tried;
-    let (marked, mapping) = mark(policy, roster, victims, job, usage)?;
+    let (marked, mapping) = mark(policy, roster, victims, job, usage, stop)?;
     usage.add(job, &mapping);
     target.set(index, Fate::Goes(mapping, Reason::Fits));
     let mut leaving = Vec::new();
@@ -304,6 +335,7 @@ fn mark(
     victims: Vec<Victim>,
     job: &Job,
     usage: &mut Usage,
+    stop: &Stop<'_>,
 ) -> Option<(Vec<usize>, Mapping)> {
     let cluster = roster.cluster();
     let mut swap = SwapUsage::of(cluster, roster.parked());
@@ -314,6 +346,9 @@ fn mark(
         .collect();
     let mut marked = Vec::new();
     for Reverse((_, _, victim)) in Greatest::of(victims).each() {
+        if stop.is_due_after_step() {
+            return None;
+        }
         let running = &cluster.jobs[victim];
         let Some(mapping) = running
             .running_on()

@@ -12,6 +12,7 @@ use crate::plan::Reason;
 use crate::policy::{Grace, Policy, Settings};
 use crate::priority::{Priority, PriorityFunction};
 use crate::roster::Roster;
+use crate::stop::Stop;
 use crate::target::{Fate, Target, can_pause};
 use crate::units::{Bytes, Cores, Span, Time};
 use crate::usage::{SwapUsage, Usage};
@@ -29,9 +30,10 @@ use alone::Alone;
 ///
 /// If the budget does not allow so many moves, those that it allows are chosen by lowest priority, and
 /// the remap is found anew with all other running jobs in place.
-pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time) -> Target {
+pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time, stop: &Stop<'_>) -> Target {
     let cluster = roster.cluster();
-    let target = remap_all_but(policy, roster, now, vec![false; cluster.jobs.len()]);
+    let must_stay = vec![false; cluster.jobs.len()];
+    let target = remap_all_but(policy, roster, now, must_stay, stop);
     let Some(most) = policy.settings.budget.moves_per_decision else {
         return target;
     };
@@ -44,13 +46,18 @@ pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time) -> Target {
     for job in movers.into_iter().take(most as usize) {
         must_stay[job] = false;
     }
-    remap_all_but(policy, roster, now, must_stay)
+    remap_all_but(policy, roster, now, must_stay, stop)
 }
 
 /// The periodic remap: as [`remap`], but not carried out if the penalty of its moves is known and
 /// outweighs what it gains.
-pub(crate) fn remap_periodically(policy: &Policy, roster: &Roster, now: Time) -> Target {
-    let target = remap(policy, roster, now);
+pub(crate) fn remap_periodically(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    stop: &Stop<'_>,
+) -> Target {
+    let target = remap(policy, roster, now, stop);
     if target.starts_some(roster.cluster()) || pays(policy, roster, &target) {
         target
     } else {
@@ -76,9 +83,18 @@ fn pays(policy: &Policy, roster: &Roster, target: &Target) -> bool {
 }
 
 /// The remap in which the running jobs marked here stay where they are.
-fn remap_all_but(policy: &Policy, roster: &Roster, now: Time, mut must_stay: Vec<bool>) -> Target {
+fn remap_all_but(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    mut must_stay: Vec<bool>,
+    stop: &Stop<'_>,
+) -> Target {
     loop {
-        let remap = Remap::new(policy, roster, now, &must_stay);
+        if stop.is_due() {
+            return Target::default();
+        }
+        let remap = Remap::new(policy, roster, now, &must_stay, stop);
         match remap.run(policy.settings.priority, now) {
             Ok(target) => return target,
             // The swap does not hold all the jobs that would have to be parked: this one stays.
@@ -138,10 +154,17 @@ struct Remap<'a> {
     /// Candidates that are not dropped; once in order, the first to be dropped last.
     kept: Vec<Candidate<'a>>,
     target: Target,
+    stop: &'a Stop<'a>,
 }
 
 impl<'a> Remap<'a> {
-    fn new(policy: &Policy, roster: &'a Roster, now: Time, must_stay: &[bool]) -> Self {
+    fn new(
+        policy: &Policy,
+        roster: &'a Roster,
+        now: Time,
+        must_stay: &[bool],
+        stop: &'a Stop<'a>,
+    ) -> Self {
         let cluster = roster.cluster();
         let swap = SwapUsage::of(cluster, roster.parked());
         let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
@@ -167,7 +190,7 @@ impl<'a> Remap<'a> {
             .settings
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
-        let mut alone = Alone::beside(cluster, &usage, least);
+        let mut alone = Alone::beside(cluster, &usage, least, stop);
         let waiting = roster.waiting_that(|job| alone.fits(job));
         candidates.extend(waiting.into_iter().map(|place| {
             let job = &cluster.jobs[place];
@@ -187,6 +210,7 @@ impl<'a> Remap<'a> {
             keeps_equal_jobs: policy.settings.keep_equal_jobs,
             kept: candidates,
             target: Target::default(),
+            stop,
         }
     }
 
@@ -198,6 +222,9 @@ impl<'a> Remap<'a> {
         self.drop_what_cannot_be_packed()?;
         let mut bins = BinsOnce::default();
         loop {
+            if self.stop.is_due() {
+                return Ok(self.target);
+            }
             let movable: Vec<&Job> = self
                 .kept
                 .iter()
@@ -240,6 +267,7 @@ impl<'a> Remap<'a> {
             jobs: movable,
             least: self.least,
             bins,
+            stop: self.stop,
         };
         match self.horizon {
             None => packing.search().map(|(_, found)| found),
@@ -631,9 +659,10 @@ mod tests {
             };
             let stay = vec![false; cluster.jobs.len()];
             let roster = Roster::new(cluster.clone());
-            let mut fast = Remap::new(&policy, &roster, now, &stay);
+            let stop = Stop::never();
+            let mut fast = Remap::new(&policy, &roster, now, &stay, &stop);
             fast.put_in_order(priority);
-            let mut plain = Remap::new(&policy, &roster, now, &stay);
+            let mut plain = Remap::new(&policy, &roster, now, &stay, &stop);
             plain.kept.sort_by_key(|candidate| Reverse(priority(candidate.job)));
             prop_assert_eq!(drop_some(fast), drop_some(plain));
         }
@@ -678,7 +707,8 @@ mod tests {
         }
         let now = Time::from_seconds(400);
         let roster = Roster::new(cluster);
-        let mut remap = Remap::new(&policy, &roster, now, &[false; 3]);
+        let stop = Stop::never();
+        let mut remap = Remap::new(&policy, &roster, now, &[false; 3], &stop);
         remap.put_in_order(|job| policy.settings.priority.of(job, now));
         remap.load_pins().unwrap();
         remap.drop_lowest().unwrap();

@@ -2,13 +2,14 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::{Kinds, NOW, carry_out, cases, cluster, event, events, plan, policies, policy};
 use dfrs_core::{
     Action, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Mapping, Mobility, Node,
-    NodeIndex, NodeState, Plan, Policy, Roster, check, check_cluster, decide, packing::pack_all,
-    yields_of,
+    NodeIndex, NodeState, Plan, Policy, Roster, Stopped, Time, check, check_cluster, decide,
+    decide_while, packing::pack_all, yields_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -74,6 +75,26 @@ proptest! {
     #[test]
     fn the_same_input_gives_the_same_plan(cluster in cluster(ANY), policy in policy(), events in events()) {
         prop_assert_eq!(plan(&policy, &cluster, &events), plan(&policy, &cluster, &events));
+    }
+
+    /// It stops at the first no, and then nothing has changed; else it is what it would be in any case.
+    #[test]
+    fn a_decision_that_is_ended_changes_nothing(cluster in cluster(ANY), policy in policy(), events in events(), most in 0u32..40) {
+        let asked = Cell::new(0);
+        let may_go_on = |most: u32| {
+            asked.set(asked.get() + 1);
+            asked.get() <= most
+        };
+        let before = Roster::new(cluster);
+        let mut roster = before.clone();
+        let plan = decide(&policy, &mut roster, NOW, &events).plan();
+        let endless = decide_while(&policy, &mut roster, NOW, &events, &|| may_go_on(u32::MAX)).map(|decision| decision.plan());
+        prop_assert_eq!(endless.as_ref(), Ok(&plan));
+        let questions = asked.replace(0);
+        let found = decide_while(&policy, &mut roster, NOW, &events, &|| may_go_on(most)).map(|decision| decision.plan());
+        prop_assert_eq!(found, if most < questions { Err(Stopped) } else { Ok(plan) });
+        prop_assert_eq!(asked.get(), questions.min(most + 1));
+        prop_assert_eq!(roster, before);
     }
 
     #[test]
@@ -313,4 +334,24 @@ fn an_empty_cluster_needs_no_plan() {
     }
     assert_eq!(NodeState::default(), NodeState::Up);
     assert_eq!(Mobility::default(), Mobility::Checkpoint);
+}
+
+#[test]
+fn a_decision_about_many_jobs_can_be_ended_soon() {
+    let node = Node::new("", Cores::from_cores(1000), Bytes(1000));
+    let job = |id| Job::new(JobId(id), Time::ZERO, 1, Cores(id + 1), Bytes(1));
+    let cluster = Cluster {
+        nodes: vec![node; 4],
+        jobs: (0..1000).map(job).collect(),
+    };
+    let before = Roster::new(cluster);
+    let (mut roster, asked) = (before.clone(), Cell::new(0));
+    let policy: Policy = "Greedy*".parse().expect("a policy");
+    let may_go_on = || {
+        asked.set(asked.get() + 1);
+        asked.get() < 10
+    };
+    let ended = decide_while(&policy, &mut roster, NOW, &Events::ended(), &may_go_on).err();
+    assert_eq!((ended, asked.get()), (Some(Stopped), 10));
+    assert_eq!(roster, before);
 }

@@ -137,6 +137,9 @@ pub struct Passes {
     pub skipped: u64,
     /// Plans that broke a rule and were dropped.
     pub plans_dropped: u64,
+    /// Decisions that took too long and were ended.
+    #[serde(default)]
+    pub decisions_ended: u64,
 }
 
 /// The locks of slurmctld as the shim takes them.

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{
-    Action, Blocked, Decision, Events, JobId, Plan, Policy, Time, Violation, check, decide,
+    Action, Blocked, Decision, Events, JobId, Plan, Policy, Stopped, Time, Violation, check,
+    decide_while,
 };
 use dfrs_proto::conf::Mode;
 
-use super::Agent;
+use super::{Agent, SECOND};
 use crate::apply::apply;
 use crate::cluster::Facts;
 use crate::daemons::Daemons;
@@ -21,11 +22,35 @@ const MOST_TRIES: usize = 3;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
-    pub(super) fn decide(&mut self, seen: &Observation, events: &Events, now: Time) -> u32 {
+    ///
+    /// # Errors
+    ///
+    /// It might not go on. What it was about is kept for later.
+    pub(super) fn decide(
+        &mut self,
+        seen: &Observation,
+        events: &Events,
+        now: Time,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<u32, Stopped> {
         let mut planned = std::mem::take(&mut self.planned);
-        let depth = self.decide_with(&mut planned, seen, events, now);
+        let depth = self.decide_with(&mut planned, seen, events, now, may_go_on);
         self.planned = planned;
+        match depth {
+            Ok(_) => self.undecided.settle(),
+            Err(Stopped) => self.put_off(events, now),
+        }
         depth
+    }
+
+    fn put_off(&mut self, events: &Events, now: Time) {
+        self.probe.happened(Incident::DecisionEnded);
+        let pause = self.undecided.put_off(events, now).0 / SECOND;
+        let text = format!(
+            "a decision took too long and was ended ({} in a row): it starts and moves nothing; tried again in {pause} s",
+            self.undecided.in_a_row()
+        );
+        self.slurm.log(Level::Error, &text);
     }
 
     fn decide_with(
@@ -34,14 +59,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         seen: &Observation,
         events: &Events,
         now: Time,
-    ) -> u32 {
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<u32, Stopped> {
         let policy = self.config.policy.clone();
         let mut tries = 1;
         loop {
             self.bring_up_to_date(planned, seen, now);
-            let decision = decide(&policy, planned.roster(), now, events);
+            let decision = decide_while(&policy, planned.roster(), now, events, may_go_on)?;
             if self.would_start(starts(&decision), seen, now) || tries == MOST_TRIES {
-                return self.carry(&policy, &decision, events, seen, now);
+                return Ok(self.carry(&policy, &decision, events, seen, now));
             }
             tries += 1;
         }

@@ -103,6 +103,9 @@ impl<'a> Filler<'a> {
 
     /// Whether all tasks find a place at this yield.
     pub(super) fn pack(&mut self, at: Fraction) -> bool {
+        if self.packing.stop.is_due() {
+            return false;
+        }
         self.reset(at);
         let mut bin = 0;
         while bin < self.bins.bins.len() && self.tasks_missing > 0 {

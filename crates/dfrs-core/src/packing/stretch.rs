@@ -64,7 +64,7 @@ impl Packing<'_> {
         if best.is_some() || high.is_infinite() {
             return best;
         }
-        while high > low * ACCURACY {
+        while high > low * ACCURACY && !self.stop.was_due() {
             let middle = (low * high).sqrt();
             match self.pack_at(&lines, &pinned, middle) {
                 Some(found) => (low, best) = (middle, Some(found)),
@@ -179,6 +179,7 @@ mod tests {
             jobs,
             least: Fraction::ZERO,
             bins: &super::super::BinsOnce::default(),
+            stop: &crate::stop::Stop::never(),
         };
         let horizon = Horizon {
             now: Time(0),

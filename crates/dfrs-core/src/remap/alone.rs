@@ -3,6 +3,7 @@
 use crate::model::{Cluster, Job, JobState};
 use crate::packing::{BinsOnce, Fraction, Packing};
 use crate::prospects::Prospects;
+use crate::stop::Stop;
 use crate::usage::Usage;
 
 /// Whether waiting jobs fit alone beside what must stay.
@@ -11,16 +12,23 @@ pub(super) struct Alone<'a> {
     usage: &'a Usage,
     least: Fraction,
     prospects: Prospects,
+    stop: &'a Stop<'a>,
 }
 
 impl<'a> Alone<'a> {
     /// `usage` is of what must stay, `least` the lowest yield to map at. O(nodes log nodes).
-    pub(super) fn beside(cluster: &'a Cluster, usage: &'a Usage, least: Fraction) -> Self {
+    pub(super) fn beside(
+        cluster: &'a Cluster,
+        usage: &'a Usage,
+        least: Fraction,
+        stop: &'a Stop<'a>,
+    ) -> Self {
         Self {
             cluster,
             usage,
             least,
             prospects: Prospects::of(usage),
+            stop,
         }
     }
 
@@ -43,6 +51,7 @@ impl<'a> Alone<'a> {
             jobs: &[job],
             least: self.least,
             bins: &BinsOnce::default(),
+            stop: self.stop,
         };
         packing.search().is_some()
     }
