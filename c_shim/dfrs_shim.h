@@ -242,8 +242,8 @@ int dfrs_job_claim_memory(uint32_t job_id, const uint64_t *memory, uint32_t coun
 /* Sends a running job its own --signal, else the fallback to its batch script (which must be
  * prepared for it); once per run, see DFRS_JOB_WARNED. */
 int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal);
-/* Ends a running or suspended batch job and puts it back into the queue; also one that has completed
- * since it was warned. A suspended one must be thawed to be ended. */
+/* Ends a running or suspended batch job and puts it back into the queue. A suspended one must be thawed
+ * to be ended. */
 int dfrs_job_requeue(uint32_t job_id);
 /* After a requeue: lets it start before Slurm's own delay has passed. EAGAIN: not everything of the
  * former run is gone yet, see DFRS_JOB_COMPLETING and DFRS_JOB_STEPS_ALIVE. */

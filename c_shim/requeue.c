@@ -52,9 +52,7 @@ static int requeue(job_record_t *job)
 		return ESLURM_JOB_PENDING;
 	if (IS_JOB_CONFIGURING(job))
 		return ESLURM_TRANSITION_STATE_NO_UPDATE;
-	/* A script that takes the warning as a reason to end well is to go on later, too. */
-	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job) &&
-	    !(IS_JOB_COMPLETE(job) && (job->warn_flags & WARN_SENT)))
+	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
 		return ESLURM_JOB_NOT_RUNNING;
 	return dfrs_requeue_operation(job);
 }

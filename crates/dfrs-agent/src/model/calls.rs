@@ -292,13 +292,12 @@ impl Model {
         Ok(())
     }
 
-    /// Ends a running or suspended job and queues it again, also one that has ended since it was warned.
+    /// Ends a running or suspended job and queues it again.
     pub(super) fn requeue(&mut self, id: u32) -> Answer {
         let Some(job) = self.slurmctld.jobs.get_mut(&id) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
         };
-        let ended = job.seen.state == ObservedState::Ended && job.warned;
-        if !(job.has_nodes() || ended) || !job.seen.batch || !job.seen.requeue {
+        if !job.has_nodes() || !job.seen.batch || !job.seen.requeue {
             return error(codes::DISABLED, "Requested operation is presently disabled");
         }
         if job.seen.configuring {

@@ -79,10 +79,12 @@ impl Machine {
         Some(order.share.fraction() * f64::from(self.cpus))
     }
 
-    /// Jobs that the orders want frozen.
+    /// Jobs that the orders want frozen. Once these have expired, what is frozen stays so, and nothing else
+    /// is frozen.
     pub(super) fn to_freeze(&self) -> BTreeSet<u32> {
         let orders = self.orders.values().filter(|order| order.frozen);
-        orders.map(|order| order.id).collect()
+        let is_due = |job: &u32| !self.expired || self.frozen.contains_key(job);
+        orders.map(|order| order.id).filter(is_due).collect()
     }
 
     /// Takes orders, unless newer ones came first.
