@@ -85,6 +85,8 @@ typedef struct {
 	uint32_t special; /* dfrs_jobs_gate() and dfrs_job_start() refuse it with ESLURM_NOT_SUPPORTED */
 	uint32_t restarts; /* how often it was requeued */
 	uint32_t array_job_id; /* 0: not of an array */
+	uint32_t array_task; /* its index in its array; 0 also if it has none, or stands for several */
+	uint32_t array_throttle; /* pending: how many of its array may run at once; 0: all */
 	uint32_t tasks; /* -n, at least 1 */
 	uint32_t cpus_per_task; /* -c, at least 1 */
 	uint32_t tasks_per_node; /* --ntasks-per-node; 0: not given */
@@ -140,7 +142,8 @@ typedef struct {
 	/* New and changed jobs of the partitions asked for; not ended, or ended and still completing. */
 	dfrs_job_t *jobs;
 	uint32_t *gone; /* ids that were in an earlier one and are no such jobs any more */
-	dfrs_node_t *nodes; /* of these partitions, ascending by index */
+	/* Of these partitions, and, draining, those that their jobs hold besides; ascending by index. */
+	dfrs_node_t *nodes;
 	dfrs_place_t *places;
 	dfrs_node_set_t *sets; /* those that `jobs` refer to */
 	uint32_t *indexes; /* of nodes, ascending in each set */
@@ -215,9 +218,10 @@ void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results);
  * throttle (--array=...%n) is the gate's business. */
 int dfrs_array_split(uint32_t job_id, uint32_t most);
 /* Shown by squeue as the jobs' reasons; of a pending job that is not held, Slurm's own reason becomes
- * Resources (texts[i] NULL: none). Jobs that are gone, and those that already say so, are left
- * alone; if all do, nothing is locked for writing. Slurm's scheduling passes clear reasons now
- * and then: set them again in every cycle. */
+ * Resources. texts[i] NULL: none; what begins with "DFRS:" is taken away, also from a job that is
+ * over. Jobs that are gone, and those that already say so, are left alone; if all do, nothing is
+ * locked for writing. Slurm's scheduling passes clear reasons now and then: set them again in every
+ * cycle. */
 void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count);
 
 /* --- actions; each checks that the job is in the state it needs ----------------------------- */

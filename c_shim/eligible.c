@@ -98,8 +98,8 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 	uint64_t digest = partition->digest;
 
 	if (!partition->record->node_bitmap ||
-	    (!details->exc_node_bitmap && !details->req_node_bitmap && !details->feature_list &&
-	     !reservations && !job->resv_ptr))
+	    (!partition->partial && !details->exc_node_bitmap && !details->req_node_bitmap &&
+	     !details->feature_list && !reservations && !job->resv_ptr))
 		return false;
 	digest = dfrs_digest(digest, reservations);
 	digest = dfrs_digest(digest, job->resv_ptr ? job->resv_ptr->resv_id + 1ULL : 0);

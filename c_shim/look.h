@@ -18,6 +18,7 @@ typedef struct {
 	uint64_t digest; /* of its name */
 	uint32_t name; /* offset into strings; 0: not stored yet */
 	uint32_t holders; /* jobs that hold cores */
+	bool partial; /* has not all of the scope's nodes */
 	/* Those that keep its nodes from others now or later, by ascending start. */
 	slurmctld_resv_t **reservations;
 	uint32_t reservation_count;
@@ -28,7 +29,8 @@ typedef struct {
 	time_t now;
 	dfrs_scoped_t *partitions;
 	uint32_t count;
-	bitstr_t *nodes; /* of all of them */
+	bitstr_t *own; /* their nodes */
+	bitstr_t *nodes; /* and those that their jobs hold besides */
 	uint64_t digest; /* of what, besides the job, decides which nodes it may use */
 } dfrs_scope_t;
 

@@ -4,16 +4,20 @@
  */
 #include "internal.h"
 
+/* What reasons of DFRS's begin with; others are left alone. */
+static const char prefix[] = "DFRS:";
+
 static bool says(const job_record_t *job, const char *text)
 {
 	if (!text)
-		return !job->state_desc;
+		return !job->state_desc || strncmp(job->state_desc, prefix, sizeof(prefix) - 1);
 	return job->state_desc && !strcmp(job->state_desc, text);
 }
 
+/* What was said of a job that is over is only taken away. */
 static bool is_to_say(const job_record_t *job, const char *text)
 {
-	return job && !IS_JOB_FINISHED(job) && !says(job, text);
+	return job && (!text || !IS_JOB_FINISHED(job)) && !says(job, text);
 }
 
 static void say(job_record_t *job, const char *text)

@@ -109,6 +109,20 @@ static time_t last_launch(const job_record_t *job, time_t now)
 	return newest;
 }
 
+static void fill_array(dfrs_job_t *entry, const job_record_t *job)
+{
+	const job_record_t *array;
+
+	entry->array_job_id = job->array_job_id;
+	if (job->array_task_id != NO_VAL)
+		entry->array_task = job->array_task_id;
+	if (entry->state != DFRS_JOB_PENDING)
+		return;
+	array = dfrs_find_job(job->array_job_id);
+	if (array && array->array_recs)
+		entry->array_throttle = array->array_recs->max_run_tasks;
+}
+
 static void fill_request(dfrs_job_t *entry, const dfrs_details_t *details)
 {
 	entry->tasks = dfrs_tasks(details);
@@ -137,7 +151,8 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 	if ((entry->state == DFRS_JOB_PENDING) || !job->details)
 		entry->special = dfrs_special(job);
 	entry->restarts = job->restart_cnt;
-	entry->array_job_id = job->array_job_id;
+	if (job->array_job_id)
+		fill_array(entry, job);
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;
 	if (job->details)
 		fill_request(entry, job->details);

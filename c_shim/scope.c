@@ -28,7 +28,7 @@ static int add_partition(void *record, void *argument)
 		.digest = dfrs_digest_text(DFRS_DIGEST_START, partition->name),
 	};
 	if (partition->node_bitmap)
-		bit_or(scope->nodes, partition->node_bitmap);
+		bit_or(scope->own, partition->node_bitmap);
 	scope->digest = dfrs_digest_text(scope->digest, partition->name);
 	scope->digest = dfrs_digest_bits(scope->digest, partition->node_bitmap);
 	return 0;
@@ -87,6 +87,36 @@ static int add_feature(void *record, void *argument)
 	return 0;
 }
 
+/* --- nodes that have left their partition ---------------------------------------------------------------- */
+
+static int add_held_nodes(void *record, void *argument)
+{
+	const job_record_t *job = record;
+	opening_t *opening = argument;
+	const job_resources_t *resources = dfrs_is_job(record) ? job->job_resrcs : NULL;
+	bool holds = resources && resources->node_bitmap &&
+		     (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job));
+
+	if (holds && dfrs_scope_of(opening->scope, job))
+		bit_or(opening->scope->nodes, resources->node_bitmap);
+	return 0;
+}
+
+static void add_all_held_nodes(opening_t *opening)
+{
+	dfrs_scope_t *scope = opening->scope;
+
+	bit_or(scope->nodes, scope->own);
+	if (job_list)
+		(void) list_for_each_ro(job_list, add_held_nodes, opening);
+	for (uint32_t i = 0; i < scope->count; i++) {
+		const bitstr_t *nodes = scope->partitions[i].record->node_bitmap;
+
+		scope->partitions[i].partial =
+			nodes && !bit_equal((bitstr_t *) nodes, scope->nodes);
+	}
+}
+
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
 void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
@@ -94,11 +124,13 @@ void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
 	opening_t opening = { .scope = scope, .names = partitions };
 
 	*scope = (dfrs_scope_t) { .now = now, .digest = DFRS_DIGEST_START };
+	scope->own = bit_alloc(MAX(node_record_count, 1));
 	scope->nodes = bit_alloc(MAX(node_record_count, 1));
 	if (!part_list)
 		return;
 	scope->partitions = xcalloc(MAX(list_count(part_list), 1), sizeof(*scope->partitions));
 	(void) list_for_each_ro(part_list, add_partition, &opening);
+	add_all_held_nodes(&opening);
 	if (resv_list)
 		(void) list_for_each_ro(resv_list, add_reservation, &opening);
 	if (active_feature_list)
@@ -110,6 +142,7 @@ void dfrs_scope_close(dfrs_scope_t *scope)
 	for (uint32_t i = 0; i < scope->count; i++)
 		xfree(scope->partitions[i].reservations);
 	xfree(scope->partitions);
+	FREE_NULL_BITMAP(scope->own);
 	FREE_NULL_BITMAP(scope->nodes);
 }
 

@@ -103,6 +103,9 @@ static void add_nodes(builder_t *builder)
 		if (!node)
 			continue;
 		dfrs_record_node(&entry, node, index);
+		/* A node that has left its partitions: what is there stays, nothing new comes. */
+		if (!bit_test(builder->scope.own, index) && (entry.state == DFRS_NODE_UP))
+			entry.state = DFRS_NODE_DRAINING;
 		digest = dfrs_digest_bytes(DFRS_DIGEST_START, &entry, sizeof(entry));
 		if (all || (view->nodes[index] != digest))
 			add_node(builder, &entry, node->name);

@@ -134,7 +134,7 @@ impl Slurm for Calls {
         shim::array_split(job, most)
     }
 
-    fn set_reasons(&mut self, reasons: &[(u32, String)]) {
+    fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]) {
         shim::jobs_set_reason(reasons);
     }
 

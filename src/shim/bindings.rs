@@ -71,6 +71,8 @@ pub struct dfrs_job_t {
     pub special: u32,
     pub restarts: u32,
     pub array_job_id: u32,
+    pub array_task: u32,
+    pub array_throttle: u32,
     pub tasks: u32,
     pub cpus_per_task: u32,
     pub tasks_per_node: u32,
@@ -89,7 +91,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 104usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 112usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -101,33 +103,37 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, restarts) - 20usize];
     ["Offset of field: dfrs_job_t::array_job_id"]
         [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 24usize];
-    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 28usize];
+    ["Offset of field: dfrs_job_t::array_task"]
+        [::std::mem::offset_of!(dfrs_job_t, array_task) - 28usize];
+    ["Offset of field: dfrs_job_t::array_throttle"]
+        [::std::mem::offset_of!(dfrs_job_t, array_throttle) - 32usize];
+    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 36usize];
     ["Offset of field: dfrs_job_t::cpus_per_task"]
-        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 32usize];
+        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 40usize];
     ["Offset of field: dfrs_job_t::tasks_per_node"]
-        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 36usize];
+        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 44usize];
     ["Offset of field: dfrs_job_t::min_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 40usize];
+        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 48usize];
     ["Offset of field: dfrs_job_t::max_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 44usize];
+        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 52usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 48usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 56usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 52usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 60usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 56usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 64usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 60usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 68usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 64usize];
-    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 68usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 72usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 72usize];
+    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 76usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 80usize];
     ["Offset of field: dfrs_job_t::submit_time"]
-        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 80usize];
+        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 88usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 88usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 96usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 96usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 104usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

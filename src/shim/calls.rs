@@ -5,6 +5,7 @@
 //! releases them itself.
 
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::ptr::null;
 
 use dfrs_agent::slurm::{Level, SlurmError};
 
@@ -195,13 +196,15 @@ pub fn array_split(job: u32, most: u32) -> Result<(), SlurmError> {
     result(unsafe { bindings::dfrs_array_split(job, most) })
 }
 
-/// What squeue shows as the jobs' reasons. Jobs that are gone are passed over.
-pub fn jobs_set_reason(reasons: &[(u32, String)]) {
+/// What squeue shows as the jobs' reasons; `None`: nothing of DFRS's. Jobs that are gone are passed over.
+pub fn jobs_set_reason(reasons: &[(u32, Option<String>)]) {
     let jobs: Vec<u32> = reasons.iter().map(|(job, _)| *job).collect();
-    let texts: Vec<CString> = reasons.iter().map(|(_, text)| c_string(text)).collect();
-    let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
-    // SAFETY: both arrays have `count` elements, the texts are NUL-terminated, and all outlive the
-    // call, which copies them.
+    let texts = reasons.iter().map(|(_, text)| text.as_deref());
+    let texts: Vec<Option<CString>> = texts.map(|text| text.map(c_string)).collect();
+    let pointer = |text: &Option<CString>| text.as_ref().map_or(null(), |text| text.as_ptr());
+    let pointers: Vec<*const c_char> = texts.iter().map(pointer).collect();
+    // SAFETY: both arrays have `count` elements, the texts are NUL-terminated or NULL, and all outlive
+    // the call, which copies them.
     unsafe {
         bindings::dfrs_jobs_set_reason(jobs.as_ptr(), pointers.as_ptr(), count(jobs.len()));
     }

@@ -78,6 +78,13 @@ impl<'a> Arrays<'a> {
         }
     }
 
+    fn places_of(&self, raw: &bindings::dfrs_job_t) -> Vec<Place> {
+        let places = part(self.places, raw.place_offset, raw.place_count);
+        let mut places: Vec<Place> = places.iter().map(place).collect();
+        leave_out_surplus(&mut places, raw.tasks);
+        places
+    }
+
     fn job(&self, raw: &bindings::dfrs_job_t, sets: &[Arc<[u32]>]) -> ObservedJob {
         let flag = |flag: u32| raw.flags & flag != 0;
         let eligible = (raw.eligible as usize).checked_sub(1);
@@ -95,6 +102,8 @@ impl<'a> Arrays<'a> {
             priority: raw.priority,
             held: flag(bindings::DFRS_JOB_HELD),
             array: raw.array_job_id,
+            array_task: raw.array_task,
+            array_throttle: raw.array_throttle,
             array_master: flag(bindings::DFRS_JOB_ARRAY_MASTER),
             restarts: raw.restarts,
             tasks: raw.tasks,
@@ -109,13 +118,22 @@ impl<'a> Arrays<'a> {
             last_launch: raw.last_launch,
             end_time: raw.end_time,
             warn_seconds: raw.warn_seconds,
-            places: part(self.places, raw.place_offset, raw.place_count)
-                .iter()
-                .map(place)
-                .collect(),
+            places: self.places_of(raw),
             eligible: eligible.and_then(|position| sets.get(position).cloned()),
             all_eligible: flag(bindings::DFRS_JOB_ALL_ELIGIBLE),
         }
+    }
+}
+
+/// Takes tasks off that a job does not have: Slurm may give it more CPUs than its tasks need, whole nodes
+/// for one, and the shim counts tasks by CPUs. Each place keeps one.
+fn leave_out_surplus(places: &mut [Place], tasks: u32) {
+    let all: u32 = places.iter().map(|place| place.tasks).sum();
+    let mut surplus = all.saturating_sub(tasks);
+    for place in places.iter_mut().rev() {
+        let off = surplus.min(place.tasks.saturating_sub(1));
+        place.tasks -= off;
+        surplus -= off;
     }
 }
 

@@ -93,11 +93,13 @@ pub struct Agent<S, D> {
     /// As they were when it was last decided.
     nodes: Vec<ObservedNode>,
     blocked: BTreeMap<u32, Blocked>,
-    /// What squeue was last given to show.
-    reasons: BTreeMap<u32, String>,
+    /// What squeue was last given to show; `None`: nothing of DFRS's.
+    reasons: BTreeMap<u32, Option<String>>,
     reasons_set: Time,
     /// Reasons that squeue was not given yet.
     unset: BTreeSet<u32>,
+    /// Jobs that are over, and whose reasons are to be forgotten.
+    gone: BTreeSet<u32>,
     /// What each job that runs has.
     shares: BTreeMap<u32, Yield>,
     ended: Vec<(u32, Record, JobOutcome)>,
@@ -173,6 +175,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             reasons: BTreeMap::new(),
             reasons_set: Time(0),
             unset: BTreeSet::new(),
+            gone: BTreeSet::new(),
             shares,
             ended: Vec::new(),
             orders: BTreeMap::new(),

@@ -60,6 +60,7 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
     let times = [
         settled,
         Some(record.life.not_before()),
+        Some(record.life.left_alone_until()),
         record.life.next_move_forgotten(facts.now),
     ];
     times
@@ -97,11 +98,13 @@ fn core_job(
     observation: &Observation,
     facts: &Facts,
 ) -> Job {
-    let stays = record.life.is_stuck() || is_settling(job, facts.config, facts.now);
+    let is_left_alone = record.life.left_alone_until() > facts.now;
+    let stays =
+        is_left_alone || record.life.is_stuck() || is_settling(job, facts.config, facts.now);
     let (memory, memory_per_node) = memory_request(job, observation);
     Job {
         id: JobId(u64::from(job.id)),
-        submit: Time(record.submit_time.saturating_mul(SECOND)),
+        submit: submitted(job, record),
         tasks: job.tasks.max(1),
         cpu: Cores(u64::from(job.cpus_per_task.max(1)) * MICROCORES),
         memory,
@@ -121,6 +124,13 @@ fn core_job(
         fluid: Vec::new(),
         further_kinds: Vec::new(),
     }
+}
+
+/// When the job was submitted, as the core shall see it: the tasks of an array one after the other, which
+/// is the order in which Slurm starts them.
+fn submitted(job: &ObservedJob, record: &Record) -> Time {
+    let after = i64::from(job.array_task).min(SECOND - 1);
+    Time(record.submit_time.saturating_mul(SECOND) + after)
 }
 
 /// Memory of one task, and memory that each node holds once, as the user asked for them. A job that
@@ -219,14 +229,19 @@ pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> 
     nodes.map(node).collect()
 }
 
-/// MiB on each node that jobs have there and DFRS does not decide about: jobs that somebody suspended,
-/// and jobs whose processes are still ending. O(nodes + places).
+/// MiB on each node that jobs have there, or shall have first of all, and the core does not decide about:
+/// jobs of which an operator says when they run, and jobs whose processes are still ending. O(nodes +
+/// places).
 fn undecided_memory(observation: &Observation, ledger: &Ledger) -> Vec<u64> {
     let mut memory = vec![0; observation.nodes().len()];
     let undecided = observation.placed().filter(|job| !is_decided(job, ledger));
-    for place in undecided.flat_map(|job| &job.places) {
-        if let Some(position) = observation.node_position(place.node) {
-            memory[position] += place.memory;
+    for job in undecided {
+        let record = ledger.get(job.id);
+        for (number, place) in job.places.iter().enumerate() {
+            let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
+            if let Some(position) = observation.node_position(place.node) {
+                memory[position] += place.memory.max(wanted);
+            }
         }
     }
     memory
@@ -235,7 +250,7 @@ fn undecided_memory(observation: &Observation, ledger: &Ledger) -> Vec<u64> {
 /// Whether the core sees this job with a place of its own (now or planned).
 fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
     let record = ledger.get(job.id);
-    let is_ours = record.is_some_and(|record| !record.life.is_foreign());
+    let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));
     is_ours && job.state != ObservedState::Ended
 }
 

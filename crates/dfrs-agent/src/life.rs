@@ -9,6 +9,7 @@
 use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::observation::{ObservedJob, Place};
 use crate::placement::Placement;
 
 mod event;
@@ -41,12 +42,17 @@ pub use step::{Answer, Step};
 pub use turn::Effects;
 
 use phase::Phase;
-use turn::Turn;
+use turn::{LEFT_ALONE_FOR, Turn};
 
 const SECOND: i64 = 1_000_000;
 const HOUR: Span = Span(3600 * SECOND);
 /// After so many failed attempts to pause a job it is left alone.
 const MOST_FAILED_PAUSES: u32 = 3;
+
+/// Whether a time is the one before all others, which says that there is none.
+fn is_never(time: &Time) -> bool {
+    *time == Time(0)
+}
 
 /// Where a job is on its way, and what of its past decides what may happen next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +64,9 @@ pub struct Life {
     moves: Vec<Time>,
     /// Nothing is done to it before this: what failed is not tried again at once.
     not_before: Time,
+    /// It is not paused or moved before this: an operator resumed it.
+    #[serde(default, skip_serializing_if = "is_never")]
+    left_alone_until: Time,
     /// Where it was when it was last seen running or suspended.
     #[serde(default)]
     last_place: Placement,
@@ -94,6 +103,9 @@ impl Life {
         if let Some(pause) = turn.retry_after {
             self.not_before = Time(now.0 + pause.0);
         }
+        if turn.is_left_alone {
+            self.left_alone_until = Time(now.0 + LEFT_ALONE_FOR.0);
+        }
         if let Some(place) = turn.last_place {
             self.last_place = place;
         }
@@ -127,6 +139,12 @@ impl Life {
     #[must_use]
     pub fn is_held_off(&self, now: Time) -> bool {
         self.not_before > now
+    }
+
+    /// When it may be paused or moved again, as far as operators are concerned.
+    #[must_use]
+    pub fn left_alone_until(&self) -> Time {
+        self.left_alone_until
     }
 
     /// Counts a pause or a migration.
@@ -230,6 +248,30 @@ impl Life {
     #[must_use]
     pub fn is_unparking(&self) -> bool {
         matches!(self.phase, Phase::Unparking(_))
+    }
+
+    /// MiB that are not free for others on `place`, the job's number `position`, and of which the core
+    /// knows nothing as it does not decide about the job: what one that an operator suspended
+    /// holds there, and what one that an operator called back shall have there.
+    #[must_use]
+    pub fn undecided_memory(&self, position: usize, place: &Place) -> u64 {
+        match &self.phase {
+            Phase::Foreign => place.memory,
+            Phase::Parked(parked) if parked.called_back => {
+                parked.memory.get(position).copied().unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether an operator says when it runs, not the core.
+    #[must_use]
+    pub fn is_undecided(&self, job: &ObservedJob) -> bool {
+        match &self.phase {
+            Phase::Foreign => true,
+            Phase::Parked(parked) => parked.is_undecided(job),
+            _ => false,
+        }
     }
 
     /// Whether somebody else suspended it: not ours to touch until it runs again.

@@ -58,6 +58,8 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         requeue: true,
         held: false,
         array: 0,
+        array_task: 0,
+        array_throttle: 0,
         array_master: false,
         restarts: 0,
         tasks,
@@ -222,9 +224,14 @@ impl Slurm for FakeSlurm {
     fn split_array(&mut self, _: u32, _: u32) -> Result<(), SlurmError> {
         Ok(())
     }
-    fn set_reasons(&mut self, reasons: &[(u32, String)]) {
+    fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]) {
         let mut world = self.0.borrow_mut();
-        world.reasons.extend(reasons.iter().cloned());
+        for (id, text) in reasons {
+            match text {
+                Some(text) => world.reasons.insert(*id, text.clone()),
+                None => world.reasons.remove(id),
+            };
+        }
     }
     fn start(&mut self, id: u32, places: &[Place]) -> Result<(), SlurmError> {
         if self.0.borrow().refuse_start.contains(&id) {

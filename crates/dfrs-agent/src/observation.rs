@@ -115,6 +115,10 @@ pub struct ObservedJob {
     pub held: bool,
     /// The array's job id (Slurm's `array_job_id`); 0: not of an array.
     pub array: u32,
+    /// Its index in its array; 0 also if it has none, or stands for several.
+    pub array_task: u32,
+    /// Waiting: how many tasks of its array may run at once; 0: all.
+    pub array_throttle: u32,
     /// Pending record that stands for several tasks of an array.
     pub array_master: bool,
     /// How often it was requeued.
@@ -163,6 +167,14 @@ impl ObservedJob {
         )
     }
 
+    /// Whether an operator suspended it, or wants it suspended that was suspended before: Slurm takes its
+    /// priority away (`_job_suspend_op()`), and gives it back when the operator resumes it. DFRS's own
+    /// suspensions leave it alone.
+    #[must_use]
+    pub fn is_suspended_by_operator(&self) -> bool {
+        self.state == ObservedState::Suspended && self.priority == 0
+    }
+
     /// Whether Slurm counts its memory anywhere: not while it is parked.
     #[must_use]
     pub fn is_counted(&self) -> bool {
@@ -203,7 +215,7 @@ pub struct Observation {
     jobs: BTreeMap<u32, ObservedJob>,
     /// Those that have places.
     placed: BTreeSet<u32>,
-    /// Nodes of the DFRS partitions, ascending by index.
+    /// Nodes of the DFRS partitions, and those that their jobs hold besides, ascending by index.
     nodes: Vec<ObservedNode>,
     by_name: BTreeMap<String, usize>,
     sets: NodeSets,

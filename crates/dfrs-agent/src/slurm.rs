@@ -63,8 +63,9 @@ pub trait Slurm {
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>>;
     /// Gives up to `most` tasks of an array's pending record records of their own.
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError>;
-    /// What squeue shows as the jobs' reasons. Jobs that are gone are passed over.
-    fn set_reasons(&mut self, reasons: &[(u32, String)]);
+    /// What squeue shows as the jobs' reasons; `None`: nothing of DFRS's. Jobs that are gone are passed
+    /// over.
+    fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]);
     /// Starts a pending job exactly here.
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError>;
     /// Suspends a running job, which keeps its nodes and its memory.

@@ -63,12 +63,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 *rank
             })
         };
-        let mut order: Vec<(u32, u32)> = self
-            .lists
-            .steps()
-            .into_iter()
-            .map(|id| (rank(id), id))
-            .collect();
+        let task = |id: &u32| observation.job(*id).map_or(0, |job| job.array_task);
+        let mut steps = self.lists.steps();
+        steps.sort_by_key(task);
+        let mut order: Vec<(u32, u32)> = steps.into_iter().map(|id| (rank(id), id)).collect();
         order.sort_unstable();
         order.into_iter().map(|(_, id)| id).collect()
     }

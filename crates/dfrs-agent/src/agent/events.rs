@@ -114,15 +114,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .ready()
             .iter()
             .filter(|id| !self.is_admitted(**id));
-        let mut new: Vec<(i64, u32)> = new
-            .filter_map(|id| Some((observation.job(*id)?.submit_time, *id)))
+        let mut new: Vec<(i64, u32, u32)> = new
+            .filter_map(|id| observation.job(*id))
+            .map(|job| (job.submit_time, job.array_task, job.id))
             .collect();
         new.sort_unstable();
-        for (_, id) in &new {
+        for (_, _, id) in &new {
             if let Some(record) = self.ledger.get_mut(*id) {
                 record.admitted = true;
             }
         }
-        new.into_iter().map(|(_, id)| id).collect()
+        new.into_iter().map(|(_, _, id)| id).collect()
     }
 }

@@ -63,9 +63,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The nodes of each suspended job that is being parked.
     fn being_parked(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
+        // Nothing is known of a job of whose nodes one is not known: least of all that it is parked.
         let nodes = |job: &ObservedJob| {
-            let spots = Placement::of_job(job, observation).0.into_iter();
-            spots.map(|spot| spot.node).collect()
+            let spots = Placement::of_job(job, observation).0;
+            let all = !spots.is_empty() && spots.len() == job.places.len();
+            all.then(|| spots.into_iter().map(|spot| spot.node).collect())
         };
         let steps = self.lists.steps().into_iter();
         steps
@@ -73,7 +75,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 let record = self.ledger.get(*id);
                 record.is_some_and(|record| record.life.is_parking())
             })
-            .filter_map(|id| Some((id, nodes(observation.job(id)?))))
+            .filter_map(|id| Some((id, nodes(observation.job(id)?)?)))
             .collect()
     }
 
@@ -87,15 +89,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if all {
             self.reasons_set = now;
         }
-        let texts: Vec<(u32, String)> = self
+        let is_due =
+            |id: &u32, text: &Option<String>| changed.contains(id) || all && text.is_some();
+        let texts: Vec<(u32, Option<String>)> = self
             .reasons
             .iter()
-            .filter(|(id, _)| all || changed.contains(id))
+            .filter(|(id, text)| is_due(id, text))
             .map(|(id, text)| (*id, text.clone()))
             .collect();
         if !texts.is_empty() {
             self.slurm.set_reasons(&texts);
         }
+        self.reasons.retain(|id, _| !self.gone.contains(id));
+        self.gone.clear();
     }
 
     /// Finds the reason of one job.
@@ -110,12 +116,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let blocked = self.blocked.get(&id).copied();
             record.life.reason(job, blocked, observation)
         });
-        let before = match text {
-            Some(text) if self.reasons.get(&id) == Some(&text) => return,
-            Some(text) => self.reasons.insert(id, text),
-            None => self.reasons.remove(&id),
-        };
-        drop(before);
-        self.unset.insert(id);
+        if observation.job(id).is_none() {
+            self.gone.insert(id);
+        }
+        if self.reasons.get(&id) != Some(&text) {
+            self.reasons.insert(id, text);
+            self.unset.insert(id);
+        }
     }
 }

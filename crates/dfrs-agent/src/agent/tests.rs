@@ -14,6 +14,12 @@ mod settling;
 mod slow;
 mod starved;
 
+/// `scontrol suspend`.
+fn suspended_by_operator(job: &mut ObservedJob) {
+    job.state = ObservedState::Suspended;
+    job.priority = 0;
+}
+
 struct Story {
     slurm: FakeSlurm,
     daemons: FakeDaemons,
@@ -378,14 +384,15 @@ fn somebody_elses_suspension_is_left_alone() {
     let mut story = Story::new(1);
     story.submit(job(1, 1));
     story.run(2);
-    story
-        .slurm
-        .0
-        .borrow_mut()
-        .jobs
-        .get_mut(&1)
-        .expect("is there")
-        .state = ObservedState::Suspended;
+    suspended_by_operator(
+        story
+            .slurm
+            .0
+            .borrow_mut()
+            .jobs
+            .get_mut(&1)
+            .expect("is there"),
+    );
     story.calls();
     story.run(20);
     assert_eq!(story.state(1), ObservedState::Suspended);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SECOND;
 use super::event::{Event, Look};
+use super::foreign::suspended;
 use super::phase::Phase;
 use super::requeued::{Requeued, lost, start_forgotten};
 use super::step::{Answer, Step, has_passed};
@@ -93,7 +94,7 @@ impl Warned {
 fn on(next: &Next, event: &Event, look: &Look) -> Option<Turn> {
     match event {
         Event::Seen => {
-            (look.job.state == ObservedState::Suspended).then(|| Turn::to(Phase::Foreign))
+            (look.job.state == ObservedState::Suspended).then(|| Turn::to(suspended(look)))
         }
         Event::Did(Step::Requeue, Answer::Done) => Some(leaves(next)),
         Event::Did(_, Answer::Refused) => Some(Turn::runs_on()),

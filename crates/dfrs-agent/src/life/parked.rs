@@ -1,9 +1,9 @@
 //! Parked: suspended, frozen, its memory in swap and out of Slurm's accounting. It comes back to the
 //! nodes where it is, and only when a plan says so.
 //!
-//! It stays parked while one of its nodes drains or is down, because the core gives it no place on
-//! a node that is not up. An operator's `scontrol suspend` of a parked job changes nothing here: the
-//! next plan resumes it all the same.
+//! What an operator says of it counts more. One whom an operator wants suspended is nobody's to
+//! resume but his; where he resumes it, it comes back first of all: as soon as its memory is free,
+//! which nobody else gets there.
 
 use dfrs_core::Action;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use super::step::{Answer, Step};
 use super::turn::Turn;
 use super::unparking::Unparking;
 use crate::cluster::memory_on_node;
-use crate::observation::{ObservedState, Place};
+use crate::observation::{ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub(super) struct Parked {
     pub(super) placement: Placement,
     /// MiB per node, in Slurm's order, taken out of Slurm's accounting.
     pub(super) memory: Vec<u64>,
+    /// An operator resumed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) called_back: bool,
 }
 
 impl Parked {
@@ -34,7 +37,21 @@ impl Parked {
         Self {
             placement: Placement::of_job(look.job, look.observation),
             memory,
+            called_back: false,
         }
+    }
+
+    /// By an operator, or no longer.
+    pub(super) fn called_back(self) -> Self {
+        Self {
+            called_back: true,
+            ..self
+        }
+    }
+
+    /// Whether it is an operator's to say when it runs.
+    pub(super) fn is_undecided(&self, job: &ObservedJob) -> bool {
+        self.called_back || job.is_suspended_by_operator()
     }
 
     /// Where Slurm has the job, with all memory released that it needs there.
@@ -47,7 +64,9 @@ impl Parked {
         match look.job.state {
             ObservedState::Running => Some(resumed_by_others(&self.memory, look)),
             // slurmctld ended before it had saved that the memory was released.
-            ObservedState::Suspended => look.job.is_counted().then_some(Step::ReleaseMemory),
+            ObservedState::Suspended if look.job.is_counted() => Some(Step::ReleaseMemory),
+            ObservedState::Suspended => (self.called_back && fits_again(&self.memory, look))
+                .then(|| Step::ClaimMemory(self.memory.clone())),
             ObservedState::Pending | ObservedState::Ended => None,
         }
     }
@@ -58,17 +77,48 @@ impl Parked {
                 Some(Turn::to(Phase::Unparking(self.back(look))))
             }
             Event::Planned(_) => None,
-            Event::Seen => match look.job.state {
-                // Somebody resumed it, and nothing has to be claimed.
-                ObservedState::Running if look.job.is_counted() => Some(Turn::to(Phase::Running)),
-                ObservedState::Pending => Some(lost(look)),
-                _ => None,
-            },
+            Event::Seen => self.seen(look),
+            Event::Did(Step::ClaimMemory(_), Answer::Done) => Some(self.claimed(look)),
             Event::Did(step, answer) => did(step, answer, look),
             Event::Forgotten { was_requeued } => {
                 suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
             }
         }
+    }
+
+    fn seen(&self, look: &Look) -> Option<Turn> {
+        let job = look.job;
+        match job.state {
+            ObservedState::Pending => Some(lost(look)),
+            ObservedState::Running if job.is_counted() => {
+                Some(Turn::to(Phase::Running).left_alone())
+            }
+            ObservedState::Running => self.becomes(true),
+            ObservedState::Suspended if job.is_suspended_by_operator() => self.becomes(false),
+            ObservedState::Suspended if job.is_counted() && self.called_back => {
+                Some(Turn::to(Phase::Unparking(self.back(look))).left_alone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Called back or not, where it is the other.
+    fn becomes(&self, called_back: bool) -> Option<Turn> {
+        let parked = Self {
+            called_back,
+            ..self.clone()
+        };
+        (parked != *self).then(|| Turn::to(Phase::Parked(parked)))
+    }
+
+    /// An operator resumed it, and its memory is counted again.
+    fn claimed(&self, look: &Look) -> Turn {
+        let phase = if look.job.state == ObservedState::Running {
+            Phase::Running
+        } else {
+            Phase::Unparking(self.back(look))
+        };
+        Turn::to(phase).left_alone()
     }
 
     fn back(&self, look: &Look) -> Unparking {
@@ -82,8 +132,6 @@ impl Parked {
 
 fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
     match (step, answer) {
-        // Somebody resumed it, and its memory is counted again.
-        (Step::ClaimMemory(_), Answer::Done) => Some(Turn::to(Phase::Running)),
         (Step::ReleaseMemory, Answer::Released(memory)) => {
             Some(Turn::to(Phase::Parked(Parked::with(memory.clone(), look))))
         }
@@ -93,7 +141,7 @@ fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
 }
 
 /// Somebody resumed a parked job: it may run on if its memory fits, else it is stopped again.
-pub(super) fn resumed_by_others(memory: &[u64], look: &Look) -> Step {
+fn resumed_by_others(memory: &[u64], look: &Look) -> Step {
     if fits_again(memory, look) {
         Step::ClaimMemory(memory.to_vec())
     } else {

@@ -1,8 +1,8 @@
 //! Parking: suspended, then frozen by its nodes, which push its memory to swap; when all of them say
 //! that this is done, its memory is released in Slurm's accounting.
 //!
-//! A job that an operator resumes meanwhile looks like one that has not been suspended yet, and is
-//! suspended again.
+//! A job that an operator resumes meanwhile runs on. One that an operator wants suspended is parked all the
+//! same, and stays so.
 
 use dfrs_core::Time;
 use serde::{Deserialize, Serialize};
@@ -22,9 +22,20 @@ const TOO_SLOW: Step = Step::Abandon("its nodes did not move its memory to swap 
 pub(super) struct Parking {
     /// Since when.
     pub(super) since: Time,
+    /// It was suspended to be parked: if it runs again, somebody has resumed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_suspended: bool,
 }
 
 impl Parking {
+    /// Of a job that runs.
+    pub(super) fn begins(look: &Look) -> Self {
+        Self {
+            since: look.now,
+            is_suspended: false,
+        }
+    }
+
     pub(super) fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
         match look.job.state {
             ObservedState::Running => (!look.job.configuring).then_some(Step::Suspend),
@@ -38,13 +49,38 @@ impl Parking {
 
     pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
         match event {
-            Event::Seen => (look.job.state == ObservedState::Pending).then(|| lost(look)),
+            Event::Seen => self.seen(look),
+            Event::Did(Step::Suspend, Answer::Done) => Some(self.suspended()),
             Event::Did(step, answer) => did(step, answer, look),
             Event::Forgotten { was_requeued } => forgotten(*was_requeued, look),
             Event::HandedBack => Some(back(look)),
             Event::Planned(_) => None,
         }
     }
+
+    fn seen(&self, look: &Look) -> Option<Turn> {
+        match look.job.state {
+            ObservedState::Pending => Some(lost(look)),
+            ObservedState::Running if self.is_suspended => Some(called_back(look)),
+            ObservedState::Suspended if !self.is_suspended => Some(self.suspended()),
+            _ => None,
+        }
+    }
+
+    fn suspended(&self) -> Turn {
+        Turn::to(Phase::Parking(Self {
+            since: self.since,
+            is_suspended: true,
+        }))
+    }
+}
+
+/// An operator resumed it: it runs on, once its memory is counted, if it no longer is.
+fn called_back(look: &Look) -> Turn {
+    if look.job.is_counted() {
+        return Turn::to(Phase::Running).left_alone();
+    }
+    Turn::to(Phase::Parked(Parked::here(look).called_back()))
 }
 
 fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
@@ -81,7 +117,7 @@ fn forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {
 /// is parked again.
 pub(super) fn suspension_forgotten(look: &Look) -> Option<Turn> {
     (look.job.state == ObservedState::Running).then(|| {
-        let parking = Phase::Parking(Parking { since: look.now });
+        let parking = Phase::Parking(Parking::begins(look));
         Turn::repeat(parking, "was suspended")
     })
 }

@@ -39,7 +39,7 @@ pub(super) enum Phase {
     Requeued(Requeued),
     /// Gave up its place by checkpoint; in Slurm's queue.
     Paused,
-    /// Suspended by somebody else: not ours to touch until it runs again.
+    /// Suspended by an operator: not ours to touch until it runs again.
     Foreign,
 }
 
@@ -50,7 +50,7 @@ impl Phase {
             ObservedState::Pending | ObservedState::Ended => Self::Waiting,
             ObservedState::Running => Self::Running,
             // Only DFRS takes a suspended job's memory out of Slurm's accounting.
-            ObservedState::Suspended if look.job.is_counted() => Self::Foreign,
+            ObservedState::Suspended if look.job.is_counted() => foreign::suspended(look),
             ObservedState::Suspended => Self::Parked(Parked::here(look)),
         }
     }

@@ -33,7 +33,9 @@ impl Life {
             Phase::Paused => if_ready(JobState::Paused),
             Phase::Running => running(&here()),
             Phase::Parking(_) => parked(&here()),
-            Phase::Parked(Parked { placement, .. }) => parked(placement),
+            Phase::Parked(Parked { placement, .. }) if !self.is_undecided(look.job) => {
+                parked(placement)
+            }
             Phase::Starting(Starting { placement, .. })
             | Phase::Unparking(Unparking { placement, .. }) => running(placement),
             Phase::Leaving(Leaving { next })
@@ -43,13 +45,14 @@ impl Life {
                 Next::Restart => Some(JobState::Pending),
                 Next::Move(placement) => running(placement),
             },
-            Phase::Foreign => None,
+            Phase::Parked(_) | Phase::Foreign => None,
         }
     }
 
     /// Whether the job can use CPU at this moment.
     #[must_use]
     pub fn uses_cpu(&self, look: &Look) -> bool {
-        look.job.state == ObservedState::Running && !self.is_parking()
+        let is_frozen = matches!(self.phase, Phase::Parking(_) | Phase::Parked(_));
+        look.job.state == ObservedState::Running && !is_frozen
     }
 }

@@ -9,6 +9,10 @@ use super::requeued::Requeued;
 use crate::cluster::memory_request;
 use crate::observation::{Observation, ObservedJob};
 
+const SUSPENDED: &str = "DFRS: suspended by an operator, who can resume it";
+const CALLED_BACK: &str =
+    "DFRS: resumed by an operator; comes back as soon as its memory is free, before all others";
+
 impl Life {
     /// The text for `job`, with what the last decision said about it; `None`: Slurm's own.
     #[must_use]
@@ -19,6 +23,9 @@ impl Life {
         observation: &Observation,
     ) -> Option<String> {
         let why = || blocked_text(job, blocked, observation);
+        if job.is_suspended_by_operator() {
+            return Some(SUSPENDED.to_owned());
+        }
         let text = match &self.phase {
             Phase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
             Phase::Waiting => waiting(job, blocked, observation)?,
@@ -28,6 +35,7 @@ impl Life {
                 Next::Move(_) => "DFRS: moves to other nodes".to_owned(),
                 Next::Pause => "DFRS: pausing".to_owned(),
             },
+            Phase::Parked(parked) if parked.called_back => CALLED_BACK.to_owned(),
             Phase::Parked(_) => format!("DFRS: parked; {}", why()),
             Phase::Parking(_) => "DFRS: being parked".to_owned(),
             Phase::Unparking(_) => "DFRS: resumes as soon as its memory is free".to_owned(),

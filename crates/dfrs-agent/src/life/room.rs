@@ -17,7 +17,7 @@ pub(super) fn has_room(placement: &Placement, look: &Look) -> bool {
 }
 
 /// Whether the memory that was released, MiB per node in Slurm's order, fits the job's nodes again. A
-/// node that has left DFRS's partitions has no room that is known of: what is parked there never fits.
+/// node that is not known has no room that is known of.
 pub(super) fn fits_again(memory: &[u64], look: &Look) -> bool {
     let free = |node| {
         let position = look.observation.node_position(node);

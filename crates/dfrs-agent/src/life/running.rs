@@ -3,6 +3,7 @@
 use dfrs_core::{Action, Mobility};
 
 use super::event::{Event, Look};
+use super::foreign::suspended;
 use super::leaving::{Leaving, Next};
 use super::parking::Parking;
 use super::phase::Phase;
@@ -18,7 +19,7 @@ pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
         Event::Planned(action) => give_up_place(action, look).map(Turn::to),
         Event::Seen => match look.job.state {
             ObservedState::Pending => Some(lost(look).freed()),
-            ObservedState::Suspended => Some(Turn::to(Phase::Foreign).freed()),
+            ObservedState::Suspended => Some(Turn::to(suspended(look)).freed()),
             ObservedState::Running | ObservedState::Ended => None,
         },
         Event::Forgotten { was_requeued } => {
@@ -32,7 +33,7 @@ pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
 fn give_up_place(action: &Action, look: &Look) -> Option<Phase> {
     let leaving = |next| Phase::Leaving(Leaving { next });
     match (action, look.mobility()) {
-        (Action::Pause(_), Mobility::Park) => Some(Phase::Parking(Parking { since: look.now })),
+        (Action::Pause(_), Mobility::Park) => Some(Phase::Parking(Parking::begins(look))),
         // A job without a checkpoint has nothing to bring to another place: it queues again.
         (Action::Pause(_) | Action::Migrate(..), Mobility::Restart) => Some(leaving(Next::Restart)),
         (Action::Pause(_), _) => Some(leaving(Next::Pause)),

@@ -26,7 +26,10 @@ pub(crate) fn running() -> Life {
 
 /// Is being parked since the beginning of time.
 pub(crate) fn parking() -> Life {
-    in_phase(Phase::Parking(Parking { since: Time(0) }))
+    in_phase(Phase::Parking(Parking {
+        since: Time(0),
+        is_suspended: false,
+    }))
 }
 
 /// Was requeued, and pauses.
@@ -57,5 +60,6 @@ pub(super) fn parked() -> Life {
     in_phase(Phase::Parked(Parked {
         placement: Placement::default(),
         memory: vec![100],
+        called_back: false,
     }))
 }

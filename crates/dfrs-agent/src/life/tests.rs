@@ -18,6 +18,11 @@ fn after(
     };
     let job = ObservedJob {
         state,
+        priority: if state == ObservedState::Suspended {
+            0
+        } else {
+            1000
+        },
         places: vec![place],
         ..job(1, 1)
     };

@@ -9,6 +9,8 @@ use crate::placement::Placement;
 pub(super) const RETRY_AFTER: Span = Span(15_000_000);
 /// A step that Slurm refused for now is asked for again after this.
 pub(super) const SAME_STEP_AFTER: Span = Span(1_000_000);
+/// What an operator resumed is not paused or moved for so long.
+pub(super) const LEFT_ALONE_FOR: Span = Span(600_000_000);
 
 /// What an event means beyond the life of the job itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub(super) struct Turn {
     pub(super) phase: Option<Phase>,
     /// Nothing is done to the job before this has passed.
     pub(super) retry_after: Option<Span>,
+    /// An operator wants it to run: it is not paused or moved for a while.
+    pub(super) is_left_alone: bool,
     /// It counts as a pause or a migration.
     pub(super) is_move: bool,
     /// It counts as an attempt to pause that failed.
@@ -69,6 +73,13 @@ impl Turn {
     pub(super) fn after(self, pause: Span) -> Self {
         Self {
             retry_after: Some(pause),
+            ..self
+        }
+    }
+
+    pub(super) fn left_alone(self) -> Self {
+        Self {
+            is_left_alone: true,
             ..self
         }
     }

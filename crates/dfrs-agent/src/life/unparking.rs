@@ -5,7 +5,7 @@ use dfrs_core::Time;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Look};
-use super::parked::{Parked, resumed_by_others};
+use super::parked::Parked;
 use super::parking::suspension_forgotten;
 use super::phase::Phase;
 use super::requeued::{lost, start_forgotten};
@@ -28,7 +28,9 @@ pub(super) struct Unparking {
 impl Unparking {
     /// Where Slurm has the job, with all memory that it needs there.
     pub(super) fn here(look: &Look) -> Self {
-        let Parked { placement, memory } = Parked::here(look);
+        let Parked {
+            placement, memory, ..
+        } = Parked::here(look);
         Self {
             placement,
             memory,
@@ -40,9 +42,6 @@ impl Unparking {
         if look.job.is_counted() {
             return (look.job.state == ObservedState::Suspended).then_some(Step::Resume);
         }
-        if look.job.state == ObservedState::Running {
-            return Some(resumed_by_others(&self.memory, look));
-        }
         if fits_again(&self.memory, look) {
             return Some(Step::ClaimMemory(self.memory.clone()));
         }
@@ -51,12 +50,7 @@ impl Unparking {
 
     pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
         match event {
-            Event::Seen => match look.job.state {
-                // Somebody else resumed it.
-                ObservedState::Running if look.job.is_counted() => Some(Turn::to(Phase::Running)),
-                ObservedState::Pending => Some(lost(look)),
-                _ => None,
-            },
+            Event::Seen => self.seen(look),
             Event::Did(step, answer) => self.did(step, answer),
             Event::Forgotten { was_requeued } => {
                 suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
@@ -69,15 +63,36 @@ impl Unparking {
         }
     }
 
+    fn seen(&self, look: &Look) -> Option<Turn> {
+        let job = look.job;
+        match job.state {
+            ObservedState::Pending => Some(lost(look)),
+            // Somebody else resumed it.
+            ObservedState::Running if job.is_counted() => {
+                Some(Turn::to(Phase::Running).left_alone())
+            }
+            ObservedState::Running => Some(Turn::to(Phase::Parked(self.parked().called_back()))),
+            // Its memory is counted, as that of any job that an operator suspended.
+            ObservedState::Suspended if job.is_suspended_by_operator() && job.is_counted() => {
+                Some(Turn::to(Phase::Foreign))
+            }
+            _ => None,
+        }
+    }
+
+    fn parked(&self) -> Parked {
+        Parked {
+            placement: self.placement.clone(),
+            memory: self.memory.clone(),
+            called_back: false,
+        }
+    }
+
     fn did(&self, step: &Step, answer: &Answer) -> Option<Turn> {
         match (step, answer) {
             (Step::Resume, Answer::Done) => Some(Turn::to(Phase::Running)),
             (Step::Abandon(_), _) => {
-                let parked = Parked {
-                    placement: self.placement.clone(),
-                    memory: self.memory.clone(),
-                };
-                Some(Turn::to(Phase::Parked(parked)).after(RETRY_AFTER))
+                Some(Turn::to(Phase::Parked(self.parked())).after(RETRY_AFTER))
             }
             (_, Answer::Refused) => Some(Turn::same_step_later()),
             _ => None,

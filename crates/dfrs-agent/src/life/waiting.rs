@@ -3,6 +3,7 @@
 use dfrs_core::{Action, Mapping};
 
 use super::event::{Event, Look};
+use super::foreign::suspended;
 use super::phase::Phase;
 use super::starting::Starting;
 use super::turn::Turn;
@@ -39,7 +40,7 @@ fn starts(mapping: &Mapping, resumes: bool, look: &Look) -> Turn {
 pub(super) fn taken_by_others(look: &Look) -> Option<Turn> {
     match look.job.state {
         ObservedState::Running => Some(Turn::to(Phase::Running)),
-        ObservedState::Suspended => Some(Turn::to(Phase::Foreign)),
+        ObservedState::Suspended => Some(Turn::to(suspended(look))),
         ObservedState::Pending | ObservedState::Ended => None,
     }
 }

@@ -76,6 +76,7 @@ impl Model {
             };
             let mut task = job.clone();
             (task.seen.id, task.seen.array_master) = (fresh, false);
+            job.seen.array_task += 1;
             task.more_tasks.clear();
             let label = job.label;
             job.label = next;
@@ -207,9 +208,14 @@ impl Model {
         self.updated();
     }
 
-    /// Suspends a running job: `job_suspend()`.
+    /// Suspends a running job: `job_suspend()`. An operator may also say so of one that is suspended.
     pub(super) fn suspend(&mut self, id: u32, indefinitely: bool) -> Answer {
         let now = self.clock_seconds();
+        if indefinitely && let Ok(job) = self.job_in(id, ObservedState::Suspended) {
+            job.seen.priority = 0;
+            self.updated();
+            return Ok(());
+        }
         let job = self.job_in(id, ObservedState::Running)?;
         if job.seen.configuring {
             return error(codes::TRANSITION, "Job is in transition state");

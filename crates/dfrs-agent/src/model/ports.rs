@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dfrs_core::Time;
 use dfrs_proto::journal::Outcome;
 
-use super::slurmctld::JobEntry;
+use super::slurmctld::{JobEntry, NodeEntry};
 use super::whole::Model;
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedNode, Place, Seen};
@@ -94,7 +94,7 @@ impl Slurm for SlurmPort {
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
         self.call("split", job, |model| model.split(job, most))
     }
-    fn set_reasons(&mut self, _: &[(u32, String)]) {}
+    fn set_reasons(&mut self, _: &[(u32, Option<String>)]) {}
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
         self.call("start", job, |model| model.start(job, places))
     }
@@ -250,10 +250,16 @@ impl Model {
 
     fn shown_nodes(&self, partitions: &[String]) -> Vec<ObservedNode> {
         let allocated = self.slurmctld.allocated_everywhere();
+        let jobs = self.slurmctld.jobs.values();
+        let ours = jobs.filter(|job| partitions.contains(&job.seen.partition));
+        let held: BTreeSet<u32> = ours
+            .flat_map(|job| job.seen.places.iter().map(|place| place.node))
+            .collect();
+        let is_own = |node: &NodeEntry| partitions.contains(&node.partition) && !node.left;
         let nodes = self.slurmctld.nodes.iter().zip(allocated);
-        let nodes = nodes.filter(|(node, _)| partitions.contains(&node.partition) && !node.left);
+        let nodes = nodes.filter(|(node, _)| is_own(node) || held.contains(&node.seen.index));
         let shown = nodes.map(|(node, allocated_memory)| ObservedNode {
-            up: !node.down && !node.drained,
+            up: !node.down && !node.drained && is_own(node),
             down: node.down,
             allocated_memory,
             ..node.seen.clone()

@@ -92,14 +92,10 @@ pub const KINDS: [(Kind, &str); 24] = [
 ];
 
 /// Kinds that the reconciler does not stand yet, and what they do to it.
-pub const UNSOUND: [(Kind, &str); 8] = [
+pub const UNSOUND: [(Kind, &str); 7] = [
     (
         Kind::Owners,
         "a start that Slurm refuses is tried on the same node again and again",
-    ),
-    (
-        Kind::Suspensions,
-        "operators' words about jobs that are parked, or being parked, are undone",
     ),
     (
         Kind::LongDrains,
@@ -107,7 +103,7 @@ pub const UNSOUND: [(Kind, &str); 8] = [
     ),
     (
         Kind::Leaves,
-        "a job loses the tasks that it has on a node that left its partition",
+        "a journal that is opened again while a node is away from its partition lacks the node",
     ),
     (
         Kind::Drops,

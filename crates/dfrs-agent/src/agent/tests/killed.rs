@@ -90,7 +90,7 @@ fn a_slurmctld_that_ended_in_order_is_believed() {
     story.run(20);
     story.agent.finish(Time(story.now * SECOND));
     let mut kept = story.slurms_state();
-    kept.get_mut(&1).expect("is there").state = ObservedState::Suspended;
+    suspended_by_operator(kept.get_mut(&1).expect("is there"));
     story.kill_and_start_with(kept);
     story.run(20);
     assert_eq!(

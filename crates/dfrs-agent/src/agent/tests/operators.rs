@@ -37,7 +37,7 @@ fn a_job_resumed_on_its_way_back_is_stopped_until_its_memory_is_free() {
 }
 
 #[test]
-fn a_job_resumed_when_its_memory_is_free_runs_on_and_can_be_parked_again() {
+fn a_job_resumed_when_its_memory_is_free_runs_on_and_is_left_alone_for_a_while() {
     let mut story = resumed_on_its_way_back();
     story.slurm.0.borrow_mut().end(2);
     story.daemons.0.borrow_mut().parking_takes = 0;
@@ -45,6 +45,95 @@ fn a_job_resumed_when_its_memory_is_free_runs_on_and_can_be_parked_again() {
     assert_eq!(story.calls(), ["claim 1"]);
     story.run(11);
     story.submit(large(3));
-    story.run(2);
+    story.run(500);
+    assert_eq!(story.calls(), [] as [&str; 0]);
+    story.run(150);
     assert_eq!(story.calls(), ["suspend 1", "release 1", "start 3"]);
+}
+
+/// The first job is parked for the second.
+fn one_parked() -> Story {
+    let mut config = config();
+    config.period = Span(100_000 * SECOND);
+    config.policy.settings.period = config.period;
+    config.settle_time = Span(0);
+    let mut story = Story::with_config(1, config);
+    story.submit(large(1));
+    story.run(11);
+    story.submit(large(2));
+    story.run(5);
+    assert_eq!(
+        story.calls(),
+        ["start 1", "suspend 1", "release 1", "start 2"]
+    );
+    story
+}
+
+fn reason(story: &Story) -> Option<String> {
+    story.slurm.0.borrow().reasons.get(&1).cloned()
+}
+
+#[test]
+fn a_parked_job_that_an_operator_wants_suspended_waits_for_the_operator() {
+    let mut story = one_parked();
+    suspended_by_operator(
+        story
+            .slurm
+            .0
+            .borrow_mut()
+            .jobs
+            .get_mut(&1)
+            .expect("is there"),
+    );
+    story.run(1);
+    assert_eq!(
+        reason(&story).as_deref(),
+        Some("DFRS: suspended by an operator, who can resume it")
+    );
+    story.slurm.0.borrow_mut().end(2);
+    story.run(60);
+    assert_eq!(story.calls(), [] as [&str; 0]);
+    let mut world = story.slurm.0.borrow_mut();
+    let job = world.jobs.get_mut(&1).expect("is there");
+    (job.state, job.priority) = (ObservedState::Running, 1000);
+    drop(world);
+    story.run(1);
+    assert_eq!(story.calls(), ["claim 1"]);
+    assert_eq!(reason(&story), None, "it runs");
+}
+
+#[test]
+fn a_parked_job_that_an_operator_resumes_gets_the_memory_that_becomes_free_first() {
+    let mut story = one_parked();
+    let mut world = story.slurm.0.borrow_mut();
+    world.jobs.get_mut(&1).expect("is there").state = ObservedState::Running;
+    drop(world);
+    story.submit(large(3));
+    story.run(30);
+    assert_eq!(story.calls(), ["suspend 1"], "there is no memory for it");
+    assert!(reason(&story).is_some_and(|text| text.contains("resumed by an operator")));
+    story.slurm.0.borrow_mut().end(2);
+    story.run(30);
+    assert_eq!(story.calls(), ["claim 1", "resume 1"], "before job 3");
+    assert_eq!(reason(&story), None, "it runs");
+}
+
+#[test]
+fn a_job_that_is_resumed_while_it_is_being_parked_runs_on() {
+    let mut config = config();
+    config.settle_time = Span(0);
+    let mut story = Story::with_config(1, config);
+    story.daemons.0.borrow_mut().parking_takes = 10;
+    story.submit(large(1));
+    story.run(11);
+    story.submit(large(2));
+    story.run(3);
+    assert_eq!(story.calls(), ["start 1", "suspend 1"]);
+    let mut world = story.slurm.0.borrow_mut();
+    world.jobs.get_mut(&1).expect("is there").state = ObservedState::Running;
+    drop(world);
+    story.run(100);
+    assert_eq!(story.calls(), [] as [&str; 0]);
+    assert_eq!(story.state(1), ObservedState::Running);
+    assert!(!story.daemons.0.borrow().orders["n0"].jobs[0].frozen);
 }

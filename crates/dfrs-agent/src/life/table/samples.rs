@@ -42,13 +42,10 @@ pub(super) const SAMPLES: &[Sample] = &[
     usual("Starting", |since| starting(since, false)),
     variant("Starting, to go on", |since| starting(since, true)),
     usual("Running", |_| Phase::Running),
-    usual("Parking", |since| Phase::Parking(Parking { since })),
-    usual("Parked", |_| {
-        Phase::Parked(Parked {
-            placement: here(),
-            memory: vec![100],
-        })
-    }),
+    usual("Parking", |since| parking(since, false)),
+    variant("Parking, suspended", |since| parking(since, true)),
+    usual("Parked", |_| parked(false)),
+    variant("Parked, called back", |_| parked(true)),
     usual("Unparking", |since| {
         Phase::Unparking(Unparking {
             placement: here(),
@@ -73,6 +70,21 @@ pub(super) const SAMPLES: &[Sample] = &[
     usual("Foreign", |_| Phase::Foreign),
 ];
 
+fn parking(since: Time, is_suspended: bool) -> Phase {
+    Phase::Parking(Parking {
+        since,
+        is_suspended,
+    })
+}
+
+fn parked(called_back: bool) -> Phase {
+    Phase::Parked(Parked {
+        placement: here(),
+        memory: vec![100],
+        called_back,
+    })
+}
+
 fn starting(since: Time, resumes: bool) -> Phase {
     Phase::Starting(Starting {
         placement: here(),
@@ -92,8 +104,15 @@ pub(super) fn name(phase: &Phase) -> String {
         Phase::Starting(Starting { resumes: false, .. }) => "Starting".into(),
         Phase::Starting(Starting { resumes: true, .. }) => "Starting, to go on".into(),
         Phase::Running => "Running".into(),
-        Phase::Parking(_) => "Parking".into(),
-        Phase::Parked(_) => "Parked".into(),
+        Phase::Parking(Parking {
+            is_suspended: false,
+            ..
+        }) => "Parking".into(),
+        Phase::Parking(_) => "Parking, suspended".into(),
+        Phase::Parked(Parked {
+            called_back: false, ..
+        }) => "Parked".into(),
+        Phase::Parked(_) => "Parked, called back".into(),
         Phase::Unparking(_) => "Unparking".into(),
         Phase::Leaving(Leaving { next }) => with("Leaving", next),
         Phase::Warned(Warned { next, .. }) => with("Warned", next),

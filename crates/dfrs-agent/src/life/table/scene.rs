@@ -107,6 +107,14 @@ pub(super) const SEEN: &[Scenes] = &[
         change: |scene| scene.job.state = ObservedState::Suspended,
         choices: &[MEMORY, PARKED, ROOM, TIME],
     },
+    Scenes {
+        words: "seen suspended by an operator",
+        change: |scene| {
+            scene.job.state = ObservedState::Suspended;
+            scene.job.priority = 0;
+        },
+        choices: &[MEMORY, PARKED, ROOM, TIME],
+    },
 ];
 
 /// What slurmctld can show after it was killed, and whether it has requeued the job itself.
