@@ -16,6 +16,7 @@ use crate::observation::{Observation, ObservedNode};
 use crate::planned::Planned;
 use crate::probe::{Part, Probe};
 use crate::recorder::Recorder;
+use crate::refusals::Refusals;
 use crate::slurm::{Slurm, SlurmError};
 use crate::state::{Head, State, Store};
 
@@ -126,6 +127,7 @@ pub struct Agent<S, D> {
     remaps: Remaps,
     slow_nodes: SlowNodes,
     undecided: Undecided,
+    refusals: Refusals,
 }
 
 /// What one pass did, for statistics and tests.
@@ -195,6 +197,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             remaps: Remaps::from(first_remap),
             slow_nodes: SlowNodes::default(),
             undecided: Undecided::default(),
+            refusals: Refusals::default(),
         }
     }
 
@@ -228,6 +231,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.admission.next(),
             self.postponed.next(),
             self.undecided.next(),
+            self.refusals.next(),
             Some(self.remaps.due()),
         ];
         let slept = Time(self.looked.0 + self.longest_sleep.0);

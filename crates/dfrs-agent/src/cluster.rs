@@ -11,7 +11,9 @@ use crate::life::Look;
 use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
 use crate::placement::Placement;
+use crate::refusals::Refusals;
 use crate::weights::Weights;
+use crate::whole_nodes::{is_left_out, whole_node};
 use dfrs_proto::conf::Config;
 
 const MIB: u64 = 1 << 20;
@@ -26,6 +28,8 @@ pub struct Facts<'a> {
     pub can_park: &'a BTreeSet<String>,
     /// Waiting jobs that may start as far as everything but resources is concerned.
     pub ready: &'a BTreeSet<u32>,
+    /// Where Slurm refused to start jobs.
+    pub refusals: &'a Refusals,
     /// Now.
     pub now: Time,
 }
@@ -62,6 +66,7 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
         Some(record.life.not_before()),
         Some(record.life.left_alone_until()),
         record.life.next_move_forgotten(facts.now),
+        facts.refusals.next_of(job.id, facts.now),
     ];
     times
         .into_iter()
@@ -109,7 +114,7 @@ fn core_job(
         cpu: Cores(u64::from(job.cpus_per_task.max(1)) * MICROCORES),
         memory,
         memory_per_node,
-        layout: layout(job, observation),
+        layout: layout(job, observation, facts),
         mobility: if stays {
             Mobility::Never
         } else {
@@ -134,11 +139,11 @@ fn submitted(job: &ObservedJob, record: &Record) -> Time {
 }
 
 /// Memory of one task, and memory that each node holds once, as the user asked for them. A job that
-/// asks for whole nodes, or for no amount (Slurm: all of a node), holds the largest node's memory.
+/// asks for whole nodes, or for no amount (Slurm: all of a node), holds all that its nodes have.
 #[must_use]
 pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
-    if job.exclusive || job.memory == 0 {
-        return (Bytes(0), Bytes(observation.largest_memory() * MIB));
+    if job.wants_whole_nodes() {
+        return (Bytes(0), Bytes(whole_node(job, observation) * MIB));
     }
     if job.memory_per_cpu {
         return (
@@ -164,16 +169,8 @@ pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) 
 }
 
 /// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
-fn layout(job: &ObservedJob, observation: &Observation) -> Layout {
-    // Where it is, it may stay, even if a feature or a reservation has changed since.
-    let here = || {
-        let places = job.places.iter();
-        places.filter_map(|place| observation.core_index(place.node))
-    };
-    let eligible = job
-        .eligible
-        .as_ref()
-        .map(|nodes| observation.node_set(nodes).with(here()));
+fn layout(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Layout {
+    let eligible = eligible(job, observation, facts);
     let listed = eligible
         .as_ref()
         .filter(|_| job.all_eligible)
@@ -186,6 +183,33 @@ fn layout(job: &ObservedJob, observation: &Observation) -> Layout {
         max_nodes: most_nodes(job, least_nodes, observation),
         eligible,
     }
+}
+
+/// The nodes that the job may use; `None`: all. Where it is, it may stay, whatever has changed since.
+/// Jobs from which nothing of their own is kept share their set.
+fn eligible(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Option<NodeSet> {
+    let stated = job.eligible.as_ref().map(|nodes| observation.node_set(nodes));
+    let here = || {
+        let places = job.places.iter();
+        places.filter_map(|place| observation.core_index(place.node))
+    };
+    if !job.places.is_empty() {
+        return stated.map(|nodes| nodes.with(here()));
+    }
+    let refused: BTreeSet<&str> = facts.refusals.left_out(job.id, facts.now).collect();
+    let whole = (job.wants_whole_nodes() && !observation.has_equal_memory())
+        .then(|| whole_node(job, observation));
+    if refused.is_empty() && whole.is_none() {
+        return stated;
+    }
+    let takes = |node: &ObservedNode| {
+        !refused.contains(node.name.as_str()) && !is_left_out(node, whole)
+    };
+    let nodes = observation.nodes().iter().zip(0..).map(|(node, at)| (node, NodeIndex(at)));
+    let may = nodes.filter(|(node, at)| {
+        takes(node) && stated.as_ref().is_none_or(|nodes| nodes.contains(*at))
+    });
+    Some(may.map(|(_, at)| at).collect())
 }
 
 /// `-N`, else for a job whose memory is per node (`--mem`): as many nodes as Slurm alone would give
@@ -261,7 +285,14 @@ mod tests {
     use dfrs_core::{NodeIndex, NodeSet};
 
     fn layout_of(job: &ObservedJob) -> Layout {
-        layout(job, &Observation::new([], nodes(4)))
+        let facts = Facts {
+            config: &crate::model::config(),
+            can_park: &BTreeSet::new(),
+            ready: &BTreeSet::new(),
+            refusals: &Refusals::default(),
+            now: Time(0),
+        };
+        layout(job, &Observation::new([], nodes(4)), &facts)
     }
 
     #[test]

@@ -25,10 +25,12 @@ pub mod planned;
 pub mod probe;
 pub mod recorder;
 pub mod recovery;
+pub mod refusals;
 pub mod simulation;
 pub mod slurm;
 pub mod state;
 pub mod sync;
 pub mod weights;
+pub mod whole_nodes;
 
 pub use agent::{Agent, Counts, PassReport, Ports};

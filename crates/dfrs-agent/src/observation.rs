@@ -175,6 +175,12 @@ impl ObservedJob {
         self.state == ObservedState::Suspended && self.priority == 0
     }
 
+    /// Whether it is to have all memory of each of its nodes: it asked for them whole, or for no amount.
+    #[must_use]
+    pub fn wants_whole_nodes(&self) -> bool {
+        self.exclusive || self.memory == 0
+    }
+
     /// Whether Slurm counts its memory anywhere: not while it is parked.
     #[must_use]
     pub fn is_counted(&self) -> bool {
@@ -208,6 +214,14 @@ pub struct ObservedNode {
     pub allocated_memory: u64,
 }
 
+impl ObservedNode {
+    /// Whether it takes nothing new, but what is there may run on.
+    #[must_use]
+    pub fn drains(&self) -> bool {
+        !self.up && !self.down
+    }
+}
+
 /// What is known of slurmctld: brought up to date by each look at it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
@@ -229,6 +243,8 @@ pub struct Observation {
 struct Largest {
     memory: u64,
     cpus: u32,
+    /// Of the node that has least.
+    least_memory: u64,
 }
 
 impl Largest {
@@ -236,6 +252,7 @@ impl Largest {
         Self {
             memory: nodes.iter().map(|node| node.memory).max().unwrap_or(0),
             cpus: nodes.iter().map(|node| node.cpus).max().unwrap_or(0),
+            least_memory: nodes.iter().map(|node| node.memory).min().unwrap_or(0),
         }
     }
 }
@@ -439,6 +456,12 @@ impl Observation {
     #[must_use]
     pub fn largest_memory(&self) -> u64 {
         self.largest.memory
+    }
+
+    /// Whether all nodes have as much memory.
+    #[must_use]
+    pub fn has_equal_memory(&self) -> bool {
+        self.largest.memory == self.largest.least_memory
     }
 
     /// CPUs of the node that has most of them; 0 if there is none.

@@ -1,7 +1,7 @@
 //! Why a waiting job was not placed.
 
 use crate::greedy::{all_nodes, place};
-use crate::model::{Cluster, Job, JobState, Node, NodeIndex};
+use crate::model::{Cluster, Job, JobState, Node, NodeIndex, NodeState};
 use crate::plan::Blocked;
 use crate::policy::{LoadCeiling, Policy};
 use crate::prospects::Prospects;
@@ -59,8 +59,11 @@ impl<'a> Inquiry<'a> {
     pub(crate) fn why(&mut self, job: &Job) -> Blocked {
         let cluster = self.cluster;
         if let JobState::Parked(mapping) = &job.state {
-            let gone = |node| cluster.node(node).is_none_or(|node| !node.is_up());
-            return if mapping.nodes().any(gone) {
+            let is_down = |node| {
+                let node = cluster.node(node);
+                node.is_none_or(|node| node.state == NodeState::Down)
+            };
+            return if mapping.nodes().any(is_down) {
                 Blocked::NodesUnavailable
             } else if self.after.usage.takes_back(job, mapping) {
                 Blocked::NotNow

@@ -2,6 +2,7 @@
 
 use crate::course::{Course, Outcome};
 use crate::decision::Decision;
+use crate::drain;
 use crate::events::{Events, Stage};
 use crate::policy::{Policy, Submission};
 use crate::preempt::{self, Known};
@@ -128,11 +129,12 @@ fn target(
         // What it changes is not known to what was found out before; but it comes last.
         Stage::Period => {
             let target = remap_periodically(policy, roster, now, stop);
-            match policy.submission {
+            let target = match policy.submission {
                 Submission::Mcb8 => target,
                 _ if policy.opportunistic => preempt::fill(policy, roster, now, target, stop),
                 _ => target,
-            }
+            };
+            drain::leave(policy, roster, target)
         }
     }
 }

@@ -41,6 +41,7 @@ pub mod check;
 mod course;
 pub mod decide;
 mod decision;
+mod drain;
 mod events;
 mod failures;
 mod greatest;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::drain::holds_up_drain;
 use crate::greatest::Greatest;
 use crate::greedy::{self, Room};
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
@@ -159,10 +160,13 @@ fn place_all(
     places.retain(|place| target.stays(*place));
     let dropped = dropped.iter().copied();
     places.extend(dropped.filter(|place| may_fit(&cluster.jobs[*place])));
-    let priority = |place| policy.settings.priority.of(&cluster.jobs[place], now);
-    let waiting: Vec<(Priority, usize)> = places
+    let rank = |job: &Job| {
+        let priority = policy.settings.priority.of(job, now);
+        (holds_up_drain(cluster, job), priority)
+    };
+    let waiting: Vec<((bool, Priority), usize)> = places
         .into_iter()
-        .map(|place| (priority(place), place))
+        .map(|place| (rank(&cluster.jobs[place]), place))
         .collect();
     let mut waiting = Greatest::of(waiting);
     loop {

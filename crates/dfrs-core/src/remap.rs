@@ -5,6 +5,7 @@ mod alone;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::drain::holds_up_drain;
 use crate::greatest::Greatest;
 use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned};
@@ -112,9 +113,9 @@ struct Candidate<'a> {
     pin: Option<Pinned<'a>>,
 }
 
-/// A candidate and its priority, by which it is ordered.
+/// A candidate and its priority, by which it is ordered; those that a drain waits for come first.
 struct Ranked<'a> {
-    priority: Priority,
+    priority: (bool, Priority),
     candidate: Candidate<'a>,
 }
 
@@ -216,7 +217,8 @@ impl<'a> Remap<'a> {
 
     /// The target, or the job that would have to be dropped and cannot be.
     fn run(mut self, priority: PriorityFunction, now: Time) -> Result<Target, usize> {
-        self.put_in_order(|job| priority.of(job, now));
+        let cluster = self.cluster;
+        self.put_in_order(|job| (holds_up_drain(cluster, job), priority.of(job, now)));
         self.load_pins()?;
         self.drop_until_memory_suffices()?;
         self.drop_what_cannot_be_packed()?;
@@ -277,7 +279,7 @@ impl<'a> Remap<'a> {
 
     /// Puts the candidates in order, but for those of so low a priority that the memory of all nodes
     /// is not enough for those before them: these are dropped.
-    fn put_in_order(&mut self, priority: impl Fn(&Job) -> Priority) {
+    fn put_in_order(&mut self, priority: impl Fn(&Job) -> (bool, Priority)) {
         let ranked = |candidate: Candidate<'a>| Ranked {
             priority: priority(candidate.job),
             candidate,
@@ -661,7 +663,7 @@ mod tests {
             let roster = Roster::new(cluster.clone());
             let stop = Stop::never();
             let mut fast = Remap::new(&policy, &roster, now, &stay, &stop);
-            fast.put_in_order(priority);
+            fast.put_in_order(|job| (false, priority(job)));
             let mut plain = Remap::new(&policy, &roster, now, &stay, &stop);
             plain.kept.sort_by_key(|candidate| Reverse(priority(candidate.job)));
             prop_assert_eq!(drop_some(fast), drop_some(plain));
@@ -709,7 +711,7 @@ mod tests {
         let roster = Roster::new(cluster);
         let stop = Stop::never();
         let mut remap = Remap::new(&policy, &roster, now, &[false; 3], &stop);
-        remap.put_in_order(|job| policy.settings.priority.of(job, now));
+        remap.put_in_order(|job| (false, policy.settings.priority.of(job, now)));
         remap.load_pins().unwrap();
         remap.drop_lowest().unwrap();
         let pinned: Vec<u64> = remap.pinned.iter().map(|pin| pin.job.id.0).collect();

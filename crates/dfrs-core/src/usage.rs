@@ -29,6 +29,8 @@ struct Spot {
     most_load: Cores,
     /// Whether it takes new tasks.
     is_up: bool,
+    /// Whether nothing can run there.
+    is_down: bool,
 }
 
 impl Spot {
@@ -94,6 +96,7 @@ impl Usage {
             load: Cores::ZERO,
             most_load: most_load(ceiling, node.cpu),
             is_up: node.state == NodeState::Up,
+            is_down: node.state == NodeState::Down,
         });
         let has_further = cluster
             .nodes
@@ -118,6 +121,7 @@ impl Usage {
         let mut usage = Self::empty(cluster, ceiling);
         for spot in &mut usage.spots {
             spot.is_up = true;
+            spot.is_down = false;
             spot.memory_used = Bytes::ZERO;
         }
         usage
@@ -316,13 +320,14 @@ impl Usage {
         })
     }
 
-    /// Whether the job fits in place on these nodes, which all take tasks. For a job that comes back
-    /// to nodes where it was before, so that layout is not looked at.
+    /// Whether the job fits in place on these nodes, none of which is down. For a job that comes back to
+    /// nodes where it was before, so that neither its layout nor whether they drain is looked at: a
+    /// node that drains waits for what is parked there.
     pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
         mapping.parts().all(|part| {
             self.spots
                 .get(part.node.index())
-                .is_some_and(|spot| spot.is_up)
+                .is_some_and(|spot| !spot.is_down)
                 && self.fits(job, part)
         })
     }

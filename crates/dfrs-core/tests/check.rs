@@ -283,6 +283,18 @@ fn draining_and_down_nodes_take_nothing_new() {
 }
 
 #[test]
+fn what_is_parked_on_a_draining_node_may_come_back_there() {
+    let mut cluster = cluster();
+    cluster.jobs[1].mobility = Mobility::Park;
+    cluster.jobs[1].state = JobState::Parked(mapping(&[(0, 2)]));
+    let resume = Action::Resume(JobId(2), mapping(&[(0, 2)]));
+    cluster.nodes[0].state = NodeState::Draining;
+    assert_eq!(found(&cluster, std::slice::from_ref(&resume)), NONE);
+    cluster.nodes[0].state = NodeState::Down;
+    assert_eq!(found(&cluster, &[resume]), ["node takes tasks"]);
+}
+
+#[test]
 fn locked_and_unknown_jobs_are_left_alone() {
     let mut cluster = cluster();
     cluster.jobs[1].locked = true;

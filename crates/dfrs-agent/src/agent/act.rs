@@ -84,7 +84,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let is_parked = facts.parked.contains(&job.id);
         let step = record.life.next_step(&look, is_parked)?;
         let is_parking = record.life.is_parking();
-        let answer = self.perform(job, &step, observation);
+        let answer = self.perform(job, &step, observation, now);
         if is_parking {
             self.learn_from_parking(&step, &Placement::of_job(job, observation), now);
         }
@@ -109,7 +109,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Asks Slurm for one step.
-    fn perform(&mut self, job: &ObservedJob, step: &Step, observation: &Observation) -> Answer {
+    fn perform(
+        &mut self,
+        job: &ObservedJob,
+        step: &Step,
+        observation: &Observation,
+        now: Time,
+    ) -> Answer {
         let slurm = &mut self.slurm;
         let done = match step {
             Step::Start(placement) => slurm.start(job.id, &places(placement, observation)),
@@ -143,6 +149,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         match done {
             Ok(()) => {
+                if matches!(step, Step::Start(_)) {
+                    self.refusals.forget(job.id);
+                }
                 self.slurm
                     .log(Level::Verbose, &format!("job {}: {step:?}", job.id));
                 Answer::Done
@@ -159,6 +168,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     Level::Info,
                     &format!("job {}: {step:?} was refused: {problem}", job.id),
                 );
+                if let Step::Start(placement) = step {
+                    self.refusals.add(job.id, placement, &problem.text, now);
+                }
                 Answer::Refused
             }
         }

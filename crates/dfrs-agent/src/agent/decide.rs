@@ -103,6 +103,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             config: &self.config,
             can_park: &self.can_park,
             ready: self.admission.ready(),
+            refusals: &self.refusals,
             now,
         };
         planned.follow(changed, seen, &self.ledger, &facts);

@@ -144,6 +144,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
         self.freed |= changes.freed;
         for (id, record) in changes.ended {
+            self.refusals.forget(id);
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.ended.push((id, record, outcome));
         }

@@ -19,6 +19,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             config: &self.config,
             can_park: &self.can_park,
             ready: self.admission.ready(),
+            refusals: &self.refusals,
             now,
         };
         let cluster = actual(observation, &self.ledger, &facts);

@@ -104,18 +104,32 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.gone.clear();
     }
 
+    /// Why this job waits, where that is DFRS's to say.
+    fn reason(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {
+        let pending = job.state == ObservedState::Pending;
+        if let Some(what) = job.special.filter(|_| pending && !job.held) {
+            return Some(format!("DFRS: does not start jobs that ask for {what}"));
+        }
+        let record = self.ledger.get(job.id)?;
+        let gated = pending && !self.admission.ready().contains(&job.id);
+        let held_off = record.life.is_waiting() && self.refusals.why(job.id).is_some();
+        if gated && !record.life.is_under_way() && !held_off {
+            return None;
+        }
+        if let Some(why) = self.refusals.why(job.id).filter(|_| held_off) {
+            return Some(format!(
+                "DFRS: Slurm did not start it where it was planned ({why}); is tried elsewhere or later"
+            ));
+        }
+        let blocked = self.blocked.get(&job.id).copied();
+        record.life.reason(job, blocked, observation)
+    }
+
     /// Finds the reason of one job.
     fn explain(&mut self, id: u32, observation: &Observation) {
-        let text = observation.job(id).and_then(|job| {
-            let record = self.ledger.get(id)?;
-            let pending = job.state == ObservedState::Pending;
-            let gated = pending && !self.admission.ready().contains(&id);
-            if gated && !record.life.is_under_way() {
-                return None;
-            }
-            let blocked = self.blocked.get(&id).copied();
-            record.life.reason(job, blocked, observation)
-        });
+        let text = observation
+            .job(id)
+            .and_then(|job| self.reason(job, observation));
         if observation.job(id).is_none() {
             self.gone.insert(id);
         }

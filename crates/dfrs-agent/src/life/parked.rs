@@ -1,6 +1,9 @@
 //! Parked: suspended, frozen, its memory in swap and out of Slurm's accounting. It comes back to the
 //! nodes where it is, and only when a plan says so.
 //!
+//! It stays parked while one of its nodes is down. One that drains takes it back, because whoever drains
+//! it waits for that.
+//!
 //! What an operator says of it counts more. One whom an operator wants suspended is nobody's to
 //! resume but his; where he resumes it, it comes back first of all: as soon as its memory is free,
 //! which nobody else gets there.

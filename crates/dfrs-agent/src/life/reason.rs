@@ -7,7 +7,7 @@ use super::leaving::Next;
 use super::phase::Phase;
 use super::requeued::Requeued;
 use crate::cluster::memory_request;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
 
 const SUSPENDED: &str = "DFRS: suspended by an operator, who can resume it";
 const CALLED_BACK: &str =
@@ -28,7 +28,7 @@ impl Life {
         }
         let text = match &self.phase {
             Phase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
-            Phase::Waiting => waiting(job, blocked, observation)?,
+            Phase::Waiting => format!("DFRS: {}", phrase(job, blocked?, observation)),
             Phase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
             Phase::Requeued(Requeued { next, .. }) => match next {
                 Next::Restart => "DFRS: was requeued, starts again".to_owned(),
@@ -36,7 +36,12 @@ impl Life {
                 Next::Pause => "DFRS: pausing".to_owned(),
             },
             Phase::Parked(parked) if parked.called_back => CALLED_BACK.to_owned(),
-            Phase::Parked(_) => format!("DFRS: parked; {}", why()),
+            Phase::Parked(_) => match draining_node(job, observation) {
+                Some(node) => format!(
+                    "DFRS: parked; {node} drains and waits for it, it comes back there before others"
+                ),
+                None => format!("DFRS: parked; {}", why()),
+            },
             Phase::Parking(_) => "DFRS: being parked".to_owned(),
             Phase::Unparking(_) => "DFRS: resumes as soon as its memory is free".to_owned(),
             Phase::Running | Phase::Leaving(_) | Phase::Warned(_) | Phase::Foreign => return None,
@@ -52,49 +57,85 @@ fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Obser
     )
 }
 
-fn waiting(
-    job: &ObservedJob,
-    blocked: Option<Blocked>,
-    observation: &Observation,
-) -> Option<String> {
-    if let Some(what) = job.special {
-        return Some(format!("DFRS: does not start jobs that ask for {what}"));
-    }
-    blocked.map(|why| format!("DFRS: {}", phrase(job, why, observation)))
+/// A node of the job's that takes nothing new; none if another one is down.
+fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<&'a str> {
+    let node = |place: &Place| {
+        let position = observation.node_position(place.node)?;
+        observation.nodes().get(position)
+    };
+    let own = || job.places.iter().filter_map(node);
+    let draining = own().find(|node| node.drains())?;
+    (!own().any(|node| node.down)).then_some(draining.name.as_str())
 }
 
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
     match why {
-        Blocked::NeverFits => format!("can never start: {}", too_large(job, observation)),
+        Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
         Blocked::OwnNodesFull => format!(
             "waits for memory on its own nodes ({})",
             request(job, observation)
         ),
+        Blocked::NodesUnavailable if job.has_place() => "its nodes are down".to_owned(),
         Blocked::NodesUnavailable => "its nodes are down or draining".to_owned(),
         _ => "waits for the next decision".to_owned(),
     }
 }
 
 fn request(job: &ObservedJob, observation: &Observation) -> String {
+    let tasks = counted(u64::from(job.tasks), "task");
+    if job.wants_whole_nodes() {
+        return format!("all memory of each node, {tasks}");
+    }
     let (task, node) = memory_request(job, observation);
     let (amount, of) = if task.0 > 0 {
         (task.0, "task")
     } else {
         (node.0, "node")
     };
-    format!(
-        "{} MB a {of}, {} {}",
-        amount >> 20,
-        job.tasks,
-        if job.tasks == 1 { "task" } else { "tasks" }
-    )
+    format!("{} MB a {of}, {tasks}", amount >> 20)
 }
 
-fn too_large(job: &ObservedJob, observation: &Observation) -> String {
-    format!(
-        "asks for {}, the largest node has {} MB",
-        request(job, observation),
-        observation.largest_memory()
-    )
+/// Why no node, or no set of nodes, holds the job.
+fn impossible(job: &ObservedJob, observation: &Observation) -> String {
+    let asks = format!("asks for {}", request(job, observation));
+    let nodes = usable_nodes(job, observation);
+    if nodes.is_empty() {
+        return "no node is left of its partition by --nodelist, --exclude, --constraint and \
+                reservations"
+            .to_owned();
+    }
+    let (task, node) = memory_request(job, observation);
+    let holds = |memory: u64| {
+        let left = (memory << 20).checked_sub(node.0);
+        left.map_or(0, |left| left.checked_div(task.0).unwrap_or(u64::MAX))
+    };
+    let slots = nodes.iter().map(|node| holds(node.memory));
+    let slots = slots.fold(0u64, u64::saturating_add);
+    let largest = nodes.iter().map(|node| node.memory).max().unwrap_or(0);
+    let number = counted(u64::try_from(nodes.len()).unwrap_or(u64::MAX), "node");
+    if slots == 0 {
+        format!("{asks}, the largest node that it may use has {largest} MB")
+    } else if slots < u64::from(job.tasks) {
+        let tasks = counted(slots, "such task");
+        format!("{asks}, the memory of the {number} that it may use holds {tasks}")
+    } else {
+        format!("{asks}, not to be laid out on the {number} that it may use as it asks")
+    }
+}
+
+fn usable_nodes<'a>(job: &ObservedJob, observation: &'a Observation) -> Vec<&'a ObservedNode> {
+    let node = |index: &u32| {
+        let position = observation.node_position(*index)?;
+        observation.nodes().get(position)
+    };
+    match &job.eligible {
+        Some(eligible) => eligible.iter().filter_map(node).collect(),
+        None => observation.nodes().iter().collect(),
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }

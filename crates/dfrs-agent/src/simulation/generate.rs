@@ -92,15 +92,7 @@ pub const KINDS: [(Kind, &str); 24] = [
 ];
 
 /// Kinds that the reconciler does not stand yet, and what they do to it.
-pub const UNSOUND: [(Kind, &str); 7] = [
-    (
-        Kind::Owners,
-        "a start that Slurm refuses is tried on the same node again and again",
-    ),
-    (
-        Kind::LongDrains,
-        "parked jobs do not come back on nodes that drain",
-    ),
+pub const UNSOUND: [(Kind, &str); 5] = [
     (
         Kind::Leaves,
         "a journal that is opened again while a node is away from its partition lacks the node",

@@ -7,9 +7,13 @@ impl Checker<'_> {
     /// Whether the node takes these tasks, and has room for them.
     pub(super) fn check_node(&mut self, job: &Job, part: Part<'_>, origin: Origin<'_>) {
         let node = &self.cluster.nodes[part.node.index()];
-        let stays = node.state == NodeState::Draining
-            && matches!(origin, Origin::Nodes(old) if no_more(part, old));
-        if !node.is_up() && !stays {
+        let was_here = match origin {
+            Origin::Queue => false,
+            Origin::Swap => true,
+            Origin::Nodes(old) => no_more(part, old),
+        };
+        let may_stay = node.state == NodeState::Draining && was_here;
+        if !node.is_up() && !may_stay {
             let kind = ViolationKind::NodeTakesNothing(node.state);
             self.report_on(kind, job.id, part.node);
         }

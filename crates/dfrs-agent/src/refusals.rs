@@ -1,0 +1,216 @@
+//! Starts that Slurm refused: a job is not tried again at once where it was refused. Slurm looks at more
+//! than DFRS does (whose nodes are whose, labels, disks, sockets), and says only that it will not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Span, Time};
+
+use crate::placement::Placement;
+
+const SECOND: i64 = 1_000_000;
+/// A node is left out after a refusal for so long, and for twice as long after each further one.
+const FIRST: Span = Span(5 * SECOND);
+const LAST: Span = Span(320 * SECOND);
+/// Nodes of all jobs together that are remembered.
+const MOST: usize = 10_000;
+
+/// What is remembered of a node for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Refused {
+    times: u32,
+    /// The job is not tried there before.
+    until: Time,
+    /// Then nothing is remembered.
+    forgotten_at: Time,
+}
+
+/// What is remembered for a job.
+#[derive(Clone, Debug, Default)]
+struct OfJob {
+    why: String,
+    nodes: BTreeMap<String, Refused>,
+}
+
+/// Nodes on which Slurm refused to start jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Refusals {
+    jobs: BTreeMap<u32, OfJob>,
+    /// When something of a job is to be looked at again.
+    due: BTreeSet<(Time, u32)>,
+    /// Nodes of all jobs.
+    size: usize,
+}
+
+impl Refusals {
+    /// Slurm refused to start the job here, and said why. Which of several nodes it minds is not known: half
+    /// of them are left out, those first that were refused most often, so that the one that it minds is
+    /// found in a few tries. O(nodes of the job × log).
+    pub fn add(&mut self, job: u32, placement: &Placement, why: &str, now: Time) {
+        let known = self.jobs.entry(job).or_default();
+        let before = known.nodes.len();
+        why.clone_into(&mut known.why);
+        let times = |node: &str| known.nodes.get(node).map_or(0, |refused| refused.times);
+        let mut nodes: Vec<(u32, String)> = placement
+            .0
+            .iter()
+            .map(|spot| (times(&spot.node) + 1, spot.node.clone()))
+            .collect();
+        nodes.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+        let left_out = nodes.len().div_ceil(2);
+        for (number, (times, node)) in nodes.into_iter().enumerate() {
+            let wait = wait_after(times);
+            let until = if number < left_out {
+                Time(now.0 + wait.0)
+            } else {
+                now
+            };
+            let forgotten_at = Time(until.0 + wait.0);
+            self.due.extend([(until, job), (forgotten_at, job)]);
+            let refused = Refused {
+                times,
+                until,
+                forgotten_at,
+            };
+            known.nodes.insert(node, refused);
+        }
+        self.size += known.nodes.len() - before;
+        self.bound(job);
+    }
+
+    /// Forgets others than `job`, if too much is remembered.
+    fn bound(&mut self, job: u32) {
+        while self.size > MOST {
+            let Some(other) = self.jobs.keys().copied().find(|other| *other != job) else {
+                return;
+            };
+            self.forget(other);
+        }
+    }
+
+    /// The job started, or is gone.
+    pub fn forget(&mut self, job: u32) {
+        if let Some(known) = self.jobs.remove(&job) {
+            self.size -= known.nodes.len();
+        }
+    }
+
+    /// Nodes on which the job is not to be tried now, by name, ascending.
+    pub fn left_out(&self, job: u32, now: Time) -> impl Iterator<Item = &str> {
+        let nodes = self.jobs.get(&job).into_iter().flat_map(|job| &job.nodes);
+        nodes
+            .filter(move |(_, refused)| refused.until > now)
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// What Slurm said when it last refused to start the job.
+    #[must_use]
+    pub fn why(&self, job: u32) -> Option<&str> {
+        self.jobs.get(&job).map(|job| job.why.as_str())
+    }
+
+    /// When a node is next no longer left out for the job.
+    #[must_use]
+    pub fn next_of(&self, job: u32, now: Time) -> Option<Time> {
+        let nodes = self.jobs.get(&job).into_iter().flat_map(|job| &job.nodes);
+        let ends = nodes.map(|(_, refused)| refused.until);
+        ends.filter(|until| *until > now).min()
+    }
+
+    /// When there is next something to look at again.
+    #[must_use]
+    pub fn next(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// The jobs for which less is left out since this was last asked.
+    pub fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
+        let mut jobs = BTreeSet::new();
+        while let Some((at, job)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
+            self.due.remove(&(at, job));
+            let Some(known) = self.jobs.get_mut(&job) else {
+                continue;
+            };
+            jobs.insert(job);
+            let before = known.nodes.len();
+            known.nodes.retain(|_, refused| refused.forgotten_at > now);
+            self.size -= before - known.nodes.len();
+            if known.nodes.is_empty() {
+                self.jobs.remove(&job);
+            }
+        }
+        jobs
+    }
+}
+
+fn wait_after(times: u32) -> Span {
+    let doublings = times.saturating_sub(1).min(10);
+    Span((FIRST.0 << doublings).min(LAST.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placement::Spot;
+
+    fn on(nodes: &[&str]) -> Placement {
+        let spot = |node: &&str| Spot {
+            node: (*node).to_owned(),
+            tasks: 1,
+        };
+        Placement(nodes.iter().map(spot).collect())
+    }
+
+    fn left_out(refusals: &Refusals, second: i64) -> Vec<&str> {
+        refusals.left_out(7, Time(second * SECOND)).collect()
+    }
+
+    #[test]
+    fn each_refusal_in_a_row_doubles_the_time() {
+        let mut refusals = Refusals::default();
+        let mut now = 0;
+        for wait in [5, 10, 20, 40, 80, 160, 320, 320] {
+            refusals.add(7, &on(&["a"]), "busy", Time(now * SECOND));
+            assert_eq!(left_out(&refusals, now + wait - 1), ["a"]);
+            assert!(left_out(&refusals, now + wait).is_empty());
+            now += wait;
+            assert!(refusals.take_due(Time(now * SECOND)).contains(&7));
+        }
+        assert_eq!(refusals.why(7), Some("busy"));
+        refusals.take_due(Time((now + 320) * SECOND));
+        assert_eq!((refusals.why(7), refusals.size), (None, 0));
+        assert_eq!(refusals.next(), None);
+    }
+
+    #[test]
+    fn the_node_that_slurm_minds_is_found_among_others() {
+        for bad in ["a", "b", "c", "d"] {
+            let mut refusals = Refusals::default();
+            let mut tries = 0;
+            loop {
+                let now = Time(tries * 6 * SECOND);
+                let out: Vec<&str> = refusals.left_out(7, now).collect();
+                let all = ["a", "b", "c", "d"];
+                let some: Vec<&str> = all.into_iter().filter(|node| !out.contains(node)).collect();
+                if !some.is_empty() && !some.contains(&bad) {
+                    break;
+                }
+                tries += 1;
+                assert!(tries < 6, "{bad} is not found");
+                if !some.is_empty() {
+                    refusals.add(7, &on(&some), "busy", now);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_is_remembered_than_has_room() {
+        let names: Vec<String> = (0..2000).map(|node| format!("n{node}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut refusals = Refusals::default();
+        for job in 0..100 {
+            refusals.add(job, &on(&names), "busy", Time(0));
+        }
+        assert!(refusals.size <= MOST && refusals.jobs.len() == 5);
+    }
+}

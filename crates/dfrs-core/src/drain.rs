@@ -1,0 +1,61 @@
+//! What a node that drains waits for.
+
+use crate::greedy;
+use crate::model::{Cluster, Job, JobState, Mapping, Mobility, Node, NodeState};
+use crate::plan::Reason;
+use crate::policy::Policy;
+use crate::roster::Roster;
+use crate::target::{Fate, Target, can_pause};
+use crate::usage::{SwapUsage, Usage};
+
+/// Whether the job is parked on a node that drains. It goes before all others that wait: it can be nowhere
+/// else, and whoever drains the node waits for it.
+pub(crate) fn holds_up_drain(cluster: &Cluster, job: &Job) -> bool {
+    match &job.state {
+        JobState::Parked(mapping) => drains(cluster, mapping),
+        _ => false,
+    }
+}
+
+/// Lets running jobs leave nodes that drain, if they keep their work and there is room for them elsewhere
+/// beside all others, as far as the budget allows. Nobody gives way for them. O(nodes + runs) if a node
+/// drains, and as Greedy for each job there.
+pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Target {
+    let cluster = roster.cluster();
+    let is_draining = |node: &Node| node.state == NodeState::Draining;
+    if !cluster.nodes.iter().any(is_draining) {
+        return target;
+    }
+    let swap = SwapUsage::of(cluster, roster.parked());
+    let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
+    for placed in roster.placed(&target) {
+        usage.add(placed.job, placed.mapping);
+    }
+    let most = policy.settings.budget.moves_per_decision;
+    let most = most.map_or(usize::MAX, |most| most as usize);
+    for (index, job) in roster.running_indices().iter().zip(roster.running()) {
+        let can_leave = target.stays(*index)
+            && job.mobility == Mobility::Checkpoint
+            && can_pause(policy, cluster, &swap, job);
+        let here = job
+            .running_on()
+            .filter(|here| can_leave && drains(cluster, here));
+        let Some(here) = here.filter(|_| target.moves(cluster) < most) else {
+            continue;
+        };
+        usage.remove(job, here);
+        let elsewhere = greedy::place(cluster, &usage, job);
+        usage.add(job, elsewhere.as_ref().unwrap_or(here));
+        if let Some(mapping) = elsewhere {
+            target.set(*index, Fate::Goes(mapping, Reason::Remap));
+        }
+    }
+    target
+}
+
+fn drains(cluster: &Cluster, mapping: &Mapping) -> bool {
+    mapping.nodes().any(|node| {
+        let node = cluster.node(node);
+        node.is_some_and(|node| node.state == NodeState::Draining)
+    })
+}
