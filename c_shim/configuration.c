@@ -116,6 +116,19 @@ static void check_daemon(problem_t *problem)
 		say(problem, "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does; take GANG out");
 }
 
+/* Whether Slurm powers the partition's nodes down when nothing runs there. */
+static bool powers_down(const part_record_t *partition)
+{
+	uint32_t idle = partition->suspend_time;
+
+	if (!slurm_conf.suspend_program || !slurm_conf.resume_program)
+		return false;
+	if (idle == NO_VAL)
+		idle = slurm_conf.suspend_time;
+	return (idle != NO_VAL) && (idle != INFINITE) &&
+	       !dfrs_listed(slurm_conf.suspend_exc_parts, partition->name);
+}
+
 static int check_managed(void *record, void *argument)
 {
 	part_record_t *partition = record;
@@ -126,6 +139,9 @@ static int check_managed(void *record, void *argument)
 	problem->found++;
 	if (partition->max_share != (SHARED_FORCE | 1))
 		say(problem, "slurm.conf: PartitionName=%s: DFRS needs OverSubscribe=FORCE:1 in its partitions",
+		    partition->name);
+	if (powers_down(partition))
+		say(problem, "slurm.conf: PartitionName=%s: DFRS does not wake nodes that power saving (SuspendTime) has put to sleep: add it to SuspendExcParts",
 		    partition->name);
 	if (partition->node_bitmap)
 		bit_or(problem->managed, partition->node_bitmap);

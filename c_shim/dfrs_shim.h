@@ -59,6 +59,7 @@ enum {
 	DFRS_SPECIAL_NODE_LIST = 12, /* --nodelist with fewer nodes than asked for */
 	DFRS_SPECIAL_FEATURES = 13, /* --constraint with counts, parentheses or brackets */
 	DFRS_SPECIAL_BROKEN = 14, /* Slurm has no details of it */
+	DFRS_SPECIAL_OVERCOMMIT = 15, /* --overcommit */
 };
 
 /* dfrs_node_t.state */
@@ -107,6 +108,11 @@ typedef struct {
 	uint64_t memory;
 	int64_t submit_time; /* UNIX seconds; a requeue sets it to its own second: keep the first one */
 	int64_t end_time; /* UNIX seconds at which its time limit ends it; 0: none, or it waits */
+	/* UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the
+	 * first reservation of others begins on one of them (a time that has passed: it has begun), or
+	 * its own ends. Of a waiting one: when the first reservation begins that keeps it from nodes. */
+	int64_t free_until;
+	int64_t deadline; /* --deadline, UNIX seconds; 0: none */
 	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now
 	 * while its prolog runs. Its processes may still be being launched. Of steps that a stepmgr of
 	 * the job's own keeps (SlurmctldParameters=enable_stepmgr) slurmctld knows nothing. */
@@ -226,7 +232,7 @@ void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uin
 
 /* --- actions; each checks that the job is in the state it needs ----------------------------- */
 
-/* Starts a pending job on exactly these nodes with exactly so many tasks each (ascending nodes);
+/* Starts a pending job, whose time limit is cut to its deadline, on exactly these nodes with exactly so many tasks each (ascending nodes);
  * CPUs are no constraint, memory is. Nodes on which other jobs are completing may be used: count
  * what these still hold. Asks dfrs_jobs_gate() again. The
  * job may use all cores of its nodes; exclusive jobs have all CPUs.

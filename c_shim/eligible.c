@@ -88,6 +88,43 @@ static uint32_t in_the_way(const dfrs_scope_t *scope, const dfrs_scoped_t *parti
 	return count;
 }
 
+/* Whether the reservation keeps others from nodes that this job has, or waits for. */
+static bool concerns(const slurmctld_resv_t *reservation, const job_record_t *job)
+{
+	const bitstr_t *nodes = job->node_bitmap;
+
+	if (reservation == job->resv_ptr)
+		return false;
+	if (IS_JOB_PENDING(job))
+		nodes = job->details ? job->details->req_node_bitmap : NULL;
+	return !nodes || bit_overlap_any((bitstr_t *) nodes, reservation->node_bitmap);
+}
+
+time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+		       const job_record_t *job)
+{
+	const slurmctld_resv_t *own = job->resv_ptr;
+	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
+	uint32_t count = partition->reservation_count;
+	time_t until = 0;
+
+	if (!holds && (!IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job)))
+		return 0;
+	if (holds && own && !(own->flags & (RESERVE_FLAG_FLEX | RESERVE_FLAG_TIME_FLOAT)))
+		until = own->end_time;
+	if (!holds)
+		count = in_the_way(scope, partition, job);
+	for (uint32_t i = 0; i < count; i++) {
+		const slurmctld_resv_t *reservation = partition->reservations[i];
+
+		if (!concerns(reservation, job))
+			continue;
+		/* They are by ascending start. */
+		return until ? MIN(until, reservation->start_time) : reservation->start_time;
+	}
+	return until;
+}
+
 /* --- all of it --------------------------------------------------------------------------------------------- */
 
 bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,

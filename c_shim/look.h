@@ -50,6 +50,10 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
 			      const job_record_t *job);
 
+/* See dfrs_job_t.free_until. */
+time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+		       const job_record_t *job);
+
 /* --- record.c ------------------------------------------------------------------------------------------ */
 
 /* Whether the job belongs into a snapshot. */

@@ -156,7 +156,12 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;
 	if (job->details)
 		fill_request(entry, job->details);
+	/* "Prefer": no more is asked of nodes that share their CPUs. */
+	if (job->bit_flags & USE_MIN_NODES)
+		entry->max_nodes = entry->min_nodes;
 	entry->warn_seconds = job->warn_time;
+	if (job->deadline && (job->deadline != NO_VAL))
+		entry->deadline = job->deadline;
 	if ((entry->state != DFRS_JOB_PENDING) && has_limit(job))
 		entry->end_time = job->end_time;
 	if (entry->state == DFRS_JOB_RUNNING)

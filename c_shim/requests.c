@@ -80,6 +80,8 @@ static uint32_t special_of_request(const dfrs_details_t *details)
 		return DFRS_SPECIAL_CORE_SPEC;
 	if ((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
 		return DFRS_SPECIAL_ARBITRARY;
+	if (details->overcommit && (details->overcommit != NO_VAL8))
+		return DFRS_SPECIAL_OVERCOMMIT;
 	if (details->req_node_bitmap &&
 	    ((uint32_t) bit_set_count(details->req_node_bitmap) < details->min_nodes))
 		return DFRS_SPECIAL_NODE_LIST; /* "these and some others" */

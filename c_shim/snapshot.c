@@ -228,6 +228,7 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 		return;
 	partition->holders += dfrs_holds_cores(job);
 	dfrs_record_job(&entry, job, builder->scope.now);
+	entry.free_until = dfrs_free_until(&builder->scope, partition, job);
 	if (entry.state != DFRS_JOB_ENDED)
 		class = class_of(builder, partition, job);
 	digest = dfrs_digest_bytes(partition->digest, &entry, sizeof(entry));

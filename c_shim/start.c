@@ -250,10 +250,29 @@ static void launch(job_record_t *job)
 		launch_job(job);
 }
 
+/* No limit goes beyond the job's deadline: Slurm's own schedulers cut it when they start a job
+ * (_attempt_backfill() of 22.05 and 24.11). */
+static void cut_to_deadline(job_record_t *job, time_t now)
+{
+	const part_record_t *partition = job->part_ptr;
+	uint32_t limit = job->time_limit, minutes;
+
+	if (!job->deadline || (job->deadline == NO_VAL) || (job->deadline <= now))
+		return;
+	if (limit == NO_VAL)
+		limit = (partition->default_time != NO_VAL) ? partition->default_time :
+							      partition->max_time;
+	minutes = MAX((uint32_t) ((job->deadline - now) / 60), 1);
+	if (limit > minutes)
+		job->time_limit = minutes;
+}
+
 static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places, uint32_t count)
 {
 	/* Asked again: since the caller asked, another start may have used up a limit. */
-	int rc = dfrs_gate(job, time(NULL));
+	time_t now = time(NULL);
+	int rc = dfrs_gate(job, now);
+	uint32_t limit;
 
 	if (rc)
 		return rc;
@@ -264,9 +283,13 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 		return rc;
 	if (!within_limits(job, layout))
 		return ESLURM_ACCOUNTING_POLICY;
+	limit = job->time_limit;
+	cut_to_deadline(job, now);
 	rc = allocate_skeleton(job, layout);
-	if (rc)
+	if (rc) {
+		job->time_limit = limit;
 		return rc;
+	}
 	if (!job->job_resrcs || (job->job_resrcs->nhosts != layout->count)) {
 		/* Not seen, and not to be guessed at: let it run as Slurm has laid it out. */
 		error("dfrs: %pJ was given other nodes than asked for", job);

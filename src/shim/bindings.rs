@@ -33,6 +33,7 @@ pub const DFRS_SPECIAL_ARBITRARY: _bindgen_ty_3 = 11;
 pub const DFRS_SPECIAL_NODE_LIST: _bindgen_ty_3 = 12;
 pub const DFRS_SPECIAL_FEATURES: _bindgen_ty_3 = 13;
 pub const DFRS_SPECIAL_BROKEN: _bindgen_ty_3 = 14;
+pub const DFRS_SPECIAL_OVERCOMMIT: _bindgen_ty_3 = 15;
 pub type _bindgen_ty_3 = ::std::os::raw::c_uint;
 pub const DFRS_NODE_UP: _bindgen_ty_4 = 0;
 pub const DFRS_NODE_DRAINING: _bindgen_ty_4 = 1;
@@ -87,11 +88,13 @@ pub struct dfrs_job_t {
     pub memory: u64,
     pub submit_time: i64,
     pub end_time: i64,
+    pub free_until: i64,
+    pub deadline: i64,
     pub last_launch: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 112usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 128usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -132,8 +135,12 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, submit_time) - 88usize];
     ["Offset of field: dfrs_job_t::end_time"]
         [::std::mem::offset_of!(dfrs_job_t, end_time) - 96usize];
+    ["Offset of field: dfrs_job_t::free_until"]
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 104usize];
+    ["Offset of field: dfrs_job_t::deadline"]
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 112usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 104usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 120usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

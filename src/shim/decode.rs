@@ -117,6 +117,8 @@ impl<'a> Arrays<'a> {
             special: special(raw.special),
             last_launch: raw.last_launch,
             end_time: raw.end_time,
+            free_until: raw.free_until,
+            deadline: raw.deadline,
             warn_seconds: raw.warn_seconds,
             places: self.places_of(raw),
             eligible: eligible.and_then(|position| sets.get(position).cloned()),
@@ -170,6 +172,7 @@ fn special(raw: u32) -> Option<Special> {
         bindings::DFRS_SPECIAL_ARBITRARY => Some(Special::Arbitrary),
         bindings::DFRS_SPECIAL_NODE_LIST => Some(Special::NodeList),
         bindings::DFRS_SPECIAL_FEATURES => Some(Special::Features),
+        bindings::DFRS_SPECIAL_OVERCOMMIT => Some(Special::Overcommit),
         _ => Some(Special::Incomplete),
     }
 }

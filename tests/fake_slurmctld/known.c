@@ -18,6 +18,7 @@ static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 		job->max_nodes);
 	fprintf(out, " warn %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,
 		job->warn_seconds, job->memory, job->submit_time, job->end_time, job->last_launch);
+	fprintf(out, " free until %" PRId64 " deadline %" PRId64, job->free_until, job->deadline);
 	fprintf(out, " in %s, %s; at", snapshot->strings + job->partition,
 		snapshot->strings + job->comment);
 	for (uint32_t i = 0; i < job->place_count; i++) {

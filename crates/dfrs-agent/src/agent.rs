@@ -32,6 +32,7 @@ mod look;
 mod postponed;
 mod record;
 mod remaps;
+mod reserved;
 mod share;
 mod slow_nodes;
 mod tell;
@@ -128,6 +129,8 @@ pub struct Agent<S, D> {
     slow_nodes: SlowNodes,
     undecided: Undecided,
     refusals: Refusals,
+    /// Jobs that are parked where others have reserved the nodes.
+    kept_away: BTreeSet<u32>,
 }
 
 /// What one pass did, for statistics and tests.
@@ -198,6 +201,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             slow_nodes: SlowNodes::default(),
             undecided: Undecided::default(),
             refusals: Refusals::default(),
+            kept_away: BTreeSet::new(),
         }
     }
 
@@ -285,6 +289,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             queue: self.lists.queue(),
             ..PassReport::default()
         };
+        self.follow_reservations(seen, now);
+        self.follow(seen, now);
         self.probe.begin(Part::Ask);
         self.admit(seen, now);
         self.probe.begin(Part::Decide);

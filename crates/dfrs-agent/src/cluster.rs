@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use dfrs_core::{
-    Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeState, Time, Weight,
+    Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeIndex, NodeSet,
+    NodeState, Time, Weight,
 };
 
 use crate::ledger::{Ledger, Record};
@@ -12,7 +13,8 @@ use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
 use crate::placement::Placement;
 use crate::refusals::Refusals;
-use crate::weights::Weights;
+use crate::reservations::{is_reserved, reserved_at};
+use crate::weights::{Weights, hurried};
 use crate::whole_nodes::{is_left_out, whole_node};
 use dfrs_proto::conf::Config;
 
@@ -67,6 +69,7 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
         Some(record.life.left_alone_until()),
         record.life.next_move_forgotten(facts.now),
         facts.refusals.next_of(job.id, facts.now),
+        reserved_at(job, facts.config),
     ];
     times
         .into_iter()
@@ -122,8 +125,15 @@ fn core_job(
         },
         virtual_time: record.virtual_time(),
         state,
-        locked: record.life.is_under_way() || job.configuring || record.life.is_held_off(facts.now),
-        weight,
+        locked: record.life.is_under_way()
+            || job.configuring
+            || record.life.is_held_off(facts.now)
+            || (record.life.is_parked() && is_reserved(job, facts.config, facts.now)),
+        weight: if record.hurries {
+            hurried(weight)
+        } else {
+            weight
+        },
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
         fluid: Vec::new(),
@@ -188,7 +198,10 @@ fn layout(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Layout
 /// The nodes that the job may use; `None`: all. Where it is, it may stay, whatever has changed since.
 /// Jobs from which nothing of their own is kept share their set.
 fn eligible(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Option<NodeSet> {
-    let stated = job.eligible.as_ref().map(|nodes| observation.node_set(nodes));
+    let stated = job
+        .eligible
+        .as_ref()
+        .map(|nodes| observation.node_set(nodes));
     let here = || {
         let places = job.places.iter();
         places.filter_map(|place| observation.core_index(place.node))
@@ -202,10 +215,13 @@ fn eligible(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Opti
     if refused.is_empty() && whole.is_none() {
         return stated;
     }
-    let takes = |node: &ObservedNode| {
-        !refused.contains(node.name.as_str()) && !is_left_out(node, whole)
-    };
-    let nodes = observation.nodes().iter().zip(0..).map(|(node, at)| (node, NodeIndex(at)));
+    let takes =
+        |node: &ObservedNode| !refused.contains(node.name.as_str()) && !is_left_out(node, whole);
+    let nodes = observation
+        .nodes()
+        .iter()
+        .zip(0..)
+        .map(|(node, at)| (node, NodeIndex(at)));
     let may = nodes.filter(|(node, at)| {
         takes(node) && stated.as_ref().is_none_or(|nodes| nodes.contains(*at))
     });
@@ -282,9 +298,12 @@ fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
 mod tests {
     use super::*;
     use crate::model::{job, nodes};
-    use dfrs_core::{NodeIndex, NodeSet};
 
     fn layout_of(job: &ObservedJob) -> Layout {
+        layout_in(job, &Observation::new([], nodes(4)))
+    }
+
+    fn layout_in(job: &ObservedJob, observation: &Observation) -> Layout {
         let facts = Facts {
             config: &crate::model::config(),
             can_park: &BTreeSet::new(),
@@ -292,7 +311,7 @@ mod tests {
             refusals: &Refusals::default(),
             now: Time(0),
         };
-        layout(job, &Observation::new([], nodes(4)), &facts)
+        layout(job, observation, &facts)
     }
 
     #[test]
@@ -356,7 +375,7 @@ mod tests {
     fn jobs_that_share_their_nodes_share_them_in_the_core() {
         let nodes_of = |observation: &Observation, id| -> NodeSet {
             let job = observation.job(id).expect("it is there");
-            layout(job, observation).eligible.expect("it has a list")
+            layout_in(job, observation).eligible.expect("it has a list")
         };
         let listed: std::sync::Arc<[u32]> = [0, 2].into();
         let jobs = [1, 2, 3].map(|id| ObservedJob {

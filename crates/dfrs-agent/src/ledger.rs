@@ -34,6 +34,10 @@ pub struct Record {
     /// What the journal says of it.
     #[serde(default)]
     pub shown: Shown,
+    /// It has to be over by a time and would not be with its share: it weighs more.
+    /// Found anew after a restart.
+    #[serde(skip)]
+    pub hurries: bool,
     /// The share that the journal says it has.
     #[serde(default)]
     pub shown_share: Option<Yield>,
@@ -52,6 +56,7 @@ impl Record {
             life,
             admitted: false,
             shown: Shown::Unknown,
+            hurries: false,
             shown_share: None,
         }
     }

@@ -26,6 +26,7 @@ pub mod probe;
 pub mod recorder;
 pub mod recovery;
 pub mod refusals;
+pub mod reservations;
 pub mod simulation;
 pub mod slurm;
 pub mod state;

@@ -27,7 +27,32 @@ pub fn extension(record: &Record, job: &ObservedJob, now: Time) -> Option<u32> {
     } else {
         whole
     };
+    // No end moves past what is known to be the latest one.
+    let room = latest_end(job).map_or(i64::MAX, |latest| (latest - job.end_time).max(0));
+    let seconds = seconds.min(room / MINUTE * MINUTE);
     u32::try_from(seconds).ok().filter(|seconds| *seconds > 0)
+}
+
+/// UNIX seconds by which a job with nodes has to be over: its deadline, or when its nodes are somebody
+/// else's.
+fn latest_end(job: &ObservedJob) -> Option<i64> {
+    let ends = [job.free_until, job.deadline].into_iter();
+    ends.filter(|end| *end > 0).min()
+}
+
+/// The share of its need that `job`, which runs, needs from now on to get all of its time limit before it
+/// has to be over; above 1 it cannot. `None`: it has no limit, or all the time in the world.
+#[must_use]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "times are far below 2^53 microseconds"
+)]
+pub fn needed_share(record: &Record, job: &ObservedJob, now: Time) -> Option<f64> {
+    let latest = latest_end(job).filter(|_| job.end_time > 0)?;
+    // What the limit lags behind is still to come.
+    let wanted = job.end_time * SECOND - now.0 + record.limit_debt.0;
+    let left = latest * SECOND - now.0;
+    Some(wanted.max(0) as f64 / left.max(1) as f64)
 }
 
 /// The limit was moved by so many seconds.
@@ -56,6 +81,42 @@ mod tests {
         assert_eq!(extension(&lagging(59), &job, Time(0)), None);
         assert_eq!(extension(&lagging(61), &job, Time(0)), Some(60));
         assert_eq!(extension(&lagging(185), &job, Time(0)), Some(180));
+    }
+
+    #[test]
+    fn no_limit_moves_into_a_reservation_or_past_a_deadline() {
+        let job = ObservedJob {
+            end_time: 10_000,
+            free_until: 10_130,
+            ..job(1, 1)
+        };
+        assert_eq!(extension(&lagging(185), &job, Time(0)), Some(120));
+        let deadline = ObservedJob {
+            deadline: 10_090,
+            ..job.clone()
+        };
+        assert_eq!(extension(&lagging(185), &deadline, Time(0)), Some(60));
+        let over = ObservedJob {
+            free_until: 9_000,
+            ..job
+        };
+        assert_eq!(extension(&lagging(185), &over, Time(0)), None);
+    }
+
+    #[test]
+    fn the_share_that_is_needed_grows_as_a_job_lags() {
+        let job = ObservedJob {
+            end_time: 500,
+            free_until: 1000,
+            ..job(1, 1)
+        };
+        assert_eq!(needed_share(&lagging(0), &job, Time(0)), Some(0.5));
+        assert_eq!(needed_share(&lagging(500), &job, Time(0)), Some(1.0));
+        let free = ObservedJob {
+            free_until: 0,
+            ..job
+        };
+        assert_eq!(needed_share(&lagging(500), &free, Time(0)), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod machine;
 mod ports;
 mod program;
 mod records;
+mod reservations;
 mod settings;
 mod slurmctld;
 mod whole;
@@ -73,6 +74,8 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         special: None,
         last_launch: 0,
         end_time: 0,
+        free_until: 0,
+        deadline: 0,
         warn_seconds: 0,
         places: Vec::new(),
         eligible: None,

@@ -63,6 +63,8 @@ pub enum Special {
     Features,
     /// Slurm's record of it is incomplete.
     Incomplete,
+    /// `--overcommit`.
+    Overcommit,
 }
 
 impl fmt::Display for Special {
@@ -82,6 +84,7 @@ impl fmt::Display for Special {
             Self::NodeList => "some nodes by name and more of any (--nodelist)",
             Self::Features => "counted or grouped features (--constraint)",
             Self::Incomplete => "something that slurmctld has no details of",
+            Self::Overcommit => "more tasks than CPUs (--overcommit)",
         })
     }
 }
@@ -146,6 +149,12 @@ pub struct ObservedJob {
     pub last_launch: i64,
     /// UNIX seconds at which its time limit ends it; 0: none.
     pub end_time: i64,
+    /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the first
+    /// reservation of others begins on one of them, or its own ends. Of a waiting one: when the first
+    /// reservation begins that keeps it from nodes.
+    pub free_until: i64,
+    /// `--deadline`, UNIX seconds; 0: none.
+    pub deadline: i64,
     /// `--signal=…@seconds`, 0: none.
     pub warn_seconds: u32,
     /// Where it is, while it holds nodes (also while completing).

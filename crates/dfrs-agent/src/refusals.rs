@@ -1,6 +1,7 @@
 //! Starts that Slurm refused: a job is not tried again at once where it was refused. Slurm looks at more
 //! than DFRS does (whose nodes are whose, labels, disks, sockets), and says only that it will not.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
@@ -17,7 +18,10 @@ const MOST: usize = 10_000;
 /// What is remembered of a node for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Refused {
+    /// Refusals in a row.
     times: u32,
+    /// After how many of them it was left out.
+    outs: u32,
     /// The job is not tried there before.
     until: Time,
     /// Then nothing is remembered.
@@ -43,35 +47,37 @@ pub struct Refusals {
 
 impl Refusals {
     /// Slurm refused to start the job here, and said why. Which of several nodes it minds is not known: half
-    /// of them are left out, those first that were refused most often, so that the one that it minds is
-    /// found in a few tries. O(nodes of the job × log).
+    /// of them are left out, those first that were in most refusals after which they were not, so that the
+    /// one that it minds is found in a few tries. O(nodes of the job × log).
     pub fn add(&mut self, job: u32, placement: &Placement, why: &str, now: Time) {
         let known = self.jobs.entry(job).or_default();
         let before = known.nodes.len();
         why.clone_into(&mut known.why);
-        let times = |node: &str| known.nodes.get(node).map_or(0, |refused| refused.times);
-        let mut nodes: Vec<(u32, String)> = placement
+        let mut nodes: Vec<(&str, u32, u32)> = placement
             .0
             .iter()
-            .map(|spot| (times(&spot.node) + 1, spot.node.clone()))
+            .map(|spot| {
+                let refused = known.nodes.get(&spot.node);
+                let (times, outs) = refused.map_or((0, 0), |node| (node.times, node.outs));
+                (spot.node.as_str(), times + 1, outs)
+            })
             .collect();
-        nodes.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+        nodes.sort_by_key(|(name, times, outs)| (Reverse(times - outs), *name));
         let left_out = nodes.len().div_ceil(2);
-        for (number, (times, node)) in nodes.into_iter().enumerate() {
-            let wait = wait_after(times);
-            let until = if number < left_out {
-                Time(now.0 + wait.0)
-            } else {
-                now
-            };
+        for (number, (node, times, outs)) in nodes.into_iter().enumerate() {
+            let is_out = number < left_out;
+            let outs = outs + u32::from(is_out);
+            let wait = wait_after(outs);
+            let until = if is_out { Time(now.0 + wait.0) } else { now };
             let forgotten_at = Time(until.0 + wait.0);
             self.due.extend([(until, job), (forgotten_at, job)]);
             let refused = Refused {
                 times,
+                outs,
                 until,
                 forgotten_at,
             };
-            known.nodes.insert(node, refused);
+            known.nodes.insert(node.to_owned(), refused);
         }
         self.size += known.nodes.len() - before;
         self.bound(job);
@@ -85,6 +91,22 @@ impl Refusals {
             };
             self.forget(other);
         }
+    }
+
+    /// A job has left these nodes: what Slurm minded there may be gone with it. Returns the jobs for which
+    /// less is left out. O(jobs that were refused × nodes × log).
+    pub fn vacated(&mut self, placement: &Placement) -> BTreeSet<u32> {
+        let mut jobs = BTreeSet::new();
+        for (job, known) in &mut self.jobs {
+            for spot in &placement.0 {
+                if known.nodes.remove(&spot.node).is_some() {
+                    self.size -= 1;
+                    jobs.insert(*job);
+                }
+            }
+        }
+        self.jobs.retain(|_, known| !known.nodes.is_empty());
+        jobs
     }
 
     /// The job started, or is gone.
@@ -142,8 +164,8 @@ impl Refusals {
     }
 }
 
-fn wait_after(times: u32) -> Span {
-    let doublings = times.saturating_sub(1).min(10);
+fn wait_after(outs: u32) -> Span {
+    let doublings = outs.saturating_sub(1).min(10);
     Span((FIRST.0 << doublings).min(LAST.0))
 }
 
@@ -201,6 +223,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn nodes_are_left_out_in_turn() {
+        // What is left may not be enough for the job: then it is tried on both again.
+        let mut refusals = Refusals::default();
+        refusals.add(7, &on(&["a", "b"]), "busy", Time(0));
+        assert_eq!(left_out(&refusals, 1), ["a"]);
+        refusals.add(7, &on(&["a", "b"]), "busy", Time(5 * SECOND));
+        assert_eq!(left_out(&refusals, 6), ["b"]);
+    }
+
+    #[test]
+    fn what_was_minded_may_leave_with_a_job() {
+        let mut refusals = Refusals::default();
+        refusals.add(7, &on(&["a", "b"]), "busy", Time(0));
+        assert_eq!(left_out(&refusals, 1), ["a"]);
+        assert!(refusals.vacated(&on(&["c"])).is_empty());
+        assert_eq!(refusals.vacated(&on(&["a"])), BTreeSet::from([7]));
+        assert!(left_out(&refusals, 1).is_empty());
+        refusals.vacated(&on(&["b"]));
+        assert_eq!((refusals.why(7), refusals.size), (None, 0));
     }
 
     #[test]

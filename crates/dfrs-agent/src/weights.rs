@@ -45,6 +45,15 @@ impl Weights {
     }
 }
 
+/// The weight of a job that has to be over by a time and would not be with its share: the greatest that
+/// there is.
+#[must_use]
+pub fn hurried(weight: Weight) -> Weight {
+    // 2^MOST_DOUBLINGS thousandths.
+    const GREATEST: u32 = 8000;
+    Weight(weight.0.max(GREATEST))
+}
+
 /// The lower median of the priorities that are known.
 fn median_priority(observation: &Observation) -> Option<f64> {
     let priorities = observation.jobs().map(|job| job.priority);

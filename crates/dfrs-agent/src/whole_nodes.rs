@@ -29,9 +29,8 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     let all: u32 = sizes.values().sum();
     let least = if job.all_eligible { all } else { job.min_nodes };
     let enough = sizes.iter().filter(|(_, nodes)| **nodes >= least);
-    let best = enough.max_by(|(one, of_one), (other, of_other)| {
-        of_one.cmp(of_other).then(other.cmp(one))
-    });
+    let best =
+        enough.max_by(|(one, of_one), (other, of_other)| of_one.cmp(of_other).then(other.cmp(one)));
     let largest = sizes.last_key_value();
     best.or(largest).map_or(0, |(size, _)| *size)
 }

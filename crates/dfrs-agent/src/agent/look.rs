@@ -8,6 +8,7 @@ use dfrs_proto::conf::Mode;
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedState};
+use crate::placement::Placement;
 use crate::recovery::{Forgotten, recover};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::sync::sync;
@@ -136,7 +137,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.ending.insert(job);
         } else if self.ending.remove(&job) {
             self.freed = true;
+            if let Some(record) = self.ledger.get(job) {
+                self.note_vacated(&record.life.last_place().clone());
+            }
         }
+    }
+
+    /// A job has left its nodes.
+    fn note_vacated(&mut self, placement: &Placement) {
+        let jobs = self.refusals.vacated(placement);
+        self.freed |= !jobs.is_empty();
+        self.lists.unexplained.extend(&jobs);
+        self.lists.unplanned.extend(jobs);
     }
 
     /// Brings the records of these jobs in line with what was seen.
@@ -145,6 +157,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.freed |= changes.freed;
         for (id, record) in changes.ended {
             self.refusals.forget(id);
+            self.note_vacated(record.life.last_place());
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.ended.push((id, record, outcome));
         }

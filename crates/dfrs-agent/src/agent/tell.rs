@@ -121,6 +121,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "DFRS: Slurm did not start it where it was planned ({why}); is tried elsewhere or later"
             ));
         }
+        if self.kept_away.contains(&job.id) {
+            return Some("DFRS: parked; its nodes are reserved for others".to_owned());
+        }
+        if record.hurries && record.life.is_running() {
+            return Some(
+                "DFRS: has to be over before its time limit (reservation or deadline)".to_owned(),
+            );
+        }
         let blocked = self.blocked.get(&job.id).copied();
         record.life.reason(job, blocked, observation)
     }

@@ -70,6 +70,9 @@ fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<
 
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
     match why {
+        Blocked::NeverFits if job.free_until > 0 => {
+            "waits for nodes: a reservation begins there before its time limit would end".to_owned()
+        }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
         Blocked::OwnNodesFull => format!(

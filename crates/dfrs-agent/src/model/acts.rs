@@ -35,6 +35,8 @@ pub enum Act {
     Undrain(u32),
     /// `scontrol update node state=down`.
     Down(u32),
+    /// The node is reserved for others, in so many seconds and for so many.
+    Reserve(u32, i64, i64),
     /// The node is taken out of its partition.
     Leave(u32),
     /// The node is put into its partition again.
@@ -85,6 +87,7 @@ impl Model {
                 self.node(*node, |node| node.set_down = true);
                 self.set_down(*node);
             }
+            Act::Reserve(node, starts_in, duration) => self.reserve(*node, *starts_in, *duration),
             Act::Leave(node) => self.node(*node, |node| node.left = true),
             Act::Join(node) => self.node(*node, |node| node.left = false),
             Act::PowerOff(node) => self.power_off(*node),

@@ -121,6 +121,7 @@ impl Model {
             usable
                 && self.fits(place.node, place.memory)
                 && !self.slurmctld.owned_by_another(place.node, user, owner)
+                && !self.is_kept_off(job, place.node)
         };
         if !places.iter().all(usable) {
             return error(codes::NODES_BUSY, "Requested nodes are busy");
@@ -267,6 +268,9 @@ impl Model {
     }
 
     pub(super) fn claim(&mut self, id: u32, memory: &[u64]) -> Answer {
+        if self.comes_back_reserved(id) {
+            self.note_overrun(id, "comes back into");
+        }
         let holds = self.slurmctld.jobs.get(&id).filter(|job| job.has_nodes());
         let Some(job) = holds else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
@@ -361,6 +365,10 @@ impl Model {
 
     pub(super) fn extend(&mut self, id: u32, seconds: u32) -> Answer {
         let seconds = i64::from(seconds) / 60 * 60;
+        let end = self.slurmctld.jobs.get(&id).map(|job| job.seen.end_time);
+        if end.is_some_and(|end| !self.end_is_free(id, end + seconds)) {
+            self.note_overrun(id, "is extended into");
+        }
         let job = self.slurmctld.jobs.get_mut(&id);
         let Some(limit) = job.and_then(|job| {
             job.seen.end_time += seconds;

@@ -21,6 +21,7 @@ impl Model {
             ] {
                 self.act(&act);
             }
+            self.slurmctld.nodes[node as usize].reserved = None;
             if !self.machines[node as usize].on {
                 self.boot(node);
             }
@@ -28,6 +29,7 @@ impl Model {
                 self.act(&Act::Undrain(node));
             }
         }
+        self.slurmctld.jobs.touch_all();
         let jobs = self.slurmctld.jobs.values();
         let stopped: Vec<(u32, bool)> = jobs
             .filter(|job| job.outcome.is_none() && job.seen.priority == 0)
@@ -90,9 +92,10 @@ impl Model {
             }
             ObservedState::Suspended if job.seen.priority > 0 => {
                 let nodes = job.seen.places.iter().map(|place| place.node);
-                nodes
-                    .clone()
-                    .all(|node| self.is_well(node) && self.is_empty_but_for(node, job))
+                nodes.clone().all(|node| {
+                    let free = !self.is_reserved_soon(node);
+                    free && self.is_well(node) && self.is_empty_but_for(node, job)
+                })
             }
             _ => false,
         }
@@ -125,7 +128,9 @@ impl Model {
         nodes.any(|node| {
             let index = node.seen.index;
             let runs = &self.machines[index as usize].runs;
-            self.is_well(index) && self.is_empty_but_for(index, job) && runs.is_empty()
+            let kept_off = self.is_kept_off(job, index);
+            let empty = self.is_empty_but_for(index, job) && runs.is_empty();
+            self.is_well(index) && !kept_off && empty
         })
     }
 }

@@ -234,14 +234,24 @@ impl Model {
             partitions.contains(&job.seen.partition)
                 && (job.outcome.is_none() || job.seen.completing)
         };
+        // What is shown of a job then depends on the time, too.
+        let reserved = self.has_reservations();
+        let jobs = if reserved {
+            let known = seen.jobs().map(|job| job.id);
+            known.chain(self.slurmctld.jobs.keys().copied()).collect()
+        } else {
+            jobs
+        };
         for id in jobs {
             let job = self.slurmctld.jobs.get(&id).filter(is_shown);
-            if seen.job(id) == job.map(|job| &job.seen) {
+            let shown = job.filter(|_| reserved).map(|job| self.shown_job(job));
+            let job = shown.as_ref().or(job.map(|job| &job.seen));
+            if seen.job(id) == job {
                 continue;
             }
             different.jobs.insert(id);
             match job {
-                Some(job) => seen.insert(job.seen.clone()),
+                Some(job) => seen.insert(job.clone()),
                 None => drop(seen.remove(id)),
             }
         }

@@ -46,6 +46,11 @@ impl Records {
         self.all.remove(&id);
     }
 
+    /// All of them may be shown differently from now on.
+    pub(super) fn touch_all(&mut self) {
+        self.unseen.extend(self.all.keys());
+    }
+
     /// The ids of the records that may have changed since the last call.
     pub(super) fn take_unseen(&mut self) -> BTreeSet<u32> {
         std::mem::take(&mut self.unseen)

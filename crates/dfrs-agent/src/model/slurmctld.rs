@@ -72,6 +72,8 @@ pub struct NodeEntry {
     pub partition: String,
     /// It was taken out of its partition.
     pub left: bool,
+    /// Reserved for others from when until when, in UNIX seconds.
+    pub reserved: Option<(i64, i64)>,
     /// The job whose nodes refuse other users' jobs, if there is one.
     pub unheard_since: Option<i64>,
 }

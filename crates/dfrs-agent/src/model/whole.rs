@@ -103,6 +103,7 @@ impl Model {
             down: false,
             set_down: false,
             left: false,
+            reserved: None,
             unheard_since: None,
         };
         let slurmctld = Slurmctld {

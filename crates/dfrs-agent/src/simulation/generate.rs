@@ -29,6 +29,8 @@ pub enum Kind {
     LongDrains,
     /// Nodes are set down.
     Downs,
+    /// Nodes are reserved for others.
+    Reservations,
     /// Nodes leave their partition, and come back.
     Leaves,
     /// dfrs.conf changes its Mode.
@@ -64,7 +66,7 @@ pub enum Kind {
 }
 
 /// All kinds, with the names by which they are left out.
-pub const KINDS: [(Kind, &str); 24] = [
+pub const KINDS: [(Kind, &str); 25] = [
     (Kind::Arrays, "arrays"),
     (Kind::Limits, "limits"),
     (Kind::Owners, "owners"),
@@ -73,6 +75,7 @@ pub const KINDS: [(Kind, &str); 24] = [
     (Kind::Drains, "drains"),
     (Kind::LongDrains, "long-drains"),
     (Kind::Downs, "downs"),
+    (Kind::Reservations, "reservations"),
     (Kind::Leaves, "leaves"),
     (Kind::Modes, "modes"),
     (Kind::Drops, "drops"),
@@ -339,6 +342,10 @@ impl Maker<'_> {
                 }
             }
             Kind::Downs => self.pair(at, Act::Down(node), later, Act::Undrain(node)),
+            Kind::Reservations => {
+                let (starts, lasts) = (self.draw.between(5, 600), self.draw.between(60, 900));
+                self.add(at, Act::Reserve(node, starts, lasts));
+            }
             Kind::Leaves => self.pair(at, Act::Leave(node), later, Act::Join(node)),
             Kind::Modes => self.change_mode(at, later),
             Kind::Drops => self.drop_partition(at, later),

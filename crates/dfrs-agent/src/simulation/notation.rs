@@ -89,6 +89,11 @@ pub(super) fn act(text: &str) -> Result<Act, String> {
         "drain" => Act::Drain(number(rest)?),
         "undrain" => Act::Undrain(number(rest)?),
         "down" => Act::Down(number(rest)?),
+        "reserve" => {
+            let (node, times) = rest.split_once(' ').unwrap_or((rest, ""));
+            let (starts_in, duration) = times.split_once(' ').unwrap_or((times, ""));
+            Act::Reserve(number(node)?, number(starts_in)?, number(duration)?)
+        }
         "leave" => Act::Leave(number(rest)?),
         "join" => Act::Join(number(rest)?),
         "reconfigure" => Act::Reconfigure,
@@ -163,6 +168,9 @@ pub(super) fn print(act: &Act) -> String {
         Act::Drain(node) => format!("drain {node}"),
         Act::Undrain(node) => format!("undrain {node}"),
         Act::Down(node) => format!("down {node}"),
+        Act::Reserve(node, starts_in, duration) => {
+            format!("reserve {node} {starts_in} {duration}")
+        }
         Act::Leave(node) => format!("leave {node}"),
         Act::Join(node) => format!("join {node}"),
         Act::Reconfigure => "reconfigure".into(),

@@ -1,0 +1,120 @@
+//! What is done about reservations of others: jobs leave before, get more CPU to end before, and come
+//! back after.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{Action, JobId, Mobility, Time};
+use dfrs_proto::conf::Mode;
+
+use super::Agent;
+use crate::daemons::Daemons;
+use crate::life::{Event, Look};
+use crate::limits::needed_share;
+use crate::mobility::is_settling;
+use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::reservations::{is_reserved, is_to_leave};
+use crate::slurm::{Level, Slurm};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Follows the reservations on the nodes of jobs. O(jobs that have places).
+    pub(super) fn follow_reservations(&mut self, seen: &Observation, now: Time) {
+        if self.config.mode != Mode::Full {
+            return;
+        }
+        let mut kept_away = BTreeSet::new();
+        for job in seen.placed() {
+            if job.free_until > 0 && self.is_kept_away(job, now) {
+                kept_away.insert(job.id);
+            } else if job.state == ObservedState::Running {
+                self.hurry(job, now);
+                if job.free_until > 0 {
+                    self.leave(job, seen, now);
+                }
+            }
+        }
+        // One that may come back is looked at when there is room.
+        self.freed |= self.kept_away.iter().any(|id| !kept_away.contains(id));
+        let differ = kept_away.symmetric_difference(&self.kept_away);
+        self.lists.unexplained.extend(differ.copied());
+        self.kept_away = kept_away;
+    }
+
+    /// Whether it is parked on nodes that are reserved.
+    fn is_kept_away(&self, job: &ObservedJob, now: Time) -> bool {
+        let record = self.ledger.get(job.id);
+        record.is_some_and(|record| record.life.is_parked()) && is_reserved(job, &self.config, now)
+    }
+
+    /// Gives a job more weight that would be over too late with the share that it has.
+    fn hurry(&mut self, job: &ObservedJob, now: Time) {
+        let Some(record) = self.ledger.get(job.id) else {
+            return;
+        };
+        let needed = needed_share(record, job, now);
+        let hurries = match needed {
+            None => false,
+            Some(needed) => record.hurries || needed > record.share().0,
+        };
+        // Until it has a share, nothing is known.
+        let is_known = record.life.is_running() && record.share().0 > 0.0;
+        if hurries == record.hurries || !is_known {
+            return;
+        }
+        if let Some(record) = self.ledger.get_mut(job.id) {
+            record.hurries = hurries;
+        }
+        if let Some(needed) = needed {
+            let outlook = if needed > 1.0 {
+                "all of its nodes would not be enough"
+            } else {
+                "it weighs more from now on"
+            };
+            let text = format!(
+                "job {}: a reservation of its nodes, or its deadline, comes before its time limit would \
+                 end: {outlook}",
+                job.id
+            );
+            self.slurm.log(Level::Info, &text);
+        }
+    }
+
+    /// Has a job give up its place, if it can keep its work and would run into the reservation.
+    fn leave(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
+        let look = Look::new(job, seen, &self.config, now);
+        let mobility = look.mobility();
+        let can_leave = match mobility {
+            Mobility::Checkpoint => true,
+            Mobility::Park => self.could_be_parked(job, seen),
+            Mobility::Restart | Mobility::Never => false,
+        };
+        let is_free = |life: &crate::life::Life| {
+            life.is_running() && !life.is_held_off(now) && !life.is_stuck()
+        };
+        let free = self
+            .ledger
+            .get(job.id)
+            .is_some_and(|record| is_free(&record.life));
+        if !free || !can_leave || job.configuring || is_settling(job, &self.config, now) {
+            return;
+        }
+        if !is_to_leave(job, &self.config, now) {
+            return;
+        }
+        let text = format!(
+            "job {}: makes way for the reservation that begins on its nodes",
+            job.id
+        );
+        self.slurm.log(Level::Info, &text);
+        let pause = Action::Pause(JobId(u64::from(job.id)));
+        if let Some(record) = self.ledger.get_mut(job.id) {
+            record.on(&Event::Planned(&pause), &look);
+        }
+    }
+
+    fn could_be_parked(&self, job: &ObservedJob, seen: &Observation) -> bool {
+        job.places.iter().all(|place| {
+            let position = seen.node_position(place.node);
+            position.is_some_and(|position| self.can_park.contains(&seen.nodes()[position].name))
+        })
+    }
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What an administrator does to nodes on which jobs are parked, or that are reserved.
+# shellcheck disable=SC2154 # burn and rate are in helpers.bash
+
+load helpers
+
+teardown() {
+	controller scontrol delete reservationname=upkeep 2>/dev/null || true
+	controller scontrol update nodename=n1 state=resume 2>/dev/null || true
+	clean_up
+}
+
+says() { [[ "$(reason "$1")" == *"$2"* ]]; }
+logs() { controller_log | grep -qF "$1"; }
+node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]; }
+
+# Two jobs of nearly all of n1's memory: the first is parked for the second.
+park_one() {
+	parked=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 60")
+	wait_for_state "$parked" RUNNING 20
+	sleep 7
+	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 20")
+	wait_for_state "$parked" SUSPENDED 40
+	wait_for_state "$other" RUNNING 40
+}
+
+@test "a drain waits for what is parked on its node, which comes back before anything else" {
+	park_one
+	controller scontrol update nodename=n1 state=drain reason=upkeep
+	wait_until 20 logs "parked there are jobs $parked"
+	wait_until 40 says "$parked" "n1 drains and waits for it"
+	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 5")
+	wait_for_state "$other" COMPLETED 60
+	wait_for_state "$parked" RUNNING 40
+	[ "$(state "$later")" = PENDING ]
+	wait_for_state "$parked" COMPLETED 120
+	wait_until 30 node_is n1 drained
+	controller scontrol update nodename=n1 state=resume
+	wait_for_state "$later" COMPLETED 60
+}
+
+@test "a job makes way for a reservation, and comes back when it is over" {
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=300 --time=30 -- "sleep 30")
+	wait_for_state "$job" RUNNING 20
+	controller scontrol create reservation reservationname=upkeep starttime=now+2minutes \
+		duration=30 nodes=n1 flags=maint,ignore_jobs user=root
+	wait_for_state "$job" SUSPENDED 40
+	wait_until 40 says "$job" "its nodes are reserved for others"
+	waits=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=30 -- "true")
+	wait_until 20 says "$waits" "a reservation begins there"
+	[ "$(state "$job")" = SUSPENDED ]
+	controller scontrol delete reservationname=upkeep
+	wait_for_state "$job" RUNNING 40
+	wait_for_state "$waits" COMPLETED 60
+}
+
+@test "what DFRS does not start says so in words" {
+	job=$(submit --ntasks=1 --mem=50 --contiguous --nodes=2 -- "true")
+	wait_until 20 says "$job" "contiguous nodes"
+	controller scancel "$job"
+	job=$(submit --ntasks=30 --overcommit --mem-per-cpu=30 -- "true")
+	wait_until 20 says "$job" "--overcommit"
+}
+
+@test "a job ends at its deadline" {
+	job=$(submit --ntasks=1 --mem=50 --deadline=now+90 -- "sleep 300")
+	wait_for_state "$job" RUNNING 20
+	[ "$(controller squeue --noheader --jobs "$job" --format=%l)" = 1:00 ]
+}
