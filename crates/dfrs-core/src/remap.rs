@@ -191,7 +191,7 @@ impl<'a> Remap<'a> {
             .settings
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
-        let mut alone = Alone::beside(cluster, &usage, least, stop);
+        let mut alone = Alone::beside(cluster, &usage, least);
         let waiting = roster.waiting_that(|job| alone.fits(job));
         candidates.extend(waiting.into_iter().map(|place| {
             let job = &cluster.jobs[place];

@@ -12,23 +12,16 @@ pub(super) struct Alone<'a> {
     usage: &'a Usage,
     least: Fraction,
     prospects: Prospects,
-    stop: &'a Stop<'a>,
 }
 
 impl<'a> Alone<'a> {
     /// `usage` is of what must stay, `least` the lowest yield to map at. O(nodes log nodes).
-    pub(super) fn beside(
-        cluster: &'a Cluster,
-        usage: &'a Usage,
-        least: Fraction,
-        stop: &'a Stop<'a>,
-    ) -> Self {
+    pub(super) fn beside(cluster: &'a Cluster, usage: &'a Usage, least: Fraction) -> Self {
         Self {
             cluster,
             usage,
             least,
             prospects: Prospects::of(usage),
-            stop,
         }
     }
 
@@ -51,7 +44,8 @@ impl<'a> Alone<'a> {
             jobs: &[job],
             least: self.least,
             bins: &BinsOnce::default(),
-            stop: self.stop,
+            // One job is packed at once, and equal jobs are told the same.
+            stop: &Stop::never(),
         };
         packing.search().is_some()
     }
