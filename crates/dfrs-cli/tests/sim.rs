@@ -254,8 +254,9 @@ fn all_policies_are_listed_without_a_trace() {
     ] {
         assert!(names.contains(&name), "{name}");
     }
-    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, and 4 batch schedulers.
-    assert_eq!(names.len(), 127);
+    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, 3 of ours, and 4 batch
+    // schedulers.
+    assert_eq!(names.len(), 130);
     let scratch = Scratch::new("list");
     let trace = scratch.file("trace.csv", TRACE);
     for name in names {

@@ -1,5 +1,6 @@
 //! The decision: which algorithm acts when (TPDS, Section 4.4).
 
+use crate::cheapest;
 use crate::course::{Course, Outcome};
 use crate::decision::Decision;
 use crate::drain;
@@ -119,6 +120,7 @@ fn target(
             _ => Target::default(),
         },
         Stage::Room => match policy.submission {
+            Submission::Cheapest => cheapest::decide(policy, roster, now, stage),
             Submission::Mcb8 if policy.opportunistic => remap(policy, roster, now, stop),
             _ if policy.opportunistic && roster.has_waiting() => {
                 let known = known.get_or_insert_with(know);
@@ -127,6 +129,9 @@ fn target(
             _ => Target::default(),
         },
         // What it changes is not known to what was found out before; but it comes last.
+        Stage::Period if policy.submission == Submission::Cheapest => {
+            drain::leave(policy, roster, cheapest::decide(policy, roster, now, stage))
+        }
         Stage::Period => {
             let target = remap_periodically(policy, roster, now, stop);
             let target = match policy.submission {

@@ -88,6 +88,9 @@ impl Stage {
     /// What there is to decide, in this order: room, the submissions, the period. A remap of all jobs is
     /// not repeated: of several submissions the last one speaks for all, and the period for all else.
     pub(crate) fn of(policy: &Policy, events: &Events) -> Vec<Self> {
+        if policy.submission == Submission::Cheapest {
+            return Self::one_of(policy, events);
+        }
         let remaps = policy.submission == Submission::Mcb8;
         let period = events.period && policy.is_periodic();
         let by_period = remaps && period && policy.periodic == Periodic::Remap;
@@ -106,6 +109,17 @@ impl Stage {
             stages.push(Self::Period);
         }
         stages
+    }
+
+    /// A single stage: all waiting jobs are tried whatever happened, the period doing it too.
+    fn one_of(policy: &Policy, events: &Events) -> Vec<Self> {
+        let period = events.period && policy.is_periodic();
+        let room = events.ended || events.nodes_changed || !events.submitted.is_empty();
+        match (period, room) {
+            (true, _) => vec![Self::Period],
+            (false, true) => vec![Self::Room],
+            (false, false) => Vec::new(),
+        }
     }
 }
 
@@ -149,6 +163,19 @@ mod tests {
         assert_eq!(stages("MCB8*/per", &events), [Stage::Period]);
         events.period = false;
         assert_eq!(stages("MCB8*/per", &events), [Stage::Room]);
+    }
+
+    #[test]
+    fn by_cost_there_is_one_stage() {
+        let mut events = Events {
+            ended: true,
+            ..Events::submitted([JobId(7), JobId(3)])
+        };
+        assert_eq!(stages("GreedyPMC*/move-per", &events), [Stage::Room]);
+        events.period = true;
+        assert_eq!(stages("GreedyPMC*/move-per", &events), [Stage::Period]);
+        assert_eq!(stages("GreedyPMC*", &events), [Stage::Room]);
+        assert_eq!(stages("GreedyPMC*", &Events::period()), []);
     }
 
     #[test]

@@ -37,6 +37,7 @@
 #![forbid(unsafe_code)]
 
 mod blocked;
+mod cheapest;
 pub mod check;
 mod course;
 pub mod decide;

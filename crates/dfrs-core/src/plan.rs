@@ -70,6 +70,8 @@ pub enum Reason {
     Remap,
     /// The remap could not place all jobs and this one has the lowest priority.
     DoesNotFitRemap,
+    /// It goes where there is so much less load that the move pays.
+    LessLoad,
     /// The moves of several jobs wait for each other, so that this one steps aside; the same plan
     /// brings it back later. Together both actions are one migration.
     BreaksCycle,
@@ -86,6 +88,7 @@ impl fmt::Display for Reason {
             Self::DoesNotFitRemap => {
                 formatter.write_str("not all jobs fit and it has the lowest priority")
             }
+            Self::LessLoad => formatter.write_str("its move to less load pays"),
             Self::BreaksCycle => formatter.write_str("steps aside within a migration"),
             Self::Share => formatter.write_str("loads changed"),
         }

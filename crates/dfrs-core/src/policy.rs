@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Job;
 use crate::priority::PriorityFunction;
-use crate::units::{Cores, Span};
+use crate::units::{Cores, Span, Time};
 
 mod catalogue;
 mod ipdps;
@@ -58,6 +59,9 @@ pub enum Submission {
     GreedyP,
     /// As GreedyP, but those are moved rather than paused where possible.
     GreedyPM,
+    /// As GreedyPM, but for all waiting jobs at every event, and those give way whose leaving costs
+    /// least. Not of the papers.
+    Cheapest,
     /// All jobs are mapped anew.
     Mcb8,
 }
@@ -72,6 +76,9 @@ pub enum Periodic {
     /// `/stretch-per`: all jobs are mapped anew by MCB8-stretch for the lowest maximum stretch that is
     /// expected at the end of the period (TPDS, Section 4.7).
     Stretch,
+    /// `/move-per`: nothing is mapped anew; jobs of high priority come back in place of others, and single
+    /// jobs move where that gains them more than it costs. Not of the papers.
+    Moves,
 }
 
 /// How CPU is allocated once tasks are mapped (TPDS, Section 4.6).
@@ -85,6 +92,9 @@ pub enum Optimisation {
     Average,
     /// `OPT=MIN`: the smallest yield is as large as possible, then the next smallest, and so on.
     Minimum,
+    /// `OPT=VT`: as [`Self::Minimum`], but jobs share in proportion to weights that fall with their
+    /// virtual time, so that short jobs are soon done and long ones lose little by it. Not of the papers.
+    VirtualTime,
     /// `OPT=MAX`, with `/stretch-per` only: the largest expected stretch is as small as possible, then
     /// the next largest, and so on (TPDS, Section 4.7).
     Maximum,
@@ -146,8 +156,8 @@ pub struct Settings {
     /// `/stretch-per` also expects each job's yield to last that long. Default 600 s, as in the
     /// papers.
     pub period: Span,
-    /// Time in which a job that was moved or brought back makes no progress. If it is above 0, a
-    /// periodic remap that brings back no waiting job is carried out only if the smallest yield over
+    /// Time in which a job that was moved or brought back makes no progress. Policies that weigh moves
+    /// ([`Policy::weighs_moves`]) move by it. Under others, if it is above 0, a periodic remap that brings back no waiting job is carried out only if the smallest yield over
     /// the period, these times counted, grows. Default 0: decisions ignore it, as in the papers.
     pub penalty: Span,
     /// Which job comes first. Default flow / vt²; the IPDPS 2010 names set that paper's.
@@ -212,6 +222,22 @@ impl Policy {
     #[must_use]
     pub fn retry_after(&self, tries: u32) -> Option<Span> {
         (self.retry == Retry::Backoff).then(|| Span::from_seconds(1 << tries.min(12)))
+    }
+
+    /// Whether decisions weigh what moves cost ([`Settings::penalty`]), which the papers' policies are not
+    /// told in their experiments.
+    #[must_use]
+    pub const fn weighs_moves(&self) -> bool {
+        matches!(self.submission, Submission::Cheapest)
+    }
+
+    /// Whether the grace period protects this running job.
+    pub(crate) fn protects(&self, job: &Job, now: Time) -> bool {
+        match self.grace {
+            Grace::Nothing => false,
+            Grace::FlowTime(bound) => job.flow_time(now) < bound,
+            Grace::VirtualTime(bound) => job.virtual_time < bound,
+        }
     }
 
     /// Whether CPU is allocated by expected stretch rather than by yield.

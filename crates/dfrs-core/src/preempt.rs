@@ -201,12 +201,12 @@ fn place_all(
 }
 
 /// Whether it is known without looking for a place that there is none for the waiting job.
-fn is_hopeless(prospects: &mut Prospects, job: &Job) -> bool {
+pub(crate) fn is_hopeless(prospects: &mut Prospects, job: &Job) -> bool {
     only_place(job).is_none() && prospects.are_none(job)
 }
 
 /// The only nodes where the job can be: those where it is parked, or would be if it gave up its place.
-fn only_place(job: &Job) -> Option<&Mapping> {
+pub(crate) fn only_place(job: &Job) -> Option<&Mapping> {
     match &job.state {
         JobState::Parked(mapping) => Some(mapping),
         JobState::Running(mapping) if job.mobility == Mobility::Park => Some(mapping),
@@ -215,7 +215,7 @@ fn only_place(job: &Job) -> Option<&Mapping> {
 }
 
 /// Where the job can run now: in its only place if there is one, else by Greedy.
-fn put(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
+pub(crate) fn put(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     match only_place(job) {
         Some(mapping) if job.is_running() => {
             still_fits(usage, job, mapping).then(|| mapping.clone())
@@ -288,7 +288,10 @@ fn force(
     }
     let mut tried = before.clone();
     let usage = &mut tried;
-    let (marked, mapping) = mark(policy, roster, victims, job, usage, stop)?;
+    let swap = &mut SwapUsage::of(cluster, roster.parked());
+    let victims = Greatest::of(victims).each();
+    let victims = victims.map(|Reverse((_, _, victim))| victim);
+    let (marked, mapping) = mark(policy, cluster, victims, job, usage, swap, stop)?;
     usage.add(job, &mapping);
     target.set(index, Fate::Goes(mapping, Reason::Fits));
     let mut leaving = Vec::new();
@@ -327,36 +330,35 @@ fn force(
 
 /// Whether a marked job fits where it was; unlike for a job that comes back, its nodes may be
 /// draining.
-fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
+pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
     mapping.parts().all(|part| usage.fits(job, part))
 }
 
 /// The running jobs to pause, in the order in which they were marked, and where the new job then
-/// goes. They are counted out of `usage`, which is of no more use if `None` is returned.
-fn mark(
+/// goes. They are counted out of `usage` and into `swap`, which are of no more use if `None` is returned.
+pub(crate) fn mark(
     policy: &Policy,
-    roster: &Roster,
-    victims: Vec<Victim>,
+    cluster: &Cluster,
+    victims: impl Iterator<Item = usize>,
     job: &Job,
     usage: &mut Usage,
+    swap: &mut SwapUsage,
     stop: &Stop<'_>,
 ) -> Option<(Vec<usize>, Mapping)> {
-    let cluster = roster.cluster();
-    let mut swap = SwapUsage::of(cluster, roster.parked());
     let kinds = job.by_kind();
     let mut rooms: Vec<Room<'_>> = kinds
         .iter()
         .map(|kind| Room::new(cluster, usage, kind))
         .collect();
     let mut marked = Vec::new();
-    for Reverse((_, _, victim)) in Greatest::of(victims).each() {
+    for victim in victims {
         if stop.is_due_after_step() {
             return None;
         }
         let running = &cluster.jobs[victim];
         let Some(mapping) = running
             .running_on()
-            .filter(|_| can_pause(policy, cluster, &swap, running))
+            .filter(|_| can_pause(policy, cluster, swap, running))
         else {
             continue;
         };

@@ -10,7 +10,7 @@ use crate::greatest::Greatest;
 use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned};
 use crate::plan::Reason;
-use crate::policy::{Grace, Policy, Settings};
+use crate::policy::{Policy, Settings};
 use crate::priority::{Priority, PriorityFunction};
 use crate::roster::Roster;
 use crate::stop::Stop;
@@ -570,12 +570,7 @@ fn pin<'a>(policy: &Policy, cluster: &Cluster, job: &'a Job, now: Time) -> Optio
             .is_none_or(|node| node.state != NodeState::Up)
     };
     let immovable = job.mobility != Mobility::Checkpoint || mapping.nodes().any(draining);
-    let protected = match policy.grace {
-        Grace::Nothing => false,
-        Grace::FlowTime(bound) => job.flow_time(now) < bound,
-        Grace::VirtualTime(bound) => job.virtual_time < bound,
-    };
-    (immovable || protected).then_some(Pinned {
+    (immovable || policy.protects(job, now)).then_some(Pinned {
         job,
         mapping,
         grace: !immovable,

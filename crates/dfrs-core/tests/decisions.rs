@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::{Kinds, NOW, carry_out, cases, cluster, event, events, plan, policies, policy};
 use dfrs_core::{
     Action, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Mapping, Mobility, Node,
-    NodeIndex, NodeState, Plan, Policy, Roster, Stopped, Time, check, check_cluster, decide,
-    decide_while, packing::pack_all, yields_of,
+    NodeIndex, NodeState, Plan, Policy, Roster, Stopped, Submission, Time, check, check_cluster,
+    decide, decide_while, packing::pack_all, yields_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -154,8 +154,8 @@ proptest! {
 
     #[test]
     fn events_together_come_to_what_they_do_one_by_one(cluster in cluster(ANY), policy in policy(), events in events()) {
-        // MCB8 maps all jobs at each of them, and does so once.
-        if policy.submission == dfrs_core::Submission::Mcb8 || policy.settings.budget.moves_per_decision.is_some() {
+        // MCB8 maps all jobs at each of them, and does so once; by cost all waiting jobs are tried at each.
+        if matches!(policy.submission, Submission::Mcb8 | Submission::Cheapest) || policy.settings.budget.moves_per_decision.is_some() {
             return Ok(());
         }
         let mut together = Roster::new(cluster.clone());
@@ -253,6 +253,36 @@ proptest! {
         let plan = plan(&policy, &cluster, &Events::submitted([new.id]));
         let starts = places(&plan).iter().any(|action| matches!(action, Action::Start(job, _) if *job == new.id));
         prop_assert_eq!(starts, capacity >= u64::from(new.tasks));
+    }
+
+    #[test]
+    fn a_newcomer_starts_if_it_fits_beside_those_that_never_ran(cluster in cluster(PLAIN)) {
+        let policy: Policy = "GreedyPMC*/OPT=VT".parse().unwrap();
+        let is_new = |job: &Job| job.virtual_time.0 == 0 && job.is_running();
+        // Who waits longest is tried first; whoever ran gives way to it, having had at least 150 s.
+        let waiting = cluster.jobs.iter().filter(|job| !job.is_running() && job.virtual_time.0 == 0);
+        let Some(first) = waiting.min_by_key(|job| (std::cmp::Reverse(job.weight), job.submit, job.id)) else { return Ok(()) };
+        if cluster.jobs.iter().any(|job| is_new(job) || job.is_running() && job.virtual_time.seconds() < 150.0) {
+            return Ok(());
+        }
+        let capacity: u64 = cluster.nodes.iter().map(|node| node.memory.0.checked_div(first.memory.0).unwrap_or(u64::MAX / 100)).sum();
+        let plan = plan(&policy, &cluster, &Events::ended());
+        let starts = places(&plan).iter().any(|action| action.job() == first.id && action.mapping().is_some());
+        prop_assert_eq!(starts, capacity >= u64::from(first.tasks));
+    }
+
+    #[test]
+    fn only_those_that_keep_their_work_give_way_by_cost(cluster in cluster(ANY), events in events(), number in 0usize..64) {
+        let own: Vec<Policy> = policies().into_iter().filter(|policy| policy.submission == Submission::Cheapest).collect();
+        let plan = plan(&own[number % own.len()], &cluster, &events);
+        for action in places(&plan) {
+            let job = cluster.job(action.job()).unwrap();
+            if matches!(action, Action::Pause(_) | Action::Migrate(..)) {
+                prop_assert!(matches!(job.mobility, Mobility::Checkpoint | Mobility::Park), "{action:?}");
+                // Those that have had nothing yet give way to nobody, and gain nothing by a move.
+                prop_assert!(job.virtual_time.0 > 0, "{action:?}");
+            }
+        }
     }
 
     #[test]

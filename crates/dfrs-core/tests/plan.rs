@@ -35,6 +35,7 @@ fn reasons_are_words() {
             Reason::DoesNotFitRemap,
             "not all jobs fit and it has the lowest priority",
         ),
+        (Reason::LessLoad, "its move to less load pays"),
         (Reason::BreaksCycle, "steps aside within a migration"),
         (Reason::Share, "loads changed"),
     ] {

@@ -86,10 +86,7 @@ fn world(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, Settings)> {
 
 fn scheduler(bytes: &mut Unstructured) -> Result<Scheduler> {
     let batch: Vec<Scheduler> = Batch::ALL.into_iter().map(Scheduler::Batch).collect();
-    let all = Policy::catalogue()
-        .into_iter()
-        .map(Scheduler::Dfrs)
-        .chain(batch);
+    let all = Policy::all().into_iter().map(Scheduler::Dfrs).chain(batch);
     bytes.choose(&all.collect::<Vec<_>>()).cloned()
 }
 

@@ -6,10 +6,11 @@ use dfrs_core::{Blocked, JobId, Reason};
 const MAKES_ROOM: &str = "makes room for ";
 
 /// The reasons that name no job.
-const REASONS: [(&str, Reason); 5] = [
+const REASONS: [(&str, Reason); 6] = [
     ("fits", Reason::Fits),
     ("remap", Reason::Remap),
     ("does not fit remap", Reason::DoesNotFitRemap),
+    ("less load", Reason::LessLoad),
     ("breaks cycle", Reason::BreaksCycle),
     ("share", Reason::Share),
 ];

@@ -179,6 +179,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         "Greedy*",
         "GreedyPM*/per/OPT=MIN/MINVT=600",
         "/stretch-per/OPT=MAX",
+        "GreedyPMC*/move-per/OPT=VT/MINVT=600",
         "GREEDY",
         "DYNMCB8-PER 300",
         "DYNMCB8-ASAP-PER",
@@ -235,6 +236,7 @@ fn action() -> impl Strategy<Value = PlannedAction> {
             Reason::Fits,
             Reason::Remap,
             Reason::DoesNotFitRemap,
+            Reason::LessLoad,
             Reason::BreaksCycle,
             Reason::Share
         ]),

@@ -217,7 +217,7 @@ fn errors_say_where_and_what_to_do() {
         ),
         (
             "----\npause 1",
-            "f:5: a reason is one of: fits, remap, does not fit remap, breaks cycle, share, makes room for JOB",
+            "f:5: a reason is one of: fits, remap, does not fit remap, less load, breaks cycle, share, makes room for JOB",
         ),
         (
             "----\nwaits 1: patiently",

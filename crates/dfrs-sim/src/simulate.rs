@@ -175,6 +175,9 @@ pub fn simulate_and_tell<'a>(
             let mut policy = policy.clone();
             policy.settings.period = settings.period.unwrap_or(policy.settings.period);
             policy.settings.keep_equal_jobs = settings.keep_equal_jobs;
+            if policy.weighs_moves() {
+                policy.settings.penalty = settings.penalty;
+            }
             world::run(trace, policy, settings, journal)
         }
     }

@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn no_schedule_is_better(
         trace in traces(16),
-        policy in proptest::sample::select(Policy::catalogue()),
+        policy in proptest::sample::select(Policy::all()),
         penalty in prop_oneof![Just(0i64), Just(300)],
         batch in proptest::sample::select(vec!["FCFS", "EASY", "EASY/no-shadow"]),
     ) {

@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn utilization_adds_up(
         trace in traces(),
-        policy in proptest::sample::select(Policy::catalogue()),
+        policy in proptest::sample::select(Policy::all()),
     ) {
         let nodes = 4;
         let run = run(&trace, &policy.to_string(), settings(nodes));

@@ -172,7 +172,10 @@ proptest! {
     #[test]
     fn nothing_does_what_it_cannot(
         trace in mixes(),
-        policy in proptest::sample::select(Policy::catalogue()),
+        policy in prop_oneof![
+            3 => proptest::sample::select(Policy::catalogue()),
+            1 => proptest::sample::select(Policy::all().split_off(Policy::catalogue().len())),
+        ],
         penalty in prop_oneof![Just(0u32), Just(300), Just(5000)],
         swap in prop_oneof![Just(0u64), Just(1), Just(2)],
     ) {

@@ -13,9 +13,7 @@ use proptest::prelude::*;
 const NODES: u32 = 4;
 
 fn schedulers() -> Vec<String> {
-    let policies = Policy::catalogue()
-        .into_iter()
-        .map(|policy| policy.to_string());
+    let policies = Policy::all().into_iter().map(|policy| policy.to_string());
     policies
         .chain(Batch::ALL.map(|batch| batch.name().into()))
         .collect()

@@ -37,6 +37,19 @@ impl Policy {
         found
     }
 
+    /// Every policy: the papers', and those of this project.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let own = [
+            "GreedyPM*/per/OPT=VT/MINVT=600",
+            "GreedyPMC*/OPT=VT",
+            "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+        ];
+        let mut found = Self::catalogue();
+        found.extend(own.iter().filter_map(|name| name.parse().ok()));
+        found
+    }
+
     /// What the policy does, in one line.
     #[must_use]
     pub fn description(&self) -> String {
@@ -45,6 +58,9 @@ impl Policy {
             Submission::Greedy => "new jobs start where their memory fits",
             Submission::GreedyP => "new jobs start, pausing others where needed",
             Submission::GreedyPM => "new jobs start, moving or pausing others where needed",
+            Submission::Cheapest => {
+                "new jobs start, moving or pausing those whose leaving costs least"
+            }
             Submission::Mcb8 => "all jobs are remapped when one is submitted",
         };
         let completion = match (self.opportunistic, self.submission) {
@@ -65,14 +81,22 @@ impl Policy {
             Periodic::Stretch => {
                 format!("; all jobs are remapped every {period} for the best maximum stretch")
             }
+            Periodic::Moves => {
+                format!("; every {period} single jobs come back or move where that pays")
+            }
+        };
+        let protected = if self.submission == Submission::Cheapest {
+            "give way last and do not move"
+        } else {
+            "stay in place"
         };
         let grace = match self.grace {
             Grace::Nothing => String::new(),
             Grace::FlowTime(bound) => {
-                format!(", those submitted less than {bound} ago stay in place")
+                format!(", those submitted less than {bound} ago {protected}")
             }
             Grace::VirtualTime(bound) => {
-                format!(", those with less than {bound} of virtual time stay in place")
+                format!(", those with less than {bound} of virtual time {protected}")
             }
         };
         format!(
@@ -93,6 +117,9 @@ impl Policy {
             (Optimisation::Uniform, _) => "all jobs have the same yield",
             (Optimisation::Average, _) => "the average yield is maximised",
             (Optimisation::Minimum, _) => "yields are max-min fair",
+            (Optimisation::VirtualTime, _) => {
+                "yields are max-min fair by weights that fall with virtual time"
+            }
             (Optimisation::Maximum, _) => "expected stretches are min-max fair",
             (Optimisation::Heuristic, _) => "what CPU is left goes to the jobs of the lowest need",
         }

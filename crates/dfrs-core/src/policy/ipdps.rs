@@ -95,7 +95,7 @@ pub(super) fn list() -> String {
     let names = NAMES.iter().map(|(name, _, _, periodic, _)| {
         let period = match periodic {
             Periodic::Nothing => "",
-            Periodic::Remap | Periodic::Stretch => "[ SECONDS]",
+            Periodic::Remap | Periodic::Stretch | Periodic::Moves => "[ SECONDS]",
         };
         format!("{name}{period}")
     });
@@ -137,7 +137,7 @@ pub(super) fn name(policy: &Policy) -> Option<String> {
             })?;
     Some(match periodic {
         Periodic::Nothing => (*name).into(),
-        Periodic::Remap | Periodic::Stretch => {
+        Periodic::Remap | Periodic::Stretch | Periodic::Moves => {
             format!("{name} {}", policy.settings.period.seconds())
         }
     })

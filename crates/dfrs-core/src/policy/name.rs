@@ -7,23 +7,28 @@ use super::{Grace, Optimisation, Periodic, Policy, Retry, Settings, Submission, 
 use crate::units::Span;
 
 /// The submission policies and their names; the name may be followed by `*`.
-const SUBMISSIONS: [(&str, Submission); 5] = [
+const SUBMISSIONS: [(&str, Submission); 6] = [
     ("", Submission::Nothing),
     ("Greedy", Submission::Greedy),
     ("GreedyP", Submission::GreedyP),
     ("GreedyPM", Submission::GreedyPM),
+    ("GreedyPMC", Submission::Cheapest),
     ("MCB8", Submission::Mcb8),
 ];
 
 /// The periodic policies and their names.
-const PERIODICS: [(&str, Periodic); 2] =
-    [("per", Periodic::Remap), ("stretch-per", Periodic::Stretch)];
+const PERIODICS: [(&str, Periodic); 3] = [
+    ("per", Periodic::Remap),
+    ("stretch-per", Periodic::Stretch),
+    ("move-per", Periodic::Moves),
+];
 
 /// The optimisations and their names.
-const OPTIMISATIONS: [(&str, Optimisation); 3] = [
+const OPTIMISATIONS: [(&str, Optimisation); 4] = [
     ("AVG", Optimisation::Average),
     ("MIN", Optimisation::Minimum),
     ("MAX", Optimisation::Maximum),
+    ("VT", Optimisation::VirtualTime),
 ];
 
 /// The longest text that is taken for a name, in bytes. Names have about half of it.
@@ -73,7 +78,7 @@ pub enum PolicyError {
     },
     /// A part is given twice, or at the wrong place.
     #[error(
-        "policy {name:?}: {part:?} is out of place; the order is submission[*][/per][/OPT=...][/MINVT=... or /MINFT=...], each at most once"
+        "policy {name:?}: {part:?} is out of place; the order is submission[*][/per or /move-per][/OPT=...][/MINVT=... or /MINFT=...], each at most once"
     )]
     Order {
         /// The whole name.
@@ -112,7 +117,10 @@ impl FromStr for Policy {
             periodic: Periodic::Nothing,
             optimisation: Optimisation::Uniform,
             grace: Grace::Nothing,
-            retry: Retry::Nothing,
+            retry: match submission {
+                Submission::Cheapest => Retry::Backoff,
+                _ => Retry::Nothing,
+            },
             settings: Settings::default(),
         };
         let mut last = 0;
@@ -147,7 +155,7 @@ fn submission(name: &str, part: &str) -> Result<(Submission, bool), PolicyError>
     match found {
         Some((_, Submission::Nothing)) if star => Err(PolicyError::Contradiction {
             name: name.into(),
-            why: "* needs a submission policy before it (Greedy, GreedyP, GreedyPM or MCB8)".into(),
+            why: "* needs a submission policy before it (Greedy, GreedyP, GreedyPM, GreedyPMC or MCB8)".into(),
         }),
         Some((_, submission)) => Ok((*submission, star)),
         None => Err(PolicyError::Submission {
@@ -217,8 +225,17 @@ impl Policy {
     fn contradiction(&self) -> Option<&'static str> {
         let by_stretch = self.periodic == Periodic::Stretch;
         let remaps = self.submission == Submission::Mcb8 || self.periodic != Periodic::Nothing;
+        let by_cost = self.submission == Submission::Cheapest;
         if self.submission == Submission::Nothing && self.periodic == Periodic::Nothing {
             return Some("nothing would ever start; it needs a submission policy or /per");
+        }
+        if by_cost && !self.opportunistic {
+            return Some("GreedyPMC tries waiting jobs at every event; write GreedyPMC*");
+        }
+        if by_cost != (self.periodic == Periodic::Moves)
+            && (!by_cost || self.periodic != Periodic::Nothing)
+        {
+            return Some("GreedyPMC* and /move-per go together: GreedyPMC*[/move-per]");
         }
         if !self.opportunistic && self.periodic == Periodic::Nothing {
             return Some(
@@ -235,14 +252,19 @@ impl Policy {
                 "/stretch-per has no OPT=MIN, which is about yields; allowed are OPT=AVG and OPT=MAX",
             );
         }
-        if !by_stretch && self.optimisation == Optimisation::Maximum {
+        if by_stretch && self.optimisation == Optimisation::VirtualTime {
             return Some(
-                "OPT=MAX is about stretch and needs /stretch-per; allowed are OPT=AVG and OPT=MIN",
+                "/stretch-per has no OPT=VT, which is about yields; allowed are OPT=AVG and OPT=MAX",
             );
         }
-        if self.grace != Grace::Nothing && !remaps {
+        if !by_stretch && self.optimisation == Optimisation::Maximum {
             return Some(
-                "MINVT and MINFT limit what MCB8 moves, and nothing here uses MCB8; add /per or leave them out",
+                "OPT=MAX is about stretch and needs /stretch-per; allowed are OPT=AVG, OPT=MIN and OPT=VT",
+            );
+        }
+        if self.grace != Grace::Nothing && !remaps && !by_cost {
+            return Some(
+                "MINVT and MINFT limit what MCB8 or GreedyPMC moves, and nothing here uses either; add /per or leave them out",
             );
         }
         None
@@ -334,6 +356,27 @@ mod tests {
         }
         // 14 basic algorithms, each with no OPT or one of two; 11 of them use MCB8 and take MINVT or MINFT.
         assert_eq!(read, 3 * (14 + 11 * 2));
+    }
+
+    #[test]
+    fn our_own_names_print_to_what_they_were_read_from() {
+        for name in [
+            "Greedy*/OPT=VT",
+            "GreedyPM*/per/OPT=VT/MINVT=600",
+            "GreedyPMC*",
+            "GreedyPMC*/OPT=VT/MINVT=600",
+            "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+            "GreedyPMC*/move-per/OPT=MIN/MINFT=300",
+        ] {
+            let policy: Policy = name.parse().expect(name);
+            assert_eq!(policy.to_string(), name);
+            assert_eq!(name.to_lowercase().parse(), Ok(policy), "{name}");
+        }
+        assert!(error("GreedyPMC").contains("write GreedyPMC*"));
+        assert!(error("GreedyPMC*/per").contains("GreedyPMC*[/move-per]"));
+        assert!(error("GreedyPM*/move-per").contains("GreedyPMC*[/move-per]"));
+        assert!(error("/move-per").contains("GreedyPMC*[/move-per]"));
+        assert!(error("/stretch-per/OPT=VT").contains("OPT=AVG and OPT=MAX"));
     }
 
     #[test]

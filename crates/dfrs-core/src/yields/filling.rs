@@ -4,17 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::Placed;
 use super::constraints::Constraints;
 
-/// The yields of all jobs rise together, each in proportion to its weight, until the job has all it
-/// needs or a constraint of its binds (Bertsekas and Gallager, Data Networks, Section 6.5; TPDS,
+/// The yields of all jobs rise together, each in proportion to its weight, which is above 0, until the
+/// job has all it needs or a constraint of its binds (Bertsekas and Gallager, Data Networks, Section 6.5; TPDS,
 /// Section 4.6, "OPT=MIN"). O((constraints + runs) log constraints).
-pub(super) fn max_min(constraints: &Constraints, placed: &[Placed<'_>]) -> Vec<f64> {
+pub(super) fn max_min(constraints: &Constraints, weights: Vec<u32>) -> Vec<f64> {
     if constraints.len() == 0 {
-        return vec![1.0; placed.len()];
+        return vec![1.0; weights.len()];
     }
-    let mut filling = Filling::new(constraints, placed);
+    let mut filling = Filling::new(constraints, weights);
     filling.run();
     filling
         .yields
@@ -78,11 +77,7 @@ fn parts(Reverse(event): Event) -> (f64, What) {
 
 impl<'a> Filling<'a> {
     #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
-    fn new(constraints: &'a Constraints, placed: &[Placed<'_>]) -> Self {
-        let weights: Vec<u32> = placed
-            .iter()
-            .map(|placed| placed.job.weight.0.max(1))
-            .collect();
+    fn new(constraints: &'a Constraints, weights: Vec<u32>) -> Self {
         let rise = |row| {
             let members = constraints.members(row).iter();
             members

@@ -66,7 +66,10 @@ pub(super) fn allocate(
         .map(|placed| Line::new(placed.job, placed.virtual_time, now, period, least))
         .collect();
     let mut yields = match optimisation {
-        Optimisation::Minimum | Optimisation::Maximum => min_max(constraints, &lines),
+        // That of virtual time is never asked for: no name has both.
+        Optimisation::Minimum | Optimisation::Maximum | Optimisation::VirtualTime => {
+            min_max(constraints, &lines)
+        }
         Optimisation::Uniform => equal(constraints, &lines),
         Optimisation::Average => average::minimise(constraints, &lines, equal(constraints, &lines)),
         Optimisation::Heuristic => {

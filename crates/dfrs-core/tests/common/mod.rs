@@ -4,7 +4,7 @@
 use dfrs_core::{
     Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
     LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Part, Plan, Policy,
-    Roster, Settings, Span, TaskKind, Time, Weight, decide,
+    Roster, Settings, Span, Submission, TaskKind, Time, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -22,10 +22,10 @@ pub const NOW: Time = Time::from_seconds(10_000);
 /// Every policy whose name is allowed.
 pub fn policies() -> Vec<Policy> {
     let mut found = Vec::new();
-    for submission in ["", "Greedy", "GreedyP", "GreedyPM", "MCB8"] {
+    for submission in ["", "Greedy", "GreedyP", "GreedyPM", "GreedyPMC", "MCB8"] {
         for star in ["", "*"] {
-            for periodic in ["", "/per", "/stretch-per"] {
-                for optimisation in ["", "/OPT=MIN", "/OPT=AVG", "/OPT=MAX"] {
+            for periodic in ["", "/per", "/stretch-per", "/move-per"] {
+                for optimisation in ["", "/OPT=MIN", "/OPT=AVG", "/OPT=MAX", "/OPT=VT"] {
                     for grace in ["", "/MINVT=600", "/MINFT=300"] {
                         found.extend(
                             format!("{submission}{star}{periodic}{optimisation}{grace}")
@@ -42,8 +42,14 @@ pub fn policies() -> Vec<Policy> {
 /// Any policy, with the papers' settings or others.
 pub fn policy() -> impl Strategy<Value = Policy> {
     let settings = prop_oneof![1 => Just(Settings::default()), 1 => settings()];
-    (proptest::sample::select(policies()), settings)
-        .prop_map(|(policy, settings)| Policy { settings, ..policy })
+    let (own, papers): (Vec<Policy>, Vec<Policy>) = policies()
+        .into_iter()
+        .partition(|policy| policy.submission == Submission::Cheapest);
+    let policy = prop_oneof![
+        2 => proptest::sample::select(papers),
+        1 => proptest::sample::select(own),
+    ];
+    (policy, settings).prop_map(|(policy, settings)| Policy { settings, ..policy })
 }
 
 fn settings() -> impl Strategy<Value = Settings> {

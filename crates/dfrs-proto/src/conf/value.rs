@@ -174,10 +174,10 @@ pub(super) fn moves(key: &str, value: &str) -> Result<Option<u32>, String> {
     })
 }
 
-/// A policy by its name in the papers.
+/// A policy by its name.
 pub(super) fn policy(key: &str, value: &str) -> Result<Policy, String> {
     value.parse().map_err(|error: PolicyError| {
-        let names: Vec<String> = Policy::catalogue().iter().map(Policy::to_string).collect();
+        let names: Vec<String> = Policy::all().iter().map(Policy::to_string).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         match suggest::nearest(value, &known) {
             Some(name) => format!("{key}={value} is not known; did you mean '{name}'?"),

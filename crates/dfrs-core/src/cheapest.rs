@@ -1,0 +1,184 @@
+//! GreedyPMC and `/move-per`: all waiting jobs are tried at every event, newcomers first; where memory is
+//! short, those give way whose leaving costs least; nothing is mapped anew.
+
+mod board;
+mod chances;
+mod crowd;
+mod moves;
+mod victims;
+
+use crate::events::Stage;
+use crate::greatest::Greatest;
+use crate::model::{Job, Mapping};
+use crate::policy::Policy;
+use crate::preempt::{is_hopeless, only_place, put};
+use crate::priority::Priority;
+use crate::prospects::Prospects;
+use crate::roster::Roster;
+use crate::target::Target;
+use crate::units::{Span, Time};
+use board::Board;
+use chances::Chances;
+use victims::Terms;
+
+/// For so long a newcomer does not push aside those that are hardly older.
+const PATIENCE: Span = Span::from_seconds(60);
+
+/// What those have had that give way to a newcomer that has hardly waited.
+const SETTLED: Span = Span::from_seconds(150);
+
+/// Up to this virtual time a job comes back in place of others at any event, later at the period only.
+const YOUNG: Span = Span::from_seconds(1000);
+
+/// How many times the priority of another a job needs to come back in its place: else the two would take
+/// turns.
+const MARGIN: f64 = 2.0;
+
+/// Places waiting jobs, in order of priority, so that those that never ran come first: where they fit; else
+/// where others give way for them. At the period single jobs move, too.
+///
+/// O(nodes log nodes + runs), as much again for each job that others give way for, and O(nodes + tasks log
+/// tasks) for each that Greedy places.
+pub(crate) fn decide(policy: &Policy, roster: &Roster, now: Time, stage: Stage) -> Target {
+    let is_period = stage == Stage::Period;
+    if !is_period && !roster.has_waiting() {
+        return Target::default();
+    }
+    let mut board = Board::new(policy, roster, now);
+    if roster.has_waiting() {
+        Service::of(&mut board, is_period).run();
+    }
+    if is_period {
+        moves::single(&mut board);
+    }
+    board.target
+}
+
+/// For what reason a waiting job may take the place of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    /// It never ran, and has hardly waited.
+    New,
+    /// It never ran.
+    Waited,
+    /// It gave way before, and has had much less than others.
+    Back,
+}
+
+/// The waiting jobs being tried.
+struct Service<'b, 'a> {
+    board: &'b mut Board<'a>,
+    is_period: bool,
+    /// Where there is room as it is.
+    room: Prospects,
+    /// Where there would be room if others gave way.
+    chances: Chances,
+}
+
+impl<'b, 'a> Service<'b, 'a> {
+    fn of(board: &'b mut Board<'a>, is_period: bool) -> Self {
+        Self {
+            room: Prospects::of(&board.usage),
+            chances: Chances::default(),
+            board,
+            is_period,
+        }
+    }
+
+    /// Tries all that may find a place, the highest priority first.
+    fn run(mut self) {
+        let (roster, cluster) = (self.board.roster, self.board.cluster);
+        let places = roster.waiting_that(|job| {
+            !is_hopeless(&mut self.room, job)
+                || !self.chances.are_none(&*self.board, Claim::Waited, job)
+        });
+        let (policy, now) = (self.board.policy, self.board.now);
+        let ranked: Vec<(Priority, usize)> = places
+            .into_iter()
+            .map(|place| {
+                (
+                    policy.settings.priority.of(&cluster.jobs[place], now),
+                    place,
+                )
+            })
+            .collect();
+        let mut waiting = Greatest::of(ranked);
+        loop {
+            let piece = waiting.next_piece();
+            if piece.is_empty() {
+                return;
+            }
+            for (priority, place) in piece {
+                let job = &cluster.jobs[place];
+                if !self.start(place, job) {
+                    self.make_room(place, job, priority);
+                }
+            }
+            // What has no chance any more need not be put in order.
+            waiting.rest.retain(|(_, place)| {
+                let job = &cluster.jobs[*place];
+                !is_hopeless(&mut self.room, job)
+                    || self
+                        .claim(job)
+                        .is_some_and(|claim| !self.chances.are_none(&*self.board, claim, job))
+            });
+        }
+    }
+
+    /// Whether the job fits somewhere as it is; then it is there.
+    fn start(&mut self, place: usize, job: &Job) -> bool {
+        if is_hopeless(&mut self.room, job) {
+            return false;
+        }
+        match put(self.board.cluster, &self.board.usage, job) {
+            Some(mapping) => {
+                self.board.usage.add(job, &mapping);
+                self.room.shrink();
+                self.chances.take(job, &mapping);
+                self.board.target.give_place(job, place, mapping);
+                true
+            }
+            None => {
+                if only_place(job).is_none() {
+                    self.room.miss(job, &self.board.usage);
+                }
+                false
+            }
+        }
+    }
+
+    /// Lets others give way for the job if it has a claim and they are enough.
+    fn make_room(&mut self, place: usize, job: &Job, priority: Priority) {
+        let Some(claim) = self.claim(job) else { return };
+        let is_anywhere = only_place(job).is_none();
+        if is_anywhere && self.chances.are_none(&*self.board, claim, job) {
+            return;
+        }
+        match victims::make_room(self.board, place, Terms::of(claim, priority)) {
+            Some(arrived) => {
+                for (index, mapping) in &arrived {
+                    self.chances.take(&self.board.cluster.jobs[*index], mapping);
+                }
+                // Those that gave way may have left more than it takes.
+                self.room = Prospects::of(&self.board.usage);
+            }
+            None if is_anywhere => self.chances.miss(claim, job),
+            None => {}
+        }
+    }
+
+    fn claim(&self, job: &Job) -> Option<Claim> {
+        if job.virtual_time > Span::ZERO {
+            return (self.is_period || job.virtual_time < YOUNG).then_some(Claim::Back);
+        }
+        let has_waited = job.flow_time(self.board.now) >= PATIENCE;
+        Some(if has_waited {
+            Claim::Waited
+        } else {
+            Claim::New
+        })
+    }
+}
+
+/// Jobs, and where they are from now on.
+type Arrivals = Vec<(usize, Mapping)>;

@@ -1,0 +1,44 @@
+//! What a decision has come to so far.
+
+use super::crowd::Crowd;
+use crate::model::Cluster;
+use crate::policy::Policy;
+use crate::roster::Roster;
+use crate::target::Target;
+use crate::units::Time;
+use crate::usage::{SwapUsage, Usage};
+
+/// Where jobs are, changed job by job. Swap that a job leaves is not given to others in the same decision,
+/// so that its actions find an order.
+pub(super) struct Board<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) roster: &'a Roster,
+    pub(super) cluster: &'a Cluster,
+    pub(super) now: Time,
+    pub(super) usage: Usage,
+    pub(super) swap: SwapUsage,
+    pub(super) target: Target,
+    /// How many more running jobs may be paused or moved.
+    pub(super) moves_left: usize,
+    /// Who may give way; made when somebody first has to.
+    pub(super) crowd: Option<Crowd>,
+}
+
+impl<'a> Board<'a> {
+    /// O(nodes + runs).
+    pub(super) fn new(policy: &'a Policy, roster: &'a Roster, now: Time) -> Self {
+        let cluster = roster.cluster();
+        let most = policy.settings.budget.moves_per_decision;
+        Self {
+            policy,
+            roster,
+            cluster,
+            now,
+            usage: roster.usage(policy.settings.load_ceiling),
+            swap: SwapUsage::of(cluster, roster.parked()),
+            target: Target::default(),
+            moves_left: most.map_or(usize::MAX, |most| most as usize),
+            crowd: None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Who may give way, node by node, and what that costs.
+
+use super::board::Board;
+use crate::model::{Job, Mobility, NodeIndex};
+use crate::priority::Priority;
+use crate::units::Span;
+
+/// The cost of a pause whoever it is, in the time of a node without progress over the size of a node.
+const ANY: f64 = 0.1;
+
+/// The cost of each node's worth of CPU that is given up.
+const CPU: f64 = 0.1;
+
+/// Added to virtual times, so that a pause of the youngest does not cost without bound.
+const OFFSET: f64 = 10.0;
+
+/// What is added for those that the grace period protects: they give way where nobody else can.
+const PROTECTED: f64 = 1000.0;
+
+/// Whether the job could give way and lose nothing but time.
+pub(super) fn gives_way(job: &Job) -> bool {
+    matches!(job.mobility, Mobility::Checkpoint | Mobility::Park) && !job.locked
+}
+
+/// A running job that may give way.
+pub(super) struct Member {
+    pub(super) index: usize,
+    /// What its leaving costs, if it is for a job that wants one of its nodes.
+    pub(super) cost: f64,
+    pub(super) nodes: f64,
+    pub(super) virtual_time: Span,
+    pub(super) priority: Priority,
+    /// Gave up its place in this decision.
+    pub(super) is_gone: bool,
+}
+
+/// All that may give way.
+pub(super) struct Crowd {
+    pub(super) members: Vec<Member>,
+    /// Of each node who is there.
+    on: Vec<Vec<u32>>,
+}
+
+impl Crowd {
+    /// Those that have had some virtual time and have not changed in this decision. O(nodes + runs).
+    pub(super) fn of(board: &Board<'_>) -> Self {
+        let mut crowd = Self {
+            members: Vec::new(),
+            on: vec![Vec::new(); board.cluster.nodes.len()],
+        };
+        let running = board
+            .roster
+            .running_indices()
+            .iter()
+            .zip(board.roster.running());
+        for (index, job) in running {
+            let has_run = job.virtual_time > Span::ZERO;
+            let Some(mapping) = job
+                .running_on()
+                .filter(|_| has_run && gives_way(job) && board.target.stays(*index))
+            else {
+                continue;
+            };
+            let number = u32::try_from(crowd.members.len()).unwrap_or(u32::MAX);
+            for node in mapping.nodes() {
+                if let Some(here) = crowd.on.get_mut(node.index()) {
+                    here.push(number);
+                }
+            }
+            #[expect(clippy::cast_precision_loss, reason = "numbers of nodes are small")]
+            let nodes = mapping.node_count() as f64;
+            crowd.members.push(Member {
+                index: *index,
+                cost: cost(board, job),
+                nodes,
+                virtual_time: job.virtual_time,
+                priority: board.policy.settings.priority.of(job, board.now),
+                is_gone: false,
+            });
+        }
+        crowd
+    }
+
+    /// Who is on this node.
+    pub(super) fn on(&self, node: NodeIndex) -> &[u32] {
+        &self.on[node.index()]
+    }
+}
+
+/// What it costs that the job gives up its place: more for one that has had little (the penalty is a
+/// larger part of its time), that needs much CPU, or whose memory goes to swap, where it is in the way of
+/// the next one. O(runs).
+fn cost(board: &Board<'_>, job: &Job) -> f64 {
+    let is_parked = job.mobility == Mobility::Park;
+    let mut cost = ANY;
+    for part in job
+        .running_on()
+        .into_iter()
+        .flat_map(crate::model::Mapping::parts)
+    {
+        let Some(node) = board.cluster.node(part.node) else {
+            continue;
+        };
+        cost += CPU * share(job.cpu_of(part).0, node.cpu.0);
+        if is_parked {
+            cost += share(job.memory_of(part).0, node.memory.0);
+        }
+    }
+    let penalty = board.policy.settings.penalty.seconds();
+    cost += penalty / (job.virtual_time.seconds() + OFFSET);
+    if board.policy.protects(job, board.now) {
+        cost += PROTECTED;
+    }
+    cost
+}
+
+/// A part of a node.
+#[expect(clippy::cast_precision_loss, reason = "costs are real numbers")]
+pub(super) fn share(amount: u64, capacity: u64) -> f64 {
+    amount as f64 / capacity.max(1) as f64
+}

@@ -1,0 +1,342 @@
+//! Which running jobs give way to a waiting one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::board::Board;
+use super::crowd::{Crowd, Member, share};
+use super::{Arrivals, Claim, MARGIN, SETTLED};
+use crate::greedy::{self, all_nodes};
+use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex, Run};
+use crate::plan::Reason;
+use crate::preempt::{mark, still_fits};
+use crate::priority::Priority;
+use crate::stop::Stop;
+use crate::target::{Fate, can_pause};
+use crate::units::Span;
+
+/// How much a victim's cost counts beside the load of the node after it.
+const COST: f64 = 10.0;
+const LOAD: f64 = 0.1;
+
+/// Who may have to give way.
+#[derive(Clone, Copy)]
+pub(super) struct Terms {
+    /// Those of at least this virtual time.
+    least: Span,
+    /// Those of a priority below this.
+    below: f64,
+}
+
+impl Terms {
+    pub(super) fn of(claim: Claim, priority: Priority) -> Self {
+        let (least, below) = match claim {
+            Claim::New => (SETTLED, f64::INFINITY),
+            Claim::Waited => (Span::ZERO, f64::INFINITY),
+            Claim::Back => (Span::ZERO, priority.value() / MARGIN),
+        };
+        Self { least, below }
+    }
+
+    fn allow(&self, member: &Member) -> bool {
+        !member.is_gone && member.virtual_time >= self.least && member.priority.value() < self.below
+    }
+}
+
+/// Places the waiting job at `index` where others give way for it; these move where they fit elsewhere.
+/// Returns where it and they are then; `None`, and nothing has changed, if there are not enough of them, or
+/// the budget does not allow so many moves.
+pub(super) fn make_room(board: &mut Board<'_>, index: usize, terms: Terms) -> Option<Arrivals> {
+    let mut crowd = board.crowd.take().unwrap_or_else(|| Crowd::of(board));
+    let job = &board.cluster.jobs[index];
+    let is_plain = job.has_one_kind()
+        && job.rigid.is_empty()
+        && job.layout.nodes() >= board.cluster.nodes.len()
+        && job.tasks > 0
+        && !matches!(job.state, JobState::Parked(_));
+    let mut search = Search {
+        board,
+        crowd: &mut crowd,
+        job,
+        terms,
+        marked: Vec::new(),
+    };
+    let found = if is_plain {
+        search.node_by_node()
+    } else {
+        search.by_priority()
+    };
+    let arrived = found.and_then(|mapping| search.settle(index, mapping));
+    board.crowd = Some(crowd);
+    arrived
+}
+
+/// The search for those that give way to one job.
+struct Search<'s, 'a> {
+    board: &'s mut Board<'a>,
+    crowd: &'s mut Crowd,
+    job: &'a Job,
+    terms: Terms,
+    /// Members that have been taken off their nodes.
+    marked: Vec<u32>,
+}
+
+impl<'a> Search<'_, 'a> {
+    fn victim(&self, member: u32) -> &'a Job {
+        &self.board.cluster.jobs[self.crowd.members[member as usize].index]
+    }
+
+    /// Takes a member off its nodes.
+    fn pause(&mut self, member: u32) {
+        let job = self.victim(member);
+        if let Some(mapping) = job.running_on() {
+            self.board.usage.remove(job, mapping);
+            if job.mobility == Mobility::Park {
+                self.board.swap.add(job, mapping);
+            }
+        }
+        self.crowd.members[member as usize].is_gone = true;
+        self.marked.push(member);
+    }
+
+    /// Puts a member back where it was.
+    fn put_back(&mut self, member: u32) {
+        let job = self.victim(member);
+        if let Some(mapping) = job.running_on() {
+            self.board.usage.add(job, mapping);
+            if job.mobility == Mobility::Park {
+                self.board.swap.remove(job, mapping);
+            }
+        }
+        self.crowd.members[member as usize].is_gone = false;
+    }
+
+    /// One task after the other goes to the node where room for it costs least.
+    fn node_by_node(&mut self) -> Option<Mapping> {
+        let count = self.board.cluster.nodes.len();
+        let mut tasks = vec![0u32; count];
+        // An offer is of no more use once anything has changed on its node.
+        let mut turn = vec![0u32; count];
+        let mut leaving = Vec::new();
+        let mut offers = BinaryHeap::new();
+        for node in all_nodes(self.board.cluster, self.job) {
+            if let Some(cost) = self.offer(node, 1, &mut leaving) {
+                offers.push(Reverse((cost.to_bits(), node, 0)));
+            }
+        }
+        let mut missing = self.job.tasks;
+        while missing > 0 {
+            let Some(Reverse((_, node, made))) = offers.pop() else {
+                while let Some(member) = self.marked.pop() {
+                    self.put_back(member);
+                }
+                return None;
+            };
+            if made != turn[node.index()] {
+                continue;
+            }
+            // Swap that was there when the offer was made may be taken.
+            if self
+                .offer(node, tasks[node.index()] + 1, &mut leaving)
+                .is_none()
+            {
+                continue;
+            }
+            let mut touched = vec![node];
+            let all_leave = leaving.clone().into_iter().all(|member| {
+                let can = can_pause(
+                    self.board.policy,
+                    self.board.cluster,
+                    &self.board.swap,
+                    self.victim(member),
+                );
+                if can {
+                    self.pause(member);
+                    touched.extend(
+                        self.victim(member)
+                            .running_on()
+                            .into_iter()
+                            .flat_map(Mapping::nodes),
+                    );
+                }
+                can
+            });
+            if all_leave {
+                tasks[node.index()] += 1;
+                missing -= 1;
+            }
+            touched.sort_unstable();
+            touched.dedup();
+            for node in touched {
+                turn[node.index()] += 1;
+                if let Some(cost) = self.offer(node, tasks[node.index()] + 1, &mut leaving) {
+                    offers.push(Reverse((cost.to_bits(), node, turn[node.index()])));
+                }
+            }
+        }
+        let runs = (0..).map(NodeIndex).zip(tasks);
+        let runs = runs.filter(|(_, tasks)| *tasks > 0);
+        Some(Mapping::from_sorted(
+            runs.map(|(node, tasks)| Run { node, tasks }).collect(),
+        ))
+    }
+
+    /// What it costs that the node takes so many tasks of the job, one more than it has, and who has to
+    /// leave; not negative. `None`: it cannot be. O(jobs there × log), and O(runs) for each that leaves.
+    fn offer(&self, node: NodeIndex, tasks: u32, leaving: &mut Vec<u32>) -> Option<f64> {
+        leaving.clear();
+        let (job, board) = (self.job, &*self.board);
+        let known = board.cluster.node(node).filter(|node| node.is_up())?;
+        let most = job.tasks.min(job.layout.tasks_per_node());
+        if tasks > most || !job.layout.allows(node) || (known.cpu.is_zero() && !job.cpu.is_zero()) {
+            return None;
+        }
+        let mut load = board.usage.load(node) + job.cpu.times(tasks);
+        let memory = board.usage.memory(node) + job.memory_on(tasks);
+        let mut cost = 0.0;
+        if memory > known.memory {
+            let mut short = memory.minus(known.memory);
+            let mut swap = board.swap.used(node);
+            let wanted = f64::from(job.tasks);
+            let members = self.crowd.on(node).iter().copied();
+            let allowed =
+                members.filter(|member| self.terms.allow(&self.crowd.members[*member as usize]));
+            let mut candidates: Vec<(u64, u32)> = allowed
+                .map(|member| {
+                    let about = &self.crowd.members[member as usize];
+                    ((about.cost / about.nodes.min(wanted)).to_bits(), member)
+                })
+                .collect();
+            candidates.sort_unstable();
+            for (each, member) in candidates {
+                let victim = self.victim(member);
+                let Some(part) = victim
+                    .running_on()
+                    .and_then(|mapping| mapping.part_on(node))
+                else {
+                    continue;
+                };
+                let freed = victim.memory_of(part);
+                let is_parked = victim.mobility == Mobility::Park;
+                if is_parked && swap + freed > known.swap
+                    || !can_pause(board.policy, board.cluster, &board.swap, victim)
+                {
+                    continue;
+                }
+                if is_parked {
+                    swap += freed;
+                }
+                leaving.push(member);
+                cost += f64::from_bits(each);
+                load -= victim.cpu_of(part);
+                short -= freed;
+                if short.is_zero() {
+                    break;
+                }
+            }
+            if !short.is_zero() {
+                return None;
+            }
+        }
+        let ceiling = board.policy.settings.load_ceiling;
+        if ceiling.is_some_and(|ceiling| load > ceiling.of(known.cpu)) && !job.cpu.is_zero() {
+            return None;
+        }
+        Some(COST * cost + LOAD * share(load.0, known.cpu.0))
+    }
+
+    /// For jobs that are parked or have rules about what goes together: the lowest priority leaves first,
+    /// until the job has a place.
+    fn by_priority(&mut self) -> Option<Mapping> {
+        let own = self.job.state.parked_on();
+        let mut members: Vec<(Priority, u32)> = (0u32..)
+            .zip(&self.crowd.members)
+            .filter(|(_, member)| self.terms.allow(member))
+            .filter(|(number, _)| own.is_none_or(|own| shares_a_node(own, self.victim(*number))))
+            .map(|(number, member)| (member.priority, number))
+            .collect();
+        members.sort_unstable_by_key(|(priority, _)| *priority);
+        let places = |number: u32| self.crowd.members[number as usize].index;
+        let victims = members.iter().map(|(_, number)| places(*number));
+        let board = &mut *self.board;
+        let (mut usage, mut swap) = (board.usage.clone(), board.swap.clone());
+        let (marked, mapping) = mark(
+            board.policy,
+            board.cluster,
+            victims,
+            self.job,
+            &mut usage,
+            &mut swap,
+            &Stop::never(),
+        )?;
+        (board.usage, board.swap) = (usage, swap);
+        for (_, number) in members {
+            let member = &mut self.crowd.members[number as usize];
+            if marked.contains(&member.index) {
+                member.is_gone = true;
+                self.marked.push(number);
+            }
+        }
+        Some(mapping)
+    }
+
+    /// The job takes its place. Those that still fit stay, the highest priority first; the others move if
+    /// they can, or wait.
+    fn settle(&mut self, index: usize, mapping: Mapping) -> Option<Arrivals> {
+        self.board.usage.add(self.job, &mapping);
+        let mut marked = std::mem::take(&mut self.marked);
+        marked
+            .sort_unstable_by_key(|member| Reverse(self.crowd.members[*member as usize].priority));
+        let mut leaving = Vec::new();
+        for member in marked {
+            let victim = self.victim(member);
+            let fits = |old| still_fits(&self.board.usage, victim, old);
+            if victim.running_on().is_some_and(fits) {
+                self.put_back(member);
+            } else {
+                leaving.push(member);
+            }
+        }
+        if leaving.len() > self.board.moves_left {
+            self.board.usage.remove(self.job, &mapping);
+            for member in leaving {
+                self.put_back(member);
+            }
+            return None;
+        }
+        self.board.moves_left -= leaving.len();
+        self.board
+            .target
+            .give_place(self.job, index, mapping.clone());
+        let mut arrived = vec![(index, mapping)];
+        for member in leaving {
+            let place = self.crowd.members[member as usize].index;
+            let fate = self.fate(self.victim(member));
+            if let Fate::Goes(mapping, _) = &fate {
+                arrived.push((place, mapping.clone()));
+            }
+            self.board.target.set(place, fate);
+        }
+        Some(arrived)
+    }
+
+    /// What becomes of a job that has given way.
+    fn fate(&mut self, victim: &Job) -> Fate {
+        let reason = Reason::MakesRoomFor(self.job.id);
+        let elsewhere = (victim.mobility == Mobility::Checkpoint)
+            .then(|| greedy::place(self.board.cluster, &self.board.usage, victim));
+        match elsewhere.flatten() {
+            Some(mapping) => {
+                self.board.usage.add(victim, &mapping);
+                Fate::Goes(mapping, reason)
+            }
+            None => Fate::Leaves(reason),
+        }
+    }
+}
+
+/// Whether the running job has tasks on one of these nodes.
+fn shares_a_node(own: &Mapping, job: &Job) -> bool {
+    let mut nodes = job.running_on().into_iter().flat_map(Mapping::nodes);
+    nodes.any(|node| own.tasks_on(node) > 0)
+}
