@@ -1,6 +1,7 @@
 //! What one dfrs.conf leads to: an agent behind a breaker, or nothing but Slurm's own backfill; and the status
 //! file, which shows it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,12 +21,14 @@ use crate::runtime::Surroundings;
 use crate::state_file::{self, StateFile};
 use crate::status::{Facts, Reporter};
 use crate::stopwatch::Stopwatch;
+use crate::watched::panic_text;
 
 /// What one dfrs.conf led to.
 pub(crate) struct Scheduler<S> {
     config: Option<Config>,
     core: Option<Core<S>>,
-    reporter: Reporter,
+    /// None: it has panicked; scheduling goes on without.
+    reporter: Option<Reporter>,
 }
 
 /// A scheduler that does something: the breaker, and what of it the status file shows.
@@ -86,7 +89,7 @@ impl<S: Slurm> Scheduler<S> {
         Self {
             config,
             core,
-            reporter,
+            reporter: Some(reporter),
         }
     }
 
@@ -121,11 +124,23 @@ impl<S: Slurm> Scheduler<S> {
 
     /// Writes the status file, if that is due and this slurmctld is the one that controls the cluster.
     pub(crate) fn report(&mut self, surroundings: &impl Surroundings<Slurm = S>) {
-        let happened = self.core.as_ref().map_or(0, Core::happened);
-        if self.reporter.is_due(happened, Instant::now()) && surroundings.is_primary() {
-            let facts = self.facts(surroundings);
-            self.reporter.report(facts, happened, now());
-        }
+        let Some(mut reporter) = self.reporter.take() else {
+            return;
+        };
+        let report = || {
+            let happened = self.core.as_ref().map_or(0, Core::happened);
+            if reporter.is_due(happened, Instant::now()) && surroundings.is_primary() {
+                reporter.report(self.facts(surroundings), happened, now());
+            }
+            reporter
+        };
+        self.reporter = catch_unwind(AssertUnwindSafe(report))
+            .inspect_err(|panic| {
+                let why = panic_text(panic.as_ref());
+                let text = format!("internal error: {why}; the status file is written no more");
+                surroundings.log(Level::Error, &text);
+            })
+            .ok();
     }
 
     fn facts(&self, surroundings: &impl Surroundings<Slurm = S>) -> Facts {
@@ -158,8 +173,9 @@ impl<S: Slurm> Scheduler<S> {
         if let Some(core) = &mut self.core {
             core.breaker.finish(now());
         }
-        let facts = self.facts(surroundings);
-        self.reporter.finish(facts, now());
+        if let Some(mut reporter) = self.reporter.take() {
+            reporter.finish(self.facts(surroundings), now());
+        }
     }
 }
 
