@@ -6,9 +6,9 @@
 //!
 //! No I/O, no clock, no thread, no `unsafe`, no hash map: the same input always gives the same schedule.
 //!
-//! - [`Task`], [`Instance`], [`file`]: what is to be scheduled.
+//! - [`Task`], [`Instance`], [`mod@file`]: what is to be scheduled.
 //! - [`Schedule`], [`Criteria`], [`check()`]: what comes out, and what must hold of it.
-//! - [`Algorithm`]: DEMT and what the paper compares it with; [`online`]: tasks with releases.
+//! - [`Algorithm`]: DEMT and what the paper compares it with; [`online()`]: tasks with releases.
 //! - [`bounds`]: lower bounds on both criteria; [`Estimate`]: the dual approximation.
 //! - [`workload`]: the paper's tasks, from seeds.
 //! - [`live`]: what to start now, for an agent.
