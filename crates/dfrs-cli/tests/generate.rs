@@ -1,40 +1,8 @@
 //! `dfrs generate` as its user sees it: output, files, errors, exit code.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod common;
 
-/// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("dfrs-generate-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("temporary directory");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_string_lossy().into_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Code, standard output and standard error.
-fn dfrs(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
-        .args(arguments)
-        .output()
-        .expect("dfrs runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(output.stdout), text(output.stderr))
-}
+use common::{Scratch, dfrs};
 
 /// Standard output of what succeeds.
 fn good(arguments: &[&str]) -> String {
@@ -64,7 +32,7 @@ fn a_trace_is_as_asked_and_can_be_simulated() {
             "{line}"
         );
     }
-    let scratch = Scratch::new("sim");
+    let scratch = Scratch::new("generate-sim");
     let file = scratch.path("trace.csv");
     let again = [
         "generate", "--jobs", "50", "--nodes", "16", "--seed", "3", "--output", &file,
@@ -92,7 +60,7 @@ fn a_trace_is_as_asked_and_can_be_simulated() {
 
 #[test]
 fn count_numbers_the_files_by_seed() {
-    let scratch = Scratch::new("count");
+    let scratch = Scratch::new("generate-count");
     let file = scratch.path("trace.swf");
     let options = [
         "generate",
@@ -122,7 +90,7 @@ fn count_numbers_the_files_by_seed() {
 
 #[test]
 fn a_trace_is_annotated_and_brought_to_another_load() {
-    let scratch = Scratch::new("from");
+    let scratch = Scratch::new("generate-from");
     let file = scratch.path("trace.swf");
     good(&[
         "generate", "--format", "swf", "--seed", "5", "--output", &file,
@@ -150,7 +118,7 @@ fn a_trace_is_annotated_and_brought_to_another_load() {
 
 #[test]
 fn errors_are_one_line_and_code_2() {
-    let scratch = Scratch::new("errors");
+    let scratch = Scratch::new("generate-errors");
     let fails = |arguments: &[&str], words: &str| {
         let (code, output, errors) = dfrs(&[&["generate"], arguments].concat());
         assert_eq!((code, output.as_str()), (2, ""), "{errors}");

@@ -1,8 +1,8 @@
 //! `dfrs sim --live` as its user sees it.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod common;
 
+use common::{Scratch, dfrs};
 use serde_json::Value;
 
 const POLICY: &str = "GreedyPM*/per/OPT=MIN/MINVT=600";
@@ -17,37 +17,11 @@ fn trace() -> String {
     text
 }
 
-/// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("dfrs-live-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("temporary directory");
-        std::fs::write(path.join("trace.csv"), trace()).expect("temporary file");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_string_lossy().into_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Code, standard output and standard error.
-fn dfrs(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
-        .args(arguments)
-        .output()
-        .expect("dfrs runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(output.stdout), text(output.stderr))
+/// A directory with the trace.
+fn with_trace(test: &str) -> Scratch {
+    let scratch = Scratch::new(&format!("live-{test}"));
+    std::fs::write(scratch.path("trace.csv"), trace()).expect("temporary file");
+    scratch
 }
 
 /// What `dfrs sim --live --format json` says of the trace.
@@ -63,7 +37,7 @@ fn results(scratch: &Scratch, more: &[&str]) -> Vec<Value> {
 
 #[test]
 fn ideal_and_live_stand_side_by_side() {
-    let scratch = Scratch::new("beside");
+    let scratch = with_trace("beside");
     let results = results(&scratch, &["--policy", "EASY", "--penalty", "0"]);
     let names: Vec<&str> = results
         .iter()
@@ -80,7 +54,7 @@ fn ideal_and_live_stand_side_by_side() {
 
 #[test]
 fn the_files_are_those_of_the_live_run() {
-    let scratch = Scratch::new("files");
+    let scratch = with_trace("files");
     let [journal, jobs, use_of_cpu] = ["journal", "jobs", "cpu"].map(|name| scratch.path(name));
     let files = [
         "--journal",
@@ -111,7 +85,7 @@ fn the_files_are_those_of_the_live_run() {
 
 #[test]
 fn the_same_seed_gives_the_same_result() {
-    let scratch = Scratch::new("seed");
+    let scratch = with_trace("seed");
     let result = |seed: &str| {
         let mut result = results(&scratch, &["--seed", seed]).remove(1);
         let object = result.as_object_mut().expect("an object");
@@ -126,7 +100,7 @@ fn the_same_seed_gives_the_same_result() {
 
 #[test]
 fn latencies_cost_what_they_say() {
-    let scratch = Scratch::new("latency");
+    let scratch = with_trace("latency");
     let wait = |latency: &str| {
         let results = results(&scratch, &["--latency", latency]);
         results[1]["mean_wait"].as_f64().expect("a number")
@@ -137,7 +111,7 @@ fn latencies_cost_what_they_say() {
 
 #[test]
 fn what_goes_wrong_loses_no_job() {
-    let scratch = Scratch::new("faults");
+    let scratch = with_trace("faults");
     let journal = scratch.path("journal");
     let faults = "fail=2,hang=2,slow=2,kill=2";
     for mobility in ["checkpoint=1", "park=1", "restart=1"] {
@@ -158,7 +132,7 @@ fn what_goes_wrong_loses_no_job() {
 
 #[test]
 fn bad_options_are_one_line_and_code_2() {
-    let scratch = Scratch::new("errors");
+    let scratch = with_trace("errors");
     let trace = scratch.path("trace.csv");
     let told = |more: &[&str]| {
         let usual = ["sim", &trace, "--nodes", "2", "--policy", POLICY, "--live"];

@@ -50,6 +50,11 @@ impl Story {
         }
     }
 
+    fn suspend_by_operator(&mut self, id: u32) {
+        let mut world = self.slurm.0.borrow_mut();
+        suspended_by_operator(world.jobs.get_mut(&id).expect("is there"));
+    }
+
     fn open(
         slurm: &FakeSlurm,
         daemons: &FakeDaemons,
@@ -384,15 +389,7 @@ fn somebody_elses_suspension_is_left_alone() {
     let mut story = Story::new(1);
     story.submit(job(1, 1));
     story.run(2);
-    suspended_by_operator(
-        story
-            .slurm
-            .0
-            .borrow_mut()
-            .jobs
-            .get_mut(&1)
-            .expect("is there"),
-    );
+    story.suspend_by_operator(1);
     story.calls();
     story.run(20);
     assert_eq!(story.state(1), ObservedState::Suspended);

@@ -76,15 +76,7 @@ fn reason(story: &Story) -> Option<String> {
 #[test]
 fn a_parked_job_that_an_operator_wants_suspended_waits_for_the_operator() {
     let mut story = one_parked();
-    suspended_by_operator(
-        story
-            .slurm
-            .0
-            .borrow_mut()
-            .jobs
-            .get_mut(&1)
-            .expect("is there"),
-    );
+    story.suspend_by_operator(1);
     story.run(1);
     assert_eq!(
         reason(&story).as_deref(),
