@@ -9,8 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use dfrs_agent::live_journal::Writer;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_agent::{Agent, Ports};
-use dfrs_core::policy::Retry;
-use dfrs_core::{Policy, Time};
+use dfrs_core::Time;
 use dfrs_proto::conf::{Config, Mode};
 
 use crate::breaker::Breaker;
@@ -227,7 +226,9 @@ type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Gauges);
 ///
 /// One line on why there is none.
 fn make_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made<T>, String> {
-    let problem = policy_problem(&config.policy).or_else(|| surroundings.conf_problem(config));
+    let problem = config
+        .live_problem()
+        .or_else(|| surroundings.conf_problem(config));
     if let Some(problem) = problem {
         return Err(problem);
     }
@@ -240,13 +241,6 @@ fn make_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made
         ),
     );
     start_agent(surroundings, config)
-}
-
-/// Why a policy cannot be used on a live cluster, if so.
-fn policy_problem(policy: &Policy) -> Option<String> {
-    (policy.retry == Retry::Backoff).then(|| {
-        format!("dfrs.conf: Policy={policy} tries waiting jobs again by a timer, which only the simulator does; use one with '*' or '/per'")
-    })
 }
 
 /// A breaker that gives back what was parked before DFRS was switched off, if anything was.

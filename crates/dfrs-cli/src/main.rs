@@ -1,11 +1,12 @@
 //! `dfrs`, the command line of slurm-dfrs.
 //!
-//! Exit codes, the same for every command: 0 done, 1 a check failed, 2 bad input or usage. Every
-//! failure is one line that says where and what to do.
+//! Exit codes, the same for every command: 0 done, 1 a check failed, 2 bad input or usage (`doctor`:
+//! 1 warnings, 2 errors). Every failure is one line that says where and what to do.
 
 mod bound;
 mod check;
 mod decide;
+mod doctor;
 mod generate;
 mod input;
 mod moldable;
@@ -32,6 +33,7 @@ enum Command {
     Bound(bound::Arguments),
     Check(check::Arguments),
     Decide(decide::Arguments),
+    Doctor(doctor::Arguments),
     Generate(generate::Arguments),
     Moldable(moldable::Arguments),
     Replay(replay::Arguments),
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Ok(Command::Bound(arguments)) => bound::run(&arguments),
         Ok(Command::Check(arguments)) => check::run(&arguments),
         Ok(Command::Decide(arguments)) => decide::run(&arguments),
+        Ok(Command::Doctor(arguments)) => doctor::run(&arguments),
         Ok(Command::Generate(arguments)) => generate::run(&arguments),
         Ok(Command::Moldable(arguments)) => moldable::run(&arguments),
         Ok(Command::Replay(arguments)) => replay::run(&arguments),

@@ -72,7 +72,7 @@ fn tell(arguments: &Arguments) -> Result<Outcome, String> {
     })
 }
 
-fn parse(text: &str, path: &Path) -> Result<Status, String> {
+pub(crate) fn parse(text: &str, path: &Path) -> Result<Status, String> {
     let status: Status = serde_json::from_str(text).map_err(|error| {
         format!(
             "{}: is no status file: {error}; name the plugin's dfrs_status.json",
@@ -91,7 +91,7 @@ fn parse(text: &str, path: &Path) -> Result<Status, String> {
 }
 
 /// Why DFRS does not do what its mode says, if so, and what to do.
-fn trouble(status: &Status, age: f64) -> Option<String> {
+pub(crate) fn trouble(status: &Status, age: f64) -> Option<String> {
     let why = status
         .breaker
         .why
@@ -122,7 +122,8 @@ fn trouble(status: &Status, age: f64) -> Option<String> {
     clippy::cast_precision_loss,
     reason = "milliseconds since 1970 are far below 2^53"
 )]
-fn now() -> f64 {
+/// UNIX seconds.
+pub(crate) fn now() -> f64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
     elapsed.unwrap_or_default().as_millis() as f64 / 1000.0
 }

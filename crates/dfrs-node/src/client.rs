@@ -149,6 +149,7 @@ mod tests {
     fn status_with(jobs: Vec<JobStatus>) -> NodeStatus {
         NodeStatus {
             v: 1,
+            software: None,
             node: "n1".into(),
             cgroup: "v2".into(),
             generation: Some(5),

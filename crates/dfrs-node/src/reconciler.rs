@@ -150,6 +150,7 @@ impl Reconciler {
     pub fn status(&self, orders: &Orders, now: Now) -> NodeStatus {
         NodeStatus {
             v: VERSION,
+            software: Some(env!("CARGO_PKG_VERSION").to_owned()),
             node: self.settings.node.clone(),
             cgroup: self.cgroups.version().to_string(),
             generation: orders.generation(),

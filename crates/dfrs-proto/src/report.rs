@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct NodeStatus {
     /// Version of this record, [`crate::message::VERSION`].
     pub v: u32,
+    /// slurm-dfrs's version; none from one that did not say it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub software: Option<String>,
     /// Slurm's name of the node.
     pub node: String,
     /// `v1` or `v2`.

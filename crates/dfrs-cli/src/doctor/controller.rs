@@ -1,0 +1,126 @@
+//! The examination of a controller, from slurmctld's own answers down to the nodes.
+
+use std::path::{Path, PathBuf};
+
+use dfrs_proto::conf::Config;
+use dfrs_proto::status::FILE;
+
+use super::finding::Findings;
+use super::host::Host;
+use super::slurm::{Record, Settings, records};
+use super::{library, nodes, options, partitions, reservations, running};
+use crate::status;
+
+/// Where Slurm's configuration is, unless SLURM_CONF or slurmctld says otherwise.
+const DEFAULT_CONF: &str = "/etc/slurm/slurm.conf";
+/// The plugin's file in Slurm's plugin directory.
+const LIBRARY: &str = "sched_dfrs.so";
+
+/// Examines the cluster of this host.
+pub fn examine(host: &impl Host, findings: &mut Findings) {
+    let settings = settings(host, findings);
+    let named = host.variable("SLURM_CONF");
+    let said = settings.as_ref().map(|it| it.get("SLURM_CONF").to_owned());
+    let slurm_conf = said.filter(|path| !path.is_empty()).or(named);
+    let slurm_conf = PathBuf::from(slurm_conf.unwrap_or_else(|| DEFAULT_CONF.to_owned()));
+    let dfrs_conf = slurm_conf.with_file_name("dfrs.conf");
+    let slurm_user = settings.as_ref().and_then(|it| it.uid("SlurmUser"));
+    let config = options::dfrs_conf(host, &dfrs_conf, slurm_user, findings);
+    let Some(settings) = settings else { return };
+    plugin_file(host, &settings, findings);
+    options::examine(&settings, config.as_ref(), findings);
+    if let Some(config) = config {
+        cluster(host, &settings, &config, findings);
+        let file = status_file(&settings, &config);
+        running::examine(host, &file, &config, status::now(), findings);
+    }
+}
+
+/// What slurmctld runs with, if it answers.
+fn settings(host: &impl Host, findings: &mut Findings) -> Option<Settings> {
+    let mut topic = findings.topic("slurm");
+    let text = match host.run("scontrol", &["show", "config"]) {
+        Ok(text) => text,
+        Err(error) => {
+            topic.error(
+                error,
+                "start slurmctld, or set SLURM_CONF; see slurmctld's log",
+            );
+            return None;
+        }
+    };
+    let settings = Settings::parse(&text);
+    let release = settings.get("SLURM_VERSION");
+    if release.is_empty() {
+        topic.error(
+            "scontrol does not say Slurm's version",
+            "look at scontrol show config",
+        );
+        return None;
+    }
+    topic.done(format!(
+        "{release}, configured by {}",
+        settings.get("SLURM_CONF")
+    ));
+    Some(settings)
+}
+
+fn plugin_file(host: &impl Host, settings: &Settings, findings: &mut Findings) {
+    let mut topic = findings.topic("library");
+    let running = settings.get("SLURM_VERSION");
+    let directories = settings.get("PluginDir").split(':').map(Path::new);
+    let found = directories
+        .map(|directory| directory.join(LIBRARY))
+        .find_map(|path| host.read(&path).ok().map(|bytes| (path, bytes)));
+    let Some((path, bytes)) = found else {
+        topic.error(
+            format!("no {LIBRARY} in {}", settings.get("PluginDir")),
+            "install the plugin there (install.md)",
+        );
+        return;
+    };
+    let shown = path.display();
+    match library::release(&bytes) {
+        Ok(release) if release == running => topic.done(format!("{shown} for Slurm {release}")),
+        Ok(release) => topic.error(
+            format!("{shown} was built for Slurm {release}, slurmctld is {running}: it will not start again"),
+            format!("build and install the plugin for {running} before slurmctld is restarted"),
+        ),
+        Err(problem) => topic.error(format!("{shown} {problem}"), "install the plugin there (install.md)"),
+    }
+}
+
+fn cluster(host: &impl Host, settings: &Settings, config: &Config, findings: &mut Findings) {
+    let shown = (|| {
+        Ok::<_, String>((
+            show(host, "partitions")?,
+            show(host, "nodes")?,
+            show(host, "reservations")?,
+        ))
+    })();
+    let (partitions, nodes, reservations) = match shown {
+        Ok(shown) => shown,
+        Err(error) => {
+            let mut topic = findings.topic("slurm");
+            topic.error(error, "see slurmctld's log");
+            return;
+        }
+    };
+    partitions::examine(settings, config, (&partitions, &nodes), findings);
+    let managed = nodes::managed(config, &nodes);
+    nodes::examine(settings, &managed, findings);
+    reservations::examine(host, &reservations, &managed, findings);
+}
+
+/// With all that users may not see.
+fn show(host: &impl Host, what: &str) -> Result<Vec<Record>, String> {
+    let text = host.run("scontrol", &["--all", "--oneliner", "show", what])?;
+    Ok(records(&text))
+}
+
+fn status_file(settings: &Settings, config: &Config) -> PathBuf {
+    let directory = config.status_directory.as_deref();
+    directory
+        .unwrap_or(Path::new(settings.get("StateSaveLocation")))
+        .join(FILE)
+}

@@ -1,0 +1,86 @@
+//! How the doctor looks at a machine: programs that it runs and files that it reads. Tests put recorded
+//! answers in its place.
+
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The longest file that is read, in bytes: the plugin's, with what debuggers need.
+const LONGEST: u64 = 256 << 20;
+
+/// Whose a file or directory is.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner {
+    pub uid: u32,
+    /// The permissions.
+    pub mode: u32,
+    pub is_directory: bool,
+}
+
+/// A machine.
+pub trait Host {
+    /// What a program prints.
+    ///
+    /// # Errors
+    ///
+    /// One line, if it is not there or fails.
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, String>;
+
+    /// What is in a file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Whose it is.
+    fn owner(&self, path: &Path) -> io::Result<Owner>;
+
+    /// The value of a variable of the environment, unless it is empty.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// The same as text; what is no UTF-8 is replaced.
+    fn text(&self, path: &Path) -> io::Result<String> {
+        let bytes = self.read(path)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// The one that we are on.
+pub struct ThisHost;
+
+impl Host for ThisHost {
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, String> {
+        let output = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .env("LC_ALL", "C")
+            .output()
+            .map_err(|error| format!("{program} cannot be run: {error}"))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let line = said.lines().find(|line| !line.trim().is_empty());
+            let line = line.unwrap_or("it says nothing").trim();
+            Err(format!("{program} {} fails: {line}", arguments.join(" ")))
+        }
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path)?;
+        file.take(LONGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn owner(&self, path: &Path) -> io::Result<Owner> {
+        let metadata = std::fs::metadata(path)?;
+        Ok(Owner {
+            uid: metadata.uid(),
+            mode: metadata.mode() & 0o7777,
+            is_directory: metadata.is_dir(),
+        })
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok().filter(|value| !value.is_empty())
+    }
+}

@@ -1,0 +1,228 @@
+//! slurm.conf's lines about the whole cluster, and dfrs.conf. What the plugin refuses at its start
+//! (`c_shim/configuration.c`) is an error here, too.
+
+use std::path::Path;
+
+use dfrs_core::{Bytes, Mobility};
+use dfrs_proto::conf::{Config, Mode};
+
+use super::finding::{Findings, Topic};
+use super::host::Host;
+use super::slurm::Settings;
+
+/// What slurmctld runs with. `config`: dfrs.conf, if there is one that is right.
+pub fn examine(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
+    scheduler(settings, findings);
+    select(settings, findings);
+    processes(settings, findings);
+    memory(settings, config, findings);
+    requeues(settings, config, findings);
+}
+
+fn scheduler(settings: &Settings, findings: &mut Findings) {
+    let mut topic = findings.topic("scheduler");
+    let kind = settings.get("SchedulerType");
+    if kind != "sched/dfrs" {
+        topic.error(
+            format!("slurm.conf: SchedulerType={kind}"),
+            "write SchedulerType=sched/dfrs and restart slurmctld",
+        );
+    }
+    let has = |option| settings.lists("SchedulerParameters", option);
+    if !has("sched_interval=-1") || !has("defer") {
+        topic.error(
+            format!(
+                "slurm.conf: SchedulerParameters={}: Slurm starts DFRS's jobs itself",
+                settings.get("SchedulerParameters")
+            ),
+            "add sched_interval=-1,defer",
+        );
+    }
+    if settings.lists("PreemptMode", "GANG") {
+        topic.error(
+            "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does",
+            "take GANG out",
+        );
+    }
+    if settings.lists("SlurmctldParameters", "enable_stepmgr") {
+        topic.warning(
+            "slurm.conf: SlurmctldParameters=enable_stepmgr: DFRS does not see when steps of such jobs begin, and may pause them too early",
+            "leave it out, or make SettleTime in dfrs.conf long",
+        );
+    }
+    topic.done("SchedulerType=sched/dfrs, and Slurm's own loops leave its jobs alone");
+}
+
+fn select(settings: &Settings, findings: &mut Findings) {
+    let mut topic = findings.topic("select");
+    let kind = settings.get("SelectType");
+    if kind != "select/cons_tres" {
+        topic.error(
+            format!("slurm.conf: SelectType={kind}"),
+            "write SelectType=select/cons_tres",
+        );
+    }
+    let is_enough = |option: &str| settings.lists("SelectTypeParameters", option);
+    if !["CR_CORE_MEMORY", "CR_CPU_MEMORY"]
+        .into_iter()
+        .any(is_enough)
+    {
+        topic.error(
+            format!(
+                "slurm.conf: SelectTypeParameters={}: memory has to be counted, and cores or CPUs",
+                settings.get("SelectTypeParameters")
+            ),
+            "write SelectTypeParameters=CR_Core_Memory",
+        );
+    }
+    topic.done(format!("{kind}, {}", settings.get("SelectTypeParameters")));
+}
+
+fn processes(settings: &Settings, findings: &mut Findings) {
+    let mut topic = findings.topic("processes");
+    for (key, value) in [
+        ("ProctrackType", "proctrack/cgroup"),
+        ("JobAcctGatherType", "jobacct_gather/cgroup"),
+    ] {
+        if !settings.is(key, value) {
+            topic.error(
+                format!(
+                    "slurm.conf: {key}={}: dfrsd acts on the cgroups of jobs",
+                    settings.get(key)
+                ),
+                format!("write {key}={value}"),
+            );
+        }
+    }
+    if !settings.lists("TaskPlugin", "task/cgroup") {
+        topic.error(
+            format!(
+                "slurm.conf: TaskPlugin={}: jobs have no wall around their memory",
+                settings.get("TaskPlugin")
+            ),
+            "add task/cgroup",
+        );
+    }
+    topic.done("jobs are in cgroups");
+}
+
+fn memory(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
+    let mut topic = findings.topic("cgroup.conf");
+    let parks = config.is_some_and(|config| config.swap_per_node > Bytes(0));
+    constraints(settings, parks, &mut topic);
+    topic.done("ConstrainRAMSpace=yes, ConstrainCores=no, ConstrainSwapSpace=no");
+}
+
+/// What cgroup.conf says, as slurmctld or as a node has it. `parks`: swap is used.
+pub fn constraints(settings: &Settings, parks: bool, topic: &mut Topic) {
+    if !settings.is("ConstrainRAMSpace", "yes") {
+        topic.warning(
+            "ConstrainRAMSpace is not yes: a job may take memory that others were promised",
+            "write ConstrainRAMSpace=yes in cgroup.conf",
+        );
+    }
+    if settings.is("ConstrainCores", "yes") {
+        topic.warning(
+            "ConstrainCores=yes: jobs are bound to cores, and DFRS shares CPU time",
+            "write ConstrainCores=no in cgroup.conf",
+        );
+    }
+    if settings.is("ConstrainSwapSpace", "yes") {
+        let what = "ConstrainSwapSpace=yes: Slurm forbids the swap that parked jobs need";
+        let remedy = "write ConstrainSwapSpace=no in cgroup.conf";
+        if parks {
+            topic.error(what, remedy);
+        } else {
+            topic.warning(what, remedy);
+        }
+    }
+}
+
+fn requeues(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
+    let moves = |mobility| matches!(mobility, Mobility::Checkpoint | Mobility::Restart);
+    let partitions = config.map_or(&[][..], |config| &config.partitions);
+    let wanting = partitions
+        .iter()
+        .find(|partition| moves(partition.mobility));
+    if let (Some(partition), "0") = (wanting, settings.get("JobRequeue")) {
+        findings.topic("requeue").warning(
+            format!(
+                "slurm.conf: JobRequeue=0: jobs of partition {} can only move if they ask for --requeue",
+                partition.name
+            ),
+            "write JobRequeue=1, or another Mobility in dfrs.conf",
+        );
+    }
+}
+
+/// dfrs.conf, if it is right.
+pub fn dfrs_conf(
+    host: &impl Host,
+    path: &Path,
+    slurm_user: Option<u32>,
+    findings: &mut Findings,
+) -> Option<Config> {
+    let mut topic = findings.topic("dfrs.conf");
+    let text = match host.text(path) {
+        Ok(text) => text,
+        Err(error) => {
+            topic.error(
+                format!("{}: {error}", path.display()),
+                "copy slurm-conf/dfrs.conf there, and name a partition",
+            );
+            return None;
+        }
+    };
+    let config = match Config::parse(&text, &path.to_string_lossy()) {
+        Ok(config) => config,
+        Err(error) => {
+            topic.error(error.to_string(), "then: scontrol reconfigure");
+            return None;
+        }
+    };
+    if config.mode == Mode::Off {
+        topic.warning("Mode=off: DFRS does nothing", "write Mode=shadow or full");
+    }
+    if let Some(problem) = config.live_problem() {
+        topic.error(problem, "then: scontrol reconfigure");
+    }
+    let journal = config.journal.as_deref().and_then(Path::parent);
+    writable(host, "Journal", journal, slurm_user, &mut topic);
+    let status = config.status_directory.as_deref();
+    writable(host, "StatusDirectory", status, slurm_user, &mut topic);
+    let names = config.partition_list();
+    topic.done(format!("Policy={}, partitions {names}", config.policy));
+    Some(config)
+}
+
+/// Whether SlurmUser can write in a directory.
+fn writable(
+    host: &impl Host,
+    key: &str,
+    directory: Option<&Path>,
+    slurm_user: Option<u32>,
+    topic: &mut Topic,
+) {
+    let Some(directory) = directory else { return };
+    let shown = directory.display();
+    match host.owner(directory) {
+        Err(error) => topic.error(
+            format!("{key}: {shown}: {error}"),
+            format!("make it, for SlurmUser to write, or take {key} out of dfrs.conf"),
+        ),
+        Ok(owner) if !owner.is_directory => topic.error(
+            format!("{key}: {shown} is no directory"),
+            "name another one in dfrs.conf",
+        ),
+        // Of groups nothing is known.
+        Ok(owner)
+            if slurm_user.is_some_and(|user| user != owner.uid) && owner.mode & 0o022 == 0 =>
+        {
+            topic.error(
+                format!("{key}: SlurmUser cannot write in {shown}"),
+                "chown it to SlurmUser, or name another one in dfrs.conf",
+            );
+        }
+        Ok(_) => {}
+    }
+}

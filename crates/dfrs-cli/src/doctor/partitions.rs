@@ -1,0 +1,107 @@
+//! The partitions that dfrs.conf names, and the others on their nodes.
+
+use std::collections::BTreeSet;
+
+use dfrs_proto::conf::Config;
+
+use super::finding::{Findings, Topic};
+use super::slurm::{Record, Settings};
+
+/// Partitions and nodes as `scontrol show` has them.
+pub fn examine(
+    settings: &Settings,
+    config: &Config,
+    (partitions, nodes): (&[Record], &[Record]),
+    findings: &mut Findings,
+) {
+    for wanted in &config.partitions {
+        let mut topic = findings.topic("partition");
+        let name = wanted.name.as_str();
+        let found = partitions
+            .iter()
+            .find(|partition| partition.get("PartitionName") == name);
+        let Some(partition) = found else {
+            topic.error(
+                format!("dfrs.conf: Partition={name}: slurm.conf has no such partition"),
+                "write its name as slurm.conf does, or take the line out",
+            );
+            continue;
+        };
+        one(settings, partition, name, &mut topic);
+        others(config, name, (partitions, nodes), &mut topic);
+        topic.done(format!("{name}: Nodes={}", partition.get("Nodes")));
+    }
+}
+
+fn one(settings: &Settings, partition: &Record, name: &str, topic: &mut Topic) {
+    let shared = partition.get("OverSubscribe");
+    if !shared.eq_ignore_ascii_case("FORCE:1") {
+        topic.error(
+            format!("slurm.conf: PartitionName={name} OverSubscribe={shared}"),
+            "write OverSubscribe=FORCE:1",
+        );
+    }
+    if powers_down(settings, partition, name) {
+        topic.error(
+            format!("slurm.conf: PartitionName={name}: DFRS does not wake nodes that power saving (SuspendTime) has put to sleep"),
+            format!("add {name} to SuspendExcParts"),
+        );
+    }
+    let state = partition.get("State");
+    if state != "UP" {
+        topic.warning(
+            format!("{name} is {state}"),
+            format!("scontrol update partitionname={name} state=up"),
+        );
+    }
+    if ["DefMemPerNode", "DefMemPerCPU"]
+        .iter()
+        .all(|key| is_unlimited(partition.get(key)) && is_unlimited(settings.get(key)))
+    {
+        topic.warning(
+            format!("slurm.conf: PartitionName={name}: a job that asks for no memory gets all of its nodes', and shares them with nobody"),
+            "set DefMemPerCPU or DefMemPerNode",
+        );
+    }
+}
+
+fn is_unlimited(value: &str) -> bool {
+    value.is_empty() || value.eq_ignore_ascii_case("UNLIMITED")
+}
+
+/// Whether Slurm powers its nodes down when nothing runs there.
+fn powers_down(settings: &Settings, partition: &Record, name: &str) -> bool {
+    let idle = match partition.get("SuspendTime") {
+        "" => settings.get("SuspendTime"),
+        own => own,
+    };
+    !settings.get("SuspendProgram").is_empty()
+        && !settings.get("ResumeProgram").is_empty()
+        && idle.starts_with(|letter: char| letter.is_ascii_digit())
+        && !settings.lists("SuspendExcParts", name)
+}
+
+/// Partitions that Slurm itself schedules on nodes of this one.
+fn others(
+    config: &Config,
+    name: &str,
+    (partitions, nodes): (&[Record], &[Record]),
+    topic: &mut Topic,
+) {
+    let ours = nodes
+        .iter()
+        .filter(|node| node.items("Partitions").any(|partition| partition == name));
+    let beside: BTreeSet<&str> = ours.flat_map(|node| node.items("Partitions")).collect();
+    for other in beside {
+        let schedules = partitions.iter().any(|partition| {
+            let state = partition.get("State");
+            partition.get("PartitionName") == other && (state == "UP" || state == "DRAIN")
+        });
+        if schedules && config.partition(other).is_none() {
+            topic.error(
+                format!("slurm.conf: PartitionName={other} shares nodes with {name}"),
+                "give it other nodes or State=DOWN",
+            );
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Reservations on DFRS's nodes.
+
+use std::collections::BTreeSet;
+
+use super::finding::Findings;
+use super::host::Host;
+use super::slurm::Record;
+
+/// Says which there are: jobs end before them or make way.
+pub fn examine(
+    host: &impl Host,
+    reservations: &[Record],
+    managed: &[&Record],
+    findings: &mut Findings,
+) {
+    let ours: BTreeSet<&str> = managed.iter().map(|node| node.get("NodeName")).collect();
+    for reservation in reservations {
+        let (name, list) = (reservation.get("ReservationName"), reservation.get("Nodes"));
+        if name.is_empty() || list.is_empty() {
+            continue;
+        }
+        let mut topic = findings.topic("reservation");
+        let names = match host.run("scontrol", &["show", "hostnames", list]) {
+            Ok(names) => names,
+            Err(error) => {
+                topic.warning(error, "look at it by hand");
+                continue;
+            }
+        };
+        let covered = names.lines().filter(|name| ours.contains(name.trim()));
+        let (covered, all) = (covered.count(), ours.len());
+        if covered == all && reservation.get("State") == "ACTIVE" {
+            topic.warning(
+                format!(
+                    "{name} has all nodes of DFRS until {}",
+                    reservation.get("EndTime")
+                ),
+                "jobs without it wait; see maintenance.md",
+            );
+        }
+        if covered > 0 {
+            topic.done(format!(
+                "{name} has {covered} of {all} nodes from {} to {}; jobs end before it or make way",
+                reservation.get("StartTime"),
+                reservation.get("EndTime")
+            ));
+        }
+    }
+}

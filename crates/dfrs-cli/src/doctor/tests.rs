@@ -1,0 +1,495 @@
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::cgroup::{self, Hierarchy};
+use super::finding::{Findings, Level};
+use super::host::{Host, Owner};
+use super::slurm::records;
+use super::{compute_node, controller, library};
+
+/// What scontrol printed in the mini-Slurm of each release, with slurm-conf/slurm-dfrs.conf's lines.
+const RECORDED: [(&str, [&str; 4]); 2] = [
+    (
+        "22.05.8",
+        [
+            include_str!("recorded/22.05/config.txt"),
+            include_str!("recorded/22.05/nodes.txt"),
+            include_str!("recorded/22.05/partitions.txt"),
+            include_str!("recorded/22.05/reservations.txt"),
+        ],
+    ),
+    (
+        "24.11.5",
+        [
+            include_str!("recorded/24.11/config.txt"),
+            include_str!("recorded/24.11/nodes.txt"),
+            include_str!("recorded/24.11/partitions.txt"),
+            include_str!("recorded/24.11/reservations.txt"),
+        ],
+    ),
+];
+const DFRS_CONF: &str = "Mode=full\nSwapPerNode=2000\nJournal=/var/log/slurm/j\nPartition=main\n";
+const STATUS: &str = include_str!("../status/example.json");
+
+/// A machine that answers from memory.
+#[derive(Clone, Default)]
+struct Recorded {
+    answers: BTreeMap<String, String>,
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    owners: BTreeMap<PathBuf, Owner>,
+}
+
+impl Host for Recorded {
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, String> {
+        let call = format!("{program} {}", arguments.join(" "));
+        let answer = self.answers.get(&call).cloned();
+        answer.ok_or_else(|| format!("{call} fails: not recorded"))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let bytes = self.files.get(path).cloned();
+        bytes.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn owner(&self, path: &Path) -> io::Result<Owner> {
+        let owner = self.owners.get(path).copied();
+        owner.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+}
+
+impl Recorded {
+    fn answer(&mut self, call: &str, text: impl Into<String>) {
+        self.answers.insert(call.to_owned(), text.into());
+    }
+
+    fn file(&mut self, path: &str, text: impl Into<Vec<u8>>) {
+        self.files.insert(path.into(), text.into());
+    }
+
+    fn change(&mut self, call: &str, from: &str, to: &str) {
+        let text = self.answers.get_mut(call).expect("was recorded");
+        assert!(text.contains(from), "{from:?} is not in {text}");
+        *text = text.replace(from, to);
+    }
+
+    fn controller(&self) -> Findings {
+        let mut findings = Findings::default();
+        controller::examine(self, &mut findings);
+        findings
+    }
+
+    fn node(&self) -> Findings {
+        let mut findings = Findings::default();
+        compute_node::examine(self, None, &mut findings);
+        findings
+    }
+}
+
+const CONFIG: &str = "scontrol show config";
+const NODES: &str = "scontrol --all --oneliner show nodes";
+const PARTITIONS: &str = "scontrol --all --oneliner show partitions";
+const RESERVATIONS: &str = "scontrol --all --oneliner show reservations";
+
+/// A controller on which all is well, and what slurmctld's library has for each release.
+fn good(release: usize) -> Recorded {
+    let (version, [config, nodes, partitions, reservations]) = RECORDED[release];
+    let mut host = Recorded::default();
+    host.answer(CONFIG, config);
+    host.answer(NODES, nodes);
+    host.answer(PARTITIONS, partitions);
+    host.answer(RESERVATIONS, reservations);
+    host.answer("scontrol show hostnames n2", "n2\n");
+    host.file("/etc/slurm/dfrs.conf", DFRS_CONF);
+    let log = Owner {
+        uid: 64030,
+        mode: 0o755,
+        is_directory: true,
+    };
+    host.owners.insert("/var/log/slurm".into(), log);
+    let mut status: dfrs_proto::status::Status = serde_json::from_str(STATUS).expect("an example");
+    status.written = crate::status::now();
+    status.software = env!("CARGO_PKG_VERSION").to_owned();
+    status.nodes.silent_names.clear();
+    status.nodes.can_park = status.nodes.up;
+    let status = serde_json::to_vec(&status).expect("JSON");
+    host.file("/var/lib/slurm/slurmctld/dfrs_status.json", status);
+    host.file(
+        "/usr/lib/x86_64-linux-gnu/slurm-wlm/sched_dfrs.so",
+        plugin(version),
+    );
+    host
+}
+
+/// The smallest library with the symbol by which Slurm knows a release: `recorded/plugin.so` is
+/// `const unsigned plugin_version = 0x00DF5500; const char plugin_type[] = "sched/none";`, compiled by
+/// `gcc -shared -nostdlib -s -Os`.
+fn plugin(version: &str) -> Vec<u8> {
+    let numbers: Vec<u32> = version
+        .split('.')
+        .map(|n| n.parse().expect("a number"))
+        .collect();
+    let number = numbers[0] << 16 | numbers[1] << 8 | numbers[2];
+    let mut file = include_bytes!("recorded/plugin.so").to_vec();
+    let mark = 0x00DF_5500_u32.to_le_bytes();
+    let at = file.windows(4).position(|bytes| bytes == mark);
+    let at = at.expect("the mark of the recorded library");
+    file[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    file
+}
+
+fn worst(findings: &Findings) -> Level {
+    let levels = findings.0.iter().map(|finding| finding.level);
+    levels.max().expect("something was found")
+}
+
+#[test]
+fn a_good_controller_of_each_release_has_no_finding_but_ok() {
+    for release in 0..RECORDED.len() {
+        let findings = good(release).controller();
+        let text = findings.text();
+        assert_eq!(worst(&findings), Level::Ok, "{text}");
+        assert!(
+            text.contains("ok       partition: main: Nodes=n[1-4]\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("ok       reservation: maint has 1 of 4 nodes"),
+            "{text}"
+        );
+        assert_eq!(findings.tell(false).code, 0);
+    }
+}
+
+/// Whether a change leads to a line with these words.
+#[track_caller]
+fn leads_to(level: Level, words: &str, change: impl Fn(&mut Recorded)) {
+    for release in 0..RECORDED.len() {
+        let mut host = good(release);
+        change(&mut host);
+        let findings = host.controller();
+        let text = findings.text();
+        let found = findings.0.iter().any(|finding| {
+            let line = format!("{}: {}", finding.about, finding.what);
+            finding.level == level && line.contains(words) && finding.remedy.is_some()
+        });
+        assert!(found, "no {level:?} with {words:?} in\n{text}");
+        assert_eq!(findings.tell(true).code, worst(&findings) as u8);
+    }
+}
+
+#[test]
+fn what_the_plugin_refuses_is_an_error() {
+    let source = include_str!("../../../../c_shim/configuration.c");
+    // The plugin's own words for it, and what leads there.
+    type Change = fn(&mut Recorded);
+    let refused: [(&str, &str, Change); 8] = [
+        (
+            "DFRS needs SelectType=select/cons_tres",
+            "SelectType=select/linear",
+            |host| {
+                host.change(CONFIG, "select/cons_tres", "select/linear");
+            },
+        ),
+        (
+            "SelectTypeParameters=CR_Core_Memory",
+            "SelectTypeParameters=CR_CORE:",
+            |host| {
+                host.change(CONFIG, "CR_CORE_MEMORY", "CR_CORE");
+            },
+        ),
+        (
+            "add sched_interval=-1,defer",
+            "SchedulerParameters=bf_interval=5",
+            |host| {
+                host.change(CONFIG, "sched_interval=-1,defer,", "");
+            },
+        ),
+        ("PreemptMode=GANG", "PreemptMode=GANG", |host| {
+            host.change(
+                CONFIG,
+                "PreemptMode             = OFF",
+                "PreemptMode = GANG,SUSPEND",
+            );
+        }),
+        (
+            "DFRS needs OverSubscribe=FORCE:1",
+            "OverSubscribe=NO",
+            |host| {
+                host.change(PARTITIONS, "OverSubscribe=FORCE:1", "OverSubscribe=NO");
+            },
+        ),
+        ("add it to SuspendExcParts", "power saving", |host| {
+            host.change(
+                CONFIG,
+                "ResumeProgram           = (null)",
+                "ResumeProgram = /r",
+            );
+            host.change(
+                CONFIG,
+                "SuspendProgram          = (null)",
+                "SuspendProgram = /s",
+            );
+            host.change(
+                CONFIG,
+                "SuspendTime             = INFINITE",
+                "SuspendTime = 300 sec",
+            );
+        }),
+        (
+            "slurm.conf has no such partition",
+            "partition: dfrs.conf: Partition=mian",
+            |host| {
+                host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("main", "mian"));
+            },
+        ),
+        (
+            "shares nodes with a DFRS partition",
+            "PartitionName=debug shares nodes",
+            |host| {
+                host.change(NODES, "Partitions=main", "Partitions=main,debug");
+                let debug = "PartitionName=debug Nodes=n[1-4] State=UP\n";
+                let both = format!("{}{debug}", host.answers[PARTITIONS]);
+                host.answer(PARTITIONS, both);
+            },
+        ),
+    ];
+    for (theirs, ours, change) in refused {
+        assert!(
+            source.contains(theirs),
+            "{theirs:?}: the plugin says something else"
+        );
+        leads_to(Level::Error, ours, change);
+    }
+}
+
+#[test]
+fn what_keeps_dfrs_from_working_is_an_error() {
+    leads_to(Level::Error, "slurm: scontrol show config fails", |host| {
+        host.answers.remove(CONFIG);
+    });
+    leads_to(Level::Error, "SchedulerType=sched/backfill", |host| {
+        host.change(CONFIG, "sched/dfrs", "sched/backfill");
+    });
+    leads_to(Level::Error, "ProctrackType=proctrack/linuxproc", |host| {
+        host.change(CONFIG, "proctrack/cgroup", "proctrack/linuxproc");
+    });
+    leads_to(Level::Error, "ConstrainSwapSpace=yes", |host| {
+        host.change(
+            CONFIG,
+            "ConstrainSwapSpace      = no",
+            "ConstrainSwapSpace = yes",
+        );
+    });
+    leads_to(Level::Error, "dfrs.conf:1: ", |host| {
+        host.file("/etc/slurm/dfrs.conf", "Modus=full\n");
+    });
+    leads_to(Level::Error, "Journal: /var/log/slurm", |host| {
+        host.owners.clear();
+    });
+    leads_to(Level::Error, "SlurmUser cannot write", |host| {
+        host.owners.values_mut().for_each(|owner| owner.uid = 0);
+    });
+    leads_to(Level::Error, "was built for Slurm 23.11.4", |host| {
+        let path = "/usr/lib/x86_64-linux-gnu/slurm-wlm/sched_dfrs.so";
+        host.file(path, plugin("23.11.4"));
+    });
+    leads_to(Level::Error, "library: no sched_dfrs.so", |host| {
+        host.files
+            .retain(|path, _| path.extension() != Some("so".as_ref()));
+    });
+    leads_to(Level::Error, "dfrsd: does not answer on 1 of", |host| {
+        let old = host.files[Path::new("/var/lib/slurm/slurmctld/dfrs_status.json")].clone();
+        let mut status: dfrs_proto::status::Status = serde_json::from_slice(&old).expect("ours");
+        status.nodes.silent_names = vec!["n2".to_owned()];
+        let new = serde_json::to_vec(&status).expect("JSON");
+        host.file("/var/lib/slurm/slurmctld/dfrs_status.json", new);
+    });
+    leads_to(Level::Error, "plugin: was written", |host| {
+        let text = STATUS.replacen("\"written\":", "\"written\":1.0,\"was\":", 1);
+        host.file("/var/lib/slurm/slurmctld/dfrs_status.json", text);
+    });
+}
+
+#[test]
+fn what_makes_dfrs_worse_is_a_warning() {
+    leads_to(Level::Warning, "ConstrainCores=yes", |host| {
+        host.change(
+            CONFIG,
+            "ConstrainCores          = no",
+            "ConstrainCores = yes",
+        );
+    });
+    leads_to(Level::Warning, "a job that asks for no memory", |host| {
+        host.change(
+            CONFIG,
+            "DefMemPerNode           = 250",
+            "DefMemPerNode = UNLIMITED",
+        );
+    });
+    leads_to(Level::Warning, "nodes: draining: n1, n2, n3, n4", |host| {
+        host.change(NODES, "State=IDLE", "State=IDLE+DRAIN");
+    });
+    leads_to(Level::Warning, "with GRES", |host| {
+        host.change(NODES, "Gres=(null)", "Gres=gpu:4");
+    });
+    leads_to(Level::Warning, "Mode=off", |host| {
+        host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("full", "off"));
+    });
+    leads_to(Level::Warning, "JobRequeue=0", |host| {
+        host.change(CONFIG, "JobRequeue              = 1", "JobRequeue = 0");
+        let text = DFRS_CONF.replace("=main", "=main Mobility=checkpoint");
+        host.file("/etc/slurm/dfrs.conf", text);
+    });
+}
+
+fn good_node() -> Recorded {
+    let mut host = Recorded::default();
+    host.file("/proc/sys/kernel/hostname", "n1.cluster\n");
+    host.file("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
+    host.file(
+        "/proc/meminfo",
+        "MemTotal: 1000 kB\nSwapTotal:  2048000 kB\n",
+    );
+    host.file("/proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
+    host.file(
+        "/sys/fs/cgroup/cgroup.controllers",
+        "cpuset cpu io memory pids\n",
+    );
+    let conf = include_str!("../../../../slurm-conf/cgroup.conf");
+    host.file("/etc/slurm/cgroup.conf", conf);
+    let status = concat!(
+        r#"{"v":1,"software":"VERSION","node":"n1","cgroup":"v2","generation":5,"heard_seconds_ago":1.0,"#,
+        r#""time_to_live":60,"failed_open":false,"capacity_cores":4.0,"slurm_cpus":4,"swap_bytes":0,"jobs":[]}"#
+    );
+    let status = status.replace("VERSION", env!("CARGO_PKG_VERSION"));
+    host.answer("dfrsd status --json --node n1", status);
+    host
+}
+
+#[test]
+fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
+    let findings = good_node().node();
+    assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
+    assert_eq!(findings.0.len(), 4, "{}", findings.text());
+    type Change = fn(&mut Recorded);
+    let troubles: [(Level, &str, Change); 6] = [
+        (Level::Warning, "swap: there is none", |host| {
+            host.file("/proc/meminfo", "SwapTotal: 0 kB\n");
+        }),
+        (Level::Error, "no cgroup controller memory", |host| {
+            host.file("/sys/fs/cgroup/cgroup.controllers", "cpu pids\n");
+        }),
+        (
+            Level::Warning,
+            "Linux 5.10.0 has no memory.reclaim",
+            |host| {
+                host.file("/proc/sys/kernel/osrelease", "5.10.0\n");
+            },
+        ),
+        (
+            Level::Error,
+            "dfrsd status --json --node n1 fails",
+            |host| {
+                host.answers.clear();
+            },
+        ),
+        (Level::Warning, "has heard nothing", |host| {
+            host.change(
+                "dfrsd status --json --node n1",
+                "\"generation\":5",
+                "\"generation\":null",
+            );
+        }),
+        (Level::Error, "obeys user 0", |host| {
+            host.answer(CONFIG, "SlurmUser = slurm(64030)\n");
+            let owner = Owner {
+                uid: 0,
+                mode: 0o600,
+                is_directory: false,
+            };
+            host.owners.insert("/run/dfrs/n1/dfrsd.sock".into(), owner);
+        }),
+    ];
+    for (level, words, change) in troubles {
+        let mut host = good_node();
+        change(&mut host);
+        let findings = host.node();
+        let is_it = |finding: &super::finding::Finding| {
+            finding.level == level && format!("{}: {}", finding.about, finding.what).contains(words)
+        };
+        assert!(
+            findings.0.iter().any(is_it),
+            "{words:?}:\n{}",
+            findings.text()
+        );
+    }
+}
+
+#[test]
+fn version_1_counts_where_both_are_mounted() {
+    let mounts = "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n\
+        cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\
+        cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n";
+    let hierarchy = Hierarchy::of_mounts(mounts);
+    assert_eq!(
+        hierarchy,
+        Hierarchy::V1(vec!["memory".into(), "cpu".into()])
+    );
+    let mut findings = Findings::default();
+    cgroup::examine(&hierarchy, "", "6.1", &mut findings.topic("kernel"));
+    assert!(
+        findings.text().contains("no cgroup controller freezer"),
+        "{}",
+        findings.text()
+    );
+    assert_eq!(
+        Hierarchy::of_mounts("proc /proc proc rw 0 0\n"),
+        Hierarchy::None
+    );
+}
+
+#[test]
+fn the_plugins_release_is_read_as_slurm_reads_it() {
+    assert_eq!(
+        library::release(&plugin("24.11.5")),
+        Ok("24.11.5".to_owned())
+    );
+    assert_eq!(
+        library::release(&plugin("22.05.8")),
+        Ok("22.05.8".to_owned())
+    );
+    let good = plugin("24.11.5");
+    for length in 0..good.len() {
+        let _ = library::release(&good[..length]); // whatever it says, it does not panic
+    }
+    assert!(library::release(b"#!/bin/sh").is_err());
+}
+
+#[test]
+fn words_without_a_key_belong_to_the_field_before_and_the_first_of_two_counts() {
+    let line = "NodeName=n1 OS=Linux 6.1 #1 SMP State=IDLE Reason=disk State=DOWN here [root]";
+    let record = &records(line)[0];
+    assert_eq!(record.get("OS"), "Linux 6.1 #1 SMP");
+    assert_eq!(record.get("State"), "IDLE");
+}
+
+#[test]
+fn what_others_wrote_cannot_make_a_line_of_its_own() {
+    let mut findings = Findings::default();
+    findings
+        .topic("nodes")
+        .warning("a\nok       b", "c\u{1b}[31m");
+    assert_eq!(findings.text().lines().count(), 1);
+    let json = findings.tell(true).output;
+    assert!(
+        json.starts_with(
+            r#"{"version":1,"worst":"warning","findings":[{"level":"warning","about":"nodes""#
+        ),
+        "{json}"
+    );
+}
