@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
 use dfrs_sim::offline_bound_and_tell;
-use dfrs_sim::trace::{MOST_NODES, Trace};
+use dfrs_sim::trace::{MOST_NODES, NODE_CPUS, Trace};
 use serde::Serialize;
 
 use crate::input::{self, Source, SwfModel};
@@ -76,6 +76,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         site: &arguments.site,
         strict: arguments.strict,
         period: None,
+        node_cpus: NODE_CPUS,
     };
     let input = input::read(&source, &[])?;
     overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;

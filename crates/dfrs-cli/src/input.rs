@@ -56,6 +56,8 @@ pub struct Source<'a> {
     pub strict: bool,
     /// Time between remaps where it is not the policies' own.
     pub period: Option<Span>,
+    /// CPUs of a node where the trace does not say.
+    pub node_cpus: u32,
 }
 
 /// A trace, the number of nodes, and what people should know about them.
@@ -135,7 +137,9 @@ fn of_file(source: &Source) -> Result<(Trace, String), String> {
             reading.bad_lines
         );
     }
-    Ok((reading.trace, notes))
+    let mut trace = reading.trace;
+    trace.count_cpus(source.node_cpus);
+    Ok((trace, notes))
 }
 
 /// A dump of sacct as a trace: a task on each node that a job had.

@@ -133,6 +133,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         site: &arguments.site,
         strict: arguments.strict,
         period: arguments.world.period(),
+        node_cpus: arguments.world.node_cpus(),
     };
     let mut input = input::read(&source, &arguments.policies)?;
     if arguments.bound {

@@ -99,7 +99,12 @@ fn a_dump_becomes_a_table_and_a_page() {
         output.contains("9 jobs on 4 nodes, submitted from 2026-10-01 00:00"),
         "{output}"
     );
-    for name in ["as it was", "EASY", "GreedyPM*/per/OPT=MIN/MINVT=600"] {
+    for name in [
+        "as it was",
+        "EASY",
+        "EASY/shared",
+        "GreedyPM*/per/OPT=MIN/MINVT=600",
+    ] {
         assert_eq!(line(&output, name).len(), 8, "{output}");
     }
     for told in [

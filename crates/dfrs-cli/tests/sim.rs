@@ -247,6 +247,7 @@ fn all_policies_are_listed_without_a_trace() {
         "EASY",
         "EASY/no-shadow",
         "Conservative",
+        "EASY/shared",
         "GreedyPM*/per/OPT=MIN/MINVT=600",
         "/stretch-per/OPT=MAX",
         "GREEDY-PMTN-MIGR",
@@ -254,9 +255,9 @@ fn all_policies_are_listed_without_a_trace() {
     ] {
         assert!(names.contains(&name), "{name}");
     }
-    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, 3 of ours, and 4 batch
+    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, 3 of ours, and 7 batch
     // schedulers.
-    assert_eq!(names.len(), 130);
+    assert_eq!(names.len(), 133);
     let scratch = Scratch::new("list");
     let trace = scratch.file("trace.csv", TRACE);
     for name in names {

@@ -1,11 +1,15 @@
 //! The batch schedulers that DFRS is compared with. A task has a node (or a processor) to itself
-//! from start to end.
+//! from start to end; under those that share nodes, whole CPUs and memory.
 
 mod conservative;
 mod machine;
 mod places;
+mod plan;
 mod profile;
 mod queue;
+mod room;
+mod room_profile;
+mod shared_queue;
 
 use std::time::Instant;
 
@@ -18,7 +22,12 @@ use crate::trace::Trace;
 use conservative::Conservative;
 use machine::{Durations, Machine};
 use places::Places;
+use profile::Profile;
 use queue::Queue;
+use room_profile::RoomProfile;
+use shared_queue::SharedQueue;
+
+pub(crate) use room::Room;
 
 /// A batch scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,16 +47,37 @@ pub enum Batch {
     /// one after the other (conservative backfilling with compression; Mu'alem and Feitelson, TPDS
     /// 12(6), 2001).
     Conservative,
+    /// As FCFS, but jobs share nodes: a task has whole CPUs
+    /// ([`crate::trace::TraceJob::allocated_cpu`]) and its memory, of which nothing is given out twice, as
+    /// with Slurm's select/cons_tres, CR_Core_Memory and OverSubscribe=NO.
+    FcfsShared,
+    /// EASY on nodes that jobs share. The first of the queue is to have certain nodes, rather those that
+    /// are not free before.
+    EasyShared,
+    /// Conservative on nodes that jobs share. A reservation is for certain nodes, as in Slurm's backfill.
+    ConservativeShared,
 }
 
 impl Batch {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
         Self::Fcfs,
         Self::Easy,
         Self::EasyNoShadow,
         Self::Conservative,
+        Self::FcfsShared,
+        Self::EasyShared,
+        Self::ConservativeShared,
     ];
+
+    /// Whether jobs share nodes; else each task has one to itself.
+    #[must_use]
+    pub const fn shares_nodes(self) -> bool {
+        matches!(
+            self,
+            Self::FcfsShared | Self::EasyShared | Self::ConservativeShared
+        )
+    }
 
     /// Its name.
     #[must_use]
@@ -57,6 +87,9 @@ impl Batch {
             Self::Easy => "EASY",
             Self::EasyNoShadow => "EASY/no-shadow",
             Self::Conservative => "Conservative",
+            Self::FcfsShared => "FCFS/shared",
+            Self::EasyShared => "EASY/shared",
+            Self::ConservativeShared => "Conservative/shared",
         }
     }
 
@@ -75,6 +108,15 @@ impl Batch {
             }
             Self::Conservative => {
                 "batch: as FCFS, but a later job starts if that does not delay any before it"
+            }
+            Self::FcfsShared => {
+                "batch: FCFS on nodes that jobs share; a task has whole CPUs and its memory"
+            }
+            Self::EasyShared => {
+                "batch: EASY on nodes that jobs share; a task has whole CPUs and its memory"
+            }
+            Self::ConservativeShared => {
+                "batch: Conservative on nodes that jobs share; a task has whole CPUs and its memory"
             }
         }
     }
@@ -106,18 +148,31 @@ pub(crate) fn run(
     journal: Journal<'_>,
 ) -> Result<Outcome, SimulationError> {
     let durations = match (batch, settings.estimates) {
-        (Batch::Fcfs, _) | (Batch::Easy | Batch::EasyNoShadow, Estimates::Perfect) => {
+        (Batch::Fcfs | Batch::FcfsShared, _)
+        | (Batch::Easy | Batch::EasyNoShadow | Batch::EasyShared, Estimates::Perfect) => {
             Durations::Known
         }
         (_, estimates) => Durations::Expected(estimates),
     };
-    let machine = Machine::new(&trace.jobs, settings.nodes, durations);
+    let machine = Machine::new(&trace.jobs, durations);
+    let nodes = settings.nodes;
     match batch {
         Batch::Conservative => {
-            let discipline = Conservative::new(settings.nodes);
-            carry_out(trace, batch, machine, discipline, journal)
+            let discipline = Conservative::new(Profile::new(nodes));
+            carry_out(trace, (batch, nodes), machine, discipline, journal)
         }
-        _ => carry_out(trace, batch, machine, Queue::new(batch), journal),
+        Batch::ConservativeShared => {
+            let discipline = Conservative::new(RoomProfile::new(nodes));
+            carry_out(trace, (batch, nodes), machine, discipline, journal)
+        }
+        Batch::FcfsShared | Batch::EasyShared => {
+            let discipline = SharedQueue::new(batch, nodes);
+            carry_out(trace, (batch, nodes), machine, discipline, journal)
+        }
+        Batch::Fcfs | Batch::Easy | Batch::EasyNoShadow => {
+            let discipline = Queue::new(batch, nodes);
+            carry_out(trace, (batch, nodes), machine, discipline, journal)
+        }
     }
 }
 
@@ -125,7 +180,7 @@ pub(crate) fn run(
 /// then what starts.
 fn carry_out(
     trace: &Trace,
-    batch: Batch,
+    (batch, nodes): (Batch, u32),
     mut machine: Machine<'_>,
     mut discipline: impl Discipline,
     mut journal: Journal<'_>,
@@ -134,7 +189,6 @@ fn carry_out(
         jobs: vec![JobRecord::default(); trace.jobs.len()],
         ..Outcome::default()
     };
-    let nodes = machine.free;
     let mut places = Places::new(if journal.is_wanted() { nodes } else { 0 });
     journal.platform(batch.name().into(), None, nodes)?;
     let mut submitted = 0;
@@ -167,9 +221,10 @@ fn carry_out(
         let before = Instant::now();
         discipline.schedule(&mut machine, now);
         outcome.decisions.add(before.elapsed());
-        for job in machine.started.drain(..) {
+        for (job, mapping) in machine.started.drain(..) {
             outcome.jobs[job].start = now;
-            places.start(&mut journal, now, job, trace.jobs[job].tasks)?;
+            let tasks = trace.jobs[job].tasks;
+            places.start(&mut journal, now, job, (tasks, mapping))?;
         }
     }
 }

@@ -3,6 +3,7 @@
 use dfrs_core::{Bytes, Job, Mapping, Mobility, Span, Time};
 use dfrs_proto::journal::{Event, WriteError};
 
+use crate::batch::Room;
 use crate::journal::Journal;
 use crate::mobility::Cost;
 use crate::outcome::Outcome;
@@ -116,8 +117,8 @@ pub enum SimulationError {
 
 /// Why the job can never start under the scheduler on so many nodes; `None` if it can.
 ///
-/// A batch scheduler gives each task a node of its own; DFRS puts several tasks on one node where
-/// memory allows.
+/// A batch scheduler gives each task a node of its own, or whole CPUs and memory if it shares nodes; DFRS
+/// puts several tasks on one node where memory allows.
 #[must_use]
 pub fn never_fits(
     job: &crate::trace::TraceJob,
@@ -125,6 +126,16 @@ pub fn never_fits(
     nodes: u32,
 ) -> Option<String> {
     match scheduler {
+        Scheduler::Batch(batch) if batch.shares_nodes() => {
+            let on_each = Room::NODE.holds(Room::of_task(job));
+            let all = u64::from(on_each) * u64::from(nodes);
+            (all < u64::from(job.tasks)).then(|| {
+                format!(
+                    "of its {} tasks {all} have CPUs and memory of their own",
+                    job.tasks
+                )
+            })
+        }
         Scheduler::Batch(_) if job.tasks > nodes => Some(format!(
             "it has {} tasks, each on a node of its own",
             job.tasks

@@ -28,6 +28,9 @@ pub const NODE_CPU: Cores = Cores::from_cores(1);
 /// it, to a part.
 pub const NODE_MEMORY: Bytes = Bytes(1_000_000_000_000);
 
+/// CPUs of a simulated node where nothing else is said: the nodes of the TPDS paper are quad-core.
+pub const NODE_CPUS: u32 = 4;
+
 /// The most tasks that a job of a trace may have. More is taken for an error in the trace.
 pub const MOST_TASKS: u32 = 1 << 20;
 
@@ -48,6 +51,9 @@ pub struct TraceJob {
     pub tasks: u32,
     /// CPU need of one task, above 0 and at most [`NODE_CPU`].
     pub cpu: Cores,
+    /// CPU that a batch scheduler keeps for one task where jobs share nodes: whole CPUs, at least the need
+    /// and at most [`NODE_CPU`].
+    pub allocated_cpu: Cores,
     /// Memory requirement of one task, at most [`NODE_MEMORY`].
     pub memory: Bytes,
     /// Dedicated execution time, not negative.
@@ -63,7 +69,8 @@ pub struct TraceJob {
 }
 
 impl TraceJob {
-    /// A job that can move as in the papers, and whose user said nothing about its run time.
+    /// A job that can move as in the papers, and whose user said nothing about its run time. A node has
+    /// [`NODE_CPUS`].
     #[must_use]
     pub fn new(
         id: impl Into<String>,
@@ -78,6 +85,7 @@ impl TraceJob {
             submit,
             tasks,
             cpu,
+            allocated_cpu: whole_cpus(cpu, NODE_CPUS),
             memory,
             runtime,
             estimate: None,
@@ -124,6 +132,13 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Nodes have so many CPUs, at least 1, which are kept for tasks as wholes.
+    pub fn count_cpus(&mut self, cpus: u32) {
+        for job in &mut self.jobs {
+            job.allocated_cpu = whole_cpus(job.cpu, cpus);
+        }
+    }
+
     /// What became of the jobs where the trace comes from: each waited, and then ran but for the time in
     /// which it was suspended.
     /// `None` unless the trace says of all jobs how long they waited.
@@ -139,6 +154,13 @@ impl Trace {
         };
         self.jobs.iter().map(record).collect()
     }
+}
+
+/// As many whole CPUs as the need is, of a node that has so many.
+pub(crate) fn whole_cpus(need: Cores, cpus: u32) -> Cores {
+    let cpus = u64::from(cpus.max(1));
+    let count = need.0.saturating_mul(cpus).div_ceil(NODE_CPU.0);
+    Cores(count.saturating_mul(NODE_CPU.0) / cpus).max(need)
 }
 
 /// So many equal nodes, named `n0` and so on.

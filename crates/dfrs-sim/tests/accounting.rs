@@ -406,7 +406,8 @@ fn dump_of(trace: &Trace, records: &[JobRecord], cpus: u64, mebibytes: u64) -> S
 fn a_simulated_site_reads_its_own_jobs_back() {
     let jobs =
         "1,0,4,1,0.5,1000\n2,10,2,0.5,0.25,500\n3,20,3,0.25,1,700\n4,30,1,0.125,0.125,3600\n";
-    let before = trace(jobs);
+    let mut before = trace(jobs);
+    before.count_cpus(1); // each has whole nodes
     let easy = "EASY".parse().expect("a policy");
     let outcome = simulate(&before, &easy, &settings(4), None).expect("an outcome");
     let dump = lenient(&dump_of(&before, &outcome.jobs, 8, 1 << 10));

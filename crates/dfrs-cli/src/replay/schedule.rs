@@ -64,12 +64,15 @@ impl Schedule {
     }
 }
 
-/// As it was (where that is known), EASY, and the policies as they were asked for; simulations side by
-/// side.
+/// As it was (where that is known), EASY on whole and on shared nodes, and the policies as they were asked
+/// for; simulations side by side.
 pub fn all(arguments: &Arguments, source: &Source) -> Result<Vec<Schedule>, String> {
     let cut = Cut::of(&source.trace);
     let settings = arguments.settings(source);
-    let mut wanted = vec![Scheduler::Batch(Batch::Easy)];
+    let mut wanted = vec![
+        Scheduler::Batch(Batch::Easy),
+        Scheduler::Batch(Batch::EasyShared),
+    ];
     for policy in &arguments.policies {
         if !wanted.contains(policy) {
             wanted.push(policy.clone());
@@ -121,12 +124,9 @@ fn one(
 ) -> Result<Schedule, String> {
     let failed = |error| format!("{scheduler}: {error}");
     let (outcome, timeline) = match &scheduler {
-        Scheduler::Batch(_) => {
-            let (trace, nodes) = &source.batch;
-            let settings = Settings {
-                nodes: *nodes,
-                ..settings
-            };
+        Scheduler::Batch(batch) => {
+            let (trace, nodes) = source.for_batch(*batch);
+            let settings = Settings { nodes, ..settings };
             let outcome = simulate(trace, &scheduler, &settings, None).map_err(failed)?;
             bar.inc(outcome.jobs.len() as u64);
             let timeline = Timeline::of_batch(cut, &source.trace, &outcome.jobs, &source.held());

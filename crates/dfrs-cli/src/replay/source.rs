@@ -11,7 +11,7 @@ use std::path::Path;
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_sim::metrics::NODE_GB;
 use dfrs_sim::trace::{Trace, decompressed, sacct};
-use dfrs_sim::{Cost, JobRecord, Scheduler, never_fits};
+use dfrs_sim::{Batch, Cost, JobRecord, Scheduler, never_fits};
 
 use super::Arguments;
 use super::show::Clock;
@@ -34,9 +34,10 @@ const FEW_LOOKS: f64 = 1e7;
 pub struct Source {
     /// What the file is, for people.
     pub kind: &'static str,
-    /// The jobs as DFRS gets them.
+    /// The jobs as DFRS and batch schedulers that share nodes get them.
     pub trace: Trace,
-    /// The same jobs in the same order as batch schedulers get them, and the number of their nodes.
+    /// The same jobs in the same order as batch schedulers that share no nodes get them, and the number of
+    /// their nodes.
     pub batch: (Trace, u32),
     /// What batch schedulers count, for people.
     pub batch_unit: &'static str,
@@ -83,6 +84,14 @@ impl Source {
         self.cpus.iter().map(nodes).collect()
     }
 
+    /// The jobs as this batch scheduler gets them, and the number of its nodes.
+    pub fn for_batch(&self, batch: Batch) -> (&Trace, u32) {
+        match batch.shares_nodes() {
+            true => (&self.trace, self.nodes),
+            false => (&self.batch.0, self.batch.1),
+        }
+    }
+
     /// The first submission.
     pub fn first(&self) -> Time {
         let first = self.trace.jobs.first();
@@ -111,7 +120,8 @@ impl Source {
     /// Leaves out jobs that cannot run under one of the schedulers; all get the same jobs.
     fn leave_out_hopeless(&mut self, arguments: &Arguments) -> Result<(), String> {
         let file = &arguments.file;
-        let easy = Scheduler::Batch(dfrs_sim::Batch::Easy);
+        let easy = Scheduler::Batch(Batch::Easy);
+        let shared = Scheduler::Batch(Batch::EasyShared);
         let mut keep = Vec::with_capacity(self.trace.jobs.len());
         let mut told = Vec::new();
         for (job, by_batch) in self.trace.jobs.iter().zip(&self.batch.0.jobs) {
@@ -122,7 +132,8 @@ impl Source {
                     Scheduler::Batch(_) => None,
                     Scheduler::Dfrs(_) => never_fits(job, policy, self.nodes),
                 })
-                .or_else(|| never_fits(by_batch, &easy, self.batch.1));
+                .or_else(|| never_fits(by_batch, &easy, self.batch.1))
+                .or_else(|| never_fits(job, &shared, self.nodes));
             keep.push(why.is_none());
             told.extend(why.map(|why| format!("job {} ({why})", job.id)));
         }
@@ -147,7 +158,7 @@ impl Source {
     /// Refuses a machine that is far too small for the jobs.
     fn refuse_overload(&self, arguments: &Arguments) -> Result<(), String> {
         let mut policies = arguments.policies.clone();
-        policies.push(Scheduler::Batch(dfrs_sim::Batch::Easy)); // gets no job that is too wide
+        policies.push(Scheduler::Batch(Batch::Easy)); // gets no job that is too wide
         let overload = overload::of(&self.trace, self.nodes, &policies, arguments.period);
         match overload {
             Some(overload) if overload.load > MOST_LOAD && overload.looks > FEW_LOOKS => {

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use dfrs_core::{Bytes, Span};
-use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob, scaled};
+use dfrs_sim::trace::{NODE_CPUS, NODE_MEMORY, Trace, TraceJob, scaled};
 use dfrs_sim::{Cost, Estimates, MobilityShares, Settings};
 
 use crate::options::{period, seconds};
@@ -36,9 +36,13 @@ pub struct World {
     /// Swap of a node for parked jobs, as a multiple of its memory
     #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
     swap: Bytes,
-    /// How FCFS, EASY and Conservative know how long jobs run
+    /// How EASY and Conservative know how long jobs run
     #[arg(long, value_enum, default_value_t = KnownTimes::Perfect)]
     estimates: KnownTimes,
+    /// CPUs of a node, for the batch schedulers that share nodes (EASY/shared and the like): a task has as
+    /// many whole ones as its CPU need is. In a dump of sacct --cpus-per-node says it
+    #[arg(long, value_name = "NUMBER", default_value_t = NODE_CPUS, conflicts_with = "cpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    node_cpus: u32,
     /// Leave equal jobs where they are in remaps, as the plugin does and the papers do not
     #[arg(long)]
     keep_equal_jobs: bool,
@@ -104,6 +108,11 @@ impl World {
     /// What is drawn follows from it.
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// CPUs of a node where the trace does not say.
+    pub fn node_cpus(&self) -> u32 {
+        self.node_cpus
     }
 
     /// Draws what the jobs of the trace can do.

@@ -1,33 +1,36 @@
 //! Conservative backfilling: every job that waits has a reservation.
 
+use std::collections::BTreeMap;
+
 use dfrs_core::{Span, Time};
 
 use super::Discipline;
 use super::machine::Machine;
-use super::profile::Profile;
+use super::plan::Plan;
 
 /// A job that waits.
-struct Waiting {
+struct Waiting<P> {
     job: usize,
-    tasks: u32,
+    place: P,
     duration: Span,
     /// When it is to start.
     start: Time,
 }
 
-impl Waiting {
+impl<P> Waiting<P> {
     fn end(&self) -> Time {
         self.start + self.duration
     }
 }
 
 /// Reservations at the earliest time at which they delay none that was made before.
-pub(super) struct Conservative {
-    nodes: u32,
+pub(super) struct Conservative<P: Plan> {
     /// What running jobs, as far as is expected, and reservations leave.
-    profile: Profile,
+    plan: P,
     /// In the order of submission.
-    waiting: Vec<Waiting>,
+    waiting: Vec<Waiting<P::Place>>,
+    /// Where each job is that runs.
+    running: BTreeMap<usize, P::Place>,
     submitted: Vec<usize>,
     /// Some job ended before that was expected.
     ended_early: bool,
@@ -37,12 +40,13 @@ pub(super) struct Conservative {
     next: Option<Time>,
 }
 
-impl Conservative {
-    pub fn new(nodes: u32) -> Self {
+impl<P: Plan> Conservative<P> {
+    /// With a plan in which nothing is taken.
+    pub fn new(plan: P) -> Self {
         Self {
-            nodes,
-            profile: Profile::new(nodes),
+            plan,
             waiting: Vec::new(),
+            running: BTreeMap::new(),
             submitted: Vec::new(),
             ended_early: false,
             overran: false,
@@ -52,39 +56,41 @@ impl Conservative {
 
     /// Moves reservations forward, one after the other in the order of submission. None gets later,
     /// because each could stay where it is.
-    fn compress(&mut self, now: Time) {
-        for waiting in &mut self.waiting {
+    fn compress(&mut self, machine: &Machine<'_>, now: Time) {
+        for mut waiting in std::mem::take(&mut self.waiting) {
             let (start, end) = (waiting.start, waiting.end());
-            self.profile.give(start, end, waiting.tasks);
-            waiting.start = self.profile.earliest(now, waiting.tasks, waiting.duration);
-            self.profile
-                .take(waiting.start, waiting.end(), waiting.tasks);
+            self.plan.give(start, end, &waiting.place);
+            self.reserve(machine, now, &mut waiting);
+            self.waiting.push(waiting);
         }
     }
 
     /// Makes all reservations anew, in the order of submission.
     fn reserve_anew(&mut self, machine: &Machine<'_>, now: Time) {
-        self.profile = Profile::new(self.nodes);
+        self.plan.clear();
         for (end, job) in machine.by_expected_end() {
-            self.profile.take(now, end, machine.jobs[job].tasks);
+            if let Some(place) = self.running.get(&job) {
+                self.plan.take(now, end, place);
+            }
         }
         for mut waiting in std::mem::take(&mut self.waiting) {
-            self.reserve(now, &mut waiting);
+            self.reserve(machine, now, &mut waiting);
             self.waiting.push(waiting);
         }
     }
 
-    fn reserve(&mut self, now: Time, waiting: &mut Waiting) {
-        waiting.start = self.profile.earliest(now, waiting.tasks, waiting.duration);
-        self.profile
-            .take(waiting.start, waiting.end(), waiting.tasks);
+    fn reserve(&mut self, machine: &Machine<'_>, now: Time, waiting: &mut Waiting<P::Place>) {
+        let job = &machine.jobs[waiting.job];
+        (waiting.start, waiting.place) = self.plan.earliest(now, job, waiting.duration);
+        self.plan.take(waiting.start, waiting.end(), &waiting.place);
     }
 }
 
-impl Discipline for Conservative {
-    fn ended(&mut self, machine: &Machine<'_>, now: Time, job: usize, expected: Time) {
-        if expected > now {
-            self.profile.give(now, expected, machine.jobs[job].tasks);
+impl<P: Plan> Discipline for Conservative<P> {
+    fn ended(&mut self, _: &Machine<'_>, now: Time, job: usize, expected: Time) {
+        let place = self.running.remove(&job);
+        if let Some(place) = place.filter(|_| expected > now) {
+            self.plan.give(now, expected, &place);
             self.ended_early = true;
         }
     }
@@ -98,26 +104,27 @@ impl Discipline for Conservative {
     }
 
     fn schedule(&mut self, machine: &mut Machine<'_>, now: Time) {
-        self.profile.forget_before(now);
+        self.plan.forget_before(now);
         if std::mem::take(&mut self.overran) {
             self.reserve_anew(machine, now);
         } else if self.ended_early {
-            self.compress(now);
+            self.compress(machine, now);
         }
         self.ended_early = false;
         for job in std::mem::take(&mut self.submitted) {
             let mut waiting = Waiting {
                 job,
-                tasks: machine.jobs[job].tasks,
+                place: P::Place::default(),
                 duration: machine.duration(job),
                 start: now,
             };
-            self.reserve(now, &mut waiting);
+            self.reserve(machine, now, &mut waiting);
             self.waiting.push(waiting);
         }
         let starts = self.waiting.extract_if(.., |waiting| waiting.start <= now);
         for waiting in starts {
-            machine.start(now, waiting.job);
+            machine.start(now, waiting.job, P::mapping(&waiting.place));
+            self.running.insert(waiting.job, waiting.place);
         }
         self.next = self.waiting.iter().map(|waiting| waiting.start).min();
     }

@@ -1,8 +1,8 @@
-//! What runs on a machine whose nodes are not shared, and until when.
+//! What runs on a machine, and until when.
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{Mapping, Span, Time};
 
 use crate::simulate::Estimates;
 use crate::trace::TraceJob;
@@ -23,10 +23,9 @@ pub(super) enum Durations {
 /// The machine and the jobs that run on it.
 pub(super) struct Machine<'a> {
     pub jobs: &'a [TraceJob],
-    /// Nodes without a job.
-    pub free: u32,
-    /// Those started in this pass.
-    pub started: Vec<usize>,
+    /// Those started in this pass, and where they are; `None`: each task on a node of its own, no matter
+    /// which.
+    pub started: Vec<(usize, Option<Mapping>)>,
     durations: Durations,
     /// Running jobs by their end.
     ends: BTreeSet<(Time, usize)>,
@@ -37,14 +36,13 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(jobs: &'a [TraceJob], nodes: u32, durations: Durations) -> Self {
+    pub fn new(jobs: &'a [TraceJob], durations: Durations) -> Self {
         let kept = match durations {
             Durations::Known => 0,
             Durations::Expected(_) => jobs.len(),
         };
         Self {
             jobs,
-            free: nodes,
             started: Vec::new(),
             durations,
             ends: BTreeSet::new(),
@@ -73,7 +71,6 @@ impl<'a> Machine<'a> {
     pub fn take_ended(&mut self, now: Time) -> Option<(usize, Time)> {
         let (_, job) = *self.ends.first().filter(|(end, _)| *end == now)?;
         self.ends.pop_first();
-        self.free += self.jobs[job].tasks;
         let expected = match self.durations {
             Durations::Known => now,
             Durations::Expected(_) => self.times[job].1,
@@ -107,14 +104,13 @@ impl<'a> Machine<'a> {
     }
 
     /// The job runs from now on.
-    pub fn start(&mut self, now: Time, job: usize) {
-        self.free -= self.jobs[job].tasks;
+    pub fn start(&mut self, now: Time, job: usize, mapping: Option<Mapping>) {
         self.ends.insert((now + self.jobs[job].runtime, job));
         if let Durations::Expected(_) = self.durations {
             let end = now + self.duration(job);
             self.times[job] = (now, end);
             self.expected.insert((end, job));
         }
-        self.started.push(job);
+        self.started.push((job, mapping));
     }
 }

@@ -21,16 +21,20 @@ impl Places {
         }
     }
 
-    /// The job starts on the first free nodes.
+    /// The job starts on these nodes; else on the first free ones, one for each task.
     pub fn start(
         &mut self,
         journal: &mut Journal<'_>,
         now: Time,
         job: usize,
-        tasks: u32,
+        (tasks, mapping): (u32, Option<Mapping>),
     ) -> Result<(), WriteError> {
         if !journal.is_wanted() {
             return Ok(());
+        }
+        if let Some(mapping) = mapping {
+            journal.start(now, id(job), &mapping)?;
+            return journal.share(now, id(job), 1.0);
         }
         let nodes: Vec<u32> = self.free.iter().copied().take(tasks as usize).collect();
         for node in &nodes {

@@ -1,6 +1,9 @@
 //! How many nodes are free from now on.
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{Mapping, Span, Time};
+
+use super::plan::Plan;
+use crate::trace::TraceJob;
 
 /// From this time to that of the next step, so many nodes are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +15,7 @@ struct Step {
 /// Free nodes over time, as steps of ascending time. From the last one on all nodes are free.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
+    nodes: u32,
     steps: Vec<Step>,
 }
 
@@ -22,7 +26,8 @@ impl Profile {
             from: Time(i64::MIN),
             free: nodes,
         };
-        Self { steps: vec![first] }
+        let steps = vec![first];
+        Self { nodes, steps }
     }
 
     /// Forgets what was before `now`. O(steps).
@@ -89,6 +94,35 @@ impl Profile {
         {
             self.steps.remove(place);
         }
+    }
+}
+
+impl Plan for Profile {
+    /// A number of nodes, no matter which.
+    type Place = u32;
+
+    fn clear(&mut self) {
+        *self = Self::new(self.nodes);
+    }
+
+    fn forget_before(&mut self, now: Time) {
+        self.forget_before(now);
+    }
+
+    fn earliest(&self, now: Time, job: &TraceJob, duration: Span) -> (Time, u32) {
+        (self.earliest(now, job.tasks, duration), job.tasks)
+    }
+
+    fn take(&mut self, start: Time, end: Time, place: &u32) {
+        self.take(start, end, *place);
+    }
+
+    fn give(&mut self, start: Time, end: Time, place: &u32) {
+        self.give(start, end, *place);
+    }
+
+    fn mapping(_: &u32) -> Option<Mapping> {
+        None
     }
 }
 

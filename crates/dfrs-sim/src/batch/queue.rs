@@ -18,6 +18,8 @@ struct Reservation {
 /// Waiting jobs in the order of their submission.
 pub(super) struct Queue {
     batch: Batch,
+    /// Nodes without a job.
+    free: u32,
     jobs: VecDeque<usize>,
     /// How many of them waited at the last pass.
     waited: usize,
@@ -27,9 +29,10 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub fn new(batch: Batch) -> Self {
+    pub fn new(batch: Batch, nodes: u32) -> Self {
         Self {
             batch,
+            free: nodes,
             jobs: VecDeque::new(),
             waited: 0,
             reservation: None,
@@ -39,12 +42,17 @@ impl Queue {
     /// Starts the first of the queue as long as they fit.
     fn start_first(&mut self, machine: &mut Machine<'_>, now: Time) {
         while let Some(&job) = self.jobs.front() {
-            if machine.jobs[job].tasks > machine.free {
+            if machine.jobs[job].tasks > self.free {
                 break;
             }
             self.jobs.pop_front();
-            machine.start(now, job);
+            self.start(machine, now, job);
         }
+    }
+
+    fn start(&mut self, machine: &mut Machine<'_>, now: Time, job: usize) {
+        self.free -= machine.jobs[job].tasks;
+        machine.start(now, job, None);
     }
 
     /// Starts jobs from this place of the queue on that do not delay the first.
@@ -55,12 +63,12 @@ impl Queue {
         mut place: usize,
         reservation: &mut Reservation,
     ) {
-        while place < self.jobs.len() && machine.free > 0 {
+        while place < self.jobs.len() && self.free > 0 {
             let job = self.jobs[place];
             let tasks = machine.jobs[job].tasks;
             let ends_before =
                 self.batch == Batch::Easy && now + machine.duration(job) <= reservation.start;
-            if tasks > machine.free || !ends_before && tasks > reservation.left {
+            if tasks > self.free || !ends_before && tasks > reservation.left {
                 place += 1;
                 continue;
             }
@@ -68,14 +76,14 @@ impl Queue {
                 reservation.left -= tasks;
             }
             self.jobs.remove(place);
-            machine.start(now, job);
+            self.start(machine, now, job);
         }
     }
 
     /// When enough jobs are expected to have ended for the first of the queue, which does not fit now.
     fn reserve(&self, machine: &Machine<'_>) -> Reservation {
         let wanted = self.jobs.front().map_or(0, |job| machine.jobs[*job].tasks);
-        let mut found = machine.free;
+        let mut found = self.free;
         let mut start = None;
         for (end, job) in machine.by_expected_end() {
             if found >= wanted && start.is_some_and(|start| start < end) {
@@ -92,7 +100,8 @@ impl Queue {
 }
 
 impl Discipline for Queue {
-    fn ended(&mut self, _: &Machine<'_>, _: Time, _: usize, _: Time) {
+    fn ended(&mut self, machine: &Machine<'_>, _: Time, job: usize, _: Time) {
+        self.free += machine.jobs[job].tasks;
         self.reservation = None;
     }
 
@@ -115,7 +124,7 @@ impl Discipline for Queue {
             self.start_first(machine, now);
             from = from.max(1);
         }
-        if self.batch != Batch::Fcfs && machine.free > 0 && self.jobs.len() > from {
+        if self.batch != Batch::Fcfs && self.free > 0 && self.jobs.len() > from {
             let mut reservation = self.reservation.unwrap_or_else(|| self.reserve(machine));
             self.backfill(machine, now, from, &mut reservation);
             // Without the rule about the end, a job that took a node that is left may end in time to

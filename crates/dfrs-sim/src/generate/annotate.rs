@@ -3,7 +3,7 @@
 use dfrs_core::{Bytes, Cores};
 
 use super::Stream;
-use crate::trace::{NODE_CPU, NODE_MEMORY, Trace};
+use crate::trace::{NODE_CPU, NODE_CPUS, NODE_MEMORY, Trace};
 
 /// The annotation of the papers' synthetic traces (IPDPS 2010, Section IV.C), for quad-core nodes.
 ///
@@ -24,5 +24,6 @@ pub fn annotate(trace: &mut Trace, seed: u64) {
         let tenths = if is_small { 1 } else { tenths };
         job.memory = Bytes(NODE_MEMORY.0 / 10 * u64::from(tenths));
     }
+    trace.count_cpus(NODE_CPUS);
     trace.has_memory = true;
 }

@@ -28,6 +28,7 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
     let mut assumed = vec![
         nodes,
         format!("EASY is simulated on {} {}.", number(source.batch.1 as usize), source.batch_unit),
+        "EASY/shared keeps whole CPUs and memory on single nodes, as Slurm does where nodes are shared (CR_Core_Memory, OverSubscribe=NO).".into(),
         format!(
             "A job that was paused or moved makes no progress for {} s when it is back{}.",
             significant(arguments.penalty.seconds(), 1),

@@ -159,6 +159,14 @@ impl Lives {
             memory: Bytes::ZERO,
             ..job.clone()
         });
+        let mut trace = Trace {
+            jobs: jobs.iter().map(|(job, ..)| job.clone()).collect(),
+            nodes: Some(nodes),
+            has_memory: true,
+        };
+        if whole_cpus > 1 {
+            trace.count_cpus(whole_cpus);
+        }
         let mut source = Source {
             kind: "a journal of slurm-dfrs",
             batch: (
@@ -181,11 +189,7 @@ impl Lives {
                 format!("as it was ({})", self.policy),
                 jobs.iter().map(|(_, _, record)| record.clone()).collect(),
             )),
-            trace: Trace {
-                jobs: jobs.into_iter().map(|(job, _, _)| job).collect(),
-                nodes: Some(nodes),
-                has_memory: true,
-            },
+            trace,
             clock: if live { Clock::Utc } else { Clock::SinceStart },
             left_out: Vec::new(),
             assumed: Vec::new(),

@@ -118,7 +118,13 @@ pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
         let cpu = cpu_need(run, site, rules, &mut all.assumed);
         let bytes = memory(run, site, rules, &mut all.assumed);
         let memory = share(NODE_MEMORY, bytes.0, site.memory_per_node.0);
-        all.trace.jobs.push(job(run, run.nodes, cpu, memory));
+        // Slurm keeps the CPUs that it asked for, used or not.
+        let on_each = u64::from(run.cpus.div_ceil(run.nodes.max(1)));
+        let kept = Cores(on_each * NODE_CPU.0 / u64::from(site.cpus_per_node.max(1)));
+        all.trace.jobs.push(TraceJob {
+            allocated_cpu: kept.clamp(cpu, NODE_CPU),
+            ..job(run, run.nodes, cpu, memory)
+        });
         let taken = cpus_taken(run, site, bytes);
         all.by_cpus
             .jobs

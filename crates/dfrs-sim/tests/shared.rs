@@ -1,0 +1,472 @@
+//! Batch schedulers that share nodes, against their definitions, worked out plainly: at every instant all
+//! is computed anew from which job has started when and where.
+
+mod common;
+
+use common::settings;
+use dfrs_core::{Bytes, Cores, Span, Time};
+use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+use dfrs_sim::{Batch, Estimates, Settings};
+use proptest::prelude::*;
+
+/// Number of nodes of the random worlds.
+const NODES: usize = 4;
+
+/// How many tasks of a job each node has.
+type Where = [u32; NODES];
+
+/// CPU and memory of each node that are free, or taken.
+type Rooms = [(u64, u64); NODES];
+
+const EMPTY: Rooms = [(NODE_CPU.0, NODE_MEMORY.0); NODES];
+
+fn with(estimates: Estimates) -> Settings {
+    Settings {
+        estimates,
+        ..settings(4)
+    }
+}
+
+/// Whole quarters of a node: it has four CPUs.
+fn cpu_of(job: &TraceJob) -> u64 {
+    (1..=4)
+        .map(|cpus| cpus * NODE_CPU.0 / 4)
+        .find(|cpu| *cpu >= job.cpu.0)
+        .expect("at most a node")
+}
+
+/// How many tasks of the job have room.
+fn holds(room: (u64, u64), job: &TraceJob) -> u32 {
+    (0..=job.tasks)
+        .rev()
+        .find(|tasks| {
+            let tasks = u64::from(*tasks);
+            tasks * cpu_of(job) <= room.0 && tasks * job.memory.0 <= room.1
+        })
+        .expect("none does")
+}
+
+fn without(mut rooms: Rooms, job: &TraceJob, place: Where) -> Rooms {
+    for (room, tasks) in rooms.iter_mut().zip(place) {
+        room.0 -= u64::from(tasks) * cpu_of(job);
+        room.1 -= u64::from(tasks) * job.memory.0;
+    }
+    rooms
+}
+
+/// Task by task on the first node that has room: first where it should rather go, then anywhere.
+fn place(job: &TraceJob, rather: Where, all: Where) -> Option<Where> {
+    let mut found = [0; NODES];
+    for _ in 0..job.tasks {
+        let good = |most: Where| (0..NODES).find(|node| found[*node] < most[*node].min(all[*node]));
+        let node = good(rather).or_else(|| good(all))?;
+        found[node] += 1;
+    }
+    Some(found)
+}
+
+fn slots(rooms: Rooms, job: &TraceJob) -> Where {
+    rooms.map(|room| holds(room, job))
+}
+
+fn fit(rooms: Rooms, job: &TraceJob) -> Option<Where> {
+    place(job, slots(rooms, job), slots(rooms, job))
+}
+
+/// What a scheduler knows: which jobs have started when and where, and what they are expected to take.
+struct Known<'a> {
+    jobs: &'a [TraceJob],
+    estimates: Estimates,
+    starts: Vec<Option<(Time, Where)>>,
+    now: Time,
+}
+
+impl<'a> Known<'a> {
+    fn new(trace: &'a Trace, estimates: Estimates) -> Self {
+        Self {
+            jobs: &trace.jobs,
+            estimates,
+            starts: vec![None; trace.jobs.len()],
+            now: trace.jobs[0].submit,
+        }
+    }
+
+    fn duration(&self, job: usize) -> Span {
+        match (self.estimates, self.jobs[job].estimate) {
+            (Estimates::User, Some(estimate)) => estimate,
+            _ => self.jobs[job].runtime,
+        }
+    }
+
+    fn end(&self, job: usize) -> Option<Time> {
+        self.starts[job].map(|(start, _)| start + self.jobs[job].runtime)
+    }
+
+    fn running(&self) -> Vec<(usize, Where)> {
+        let all = self.starts.iter().enumerate();
+        all.filter(|(job, _)| self.end(*job).is_some_and(|end| end > self.now))
+            .filter_map(|(job, start)| Some((job, start.as_ref()?.1)))
+            .collect()
+    }
+
+    fn waits(&self, job: usize) -> bool {
+        self.starts[job].is_none() && self.jobs[job].submit <= self.now
+    }
+
+    /// Jobs that run longer than expected are taken to need twice, four times, ... as long.
+    fn expected_end(&self, job: usize) -> Time {
+        let (start, _) = self.starts[job].expect("it runs");
+        let mut duration = self.duration(job);
+        while start + duration <= self.now {
+            duration = Span(duration.0 * 2);
+        }
+        start + duration
+    }
+
+    /// What those leave that are expected to run beyond this time.
+    fn free_at(&self, time: Time) -> Rooms {
+        let running = self.running().into_iter();
+        running
+            .filter(|(job, _)| self.expected_end(*job) > time)
+            .fold(EMPTY, |rooms, (job, place)| {
+                without(rooms, &self.jobs[job], place)
+            })
+    }
+
+    fn free(&self) -> Rooms {
+        self.free_at(self.now)
+    }
+
+    fn next(&self) -> Option<Time> {
+        let running = self.running();
+        let ends = running.iter().filter_map(|(job, _)| self.end(*job));
+        let over = running.iter().map(|(job, _)| self.expected_end(*job));
+        let submissions = self.jobs.iter().map(|job| job.submit);
+        ends.chain(over)
+            .chain(submissions)
+            .filter(|time| *time > self.now)
+            .min()
+    }
+
+    fn all_starts(self) -> Vec<Time> {
+        let starts = self.starts.into_iter();
+        starts.map(|start| start.expect("all start").0).collect()
+    }
+}
+
+/// FCFS and EASY by their definitions: the starts.
+fn easy(trace: &Trace, backfills: bool, estimates: Estimates) -> Vec<Time> {
+    let mut known = Known::new(trace, estimates);
+    // The first job, when it starts, and what it leaves on each node then: as long as no job ends and all
+    // are expected to end when they were.
+    let mut reserved: Option<(usize, Time, Rooms)> = None;
+    let mut before = Vec::new();
+    loop {
+        let ends = |known: &Known<'_>| -> Vec<(usize, Time)> {
+            let running = known.running().into_iter();
+            running
+                .map(|(job, _)| (job, known.expected_end(job)))
+                .collect()
+        };
+        if ends(&known) != before {
+            reserved = None;
+        }
+        for (number, job) in trace.jobs.iter().enumerate() {
+            if !known.waits(number) || reserved.is_some_and(|(first, ..)| first == number) {
+                continue;
+            }
+            let free = known.free();
+            let found = match &mut reserved {
+                None => {
+                    let found = fit(free, job);
+                    if found.is_none() {
+                        let ends = known.running().into_iter();
+                        let ends = ends.map(|(running, _)| known.expected_end(running));
+                        let fits = |end: &Time| fit(known.free_at(*end), job).is_some();
+                        let start = ends.filter(fits).min().expect("it fits");
+                        let then = known.free_at(start);
+                        let mut new = slots(then, job);
+                        for (new, now) in new.iter_mut().zip(slots(free, job)) {
+                            *new -= now;
+                        }
+                        let own = place(job, new, slots(then, job)).expect("it fits");
+                        reserved = Some((number, start, without(then, job, own)));
+                    }
+                    found
+                }
+                Some(_) if !backfills => None,
+                Some((_, start, left)) => {
+                    let now = slots(free, job);
+                    let mut beside = slots(*left, job);
+                    for (beside, now) in beside.iter_mut().zip(now) {
+                        *beside = now.min(*beside);
+                    }
+                    if known.now + known.duration(number) <= *start {
+                        let mut only_now = now;
+                        for (only_now, beside) in only_now.iter_mut().zip(beside) {
+                            *only_now -= beside;
+                        }
+                        place(job, only_now, now)
+                    } else {
+                        let found = place(job, beside, beside);
+                        if let Some(found) = found {
+                            *left = without(*left, job, found);
+                        }
+                        found
+                    }
+                }
+            };
+            known.starts[number] = found.map(|place| (known.now, place));
+        }
+        before = ends(&known);
+        match known.next() {
+            Some(next) => known.now = next,
+            None => return known.all_starts(),
+        }
+    }
+}
+
+/// A place that is taken: from, to before, by which job, where.
+type Taken = (Time, Time, usize, Where);
+
+/// The first time from `now` on at which the job has room for so long: tries all times at which something
+/// ends, and looks at all times at which something begins.
+fn earliest(
+    jobs: &[TraceJob],
+    now: Time,
+    taken: &[Taken],
+    job: &TraceJob,
+    duration: Span,
+) -> (Time, Where) {
+    let free = |time: Time| {
+        let there = taken
+            .iter()
+            .filter(|(from, to, ..)| (*from..*to).contains(&time));
+        there.fold(EMPTY, |rooms, (.., other, place)| {
+            without(rooms, &jobs[*other], *place)
+        })
+    };
+    let find = |start: Time| {
+        let begins = taken.iter().map(|(from, ..)| *from);
+        let within = begins.filter(|from| *from > start && *from < start + duration);
+        let mut least = EMPTY;
+        for time in within.chain([start]) {
+            for (least, room) in least.iter_mut().zip(free(time)) {
+                *least = (least.0.min(room.0), least.1.min(room.1));
+            }
+        }
+        fit(least, job).map(|place| (start, place))
+    };
+    let ends = taken.iter().map(|(_, to, ..)| *to).filter(|to| *to > now);
+    let mut starts: Vec<Time> = ends.chain([now]).collect();
+    starts.sort_unstable();
+    starts.into_iter().find_map(find).expect("the end is free")
+}
+
+/// Conservative backfilling by its definition: the starts.
+fn conservative(trace: &Trace, estimates: Estimates) -> Vec<Time> {
+    let mut known = Known::new(trace, estimates);
+    let jobs = &trace.jobs;
+    let mut reserved: Vec<Option<(Time, Where)>> = vec![None; jobs.len()];
+    // When each running job was last expected to end.
+    let mut expected: Vec<Option<Time>> = vec![None; jobs.len()];
+    loop {
+        let now = known.now;
+        let (mut early, mut over) = (false, false);
+        let running: Vec<usize> = known.running().into_iter().map(|(job, _)| job).collect();
+        for (job, expected) in expected.iter_mut().enumerate() {
+            let Some(end) = *expected else { continue };
+            if !running.contains(&job) {
+                early |= end > now;
+                *expected = None;
+            } else if known.expected_end(job) != end {
+                over = true;
+                *expected = Some(known.expected_end(job));
+            }
+        }
+        let find = |reserved: &[Option<(Time, Where)>], known: &Known<'_>, job: usize| {
+            let running = known.running().into_iter();
+            let mut taken: Vec<Taken> = running
+                .map(|(job, place)| (now, known.expected_end(job), job, place))
+                .collect();
+            for (other, start) in reserved.iter().enumerate() {
+                if let Some((start, place)) = start.filter(|_| other != job) {
+                    taken.push((start, start + known.duration(other), other, place));
+                }
+            }
+            earliest(jobs, now, &taken, &jobs[job], known.duration(job))
+        };
+        let waiting: Vec<usize> = (0..jobs.len()).filter(|job| known.waits(*job)).collect();
+        if over {
+            reserved.fill(None);
+        }
+        for &job in &waiting {
+            if early || reserved[job].is_none() {
+                reserved[job] = Some(find(&reserved, &known, job));
+            }
+        }
+        for job in waiting {
+            if let Some((start, place)) = reserved[job].filter(|(start, _)| *start == now) {
+                reserved[job] = None;
+                known.starts[job] = Some((start, place));
+                expected[job] = Some(now + known.duration(job));
+            }
+        }
+        let due = reserved.iter().flatten().map(|(start, _)| *start).min();
+        match known.next().into_iter().chain(due).min() {
+            Some(next) => known.now = next,
+            None => return known.all_starts(),
+        }
+    }
+}
+
+/// Traces of jobs that all have some work, with estimates above, equal to and below it, and unknown.
+fn traces() -> impl Strategy<Value = Trace> {
+    let estimate = prop_oneof![
+        Just(None),
+        Just(Some(1.0)),
+        (1.0..4.0).prop_map(Some),
+        (0.05..1.0).prop_map(Some)
+    ];
+    let estimates = proptest::collection::vec((estimate, 1u32..9), 14);
+    (common::traces(4), estimates).prop_map(|(mut trace, estimates)| {
+        for (job, (estimate, tasks)) in trace.jobs.iter_mut().zip(estimates) {
+            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // small
+            let of_runtime = |share: f64| Span((job.runtime.0 as f64 * share).ceil() as i64);
+            job.estimate = estimate.map(of_runtime);
+            // Several tasks on a node, where they fit.
+            let most: u32 = EMPTY
+                .iter()
+                .map(|room| {
+                    holds(
+                        *room,
+                        &TraceJob {
+                            tasks: 9,
+                            ..job.clone()
+                        },
+                    )
+                })
+                .sum();
+            job.tasks = tasks.min(most);
+        }
+        trace
+    })
+}
+
+fn starts(trace: &Trace, scheduler: &str, estimates: Estimates) -> Vec<Time> {
+    let run = common::run(trace, scheduler, with(estimates));
+    assert!(run.violations.is_empty(), "{:?}", run.violations);
+    run.outcome.jobs.iter().map(|record| record.start).collect()
+}
+
+const BOTH: [Estimates; 2] = [Estimates::Perfect, Estimates::User];
+
+#[test]
+fn jobs_that_fit_beside_each_other_share_a_node() {
+    // Four of one CPU each; then one whose need is a little more than a CPU, which is two.
+    let lines = "a,0,4,0.25,0.2,100\nb,1,1,0.26,0.1,10\nc,2,3,0.5,0.5,10\nd,3,2,0.5,0.9,10\n";
+    let run = common::run(&common::trace(lines), "FCFS/shared", settings(2));
+    let of = |job: &str| {
+        let all = common::events(&run);
+        all.into_iter()
+            .find(|line| line.contains(&format!("start {job} ")))
+    };
+    assert_eq!(of("a").as_deref(), Some("0 start a 0,0,0,0"));
+    assert_eq!(of("b").as_deref(), Some("1 start b 1"));
+    // Two tasks have the CPUs that b left when it ended; the third goes where a was.
+    assert_eq!(of("c").as_deref(), Some("100 start c 0,0,1"));
+    assert_eq!(of("d").as_deref(), Some("110 start d 0,1"));
+}
+
+#[test]
+fn cpus_are_counted_as_the_nodes_have_them() {
+    let lines = "a,0,1,0.25,0,100\nb,0,1,0.25,0,100\nc,0,1,0.5,0,100\n";
+    let mut trace = common::trace(lines);
+    let times =
+        |trace: &Trace| common::times(&common::run(trace, "EASY/shared", settings(1)).outcome);
+    assert_eq!(times(&trace), [(0.0, 100.0); 3]);
+    trace.count_cpus(2);
+    assert_eq!(times(&trace)[1..], [(0.0, 100.0), (100.0, 200.0)]);
+    trace.count_cpus(3);
+    assert_eq!(trace.jobs[2].allocated_cpu, Cores(NODE_CPU.0 * 2 / 3));
+}
+
+#[test]
+fn what_does_not_fit_on_the_empty_machine_is_refused() {
+    let job = |tasks, memory| {
+        let cpu = Cores(NODE_CPU.0 / 4);
+        TraceJob::new("1", Time::ZERO, tasks, cpu, Bytes(memory), Span::ZERO)
+    };
+    let scheduler = "EASY/shared".parse().expect("a scheduler");
+    let never = |tasks, memory| dfrs_sim::never_fits(&job(tasks, memory), &scheduler, 2);
+    assert_eq!(never(8, NODE_MEMORY.0 / 4), None);
+    assert!(never(9, 0).is_some_and(|why| why.contains("8 have CPUs")));
+    assert!(never(3, NODE_MEMORY.0).is_some());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// The simulator looks only at what can have changed; this looks at everything each time.
+    #[test]
+    fn easy_is_easy(trace in traces()) {
+        for estimates in BOTH {
+            for (scheduler, backfills) in [("EASY/shared", true), ("FCFS/shared", false)] {
+                let expected = easy(&trace, backfills, estimates);
+                prop_assert_eq!(starts(&trace, scheduler, estimates), expected, "{} {:?}", scheduler, estimates);
+            }
+        }
+    }
+
+    #[test]
+    fn conservative_is_conservative(trace in traces()) {
+        for estimates in BOTH {
+            let expected = conservative(&trace, estimates);
+            prop_assert_eq!(starts(&trace, "Conservative/shared", estimates), expected, "{:?}", estimates);
+        }
+    }
+
+    /// With perfect estimates no job starts later than if those submitted after it had never come.
+    #[test]
+    fn later_jobs_delay_nobody(trace in traces()) {
+        let all = starts(&trace, "Conservative/shared", Estimates::Perfect);
+        for count in 1..trace.jobs.len() {
+            let first = Trace { jobs: trace.jobs[..count].to_vec(), ..trace.clone() };
+            let without = starts(&first, "Conservative/shared", Estimates::Perfect);
+            prop_assert_eq!(&without[..], &all[..count]);
+        }
+    }
+
+    /// Where every task takes a node, sharing makes no difference.
+    #[test]
+    fn whole_nodes_are_a_case_of_shared_ones(trace in traces()) {
+        let mut trace = trace;
+        for job in &mut trace.jobs {
+            (job.cpu, job.allocated_cpu, job.tasks) = (NODE_CPU, NODE_CPU, job.tasks.min(4));
+        }
+        for estimates in BOTH {
+            for (shared, whole) in [("EASY/shared", "EASY"), ("FCFS/shared", "FCFS")] {
+                let expected = starts(&trace, whole, estimates);
+                prop_assert_eq!(starts(&trace, shared, estimates), expected, "{} {:?}", shared, estimates);
+            }
+        }
+    }
+
+    /// Nothing is given out twice.
+    #[test]
+    fn no_cpu_and_no_memory_is_given_out_twice(trace in traces()) {
+        for scheduler in Batch::ALL.into_iter().filter(|batch| batch.shares_nodes()) {
+            let records = common::run(&trace, scheduler.name(), settings(4)).outcome.jobs;
+            for at in &records {
+                let running = trace.jobs.iter().zip(&records)
+                    .filter(|(_, job)| job.start <= at.start && at.start < job.finish);
+                let (mut cpu, mut memory) = (0, 0);
+                for (job, _) in running {
+                    cpu += cpu_of(job) * u64::from(job.tasks);
+                    memory += job.memory.0 * u64::from(job.tasks);
+                }
+                prop_assert!(cpu <= 4 * NODE_CPU.0 && memory <= 4 * NODE_MEMORY.0, "{}", scheduler.name());
+            }
+        }
+    }
+}
