@@ -9,8 +9,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Release series (major, minor) whose headers the shim knows.
-const SUPPORTED: [(u32, u32); 2] = [(22, 5), (24, 11)];
+/// Release series (major, minor) with which the shim was compiled and tried, in ascending order.
+const KNOWN: [(u32, u32); 8] = [
+    (22, 5),
+    (23, 2),
+    (23, 11),
+    (24, 5),
+    (24, 11),
+    (25, 5),
+    (25, 11),
+    (26, 5),
+];
+
+/// What keeps Slurm's other schedulers from DFRS's jobs.
+const BURST_BUFFER: &str = "burst_buffer_dfrs.so";
 
 /// The shim's own files in `c_shim/`.
 const SHIM_FILES: [&str; 26] = [
@@ -80,21 +92,37 @@ fn main() -> ExitCode {
 
 fn build(tree: &Path) -> Result<(), String> {
     let version = version_of(tree)?;
-    if !SUPPORTED.contains(&(version.major, version.minor)) {
-        return Err(format!(
-            "DFRS_SLURM_SOURCE={}: this is Slurm {}; the shim knows {}",
-            tree.display(),
-            version.text(),
-            SUPPORTED
-                .map(|(major, minor)| format!("{major}.{minor:02}"))
-                .join(" and "),
-        ));
-    }
+    look_whether_known(tree, version)?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR: not set: run me with cargo")?);
     write_configuration(&out, version)?;
     compile(tree, &out);
+    link_burst_buffer(tree, &out)?;
     // Slurm loads plugins lazily; a symbol that only some daemons have must not keep it from that.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,lazy");
+    Ok(())
+}
+
+/// What is newer than all known series may differ from them in ways that the compiler finds, `cargo xtask
+/// symbols` finds, or the canary finds before each pass: that is worth a warning. What is older does.
+fn look_whether_known(tree: &Path, version: Version) -> Result<(), String> {
+    let series = (version.major, version.minor);
+    if KNOWN.contains(&series) {
+        return Ok(());
+    }
+    let problem = format!(
+        "DFRS_SLURM_SOURCE={}: this is Slurm {}; the shim knows {}",
+        tree.display(),
+        version.text(),
+        KNOWN
+            .map(|(major, minor)| format!("{major}.{minor:02}"))
+            .join(", "),
+    );
+    if KNOWN.iter().any(|&known| known > series) {
+        return Err(problem);
+    }
+    println!(
+        "cargo::warning={problem}: check it with `cargo test -p sched_dfrs` and `cargo xtask symbols`"
+    );
     Ok(())
 }
 
@@ -169,9 +197,10 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     make().map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn compile(tree: &Path, out: &Path) {
-    let mut slurm = cc::Build::new();
-    slurm
+/// How everything is compiled that includes Slurm's headers.
+fn compiler(tree: &Path, out: &Path) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
         .std("gnu11")
         .include(out)
         .include(tree)
@@ -179,13 +208,26 @@ fn compile(tree: &Path, out: &Path) {
         .define("HAVE_CONFIG_H", None)
         .flag("-fvisibility=hidden")
         .flag("-fno-strict-aliasing")
+        // A function that this Slurm does not have would be found missing when it is called.
+        .flag("-Werror=implicit-function-declaration")
+        .flag("-Wno-unused-parameter")
+        .flag("-Wno-sign-compare")
+        .flag("-Wno-missing-field-initializers")
+        .warnings(true)
+        .extra_warnings(true)
         .pic(true)
         .opt_level(2);
+    build
+}
+
+fn compile(tree: &Path, out: &Path) {
+    let mut slurm = compiler(tree, out);
 
     // The site's own backfill, unchanged; its queue goes through the shim.
     let mut backfill = slurm.clone();
     backfill
         .warnings(false)
+        .extra_warnings(false)
         .define("build_job_queue", "dfrs_build_job_queue");
     let directory = tree.join("src/plugins/sched/backfill");
     let oracle = directory.join("oracle.c");
@@ -195,13 +237,33 @@ fn compile(tree: &Path, out: &Path) {
     let shim = Path::new("c_shim");
     backfill.file(shim.join("embedded_backfill.c"));
     slurm
-        .warnings(true)
-        .extra_warnings(true)
-        .flag("-Wno-unused-parameter")
-        .flag("-Wno-sign-compare")
-        .flag("-Wno-missing-field-initializers")
         .files(SHIM_FILES.iter().map(|file| shim.join(file)))
         .compile("dfrs_shim");
     // After the shim: it needs this one.
     backfill.compile("dfrs_backfill");
+}
+
+/// The other plugin, in C alone: it goes where cargo puts `libsched_dfrs.so`.
+fn link_burst_buffer(tree: &Path, out: &Path) -> Result<(), String> {
+    let library = out.join(BURST_BUFFER);
+    let mut command = compiler(tree, out).get_compiler().to_command();
+    command
+        .args(["-shared", "-fvisibility=default", "-Wl,-z,lazy", "-o"])
+        .arg(&library)
+        .arg("c_shim/burst_buffer_dfrs.c");
+    let status = command
+        .status()
+        .map_err(|error| format!("the C compiler: {error}"))?;
+    if !status.success() {
+        return Err(format!("{}: not made, see above", library.display()));
+    }
+    // OUT_DIR is build/PACKAGE/out there.
+    let Some(profile) = out.ancestors().nth(3) else {
+        return Ok(());
+    };
+    let installed = profile.join(BURST_BUFFER);
+    let _ = fs::remove_file(&installed);
+    fs::copy(&library, &installed)
+        .map(|_| ())
+        .map_err(|error| format!("{}: {error}", installed.display()))
 }

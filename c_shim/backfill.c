@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * backfill.c - Slurm's own backfill, for the partitions that DFRS does not manage.
+ * backfill.c - Slurm's own backfill, for the partitions that DFRS does not manage; and what keeps Slurm's
+ * other schedulers from the jobs of those that it does.
  *
  * The backfill.c of the very Slurm source this is built from is compiled into the plugin unchanged,
  * with build_job_queue renamed to dfrs_build_job_queue. That is the one place where it learns which
  * jobs there are.
  */
 #include "internal.h"
+
+#include "withhold.h"
 
 #include <pthread.h>
 
@@ -15,6 +18,7 @@ static pthread_t thread;
 static bool running;
 static pthread_mutex_t hidden_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *hidden;
+static bool decided; /* what is hidden */
 
 extern dfrs_list_t dfrs_build_job_queue(bool clear_start, bool backfill);
 extern void dfrs_backfill_arm(void); /* embedded_backfill.c */
@@ -53,7 +57,24 @@ static void set_hidden(const char *partitions)
 	pthread_mutex_lock(&hidden_lock);
 	free(hidden);
 	hidden = partitions ? strdup(partitions) : NULL;
+	decided = true;
 	pthread_mutex_unlock(&hidden_lock);
+}
+
+int dfrs_job_withheld(const void *record)
+{
+	const job_record_t *job = record;
+	int answer = DFRS_WITHHOLDS_NOTHING;
+
+	if (dfrs_is_starting())
+		return answer;
+	pthread_mutex_lock(&hidden_lock);
+	if (!decided)
+		answer = DFRS_WITHHOLDS_UNDECIDED;
+	else if (dfrs_is_job(job) && job->part_ptr && dfrs_listed(hidden, job->part_ptr->name))
+		answer = DFRS_WITHHOLDS_JOB;
+	pthread_mutex_unlock(&hidden_lock);
+	return answer;
 }
 
 int dfrs_backfill_start(const char *hidden_partitions)
@@ -80,6 +101,9 @@ void dfrs_backfill_stop(void)
 		running = false;
 	}
 	pthread_mutex_unlock(&backfill_lock);
+	pthread_mutex_lock(&hidden_lock);
+	decided = false;
+	pthread_mutex_unlock(&hidden_lock);
 }
 
 void dfrs_backfill_reconfigure(const char *hidden_partitions)

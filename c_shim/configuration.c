@@ -4,6 +4,8 @@
  */
 #include "internal.h"
 
+#include "loaded.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +21,11 @@ bool dfrs_is_primary(void)
 	 * then has jobs and nodes. Before that, its job list does not exist. */
 	return job_list && node_record_count && !slurmctld_config.shutdown_time &&
 	       !slurmctld_config.resume_backup;
+}
+
+bool dfrs_delivery_known(void)
+{
+	return dfrs_delivery_is_told();
 }
 
 int64_t dfrs_last_update(void)
@@ -98,7 +105,28 @@ static bool has_option(const char *options, const char *wanted)
 	return false;
 }
 
-static void check_daemon(problem_t *problem)
+/* Whether burst_buffer_dfrs.so keeps Slurm's own schedulers from jobs of DFRS partitions. 22.05 loads it
+ * a moment after it has read its configuration. */
+static bool withholds(void)
+{
+	struct timespec moment = { .tv_nsec = 50 * 1000 * 1000 };
+
+	if (!has_option(slurm_conf.bb_type, "burst_buffer/dfrs") &&
+	    !has_option(slurm_conf.bb_type, "dfrs"))
+		return false;
+	for (int tries = 100; tries; tries--) {
+		void *library = dfrs_loaded_library("burst_buffer_dfrs.so");
+
+		if (library) {
+			(void) dlclose(library);
+			return true;
+		}
+		(void) nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+static void check_daemon(problem_t *problem, bool withheld)
 {
 	const char *select = slurm_conf.select_type;
 	uint16_t resources = slurm_conf.select_type_param;
@@ -108,9 +136,9 @@ static void check_daemon(problem_t *problem)
 		    select ? select : "(none)");
 	if (!(resources & DFRS_SELECTS_MEMORY) || !(resources & DFRS_SELECTS_CORES_OR_CPUS))
 		say(problem, "slurm.conf: SelectTypeParameters: DFRS needs SelectTypeParameters=CR_Core_Memory");
-	if (!has_option(slurm_conf.sched_params, "sched_interval=-1") ||
-	    !has_option(slurm_conf.sched_params, "defer"))
-		say(problem, "slurm.conf: SchedulerParameters=%s: add sched_interval=-1,defer, or Slurm starts DFRS's jobs itself",
+	if (!withheld && (!has_option(slurm_conf.sched_params, "sched_interval=-1") ||
+			  !has_option(slurm_conf.sched_params, "defer")))
+		say(problem, "slurm.conf: Slurm starts DFRS's jobs itself: set BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer to SchedulerParameters=%s",
 		    slurm_conf.sched_params ? slurm_conf.sched_params : "");
 	if (slurm_conf.preempt_mode & PREEMPT_MODE_GANG)
 		say(problem, "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does; take GANG out");
@@ -139,6 +167,9 @@ static int check_managed(void *record, void *argument)
 	problem->found++;
 	if (partition->max_share != (SHARED_FORCE | 1))
 		say(problem, "slurm.conf: PartitionName=%s: DFRS needs OverSubscribe=FORCE:1 in its partitions",
+		    partition->name);
+	if (dfrs_topology_exclusive(partition))
+		say(problem, "slurm.conf: PartitionName=%s: DFRS does not know which nodes a job of Exclusive=TOPO (ExclusiveTopo) keeps others from: take it out",
 		    partition->name);
 	if (powers_down(partition))
 		say(problem, "slurm.conf: PartitionName=%s: DFRS does not wake nodes that power saving (SuspendTime) has put to sleep: add it to SuspendExcParts",
@@ -185,12 +216,14 @@ void dfrs_conf_problem(const char *partitions, char *out, size_t size)
 	problem_t problem = { .partitions = partitions ? partitions : "", .text = out, .size = size };
 	char name[256];
 	const char *missing;
+	bool withheld;
 
 	if (!out || !size)
 		return;
 	out[0] = '\0';
+	withheld = withholds();
 	dfrs_lock_read();
-	check_daemon(&problem);
+	check_daemon(&problem, withheld);
 	problem.managed = bit_alloc(MAX(node_record_count, 1));
 	missing = first_missing(problem.partitions, name, sizeof(name));
 	if (missing)

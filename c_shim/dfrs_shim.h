@@ -29,7 +29,8 @@ enum {
 /* dfrs_job_t.flags */
 enum {
 	DFRS_JOB_COMPLETING = 1 << 0, /* its processes may still live on `places` */
-	DFRS_JOB_CONFIGURING = 1 << 1, /* nodes are being prepared: do not suspend or requeue */
+	/* Nodes are being prepared, or told of less memory: do not suspend or requeue. */
+	DFRS_JOB_CONFIGURING = 1 << 1,
 	DFRS_JOB_BATCH = 1 << 2, /* has a script; others (srun, salloc) cannot be requeued */
 	DFRS_JOB_REQUEUE = 1 << 3, /* may be requeued (JobRequeue, --requeue, --no-requeue) */
 	DFRS_JOB_EXCLUSIVE = 1 << 4, /* asked for whole nodes */
@@ -60,6 +61,11 @@ enum {
 	DFRS_SPECIAL_FEATURES = 13, /* --constraint with counts, parentheses or brackets */
 	DFRS_SPECIAL_BROKEN = 14, /* Slurm has no details of it */
 	DFRS_SPECIAL_OVERCOMMIT = 15, /* --overcommit */
+	DFRS_SPECIAL_SEGMENTS = 16, /* --segment; from Slurm 24.05 on */
+	DFRS_SPECIAL_PORTS = 17, /* --resv-ports of the job; from 24.05 on */
+	DFRS_SPECIAL_QOS_LIST = 18, /* --qos with several names; from 24.11 on */
+	DFRS_SPECIAL_HIERARCHICAL = 19, /* --licenses with a hierarchical resource; from 25.11 on */
+	DFRS_SPECIAL_MEMORY_UPDATES = 20, /* --mem-update; from 26.05 on */
 };
 
 /* dfrs_node_t.state */
@@ -165,9 +171,16 @@ bool dfrs_is_primary(void);
 /* Directory of slurm.conf, and StateSaveLocation. Copies at most size bytes, NUL-terminated. */
 int dfrs_conf_directory(char *out, size_t size);
 int dfrs_state_directory(char *out, size_t size);
-/* Empty if SelectType, SelectTypeParameters, SchedulerParameters and the named partitions are as
- * DFRS needs them; else one line on what to change. partitions: comma-separated names. */
+/* Empty if SelectType, SelectTypeParameters, BurstBufferType or SchedulerParameters, and the named
+ * partitions are as DFRS needs them; else one line on what to change. partitions: comma-separated
+ * names. */
 void dfrs_conf_problem(const char *partitions, char *out, size_t size);
+/* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h says what
+ * the answers mean. job: a job_record_t; the caller has a job lock. */
+int dfrs_job_withheld(const void *job);
+/* Whether a node that did not get a message is known (see dfrs_push()). If not, what nodes acknowledge
+ * is worth nothing, and no job may be parked: Slurm 23.11. */
+bool dfrs_delivery_known(void);
 /* The newest of Slurm's update times (UNIX seconds), read without a lock. */
 int64_t dfrs_last_update(void);
 /* 0 if the running slurmctld's records are what this shim was compiled for; else fills error. */

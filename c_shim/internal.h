@@ -59,6 +59,8 @@ bool dfrs_single_record(const job_record_t *job);
 uint64_t dfrs_node_memory(const node_record_t *node);
 /* MiB that the job is to get on this node for so many CPUs. */
 uint64_t dfrs_memory_request(const job_record_t *job, const node_record_t *node, uint32_t cpus);
+/* Whether its nodes are being prepared, or told of less memory: no time to suspend or requeue it. */
+bool dfrs_is_changing(const job_record_t *job);
 /* True if the job was requeued so lately that slurmd would still take its launch for the old run. */
 bool dfrs_too_early(const job_record_t *job, time_t now);
 
@@ -105,6 +107,9 @@ bool dfrs_select_visible(part_record_t *partition, uint32_t jobs);
 
 /* hide.c: whether a job of a DFRS partition is in select/cons_tres's rows. Needs a job lock. */
 bool dfrs_holds_cores(const job_record_t *job);
+
+/* start.c: whether this thread is having Slurm start a job. */
+bool dfrs_is_starting(void);
 
 /* backfill.c */
 extern void *backfill_agent(void *argument);

@@ -17,7 +17,7 @@ static int change_suspension(uint32_t job_id, uint16_t operation)
 
 	dfrs_lock_write();
 	job = dfrs_find_job(job_id);
-	if (job && job->details && IS_JOB_CONFIGURING(job))
+	if (job && job->details && dfrs_is_changing(job))
 		rc = ESLURM_TRANSITION_STATE_NO_UPDATE;
 	else if (job && job->details)
 		rc = dfrs_suspend_operation(job_id, operation);

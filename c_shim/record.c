@@ -67,7 +67,7 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 
 	if (IS_JOB_COMPLETING(job))
 		flags |= DFRS_JOB_COMPLETING;
-	if (IS_JOB_CONFIGURING(job))
+	if (dfrs_is_changing(job))
 		flags |= DFRS_JOB_CONFIGURING;
 	if (job->batch_flag)
 		flags |= DFRS_JOB_BATCH;

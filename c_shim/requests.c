@@ -50,6 +50,11 @@ bool dfrs_plain_features(const dfrs_details_t *details)
 	       !list_find_first_ro(details->feature_list, is_grouped, NULL);
 }
 
+static int is_hierarchical(void *record, void *argument)
+{
+	return dfrs_is_hierarchical(record);
+}
+
 /* What the options of the job, not those of its nodes, ask for. */
 static uint32_t special_of_job(const job_record_t *job)
 {
@@ -67,6 +72,12 @@ static uint32_t special_of_job(const job_record_t *job)
 		return DFRS_SPECIAL_RESERVATIONS;
 	if (job->req_switch)
 		return DFRS_SPECIAL_SWITCHES;
+	if (dfrs_wants_ports(job))
+		return DFRS_SPECIAL_PORTS;
+	if (dfrs_wants_one_of_several_qos(job))
+		return DFRS_SPECIAL_QOS_LIST;
+	if (job->license_list && list_find_first_ro(job->license_list, is_hierarchical, NULL))
+		return DFRS_SPECIAL_HIERARCHICAL;
 	return DFRS_SPECIAL_NONE;
 }
 
@@ -82,6 +93,10 @@ static uint32_t special_of_request(const dfrs_details_t *details)
 		return DFRS_SPECIAL_ARBITRARY;
 	if (details->overcommit && (details->overcommit != NO_VAL8))
 		return DFRS_SPECIAL_OVERCOMMIT;
+	if (dfrs_wants_segments(details))
+		return DFRS_SPECIAL_SEGMENTS;
+	if (dfrs_wants_memory_updates(details))
+		return DFRS_SPECIAL_MEMORY_UPDATES;
 	if (details->req_node_bitmap &&
 	    ((uint32_t) bit_set_count(details->req_node_bitmap) < details->min_nodes))
 		return DFRS_SPECIAL_NODE_LIST; /* "these and some others" */
@@ -110,6 +125,11 @@ uint64_t dfrs_memory_request(const job_record_t *job, const node_record_t *node,
 		return (memory & ~MEM_PER_CPU) * cpus;
 	/* Slurm's rule where memory is a resource: none given, no default set = all of it. */
 	return memory ? memory : dfrs_node_memory(node);
+}
+
+bool dfrs_is_changing(const job_record_t *job)
+{
+	return IS_JOB_CONFIGURING(job) || dfrs_memory_changes(job);
 }
 
 bool dfrs_too_early(const job_record_t *job, time_t now)

@@ -50,7 +50,7 @@ static int requeue(job_record_t *job)
 		return ESLURM_INVALID_JOB_ID;
 	if (IS_JOB_PENDING(job))
 		return ESLURM_JOB_PENDING;
-	if (IS_JOB_CONFIGURING(job))
+	if (dfrs_is_changing(job))
 		return ESLURM_TRANSITION_STATE_NO_UPDATE;
 	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
 		return ESLURM_JOB_NOT_RUNNING;
@@ -99,7 +99,6 @@ int dfrs_job_clear_begin_time(uint32_t job_id)
 	return rc;
 }
 
-/* abort_job_on_nodes() would say it again every minute. */
 static int abort_left_behind(job_record_t *job, const char *name)
 {
 	node_record_t *node = find_node_record((char *) name);
@@ -110,7 +109,7 @@ static int abort_left_behind(job_record_t *job, const char *name)
 		return ESLURM_INVALID_NODE_NAME;
 	if (!IS_JOB_PENDING(job))
 		return ESLURM_JOB_NOT_PENDING;
-	abort_job_on_node(job->job_id, job, node->name);
+	dfrs_abort_job_on_node(job, node);
 	return SLURM_SUCCESS;
 }
 

@@ -13,10 +13,9 @@
 #include "internal.h"
 
 #include "bits.h"
+#include "loaded.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 
 typedef struct {
 	node_use_record_t **nodes;
@@ -36,31 +35,9 @@ SAME_TYPE(dfrs_add_job_t, job_res_add_job);
 static cons_tres_t cons_tres;
 static pthread_once_t bind_once = PTHREAD_ONCE_INIT;
 
-/* Looks for the library that slurmctld has loaded, in the directories it loads plugins from. */
-static void *loaded_library(void)
-{
-	const char *directory = slurm_conf.plugindir;
-
-	while (directory && *directory) {
-		size_t length = strcspn(directory, ":");
-		char path[4096];
-		void *library;
-
-		if ((size_t) snprintf(path, sizeof(path), "%.*s/select_cons_tres.so", (int) length,
-				      directory) < sizeof(path)) {
-			library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-			if (library)
-				return library;
-		}
-		directory += length;
-		directory += (*directory == ':');
-	}
-	return NULL;
-}
-
 static void bind_library(void)
 {
-	void *library = loaded_library();
+	void *library = dfrs_loaded_library("select_cons_tres.so");
 	cons_tres_t found;
 
 	if (!library)

@@ -3,8 +3,8 @@
  * slurm_headers.h - every Slurm header the shim needs, and every difference between Slurm versions.
  *
  * "#if SLURM_VERSION_NUMBER" belongs here and nowhere else: the other files call the dfrs_* names
- * below, which mean the same for all versions. 22.05.8 and 24.11.5 were compiled and run. With the
- * sources of 25.05.9, 25.11.8 and 26.05.4 it compiles too, but none of these was run.
+ * below, which mean the same for all versions. Each condition names the first release series that
+ * has the newer form. 22.05.8 and 24.11.5 are what the tests run on; see docs/install.md for others.
  */
 #ifndef DFRS_SLURM_HEADERS_H
 #define DFRS_SLURM_HEADERS_H
@@ -45,33 +45,44 @@
 #include "src/slurmctld/slurmctld.h"
 #include "src/slurmctld/state_save.h"
 
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 #include "src/common/job_features.h"
-#include "src/common/node_features.h"
 #include "src/interfaces/accounting_storage.h"
 #include "src/interfaces/select.h"
-#include "src/plugins/select/cons_tres/node_data.h"
-#include "src/plugins/select/cons_tres/part_data.h"
-#include "src/plugins/select/cons_tres/job_resources.h" /* needs both above */
-#include "src/stepmgr/srun_comm.h"
 typedef job_details_t dfrs_details_t;
 #else
 #include "src/common/select.h"
 #include "src/common/slurm_accounting_storage.h"
+typedef struct job_details dfrs_details_t;
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#include "src/common/node_features.h"
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+#include "src/stepmgr/srun_comm.h"
+#else
+#include "src/slurmctld/srun_comm.h"
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+#include "src/plugins/select/cons_tres/node_data.h"
+#include "src/plugins/select/cons_tres/part_data.h"
+#include "src/plugins/select/cons_tres/job_resources.h" /* needs both above */
+#else
 #include "src/plugins/select/cons_common/cons_common.h"
 #include "src/plugins/select/cons_common/job_resources.h"
 #include "src/plugins/select/cons_common/node_data.h"
 #include "src/plugins/select/cons_common/part_data.h"
-#include "src/slurmctld/srun_comm.h"
-typedef struct job_details dfrs_details_t;
 #endif
 
 /* Slurm's lists, under a name that no version has. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
 typedef list_t *dfrs_list_t;
-typedef hostlist_t *dfrs_hostlist_t;
 #else
 typedef List dfrs_list_t;
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+typedef hostlist_t *dfrs_hostlist_t;
+#else
 typedef hostlist_t dfrs_hostlist_t;
 #endif
 
@@ -95,7 +106,7 @@ typedef hostlist_t dfrs_hostlist_t;
 
 static inline void dfrs_state_set(job_record_t *job, uint32_t state)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 	job_state_set(job, state);
 #else
 	job->job_state = state;
@@ -104,7 +115,7 @@ static inline void dfrs_state_set(job_record_t *job, uint32_t state)
 
 static inline void dfrs_state_set_flag(job_record_t *job, uint32_t flag)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 	job_state_set_flag(job, flag);
 #else
 	job->job_state |= flag;
@@ -113,7 +124,7 @@ static inline void dfrs_state_set_flag(job_record_t *job, uint32_t flag)
 
 static inline void dfrs_state_unset_flag(job_record_t *job, uint32_t flag)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 	job_state_unset_flag(job, flag);
 #else
 	job->job_state &= ~flag;
@@ -184,7 +195,7 @@ static inline job_record_t *dfrs_split_last_record(job_record_t *job)
 
 static inline void dfrs_limits_begin(job_record_t *job)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 	acct_policy_job_begin(job, false);
 #else
 	acct_policy_job_begin(job);
@@ -193,7 +204,7 @@ static inline void dfrs_limits_begin(job_record_t *job)
 
 static inline void dfrs_limits_end(job_record_t *job)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 	acct_policy_job_fini(job, false);
 #else
 	acct_policy_job_fini(job);
@@ -202,10 +213,31 @@ static inline void dfrs_limits_end(job_record_t *job)
 
 static inline int dfrs_partition_allows_qos(job_record_t *job)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 	return part_policy_valid_qos(job->part_ptr, job->qos_ptr, job->user_id, job);
 #else
 	return part_policy_valid_qos(job->part_ptr, job->qos_ptr, job);
+#endif
+}
+
+/* Ends what this node still runs of the job. Said once, even if the node does not answer:
+ * abort_job_on_nodes() would say it again every minute. */
+static inline void dfrs_abort_job_on_node(job_record_t *job, node_record_t *node)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	kill_job_msg_t *message = create_kill_job_msg(job, node->protocol_version);
+	agent_arg_t *request = xmalloc(sizeof(*request));
+
+	message->nodes = xstrdup(node->name);
+	request->node_count = 1;
+	request->hostlist = hostlist_create(node->name);
+	request->protocol_version = node->protocol_version;
+	request->msg_type = REQUEST_ABORT_JOB;
+	request->msg_args = message;
+	set_agent_arg_r_uid(request, SLURM_AUTH_UID_ANY);
+	agent_queue_request(request);
+#else
+	abort_job_on_node(job->job_id, job, node->name);
 #endif
 }
 
@@ -222,7 +254,7 @@ static inline void dfrs_tell_client(job_record_t *job)
 /* Whether the whole of each node was asked for (--exclusive; not =user, =mcs). */
 static inline bool dfrs_whole_nodes(uint8_t whole_node)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
 	return whole_node & WHOLE_NODE_REQUIRED;
 #else
 	return whole_node == WHOLE_NODE_REQUIRED;
@@ -232,13 +264,95 @@ static inline bool dfrs_whole_nodes(uint8_t whole_node)
 /* Whether the expression groups this feature with others ("(a|b)&c", "[a*2|b*2]"). */
 static inline bool dfrs_feature_grouped(const job_feature_t *feature)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 	if (feature->bracket)
 		return true;
 #endif
 	return feature->paren || feature->count ||
 	       ((feature->op_code != FEATURE_OP_AND) && (feature->op_code != FEATURE_OP_OR) &&
 		(feature->op_code != FEATURE_OP_END));
+}
+
+/* --- what only newer versions have: nobody asks an older one for it ---------------------------- */
+
+/* --segment */
+static inline bool dfrs_wants_segments(const dfrs_details_t *details)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+	return details->segment_size;
+#else
+	return false;
+#endif
+}
+
+/* --resv-ports of the job, not of a step. Not given is NO_VAL16, and 0 in state files of before. */
+static inline bool dfrs_wants_ports(const job_record_t *job)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+	return job->resv_port_cnt && (job->resv_port_cnt != NO_VAL16);
+#else
+	return false;
+#endif
+}
+
+/* --qos with several names, of which each scheduler tries one after the other. */
+static inline bool dfrs_wants_one_of_several_qos(const job_record_t *job)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+	return job->qos_list && (list_count(job->qos_list) > 1);
+#else
+	return false;
+#endif
+}
+
+/* --licenses with a hierarchical resource (resources.yaml), which depends on the nodes. */
+static inline bool dfrs_is_hierarchical(const licenses_t *license)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	return license->id.hres_id != NO_VAL16;
+#else
+	return false;
+#endif
+}
+
+/* --mem-update: its memory is made smaller while it runs. */
+static inline bool dfrs_wants_memory_updates(const dfrs_details_t *details)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+	return details->mem_update_delay;
+#else
+	return false;
+#endif
+}
+
+/* Whether its nodes are just being told of a smaller amount of memory (scontrol update). */
+static inline bool dfrs_memory_changes(const job_record_t *job)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+	return job->node_bitmap_rs;
+#else
+	return false;
+#endif
+}
+
+/* Whether all that a job runs on (a switch, a block) is its own in this partition. */
+static inline bool dfrs_topology_exclusive(const part_record_t *partition)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+	return partition->flags & PART_FLAG_EXCLUSIVE_TOPO;
+#else
+	return false;
+#endif
+}
+
+/* --- messages to the nodes -------------------------------------------------------------------- */
+
+/* Whether slurmd says of a message whether it found its socket. In 23.11 a child of slurmd connects, and
+ * slurmd answers with its own errno, which is 0 (_rpc_forward_data(), to 23.11.11). */
+static inline bool dfrs_delivery_is_told(void)
+{
+	return (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)) ||
+	       (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0));
 }
 
 /* SelectTypeParameters. */
@@ -253,7 +367,7 @@ static inline bool dfrs_feature_grouped(const job_feature_t *feature)
 /* --- the inside of select/cons_tres ---------------------------------------------------------- */
 
 typedef int (*dfrs_add_job_t)(job_record_t *, job_res_job_action_t);
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 typedef int (*dfrs_rm_job_t)(part_res_record_t *, node_use_record_t *, list_t *, job_record_t *,
 			     job_res_job_action_t, bitstr_t *);
 #define DFRS_RM_JOB(function, parts, nodes, job, action) \

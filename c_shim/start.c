@@ -81,6 +81,14 @@ static bool within_limits(job_record_t *job, const layout_t *layout)
 	return dfrs_within_limits(job, &amounts);
 }
 
+/* Whether this thread is having Slurm start a job, and nobody else is. */
+static __thread bool starting;
+
+bool dfrs_is_starting(void)
+{
+	return starting;
+}
+
 /* --- the request that leaves no choice ------------------------------------------------------------ */
 
 /* What of a job's request is replaced while select_nodes() runs. */
@@ -163,7 +171,9 @@ static int select_on_completing_nodes(job_record_t *job)
 
 	cg_node_bitmap = none;
 	job->bit_flags |= BACKFILL_TEST;
+	starting = true;
 	rc = dfrs_select_nodes(job);
+	starting = false;
 	job->bit_flags &= ~BACKFILL_TEST;
 	cg_node_bitmap = completing;
 	FREE_NULL_BITMAP(none);

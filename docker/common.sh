@@ -36,6 +36,14 @@ slurm_of_debian() {
 	esac
 }
 
+# The version of a Slurm source tree, as in 26.05.3.
+version_of_tree() {
+	local version
+	version=$(sed -n 's/^[[:space:]]*Version:[[:space:]]*//p' "$1/META" 2>/dev/null) || true
+	[[ $version =~ ^[0-9.]+$ ]] || die "'$1' is no Slurm source tree: there is no META with its Version"
+	echo "$version"
+}
+
 # The Debian mirror: DEBIAN_MIRROR if set, else the one that this system's apt uses.
 debian_mirror() {
 	local found=

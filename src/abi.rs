@@ -1,7 +1,8 @@
-//! The six symbols by which slurmctld knows a scheduler plugin (`sched_plugin.c`); the library
-//! exports nothing else. Slurm refuses the plugin unless `plugin_version` is its own version to the
+//! The six symbols by which slurmctld knows a scheduler plugin (`sched_plugin.c`), and the one that
+//! `burst_buffer_dfrs.so` asks; the library exports nothing else. Slurm refuses the plugin unless `plugin_version` is its own version to the
 //! micro release.
 
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -90,6 +91,18 @@ pub extern "C" fn sched_p_reconfig() -> i32 {
         }
         SUCCESS
     })
+}
+
+/// Not Slurm's question but that of `burst_buffer_dfrs.so`: whether Slurm's own schedulers are to leave this
+/// job alone (`c_shim/withhold.h`).
+///
+/// # Safety
+///
+/// `job` points to a job's record, and the caller has slurmctld's job lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfrs_withholds(job: *const c_void) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { shim::job_withheld(job) }
 }
 
 /// No panic crosses into C.

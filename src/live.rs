@@ -43,6 +43,10 @@ impl Surroundings for Slurmctld {
         shim::conf_problem(&config.partition_names())
     }
 
+    fn delivery_known(&self) -> bool {
+        shim::delivery_known()
+    }
+
     fn hide_from_backfill(&self, partitions: &[String]) {
         if self.backfill_runs.swap(true, Ordering::Relaxed) {
             shim::backfill_reconfigure(partitions);

@@ -33,6 +33,8 @@ pub trait Surroundings: Send + 'static {
     fn state_directory(&self) -> PathBuf;
     /// One line on what in slurm.conf has to change before DFRS can schedule, if anything.
     fn conf_problem(&self, config: &Config) -> Option<String>;
+    /// Whether it is known which nodes a message has not reached.
+    fn delivery_known(&self) -> bool;
     /// Has Slurm's own backfill schedule all partitions but these.
     fn hide_from_backfill(&self, partitions: &[String]);
     /// The calls into Slurm, for these partitions.

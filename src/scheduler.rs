@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use dfrs_agent::live_journal::Writer;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_agent::{Agent, Ports};
-use dfrs_core::Time;
+use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::{Config, Mode};
 
 use crate::breaker::Breaker;
@@ -232,6 +232,7 @@ fn make_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made
     if let Some(problem) = problem {
         return Err(problem);
     }
+    let config = &without_parking_if_unsafe(surroundings, config);
     let names = config.partition_list();
     surroundings.log(
         Level::Info,
@@ -241,6 +242,20 @@ fn make_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made
         ),
     );
     start_agent(surroundings, config)
+}
+
+/// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are worth
+/// nothing, and memory would be given to others while it is still in use: nothing is parked then.
+fn without_parking_if_unsafe(surroundings: &impl Surroundings, config: &Config) -> Config {
+    let mut config = config.clone();
+    if config.swap_per_node != Bytes(0) && !surroundings.delivery_known() {
+        surroundings.log(
+            Level::Error,
+            "dfrs.conf: SwapPerNode counts as 0 and no job is parked: in this series of Slurm slurmd cannot tell a message that arrived from one that did not",
+        );
+        config.swap_per_node = Bytes(0);
+    }
+    config
 }
 
 /// A breaker that gives back what was parked before DFRS was switched off, if anything was.

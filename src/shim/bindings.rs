@@ -34,6 +34,11 @@ pub const DFRS_SPECIAL_NODE_LIST: _bindgen_ty_3 = 12;
 pub const DFRS_SPECIAL_FEATURES: _bindgen_ty_3 = 13;
 pub const DFRS_SPECIAL_BROKEN: _bindgen_ty_3 = 14;
 pub const DFRS_SPECIAL_OVERCOMMIT: _bindgen_ty_3 = 15;
+pub const DFRS_SPECIAL_SEGMENTS: _bindgen_ty_3 = 16;
+pub const DFRS_SPECIAL_PORTS: _bindgen_ty_3 = 17;
+pub const DFRS_SPECIAL_QOS_LIST: _bindgen_ty_3 = 18;
+pub const DFRS_SPECIAL_HIERARCHICAL: _bindgen_ty_3 = 19;
+pub const DFRS_SPECIAL_MEMORY_UPDATES: _bindgen_ty_3 = 20;
 pub type _bindgen_ty_3 = ::std::os::raw::c_uint;
 pub const DFRS_NODE_UP: _bindgen_ty_4 = 0;
 pub const DFRS_NODE_DRAINING: _bindgen_ty_4 = 1;
@@ -281,6 +286,12 @@ unsafe extern "C" {
         out: *mut ::std::os::raw::c_char,
         size: usize,
     );
+}
+unsafe extern "C" {
+    pub fn dfrs_job_withheld(job: *const ::std::os::raw::c_void) -> ::std::os::raw::c_int;
+}
+unsafe extern "C" {
+    pub fn dfrs_delivery_known() -> bool;
 }
 unsafe extern "C" {
     pub fn dfrs_last_update() -> i64;

@@ -1,10 +1,10 @@
 //! Safe calls into the C shim, and plain Rust copies of what it returns.
 //!
 //! Each function stands for the one of the same name in `c_shim/dfrs_shim.h`, which says what it
-//! does. None may be called by a thread that holds one of slurmctld's locks: each takes and
-//! releases them itself.
+//! does. But for [`job_withheld`], none may be called by a thread that holds one of slurmctld's locks:
+//! each takes and releases them itself.
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null;
 
 use dfrs_agent::slurm::{Level, SlurmError};
@@ -127,6 +127,24 @@ pub fn conf_problem(partitions: &[String]) -> Option<String> {
         bindings::dfrs_conf_problem(partitions.as_ptr(), out, size)
     });
     Some(problem).filter(|problem| !problem.is_empty())
+}
+
+/// Whether Slurm's own schedulers are to leave this job alone (`c_shim/withhold.h`).
+///
+/// # Safety
+///
+/// `job` points to a job's record, and the caller has slurmctld's job lock.
+#[must_use]
+pub unsafe fn job_withheld(job: *const c_void) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { bindings::dfrs_job_withheld(job) }
+}
+
+/// Whether it is known which nodes [`push`] has not reached.
+#[must_use]
+pub fn delivery_known() -> bool {
+    // SAFETY: reads nothing but a constant.
+    unsafe { bindings::dfrs_delivery_known() }
 }
 
 /// The newest of Slurm's update times in UNIX seconds; takes no lock.

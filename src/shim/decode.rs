@@ -173,6 +173,11 @@ fn special(raw: u32) -> Option<Special> {
         bindings::DFRS_SPECIAL_NODE_LIST => Some(Special::NodeList),
         bindings::DFRS_SPECIAL_FEATURES => Some(Special::Features),
         bindings::DFRS_SPECIAL_OVERCOMMIT => Some(Special::Overcommit),
+        bindings::DFRS_SPECIAL_SEGMENTS => Some(Special::Segments),
+        bindings::DFRS_SPECIAL_PORTS => Some(Special::ReservedPorts),
+        bindings::DFRS_SPECIAL_QOS_LIST => Some(Special::QosList),
+        bindings::DFRS_SPECIAL_HIERARCHICAL => Some(Special::HierarchicalResources),
+        bindings::DFRS_SPECIAL_MEMORY_UPDATES => Some(Special::MemoryUpdates),
         _ => Some(Special::Incomplete),
     }
 }

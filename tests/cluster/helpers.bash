@@ -17,7 +17,8 @@ BATS_TEST_RETRIES=1
 
 controller() { in_cluster controller "$@"; }
 
-# submit SBATCH-OPTIONS... -- COMMAND: a batch job of alice's; prints its id.
+# submit SBATCH-OPTIONS... -- COMMAND: a batch job of alice's; prints its id. Not by --wrap, which takes
+# /bin/sh: in Slurm 25.05 and 25.11.0 dash never ends to wait for a program in the background.
 submit() {
 	local options=()
 	while [ "$1" != -- ]; do
@@ -25,8 +26,9 @@ submit() {
 		shift
 	done
 	shift
-	in_cluster controller -u alice -- sbatch --parsable --chdir=/home/alice --open-mode=append \
-		--output=/home/alice/%j.out "${options[@]}" --wrap "$*"
+	# shellcheck disable=SC2016 # expanded in the container
+	in_cluster controller -u alice -- bash -c 'printf "#!/bin/bash\n%s\n" "$1" | sbatch "${@:2}"' submit "$*" \
+		--parsable --chdir=/home/alice --open-mode=append --output=/home/alice/%j.out "${options[@]}"
 }
 
 state() { controller squeue --noheader --states=all --jobs "$1" --format %T 2>/dev/null; }

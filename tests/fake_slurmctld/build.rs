@@ -23,6 +23,11 @@ pub fn plugin() -> PathBuf {
     built
 }
 
+/// The other plugin, which the plugin's build script makes.
+pub fn burst_buffer() -> PathBuf {
+    Path::new(env!("OUT_DIR")).join("burst_buffer_dfrs.so")
+}
+
 /// A program of the fake slurmctld.
 pub struct Program {
     name: &'static str,
@@ -46,8 +51,8 @@ pub const LOOKS: Program = Program {
     with_shim: true,
 };
 
-/// Files of the shim that need what only a real slurmctld has.
-const NOT_LINKED: [&str; 2] = ["backfill.c", "select.c"];
+/// Files of the shim that need what only a real slurmctld has, or are no part of it.
+const NOT_LINKED: [&str; 3] = ["backfill.c", "burst_buffer_dfrs.c", "select.c"];
 
 impl Program {
     /// The program; compiled once for all tests.

@@ -46,12 +46,12 @@ static node_record_t *make_node(int index, size_t size)
 	return node;
 }
 
-static part_record_t *make_partition(void)
+static part_record_t *make_partition(const char *name)
 {
 	part_record_t *partition = xmalloc(sizeof(*partition));
 
 	partition->magic = PART_MAGIC;
-	partition->name = xstrdup("dfrs");
+	partition->name = xstrdup(name);
 	partition->max_share = SHARED_FORCE | 1;
 	partition->state_up = PARTITION_UP;
 	partition->node_bitmap = bit_alloc(NODES);
@@ -100,8 +100,12 @@ static void make_cluster(const char *scenario, const char *directory)
 	slurm_conf.state_save_location = xstrdup(directory);
 	slurm_conf.plugindir = xstrdup(directory);
 	slurm_conf.select_type = xstrdup("select/cons_tres");
-	slurm_conf.select_type_param = CR_CORE | CR_MEMORY;
-	slurm_conf.sched_params = xstrdup("sched_interval=-1,defer,bf_interval=1");
+	slurm_conf.select_type_param = DFRS_SELECTS_CORES_OR_CPUS | DFRS_SELECTS_MEMORY;
+	slurm_conf.schedtype = xstrdup("sched/dfrs");
+	if (scenario_is(scenario, "withheld"))
+		slurm_conf.bb_type = xstrdup("burst_buffer/dfrs");
+	slurm_conf.sched_params = xstrdup(slurm_conf.bb_type ? "bf_interval=1" :
+				       "sched_interval=-1,defer,bf_interval=1");
 	slurmctld_config.scheduling_disabled = scenario_is(scenario, "disabled");
 	job_list = list_create(NULL);
 	part_list = list_create(NULL);
@@ -116,7 +120,7 @@ static void make_cluster(const char *scenario, const char *directory)
 	cg_node_bitmap = bit_alloc(NODES);
 	rs_node_bitmap = bit_alloc(NODES);
 	bf_ignore_node_bitmap = bit_alloc(NODES);
-	list_append(part_list, make_partition());
+	list_append(part_list, make_partition("dfrs"));
 	if (scenario_is(scenario, "globals"))
 		add_job(make_hostile_job(2, sizeof(job_record_t) + 8), 2);
 	accounting_enforce = ACCOUNTING_ENFORCE_ASSOCS | ACCOUNTING_ENFORCE_LIMITS | ACCOUNTING_ENFORCE_QOS;
@@ -124,6 +128,21 @@ static void make_cluster(const char *scenario, const char *directory)
 		for (uint32_t id = 1; id <= HOSTILE_JOBS; id++)
 			add_job(make_hostile_job(id, sizeof(job_record_t)), id);
 	last_job_update = last_node_update = last_part_update = time(NULL);
+}
+
+/* burst_buffer_dfrs.so, if the scenario has it. */
+static void *burst_buffer;
+
+static void load_burst_buffer(const char *directory)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/burst_buffer_dfrs.so", directory);
+	burst_buffer = dlopen(path, RTLD_LAZY);
+	if (!burst_buffer) {
+		printf("dlopen: %s\n", dlerror());
+		exit(2);
+	}
 }
 
 /* --- the plugin's life -------------------------------------------------------------------------------- */
@@ -159,6 +178,25 @@ static void touch(int seconds)
 	}
 }
 
+/* What burst_buffer_dfrs.so says of a job of each partition; nothing without it. */
+static void ask_whether_ready(const char *when)
+{
+	static const char *names[] = { "dfrs", "other" };
+	int (*test_stage_in)(job_record_t *, bool);
+	job_record_t *job;
+
+	if (!burst_buffer)
+		return;
+	test_stage_in = symbol(burst_buffer, "bb_p_job_test_stage_in");
+	job = xmalloc(sizeof(*job));
+	job->magic = JOB_MAGIC;
+	for (int i = 0; i < 2; i++) {
+		job->part_ptr = make_partition(names[i]);
+		printf("%s: %s ready %d, for a test %d\n", when, names[i], test_stage_in(job, false),
+		       test_stage_in(job, true));
+	}
+}
+
 static void live(void *plugin)
 {
 	int (*init)(void) = symbol(plugin, "init");
@@ -169,14 +207,17 @@ static void live(void *plugin)
 	pthread_mutex_lock(&the_lock);
 	printf("init %d\n", init());
 	printf("reconfigure %d\n", reconfigure());
+	ask_whether_ready("at first");
 	usleep(300000);
 	pthread_mutex_unlock(&the_lock);
 	touch(3);
 	printf("threads while running %d\n", threads());
+	ask_whether_ready("then");
 	printf("reconfigure %d\n", reconfigure());
 	touch(2);
 	fini();
 	printf("threads at the end %d\n", threads());
+	ask_whether_ready("at last");
 	fini(); /* must do no harm */
 	print_counts();
 }
@@ -228,6 +269,8 @@ int main(int argc, char **argv)
 	printf("plugin %s, %s, %x\n", (char *) symbol(plugin, "plugin_name"),
 	       (char *) symbol(plugin, "plugin_type"),
 	       *(uint32_t *) symbol(plugin, "plugin_version"));
+	if (scenario_is(argv[2], "withheld"))
+		load_burst_buffer(argv[3]);
 	if (scenario_is(argv[2], "stuck")) {
 		die_stuck(plugin);
 		plugin = dlopen(argv[1], RTLD_LAZY);

@@ -8,6 +8,8 @@ mod looks;
 use std::path::Path;
 use std::process::Command;
 
+include!(concat!(env!("OUT_DIR"), "/slurm_version.rs"));
+
 const CONFIGURATION: &str = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nPartition=dfrs\n";
 
 /// What a run of the host printed.
@@ -65,6 +67,13 @@ fn run(scenario: &str, configuration: Option<&str>) -> Run {
     std::fs::create_dir_all(&directory).expect("a directory for the scenario");
     if let Some(text) = configuration {
         std::fs::write(directory.join("dfrs.conf"), text).expect("dfrs.conf");
+    }
+    for (library, name) in [
+        (build::plugin(), "sched_dfrs.so"),
+        (build::burst_buffer(), "burst_buffer_dfrs.so"),
+    ] {
+        // In the directory that slurmctld loads its plugins from.
+        std::os::unix::fs::symlink(library, directory.join(name)).expect("a link to the plugin");
     }
     let output = Command::new(build::HOST.path())
         .args([
@@ -130,6 +139,31 @@ fn stays_away_where_no_scheduler_may_run() {
     run.assert_has("init 0");
     run.assert_has("threads while running 1");
     assert_eq!(run.calls("lock_slurmctld"), 0);
+}
+
+#[test]
+fn nothing_is_parked_where_slurmd_does_not_tell_of_lost_messages() {
+    let configuration = format!("{CONFIGURATION}SwapPerNode=1G\n");
+    let run = run("quiet-parking", Some(&configuration));
+    run.assert_sound();
+    let (from, to) = (0x17_0b_00, 0x18_05_00); // 23.11.0, 24.05.0
+    if (from..to).contains(&SLURM_VERSION_NUMBER) {
+        run.assert_has("SwapPerNode counts as 0 and no job is parked");
+    } else {
+        run.assert_has_not("SwapPerNode");
+    }
+}
+
+#[test]
+fn its_jobs_are_withheld_from_other_schedulers_as_soon_as_it_is_known_which_they_are() {
+    let run = run("withheld", Some(CONFIGURATION));
+    run.assert_sound();
+    run.assert_has("schedules partition(s) dfrs");
+    run.assert_has("at first: dfrs ready 0, for a test 1");
+    run.assert_has("at first: other ready 0, for a test 1");
+    run.assert_has("then: dfrs ready 0, for a test 1");
+    run.assert_has("then: other ready 1, for a test 1");
+    run.assert_has("at last: other ready 0, for a test 1");
 }
 
 #[test]

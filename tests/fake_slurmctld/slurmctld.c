@@ -19,6 +19,7 @@ int slurmctld_tres_cnt = TRES_ARRAY_TOTAL_CNT;
 node_record_t **node_record_table_ptr;
 int node_record_count;
 pthread_mutex_t check_bf_running_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t check_bf_running_cond = PTHREAD_COND_INITIALIZER; /* from 25.11 on */
 slurm_conf_t slurm_conf;
 slurmctld_config_t slurmctld_config;
 time_t last_job_update, last_node_update, last_part_update, last_resv_update;

@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All that a scheduler plugin is to show (`src/interfaces/sched_plugin.c` of Slurm 24.11).
-const EXPORTS: [&str; 6] = [
+/// All that the plugin is to show: what is a scheduler plugin's (`src/interfaces/sched_plugin.c` of Slurm
+/// 24.11), and what `burst_buffer_dfrs.so` asks.
+const EXPORTS: [&str; 7] = [
+    "dfrs_withholds",
     "fini",
     "init",
     "plugin_name",

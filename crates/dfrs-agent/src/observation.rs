@@ -65,6 +65,16 @@ pub enum Special {
     Incomplete,
     /// `--overcommit`.
     Overcommit,
+    /// `--segment`.
+    Segments,
+    /// `--resv-ports` of the job.
+    ReservedPorts,
+    /// `--qos` with more than one name.
+    QosList,
+    /// `--licenses` with a hierarchical resource.
+    HierarchicalResources,
+    /// `--mem-update`.
+    MemoryUpdates,
 }
 
 impl fmt::Display for Special {
@@ -85,6 +95,11 @@ impl fmt::Display for Special {
             Self::Features => "counted or grouped features (--constraint)",
             Self::Incomplete => "something that slurmctld has no details of",
             Self::Overcommit => "more tasks than CPUs (--overcommit)",
+            Self::Segments => "nodes in segments (--segment)",
+            Self::ReservedPorts => "reserved ports (--resv-ports)",
+            Self::QosList => "one of several QOS (--qos)",
+            Self::HierarchicalResources => "hierarchical resources (--licenses)",
+            Self::MemoryUpdates => "memory that shrinks while it runs (--mem-update)",
         })
     }
 }

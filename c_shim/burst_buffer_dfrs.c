@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * burst_buffer_dfrs.c - a plugin of its own, BurstBufferType=burst_buffer/dfrs, which keeps Slurm's own
+ * schedulers from starting jobs of DFRS partitions, and leaves them alone with all other jobs.
+ *
+ * It has no burst buffer. But before any of Slurm's schedulers gives a job nodes, slurmctld asks the
+ * burst buffer plugin whether the job's data is there, and a job whose data is not simply waits:
+ * select_nodes(), in all versions. sched_dfrs knows which jobs are to wait.
+ */
+#include "loaded.h"
+#include "withhold.h"
+
+const char plugin_name[] = "Leaves jobs of DFRS partitions to sched/dfrs";
+const char plugin_type[] = "burst_buffer/dfrs";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+/* What bb_p_job_test_stage_in() answers. */
+enum { NOT_READY = 0, READY = 1 };
+
+/* sched_dfrs knows a moment after slurmctld has begun. It may also be broken: then jobs go on as they
+ * would without it. */
+#define SECONDS_TO_DECIDE 60
+
+typedef int (*question_t)(const void *job);
+
+/* Slurm asks one question at a time (g_context_lock). */
+static question_t question;
+static time_t undecided_since;
+
+static time_t uptime(void)
+{
+	struct timespec now = { 0 };
+
+	(void) clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + 1;
+}
+
+static int ask(const job_record_t *job)
+{
+	if (!question) {
+		/* Never given back: what `question` points to has to stay. */
+		void *scheduler = dfrs_loaded_library("sched_dfrs.so");
+
+		if (scheduler)
+			question = (question_t) dlsym(scheduler, "dfrs_withholds");
+	}
+	return question ? question(job) : DFRS_WITHHOLDS_UNDECIDED;
+}
+
+static bool is_withheld(const job_record_t *job)
+{
+	int answer;
+
+	if (!slurm_conf.schedtype || strcmp(slurm_conf.schedtype, "sched/dfrs"))
+		return false;
+	answer = ask(job);
+	if (answer != DFRS_WITHHOLDS_UNDECIDED) {
+		undecided_since = 0;
+		return answer == DFRS_WITHHOLDS_JOB;
+	}
+	if (!undecided_since)
+		undecided_since = uptime();
+	return uptime() - undecided_since < SECONDS_TO_DECIDE;
+}
+
+/* test_only: whether it could run at all, not now. */
+extern int bb_p_job_test_stage_in(job_record_t *job, bool test_only)
+{
+	return (test_only || !is_withheld(job)) ? READY : NOT_READY;
+}
+
+/* --- what a plugin without a burst buffer says --------------------------------------------------------- */
+
+extern int init(void)
+{
+	return SLURM_SUCCESS;
+}
+
+extern void fini(void)
+{
+}
+
+extern uint64_t bb_p_get_system_size(void)
+{
+	return 0;
+}
+
+extern int bb_p_load_state(bool init_config)
+{
+	return SLURM_SUCCESS;
+}
+
+/* Later versions pass more; nothing is looked at. */
+extern char *bb_p_get_status(uint32_t count, char **arguments)
+{
+	return NULL;
+}
+
+extern int bb_p_state_pack(uid_t user, buf_t *buffer, uint16_t protocol_version)
+{
+	return SLURM_SUCCESS;
+}
+
+extern int bb_p_reconfig(void)
+{
+	return SLURM_SUCCESS;
+}
+
+/* From 23.02 on; as without a plugin. */
+extern char *bb_p_build_het_job_script(char *script, uint32_t component)
+{
+	return xstrdup(script);
+}
+
+extern int bb_p_job_validate(job_desc_msg_t *request, uid_t user, char **message)
+{
+	return SLURM_SUCCESS;
+}
+
+extern int bb_p_job_validate2(job_record_t *job, char **message)
+{
+	return SLURM_SUCCESS;
+}
+
+extern void bb_p_job_set_tres_cnt(job_record_t *job, uint64_t *counts, bool locked)
+{
+}
+
+extern time_t bb_p_job_get_est_start(job_record_t *job)
+{
+	return time(NULL);
+}
+
+extern int bb_p_job_try_stage_in(dfrs_list_t jobs)
+{
+	return SLURM_SUCCESS;
+}
+
+extern int bb_p_job_begin(job_record_t *job)
+{
+	return SLURM_SUCCESS;
+}
+
+extern int bb_p_job_revoke_alloc(job_record_t *job)
+{
+	return SLURM_SUCCESS;
+}
+
+extern int bb_p_job_start_stage_out(job_record_t *job)
+{
+	return SLURM_SUCCESS;
+}
+
+extern int bb_p_job_test_post_run(job_record_t *job)
+{
+	return READY;
+}
+
+extern int bb_p_job_test_stage_out(job_record_t *job)
+{
+	return READY;
+}
+
+extern int bb_p_job_cancel(job_record_t *job)
+{
+	return SLURM_SUCCESS;
+}
+
+extern int bb_p_run_script(char *function, uint32_t job_id, uint32_t count, char **arguments)
+{
+	return SLURM_SUCCESS;
+}
+
+extern char *bb_p_xlate_bb_2_tres_str(char *burst_buffer)
+{
+	return NULL;
+}
