@@ -17,8 +17,9 @@ class Failure(Exception):
 
 
 class Cluster:
-    def __init__(self, project, debian):
-        self.debian = debian
+    def __init__(self, project, debian, source=None):
+        """debian: "12" or "13"; source: a Slurm source tree in place of that Debian's Slurm."""
+        self.slurm = ["--debian", debian, *(["--source", str(source)] if source else [])]
         self.environment = {**os.environ, "DFRS_PROJECT": project}
         self.project = project
 
@@ -38,7 +39,7 @@ class Cluster:
     def up(self, scheduler):
         """Brings it up afresh: what an interrupted run left would be taken for this one's."""
         self.down()
-        self._script("up", "--scheduler", scheduler, "--debian", self.debian, "--no-build")
+        self._script("up", "--scheduler", scheduler, *self.slurm, "--no-build")
 
     def down(self):
         """Takes it down, whatever happens: a second Ctrl-C must not leave half a cluster."""

@@ -54,13 +54,13 @@ write_configuration() {
 		[ "$(cgroup_version)" = v1 ] || echo IgnoreSystemd=yes
 	} >/etc/slurm/cgroup.conf
 	case $DFRS_SCHEDULER in
-	backfill) cp /opt/conf/backfill.conf /etc/slurm/scheduler.conf ;;
+	backfill | plain | beside) cp "/opt/conf/$DFRS_SCHEDULER.conf" /etc/slurm/scheduler.conf ;;
 	dfrs)
 		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf
-		cp /opt/conf/dfrs.conf /etc/slurm/dfrs.conf
 		;;
-	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; use backfill or dfrs" ;;
+	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; use backfill, dfrs, plain or beside" ;;
 	esac
+	cp /opt/conf/dfrs.conf /etc/slurm/dfrs.conf
 	case ${DFRS_ACCOUNTING:-no} in
 	no) echo AccountingStorageType=accounting_storage/none >/etc/slurm/accounting.conf ;;
 	yes) cp /opt/conf/accounting.conf /etc/slurm/accounting.conf ;;

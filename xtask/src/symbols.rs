@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All that the plugin is to show: what is a scheduler plugin's (`src/interfaces/sched_plugin.c` of Slurm
+/// All that `sched_dfrs.so` is to show: what is a scheduler plugin's (`src/interfaces/sched_plugin.c` of Slurm
 /// 24.11), and what `burst_buffer_dfrs.so` asks.
 const EXPORTS: [&str; 7] = [
     "dfrs_withholds",
@@ -17,6 +17,35 @@ const EXPORTS: [&str; 7] = [
     "plugin_type",
     "plugin_version",
     "sched_p_reconfig",
+];
+
+/// The same of `burst_buffer_dfrs.so` (`src/interfaces/burst_buffer.c`).
+const BURST_BUFFER_EXPORTS: [&str; 25] = [
+    "bb_p_build_het_job_script",
+    "bb_p_get_status",
+    "bb_p_get_system_size",
+    "bb_p_job_begin",
+    "bb_p_job_cancel",
+    "bb_p_job_get_est_start",
+    "bb_p_job_revoke_alloc",
+    "bb_p_job_set_tres_cnt",
+    "bb_p_job_start_stage_out",
+    "bb_p_job_test_post_run",
+    "bb_p_job_test_stage_in",
+    "bb_p_job_test_stage_out",
+    "bb_p_job_try_stage_in",
+    "bb_p_job_validate",
+    "bb_p_job_validate2",
+    "bb_p_load_state",
+    "bb_p_reconfig",
+    "bb_p_run_script",
+    "bb_p_state_pack",
+    "bb_p_xlate_bb_2_tres_str",
+    "fini",
+    "init",
+    "plugin_name",
+    "plugin_type",
+    "plugin_version",
 ];
 
 /// Where slurmctld is below an installation's root; Debian has it behind an alternatives link.
@@ -36,7 +65,7 @@ const LIBRARIES: [&str; 4] = [
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The plugin, sched_dfrs.so
+    /// The plugin, sched_dfrs.so or burst_buffer_dfrs.so
     plugin: PathBuf,
     /// Roots of installations to check against, e.g. / or a chroot
     roots: Vec<PathBuf>,
@@ -50,7 +79,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let mut problems = Vec::new();
     let exported = symbols(&arguments.plugin, "--defined-only")?;
-    let expected: BTreeSet<String> = EXPORTS.iter().map(|&name| name.to_owned()).collect();
+    let is_burst_buffer = arguments.plugin.ends_with("burst_buffer_dfrs.so");
+    let names: &[&str] = if is_burst_buffer {
+        &BURST_BUFFER_EXPORTS
+    } else {
+        &EXPORTS
+    };
+    let expected: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
     if exported != expected {
         problems.push(format!(
             "{}: exports {}; it must export {}",

@@ -29,13 +29,16 @@ fn scheduler(settings: &Settings, findings: &mut Findings) {
         );
     }
     let has = |option| settings.lists("SchedulerParameters", option);
-    if !has("sched_interval=-1") || !has("defer") {
+    let withheld = ["burst_buffer/dfrs", "dfrs"]
+        .into_iter()
+        .any(|name| settings.lists("BurstBufferType", name));
+    if !withheld && (!has("sched_interval=-1") || !has("defer")) {
         topic.error(
             format!(
                 "slurm.conf: SchedulerParameters={}: Slurm starts DFRS's jobs itself",
                 settings.get("SchedulerParameters")
             ),
-            "add sched_interval=-1,defer",
+            "write BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer",
         );
     }
     if settings.lists("PreemptMode", "GANG") {

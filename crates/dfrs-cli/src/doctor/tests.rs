@@ -165,6 +165,19 @@ fn a_good_controller_of_each_release_has_no_finding_but_ok() {
     }
 }
 
+#[test]
+fn with_the_burst_buffer_plugin_slurms_own_loops_may_go_on() {
+    let mut host = good(1);
+    host.change(CONFIG, "sched_interval=-1,defer,", "");
+    host.change(
+        CONFIG,
+        "BurstBufferType         = (null)",
+        "BurstBufferType = burst_buffer/dfrs",
+    );
+    let findings = host.controller();
+    assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
+}
+
 /// Whether a change leads to a line with these words.
 #[track_caller]
 fn leads_to(level: Level, words: &str, change: impl Fn(&mut Recorded)) {

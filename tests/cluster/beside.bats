@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# DFRS for one of two partitions, and all of Slurm's own scheduling for the other: docker/conf/beside.conf,
+# with burst_buffer_dfrs.so. tests/beside compares the times.
+
+load helpers
+
+# with_scheduler FILE: has slurmctld begin again with this scheduler.conf.
+with_scheduler() {
+	local ready
+	ready=$(times_ready)
+	controller sh -c "cp $1 /etc/slurm/scheduler.conf && /opt/cluster/service slurmctld restart"
+	wait_until 60 was_ready_more_often_than "$ready"
+	wait_until 60 nodes_are_idle
+}
+
+setup_file() {
+	controller cp /etc/slurm/scheduler.conf /etc/slurm/scheduler.conf.before
+	with_scheduler /opt/conf/beside.conf
+}
+
+teardown_file() {
+	with_scheduler /etc/slurm/scheduler.conf.before
+}
+
+teardown() {
+	clean_up
+}
+
+started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
+
+@test "a prompt start in a partition of others is prompt, and none of DFRS's business" {
+	run in_cluster controller -u alice -- srun --immediate --partition=batch --ntasks=1 --mem=50 hostname
+	[ "$status" = 0 ]
+	[[ $output =~ n[34] ]]
+	job=$(submit --partition=batch --ntasks=1 --mem=50 -- "sleep 1")
+	wait_for_state "$job" COMPLETED 90
+	run started_by_dfrs "$job"
+	[ "$status" != 0 ]
+}
+
+@test "jobs of the DFRS partition are started by DFRS alone, while Slurm's main loop goes round" {
+	jobs=()
+	for _ in 1 2 3 4; do
+		jobs+=("$(submit --ntasks=1 --mem=700 --comment=dfrs:never -- "sleep 4")")
+	done
+	jobs+=("$(submit --ntasks=10 --nodelist=n2 --mem-per-cpu=20 -- "srun hostname")")
+	run in_cluster controller -u alice -- srun --ntasks=1 --mem=50 hostname
+	[ "$status" = 0 ]
+	for job in "${jobs[@]}"; do
+		wait_for_state "$job" COMPLETED 60
+		started_by_dfrs "$job"
+	done
+}
+
+@test "who waits in the DFRS partition is told why by DFRS, not of burst buffers" {
+	first=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 60")
+	wait_for_state "$first" RUNNING 30
+	second=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 1")
+	# The end of a job is what the main loop waits for.
+	third=$(submit --partition=batch --ntasks=1 --mem=50 -- "true")
+	wait_for_state "$third" COMPLETED 90
+	is_told_of_memory() { reason "$second" | grep -q 'DFRS: waits for memory'; }
+	wait_until 20 is_told_of_memory
+	controller scancel "$first"
+	wait_for_state "$second" COMPLETED 30
+}
