@@ -91,6 +91,7 @@ typedef struct {
 	uint32_t state, flags;
 	uint32_t special; /* dfrs_jobs_gate() and dfrs_job_start() refuse it with ESLURM_NOT_SUPPORTED */
 	uint32_t restarts; /* how often it was requeued */
+	uint32_t user; /* whose it is */
 	uint32_t array_job_id; /* 0: not of an array */
 	uint32_t array_task; /* its index in its array; 0 also if it has none, or stands for several */
 	uint32_t array_throttle; /* pending: how many of its array may run at once; 0: all */

@@ -151,6 +151,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 	if ((entry->state == DFRS_JOB_PENDING) || !job->details)
 		entry->special = dfrs_special(job);
 	entry->restarts = job->restart_cnt;
+	entry->user = job->user_id;
 	if (job->array_job_id)
 		fill_array(entry, job);
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;

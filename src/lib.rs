@@ -12,8 +12,9 @@ compile_error!(
 mod abi;
 pub mod breaker;
 pub mod daemons;
+pub mod explain;
 pub mod histogram;
-pub mod journal_file;
+mod journal_file;
 mod library;
 #[cfg(not(no_slurm))]
 mod live;

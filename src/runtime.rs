@@ -152,6 +152,7 @@ fn serve<T: Surroundings>(
     loop {
         let again = scheduler.tick();
         scheduler.report(surroundings);
+        scheduler.explain(surroundings);
         if scheduler.has_rested() {
             return Request::Again;
         }

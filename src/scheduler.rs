@@ -2,7 +2,7 @@
 //! file, which shows it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -14,6 +14,7 @@ use dfrs_proto::conf::{Config, Mode};
 
 use crate::breaker::Breaker;
 use crate::daemons::{Couriers, Pace, Traffic};
+use crate::explain::Explainer;
 use crate::journal_file;
 use crate::recorder;
 use crate::runtime::Surroundings;
@@ -28,6 +29,16 @@ pub(crate) struct Scheduler<S> {
     core: Option<Core<S>>,
     /// None: it has panicked; scheduling goes on without.
     reporter: Option<Reporter>,
+    explainer: Explaining,
+}
+
+/// Whether questions about jobs are answered.
+enum Explaining {
+    /// Not before this slurmctld is the one that controls the cluster.
+    NotYet,
+    Yes(Explainer),
+    /// There is nothing to say, or it does not work.
+    No,
 }
 
 /// A scheduler that does something: the breaker, and what of it the status file shows.
@@ -84,11 +95,17 @@ impl<S: Slurm> Scheduler<S> {
                 gauges,
             })
         });
+        let explainer = if core.is_some() {
+            Explaining::NotYet
+        } else {
+            Explaining::No
+        };
         let reporter = start_reporter(surroundings, config.as_ref(), problem);
         Self {
             config,
             core,
             reporter: Some(reporter),
+            explainer,
         }
     }
 
@@ -142,6 +159,40 @@ impl<S: Slurm> Scheduler<S> {
             .ok();
     }
 
+    /// Answers what was asked about jobs, if anything was.
+    pub(crate) fn explain(&mut self, surroundings: &impl Surroundings<Slurm = S>) {
+        let explaining = std::mem::replace(&mut self.explainer, Explaining::No);
+        let next = || self.explain_by(explaining, surroundings);
+        self.explainer = catch_unwind(AssertUnwindSafe(next)).unwrap_or_else(|panic| {
+            let why = panic_text(panic.as_ref());
+            let text = format!("internal error: {why}; 'dfrs explain' is answered no more");
+            surroundings.log(Level::Error, &text);
+            Explaining::No
+        });
+    }
+
+    fn explain_by(
+        &self,
+        explaining: Explaining,
+        surroundings: &impl Surroundings<Slurm = S>,
+    ) -> Explaining {
+        match explaining {
+            Explaining::NotYet if surroundings.is_primary() => {
+                let directory = status_directory(surroundings, self.config.as_ref());
+                let log = surroundings.shared_log();
+                Explainer::start_or_log(&directory, &log).map_or(Explaining::No, Explaining::Yes)
+            }
+            Explaining::Yes(explainer) => {
+                explainer.answer(|question| {
+                    let agent = self.core.as_ref()?.breaker.agent();
+                    agent.explanation(question.job, question.task, now())
+                });
+                Explaining::Yes(explainer)
+            }
+            other => other,
+        }
+    }
+
     fn facts(&self, surroundings: &impl Surroundings<Slurm = S>) -> Facts {
         let facts = self.core.as_ref().map(Core::facts).unwrap_or_default();
         Facts {
@@ -172,6 +223,7 @@ impl<S: Slurm> Scheduler<S> {
         if let Some(core) = &mut self.core {
             core.breaker.finish(now());
         }
+        self.explainer = Explaining::No;
         if let Some(mut reporter) = self.reporter.take() {
             reporter.finish(self.facts(surroundings), now());
         }
@@ -208,15 +260,19 @@ fn start_reporter(
     config: Option<&Config>,
     problem: Option<String>,
 ) -> Reporter {
-    let asked = config.and_then(|config| config.status_directory.clone());
-    let directory = asked.unwrap_or_else(|| surroundings.state_directory());
     Reporter::start(
-        &directory,
+        &status_directory(surroundings, config),
         config,
         problem,
         &surroundings.shared_log(),
         now(),
     )
+}
+
+/// Where the status file is, and the socket for questions.
+fn status_directory(surroundings: &impl Surroundings, config: Option<&Config>) -> PathBuf {
+    let asked = config.and_then(|config| config.status_directory.clone());
+    asked.unwrap_or_else(|| surroundings.state_directory())
 }
 
 /// An agent, and what of it the status file shows.

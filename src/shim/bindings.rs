@@ -76,6 +76,7 @@ pub struct dfrs_job_t {
     pub flags: u32,
     pub special: u32,
     pub restarts: u32,
+    pub user: u32,
     pub array_job_id: u32,
     pub array_task: u32,
     pub array_throttle: u32,
@@ -99,7 +100,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 128usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 136usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -109,43 +110,44 @@ const _: () = {
     ["Offset of field: dfrs_job_t::special"][::std::mem::offset_of!(dfrs_job_t, special) - 16usize];
     ["Offset of field: dfrs_job_t::restarts"]
         [::std::mem::offset_of!(dfrs_job_t, restarts) - 20usize];
+    ["Offset of field: dfrs_job_t::user"][::std::mem::offset_of!(dfrs_job_t, user) - 24usize];
     ["Offset of field: dfrs_job_t::array_job_id"]
-        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 24usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 28usize];
     ["Offset of field: dfrs_job_t::array_task"]
-        [::std::mem::offset_of!(dfrs_job_t, array_task) - 28usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_task) - 32usize];
     ["Offset of field: dfrs_job_t::array_throttle"]
-        [::std::mem::offset_of!(dfrs_job_t, array_throttle) - 32usize];
-    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 36usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_throttle) - 36usize];
+    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 40usize];
     ["Offset of field: dfrs_job_t::cpus_per_task"]
-        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 40usize];
+        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 44usize];
     ["Offset of field: dfrs_job_t::tasks_per_node"]
-        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 44usize];
+        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 48usize];
     ["Offset of field: dfrs_job_t::min_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 48usize];
+        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 52usize];
     ["Offset of field: dfrs_job_t::max_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 52usize];
+        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 56usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 56usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 60usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 60usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 64usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 64usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 68usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 68usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 72usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 72usize];
-    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 76usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 80usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 76usize];
+    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 80usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 88usize];
     ["Offset of field: dfrs_job_t::submit_time"]
-        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 88usize];
+        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 96usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 96usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 104usize];
     ["Offset of field: dfrs_job_t::free_until"]
-        [::std::mem::offset_of!(dfrs_job_t, free_until) - 104usize];
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 112usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 112usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 120usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 128usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -90,6 +90,7 @@ impl<'a> Arrays<'a> {
         let eligible = (raw.eligible as usize).checked_sub(1);
         ObservedJob {
             id: raw.job_id,
+            user: raw.user,
             submit_time: raw.submit_time,
             partition: self.text(raw.partition),
             comment: self.text(raw.comment),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Blocked, Span, Stopped, Time, Yield};
 use dfrs_proto::conf::Config;
+use dfrs_proto::explain::Change;
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
 
@@ -26,6 +27,7 @@ mod arrays;
 mod counts;
 mod decide;
 mod events;
+mod explanation;
 mod follow;
 mod keep;
 mod look;
@@ -102,6 +104,8 @@ pub struct Agent<S, D> {
     unset: BTreeSet<u32>,
     /// Jobs that are over, and whose reasons are to be forgotten.
     gone: BTreeSet<u32>,
+    /// What was last decided about each job that has not ended.
+    last_changes: BTreeMap<u32, Change>,
     /// What each job that runs has.
     shares: BTreeMap<u32, Yield>,
     ended: Vec<(u32, Record, JobOutcome)>,
@@ -181,6 +185,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             reasons_set: Time(0),
             unset: BTreeSet::new(),
             gone: BTreeSet::new(),
+            last_changes: BTreeMap::new(),
             shares,
             ended: Vec::new(),
             orders: BTreeMap::new(),

@@ -167,6 +167,24 @@ impl Life {
         forgotten.filter(|at| *at > now).min()
     }
 
+    /// Where it is on its way, for people.
+    #[must_use]
+    pub fn phase_name(&self) -> &'static str {
+        match &self.phase {
+            Phase::Waiting => "waiting",
+            Phase::Starting(_) => "starting",
+            Phase::Running => "running",
+            Phase::Parking(_) => "being parked",
+            Phase::Parked(_) => "parked",
+            Phase::Unparking(_) => "coming back",
+            Phase::Leaving(_) => "to give up its place",
+            Phase::Warned(_) => "writing its checkpoint",
+            Phase::Requeued(_) => "being requeued",
+            Phase::Paused => "paused after its checkpoint",
+            Phase::Foreign => "suspended by others",
+        }
+    }
+
     /// Whether pausing it failed too often to be tried again.
     #[must_use]
     pub fn is_stuck(&self) -> bool {

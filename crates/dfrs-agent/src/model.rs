@@ -48,6 +48,7 @@ use crate::state::{Changes, State, Store};
 pub fn job(id: u32, tasks: u32) -> ObservedJob {
     ObservedJob {
         id,
+        user: 1000,
         submit_time: 1000 + i64::from(id),
         partition: "dfrs".into(),
         comment: String::new(),

@@ -109,6 +109,8 @@ impl fmt::Display for Special {
 pub struct ObservedJob {
     /// Slurm's job id, unique among the jobs that Slurm knows now.
     pub id: u32,
+    /// The user whose it is, by number.
+    pub user: u32,
     /// UNIX seconds; Slurm moves it at each requeue.
     pub submit_time: i64,
     /// Partition name.

@@ -7,6 +7,7 @@ mod bound;
 mod check;
 mod decide;
 mod doctor;
+mod explain;
 mod generate;
 mod input;
 mod moldable;
@@ -34,6 +35,7 @@ enum Command {
     Check(check::Arguments),
     Decide(decide::Arguments),
     Doctor(doctor::Arguments),
+    Explain(explain::Arguments),
     Generate(generate::Arguments),
     Moldable(moldable::Arguments),
     Replay(replay::Arguments),
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Ok(Command::Check(arguments)) => check::run(&arguments),
         Ok(Command::Decide(arguments)) => decide::run(&arguments),
         Ok(Command::Doctor(arguments)) => doctor::run(&arguments),
+        Ok(Command::Explain(arguments)) => explain::run(&arguments),
         Ok(Command::Generate(arguments)) => generate::run(&arguments),
         Ok(Command::Moldable(arguments)) => moldable::run(&arguments),
         Ok(Command::Replay(arguments)) => replay::run(&arguments),

@@ -1,7 +1,9 @@
 //! `dfrs status`: how the running plugin is.
 
-mod place;
+pub(crate) mod place;
 mod table;
+
+pub(crate) use table::seconds as length;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};

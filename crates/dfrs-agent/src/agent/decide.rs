@@ -140,6 +140,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.slurm.log(Level::Debug, &text);
             }
         }
+        self.keep_changes(&plan.actions, now);
         if self.config.mode != Mode::Full {
             return;
         }

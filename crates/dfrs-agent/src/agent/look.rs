@@ -157,6 +157,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.freed |= changes.freed;
         for (id, record) in changes.ended {
             self.refusals.forget(id);
+            self.last_changes.remove(&id);
             self.note_vacated(record.life.last_place());
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.ended.push((id, record, outcome));

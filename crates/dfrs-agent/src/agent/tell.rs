@@ -105,7 +105,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Why this job waits, where that is DFRS's to say.
-    fn reason(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {
+    pub(super) fn reason(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {
         let pending = job.state == ObservedState::Pending;
         if let Some(what) = job.special.filter(|_| pending && !job.held) {
             return Some(format!("DFRS: does not start jobs that ask for {what}"));

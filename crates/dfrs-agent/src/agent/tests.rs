@@ -8,6 +8,7 @@ use crate::recorder::{NoRecorder, Occasion};
 use dfrs_proto::conf::Weighting;
 
 mod ended;
+mod explained;
 mod killed;
 mod operators;
 mod settling;

@@ -10,7 +10,7 @@ use dfrs_proto::status::FILE;
 const DEFAULT: &str = "/var/spool";
 
 /// The file that was named, or that the configuration says.
-pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, String> {
+pub(crate) fn find(named: Option<&Path>) -> Result<PathBuf, String> {
     match named {
         Some(path) if path.is_dir() => Ok(path.join(FILE)),
         Some(path) => Ok(path.to_owned()),

@@ -172,7 +172,7 @@ fn microseconds(length: u64) -> String {
 }
 
 /// The same of whole seconds and more.
-pub(super) fn seconds(length: f64) -> String {
+pub(crate) fn seconds(length: f64) -> String {
     let length = length.max(0.0);
     if length < 120.0 {
         format!("{length:.1} s")

@@ -1,0 +1,222 @@
+//! What is known of one job, for whoever asks about it.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{Action, PlannedAction, Span, Time};
+use dfrs_proto::conf::Mode;
+use dfrs_proto::explain::{Change, Explanation, MOST_ENTRIES, OnNode, VERSION};
+
+use super::Agent;
+use crate::daemons::Daemons;
+use crate::ledger::Record;
+use crate::mobility::{is_settling, mobility};
+use crate::observation::{ObservedJob, ObservedState};
+use crate::placement::Placement;
+use crate::slurm::Slurm;
+use crate::weights::{Weights, hurried};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// What is known of a job, by its own id or as a task of an array; `None` if it is no job of DFRS's
+    /// partitions. O(jobs): it is looked for among all, and so are its neighbours.
+    #[must_use]
+    pub fn explanation(&self, id: u32, task: Option<u32>, now: Time) -> Option<Explanation> {
+        let job = self.job_named(id, task)?;
+        let record = self.ledger.get(job.id);
+        let nodes = self.nodes_of(job, record);
+        let neighbours = self.neighbours(job.id, &nodes);
+        let progress = record.map(|record| {
+            let mut record = record.clone();
+            record.count_until(now);
+            record
+        });
+        let virtual_time = progress.as_ref().map_or(Span::ZERO, Record::virtual_time);
+        let submitted = record.map_or(job.submit_time, |record| record.submit_time);
+        let flow_time = (seconds(now) - as_float(submitted)).max(0.0);
+        let weight = Weights::new(&self.seen, &self.config).of(job);
+        let hurries = record.is_some_and(|record| record.hurries);
+        let weight = if hurries { hurried(weight) } else { weight };
+        Some(Explanation {
+            version: VERSION,
+            now: seconds(now),
+            job: job.id,
+            user: job.user,
+            partition: job.partition.clone(),
+            mode: mode(self.config.mode).to_owned(),
+            phase: phase(job, record).to_owned(),
+            why: self.reason(job, &self.seen),
+            last_change: self.last_changes.get(&job.id).cloned(),
+            node_count: number(nodes.0.len()),
+            nodes: on_nodes(&nodes),
+            tasks: job.tasks,
+            cpus_per_task: job.cpus_per_task,
+            r#yield: record.map_or(0.0, |record| record.share().0),
+            virtual_time: length(virtual_time),
+            flow_time,
+            stretch: (virtual_time > Span::ZERO).then(|| flow_time / length(virtual_time)),
+            priority: job.priority,
+            weight: f64::from(weight.0) / 1000.0,
+            mobility: mobility(job, &self.config).to_string(),
+            recent_moves: record.map_or(0, |record| record.life.recent_moves(now)),
+            most_moves: self.config.policy.settings.budget.moves_per_job,
+            next_remap: seconds(self.remaps.due()),
+            not_before: self.not_before(job, record, now).map(seconds),
+            neighbours: number(neighbours.len()),
+            neighbour_jobs: neighbours.into_iter().take(MOST_ENTRIES).collect(),
+            notes: self.notes(job, record, &nodes, now),
+        })
+    }
+
+    /// The record of a task that waits with others is that of its array.
+    fn job_named(&self, id: u32, task: Option<u32>) -> Option<&ObservedJob> {
+        let Some(task) = task else {
+            return self.seen.job(id);
+        };
+        let mut jobs = self.seen.jobs();
+        let is_task =
+            |job: &&ObservedJob| job.array == id && !job.array_master && job.array_task == task;
+        jobs.find(is_task)
+            .or_else(|| self.seen.job(id).filter(|job| job.array_master))
+    }
+
+    fn nodes_of(&self, job: &ObservedJob, record: Option<&Record>) -> Placement {
+        if job.has_place() {
+            return Placement::of_job(job, &self.seen);
+        }
+        record.map_or_else(Placement::default, |record| {
+            record.life.last_place().clone()
+        })
+    }
+
+    /// Jobs that run, or are parked, on these nodes.
+    fn neighbours(&self, id: u32, nodes: &Placement) -> Vec<u32> {
+        let positions = nodes.0.iter().filter_map(|spot| self.seen.node(&spot.node));
+        let indexes: BTreeSet<u32> = positions.map(|node| node.index).collect();
+        let others = self.seen.placed().filter(|other| other.id != id);
+        others
+            .filter(|other| {
+                let mut places = other.places.iter();
+                places.any(|place| indexes.contains(&place.node))
+            })
+            .map(|other| other.id)
+            .collect()
+    }
+
+    fn not_before(&self, job: &ObservedJob, record: Option<&Record>, now: Time) -> Option<Time> {
+        let held = record.map(|record| record.life.not_before());
+        let refused = self.refusals.next_of(job.id, now);
+        held.into_iter().chain(refused).filter(|at| *at > now).max()
+    }
+
+    fn notes(
+        &self,
+        job: &ObservedJob,
+        record: Option<&Record>,
+        nodes: &Placement,
+        now: Time,
+    ) -> Vec<String> {
+        let mut notes = Vec::new();
+        if record.is_some_and(|record| record.life.is_stuck()) {
+            notes.push("pausing it failed three times: it is not tried again".to_owned());
+        }
+        if record.is_some_and(|record| record.life.left_alone_until() > now) {
+            notes.push("an operator resumed it: it is not paused or moved for a while".to_owned());
+        }
+        if is_settling(job, &self.config, now) {
+            notes.push(
+                "it began a moment ago (SettleTime): it is not paused or moved yet".to_owned(),
+            );
+        }
+        if record.is_some_and(|record| record.hurries) {
+            notes.push(
+                "it has to be over before a reservation or its deadline, and weighs more"
+                    .to_owned(),
+            );
+        }
+        if job.state == ObservedState::Running {
+            let silent = nodes.0.iter().map(|spot| &spot.node);
+            let silent: Vec<&String> = silent.filter(|name| self.silent.contains(*name)).collect();
+            if let Some(first) = silent.first() {
+                notes.push(format!(
+                    "dfrsd does not answer on {} of its nodes ({first}): there it has no cap",
+                    silent.len()
+                ));
+            }
+        }
+        let left_out: Vec<&str> = self.refusals.left_out(job.id, now).take(5).collect();
+        if !left_out.is_empty() {
+            notes.push(format!(
+                "Slurm refused to start it on {}; these are left out for a while",
+                left_out.join(", ")
+            ));
+        }
+        if job.array_master {
+            notes.push("this is the waiting rest of an array".to_owned());
+        }
+        notes
+    }
+
+    /// Keeps what was decided about jobs, for those who ask later.
+    pub(super) fn keep_changes(&mut self, actions: &[PlannedAction], now: Time) {
+        for planned in actions {
+            let job = u32::try_from(planned.action.job().0);
+            let (Ok(job), false) = (job, matches!(planned.action, Action::SetYield(..))) else {
+                continue;
+            };
+            let change = Change {
+                at: seconds(now),
+                what: planned.action.verb().to_owned(),
+                why: planned.reason.to_string(),
+            };
+            self.last_changes.insert(job, change);
+        }
+    }
+}
+
+fn phase(job: &ObservedJob, record: Option<&Record>) -> &'static str {
+    match (job.state, record) {
+        (ObservedState::Ended, _) => "ending",
+        (_, Some(record)) => record.life.phase_name(),
+        (ObservedState::Pending, None) => "waiting",
+        (ObservedState::Running, None) => "running",
+        (ObservedState::Suspended, None) => "suspended by others",
+    }
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Off => "off",
+        Mode::Shadow => "shadow",
+        Mode::Full => "full",
+    }
+}
+
+fn on_nodes(placement: &Placement) -> Vec<OnNode> {
+    let spots = placement.0.iter().take(MOST_ENTRIES);
+    spots
+        .map(|spot| OnNode {
+            name: spot.node.clone(),
+            tasks: spot.tasks,
+        })
+        .collect()
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// UNIX seconds, to the millisecond.
+fn seconds(time: Time) -> f64 {
+    as_float(time.0 / 1000) / 1000.0
+}
+
+fn length(span: Span) -> f64 {
+    as_float(span.0) / 1e6
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "times in this century are far below 2^53"
+)]
+fn as_float(number: i64) -> f64 {
+    number as f64
+}

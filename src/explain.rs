@@ -1,0 +1,90 @@
+//! Answers to questions about single jobs (`docs/explain.md`): a UNIX socket beside the status file, for all to
+//! connect to. A thread of its own talks to whoever asks; what it asks in turn is answered between two passes,
+//! from the agent's own memory, so that neither slurmctld's locks nor a pass ever wait for a client.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dfrs_agent::slurm::Level;
+use dfrs_proto::explain::{Explanation, Question};
+
+use crate::log::Log;
+use crate::watched::Watched;
+use desk::Desk;
+use server::Server;
+use socket::Socket;
+
+mod answer;
+mod client;
+mod desk;
+mod server;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+/// How long the end waits for the thread, which has nothing to finish.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+/// Questions that are answered at once; the others wait for the next tick.
+const MOST_AT_ONCE: usize = 8;
+
+/// Who asks, as the kernel says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Asker {
+    user: u32,
+    /// Root and SlurmUser see everybody's jobs.
+    sees_all: bool,
+}
+
+/// The way to the thread. Closed when it is dropped.
+pub struct Explainer {
+    desk: Arc<Desk>,
+    thread: Option<Watched>,
+}
+
+impl Explainer {
+    /// Listens in this directory.
+    ///
+    /// # Errors
+    ///
+    /// The socket cannot be made, or the system has no thread to give.
+    pub fn start(directory: &Path, log: &Log) -> io::Result<Self> {
+        let socket = Socket::bind(directory)?;
+        let (desk, woken) = Desk::new()?;
+        let slurm_user = rustix::process::geteuid().as_raw();
+        let server = Server::new(socket, Arc::clone(&desk), woken, slurm_user);
+        let thread = Watched::start("dfrs_explain", log, server, Server::run)?;
+        Ok(Self {
+            desk,
+            thread: Some(thread),
+        })
+    }
+
+    /// Answers what was asked since, by `explain`; a few questions at a time.
+    pub fn answer(&self, mut explain: impl FnMut(&Question) -> Option<Explanation>) {
+        for asked in self.desk.take_questions(MOST_AT_ONCE) {
+            let found = explain(&asked.question);
+            self.desk
+                .answer(asked.token, answer::to(asked.asker, found));
+        }
+    }
+
+    /// The same, but says so if it cannot be started.
+    pub fn start_or_log(directory: &Path, log: &Log) -> Option<Self> {
+        let started = Self::start(directory, log).inspect_err(|problem| {
+            let line = format!("no answers to 'dfrs explain': {problem}; scheduling goes on");
+            log.write(Level::Error, &line);
+        });
+        started.ok()
+    }
+}
+
+impl Drop for Explainer {
+    fn drop(&mut self) {
+        self.desk.close();
+        if let Some(thread) = self.thread.take() {
+            thread.stop(LAST_WAIT);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Where the thread that talks to clients leaves questions, and finds the answers.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dfrs_proto::explain::{Answer, Question};
+use rustix::net::{SendFlags, send};
+
+use super::Asker;
+
+/// A question that waits for the next tick.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Which client's it is.
+    pub token: u64,
+    pub asker: Asker,
+    pub question: Question,
+}
+
+#[derive(Default)]
+struct Papers {
+    questions: VecDeque<Asked>,
+    answers: Vec<(u64, Answer)>,
+    closed: bool,
+}
+
+/// Never held for longer than it takes to move a paper.
+pub(super) struct Desk {
+    papers: Mutex<Papers>,
+    /// A byte here wakes the thread.
+    wake: UnixStream,
+}
+
+impl Desk {
+    /// An empty one, and the stream by which it wakes the thread.
+    pub(super) fn new() -> io::Result<(Arc<Self>, UnixStream)> {
+        let (wake, woken) = UnixStream::pair()?;
+        wake.set_nonblocking(true)?;
+        woken.set_nonblocking(true)?;
+        let papers = Mutex::default();
+        Ok((Arc::new(Self { papers, wake }), woken))
+    }
+
+    /// Leaves a question.
+    pub(super) fn ask(&self, asked: Asked) {
+        self.lock().questions.push_back(asked);
+    }
+
+    /// The oldest questions.
+    pub(super) fn take_questions(&self, most: usize) -> Vec<Asked> {
+        let mut papers = self.lock();
+        let count = papers.questions.len().min(most);
+        papers.questions.drain(..count).collect()
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(super) fn withdraw(&self, token: u64) {
+        let mut papers = self.lock();
+        papers.questions.retain(|asked| asked.token != token);
+        papers.answers.retain(|(theirs, _)| *theirs != token);
+    }
+
+    /// Leaves an answer, and wakes the thread.
+    pub(super) fn answer(&self, token: u64, answer: Answer) {
+        self.lock().answers.push((token, answer));
+        self.wake();
+    }
+
+    /// All answers that are there.
+    pub(super) fn take_answers(&self) -> Vec<(u64, Answer)> {
+        std::mem::take(&mut self.lock().answers)
+    }
+
+    /// The thread shall end.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.wake();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    fn wake(&self) {
+        // If it is full, the thread has enough to wake up for.
+        let _ = send(&self.wake, &[0], SendFlags::NOSIGNAL);
+    }
+
+    /// A poisoned lock only means that another thread panicked between two whole updates.
+    fn lock(&self) -> MutexGuard<'_, Papers> {
+        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,135 @@
+//! The thread that talks to all clients at once, and waits for none.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::Asker;
+use super::client::{Client, Next};
+use super::desk::{Asked, Desk};
+use super::socket::Socket;
+
+/// Clients at one time.
+const MOST_CLIENTS: usize = 64;
+/// Those of one user.
+pub(super) const MOST_OF_ONE_USER: usize = 4;
+/// Places that only root and SlurmUser get.
+const RESERVED: usize = 8;
+/// After the system had no more room, clients wait so long.
+const PAUSE: Duration = Duration::from_millis(200);
+
+pub(super) struct Server {
+    socket: Socket,
+    desk: Arc<Desk>,
+    woken: UnixStream,
+    slurm_user: u32,
+    clients: BTreeMap<u64, Client>,
+    next_token: u64,
+}
+
+impl Server {
+    pub(super) fn new(socket: Socket, desk: Arc<Desk>, woken: UnixStream, slurm_user: u32) -> Self {
+        Self {
+            socket,
+            desk,
+            woken,
+            slurm_user,
+            clients: BTreeMap::new(),
+            next_token: 0,
+        }
+    }
+
+    /// Until the desk is closed.
+    pub(super) fn run(&mut self) {
+        while !self.desk.is_closed() {
+            let happened = self.wait();
+            let now = Instant::now();
+            for (token, answer) in self.desk.take_answers() {
+                if let Some(client) = self.clients.get_mut(&token) {
+                    client.answer(&answer, now);
+                }
+            }
+            for (token, flags) in happened {
+                let next = self.clients.get_mut(&token).map(|it| it.go_on(flags, now));
+                self.follow(token, next);
+            }
+            let late = self.clients.iter().filter(|(_, it)| it.ends() <= now);
+            for token in late.map(|(token, _)| *token).collect::<Vec<_>>() {
+                let next = self.clients.get_mut(&token).map(|it| it.time_out(now));
+                self.follow(token, next);
+            }
+            self.accept(now);
+        }
+    }
+
+    /// Waits until something happens or somebody's time is up; says on which clients' streams.
+    fn wait(&mut self) -> Vec<(u64, PollFlags)> {
+        let earliest = self.clients.values().map(Client::ends).min();
+        let wait = earliest.map(|at| at.saturating_duration_since(Instant::now()));
+        let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
+        let mut streams = vec![
+            PollFd::new(&self.woken, PollFlags::IN),
+            PollFd::new(self.socket.listener(), PollFlags::IN),
+        ];
+        let clients = self.clients.values();
+        streams.extend(clients.map(|it| PollFd::new(it.stream(), it.interest())));
+        if poll(&mut streams, wait.as_ref()).is_err() {
+            return Vec::new(); // a signal
+        }
+        let happened: Vec<PollFlags> = streams.iter().skip(2).map(PollFd::revents).collect();
+        let mut bytes = [0; 64];
+        while matches!((&self.woken).read(&mut bytes), Ok(count) if count == bytes.len()) {}
+        let tokens = self.clients.keys().copied();
+        let both = tokens.zip(happened);
+        both.filter(|(_, flags)| !flags.is_empty()).collect()
+    }
+
+    fn follow(&mut self, token: u64, next: Option<Next>) {
+        match (next, self.clients.get(&token)) {
+            (Some(Next::Ask(question)), Some(client)) => self.desk.ask(Asked {
+                token,
+                asker: client.asker,
+                question,
+            }),
+            (Some(Next::Close), _) => {
+                self.desk.withdraw(token);
+                self.clients.remove(&token);
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets in whoever waits at the door; closes at once what is too many.
+    fn accept(&mut self, now: Instant) {
+        // Not for ever: those who are in have to be served.
+        for _ in 0..MOST_CLIENTS {
+            match self.socket.accept() {
+                Ok(None) => return,
+                Ok(Some((stream, user))) => {
+                    let sees_all = user == 0 || user == self.slurm_user;
+                    let asker = Asker { user, sees_all };
+                    if self.has_room(asker) {
+                        self.next_token += 1;
+                        let client = Client::new(stream, asker, now);
+                        self.clients.insert(self.next_token, client);
+                    }
+                }
+                // No more files: it would be told of again at once.
+                Err(_) => return std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    fn has_room(&self, asker: Asker) -> bool {
+        if asker.sees_all {
+            return self.clients.len() < MOST_CLIENTS;
+        }
+        let clients = self.clients.values();
+        let own = clients.filter(|client| client.asker.user == asker.user);
+        self.clients.len() < MOST_CLIENTS - RESERVED && own.count() < MOST_OF_ONE_USER
+    }
+}

@@ -1,0 +1,202 @@
+//! Clients of every kind; who may know what.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use dfrs_proto::explain::{Answer, Change, SOCKET};
+use rustix::event::PollFlags;
+
+use super::*;
+use client::{Client, Next, TO_ANSWER, TO_TALK};
+
+/// A directory that is removed when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let name = format!("dfrs-explain-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn job(id: u32, user: u32) -> Explanation {
+    Explanation {
+        version: 1,
+        job: id,
+        user,
+        neighbours: 1,
+        neighbour_jobs: vec![99],
+        last_change: Some(Change {
+            why: "makes room for the new job 99".to_owned(),
+            ..Change::default()
+        }),
+        ..Explanation::default()
+    }
+}
+
+/// Whoever asks is root or SlurmUser here, as the server runs as the same user.
+fn told(stream: UnixStream) -> Answer {
+    let mut line = String::new();
+    BufReader::new(stream)
+        .read_line(&mut line)
+        .expect("an answer");
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+}
+
+/// Answers like the scheduler's thread until the test is done.
+fn answering(explainer: &Explainer, test: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let test = scope.spawn(test);
+        while !test.is_finished() {
+            explainer.answer(|question| (question.job == 17).then(|| job(17, 1000)));
+            std::thread::yield_now();
+        }
+    });
+}
+
+#[test]
+fn a_question_is_answered_whoever_else_is_there() {
+    let scratch = Scratch::new("answered");
+    let explainer = Explainer::start(&scratch.0, &Log::nowhere()).expect("listens");
+    let path = scratch.0.join(SOCKET);
+    let mode = fs::metadata(&path).expect("is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o666);
+    let connect = || UnixStream::connect(&path).expect("connects");
+    let ask = |text: &str| {
+        let mut stream = connect();
+        stream.write_all(text.as_bytes()).expect("asks");
+        stream
+    };
+    answering(&explainer, || {
+        // Some say nothing, some half of it, some go away at once or before they hear, one never reads.
+        let silent: Vec<UnixStream> = (0..3).map(|_| connect()).collect();
+        let half = ask("{\"version\":1,");
+        drop(ask(""));
+        drop(ask("{\"version\":1,\"job\":17}\n"));
+        let deaf = ask("{\"version\":1,\"job\":17}\n");
+        assert_eq!(
+            told(ask("{\"version\":1,\"job\":17}\n")),
+            Answer::Job(Box::new(job(17, 1000)))
+        );
+        let Answer::Refused(why) = told(ask("{\"version\":1,\"job\":18}\n")) else {
+            panic!("there is no such job")
+        };
+        assert_eq!(why, "no such job in a partition of DFRS");
+        for (text, part) in [
+            ("GET / HTTP/1.1\n", "is no question"),
+            ("{\"version\":2,\"job\":17}\n", "version 2"),
+            (&"x".repeat(256), "too long"),
+            ("{\"version\":1,\"job\":-1}\n", "is no question"),
+        ] {
+            let Answer::Refused(why) = told(ask(text)) else {
+                panic!("{text} was answered")
+            };
+            assert!(why.contains(part), "{why}");
+        }
+        drop((silent, half, deaf));
+    });
+    drop(explainer);
+    assert!(!path.exists());
+}
+
+#[test]
+fn no_more_clients_are_kept_than_there_is_room_for() {
+    let scratch = Scratch::new("many");
+    let explainer = Explainer::start(&scratch.0, &Log::nowhere()).expect("listens");
+    let connect = || UnixStream::connect(scratch.0.join(SOCKET));
+    answering(&explainer, || {
+        // Those that are too many are closed; the rest hold their places until their time is up.
+        let crowd: Vec<UnixStream> = (0..100).filter_map(|_| connect().ok()).collect();
+        let mut closed = 0;
+        for mut stream in crowd {
+            stream
+                .set_read_timeout(Some(TO_TALK * 5))
+                .expect("a time-out");
+            closed += usize::from(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+        }
+        assert_eq!(closed, 100, "all are closed in the end");
+        let mut stream = connect().expect("there is room again");
+        stream
+            .write_all(b"{\"version\":1,\"job\":17}\n")
+            .expect("asks");
+        assert!(matches!(told(stream), Answer::Job(_)));
+    });
+}
+
+#[test]
+fn the_next_one_takes_the_place_of_a_socket_that_was_left_behind_and_of_nothing_else() {
+    let scratch = Scratch::new("place");
+    let path = scratch.0.join(SOCKET);
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("binds"));
+    assert!(path.exists());
+    let first = Explainer::start(&scratch.0, &Log::nowhere()).expect("takes its place");
+    // A backup controller takes over; then the first one ends.
+    let second = Explainer::start(&scratch.0, &Log::nowhere()).expect("takes over");
+    drop(first);
+    assert!(path.exists());
+    drop(second);
+    assert!(!path.exists());
+    fs::write(&path, "precious").expect("writes");
+    let error = Explainer::start(&scratch.0, &Log::nowhere()).err();
+    assert!(
+        error
+            .expect("is refused")
+            .to_string()
+            .contains("is no socket")
+    );
+    assert_eq!(fs::read_to_string(&path).expect("is there"), "precious");
+}
+
+fn asker(user: u32, sees_all: bool) -> Asker {
+    Asker { user, sees_all }
+}
+
+#[test]
+fn users_hear_of_their_own_jobs_only_and_never_of_others_ids() {
+    let Answer::Job(own) = answer::to(asker(1000, false), Some(job(17, 1000))) else {
+        panic!("is theirs")
+    };
+    assert_eq!((own.neighbours, own.neighbour_jobs.len()), (1, 0));
+    let text = serde_json::to_string(&own).expect("JSON");
+    assert!(!text.contains("99"), "{text}");
+    let of_others = answer::to(asker(1001, false), Some(job(17, 1000)));
+    assert_eq!(of_others, answer::to(asker(1001, false), None));
+    let all = answer::to(asker(0, true), Some(job(17, 1000)));
+    assert_eq!(all, Answer::Job(Box::new(job(17, 1000))));
+}
+
+#[test]
+fn who_is_slow_is_given_up_and_who_waits_in_vain_is_told() {
+    let (near, far) = UnixStream::pair().expect("a pair");
+    far.set_nonblocking(true).expect("is set");
+    let start = Instant::now();
+    let mut client = Client::new(far, asker(1000, false), start);
+    assert_eq!(client.ends(), start + TO_TALK);
+    (&near)
+        .write_all(b"{\"version\":1,\"job\":17}")
+        .expect("asks");
+    assert_eq!(client.go_on(PollFlags::IN, start), Next::Stay);
+    (&near).write_all(b"\n").expect("asks");
+    assert!(matches!(client.go_on(PollFlags::IN, start), Next::Ask(_)));
+    assert_eq!(client.ends(), start + TO_ANSWER);
+    assert_eq!(client.time_out(start), Next::Stay);
+    assert_eq!(client.go_on(PollFlags::OUT, start), Next::Close);
+    drop(client);
+    let Answer::Refused(why) = told(near) else {
+        panic!("nobody has answered")
+    };
+    assert!(why.contains("busy"), "{why}");
+}
