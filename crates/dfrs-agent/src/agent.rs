@@ -2,6 +2,7 @@
 //! Slurm is a function of what was seen, the ledger and the time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dfrs_core::{Blocked, Span, Stopped, Time, Yield};
 use dfrs_proto::conf::Config;
@@ -9,7 +10,8 @@ use dfrs_proto::explain::Change;
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
 
-use crate::daemons::Daemons;
+use crate::actual::Actual;
+use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::ledger::{Ledger, Record};
 use crate::life::{Event, Look};
 use crate::live_journal::{LiveJournal, Writer};
@@ -88,6 +90,7 @@ pub struct Agent<S, D> {
     lists: Lists,
     admission: Admission,
     planned: Planned,
+    actual: Actual,
     /// What was last kept of each job.
     saved: BTreeMap<u32, Record>,
     /// What was last kept beside the jobs, by this agent.
@@ -95,7 +98,7 @@ pub struct Agent<S, D> {
     /// The number of the changes that were kept last.
     kept: u64,
     /// As they were when it was last decided.
-    nodes: Vec<ObservedNode>,
+    nodes: BTreeMap<String, ObservedNode>,
     blocked: BTreeMap<u32, Blocked>,
     /// What squeue was last given to show; `None`: nothing of DFRS's.
     reasons: BTreeMap<u32, Option<String>>,
@@ -111,6 +114,8 @@ pub struct Agent<S, D> {
     ended: Vec<(u32, Record, JobOutcome)>,
     /// What the nodes were told last.
     orders: BTreeMap<String, NodeState>,
+    /// What the nodes said last.
+    facts: Option<Arc<NodeFacts>>,
     silent: BTreeSet<String>,
     can_park: BTreeSet<String>,
     /// Nodes that were down when they were last seen.
@@ -179,7 +184,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             lists: Lists::default(),
             admission: Admission::default(),
             planned: Planned::default(),
-            nodes: Vec::new(),
+            actual: Actual::default(),
+            facts: None,
+            nodes: BTreeMap::new(),
             blocked: BTreeMap::new(),
             reasons: BTreeMap::new(),
             reasons_set: Time(0),
@@ -370,7 +377,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             (node.name.clone(), state)
         });
-        self.order(uncapped.collect(), BTreeMap::new());
+        let changes = OrderChanges::between(&self.orders, &uncapped.collect());
+        self.order(changes, BTreeMap::new());
         self.save();
         let comes_back = |record: &Record| record.life.is_unparking();
         Ok(self

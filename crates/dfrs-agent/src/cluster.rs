@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use dfrs_core::{
-    Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeIndex, NodeSet,
-    NodeState, Time, Weight,
+    Bytes, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeIndex, NodeSet, NodeState,
+    Time, Weight,
 };
 
 use crate::ledger::{Ledger, Record};
 use crate::life::Look;
 use crate::mobility::{is_settling, mobility, settled_at};
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
 use crate::placement::Placement;
 use crate::refusals::Refusals;
 use crate::reservations::{is_reserved, reserved_at};
@@ -78,23 +78,22 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
         .min()
 }
 
-/// The cluster as it is: only jobs that can use CPU at this moment. Their shares follow from it.
+/// The job as it is, if it can use CPU at this moment.
 #[must_use]
-pub fn actual(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Cluster {
-    let weights = Weights::new(observation, facts.config);
-    let jobs = observation.placed().filter_map(|job| {
-        let record = ledger.get(job.id)?;
-        let uses_cpu = record.life.uses_cpu(&facts.look(job, observation));
-        let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
-        uses_cpu.then(|| {
-            let state = JobState::Running(mapping);
-            core_job(job, record, state, weights.of(job), observation, facts)
-        })
-    });
-    Cluster {
-        jobs: jobs.collect(),
-        nodes: core_nodes(observation, ledger, facts),
+pub fn actual_job(
+    job: &ObservedJob,
+    record: &Record,
+    weights: &Weights,
+    observation: &Observation,
+    facts: &Facts,
+) -> Option<Job> {
+    if !record.life.uses_cpu(&facts.look(job, observation)) {
+        return None;
     }
+    let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
+    let state = JobState::Running(mapping);
+    let weight = weights.of(job);
+    Some(core_job(job, record, state, weight, observation, facts))
 }
 
 /// The core's job.
@@ -247,9 +246,23 @@ fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) ->
 /// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
 #[must_use]
 pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<Node> {
-    let undecided = undecided_memory(observation, ledger);
-    let nodes = observation.nodes().iter().zip(undecided).enumerate();
-    let node = |(position, (node, undecided)): (usize, (&ObservedNode, u64))| Node {
+    let positions = 0..observation.nodes().len();
+    positions
+        .map(|position| core_node(position, observation, ledger, facts))
+        .collect()
+}
+
+/// One of them. O(jobs there, and their places).
+#[must_use]
+pub fn core_node(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    facts: &Facts,
+) -> Node {
+    let node = &observation.nodes()[position];
+    let undecided = undecided_memory(position, observation, ledger);
+    Node {
         name: node.name.clone(),
         cpu: Cores(u64::from(node.cpus) * MICROCORES),
         memory: Bytes(node.memory * MIB),
@@ -265,26 +278,28 @@ pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> 
             (false, false) => NodeState::Draining,
         },
         ..Node::default()
-    };
-    nodes.map(node).collect()
+    }
 }
 
-/// MiB on each node that jobs have there, or shall have first of all, and the core does not decide about:
-/// jobs of which an operator says when they run, and jobs whose processes are still ending. O(nodes +
-/// places).
-fn undecided_memory(observation: &Observation, ledger: &Ledger) -> Vec<u64> {
-    let mut memory = vec![0; observation.nodes().len()];
-    let undecided = observation.placed().filter(|job| !is_decided(job, ledger));
-    for job in undecided {
-        let record = ledger.get(job.id);
-        for (number, place) in job.places.iter().enumerate() {
-            let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
-            if let Some(position) = observation.node_position(place.node) {
-                memory[position] += place.memory.max(wanted);
-            }
-        }
-    }
-    memory
+/// MiB on a node that jobs have there, or shall have first of all, and the core does not decide about:
+/// jobs of which an operator says when they run, and jobs whose processes are still ending.
+fn undecided_memory(position: usize, observation: &Observation, ledger: &Ledger) -> u64 {
+    let index = observation.nodes()[position].index;
+    let undecided = observation
+        .jobs_on(position)
+        .filter(|job| !is_decided(job, ledger));
+    undecided
+        .map(|job| {
+            let record = ledger.get(job.id);
+            let here = |(_, place): &(usize, &Place)| place.node == index;
+            let held = job.places.iter().enumerate().filter(here);
+            held.map(|(number, place)| {
+                let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
+                place.memory.max(wanted)
+            })
+            .sum::<u64>()
+        })
+        .sum()
 }
 
 /// Whether the core sees this job with a place of its own (now or planned).

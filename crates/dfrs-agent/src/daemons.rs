@@ -44,9 +44,11 @@ impl OrderChanges {
         }
     }
 
-    /// Makes `orders` what they are after these changes.
+    /// Makes `orders` what they are after these changes. O(changes log nodes).
     pub fn apply_to(self, orders: &mut BTreeMap<String, NodeState>) {
-        orders.retain(|name, _| !self.gone.contains(name));
+        for name in &self.gone {
+            orders.remove(name);
+        }
         orders.extend(self.changed);
     }
 }

@@ -76,7 +76,7 @@ impl Record {
         if matches!(event, Event::Seen) {
             self.shown_submit_time = look.job.submit_time;
             self.restarts = look.job.restarts;
-            if look.job.state != ObservedState::Running {
+            if look.job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO {
                 self.set_share(look.now, Yield::ZERO);
             }
         }
@@ -88,6 +88,16 @@ impl Record {
             self.admitted = false;
         }
         effects
+    }
+
+    /// Whether nothing follows from what Slurm shows now.
+    fn is_still(&self, look: &Look) -> bool {
+        let job = look.job;
+        let has_idle_share =
+            job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO;
+        (self.shown_submit_time, self.restarts) == (job.submit_time, job.restarts)
+            && !has_idle_share
+            && self.life.is_still(look)
     }
 
     /// What it has done so far (TPDS, Section 4.1), by when it was last counted.
@@ -175,6 +185,19 @@ pub struct Ledger {
     jobs: BTreeMap<u32, Record>,
     #[serde(skip)]
     changed: Changed,
+    /// Until when virtual times were last counted.
+    #[serde(skip)]
+    counted: Counted,
+}
+
+/// A time; no part of what a ledger says.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted(Option<Time>);
+
+impl PartialEq for Counted {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Jobs whose records may have changed; no part of what a ledger says.
@@ -201,6 +224,25 @@ impl Ledger {
         Some(record)
     }
 
+    /// What follows from what Slurm shows of a job, if the ledger knows this very job. It counts as changed
+    /// only if its record says anything else than before.
+    pub fn see(&mut self, look: &Look) -> Option<Effects> {
+        let (id, submit_time, restarts) = (look.job.id, look.job.submit_time, look.job.restarts);
+        let record = self.jobs.get_mut(&id)?;
+        if !record.is_about(submit_time, restarts) {
+            return None;
+        }
+        if record.is_still(look) {
+            return Some(Effects::default());
+        }
+        let before = record.clone();
+        let effects = record.on(&Event::Seen, look);
+        if *record != before {
+            self.changed.0.insert(id);
+        }
+        Some(effects)
+    }
+
     /// The record of the job that Slurm shows, to change, if the ledger knows this very job: ids are used
     /// again.
     pub fn record_of(&mut self, job: &ObservedJob) -> Option<&mut Record> {
@@ -221,8 +263,12 @@ impl Ledger {
     }
 
     /// Brings the virtual times of these jobs up to `now`. That is no change: what they are then follows
-    /// from what they were.
+    /// from what they were. The second time at one moment costs nothing: who has got a share since was
+    /// counted then.
     pub fn count_until<'a>(&mut self, jobs: impl IntoIterator<Item = &'a u32>, now: Time) {
+        if self.counted.0.replace(now) == Some(now) {
+            return;
+        }
         for id in jobs {
             if let Some(record) = self.jobs.get_mut(id) {
                 record.count_until(now);

@@ -7,6 +7,7 @@
 //! ([`state::Store`]). The plugin has real ones; [`model`] has a model of a whole cluster.
 #![forbid(unsafe_code)]
 
+pub mod actual;
 pub mod agent;
 pub mod apply;
 pub mod cluster;
@@ -17,6 +18,7 @@ pub mod limits;
 pub mod live_journal;
 pub mod mobility;
 pub mod model;
+pub mod node_changes;
 pub mod node_orders;
 mod node_sets;
 pub mod observation;

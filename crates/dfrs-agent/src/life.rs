@@ -82,6 +82,13 @@ impl Life {
         }
     }
 
+    /// Whether nothing follows from what Slurm shows now.
+    pub(crate) fn is_still(&self, look: &Look) -> bool {
+        let (job, observation) = (look.job, look.observation);
+        let moved = job.has_place() && !self.last_place.is_of(job, observation);
+        !moved && self.phase.on(&Event::Seen, look).is_none()
+    }
+
     /// What follows from `event`, by what Slurm shows now. Every change of a phase is one of these.
     pub fn on(&mut self, event: &Event, look: &Look) -> Effects {
         let turn = self.phase.on(event, look);

@@ -4,49 +4,79 @@ use std::collections::BTreeMap;
 
 use dfrs_proto::message::{JobState, NodeState, Share};
 
+use crate::daemons::OrderChanges;
 use crate::ledger::{Ledger, Record};
-use crate::observation::{Observation, ObservedJob, Place};
+use crate::node_changes::NodeChanges;
+use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
 
 /// The desired state of every node that can be reached: the share of each running job there, and
-/// which jobs stay frozen.
+/// which jobs stay frozen. O(nodes + places).
 #[must_use]
 pub fn node_orders(observation: &Observation, ledger: &Ledger) -> BTreeMap<String, NodeState> {
-    let mut orders: BTreeMap<String, NodeState> = observation
-        .nodes()
-        .iter()
-        .filter(|node| !node.down)
-        .map(|node| {
-            (
-                node.name.clone(),
-                NodeState {
-                    cpus: node.cpus,
-                    jobs: Vec::new(),
-                },
-            )
+    let nodes = observation.nodes().iter().enumerate();
+    nodes
+        .filter_map(|(position, node)| {
+            let orders = orders_of(position, observation, ledger)?;
+            Some((node.name.clone(), orders))
         })
-        .collect();
-    for job in observation.placed() {
-        let Some(record) = ledger.get(job.id) else {
-            continue;
-        };
-        for place in &job.places {
-            let Some(position) = observation.node_position(place.node) else {
-                continue;
-            };
-            let node = &observation.nodes()[position];
-            let order = order_for(job, record, place, node.cpus);
-            if let (Some(order), Some(state)) = (order, orders.get_mut(&node.name)) {
-                state.jobs.push(order);
+        .collect()
+}
+
+/// How these orders differ from what they shall be, where only these nodes are different, or what is
+/// there. O(jobs there, and their places); O(nodes + places) where nodes came or went.
+#[must_use]
+pub fn order_changes(
+    before: &BTreeMap<String, NodeState>,
+    nodes: &NodeChanges,
+    observation: &Observation,
+    ledger: &Ledger,
+) -> OrderChanges {
+    if nodes.all {
+        return OrderChanges::between(before, &node_orders(observation, ledger));
+    }
+    let mut changes = OrderChanges::default();
+    let positions = nodes.some.iter();
+    for position in positions.filter_map(|index| observation.node_position(*index)) {
+        let name = &observation.nodes()[position].name;
+        match orders_of(position, observation, ledger) {
+            Some(orders) if before.get(name) != Some(&orders) => {
+                changes.changed.insert(name.clone(), orders);
             }
+            None if before.contains_key(name) => {
+                changes.gone.insert(name.clone());
+            }
+            _ => {}
         }
     }
-    orders
+    changes
+}
+
+/// The orders of the node at this position; `None`: it is down.
+fn orders_of(position: usize, observation: &Observation, ledger: &Ledger) -> Option<NodeState> {
+    let node = &observation.nodes()[position];
+    if node.down {
+        return None;
+    }
+    let mut jobs = Vec::new();
+    for job in observation.jobs_on(position) {
+        if let Some(record) = ledger.get(job.id) {
+            let here = job.places.iter().filter(|place| place.node == node.index);
+            jobs.extend(here.filter_map(|place| order_for(job, record, place, node)));
+        }
+    }
+    let cpus = node.cpus;
+    Some(NodeState { cpus, jobs })
 }
 
 /// What one node shall do with one job; `None`: nothing of DFRS's.
-fn order_for(job: &ObservedJob, record: &Record, place: &Place, cpus: u32) -> Option<JobState> {
+fn order_for(
+    job: &ObservedJob,
+    record: &Record,
+    place: &Place,
+    node: &ObservedNode,
+) -> Option<JobState> {
     let needs = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
-    let share = Share::clamped(record.share().0 * needs / f64::from(cpus.max(1)));
+    let share = Share::clamped(record.share().0 * needs / f64::from(node.cpus.max(1)));
     let frozen = record.life.is_frozen(job, place)?;
     Some(JobState {
         id: job.id,

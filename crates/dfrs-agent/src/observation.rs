@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dfrs_core::{NodeIndex, NodeSet};
 
+use crate::node_changes::NodeChanges;
 use crate::node_sets::NodeSets;
 
 /// What a job holds on one node.
@@ -262,7 +263,22 @@ pub struct Observation {
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
+    differ: Differ,
+    /// Positions of nodes where memory was taken since the last look.
+    taken: Vec<usize>,
 }
+
+/// Nodes that are different since this was last asked; no part of what is observed.
+#[derive(Clone, Debug, Default)]
+struct Differ(NodeChanges);
+
+impl PartialEq for Differ {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Differ {}
 
 /// The most that one node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -283,9 +299,10 @@ impl Largest {
     }
 }
 
-/// Memory on one node, in MiB, by what it is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Memory on one node, in MiB, by what it is for, and the jobs that are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Tally {
+    jobs: BTreeSet<u32>,
     /// Of jobs that Slurm counts.
     listed: u64,
     /// Of jobs that are ending: Slurm no longer counts it, their processes may still use it.
@@ -375,6 +392,7 @@ impl Observation {
         let job = self.with_first_comment(job);
         self.remove(job.id);
         self.count(&job, u64::saturating_add);
+        self.list(&job);
         self.know_set(&job);
         if !job.places.is_empty() {
             self.placed.insert(job.id);
@@ -400,6 +418,11 @@ impl Observation {
     pub fn remove(&mut self, id: u32) -> Option<ObservedJob> {
         let job = self.jobs.remove(&id)?;
         self.count(&job, u64::saturating_sub);
+        for place in &job.places {
+            if let Some(position) = self.node_position(place.node) {
+                self.tallies[position].jobs.remove(&id);
+            }
+        }
         self.placed.remove(&id);
         Some(job)
     }
@@ -412,10 +435,15 @@ impl Observation {
         };
         let others = nodes.len() != self.nodes.len() || !self.nodes.iter().zip(&nodes).all(same);
         self.largest = Largest::of(&nodes);
-        self.nodes = nodes;
+        let before = std::mem::replace(&mut self.nodes, nodes);
         if !others {
+            let pairs = before.iter().zip(&self.nodes);
+            let different = pairs.filter(|(old, new)| old != new);
+            let some = &mut self.differ.0.some;
+            some.extend(different.map(|(node, _)| node.index));
             return;
         }
+        self.differ.0.all = true;
         let names = self.nodes.iter().map(|node| node.name.clone());
         self.by_name = names.zip(0..).collect();
         self.tallies = vec![Tally::default(); self.nodes.len()];
@@ -425,9 +453,11 @@ impl Observation {
             self.know_set(job);
         }
         self.jobs = all;
+        self.taken.clear();
         let placed: Vec<ObservedJob> = self.placed().cloned().collect();
         for job in placed {
             self.count(&job, u64::saturating_add);
+            self.list(&job);
         }
     }
 
@@ -439,6 +469,7 @@ impl Observation {
             if let Some(position) = self.node_position(node.index) {
                 let known = &mut self.nodes[position];
                 resized |= (known.memory, known.cpus) != (node.memory, node.cpus);
+                self.differ.0.some.insert(node.index);
                 *known = node;
             }
         }
@@ -452,14 +483,26 @@ impl Observation {
     pub fn take_memory(&mut self, index: u32, memory: u64) {
         if let Some(position) = self.node_position(index) {
             self.tallies[position].taken += memory;
+            self.taken.push(position);
         }
     }
 
-    /// Forgets what was taken: a look shows it.
+    /// Forgets what was taken: a look shows it. O(nodes where something was).
     pub fn forget_taken(&mut self) {
-        for tally in &mut self.tallies {
-            tally.taken = 0;
+        for position in std::mem::take(&mut self.taken) {
+            self.tallies[position].taken = 0;
         }
+    }
+
+    /// The nodes that are different, or where jobs came, changed or went, since this was last asked.
+    pub fn take_changed_nodes(&mut self) -> NodeChanges {
+        self.differ.0.take()
+    }
+
+    /// The jobs that have places on the node at this position, ascending by id.
+    pub fn jobs_on(&self, position: usize) -> impl Iterator<Item = &ObservedJob> {
+        let here = self.tallies[position].jobs.iter();
+        here.filter_map(|id| self.jobs.get(id))
     }
 
     /// MiB that are free on the node at this position: what Slurm counts, less what was taken since and
@@ -550,6 +593,7 @@ impl Observation {
             let Some(position) = self.node_position(place.node) else {
                 continue;
             };
+            self.differ.0.some.insert(place.node);
             let tally = &mut self.tallies[position];
             let sum = if job.has_released() {
                 &mut tally.ending
@@ -557,6 +601,15 @@ impl Observation {
                 &mut tally.listed
             };
             *sum = change(*sum, place.memory);
+        }
+    }
+
+    /// Lists a job at its nodes.
+    fn list(&mut self, job: &ObservedJob) {
+        for place in &job.places {
+            if let Some(position) = self.node_position(place.node) {
+                self.tallies[position].jobs.insert(job.id);
+            }
         }
     }
 }

@@ -46,6 +46,17 @@ impl Placement {
         Self(spots.collect())
     }
 
+    /// Whether this is where Slurm says that `job` is.
+    #[must_use]
+    pub fn is_of(&self, job: &ObservedJob, observation: &Observation) -> bool {
+        let places = job.places.iter().filter_map(|place| {
+            let position = observation.node_position(place.node)?;
+            Some((observation.nodes()[position].name.as_str(), place.tasks))
+        });
+        let spots = self.0.iter().map(|spot| (spot.node.as_str(), spot.tasks));
+        spots.eq(places)
+    }
+
     /// The core's mapping, or `None` if one of the nodes is no longer there.
     #[must_use]
     pub fn to_mapping(&self, observation: &Observation) -> Option<Mapping> {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Cluster, Job, JobId, Node, NodeIndex, Roster, Time};
 
-use crate::cluster::{Facts, core_nodes, planned_job, seen_differently_at};
-use crate::ledger::{Ledger, Record};
+use crate::cluster::{Facts, core_node, core_nodes, planned_job, seen_differently_at};
+use crate::ledger::Ledger;
+use crate::node_changes::NodeChanges;
 use crate::observation::Observation;
 use crate::weights::Weights;
 
@@ -29,40 +30,35 @@ impl Planned {
     }
 
     /// Brings the roster up to date. `changed` names the jobs of which Slurm shows or the ledger says
-    /// something else than the last time, and those that became ready or no longer are. O(nodes + running
-    /// jobs) and O(log jobs) for each that changed; O(jobs log jobs) if nodes came, went or have other
-    /// capacities, or if all weights changed.
-    pub fn follow(
+    /// something else than the last time, and those that became ready or no longer are; `working` those
+    /// whose virtual time goes on; `nodes` those that are different, or where such jobs are or were. O(log
+    /// jobs) for each job that changed or works, O(jobs there) for each node; O(jobs log jobs) if nodes
+    /// came, went or have other capacities, or if all weights changed.
+    pub fn follow<'a>(
         &mut self,
         changed: BTreeSet<u32>,
+        working: impl Iterator<Item = &'a u32>,
+        nodes: &NodeChanges,
         seen: &Observation,
         ledger: &Ledger,
         facts: &Facts,
     ) {
         let weights = Weights::new(seen, facts.config);
-        let nodes = core_nodes(seen, ledger, facts);
-        let same_nodes = has_same_nodes(&self.roster.cluster().nodes, &nodes);
-        if !same_nodes || weights != self.weights {
+        let followed = !nodes.all && weights == self.weights;
+        if !(followed && self.follow_nodes(nodes, seen, ledger, facts)) {
             self.weights = weights;
-            self.rebuild(nodes, seen, ledger, facts);
+            self.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
             return;
-        }
-        for (index, node) in (0..).zip(nodes) {
-            let index = NodeIndex(index);
-            if self.roster.cluster().node(index) != Some(&node) {
-                self.roster.set_node(index, node);
-            }
         }
         let mut changed = changed;
         changed.append(&mut self.take_due(facts.now));
         self.follow_jobs(&changed, seen, ledger, facts);
-        let virtual_time = |id: JobId| {
-            let id = u32::try_from(id.0).unwrap_or(u32::MAX);
-            ledger
-                .get(id)
-                .map_or_else(Default::default, Record::virtual_time)
-        };
-        self.roster.set_virtual_times(virtual_time);
+        for id in working {
+            if let Some(record) = ledger.get(*id) {
+                let virtual_time = record.virtual_time();
+                self.roster.set_virtual_time(job_id(*id), virtual_time);
+            }
+        }
     }
 
     /// Whether it is what it would be if it were made anew. O(jobs log jobs): for tests.
@@ -74,6 +70,31 @@ impl Planned {
         };
         anew.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
         anew.roster == self.roster
+    }
+
+    /// Brings these nodes up to date; false: one of them has other capacities.
+    fn follow_nodes(
+        &mut self,
+        nodes: &NodeChanges,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &Facts,
+    ) -> bool {
+        for index in &nodes.some {
+            let Some(position) = seen.node_position(*index) else {
+                continue;
+            };
+            let after = core_node(position, seen, ledger, facts);
+            let index = NodeIndex(u32::try_from(position).unwrap_or(u32::MAX));
+            match self.roster.cluster().node(index) {
+                Some(before) if *before == after => {}
+                Some(before) if is_same_node(before, &after) => {
+                    self.roster.set_node(index, after);
+                }
+                _ => return false,
+            }
+        }
+        true
     }
 
     fn rebuild(&mut self, nodes: Vec<Node>, seen: &Observation, ledger: &Ledger, facts: &Facts) {
@@ -140,13 +161,10 @@ impl Planned {
     }
 }
 
-/// Whether these are the same nodes, and what jobs require of them can be said in the same way: a job may
-/// ask for all of a node.
-fn has_same_nodes(before: &[Node], after: &[Node]) -> bool {
-    let same = |(before, after): (&Node, &Node)| {
-        before.name == after.name && before.cpu == after.cpu && before.memory == after.memory
-    };
-    before.len() == after.len() && before.iter().zip(after).all(same)
+/// Whether this is the same node, and what jobs require of it can be said in the same way: a job may ask
+/// for all of a node.
+fn is_same_node(before: &Node, after: &Node) -> bool {
+    before.name == after.name && before.cpu == after.cpu && before.memory == after.memory
 }
 
 fn job_id(id: u32) -> JobId {

@@ -7,7 +7,7 @@ use dfrs_core::Time;
 use dfrs_proto::conf::Config;
 
 use crate::ledger::{Ledger, Record};
-use crate::life::{Event, Life, Look};
+use crate::life::{Life, Look};
 use crate::observation::{Observation, ObservedState};
 
 /// What changed since the last pass, as far as it may change decisions.
@@ -60,7 +60,7 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
     if job.array_master {
         return;
     }
-    let Some(record) = ledger.record_of(job) else {
+    let Some(effects) = ledger.see(look) else {
         // Another job had this id: Slurm has forgotten that one, or used its id again.
         forget(ledger, job.id, changes);
         let record = Record::new(job.submit_time, look.now, Life::first_seen(look));
@@ -68,7 +68,6 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
         ledger.insert(job.id, Record { restarts, ..record });
         return;
     };
-    let effects = record.on(&Event::Seen, look);
     changes.freed |= effects.has_freed;
     if effects.is_left_behind {
         changes.left_behind.push(job.id);

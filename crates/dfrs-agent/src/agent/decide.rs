@@ -106,7 +106,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             refusals: &self.refusals,
             now,
         };
-        planned.follow(changed, seen, &self.ledger, &facts);
+        let nodes = self.lists.unplanned_nodes.take();
+        let working = self.shares.keys();
+        planned.follow(changed, working, &nodes, seen, &self.ledger, &facts);
         debug_assert!(
             planned.is_fresh(seen, &self.ledger, &facts),
             "the roster has missed a change"

@@ -1,14 +1,12 @@
 //! What there is to decide about: who waits and may start, and what has happened.
 
-use std::collections::BTreeMap;
-
 use dfrs_core::{Events, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::mobility::{is_settling, mobility, settled_at};
-use crate::observation::{Observation, ObservedJob, ObservedNode};
+use crate::observation::{Observation, ObservedJob};
 use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -56,9 +54,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let nodes_changed = self.room_grew(observation);
         let again = self.postponed.again(self.admission.ready(), now);
         let new = self.submissions(observation);
-        let settles = self.next_to_settle(observation, now);
+        let wait = !new.is_empty() || !self.postponed.is_empty();
+        let settles = wait.then(|| self.next_to_settle(observation, now));
         self.postponed
-            .add(&new, settles, self.config.settle_time, now);
+            .add(&new, settles.flatten(), self.config.settle_time, now);
         let submitted = again.into_iter().chain(new);
         let submitted = submitted.map(|id| JobId(u64::from(id))).collect();
         if let Some(took) = self.remaps.follow(&self.ledger, now) {
@@ -80,33 +79,40 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Nodes came back, grew, or hold less than when it was last decided. O(nodes) if any changed.
+    /// Nodes came back, grew, or hold less than when it was last decided. O(nodes that are different).
     fn room_grew(&mut self, observation: &Observation) -> bool {
+        let nodes = self.lists.unnoticed.take();
         if !std::mem::take(&mut self.nodes_changed) {
             return false;
         }
-        let before: BTreeMap<&str, &ObservedNode> = self
-            .nodes
-            .iter()
-            .map(|node| (node.name.as_str(), node))
-            .collect();
-        let grew = observation.nodes().iter().any(|node| {
-            before.get(node.name.as_str()).is_none_or(|before| {
+        if nodes.all {
+            self.nodes
+                .retain(|name, _| observation.node(name).is_some());
+        }
+        let some = nodes.some.iter();
+        let some = some.filter_map(|index| observation.node_position(*index));
+        let positions: Vec<usize> = if nodes.all {
+            (0..observation.nodes().len()).collect()
+        } else {
+            some.collect()
+        };
+        let (mut grew, mut drains) = (false, Vec::new());
+        for position in positions {
+            let node = &observation.nodes()[position];
+            let before = self.nodes.get_mut(&node.name);
+            grew |= before.as_ref().is_none_or(|before| {
                 (node.up && !before.up)
                     || node.memory > before.memory
                     || node.allocated_memory < before.allocated_memory
-            })
-        });
-        let drains: Vec<u32> = observation
-            .nodes()
-            .iter()
-            .filter(|node| {
-                let was_up = |before: &&ObservedNode| before.up;
-                node.drains() && before.get(node.name.as_str()).is_some_and(was_up)
-            })
-            .map(|node| node.index)
-            .collect();
-        self.nodes = observation.nodes().to_vec();
+            });
+            if node.drains() && before.as_ref().is_some_and(|before| before.up) {
+                drains.push(node.index);
+            }
+            match before {
+                Some(before) => before.clone_from(node),
+                None => drop(self.nodes.insert(node.name.clone(), node.clone())),
+            }
+        }
         self.tell_of_drains(&drains, observation);
         grew
     }

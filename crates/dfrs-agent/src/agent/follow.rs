@@ -1,7 +1,7 @@
 //! Follows what changed: which jobs wait, which are on their way, and what else has to be looked at
 //! because of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::Time;
 
@@ -9,6 +9,7 @@ use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
 use crate::life::Life;
+use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::slurm::Slurm;
 
@@ -29,14 +30,28 @@ pub(super) struct Lists {
     steps: BTreeSet<u32>,
     /// Pending records of arrays with more than one task.
     arrays: BTreeSet<u32>,
-    /// Have a place.
-    placed: BTreeSet<u32>,
+    /// Have places: Slurm's indexes of their nodes.
+    placed: BTreeMap<u32, Vec<u32>>,
+    /// Run, and have time limits.
+    pub(super) limited: BTreeSet<u32>,
+    /// Have places that are theirs until a time only, or deadlines, or hurry.
+    pub(super) bounded: BTreeSet<u32>,
     /// Slurm showed something else of them than before.
     seen: BTreeSet<u32>,
     /// A job that has a place, or had one, changed since shares and orders followed.
     pub(super) places_changed: bool,
     /// What the core's view has not followed yet.
     pub(super) unplanned: BTreeSet<u32>,
+    pub(super) unplanned_nodes: NodeChanges,
+    /// What shares have not followed yet: jobs that have or had places.
+    pub(super) unshared: BTreeSet<u32>,
+    pub(super) unshared_nodes: NodeChanges,
+    /// What orders have not followed yet.
+    pub(super) unordered: NodeChanges,
+    /// What the events have not followed yet.
+    pub(super) unnoticed: NodeChanges,
+    /// Nodes are different since the journal was written.
+    pub(super) unwritten_nodes: bool,
     /// What the journal has not followed yet.
     pub(super) unwritten: BTreeSet<u32>,
     /// What the state file has not followed yet.
@@ -122,9 +137,54 @@ impl Lists {
         let is_candidate = waits && until <= now;
         put(&mut self.candidates, id, is_candidate);
         put(&mut self.fresh, id, is_candidate);
-        let placed = job.is_some_and(|job| !job.places.is_empty());
-        self.places_changed |= placed | self.placed.contains(&id);
-        put(&mut self.placed, id, placed);
+        let runs = job.is_some_and(|job| job.state == ObservedState::Running && job.end_time > 0);
+        put(&mut self.limited, id, runs);
+        let ends = |job: &ObservedJob| job.free_until > 0 || job.deadline > 0;
+        let hurries = record.is_some_and(|record| record.hurries);
+        let placed = job.filter(|job| !job.places.is_empty());
+        let bounded = placed.is_some_and(|job| ends(job) || hurries);
+        put(&mut self.bounded, id, bounded);
+        self.follow_places(id, placed);
+    }
+
+    /// Follows where a job is, and where it was.
+    fn follow_places(&mut self, id: u32, placed: Option<&ObservedJob>) {
+        let before = self.placed.remove(&id);
+        if placed.is_none() && before.is_none() {
+            return;
+        }
+        self.places_changed = true;
+        self.unshared.insert(id);
+        let here = placed.map(|job| job.places.iter().map(|place| place.node).collect());
+        let there = before.iter().chain(&here).flatten();
+        for node in there {
+            self.unplanned_nodes.some.insert(*node);
+            self.unordered.some.insert(*node);
+        }
+        if let Some(here) = here {
+            self.placed.insert(id, here);
+        }
+    }
+
+    /// Follows nodes.
+    fn follow_nodes(&mut self, nodes: &NodeChanges) {
+        if *nodes == NodeChanges::default() {
+            return;
+        }
+        for list in [
+            &mut self.unplanned_nodes,
+            &mut self.unshared_nodes,
+            &mut self.unordered,
+            &mut self.unnoticed,
+        ] {
+            list.add(nodes);
+        }
+        self.unwritten_nodes = true;
+    }
+
+    /// Whether jobs can be parked on these nodes is different.
+    pub(super) fn see_parking(&mut self, nodes: impl Iterator<Item = u32>) {
+        self.unplanned_nodes.some.extend(nodes);
     }
 
     /// Jobs that may be planned again by now.
@@ -152,8 +212,10 @@ fn put(set: &mut BTreeSet<u32>, id: u32, belongs: bool) {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Follows all jobs whose records, here or in Slurm, changed. O(log jobs) for each.
-    pub(super) fn follow(&mut self, seen: &Observation, now: Time) {
+    /// Follows all jobs whose records, here or in Slurm, changed, and all nodes. O(log jobs + places) for
+    /// each job.
+    pub(super) fn follow(&mut self, seen: &mut Observation, now: Time) {
+        self.lists.follow_nodes(&seen.take_changed_nodes());
         let mut changed = self.ledger.take_changed();
         changed.extend(self.lists.take_due(now));
         changed.append(&mut self.lists.seen);

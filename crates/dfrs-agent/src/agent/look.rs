@@ -23,6 +23,10 @@ const UNTIL_ENDED: Span = Span(20 * SECOND);
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
         let facts = self.daemons.facts();
+        let same = self.facts.as_ref() == Some(&facts);
+        if same && self.slow_nodes.is_empty() {
+            return;
+        }
         let silent: Vec<&str> = facts
             .silent
             .difference(&self.silent)
@@ -44,8 +48,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let can_park = self.slow_nodes.leave_out(&facts.can_park, now);
         self.freed |= !can_park.is_subset(&self.can_park);
+        let differ = can_park.symmetric_difference(&self.can_park);
+        let differ = differ.filter_map(|name| self.seen.node(name));
+        self.lists.see_parking(differ.map(|node| node.index));
         self.silent = facts.silent.clone();
         self.can_park = can_park;
+        self.facts = Some(facts);
     }
 
     /// Looks at Slurm and brings the ledger in line with it.

@@ -20,6 +20,11 @@ impl Postponed {
         self.next
     }
 
+    /// Whether there are no such jobs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.until.is_empty()
+    }
+
     /// Whether a job can be paused since the last look.
     fn is_due(&self, now: Time) -> bool {
         self.next.is_some_and(|next| next <= now)

@@ -16,13 +16,14 @@ use crate::reservations::{is_reserved, is_to_leave};
 use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Follows the reservations on the nodes of jobs. O(jobs that have places).
+    /// Follows the reservations on the nodes of jobs. O(jobs with such nodes, or with deadlines).
     pub(super) fn follow_reservations(&mut self, seen: &Observation, now: Time) {
         if self.config.mode != Mode::Full {
             return;
         }
         let mut kept_away = BTreeSet::new();
-        for job in seen.placed() {
+        let bounded: Vec<u32> = self.lists.bounded.iter().copied().collect();
+        for job in bounded.into_iter().filter_map(|id| seen.job(id)) {
             if job.free_until > 0 && self.is_kept_away(job, now) {
                 kept_away.insert(job.id);
             } else if job.state == ObservedState::Running {

@@ -1,19 +1,18 @@
 //! Sharing: CPU for what runs now, and time limits that count virtual time.
 
-use std::collections::BTreeMap;
-
-use dfrs_core::{Rate, Time, Yield, yields_of};
+use dfrs_core::{Rate, Time};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
-use crate::cluster::{Facts, actual};
+use crate::actual::Actual;
+use crate::cluster::Facts;
 use crate::daemons::Daemons;
 use crate::limits::{extended, extension};
 use crate::observation::{Observation, ObservedState};
 use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Allocates CPU to what runs now.
+    /// Allocates CPU to what runs now. O(what changed), and O(nodes + places) for the shares themselves.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
         let facts = Facts {
             config: &self.config,
@@ -22,12 +21,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             refusals: &self.refusals,
             now,
         };
-        let cluster = actual(observation, &self.ledger, &facts);
-        let yields = yields_of(&self.config.policy, &cluster, now);
-        let shares: BTreeMap<u32, Yield> = yields
-            .into_iter()
-            .filter_map(|(id, share)| Some((u32::try_from(id.0).ok()?, share)))
-            .collect();
+        let jobs = std::mem::take(&mut self.lists.unshared);
+        let nodes = self.lists.unshared_nodes.take();
+        self.actual
+            .follow(&jobs, &nodes, observation, &self.ledger, &facts);
+        let shares = self.actual.shares(&self.ledger, &facts);
+        debug_assert_eq!(
+            shares,
+            Actual::shares_anew(observation, &self.ledger, &facts),
+            "the shares have missed a change"
+        );
         let before = std::mem::take(&mut self.shares);
         for id in before.keys().chain(shares.keys()) {
             let share = shares.get(id).copied().unwrap_or_default();
@@ -43,12 +46,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.shares = shares;
     }
 
-    /// Moves the time limits of jobs that lag behind. O(jobs that have places).
+    /// Moves the time limits of jobs that lag behind. O(jobs that run and have a limit).
     pub(super) fn move_limits(&mut self, observation: &Observation, now: Time) {
         if self.config.mode != Mode::Full {
             return;
         }
-        for job in observation.placed() {
+        let limited = self.lists.limited.iter();
+        let limited: Vec<u32> = limited.copied().collect();
+        for job in limited.into_iter().filter_map(|id| observation.job(id)) {
             let seconds = self.ledger.get(job.id).and_then(|record| {
                 let runs = job.state == ObservedState::Running && record.life.is_running();
                 extension(record, job, now).filter(|_| runs)

@@ -40,6 +40,11 @@ impl SlowNodes {
         format!("parking took too long: no job is parked on {left_alone}")
     }
 
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// A job here was parked in time.
     pub(super) fn forgive(&mut self, placement: &Placement) {
         for spot in &placement.0 {

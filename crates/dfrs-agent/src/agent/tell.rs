@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
-use dfrs_proto::message::NodeState;
 
 use super::{Agent, SECOND};
 use crate::daemons::{Daemons, OrderChanges};
-use crate::node_orders::node_orders;
+use crate::node_orders::{node_orders, order_changes};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::placement::Placement;
 use crate::slurm::{Level, Slurm};
@@ -21,8 +20,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn tell(&mut self, observation: &Observation, changed: bool, now: Time) {
         if self.config.mode == Mode::Full {
             if changed {
-                let orders = node_orders(observation, &self.ledger);
-                self.order(orders, self.being_parked(observation));
+                let nodes = self.lists.unordered.take();
+                let changes = order_changes(&self.orders, &nodes, observation, &self.ledger);
+                self.order(changes, self.being_parked(observation));
+                debug_assert_eq!(
+                    self.orders,
+                    node_orders(observation, &self.ledger),
+                    "the orders have missed a change"
+                );
             }
             self.set_reasons(observation, now);
         }
@@ -30,19 +35,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Sends the nodes what changed in their orders.
-    pub(super) fn order(
-        &mut self,
-        orders: BTreeMap<String, NodeState>,
-        parking: BTreeMap<u32, Vec<String>>,
-    ) {
-        let changes = OrderChanges::between(&self.orders, &orders);
-        self.orders = orders;
+    pub(super) fn order(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
+        changes.clone().apply_to(&mut self.orders);
         self.daemons.set(changes, parking);
     }
 
     pub(super) fn write_journal(&mut self, observation: &Observation, now: Time) {
         let ended = std::mem::take(&mut self.ended);
         let mut changed = std::mem::take(&mut self.lists.unwritten);
+        let nodes_differ = std::mem::take(&mut self.lists.unwritten_nodes);
+        // What was not different then is written as it was.
+        if ended.is_empty() && changed.is_empty() && !nodes_differ {
+            return;
+        }
         // Whether one that moves is shown where it goes depends on others, too.
         changed.extend(self.lists.steps());
         if let Some(journal) = &mut self.journal

@@ -206,8 +206,8 @@ impl Model {
         }
     }
 
-    /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(nodes + places +
-    /// what changed).
+    /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(nodes + what
+    /// changed and its places).
     fn show_changes(&mut self, partitions: &[String], seen: &mut Observation) -> Seen {
         let changed = self.slurmctld.jobs.take_unseen();
         self.show(partitions, changed, seen)
@@ -216,20 +216,21 @@ impl Model {
     /// The same for somebody who has not looked before.
     fn show_all(&mut self, partitions: &[String], seen: &mut Observation) -> Seen {
         self.slurmctld.jobs.take_unseen();
+        self.held = Held::default();
         let all = seen.jobs().map(|job| job.id);
         let all = all.chain(self.slurmctld.jobs.keys().copied()).collect();
         self.show(partitions, all, seen)
     }
 
-    fn show(&self, partitions: &[String], jobs: BTreeSet<u32>, seen: &mut Observation) -> Seen {
-        let nodes = self.shown_nodes(partitions);
+    fn show(&mut self, partitions: &[String], jobs: BTreeSet<u32>, seen: &mut Observation) -> Seen {
+        for id in &jobs {
+            self.held
+                .follow(*id, self.slurmctld.jobs.get(id), partitions);
+        }
         let mut different = Seen {
-            nodes: seen.nodes() != nodes,
+            nodes: self.show_nodes(partitions, seen),
             ..Seen::default()
         };
-        if different.nodes {
-            seen.set_nodes(nodes);
-        }
         let is_shown = |job: &&JobEntry| {
             partitions.contains(&job.seen.partition)
                 && (job.outcome.is_none() || job.seen.completing)
@@ -258,22 +259,109 @@ impl Model {
         different
     }
 
-    fn shown_nodes(&self, partitions: &[String]) -> Vec<ObservedNode> {
-        let allocated = self.slurmctld.allocated_everywhere();
-        let jobs = self.slurmctld.jobs.values();
-        let ours = jobs.filter(|job| partitions.contains(&job.seen.partition));
-        let held: BTreeSet<u32> = ours
-            .flat_map(|job| job.seen.places.iter().map(|place| place.node))
-            .collect();
+    /// Shows the nodes; true: some are different.
+    fn show_nodes(&self, partitions: &[String], seen: &mut Observation) -> bool {
         let is_own = |node: &NodeEntry| partitions.contains(&node.partition) && !node.left;
-        let nodes = self.slurmctld.nodes.iter().zip(allocated);
-        let nodes = nodes.filter(|(node, _)| is_own(node) || held.contains(&node.seen.index));
-        let shown = nodes.map(|(node, allocated_memory)| ObservedNode {
-            up: !node.down && !node.drained && is_own(node),
-            down: node.down,
-            allocated_memory,
-            ..node.seen.clone()
-        });
-        shown.collect()
+        let nodes = self.slurmctld.nodes.iter();
+        let shown = nodes
+            .filter(|node| is_own(node) || self.held.holds(node.seen.index))
+            .map(|node| Shown {
+                up: !node.down && !node.drained && is_own(node),
+                allocated_memory: self.held.allocated(node.seen.index),
+                node,
+            });
+        let shown: Vec<Shown<'_>> = shown.collect();
+        let same = |(known, shown): (&ObservedNode, &Shown<'_>)| {
+            let node = &shown.node.seen;
+            known.index == node.index && known.name == node.name
+        };
+        let known = seen.nodes();
+        if known.len() != shown.len() || !known.iter().zip(&shown).all(same) {
+            seen.set_nodes(shown.iter().map(Shown::observed).collect());
+            return true;
+        }
+        let pairs = known.iter().zip(&shown);
+        let different = pairs.filter(|(known, shown)| !shown.is_like(known));
+        let different: Vec<ObservedNode> = different.map(|(_, shown)| shown.observed()).collect();
+        let any = !different.is_empty();
+        seen.update_nodes(different);
+        any
+    }
+}
+
+/// A node as it is shown.
+struct Shown<'a> {
+    node: &'a NodeEntry,
+    up: bool,
+    allocated_memory: u64,
+}
+
+impl Shown<'_> {
+    fn observed(&self) -> ObservedNode {
+        ObservedNode {
+            up: self.up,
+            down: self.node.down,
+            allocated_memory: self.allocated_memory,
+            ..self.node.seen.clone()
+        }
+    }
+
+    fn is_like(&self, known: &ObservedNode) -> bool {
+        let node = &self.node.seen;
+        (known.up, known.down, known.allocated_memory)
+            == (self.up, self.node.down, self.allocated_memory)
+            && (known.cpus, known.memory) == (node.cpus, node.memory)
+    }
+}
+
+/// What jobs held on nodes when they were last shown.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    by_job: BTreeMap<u32, HeldBy>,
+    /// By node: MiB that Slurm counts, and how many jobs of the shown partitions are there.
+    by_node: BTreeMap<u32, (u64, u32)>,
+}
+
+/// What one job held: MiB by node, and whether it is of the shown partitions.
+#[derive(Debug)]
+struct HeldBy {
+    places: Vec<(u32, u64)>,
+    is_ours: bool,
+}
+
+impl Held {
+    fn follow(&mut self, id: u32, job: Option<&JobEntry>, partitions: &[String]) {
+        if let Some(before) = self.by_job.remove(&id) {
+            for (node, memory) in &before.places {
+                let (allocated, jobs) = self.by_node.entry(*node).or_default();
+                *allocated -= memory;
+                *jobs -= u32::from(before.is_ours);
+            }
+        }
+        let Some(job) = job.filter(|job| !job.seen.places.is_empty()) else {
+            return;
+        };
+        let counted = |memory| if job.has_nodes() { memory } else { 0 };
+        let places = job.seen.places.iter();
+        let now = HeldBy {
+            places: places
+                .map(|place| (place.node, counted(place.memory)))
+                .collect(),
+            is_ours: partitions.contains(&job.seen.partition),
+        };
+        for (node, memory) in &now.places {
+            let (allocated, jobs) = self.by_node.entry(*node).or_default();
+            *allocated += memory;
+            *jobs += u32::from(now.is_ours);
+        }
+        self.by_job.insert(id, now);
+    }
+
+    fn allocated(&self, node: u32) -> u64 {
+        self.by_node.get(&node).map_or(0, |(memory, _)| *memory)
+    }
+
+    fn holds(&self, node: u32) -> bool {
+        self.by_node.get(&node).is_some_and(|(_, jobs)| *jobs > 0)
     }
 }

@@ -103,19 +103,6 @@ impl Slurmctld {
             .sum()
     }
 
-    /// MiB that Slurm counts as used, by node. O(nodes + places).
-    pub(super) fn allocated_everywhere(&self) -> Vec<u64> {
-        let mut allocated = vec![0; self.nodes.len()];
-        for job in self.jobs.values().filter(|job| job.has_nodes()) {
-            for place in &job.seen.places {
-                if let Some(sum) = allocated.get_mut(place.node as usize) {
-                    *sum += place.memory;
-                }
-            }
-        }
-        allocated
-    }
-
     /// Whether another user has a node for himself there, or this job would and others are there.
     pub(super) fn owned_by_another(&self, node: u32, user: u32, owner: bool) -> bool {
         let here = self.jobs.values().filter(|job| {

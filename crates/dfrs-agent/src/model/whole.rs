@@ -8,6 +8,7 @@ use dfrs_proto::message::NodeState;
 
 use super::events::{Event, Queue};
 use super::machine::Machine;
+use super::ports::Held;
 use super::program::{Fate, Program};
 use super::settings::Settings;
 use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
@@ -71,6 +72,8 @@ pub struct Model {
     pub(super) refuse: (u32, i32),
     /// How often in a row a call about a job was to be tried again.
     pub(super) in_vain: BTreeMap<(u32, String), u32>,
+    /// What jobs held when they were last shown.
+    pub(super) held: Held,
     /// What is kept of DFRS's state.
     pub(super) kept: State,
     /// What is kept as soon as the disk is not full.

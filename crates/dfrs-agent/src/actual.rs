@@ -1,0 +1,107 @@
+//! The cluster as it is: the jobs that can use CPU at this moment, kept from pass to pass. Their shares
+//! follow from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Cluster, Job, JobId, Time, Yield, yields_of};
+
+use crate::cluster::{Facts, actual_job, core_node, core_nodes};
+use crate::ledger::Ledger;
+use crate::node_changes::NodeChanges;
+use crate::observation::Observation;
+use crate::weights::Weights;
+
+/// Jobs that can use CPU, where they are, and the nodes. What of a job does not matter for its share may
+/// be as it was.
+#[derive(Debug, Default)]
+pub struct Actual {
+    cluster: Cluster,
+    weights: Weights,
+}
+
+impl Actual {
+    /// Brings it up to date. `jobs` names those that have or had places and are different, `nodes` those
+    /// that are. O(log jobs) for each, and moves in memory; O(jobs) if nodes came or went, or if all weights
+    /// changed.
+    pub fn follow(
+        &mut self,
+        jobs: &BTreeSet<u32>,
+        nodes: &NodeChanges,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &Facts,
+    ) {
+        let weights = Weights::new(seen, facts.config);
+        if nodes.all || weights != self.weights {
+            *self = Self::anew(weights, seen, ledger, facts);
+            return;
+        }
+        for index in &nodes.some {
+            if let Some(position) = seen.node_position(*index) {
+                self.cluster.nodes[position] = core_node(position, seen, ledger, facts);
+            }
+        }
+        for id in jobs {
+            self.follow_job(*id, seen, ledger, facts);
+        }
+    }
+
+    /// The share of each job. O(jobs + (nodes + places) log nodes).
+    #[must_use]
+    pub fn shares(&mut self, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Yield> {
+        for job in &mut self.cluster.jobs {
+            if let Some(record) = slurm_id(job.id).and_then(|id| ledger.get(id)) {
+                job.virtual_time = record.virtual_time();
+            }
+        }
+        shares_of(&self.cluster, facts)
+    }
+
+    /// The shares as they follow from the cluster made anew. O(jobs log jobs): for tests.
+    #[must_use]
+    pub fn shares_anew(seen: &Observation, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Yield> {
+        let weights = Weights::new(seen, facts.config);
+        shares_of(&Self::anew(weights, seen, ledger, facts).cluster, facts)
+    }
+
+    fn anew(weights: Weights, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Self {
+        let mut actual = Self {
+            weights,
+            ..Self::default()
+        };
+        actual.cluster.nodes = core_nodes(seen, ledger, facts);
+        let jobs = seen.placed().map(|job| job.id);
+        let jobs = jobs.filter_map(|id| actual.see(id, seen, ledger, facts));
+        actual.cluster.jobs = jobs.collect();
+        actual
+    }
+
+    fn follow_job(&mut self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) {
+        let job = self.see(id, seen, ledger, facts);
+        let jobs = &mut self.cluster.jobs;
+        let position = jobs.binary_search_by_key(&JobId(u64::from(id)), |job| job.id);
+        match (position, job) {
+            (Ok(position), Some(job)) => jobs[position] = job,
+            (Ok(position), None) => drop(jobs.remove(position)),
+            (Err(position), Some(job)) => jobs.insert(position, job),
+            (Err(_), None) => {}
+        }
+    }
+
+    fn see(&self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Option<Job> {
+        let (job, record) = (seen.job(id)?, ledger.get(id)?);
+        actual_job(job, record, &self.weights, seen, facts)
+    }
+}
+
+fn shares_of(cluster: &Cluster, facts: &Facts) -> BTreeMap<u32, Yield> {
+    let now: Time = facts.now;
+    let yields = yields_of(&facts.config.policy, cluster, now).into_iter();
+    yields
+        .filter_map(|(id, share)| Some((slurm_id(id)?, share)))
+        .collect()
+}
+
+fn slurm_id(id: JobId) -> Option<u32> {
+    u32::try_from(id.0).ok()
+}
