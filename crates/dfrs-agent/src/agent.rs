@@ -33,6 +33,7 @@ mod explanation;
 mod follow;
 mod keep;
 mod look;
+mod lost;
 mod postponed;
 mod record;
 mod remaps;
@@ -45,6 +46,7 @@ mod undecided;
 use admission::Admission;
 pub use counts::Counts;
 use follow::Lists;
+use lost::Lost;
 use postponed::Postponed;
 use remaps::Remaps;
 use slow_nodes::SlowNodes;
@@ -126,6 +128,7 @@ pub struct Agent<S, D> {
     /// slurmctld was killed, and was not looked at since.
     recovers: bool,
     has_looked: bool,
+    lost: Lost,
     /// A node changed since it was last decided.
     nodes_changed: bool,
     /// A node changed since orders were last given.
@@ -204,6 +207,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             cores_hidden: Time(0),
             recovers,
             has_looked: false,
+            lost: Lost::default(),
             nodes_changed: false,
             nodes_differ: false,
             freed: false,

@@ -204,6 +204,11 @@ impl Life {
         &self.last_place
     }
 
+    /// Nodes may still run a job there that had its id before.
+    pub fn follow_one_at(&mut self, place: Placement) {
+        self.last_place = place;
+    }
+
     /// Whether nothing has happened to it since its submission, but that it may have to wait a little before
     /// it is tried again.
     #[must_use]

@@ -208,6 +208,23 @@ impl ObservedJob {
         self.exclusive || self.memory == 0
     }
 
+    /// Whether both ask for the same, and may use the same nodes for as long.
+    #[must_use]
+    pub fn asks_for_the_same(&self, other: &Self) -> bool {
+        let size = |job: &Self| (job.tasks, job.cpus_per_task, job.tasks_per_node);
+        let nodes = |job: &Self| {
+            (
+                job.min_nodes,
+                job.max_nodes,
+                job.all_eligible,
+                job.free_until,
+            )
+        };
+        let memory = |job: &Self| (job.memory, job.memory_per_cpu, job.exclusive);
+        (size(self), nodes(self), memory(self)) == (size(other), nodes(other), memory(other))
+            && self.eligible == other.eligible
+    }
+
     /// Whether Slurm counts its memory anywhere: not while it is parked.
     #[must_use]
     pub fn is_counted(&self) -> bool {
@@ -264,6 +281,7 @@ pub struct Observation {
     tallies: Vec<Tally>,
     largest: Largest,
     differ: Differ,
+    requests: Requests,
     /// Positions of nodes where memory was taken since the last look.
     taken: Vec<usize>,
 }
@@ -279,6 +297,18 @@ impl PartialEq for Differ {
 }
 
 impl Eq for Differ {}
+
+/// Jobs that ask for something else since this was last asked; no part of what is observed.
+#[derive(Clone, Debug, Default)]
+struct Requests(BTreeSet<u32>);
+
+impl PartialEq for Requests {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Requests {}
 
 /// The most that one node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -390,7 +420,10 @@ impl Observation {
     /// Takes a job in, in place of what was known of it. O(log jobs + its places).
     pub fn insert(&mut self, job: ObservedJob) {
         let job = self.with_first_comment(job);
-        self.remove(job.id);
+        let before = self.remove(job.id);
+        if before.is_some_and(|before| !before.asks_for_the_same(&job)) {
+            self.requests.0.insert(job.id);
+        }
         self.count(&job, u64::saturating_add);
         self.list(&job);
         self.know_set(&job);
@@ -497,6 +530,11 @@ impl Observation {
     /// The nodes that are different, or where jobs came, changed or went, since this was last asked.
     pub fn take_changed_nodes(&mut self) -> NodeChanges {
         self.differ.0.take()
+    }
+
+    /// The jobs that ask for something else, or may use other nodes, since this was last asked.
+    pub fn take_changed_requests(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.requests.0)
     }
 
     /// The jobs that have places on the node at this position, ascending by id.

@@ -15,6 +15,8 @@ use crate::observation::{Observation, ObservedState};
 pub struct Changes {
     /// Jobs that were there and are over now.
     pub ended: Vec<(u32, Record)>,
+    /// Jobs that were not there before.
+    pub new: Vec<u32>,
     /// Somewhere a place became free by other ways than DFRS's own.
     pub freed: bool,
     /// Jobs that Slurm took from their nodes without ending them there: it takes a node for down whose
@@ -66,6 +68,7 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
         let record = Record::new(job.submit_time, look.now, Life::first_seen(look));
         let restarts = job.restarts;
         ledger.insert(job.id, Record { restarts, ..record });
+        changes.new.push(job.id);
         return;
     };
     changes.freed |= effects.has_freed;

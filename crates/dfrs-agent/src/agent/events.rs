@@ -41,7 +41,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         all
     }
 
-    fn is_admitted(&self, id: u32) -> bool {
+    pub(super) fn is_admitted(&self, id: u32) -> bool {
         self.ledger.get(id).is_some_and(|record| record.admitted)
     }
 

@@ -216,6 +216,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// each job.
     pub(super) fn follow(&mut self, seen: &mut Observation, now: Time) {
         self.lists.follow_nodes(&seen.take_changed_nodes());
+        // There may be room now for a waiting job that asks for less, or may use other nodes.
+        let requests = seen.take_changed_requests();
+        self.freed |= requests.iter().any(|id| self.is_admitted(*id));
         let mut changed = self.ledger.take_changed();
         changed.extend(self.lists.take_due(now));
         changed.append(&mut self.lists.seen);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
+use dfrs_proto::journal::Outcome;
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
@@ -98,7 +99,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.ledger.count_until(self.shares.keys(), now);
         // Where others start these jobs, they may be running again by now.
-        if self.config.mode == Mode::Full && std::mem::take(&mut self.recovers) {
+        let recovers = self.config.mode == Mode::Full && std::mem::take(&mut self.recovers);
+        if recovers {
             self.recover(seen, now);
         }
         self.nodes_changed |= changed.nodes;
@@ -109,7 +111,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         // A job on its way may go on although Slurm shows the same as before.
         changed.jobs.extend(self.lists.under_way());
-        let mut left_behind = self.catch_up(seen, &changed.jobs, now);
+        let mut left_behind = self.catch_up(seen, &changed.jobs, recovers, now);
         if changed.nodes {
             left_behind.extend(self.on_returned_nodes(seen));
         }
@@ -159,8 +161,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.unplanned.extend(jobs);
     }
 
-    /// Brings the records of these jobs in line with what was seen.
-    fn catch_up(&mut self, seen: &Observation, jobs: &BTreeSet<u32>, now: Time) -> Vec<u32> {
+    /// Brings the records of these jobs in line with what was seen. `recovers`: slurmctld was killed and is
+    /// looked at for the first time since.
+    fn catch_up(
+        &mut self,
+        seen: &Observation,
+        jobs: &BTreeSet<u32>,
+        recovers: bool,
+        now: Time,
+    ) -> Vec<u32> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
         self.freed |= changes.freed;
         for (id, record) in changes.ended {
@@ -168,9 +177,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.last_changes.remove(&id);
             self.note_vacated(record.life.last_place());
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
+            if recovers && outcome == Outcome::Other {
+                self.lost.add(id, &record);
+            }
             self.ended.push((id, record, outcome));
         }
-        changes.left_behind
+        let new = changes.new.into_iter();
+        let follow = new.filter(|id| self.follows_a_lost_one(*id, seen));
+        let follow: Vec<u32> = follow.collect();
+        changes.left_behind.into_iter().chain(follow).collect()
+    }
+
+    /// Whether this new job waits and has the id of one that nodes may still run.
+    fn follows_a_lost_one(&mut self, id: u32, seen: &Observation) -> bool {
+        let job = seen.job(id);
+        if job.is_none_or(|job| job.state != ObservedState::Pending) {
+            return false;
+        }
+        let place = self.lost.take(id);
+        let record = self.ledger.get_mut(id).zip(place);
+        record.is_some_and(|(record, place)| {
+            record.life.follow_one_at(place);
+            true
+        })
     }
 
     fn recover(&mut self, observation: &Observation, now: Time) {

@@ -45,6 +45,12 @@ impl Model {
         }
     }
 
+    /// Whether the next messages to nodes get lost.
+    #[must_use]
+    pub fn loses_messages(&self) -> bool {
+        self.lose > 0
+    }
+
     /// Jobs that are frozen on some node that can be reached.
     #[must_use]
     pub fn frozen_jobs(&self) -> BTreeSet<u32> {

@@ -99,8 +99,7 @@ impl Trial {
         let begins = Scenario::begins().0;
         for (at, act) in &scenario.acts {
             self.until(Time(begins + at.0), false)?;
-            let now = self.driver.model().borrow().now();
-            self.watch.act(act, now);
+            self.watch.act(act);
             self.driver.act(act);
             self.look()?;
         }

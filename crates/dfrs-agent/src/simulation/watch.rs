@@ -82,10 +82,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    pub(super) fn act(&mut self, act: &Act, now: Time) {
-        if matches!(act, Act::LoseMessages(_)) {
-            self.lossy = Time(now.0 + LOSSY);
-        }
+    pub(super) fn act(&mut self, act: &Act) {
         // It may have forgotten what operators said.
         if matches!(act, Act::Kill(_)) {
             self.suspended.clear();
@@ -214,6 +211,9 @@ impl Watch {
 
     /// What the nodes were told is in force soon.
     fn orders_are_obeyed(&mut self, driver: &Driver, model: &Model) -> Result<(), Broken> {
+        if model.loses_messages() {
+            self.lossy = Time(model.now().0 + LOSSY);
+        }
         if model.now() < self.lossy || !model.serves() || !driver.schedules() {
             self.caps.forget();
             self.thawed.forget();
