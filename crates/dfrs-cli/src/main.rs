@@ -8,6 +8,7 @@ mod check;
 mod decide;
 mod doctor;
 mod explain;
+mod exporter;
 mod generate;
 mod input;
 mod moldable;
@@ -36,6 +37,7 @@ enum Command {
     Decide(decide::Arguments),
     Doctor(doctor::Arguments),
     Explain(explain::Arguments),
+    Exporter(exporter::Arguments),
     Generate(generate::Arguments),
     Moldable(moldable::Arguments),
     Replay(replay::Arguments),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Ok(Command::Decide(arguments)) => decide::run(&arguments),
         Ok(Command::Doctor(arguments)) => doctor::run(&arguments),
         Ok(Command::Explain(arguments)) => explain::run(&arguments),
+        Ok(Command::Exporter(arguments)) => exporter::run(&arguments),
         Ok(Command::Generate(arguments)) => generate::run(&arguments),
         Ok(Command::Moldable(arguments)) => moldable::run(&arguments),
         Ok(Command::Replay(arguments)) => replay::run(&arguments),
