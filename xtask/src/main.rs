@@ -6,6 +6,7 @@
 mod bindings;
 mod defects;
 mod licences;
+mod man;
 mod simulate;
 mod style;
 mod symbols;
@@ -30,6 +31,8 @@ enum Task {
     Defects(defects::Arguments),
     /// Check that everything that is linked together may be distributed together
     Licences(licences::Arguments),
+    /// Write manual pages and completions for shells, from the programs' own help
+    Man(man::Arguments),
     /// Try the reconciler with faults that follow from seeds
     Simulate(simulate::Arguments),
     /// Check licence markers in C and shell files, and links in Markdown files
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Task::Bindings(arguments) => bindings::run(&arguments),
         Task::Defects(arguments) => defects::run(&arguments),
         Task::Licences(arguments) => licences::run(&arguments),
+        Task::Man(arguments) => man::run(&arguments),
         Task::Simulate(arguments) => simulate::run(&arguments),
         Task::Style(arguments) => style::run(&arguments),
         Task::Symbols(arguments) => symbols::run(&arguments),

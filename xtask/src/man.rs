@@ -1,0 +1,139 @@
+//! `cargo xtask man`: manual pages and completions, from the programs' own help. Nothing of it is kept in the
+//! repository, so that nothing can be stale.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command, CommandFactory};
+use clap_complete::{Shell, generate_to};
+use clap_mangen::Man;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Where to write them: below it man/man1, man/man8 and completions
+    #[arg(default_value = "target/man")]
+    directory: PathBuf,
+}
+
+/// A program and the section of the manual that it belongs to.
+struct Program {
+    command: Command,
+    section: u8,
+}
+
+/// Writes them all.
+///
+/// # Errors
+///
+/// What cannot be written.
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    write(&arguments.directory)
+        .map_err(|error| format!("{}: {error}", arguments.directory.display()))
+}
+
+fn programs() -> [Program; 2] {
+    [
+        Program {
+            command: dfrs_cli::command(),
+            section: 1,
+        },
+        Program {
+            command: dfrs_node::options::Options::command(),
+            section: 8,
+        },
+    ]
+}
+
+/// Writes all pages and completions below a directory.
+pub(crate) fn write(directory: &Path) -> std::io::Result<()> {
+    let completions = directory.join("completions");
+    fs::create_dir_all(&completions)?;
+    for mut program in programs() {
+        let section = program.section;
+        let pages = directory.join(format!("man/man{section}"));
+        fs::create_dir_all(&pages)?;
+        let name = program.command.get_name().to_owned();
+        for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
+            generate_to(shell, &mut program.command.clone(), &name, &completions)?;
+        }
+        program.command.build();
+        page(&program.command, &name, section, &pages)?;
+        for command in commands(&program.command) {
+            let name = format!("{name}-{}", command.get_name());
+            page(command, &name, section, &pages)?;
+        }
+    }
+    Ok(())
+}
+
+/// Those that people see; help is no page of its own.
+fn commands(program: &Command) -> impl Iterator<Item = &Command> {
+    let all = program.get_subcommands();
+    all.filter(|command| !command.is_hide_set() && command.get_name() != "help")
+}
+
+fn page(command: &Command, name: &str, section: u8, directory: &Path) -> std::io::Result<()> {
+    // The synopsis says "dfrs sim", the title "dfrs-sim".
+    let called = command.get_bin_name().unwrap_or(name).to_owned();
+    let page = Man::new(
+        command
+            .clone()
+            .bin_name(called)
+            .disable_help_subcommand(true),
+    )
+    .title(name)
+    .section(section.to_string())
+    .source(concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION")))
+    .manual("slurm-dfrs");
+    let mut file = fs::File::create(directory.join(format!("{name}.{section}")))?;
+    page.render(&mut file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without roff's own marks.
+    fn plain(text: &str) -> String {
+        text.replace("\\-", "-")
+            .replace("\\fB", "")
+            .replace("\\fI", "")
+            .replace("\\fR", "")
+    }
+
+    #[test]
+    fn each_command_has_a_page_with_all_its_options_and_is_completed() {
+        let directory = std::env::temp_dir().join(format!("dfrs-man-{}", std::process::id()));
+        write(&directory).expect("can be written");
+        let mut pages = 0;
+        for mut program in programs() {
+            program.command.build();
+            let (name, section) = (program.command.get_name().to_owned(), program.section);
+            let bash = fs::read_to_string(directory.join(format!("completions/{name}.bash")));
+            let bash = bash.expect("completions");
+            for command in commands(&program.command) {
+                let file = format!("man/man{section}/{name}-{}.{section}", command.get_name());
+                let page = fs::read_to_string(directory.join(&file)).expect("a page");
+                let page = plain(&page);
+                assert!(bash.contains(command.get_name()), "{file}");
+                let visible = command.get_arguments().filter(|it| !it.is_hide_set());
+                for option in visible.filter_map(|argument| argument.get_long()) {
+                    assert!(page.contains(&format!("--{option}")), "{file}: --{option}");
+                    assert!(bash.contains(&format!("--{option}")), "{file}: --{option}");
+                }
+                let about = command.get_about().expect("says what it does").to_string();
+                let first = about
+                    .split_whitespace()
+                    .take(3)
+                    .collect::<Vec<_>>()
+                    .join(" ");
+                assert!(page.contains(&first), "{file}: {first}");
+                pages += 1;
+            }
+            let main = directory.join(format!("man/man{section}/{name}.{section}"));
+            assert!(main.exists());
+        }
+        assert!(pages >= 14, "{pages}");
+        fs::remove_dir_all(directory).expect("cleans up");
+    }
+}
