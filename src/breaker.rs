@@ -261,6 +261,10 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             return;
         }
         let parked = catch_unwind(AssertUnwindSafe(|| self.agent.stand_down(now)));
+        if self.agent.left_out().next().is_some() {
+            // It was not the machine alone.
+            self.rearms = None;
+        }
         let problem = match parked {
             Ok(Ok(0)) => {
                 self.health = Health::Out;
@@ -447,6 +451,41 @@ mod tests {
         breaker.tick(Time::from_seconds(2011));
         assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
         slurm.0.borrow_mut().panic = false;
+    }
+
+    #[test]
+    fn a_job_over_which_giving_back_panics_is_left_out_and_the_others_come_back() {
+        let (slurm, mut breaker) = breaker();
+        let park = |id: u32| {
+            let mut world = slurm.0.borrow_mut();
+            let place = world.jobs[&1].places[0].clone();
+            let parked = dfrs_agent::observation::ObservedJob {
+                state: ObservedState::Suspended,
+                places: vec![dfrs_agent::observation::Place { memory: 0, ..place }],
+                ..job(id, 1)
+            };
+            world.jobs.insert(id, parked);
+        };
+        [2, 3, 4].into_iter().for_each(park);
+        slurm.0.borrow_mut().panic_about.insert(3);
+        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        for seconds in 2011..2030 {
+            breaker.tick(Time::from_seconds(seconds));
+        }
+        let state = |id: u32| slurm.0.borrow().jobs[&id].state;
+        assert_eq!(
+            [2, 3, 4].map(state),
+            [
+                ObservedState::Running,
+                ObservedState::Suspended,
+                ObservedState::Running
+            ]
+        );
+        assert_eq!(breaker.health, Health::Out, "nothing else is to be done");
+        let errors = slurm.0.borrow().errors.clone();
+        let about = errors.iter().filter(|line| line.contains("job 3"));
+        assert_eq!(about.count(), 1, "{errors:?}");
+        assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
     }
 
     #[test]

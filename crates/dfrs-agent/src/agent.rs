@@ -11,9 +11,8 @@ use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
 
 use crate::actual::Actual;
-use crate::daemons::{Daemons, NodeFacts, OrderChanges};
+use crate::daemons::{Daemons, NodeFacts};
 use crate::ledger::{Ledger, Record};
-use crate::life::{Event, Look};
 use crate::live_journal::{LiveJournal, Writer};
 use crate::observation::{Observation, ObservedNode};
 use crate::planned::Planned;
@@ -31,6 +30,7 @@ mod decide;
 mod events;
 mod explanation;
 mod follow;
+mod give_back;
 mod keep;
 mod look;
 mod lost;
@@ -129,6 +129,10 @@ pub struct Agent<S, D> {
     recovers: bool,
     has_looked: bool,
     lost: Lost,
+    /// It gives back, and does nothing else.
+    gives_back: bool,
+    /// Jobs whose giving back has panicked: they are left alone.
+    left_out: BTreeSet<u32>,
     /// A node changed since it was last decided.
     nodes_changed: bool,
     /// A node changed since orders were last given.
@@ -208,6 +212,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             recovers,
             has_looked: false,
             lost: Lost::default(),
+            gives_back: false,
+            left_out: BTreeSet::new(),
             nodes_changed: false,
             nodes_differ: false,
             freed: false,
@@ -351,55 +357,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.places_changed = false;
         self.save();
         Ok(report)
-    }
-
-    /// Gives the cluster back: no caps, nothing frozen, parked jobs run on as soon as their memory
-    /// fits. Returns how many jobs are still parked; to be called again until it is none.
-    ///
-    /// # Errors
-    ///
-    /// Slurm could not be looked at.
-    pub fn stand_down(&mut self, now: Time) -> Result<usize, SlurmError> {
-        let mut seen = std::mem::take(&mut self.seen);
-        let parked = self.stand_down_with(&mut seen, now);
-        self.seen = seen;
-        parked
-    }
-
-    fn stand_down_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
-        self.observe(seen, now)?;
-        self.hand_back(seen, now);
-        self.follow(seen, now);
-        self.act(seen, u32::MAX, now);
-        self.observe(seen, now)?;
-        self.follow(seen, now);
-        self.write_journal(seen, now);
-        let uncapped = seen.nodes().iter().map(|node| {
-            let state = NodeState {
-                cpus: node.cpus,
-                jobs: Vec::new(),
-            };
-            (node.name.clone(), state)
-        });
-        let changes = OrderChanges::between(&self.orders, &uncapped.collect());
-        self.order(changes, BTreeMap::new());
-        self.save();
-        let comes_back = |record: &Record| record.life.is_unparking();
-        Ok(self
-            .ledger
-            .iter()
-            .filter(|(_, record)| comes_back(record))
-            .count())
-    }
-
-    /// What is parked comes back, nothing else is under way.
-    fn hand_back(&mut self, seen: &Observation, now: Time) {
-        for job in seen.jobs() {
-            if let Some(record) = self.ledger.get_mut(job.id) {
-                let look = Look::new(job, seen, &self.config, now);
-                record.on(&Event::HandedBack, &look);
-            }
-        }
     }
 
     /// Stops the pusher and keeps the ledger.

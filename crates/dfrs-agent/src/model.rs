@@ -128,6 +128,8 @@ pub struct World {
     pub refuse_start: BTreeSet<u32>,
     /// Panics at the next look.
     pub panic: bool,
+    /// Panics when it is asked to do something about one of these jobs.
+    pub panic_about: BTreeSet<u32>,
     /// DFRS has given its partitions to backfill.
     pub handed_over: bool,
     /// Slurm's latest update, and its clock: UNIX seconds.
@@ -190,6 +192,8 @@ impl FakeSlurm {
         from: ObservedState,
         change: impl FnOnce(&mut ObservedJob),
     ) -> Result<(), SlurmError> {
+        let panics = self.0.borrow().panic_about.contains(&id);
+        assert!(!panics, "told to panic about job {id}");
         let mut world = self.0.borrow_mut();
         world.calls.push(format!("{call} {id}"));
         let job = world
@@ -287,6 +291,8 @@ impl Slurm for FakeSlurm {
         Ok(released)
     }
     fn claim_memory(&mut self, id: u32, memory: &[u64]) -> Result<(), SlurmError> {
+        let panics = self.0.borrow().panic_about.contains(&id);
+        assert!(!panics, "told to panic about job {id}");
         let mut world = self.0.borrow_mut();
         world.calls.push(format!("claim {id}"));
         let job = world

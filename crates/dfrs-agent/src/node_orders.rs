@@ -68,6 +68,14 @@ fn orders_of(position: usize, observation: &Observation, ledger: &Ledger) -> Opt
     Some(NodeState { cpus, jobs })
 }
 
+/// That this node keeps the job frozen, if it does: all that is left of its orders when DFRS gives back.
+#[must_use]
+pub fn frozen_on(node: &ObservedNode, job: &ObservedJob, record: &Record) -> Option<JobState> {
+    let mut here = job.places.iter().filter(|place| place.node == node.index);
+    here.find_map(|place| order_for(job, record, place, node))
+        .filter(|order| order.frozen)
+}
+
 /// What one node shall do with one job; `None`: nothing of DFRS's.
 fn order_for(
     job: &ObservedJob,

@@ -31,7 +31,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let Some(job) = observation.job(id) else {
                 continue;
             };
-            let Some((step, answer)) = self.advance(job, observation, &facts, now) else {
+            let advanced = self.guarded(id, |agent| agent.advance(job, observation, &facts, now));
+            let Some((step, answer)) = advanced.flatten() else {
                 continue;
             };
             acted |= answer != Answer::NotYet;

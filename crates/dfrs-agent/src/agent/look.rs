@@ -111,7 +111,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         // A job on its way may go on although Slurm shows the same as before.
         changed.jobs.extend(self.lists.under_way());
-        let mut left_behind = self.catch_up(seen, &changed.jobs, recovers, now);
+        let mut left_behind = if self.gives_back {
+            self.catch_up_one_by_one(seen, changed.jobs, recovers, now)
+        } else {
+            self.catch_up(seen, &changed.jobs, recovers, now)
+        };
         if changed.nodes {
             left_behind.extend(self.on_returned_nodes(seen));
         }
@@ -186,6 +190,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let follow = new.filter(|id| self.follows_a_lost_one(*id, seen));
         let follow: Vec<u32> = follow.collect();
         changes.left_behind.into_iter().chain(follow).collect()
+    }
+
+    /// The same while the cluster is given back: a panic over one of them is no matter of the others.
+    fn catch_up_one_by_one(
+        &mut self,
+        seen: &Observation,
+        jobs: BTreeSet<u32>,
+        recovers: bool,
+        now: Time,
+    ) -> Vec<u32> {
+        let catch_up = |id| {
+            let one = BTreeSet::from([id]);
+            self.guarded(id, |agent| agent.catch_up(seen, &one, recovers, now))
+        };
+        jobs.into_iter().filter_map(catch_up).flatten().collect()
     }
 
     /// Whether this new job waits and has the id of one that nodes may still run.

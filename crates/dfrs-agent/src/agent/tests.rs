@@ -435,9 +435,15 @@ fn the_parked_come_back_after_a_trip() {
         agent.stand_down(Time(story.now * SECOND)).expect("looks"),
         1
     );
-    assert!(
-        story.daemons.0.borrow().orders["n0"].jobs.is_empty(),
-        "no caps"
+    let frozen = |story: &Story| -> Vec<(u32, bool)> {
+        let nodes = story.daemons.0.borrow();
+        let jobs = nodes.orders["n0"].jobs.iter();
+        jobs.map(|job| (job.id, job.frozen)).collect()
+    };
+    assert_eq!(
+        frozen(&story),
+        [(1, true)],
+        "no caps; what is parked stays so"
     );
     story.slurm.0.borrow_mut().end(2);
     for second in 1..4 {
@@ -446,6 +452,51 @@ fn the_parked_come_back_after_a_trip() {
             .expect("looks");
     }
     assert_eq!(story.state(1), ObservedState::Running);
+    assert_eq!(frozen(&story), []);
+}
+
+#[test]
+fn a_panic_over_one_job_keeps_no_other_from_being_given_back() {
+    let mut story = Story::new(2);
+    for id in [1, 2] {
+        story.submit(ObservedJob {
+            memory: 900,
+            ..job(id, 1)
+        });
+    }
+    story.run(20);
+    for id in [3, 4] {
+        story.submit(ObservedJob {
+            memory: 900,
+            ..job(id, 1)
+        });
+    }
+    story.run(5);
+    assert_eq!(story.state(1), ObservedState::Suspended);
+    assert_eq!(story.state(2), ObservedState::Suspended);
+    {
+        let mut world = story.slurm.0.borrow_mut();
+        world.end(3);
+        world.end(4);
+        world.panic_about.insert(1);
+    }
+    let mut left = 2;
+    for second in 0..4 {
+        let now = Time((story.now + second) * SECOND);
+        left = story.agent.stand_down(now).expect("looks");
+    }
+    assert_eq!(left, 0, "nothing is waited for");
+    assert_eq!(story.state(2), ObservedState::Running);
+    assert_eq!(story.state(1), ObservedState::Suspended);
+    assert_eq!(story.agent.left_out().collect::<Vec<_>>(), [1]);
+    let errors = story.slurm.0.borrow().errors.clone();
+    assert_eq!(errors.len(), 1, "said once: {errors:?}");
+    assert!(errors[0].starts_with("job 1 is not given back: internal error: told to panic"));
+    let nodes = story.daemons.0.borrow();
+    assert!(
+        nodes.orders.values().all(|node| node.jobs.is_empty()),
+        "nothing keeps 'scontrol resume' from working"
+    );
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub(super) struct Parking {
     /// It was suspended to be parked: if it runs again, somebody has resumed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_suspended: bool,
+    /// slurmctld has forgotten that it was suspended: its nodes may have stopped it all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_forgotten: bool,
 }
 
 impl Parking {
@@ -33,6 +36,7 @@ impl Parking {
         Self {
             since: look.now,
             is_suspended: false,
+            is_forgotten: false,
         }
     }
 
@@ -53,7 +57,8 @@ impl Parking {
             Event::Did(Step::Suspend, Answer::Done) => Some(self.suspended()),
             Event::Did(step, answer) => did(step, answer, look),
             Event::Forgotten { was_requeued } => forgotten(*was_requeued, look),
-            Event::HandedBack => Some(back(look)),
+            // Only who is suspended can be resumed.
+            Event::HandedBack => (!self.is_stopped_unseen(look)).then(|| back(look)),
             Event::Planned(_) => None,
         }
     }
@@ -71,7 +76,13 @@ impl Parking {
         Turn::to(Phase::Parking(Self {
             since: self.since,
             is_suspended: true,
+            is_forgotten: false,
         }))
+    }
+
+    /// Whether its processes may be stopped while Slurm shows it as running.
+    fn is_stopped_unseen(&self, look: &Look) -> bool {
+        self.is_forgotten && look.job.state == ObservedState::Running
     }
 }
 
@@ -117,7 +128,10 @@ fn forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {
 /// is parked again.
 pub(super) fn suspension_forgotten(look: &Look) -> Option<Turn> {
     (look.job.state == ObservedState::Running).then(|| {
-        let parking = Phase::Parking(Parking::begins(look));
-        Turn::repeat(parking, "was suspended")
+        let parking = Parking {
+            is_forgotten: true,
+            ..Parking::begins(look)
+        };
+        Turn::repeat(Phase::Parking(parking), "was suspended")
     })
 }

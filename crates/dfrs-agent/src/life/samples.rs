@@ -29,6 +29,7 @@ pub(crate) fn parking() -> Life {
     in_phase(Phase::Parking(Parking {
         since: Time(0),
         is_suspended: false,
+        is_forgotten: false,
     }))
 }
 

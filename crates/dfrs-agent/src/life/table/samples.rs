@@ -74,6 +74,7 @@ fn parking(since: Time, is_suspended: bool) -> Phase {
     Phase::Parking(Parking {
         since,
         is_suspended,
+        is_forgotten: false,
     })
 }
 

@@ -1,0 +1,127 @@
+//! Giving the cluster back, job by job: whatever one of them leads to, the others come back.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use dfrs_core::Time;
+use dfrs_proto::message::{JobState, NodeState};
+
+use super::Agent;
+use crate::daemons::{Daemons, OrderChanges};
+use crate::life::{Event, Look};
+use crate::node_orders::frozen_on;
+use crate::observation::Observation;
+use crate::slurm::{Level, Slurm, SlurmError};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Gives the cluster back: no caps; what is parked stays frozen until its memory fits, and then runs on.
+    /// Returns how many jobs are still parked; to be called again until it is none. A job over which this
+    /// panics is left out, which is said once, and does not count.
+    ///
+    /// # Errors
+    ///
+    /// Slurm could not be looked at.
+    pub fn stand_down(&mut self, now: Time) -> Result<usize, SlurmError> {
+        self.gives_back = true;
+        let mut seen = std::mem::take(&mut self.seen);
+        let parked = self.stand_down_with(&mut seen, now);
+        self.seen = seen;
+        parked
+    }
+
+    /// The jobs that were left out, ascending.
+    pub fn left_out(&self) -> impl Iterator<Item = u32> {
+        self.left_out.iter().copied()
+    }
+
+    fn stand_down_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
+        self.observe(seen, now)?;
+        self.hand_back(seen, now);
+        self.follow(seen, now);
+        self.act(seen, u32::MAX, now);
+        self.observe(seen, now)?;
+        self.follow(seen, now);
+        self.write_last(seen, now);
+        let orders = self.last_orders(seen);
+        let changes = OrderChanges::between(&self.orders, &orders);
+        self.order(changes, BTreeMap::new());
+        self.save();
+        let all = self.ledger.iter();
+        let coming = all.filter(|(id, record)| {
+            record.life.depends_on_dfrs() && !self.left_out.contains(id) && seen.job(*id).is_some()
+        });
+        Ok(coming.count())
+    }
+
+    /// What is parked comes back, nothing else is under way.
+    fn hand_back(&mut self, seen: &Observation, now: Time) {
+        for job in seen.jobs() {
+            self.guarded(job.id, |agent| {
+                if let Some(record) = agent.ledger.get_mut(job.id) {
+                    let look = Look::new(job, seen, &agent.config, now);
+                    record.on(&Event::HandedBack, &look);
+                }
+            });
+        }
+    }
+
+    /// The journal may know nothing of how the rest ends, but it holds nothing up.
+    fn write_last(&mut self, seen: &Observation, now: Time) {
+        let written = catch_unwind(AssertUnwindSafe(|| self.write_journal(seen, now)));
+        if let Err(panic) = written {
+            let text = format!(
+                "internal error: {}; the journal ends here",
+                text_of(&*panic)
+            );
+            self.slurm.log(Level::Error, &text);
+            self.journal = None;
+        }
+    }
+
+    /// No caps, and only what is parked is frozen.
+    fn last_orders(&mut self, seen: &Observation) -> BTreeMap<String, NodeState> {
+        let mut orders = BTreeMap::new();
+        for (position, node) in seen.nodes().iter().enumerate() {
+            let mut jobs: Vec<JobState> = Vec::new();
+            for job in seen.jobs_on(position) {
+                let frozen = self.guarded(job.id, |agent| {
+                    let record = agent.ledger.get(job.id)?;
+                    frozen_on(node, job, record)
+                });
+                jobs.extend(frozen.flatten());
+            }
+            let cpus = node.cpus;
+            orders.insert(node.name.clone(), NodeState { cpus, jobs });
+        }
+        orders
+    }
+
+    /// Does something about one job. While the cluster is given back, a panic leaves this job out and ends
+    /// nothing else. `None`: it is left out.
+    pub(super) fn guarded<T>(&mut self, job: u32, act: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if !self.gives_back {
+            return Some(act(self));
+        }
+        if self.left_out.contains(&job) {
+            return None;
+        }
+        let done = catch_unwind(AssertUnwindSafe(|| act(self)));
+        done.inspect_err(|panic| {
+            self.left_out.insert(job);
+            let text = format!(
+                "job {job} is not given back: internal error: {}; 'scontrol resume {job}' brings it back if it is suspended",
+                text_of(&**panic)
+            );
+            self.slurm.log(Level::Error, &text);
+        })
+        .ok()
+    }
+}
+
+/// What a panic said.
+fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("unknown panic")
+}
