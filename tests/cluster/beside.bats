@@ -45,7 +45,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	for _ in 1 2 3 4; do
 		jobs+=("$(submit --ntasks=1 --mem=700 --comment=dfrs:never -- "sleep 4")")
 	done
-	jobs+=("$(submit --ntasks=10 --nodelist=n2 --mem-per-cpu=20 -- "srun hostname")")
+	jobs+=("$(submit --ntasks=6 --nodelist=n2 --mem-per-cpu=20 -- "srun hostname")")
 	run in_cluster controller -u alice -- srun --ntasks=1 --mem=50 hostname
 	[ "$status" = 0 ]
 	for job in "${jobs[@]}"; do

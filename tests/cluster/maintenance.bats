@@ -62,6 +62,11 @@ park_one() {
 	controller scancel "$job"
 	job=$(submit --ntasks=30 --overcommit --mem-per-cpu=30 -- "true")
 	wait_until 20 says "$job" "--overcommit"
+	# From Slurm 24.05 on.
+	controller sbatch --help | grep -q -- --segment || return 0
+	controller scancel "$job"
+	job=$(submit --nodes=2 --segment=1 --mem=50 -- "true")
+	wait_until 20 says "$job" "nodes in segments (--segment)"
 }
 
 @test "a job ends at its deadline" {
