@@ -123,6 +123,7 @@ fn core_job(
             mobility(job, facts.config)
         },
         virtual_time: record.virtual_time(),
+        limit: None,
         state,
         locked: record.life.is_under_way()
             || job.configuring

@@ -20,7 +20,7 @@ use crate::input::SwfModel;
 use crate::options::{period, seconds};
 use crate::outputs;
 use crate::report::Outcome;
-use crate::sim::world::swap;
+use crate::sim::world::{Hint, swap};
 use schedule::Schedule;
 use source::Source;
 
@@ -74,6 +74,9 @@ pub struct Arguments {
     /// Seconds between periodic remaps; left out: what the policy's name says, else 600
     #[arg(long, value_name = "SECONDS", value_parser = period)]
     period: Option<Span>,
+    /// What policies of DFRS that ask (GreedyPMC) may know of run times
+    #[arg(long, value_enum, default_value_t = Hint::None)]
+    run_time_hint: Hint,
     /// What the processors and the memory of an SWF trace are on nodes
     #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
     model: SwfModel,
@@ -101,6 +104,7 @@ impl Arguments {
             swap: self.swap,
             estimates: Estimates::User,
             keep_equal_jobs: true,
+            run_time_hint: self.run_time_hint.into(),
             ..Settings::new(source.nodes)
         }
     }

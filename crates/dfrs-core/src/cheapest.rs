@@ -2,10 +2,13 @@
 //! short, those give way whose leaving costs least; nothing is mapped anew.
 
 mod board;
+mod calm;
 mod chances;
 mod crowd;
 mod moves;
 mod victims;
+
+use std::cmp::Ordering;
 
 use crate::events::Stage;
 use crate::greatest::Greatest;
@@ -18,6 +21,7 @@ use crate::roster::Roster;
 use crate::target::Target;
 use crate::units::{Span, Time};
 use board::Board;
+use calm::{Calm, Held};
 use chances::Chances;
 use victims::Terms;
 
@@ -35,7 +39,8 @@ const YOUNG: Span = Span::from_seconds(1000);
 const MARGIN: f64 = 2.0;
 
 /// Places waiting jobs, in order of priority, so that those that never ran come first: where they fit; else
-/// where others give way for them. At the period single jobs move, too.
+/// where others give way for them. At the period single jobs move, too. Those that are expected to be long
+/// and cannot move freely come last, start where CPU is idle, and nobody gives way for their first start.
 ///
 /// O(nodes log nodes + runs), as much again for each job that others give way for, and O(nodes + tasks log
 /// tasks) for each that Greedy places.
@@ -73,6 +78,10 @@ struct Service<'b, 'a> {
     room: Prospects,
     /// Where there would be room if others gave way.
     chances: Chances,
+    /// Who is to start on idle CPU only.
+    held: Held,
+    /// Where there is some; made when it is first asked for since somebody else was placed.
+    calm: Option<Calm>,
 }
 
 impl<'b, 'a> Service<'b, 'a> {
@@ -80,6 +89,8 @@ impl<'b, 'a> Service<'b, 'a> {
         Self {
             room: Prospects::of(&board.usage),
             chances: Chances::default(),
+            held: Held::of(board.policy.settings.run_time_hint, board.roster),
+            calm: None,
             board,
             is_period,
         }
@@ -93,13 +104,15 @@ impl<'b, 'a> Service<'b, 'a> {
                 || !self.chances.are_none(&*self.board, Claim::Waited, job)
         });
         let (policy, now) = (self.board.policy, self.board.now);
-        let ranked: Vec<(Priority, usize)> = places
+        let ranked: Vec<(Turn, usize)> = places
             .into_iter()
             .map(|place| {
-                (
-                    policy.settings.priority.of(&cluster.jobs[place], now),
-                    place,
-                )
+                let job = &cluster.jobs[place];
+                let turn = Turn {
+                    share: self.share_waited(job),
+                    priority: policy.settings.priority.of(job, now),
+                };
+                (turn, place)
             })
             .collect();
         let mut waiting = Greatest::of(ranked);
@@ -108,10 +121,10 @@ impl<'b, 'a> Service<'b, 'a> {
             if piece.is_empty() {
                 return;
             }
-            for (priority, place) in piece {
+            for (turn, place) in piece {
                 let job = &cluster.jobs[place];
                 if !self.start(place, job) {
-                    self.make_room(place, job, priority);
+                    self.make_room(place, job, turn.priority);
                 }
             }
             // What has no chance any more need not be put in order.
@@ -130,10 +143,14 @@ impl<'b, 'a> Service<'b, 'a> {
         if is_hopeless(&mut self.room, job) {
             return false;
         }
+        if self.held.holds_back(job) {
+            return self.start_on_idle(place, job);
+        }
         match put(self.board.cluster, &self.board.usage, job) {
             Some(mapping) => {
                 self.board.usage.add(job, &mapping);
                 self.room.shrink();
+                self.calm = None;
                 self.chances.take(job, &mapping);
                 self.board.target.give_place(job, place, mapping);
                 true
@@ -145,6 +162,31 @@ impl<'b, 'a> Service<'b, 'a> {
                 false
             }
         }
+    }
+
+    /// Whether there is idle CPU for the job; then it is there.
+    fn start_on_idle(&mut self, place: usize, job: &Job) -> bool {
+        let usage = &self.board.usage;
+        let calm = self.calm.get_or_insert_with(|| Calm::of(usage));
+        let Some(mapping) = calm.put(self.board.cluster, usage, job) else {
+            return false;
+        };
+        calm.take(job, &mapping);
+        self.board.usage.add(job, &mapping);
+        self.room.shrink();
+        self.chances.take(job, &mapping);
+        self.board.target.give_place(job, place, mapping);
+        true
+    }
+
+    /// Of its limit how much it has waited, in millionths, for a job that never ran and is held back: these
+    /// come last.
+    fn share_waited(&self, job: &Job) -> Option<u64> {
+        let limit = job
+            .limit
+            .filter(|_| job.virtual_time <= Span::ZERO && self.held.holds_back(job))?;
+        let waited = i128::from(job.flow_time(self.board.now).0) * 1_000_000;
+        Some(u64::try_from(waited / i128::from(limit.0.max(1))).unwrap_or_default())
     }
 
     /// Lets others give way for the job if it has a claim and they are enough.
@@ -161,6 +203,7 @@ impl<'b, 'a> Service<'b, 'a> {
                 }
                 // Those that gave way may have left more than it takes.
                 self.room = Prospects::of(&self.board.usage);
+                self.calm = None;
             }
             None if is_anywhere => self.chances.miss(claim, job),
             None => {}
@@ -171,12 +214,39 @@ impl<'b, 'a> Service<'b, 'a> {
         if job.virtual_time > Span::ZERO {
             return (self.is_period || job.virtual_time < YOUNG).then_some(Claim::Back);
         }
+        if self.held.holds_back(job) {
+            return None;
+        }
         let has_waited = job.flow_time(self.board.now) >= PATIENCE;
         Some(if has_waited {
             Claim::Waited
         } else {
             Claim::New
         })
+    }
+}
+
+/// When a waiting job is tried: the greatest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    /// For one that is held back.
+    share: Option<u64>,
+    priority: Priority,
+}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.share.is_none(), self.share, self.priority).cmp(&(
+            other.share.is_none(),
+            other.share,
+            other.priority,
+        ))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

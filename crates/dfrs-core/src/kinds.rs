@@ -243,6 +243,7 @@ impl Job {
             layout: kind.layout,
             mobility: self.mobility,
             virtual_time: self.virtual_time,
+            limit: self.limit,
             state: JobState::Pending,
             locked: self.locked,
             weight: self.weight,

@@ -30,6 +30,7 @@
 //!   [`decide_while()`]: the same, for somebody who may not wait for ever.
 //! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: who comes first.
 //! - [`check()`]: what must hold of every plan.
+//! - [`Experience`]: what users' time limits have been worth so far.
 //! - [`Progress`]: how far a job is; the one place where shares are integrated over time.
 //!
 //! TPDS is Stillwell, Vivien, Casanova: Dynamic Fractional Resource Scheduling versus Batch Scheduling,
@@ -44,6 +45,7 @@ pub mod decide;
 mod decision;
 mod drain;
 mod events;
+mod experience;
 mod failures;
 mod greatest;
 pub mod greedy;
@@ -74,6 +76,7 @@ pub use check::{
 pub use decide::{decide, decide_while};
 pub use decision::Decision;
 pub use events::Events;
+pub use experience::Experience;
 pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
     Run, TaskKind,
@@ -81,8 +84,8 @@ pub use model::{
 pub use node_set::NodeSet;
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{
-    Budget, Grace, LoadCeiling, Optimisation, Periodic, Policy, PolicyError, Retry, Settings,
-    Submission,
+    Budget, Grace, LoadCeiling, Optimisation, Periodic, Policy, PolicyError, Retry, RunTimeHint,
+    Settings, Submission,
 };
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};

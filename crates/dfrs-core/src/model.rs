@@ -220,6 +220,10 @@ pub struct Job {
     pub mobility: Mobility,
     /// Integral of its yield since submission.
     pub virtual_time: Span,
+    /// How long its user said that it runs at most; `None`: nothing is known. A hint for policies that ask
+    /// for it ([`crate::RunTimeHint`]), and nothing is enforced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Span>,
     /// Where it is now, or will be when what is under way has finished.
     pub state: JobState,
     /// Something is under way with this job: it is planned around, and no action names it.
@@ -256,6 +260,7 @@ impl Job {
             layout: Layout::default(),
             mobility: Mobility::Checkpoint,
             virtual_time: Span::ZERO,
+            limit: None,
             state: JobState::Pending,
             locked: false,
             weight: Weight::ONE,

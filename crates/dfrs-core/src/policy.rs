@@ -170,6 +170,20 @@ pub struct Settings {
     /// Whether a remap exchanges the places of equal jobs so that as few of them as possible move, which
     /// makes no difference to anybody else. Default no, as in the papers.
     pub keep_equal_jobs: bool,
+    /// What decisions may know of run times. Default nothing, as in the papers. Only
+    /// [`Submission::Cheapest`] asks for it.
+    pub run_time_hint: RunTimeHint,
+}
+
+/// What decisions know of how long jobs run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RunTimeHint {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Whether a job is long, by the limit that its user gave ([`crate::Job::limit`]), as far as such limits
+    /// have been true ([`crate::Experience`]).
+    Limits,
 }
 
 impl Default for Settings {
@@ -181,6 +195,7 @@ impl Default for Settings {
             load_ceiling: None,
             budget: Budget::default(),
             keep_equal_jobs: false,
+            run_time_hint: RunTimeHint::Nothing,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A cluster whose jobs are listed by what they do, kept from decision to decision: thousands may wait,
 //! and few of them matter.
 
+use crate::experience::Experience;
 use crate::model::{Cluster, Job, JobId, JobState, Node, NodeIndex};
 use crate::units::Span;
 
@@ -19,6 +20,7 @@ pub(crate) use lists::by_wants;
 pub struct Roster {
     cluster: Cluster,
     lists: Lists,
+    experience: Experience,
 }
 
 impl Roster {
@@ -28,7 +30,19 @@ impl Roster {
         Self {
             lists: Lists::of(&cluster.jobs),
             cluster,
+            experience: Experience::default(),
         }
+    }
+
+    /// What time limits have been worth so far.
+    #[must_use]
+    pub fn experience(&self) -> &Experience {
+        &self.experience
+    }
+
+    /// The same, for the driver to tell it of jobs that end, or to bring back what it stored.
+    pub fn experience_mut(&mut self) -> &mut Experience {
+        &mut self.experience
     }
 
     /// The cluster as it is.
@@ -102,7 +116,9 @@ impl Roster {
             }
             same
         });
+        let experience = std::mem::take(&mut self.experience);
         *self = Self::new(cluster);
+        self.experience = experience;
     }
 
     /// Takes a job out. O(jobs), those after it being renumbered.

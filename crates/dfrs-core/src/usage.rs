@@ -163,6 +163,15 @@ impl Usage {
         }
     }
 
+    /// The same, but no load may grow beyond this either. O(nodes).
+    pub(crate) fn under(&self, ceiling: LoadCeiling) -> Self {
+        let mut usage = self.clone();
+        for spot in &mut usage.spots {
+            spot.most_load = spot.most_load.min(ceiling.of(spot.cpu));
+        }
+        usage
+    }
+
     /// Number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.spots.len()

@@ -26,8 +26,8 @@ pub(crate) use stretch::{LEAST_YIELD, Line};
 /// special case.
 ///
 /// Runs on nodes that do not exist are left out. With [`Optimisation::Minimum`] jobs share in
-/// proportion to their weights, with [`Optimisation::VirtualTime`] to these times what their virtual time
-/// and number of tasks say. For `/stretch-per` each job's expected stretch is that at `now` plus the
+/// proportion to their weights, with [`Optimisation::VirtualTime`] to these times what their virtual time,
+/// number of tasks, mobility and memory say. For `/stretch-per` each job's expected stretch is that at `now` plus the
 /// period, its yield lasting till then (TPDS, Section 4.7; IPDPS 2010, Section III-B); no yield is then
 /// below 0.01, or 1/max(1, Λ) if that is less, and weights play no part.
 ///
@@ -118,7 +118,8 @@ pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Ve
             filling::max_min(&constraints, weights.collect())
         }
         Goal::Yield(Optimisation::VirtualTime) => {
-            filling::max_min(&constraints, placed.iter().map(youth::weight).collect())
+            let weights = placed.iter().map(|placed| youth::weight(nodes, placed));
+            filling::max_min(&constraints, weights.collect())
         }
         Goal::Yield(Optimisation::Average) => average::maximise(&constraints),
         Goal::Yield(Optimisation::Heuristic) => heuristic::improve(

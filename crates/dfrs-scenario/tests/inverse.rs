@@ -3,7 +3,7 @@
 use dfrs_core::{
     Action, Amount, Blocked, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
     LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeState, Plan, PlannedAction, Policy,
-    PriorityFunction, Reason, Run, Settings, Span, TaskKind, Time, Weight, Yield,
+    PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, TaskKind, Time, Weight, Yield,
 };
 use dfrs_scenario::{Outcome, Scenario, print, read, rewritten};
 use proptest::collection::vec;
@@ -118,7 +118,7 @@ fn job() -> impl Strategy<Value = Job> {
         Mobility::Restart,
         Mobility::Never,
     ]);
-    let times = (instant(), instant());
+    let times = (instant(), instant(), option::of(instant()));
     let more = (
         any::<bool>(),
         prop_oneof![Just(1000), any::<u32>()],
@@ -145,6 +145,7 @@ fn job() -> impl Strategy<Value = Job> {
                     layout: kind.layout,
                     mobility,
                     virtual_time: Span(times.1),
+                    limit: times.2.map(Span),
                     state,
                     locked,
                     weight: Weight(weight),
@@ -197,8 +198,17 @@ fn policy() -> impl Strategy<Value = Policy> {
         option::of(count()),
         option::of(count()),
     );
-    let settings = (times, priority, limits, any::<bool>()).prop_map(
-        |((period, penalty), priority, (ceiling, per_decision, per_job), keep_equal_jobs)| {
+    let flags = (
+        any::<bool>(),
+        select(vec![RunTimeHint::Nothing, RunTimeHint::Limits]),
+    );
+    let settings = (times, priority, limits, flags).prop_map(
+        |(
+            (period, penalty),
+            priority,
+            (ceiling, per_decision, per_job),
+            (keep_equal_jobs, run_time_hint),
+        )| {
             Settings {
                 period: Span(period),
                 penalty: Span(penalty),
@@ -209,6 +219,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                     moves_per_job: per_job,
                 },
                 keep_equal_jobs,
+                run_time_hint,
             }
         },
     );

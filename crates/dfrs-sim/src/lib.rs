@@ -10,6 +10,7 @@ mod batch;
 mod bound;
 pub mod generate;
 mod journal;
+mod limits;
 pub mod metrics;
 mod mobility;
 mod outcome;
@@ -21,6 +22,7 @@ mod world;
 
 pub use batch::Batch;
 pub use bound::{offline_bound, offline_bound_and_tell};
+pub use limits::round_limits;
 pub use mobility::{Cost, CostError, MobilityShares, SharesError};
 pub use outcome::{DecisionTimes, JobRecord, Outcome};
 pub use overload::Overload;

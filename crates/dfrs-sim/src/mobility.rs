@@ -5,3 +5,4 @@ mod shares;
 
 pub use cost::{Cost, CostError};
 pub use shares::{MobilityShares, SharesError};
+pub(crate) use shares::{WHOLE, drawn};

@@ -1,6 +1,6 @@
 //! One trace under one scheduler.
 
-use dfrs_core::{Bytes, Job, Mapping, Mobility, Span, Time};
+use dfrs_core::{Bytes, Job, Mapping, Mobility, RunTimeHint, Span, Time};
 use dfrs_proto::journal::{Event, WriteError};
 
 use crate::batch::Room;
@@ -35,9 +35,11 @@ pub struct Settings {
     /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::Settings`]): as the plugin
     /// does, and not as in the papers.
     pub keep_equal_jobs: bool,
+    /// What policies of DFRS that ask may know of run times; limits are the jobs' estimates.
+    pub run_time_hint: RunTimeHint,
 }
 
-/// How batch schedulers know how long jobs run. DFRS does not ask.
+/// How batch schedulers know how long jobs run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Estimates {
     /// Exactly.
@@ -62,6 +64,7 @@ impl Settings {
             period: None,
             estimates: Estimates::Perfect,
             keep_equal_jobs: false,
+            run_time_hint: RunTimeHint::Nothing,
         }
     }
 
@@ -186,6 +189,7 @@ pub fn simulate_and_tell<'a>(
             let mut policy = policy.clone();
             policy.settings.period = settings.period.unwrap_or(policy.settings.period);
             policy.settings.keep_equal_jobs = settings.keep_equal_jobs;
+            policy.settings.run_time_hint = settings.run_time_hint;
             if policy.weighs_moves() {
                 policy.settings.penalty = settings.penalty;
             }

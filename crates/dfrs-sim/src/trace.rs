@@ -100,6 +100,7 @@ impl TraceJob {
     pub fn to_job(&self, id: JobId) -> Job {
         Job {
             mobility: self.mobility,
+            limit: self.estimate,
             ..Job::new(id, self.submit, self.tasks, self.cpu, self.memory)
         }
     }

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Run, events, run, settings, times, trace};
-use dfrs_core::{Bytes, Mobility, NodeIndex, Policy, Span};
+use dfrs_core::{Bytes, Mobility, NodeIndex, Policy, RunTimeHint, Span};
 use dfrs_proto::journal::EventKind;
 use dfrs_sim::trace::{NODE_MEMORY, Trace};
-use dfrs_sim::{MobilityShares, Settings};
+use dfrs_sim::{MobilityShares, Settings, round_limits};
 use proptest::prelude::*;
 
 /// Number of nodes of the random worlds.
@@ -178,10 +178,14 @@ proptest! {
         ],
         penalty in prop_oneof![Just(0u32), Just(300), Just(5000)],
         swap in prop_oneof![Just(0u64), Just(1), Just(2)],
+        run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
     ) {
+        let mut trace = trace;
+        round_limits(1, &mut trace);
         let settings = Settings {
             penalty: Span::from_seconds(penalty.into()),
             swap: Bytes(swap * NODE_MEMORY.0 / 2),
+            run_time_hint,
             ..settings(NODES)
         };
         let name = policy.to_string();
@@ -204,4 +208,37 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn limits_are_round_and_true() {
+    let lines: String = (1..=200)
+        .map(|id| format!("{id},0,1,1,0,{}.5\n", id * id * 20))
+        .collect();
+    let mut drawn = trace(&lines);
+    drawn.jobs[0].estimate = Some(Span::from_seconds(7));
+    round_limits(1, &mut drawn);
+    assert_eq!(drawn.jobs[0].estimate, Some(Span::from_seconds(7)));
+    let hours = [0.25, 1.0, 4.0, 24.0, 168.0];
+    for job in &drawn.jobs[1..] {
+        let said = job.estimate.expect("a limit").seconds();
+        assert!(said >= job.runtime.seconds() && said >= 900.0);
+        let is_round = hours
+            .iter()
+            .any(|hours| (hours * 3600.0 - said).abs() < 1e-9);
+        assert!(is_round || said > 168.0 * 3600.0, "{said}");
+        // No more than five times the run time, rounded up.
+        let below = hours.iter().rev().find(|hours| **hours * 3600.0 < said);
+        assert!(below.is_none_or(|below| below * 3600.0 < 5.0 * job.runtime.seconds()));
+    }
+    // It depends on the seed and the job alone.
+    let mut one = trace("77,0,1,1,0,118580.5\n");
+    round_limits(1, &mut one);
+    assert_eq!(one.jobs[0].estimate, drawn.jobs[76].estimate);
+    let other = (2..20).any(|seed| {
+        let mut other = trace(&lines);
+        round_limits(seed, &mut other);
+        other.jobs[50].estimate != drawn.jobs[50].estimate
+    });
+    assert!(other);
 }

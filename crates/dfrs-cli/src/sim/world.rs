@@ -1,9 +1,9 @@
 //! What the simulated world is like.
 
 use clap::{Args, ValueEnum};
-use dfrs_core::{Bytes, Span};
+use dfrs_core::{Bytes, RunTimeHint, Span};
 use dfrs_sim::trace::{NODE_CPUS, NODE_MEMORY, Trace, TraceJob, scaled};
-use dfrs_sim::{Cost, Estimates, MobilityShares, Settings};
+use dfrs_sim::{Cost, Estimates, MobilityShares, Settings, round_limits};
 
 use crate::options::{period, seconds};
 
@@ -39,6 +39,14 @@ pub struct World {
     /// How EASY and Conservative know how long jobs run
     #[arg(long, value_enum, default_value_t = KnownTimes::Perfect)]
     estimates: KnownTimes,
+    /// What policies of DFRS that ask (GreedyPMC) may know of run times
+    #[arg(long, value_enum, default_value_t = Hint::None)]
+    run_time_hint: Hint,
+    /// Give each job without a time limit one as users do: its run time times a number from 1 to 5, drawn
+    /// by --seed, and then the next of 15 minutes, 1 hour, 4 hours, 1 day and 1 week. For --estimates user
+    /// and --run-time-hint
+    #[arg(long)]
+    round_limits: bool,
     /// CPUs of a node, for the batch schedulers that share nodes (EASY/shared and the like): a task has as
     /// many whole ones as its CPU need is. In a dump of sacct --cpus-per-node says it
     #[arg(long, value_name = "NUMBER", default_value_t = NODE_CPUS, conflicts_with = "cpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -55,6 +63,24 @@ enum KnownTimes {
     /// From their users: the requested time of SWF (field 9), the time limit in a dump of sacct; exactly
     /// where it is unknown
     User,
+}
+
+/// What is known of run times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Hint {
+    /// Nothing
+    None,
+    /// Which jobs are long, by the time limits of their users, as far as such limits have been true
+    Limits,
+}
+
+impl From<Hint> for RunTimeHint {
+    fn from(hint: Hint) -> Self {
+        match hint {
+            Hint::None => Self::Nothing,
+            Hint::Limits => Self::Limits,
+        }
+    }
 }
 
 impl World {
@@ -76,12 +102,19 @@ impl World {
                 KnownTimes::User => Estimates::User,
             },
             keep_equal_jobs: self.keep_equal_jobs,
+            run_time_hint: self.run_time_hint.into(),
             ..Settings::new(nodes)
         }
     }
 
     /// What people should know about the estimates of the trace, if they are used.
     pub fn notes(&self, file: &str, trace: &Trace) -> String {
+        let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
+        if self.run_time_hint == Hint::Limits && knows_none {
+            return format!(
+                "{file}: note: no job has a time limit, so --run-time-hint limits says nothing; see --round-limits\n"
+            );
+        }
         if self.estimates == KnownTimes::Perfect {
             return String::new();
         }
@@ -115,8 +148,11 @@ impl World {
         self.node_cpus
     }
 
-    /// Draws what the jobs of the trace can do.
+    /// Draws what the jobs of the trace can do, and limits for those that have none if they are to have some.
     pub fn draw(&self, trace: &mut Trace) {
+        if self.round_limits {
+            round_limits(self.seed, trace);
+        }
         self.mobility.draw(self.seed, trace);
     }
 }

@@ -1,6 +1,7 @@
 //! Weights that fall with virtual time.
 
 use super::Placed;
+use crate::model::{Mobility, Node};
 use crate::units::Span;
 
 /// Added to virtual times, so that the youngest jobs are not worth without bound more than others.
@@ -10,12 +11,17 @@ const OFFSET: f64 = 10.0;
 /// nodes is in the way of many.
 const LONG: Span = Span::from_seconds(1000);
 
+/// The least part of a node that counts.
+const LEAST_SHARE: f64 = 0.05;
+
 /// The weight of a job of weight 1 without virtual time is this over the square root of [`OFFSET`]: large
 /// enough that weights of old jobs still differ as whole numbers.
 const SCALE: f64 = 1e6;
 
 /// A job's weight when CPU is shared by virtual time: its own, over the square root of virtual time plus
-/// 10 s; for jobs of more than 1,000 s times the fourth root of the number of tasks. At least 1.
+/// 10 s; for jobs of more than 1,000 s times the fourth root of the number of tasks. If such a job cannot
+/// move freely, it holds its memory until its end: then times the number of tasks to the power of 1.5, and
+/// the square of what a task requires of a node's memory over what it needs of its CPU. At least 1.
 ///
 /// Virtual times are rounded down to an eighth of the power of two below, so that yields, and what nodes
 /// are told, change a few dozen times in a job's life and not at every event. Only square roots are
@@ -26,16 +32,37 @@ const SCALE: f64 = 1e6;
     clippy::cast_sign_loss,
     reason = "weights are small"
 )]
-pub(super) fn weight(placed: &Placed<'_>) -> u32 {
+pub(super) fn weight(nodes: &[Node], placed: &Placed<'_>) -> u32 {
     let virtual_time = placed.virtual_time.max(Span::ZERO);
     let age = rounded(virtual_time).seconds() + OFFSET;
-    let width = if virtual_time > LONG {
-        (placed.mapping.tasks() as f64).sqrt().sqrt()
-    } else {
+    let tasks = placed.mapping.tasks() as f64;
+    let width = if virtual_time <= LONG {
         1.0
+    } else if placed.job.mobility == Mobility::Checkpoint {
+        tasks.sqrt().sqrt()
+    } else {
+        let density = density(nodes, placed);
+        tasks * tasks.sqrt() * density * density
     };
     // A conversion to a whole number saturates.
     ((SCALE * placed.job.weight.factor() * width / age.sqrt()) as u32).max(1)
+}
+
+/// What a task requires of its node's memory over what it needs of its CPU, each at least a twentieth.
+fn density(nodes: &[Node], placed: &Placed<'_>) -> f64 {
+    let first = placed.mapping.iter().next();
+    let Some(node) = first.and_then(|run| nodes.get(run.node.index())) else {
+        return 1.0;
+    };
+    let memory = share(placed.job.memory_on(1).0, node.memory.0);
+    let cpu = share(placed.job.cpu.0, node.cpu.0);
+    memory.max(LEAST_SHARE) / cpu.max(LEAST_SHARE)
+}
+
+/// A part of a node.
+#[expect(clippy::cast_precision_loss, reason = "weights are real numbers")]
+fn share(amount: u64, capacity: u64) -> f64 {
+    amount as f64 / capacity.max(1) as f64
 }
 
 /// The time without all but its four highest binary digits.
@@ -56,7 +83,30 @@ mod tests {
         job.virtual_time = Span::from_seconds(seconds);
         job.weight = Weight(own);
         let mapping = Mapping::from_tasks((0..tasks).map(NodeIndex));
-        weight(&Placed::new(&job, &mapping))
+        weight(&[], &Placed::new(&job, &mapping))
+    }
+
+    #[test]
+    fn long_jobs_that_hold_what_others_want_weigh_more() {
+        let weight_of = |tasks: u32, memory: u64, mobility, seconds| {
+            let nodes = vec![Node::new("", Cores(4), Bytes(100)); tasks as usize];
+            let mut job = Job::new(JobId(1), Time(0), tasks, Cores(1), Bytes(memory));
+            job.virtual_time = Span::from_seconds(seconds);
+            job.mobility = mobility;
+            let mapping = Mapping::from_tasks((0..tasks).map(NodeIndex));
+            weight(&nodes, &Placed::new(&job, &mapping))
+        };
+        let is_about = |value: u32, other: u32| value.abs_diff(other) <= value / 1000;
+        let free = weight_of(1, 50, Mobility::Checkpoint, 2000);
+        // Half of the memory for a quarter of the CPU.
+        for mobility in [Mobility::Park, Mobility::Restart, Mobility::Never] {
+            assert!(is_about(weight_of(1, 50, mobility, 2000), 4 * free));
+            assert!(is_about(weight_of(4, 50, mobility, 2000), 32 * free));
+            assert!(is_about(weight_of(1, 25, mobility, 2000), free));
+            assert!(is_about(weight_of(1, 1, mobility, 2000) * 25, free));
+            let young = weight_of(4, 50, Mobility::Checkpoint, 900);
+            assert_eq!(weight_of(4, 50, mobility, 900), young);
+        }
     }
 
     #[test]

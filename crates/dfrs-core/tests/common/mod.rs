@@ -4,7 +4,7 @@
 use dfrs_core::{
     Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
     LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Part, Plan, Policy,
-    Roster, Settings, Span, Submission, TaskKind, Time, Weight, decide,
+    Roster, RunTimeHint, Settings, Span, Submission, TaskKind, Time, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -59,19 +59,26 @@ fn settings() -> impl Strategy<Value = Settings> {
         prop_oneof![Just(0i64), Just(300)],
         proptest::option::weighted(0.4, 50u32..500),
         (budget(), budget()),
-        any::<bool>(),
+        (any::<bool>(), any::<bool>()),
     )
         .prop_map(
-            |(period, penalty, ceiling, (per_decision, per_job), keep_equal_jobs)| Settings {
-                period: Span::from_seconds(period),
-                penalty: Span::from_seconds(penalty),
-                load_ceiling: ceiling.map(LoadCeiling),
-                budget: Budget {
-                    moves_per_decision: per_decision,
-                    moves_per_job: per_job,
-                },
-                keep_equal_jobs,
-                ..Settings::default()
+            |(period, penalty, ceiling, (per_decision, per_job), (keep_equal_jobs, hints))| {
+                Settings {
+                    period: Span::from_seconds(period),
+                    penalty: Span::from_seconds(penalty),
+                    load_ceiling: ceiling.map(LoadCeiling),
+                    budget: Budget {
+                        moves_per_decision: per_decision,
+                        moves_per_job: per_job,
+                    },
+                    keep_equal_jobs,
+                    run_time_hint: if hints {
+                        RunTimeHint::Limits
+                    } else {
+                        RunTimeHint::Nothing
+                    },
+                    ..Settings::default()
+                }
             },
         )
 }
@@ -188,6 +195,8 @@ fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 Bytes(memory),
             );
             job.virtual_time = Span::from_seconds(virtual_time.min(10_000 - submit));
+            // Those of an even second of submission say that they are long.
+            job.limit = (submit % 2 == 0).then_some(Span::from_seconds(7200));
             (job, wish.0, wish.1)
         },
     );

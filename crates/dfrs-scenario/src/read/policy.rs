@@ -1,6 +1,6 @@
 //! The line of the policy.
 
-use dfrs_core::{Policy, PriorityFunction};
+use dfrs_core::{Policy, PriorityFunction, RunTimeHint};
 
 use super::draft::Draft;
 use crate::units;
@@ -21,6 +21,14 @@ fn priority(text: &str) -> Result<PriorityFunction, &'static str> {
     let known = PRIORITIES.iter().find(|(known, _)| *known == text);
     let known = known.map(|(_, function)| *function);
     known.ok_or("flow/vt2, 1/vt, flow/vt or max(30s,flow)/vt2")
+}
+
+fn hint(text: &str) -> Result<RunTimeHint, &'static str> {
+    match text {
+        "none" => Ok(RunTimeHint::Nothing),
+        "limits" => Ok(RunTimeHint::Limits),
+        _ => Err("none or limits"),
+    }
 }
 
 /// A limit that can be lifted.
@@ -52,6 +60,10 @@ impl Draft {
         let most = fields.value("moves-per-job", limit(units::count))?;
         set(&mut budget.moves_per_job, most);
         changed.keep_equal_jobs = fields.flag("keep-equal-jobs")?;
+        set(
+            &mut changed.run_time_hint,
+            fields.value("run-time-hint", hint)?,
+        );
         fields.finish()?;
         match self.policy.replace(policy) {
             None => Ok(()),

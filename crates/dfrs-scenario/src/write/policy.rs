@@ -1,6 +1,6 @@
 //! The line of the policy.
 
-use dfrs_core::{Policy, PriorityFunction, Settings};
+use dfrs_core::{Policy, PriorityFunction, RunTimeHint, Settings};
 
 use crate::read::PRIORITIES;
 use crate::units::show_span;
@@ -92,6 +92,9 @@ fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
     );
     if settings.keep_equal_jobs {
         words.push("keep-equal-jobs".into());
+    }
+    if settings.run_time_hint == RunTimeHint::Limits {
+        words.push("run-time-hint=limits".into());
     }
     words
 }

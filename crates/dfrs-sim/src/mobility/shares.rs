@@ -20,7 +20,7 @@ const KINDS: [Mobility; 4] = [
 const DIGITS: u32 = 9;
 
 /// All jobs, in the unit of a share.
-const WHOLE: u32 = 10u32.pow(DIGITS);
+pub(crate) const WHOLE: u32 = 10u32.pow(DIGITS);
 
 /// The share of jobs of each kind. The default is the papers' world, in which all jobs are
 /// [`Mobility::Checkpoint`].
@@ -54,7 +54,7 @@ impl MobilityShares {
 }
 
 /// A number from 0 to less than `WHOLE`, by a generator whose values are the same in all versions.
-fn drawn(seed: u64, id: &str) -> u32 {
+pub(crate) fn drawn(seed: u64, id: &str) -> u32 {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     let mut generator = ChaCha8Rng::from_seed(key);

@@ -67,7 +67,10 @@ impl World<'_> {
         let running = self.system.running().map(|job| job.id);
         let ended: Vec<JobId> = running.filter(ends).collect();
         for id in &ended {
-            self.system.remove(*id);
+            if let Some(job) = self.system.remove(*id) {
+                let virtual_time = self.progress[position(*id)].virtual_time(now);
+                self.system.experience_mut().learn(&job, virtual_time);
+            }
             let record = &mut self.outcome.jobs[position(*id)];
             record.finish = now;
             record.stalled = self.progress[position(*id)].stalled(now);

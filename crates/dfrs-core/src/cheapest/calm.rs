@@ -1,0 +1,86 @@
+//! Where jobs go that are expected to be long and cannot be taken away again: on CPU that is idle.
+
+use crate::experience::Expectation;
+use crate::model::{Cluster, Job, Mapping, Mobility};
+use crate::policy::{LoadCeiling, RunTimeHint};
+use crate::preempt::{is_hopeless, put};
+use crate::prospects::Prospects;
+use crate::roster::Roster;
+use crate::units::Cores;
+use crate::usage::Usage;
+
+/// A node on which no task waits for CPU.
+const IDLE: LoadCeiling = LoadCeiling(100);
+
+/// Which jobs are to start on idle CPU only.
+pub(super) struct Held {
+    expectation: Expectation,
+    /// CPU of all nodes.
+    all: Cores,
+}
+
+impl Held {
+    /// O(nodes + running jobs) where hints are used.
+    pub(super) fn of(hint: RunTimeHint, roster: &Roster) -> Self {
+        match hint {
+            RunTimeHint::Nothing => Self {
+                expectation: Expectation::default(),
+                all: Cores::ZERO,
+            },
+            RunTimeHint::Limits => Self {
+                expectation: Expectation::of(roster.experience(), roster.running()),
+                all: roster.cluster().nodes.iter().map(|node| node.cpu).sum(),
+            },
+        }
+    }
+
+    /// Whether this waiting job is one of them: it will hold its memory for long wherever it is. One that
+    /// needs more CPU than there is would never start so.
+    pub(super) fn holds_back(&self, job: &Job) -> bool {
+        job.mobility != Mobility::Checkpoint
+            && self.expectation.is_long(job)
+            && job.has_one_kind()
+            && job.cpu.times(job.tasks) <= self.all
+    }
+}
+
+/// What is left of nodes up to a load of 1. As good as the usage from which it was made.
+pub(super) struct Calm {
+    usage: Usage,
+    room: Prospects,
+}
+
+impl Calm {
+    /// O(nodes log nodes).
+    pub(super) fn of(usage: &Usage) -> Self {
+        let usage = usage.under(IDLE);
+        Self {
+            room: Prospects::of(&usage),
+            usage,
+        }
+    }
+
+    /// Where the job can be. One that is parked also comes back to nodes where nobody else is, whatever
+    /// its own load.
+    pub(super) fn put(&mut self, cluster: &Cluster, all: &Usage, job: &Job) -> Option<Mapping> {
+        if is_hopeless(&mut self.room, job) {
+            return None;
+        }
+        let found = put(cluster, &self.usage, job);
+        if found.is_some() {
+            return found;
+        }
+        let Some(own) = job.state.parked_on() else {
+            self.room.miss(job, &self.usage);
+            return None;
+        };
+        let is_alone = own.nodes().all(|node| all.load(node).is_zero());
+        put(cluster, all, job).filter(|_| is_alone)
+    }
+
+    /// The job is here from now on.
+    pub(super) fn take(&mut self, job: &Job, mapping: &Mapping) {
+        self.usage.add(job, mapping);
+        self.room.shrink();
+    }
+}

@@ -1,0 +1,35 @@
+//! Time limits as users give them, for traces that have none.
+
+use dfrs_core::Span;
+
+use crate::mobility::{WHOLE, drawn};
+use crate::trace::Trace;
+
+/// The least and the most times its run time that a user takes a job to need.
+const LEAST: i64 = 1;
+const MOST: i64 = 5;
+
+/// What users write, in minutes: a quarter of an hour, an hour, four hours, a day, a week.
+const ROUND: [i64; 5] = [15, 60, 4 * 60, 24 * 60, 7 * 24 * 60];
+
+/// Gives each job without an estimate one: its run time times a number from 1 to 5, drawn from the seed and
+/// its id alone, and then the next of 15 minutes, 1 hour, 4 hours, 1 day and 1 week; beyond a week what was
+/// drawn. O(n).
+pub fn round_limits(seed: u64, trace: &mut Trace) {
+    for job in &mut trace.jobs {
+        if job.estimate.is_some() {
+            continue;
+        }
+        // Its own stream, apart from that of mobilities.
+        let place = i128::from(drawn(seed ^ 0x6c69_6d69_7473, &job.id));
+        let whole = i128::from(WHOLE);
+        let times = i128::from(LEAST) * whole + i128::from(MOST - LEAST) * place;
+        let wanted = i128::from(job.runtime.0) * times / whole;
+        let wanted = Span(i64::try_from(wanted).unwrap_or(i64::MAX));
+        let said = ROUND
+            .into_iter()
+            .map(|minutes| Span::from_seconds(60 * minutes));
+        let said = said.into_iter().find(|said| *said >= wanted);
+        job.estimate = Some(said.unwrap_or(wanted));
+    }
+}
