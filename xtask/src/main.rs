@@ -7,6 +7,7 @@ mod bindings;
 mod defects;
 mod licences;
 mod man;
+mod package;
 mod simulate;
 mod style;
 mod symbols;
@@ -33,6 +34,8 @@ enum Task {
     Licences(licences::Arguments),
     /// Write manual pages and completions for shells, from the programs' own help
     Man(man::Arguments),
+    /// Make Debian packages of what was built
+    Package(package::Arguments),
     /// Try the reconciler with faults that follow from seeds
     Simulate(simulate::Arguments),
     /// Check licence markers in C and shell files, and links in Markdown files
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Defects(arguments) => defects::run(&arguments),
         Task::Licences(arguments) => licences::run(&arguments),
         Task::Man(arguments) => man::run(&arguments),
+        Task::Package(arguments) => package::run(&arguments),
         Task::Simulate(arguments) => simulate::run(&arguments),
         Task::Style(arguments) => style::run(&arguments),
         Task::Symbols(arguments) => symbols::run(&arguments),

@@ -85,8 +85,11 @@ fn page(command: &Command, name: &str, section: u8, directory: &Path) -> std::io
     .section(section.to_string())
     .source(concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION")))
     .manual("slurm-dfrs");
-    let mut file = fs::File::create(directory.join(format!("{name}.{section}")))?;
-    page.render(&mut file)
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    // What is long and has no blanks cannot be adjusted.
+    let text = String::from_utf8_lossy(&text).replacen(".SH NAME", ".ad l\n.SH NAME", 1);
+    fs::write(directory.join(format!("{name}.{section}")), text)
 }
 
 #[cfg(test)]

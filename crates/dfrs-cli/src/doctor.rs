@@ -5,7 +5,7 @@ mod compute_node;
 mod controller;
 mod finding;
 mod host;
-mod library;
+pub mod library;
 mod nodes;
 mod options;
 mod partitions;

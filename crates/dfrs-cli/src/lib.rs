@@ -46,6 +46,8 @@ enum Command {
     Status(status::Arguments),
 }
 
+pub use doctor::library::release as plugin_release;
+
 /// The command line as clap knows it, for manual pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {

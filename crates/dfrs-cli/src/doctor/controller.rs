@@ -13,8 +13,9 @@ use crate::status;
 
 /// Where Slurm's configuration is, unless SLURM_CONF or slurmctld says otherwise.
 const DEFAULT_CONF: &str = "/etc/slurm/slurm.conf";
-/// The plugin's file in Slurm's plugin directory.
+/// The plugin's file in Slurm's plugin directory, and that which withholds jobs from Slurm's own loops.
 const LIBRARY: &str = "sched_dfrs.so";
+const WITHHOLDER: &str = "burst_buffer_dfrs.so";
 
 /// Examines the cluster of this host.
 pub fn examine(host: &impl Host, findings: &mut Findings) {
@@ -27,7 +28,10 @@ pub fn examine(host: &impl Host, findings: &mut Findings) {
     let slurm_user = settings.as_ref().and_then(|it| it.uid("SlurmUser"));
     let config = options::dfrs_conf(host, &dfrs_conf, slurm_user, findings);
     let Some(settings) = settings else { return };
-    plugin_file(host, &settings, findings);
+    plugin_file(host, LIBRARY, &settings, findings);
+    if options::is_withheld(&settings) {
+        plugin_file(host, WITHHOLDER, &settings, findings);
+    }
     options::examine(&settings, config.as_ref(), findings);
     if let Some(config) = config {
         cluster(host, &settings, &config, findings);
@@ -65,16 +69,16 @@ fn settings(host: &impl Host, findings: &mut Findings) -> Option<Settings> {
     Some(settings)
 }
 
-fn plugin_file(host: &impl Host, settings: &Settings, findings: &mut Findings) {
+fn plugin_file(host: &impl Host, name: &str, settings: &Settings, findings: &mut Findings) {
     let mut topic = findings.topic("library");
     let running = settings.get("SLURM_VERSION");
     let directories = settings.get("PluginDir").split(':').map(Path::new);
     let found = directories
-        .map(|directory| directory.join(LIBRARY))
+        .map(|directory| directory.join(name))
         .find_map(|path| host.read(&path).ok().map(|bytes| (path, bytes)));
     let Some((path, bytes)) = found else {
         topic.error(
-            format!("no {LIBRARY} in {}", settings.get("PluginDir")),
+            format!("no {name} in {}", settings.get("PluginDir")),
             "install the plugin there (install.md)",
         );
         return;

@@ -29,9 +29,7 @@ fn scheduler(settings: &Settings, findings: &mut Findings) {
         );
     }
     let has = |option| settings.lists("SchedulerParameters", option);
-    let withheld = ["burst_buffer/dfrs", "dfrs"]
-        .into_iter()
-        .any(|name| settings.lists("BurstBufferType", name));
+    let withheld = is_withheld(settings);
     if !withheld && (!has("sched_interval=-1") || !has("defer")) {
         topic.error(
             format!(
@@ -39,6 +37,12 @@ fn scheduler(settings: &Settings, findings: &mut Findings) {
                 settings.get("SchedulerParameters")
             ),
             "write BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer",
+        );
+    }
+    if withheld && (has("sched_interval=-1") || has("defer")) {
+        topic.warning(
+            "slurm.conf: with BurstBufferType=burst_buffer/dfrs jobs of other partitions need not wait for backfill",
+            "take sched_interval=-1 and defer out of SchedulerParameters",
         );
     }
     if settings.lists("PreemptMode", "GANG") {
@@ -54,6 +58,11 @@ fn scheduler(settings: &Settings, findings: &mut Findings) {
         );
     }
     topic.done("SchedulerType=sched/dfrs, and Slurm's own loops leave its jobs alone");
+}
+
+/// Whether a plugin of DFRS keeps its jobs from Slurm's own loops.
+pub fn is_withheld(settings: &Settings) -> bool {
+    settings.is("BurstBufferType", "burst_buffer/dfrs")
 }
 
 fn select(settings: &Settings, findings: &mut Findings) {

@@ -47,6 +47,12 @@ fn one(settings: &Settings, partition: &Record, name: &str, topic: &mut Topic) {
             format!("add {name} to SuspendExcParts"),
         );
     }
+    if partition.get("ExclusiveTopo").eq_ignore_ascii_case("YES") {
+        topic.error(
+            format!("slurm.conf: PartitionName={name}: DFRS does not know which nodes a job of Exclusive=TOPO keeps others from"),
+            "take Exclusive=TOPO out",
+        );
+    }
     let state = partition.get("State");
     if state != "UP" {
         topic.warning(

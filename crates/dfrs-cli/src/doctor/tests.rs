@@ -165,19 +165,6 @@ fn a_good_controller_of_each_release_has_no_finding_but_ok() {
     }
 }
 
-#[test]
-fn with_the_burst_buffer_plugin_slurms_own_loops_may_go_on() {
-    let mut host = good(1);
-    host.change(CONFIG, "sched_interval=-1,defer,", "");
-    host.change(
-        CONFIG,
-        "BurstBufferType         = (null)",
-        "BurstBufferType = burst_buffer/dfrs",
-    );
-    let findings = host.controller();
-    assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
-}
-
 /// Whether a change leads to a line with these words.
 #[track_caller]
 fn leads_to(level: Level, words: &str, change: impl Fn(&mut Recorded)) {
@@ -326,6 +313,28 @@ fn what_keeps_dfrs_from_working_is_an_error() {
         let text = STATUS.replacen("\"written\":", "\"written\":1.0,\"was\":", 1);
         host.file("/var/lib/slurm/slurmctld/dfrs_status.json", text);
     });
+}
+
+#[test]
+fn jobs_that_are_withheld_need_no_other_options_but_the_plugin_that_does_it() {
+    for (release, (version, _)) in RECORDED.iter().enumerate() {
+        let mut host = good(release);
+        host.change(CONFIG, "sched_interval=-1,defer,", "");
+        host.change(
+            CONFIG,
+            "BurstBufferType         = (null)",
+            "BurstBufferType = burst_buffer/dfrs",
+        );
+        let text = host.controller().text();
+        assert!(
+            text.contains("error    library: no burst_buffer_dfrs.so"),
+            "{text}"
+        );
+        let path = "/usr/lib/x86_64-linux-gnu/slurm-wlm/burst_buffer_dfrs.so";
+        host.file(path, plugin(version));
+        let findings = host.controller();
+        assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
+    }
 }
 
 #[test]

@@ -1,0 +1,167 @@
+//! `cargo xtask package`: Debian packages of what was built.
+
+mod binary;
+mod stage;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+use stage::Stage;
+
+/// Packages a plugin, dfrsd and dfrs that were built (docker/build, or cargo build --release): the plugin for
+/// exactly the Slurm that it was built for. Needs dpkg-deb, strip and objdump.
+#[derive(Args)]
+pub struct Arguments {
+    /// The directory with sched_dfrs.so (or libsched_dfrs.so), burst_buffer_dfrs.so, dfrsd and dfrs
+    built: PathBuf,
+    /// Where to write the packages
+    #[arg(long, default_value = "target/package")]
+    output: PathBuf,
+}
+
+/// Writes three packages and prints their names.
+///
+/// # Errors
+///
+/// What is missing, or what a tool says.
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let pages = arguments.output.join("man");
+    crate::man::write(&pages).map_err(|error| format!("{}: {error}", pages.display()))?;
+    let packages = [
+        command_line(arguments, &pages)?,
+        node(arguments, &pages)?,
+        plugin(arguments)?,
+    ];
+    for package in packages {
+        println!("{}", package.display());
+    }
+    Ok(())
+}
+
+fn command_line(arguments: &Arguments, pages: &Path) -> Result<PathBuf, String> {
+    let mut stage = Stage::new("slurm-dfrs", &arguments.output, &[])?;
+    stage.program(&arguments.built.join("dfrs"), "usr/bin/dfrs")?;
+    stage.manual(&pages.join("man/man1"), 1)?;
+    completions(&mut stage, pages, "dfrs")?;
+    let documents = files_in(&crate::root().join("docs"), "md")?;
+    for document in documents {
+        stage.document(&document, "")?;
+    }
+    for (directory, ending) in [
+        ("slurm-conf", "conf"),
+        ("monitoring", "yml"),
+        ("monitoring", "json"),
+    ] {
+        for file in files_in(&crate::root().join(directory), ending)? {
+            stage.document(&file, "examples")?;
+        }
+    }
+    stage.build()
+}
+
+fn node(arguments: &Arguments, pages: &Path) -> Result<PathBuf, String> {
+    let mut stage = Stage::new("slurm-dfrs-node", &arguments.output, &[])?;
+    stage.program(&arguments.built.join("dfrsd"), "usr/sbin/dfrsd")?;
+    stage.manual(&pages.join("man/man8"), 8)?;
+    completions(&mut stage, pages, "dfrsd")?;
+    let unit = crate::root().join("crates/dfrs-node/dfrsd.service");
+    stage.file(&unit, "lib/systemd/system/dfrsd.service")?;
+    stage.configuration("default", "etc/default/dfrsd")?;
+    stage.configuration("logrotate", "etc/logrotate.d/slurm-dfrs-node")?;
+    for script in ["postinst", "prerm", "postrm"] {
+        stage.script(script)?;
+    }
+    stage.build()
+}
+
+fn plugin(arguments: &Arguments) -> Result<PathBuf, String> {
+    let names = ["sched_dfrs.so", "libsched_dfrs.so"].map(|name| arguments.built.join(name));
+    let found = names.into_iter().find(|path| path.exists());
+    let library =
+        found.ok_or_else(|| format!("{}: has no sched_dfrs.so", arguments.built.display()))?;
+    let bytes = fs::read(&library).map_err(|error| format!("{}: {error}", library.display()))?;
+    let release = dfrs_cli::plugin_release(&bytes)
+        .map_err(|problem| format!("{}: {problem}", library.display()))?;
+    let next = next_micro(&release)?;
+    let words = [("@SLURM@", release.as_str()), ("@NEXT@", &next)];
+    let mut stage = Stage::new("slurm-dfrs-plugin", &arguments.output, &words)?;
+    let directory = format!("usr/lib/{}-linux-gnu/slurm-wlm", std::env::consts::ARCH);
+    stage.library(&library, &format!("{directory}/sched_dfrs.so"))?;
+    let withholder = "burst_buffer_dfrs.so";
+    stage.library(
+        &arguments.built.join(withholder),
+        &format!("{directory}/{withholder}"),
+    )?;
+    stage.script("prerm")?;
+    stage.build()
+}
+
+/// The release after one: 24.11.6 after 24.11.5.
+fn next_micro(release: &str) -> Result<String, String> {
+    let (series, micro) = release.rsplit_once('.').ok_or("a release has dots")?;
+    let micro: u32 = micro
+        .parse()
+        .map_err(|error| format!("{release}: {error}"))?;
+    Ok(format!("{series}.{}", micro + 1))
+}
+
+fn completions(stage: &mut Stage, pages: &Path, program: &str) -> Result<(), String> {
+    let from = pages.join("completions");
+    for (file, to) in [
+        (
+            format!("{program}.bash"),
+            format!("usr/share/bash-completion/completions/{program}"),
+        ),
+        (
+            format!("{program}.fish"),
+            format!("usr/share/fish/vendor_completions.d/{program}.fish"),
+        ),
+        (
+            format!("_{program}"),
+            format!("usr/share/zsh/vendor-completions/_{program}"),
+        ),
+    ] {
+        stage.file(&from.join(file), &to)?;
+    }
+    Ok(())
+}
+
+/// In order of their names.
+fn files_in(directory: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let entries =
+        fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|it| it == ending))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Runs a tool and returns what it prints.
+fn tool(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .map_err(|error| format!("{name} cannot be run: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{name}: {}", said.trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_is_for_one_micro_release() {
+        assert_eq!(next_micro("24.11.5").as_deref(), Ok("24.11.6"));
+        assert_eq!(next_micro("22.05.9").as_deref(), Ok("22.05.10"));
+        assert!(next_micro("24").is_err());
+    }
+}
