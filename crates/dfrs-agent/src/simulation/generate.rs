@@ -110,7 +110,7 @@ pub const UNSOUND: [(Kind, &str); 5] = [
     ),
     (
         Kind::FullDisk,
-        "one scenario goes well by now, many were not tried yet",
+        "a state that could not be kept is older than the journal, which goes on as if nothing had been said",
     ),
     (
         Kind::ClockBack,
