@@ -32,6 +32,7 @@ mod explanation;
 mod follow;
 mod give_back;
 mod keep;
+mod left_behind;
 mod look;
 mod lost;
 mod postponed;
@@ -46,6 +47,7 @@ mod undecided;
 use admission::Admission;
 pub use counts::Counts;
 use follow::Lists;
+use left_behind::LeftBehind;
 use lost::Lost;
 use postponed::Postponed;
 use remaps::Remaps;
@@ -129,6 +131,7 @@ pub struct Agent<S, D> {
     recovers: bool,
     has_looked: bool,
     lost: Lost,
+    left_behind: LeftBehind,
     /// It gives back, and does nothing else.
     gives_back: bool,
     /// Jobs whose giving back has panicked: they are left alone.
@@ -212,6 +215,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             recovers,
             has_looked: false,
             lost: Lost::default(),
+            left_behind: LeftBehind::default(),
             gives_back: false,
             left_out: BTreeSet::new(),
             nodes_changed: false,

@@ -6,6 +6,7 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::Outcome;
 
+use super::left_behind::UNTIL_ENDED;
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedState};
@@ -17,9 +18,6 @@ use crate::sync::sync;
 /// Slurm counts running jobs' cores again after a restart, a reconfiguration and some node updates;
 /// they are hidden again at the first pass and then this often.
 const CORES_INTERVAL: Span = Span(10 * SECOND);
-/// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
-/// ("Duplicate jobid"). So long nodes have to end the former one.
-const UNTIL_ENDED: Span = Span(20 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
@@ -81,6 +79,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.end_left_behind(job, now);
             }
         }
+        self.follow_left_behind(seen, now);
         self.follow(seen, now);
         Ok(())
     }
@@ -235,7 +234,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// A job's last nodes are told to end what they run of it, and it starts no earlier again than they
     /// have.
-    fn end_left_behind(&mut self, job: u32, now: Time) {
+    pub(super) fn end_left_behind(&mut self, job: u32, now: Time) {
+        self.left_behind.add(job, now);
         let Some(record) = self.ledger.get_mut(job) else {
             return;
         };

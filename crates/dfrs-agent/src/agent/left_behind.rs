@@ -1,0 +1,89 @@
+//! Jobs that nodes were told to end, and may still run: a node that does not answer has not heard it.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::{Span, Time};
+
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::observation::{Observation, ObservedState};
+use crate::slurm::Slurm;
+
+/// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
+/// ("Duplicate jobid"). So long nodes have to end the former one.
+pub(super) const UNTIL_ENDED: Span = Span(20 * SECOND);
+/// A node that does not answer for longer is down for Slurm (`SlurmdTimeout`, 300 s unless a site says
+/// otherwise), or lacks only dfrsd.
+const LONGEST: Span = Span(330 * SECOND);
+
+/// Since when a job is left behind, and whether one of its nodes did not answer.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    since: Time,
+    in_vain: bool,
+}
+
+/// Jobs that are left behind.
+#[derive(Debug, Default)]
+pub(super) struct LeftBehind(BTreeMap<u32, Told>);
+
+impl LeftBehind {
+    /// The nodes of this job were told now.
+    pub(super) fn add(&mut self, job: u32, now: Time) {
+        let told = Told {
+            since: now,
+            in_vain: false,
+        };
+        self.0.entry(job).or_insert(told).in_vain = false;
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Has jobs wait whose last nodes do not answer, and tells these again when they do. O(jobs that are
+    /// left behind, and their nodes).
+    pub(super) fn follow_left_behind(&mut self, seen: &Observation, now: Time) {
+        let jobs: Vec<(u32, Told)> = self
+            .left_behind
+            .0
+            .iter()
+            .map(|(id, told)| (*id, *told))
+            .collect();
+        for (id, told) in jobs {
+            let waits = seen
+                .job(id)
+                .is_some_and(|job| job.state == ObservedState::Pending);
+            let elapsed = now.since(told.since);
+            let Some(record) = self.ledger.get(id).filter(|_| waits) else {
+                self.left_behind.0.remove(&id);
+                continue;
+            };
+            let mut spots = record.life.last_place().0.iter();
+            let is_silent = spots.any(|spot| self.silent.contains(&spot.node));
+            if is_silent && elapsed < LONGEST {
+                self.left_behind.0.insert(
+                    id,
+                    Told {
+                        in_vain: true,
+                        ..told
+                    },
+                );
+                self.hold_off(id, now);
+            } else if told.in_vain {
+                self.end_left_behind(id, now);
+            } else if elapsed >= UNTIL_ENDED {
+                self.left_behind.0.remove(&id);
+            }
+        }
+    }
+
+    /// The job starts no earlier than this long from now, give or take a second.
+    fn hold_off(&mut self, id: u32, now: Time) {
+        let until = Time(now.0 + UNTIL_ENDED.0);
+        let known = self.ledger.get(id).map(|record| record.life.not_before());
+        if known.is_some_and(|known| known.0 < until.0 - SECOND)
+            && let Some(record) = self.ledger.get_mut(id)
+        {
+            record.life.hold_off(until);
+        }
+    }
+}
