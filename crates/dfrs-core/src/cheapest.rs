@@ -193,7 +193,7 @@ impl<'b, 'a> Service<'b, 'a> {
     fn make_room(&mut self, place: usize, job: &Job, priority: Priority) {
         let Some(claim) = self.claim(job) else { return };
         let is_anywhere = only_place(job).is_none();
-        if is_anywhere && self.chances.are_none(&*self.board, claim, job) {
+        if self.chances.are_none(&*self.board, claim, job) {
             return;
         }
         match victims::make_room(self.board, place, Terms::of(claim, priority)) {

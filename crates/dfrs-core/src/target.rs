@@ -197,6 +197,11 @@ pub(crate) fn waits(job: &Job) -> bool {
 ///
 /// A job that was paused or moved as often as the budget allows cannot.
 pub(crate) fn can_pause(policy: &Policy, cluster: &Cluster, swap: &SwapUsage, job: &Job) -> bool {
+    may_pause(policy, cluster, job) && has_swap(swap, job)
+}
+
+/// The same whatever is in the swap: this does not change while a decision is made.
+pub(crate) fn may_pause(policy: &Policy, cluster: &Cluster, job: &Job) -> bool {
     let JobState::Running(mapping) = &job.state else {
         return false;
     };
@@ -205,12 +210,15 @@ pub(crate) fn can_pause(policy: &Policy, cluster: &Cluster, swap: &SwapUsage, jo
         && most_moves.is_none_or(|most| job.recent_moves < most)
         && match job.mobility {
             Mobility::Checkpoint | Mobility::Restart => true,
-            Mobility::Park => {
-                mapping
-                    .nodes()
-                    .all(|node| cluster.node(node).is_some_and(crate::model::Node::is_up))
-                    && swap.fits(job, mapping)
-            }
+            Mobility::Park => mapping
+                .nodes()
+                .all(|node| cluster.node(node).is_some_and(crate::model::Node::is_up)),
             Mobility::Never => false,
         }
+}
+
+/// Whether there is room in the swap of all nodes of the running job if it needs that to be paused.
+pub(crate) fn has_swap(swap: &SwapUsage, job: &Job) -> bool {
+    let fits = |mapping| swap.fits(job, mapping);
+    job.mobility != Mobility::Park || job.running_on().is_some_and(fits)
 }

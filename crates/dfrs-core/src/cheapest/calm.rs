@@ -74,8 +74,10 @@ impl Calm {
             self.room.miss(job, &self.usage);
             return None;
         };
+        // Only where it fits are all of its nodes known.
+        let found = put(cluster, all, job)?;
         let is_alone = own.nodes().all(|node| all.load(node).is_zero());
-        put(cluster, all, job).filter(|_| is_alone)
+        is_alone.then_some(found)
     }
 
     /// The job is here from now on.

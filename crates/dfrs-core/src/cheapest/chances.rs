@@ -4,6 +4,7 @@ use super::board::Board;
 use super::crowd::gives_way;
 use super::{Claim, SETTLED};
 use crate::model::{Job, Mapping};
+use crate::preempt::only_place;
 use crate::prospects::Prospects;
 use crate::target::can_pause;
 use crate::units::Span;
@@ -28,7 +29,10 @@ impl Chances {
             Some(Chance { usage, prospects })
         });
         match chance {
-            Some(chance) => chance.prospects.are_none(job),
+            Some(chance) => match only_place(job) {
+                Some(own) => !chance.usage.takes_back(job, own),
+                None => chance.prospects.are_none(job),
+            },
             None => true,
         }
     }

@@ -3,6 +3,7 @@
 use super::board::Board;
 use crate::model::{Job, Mobility, NodeIndex};
 use crate::priority::Priority;
+use crate::target::may_pause;
 use crate::units::Span;
 
 /// The cost of a pause whoever it is, in the time of a node without progress over the size of a node.
@@ -42,7 +43,8 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// Those that have had some virtual time and have not changed in this decision. O(nodes + runs).
+    /// Those that have had some virtual time, have not changed in this decision and may be paused where swap
+    /// allows. O(nodes + runs).
     pub(super) fn of(board: &Board<'_>) -> Self {
         let mut crowd = Self {
             members: Vec::new(),
@@ -55,10 +57,11 @@ impl Crowd {
             .zip(board.roster.running());
         for (index, job) in running {
             let has_run = job.virtual_time > Span::ZERO;
-            let Some(mapping) = job
-                .running_on()
-                .filter(|_| has_run && gives_way(job) && board.target.stays(*index))
-            else {
+            let is_member = has_run
+                && gives_way(job)
+                && board.target.stays(*index)
+                && may_pause(board.policy, board.cluster, job);
+            let Some(mapping) = job.running_on().filter(|_| is_member) else {
                 continue;
             };
             let number = u32::try_from(crowd.members.len()).unwrap_or(u32::MAX);

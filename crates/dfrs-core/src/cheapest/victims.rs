@@ -12,7 +12,7 @@ use crate::plan::Reason;
 use crate::preempt::{mark, still_fits};
 use crate::priority::Priority;
 use crate::stop::Stop;
-use crate::target::{Fate, can_pause};
+use crate::target::{Fate, has_swap};
 use crate::units::Span;
 
 /// How much a victim's cost counts beside the load of the node after it.
@@ -144,12 +144,7 @@ impl<'a> Search<'_, 'a> {
             }
             let mut touched = vec![node];
             let all_leave = leaving.clone().into_iter().all(|member| {
-                let can = can_pause(
-                    self.board.policy,
-                    self.board.cluster,
-                    &self.board.swap,
-                    self.victim(member),
-                );
+                let can = has_swap(&self.board.swap, self.victim(member));
                 if can {
                     self.pause(member);
                     touched.extend(
@@ -218,9 +213,7 @@ impl<'a> Search<'_, 'a> {
                 };
                 let freed = victim.memory_of(part);
                 let is_parked = victim.mobility == Mobility::Park;
-                if is_parked && swap + freed > known.swap
-                    || !can_pause(board.policy, board.cluster, &board.swap, victim)
-                {
+                if is_parked && swap + freed > known.swap || !has_swap(&board.swap, victim) {
                     continue;
                 }
                 if is_parked {
@@ -255,6 +248,9 @@ impl<'a> Search<'_, 'a> {
             .filter(|(number, _)| own.is_none_or(|own| shares_a_node(own, self.victim(*number))))
             .map(|(number, member)| (member.priority, number))
             .collect();
+        if members.is_empty() {
+            return None;
+        }
         members.sort_unstable_by_key(|(priority, _)| *priority);
         let places = |number: u32| self.crowd.members[number as usize].index;
         let victims = members.iter().map(|(_, number)| places(*number));
