@@ -117,7 +117,7 @@ fn ask(path: &Path, question: &Question) -> Result<Vec<u8>, String> {
             .read_to_end(&mut answer)?;
         Ok::<_, std::io::Error>(answer)
     };
-    let answer = talk().map_err(|error| format!("{error}; try again"))?;
+    let answer = talk().map_err(|error| format!("{error}; perhaps too many ask: try again"))?;
     if answer.is_empty() {
         return Err("closes at once; too many ask, try again".to_owned());
     }

@@ -73,5 +73,5 @@ fn daemons(status: &Status, config: &Config, findings: &mut Findings) {
             "there: dfrs doctor --node; swap, or SwapPerNode=0 in dfrs.conf",
         );
     }
-    topic.done(format!("answers on {} nodes", nodes.all));
+    topic.done(format!("is silent on none of {} nodes", nodes.all));
 }
