@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * locks.c - slurmctld's locks, in the two sets that the shim uses: for how long they are held and
- * waited for, and long work in slices, between which everybody else gets in.
+ * waited for, and pauses between long holds, or many short ones in a row, in which everybody else
+ * gets in.
  */
 #include "internal.h"
 
@@ -9,9 +10,12 @@
 
 /* A slice is over after this; what looks at the clock now and then overshoots it a little. */
 #define SLICE_NANOSECONDS (4 * 1000000LL)
-/* At least so long between two slices: a thread that waits for the lock is woken and takes it. Slurm's
- * locks are not fair to whoever waits when they are given back and taken again at once. */
+/* At least so long is a pause: a thread that waits for the lock is woken and takes it. Slurm's locks are
+ * not fair to whoever waits when they are given back and taken again at once: a writer that comes just
+ * then is let in before the writer that waits. */
 #define LEAST_PAUSE_NANOSECONDS (500 * 1000LL)
+/* A pause is so many times shorter than the holds before it. */
+#define HOLDS_A_PAUSE 4
 /* One look at the clock for so many pieces of work. */
 #define PIECES_A_LOOK 8
 
@@ -29,6 +33,8 @@ static _Atomic uint64_t turns;
 /* A thread holds one of the sets at a time. */
 static __thread int64_t taken;
 static __thread uint32_t pieces;
+/* When this thread gave a set back, and for how long it held them since nobody else could get in. */
+static __thread int64_t given_back, held_in_a_row;
 
 static int64_t monotonic(void)
 {
@@ -70,11 +76,38 @@ static uint64_t microseconds_between(int64_t from, int64_t to)
 	return (to > from) ? (uint64_t) (to - from) / 1000 : 0;
 }
 
+/* --- pauses ------------------------------------------------------------------------------------------- */
+
+static void pause_for(int64_t nanoseconds)
+{
+	struct timespec time = { .tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000 };
+
+	(void) nanosleep(&time, NULL);
+}
+
+/* Lets everybody else in when this thread has held the locks for a slice with nothing in between, as one
+ * hold or as many, such as the starts of many jobs. */
+static void let_others_in(void)
+{
+	if (monotonic() - given_back >= LEAST_PAUSE_NANOSECONDS) {
+		held_in_a_row = 0;
+	} else if (held_in_a_row >= SLICE_NANOSECONDS) {
+		int64_t fair = MIN(held_in_a_row, 4 * SLICE_NANOSECONDS) / HOLDS_A_PAUSE;
+
+		held_in_a_row = 0;
+		pause_for(MAX(fair, LEAST_PAUSE_NANOSECONDS));
+	}
+}
+
+/* --- taking and giving back ------------------------------------------------------------------------------ */
+
 static void take(const slurmctld_lock_t *levels, counts_t *counts)
 {
-	int64_t asked = monotonic();
+	int64_t asked;
 	uint64_t wait;
 
+	let_others_in();
+	asked = monotonic();
 	dfrs_fence_pass();
 	lock_slurmctld(*levels);
 	if (dfrs_fenced_off()) {
@@ -96,7 +129,9 @@ static void give_back(const slurmctld_lock_t *levels, counts_t *counts)
 	uint64_t hold;
 
 	unlock_slurmctld(*levels);
-	hold = microseconds_between(taken, monotonic());
+	given_back = monotonic();
+	held_in_a_row += given_back - taken;
+	hold = microseconds_between(taken, given_back);
 	add(&counts->held, hold);
 	add(&counts->holds[bucket(hold)], 1);
 	raise_to(&counts->longest, hold);
@@ -163,35 +198,18 @@ static bool slice_over(void)
 	return !(++pieces % PIECES_A_LOOK) && (monotonic() - taken >= SLICE_NANOSECONDS);
 }
 
-/* As long as the lock was held: whoever else wants it has it for half of the time at least. */
-static void pause_for(int64_t nanoseconds)
-{
-	int64_t length = MAX(nanoseconds, LEAST_PAUSE_NANOSECONDS);
-	struct timespec time = { .tv_sec = length / 1000000000, .tv_nsec = length % 1000000000 };
-
-	(void) nanosleep(&time, NULL);
-}
-
 void dfrs_next_piece_write(void)
 {
-	int64_t held;
-
 	if (!slice_over())
 		return;
-	held = monotonic() - taken;
 	dfrs_unlock_write();
-	pause_for(MIN(held, 4 * SLICE_NANOSECONDS));
 	dfrs_lock_write();
 }
 
 void dfrs_next_piece_read(void)
 {
-	int64_t held;
-
 	if (!slice_over())
 		return;
-	held = monotonic() - taken;
 	dfrs_unlock_read();
-	pause_for(MIN(held, 4 * SLICE_NANOSECONDS));
 	dfrs_lock_read();
 }
