@@ -15,12 +15,15 @@ with_scheduler() {
 	wait_until 60 nodes_are_idle
 }
 
+# A journal of its own: DFRS has other nodes here, and a journal keeps to those that it began with.
 setup_file() {
 	controller cp /etc/slurm/scheduler.conf /etc/slurm/scheduler.conf.before
+	controller sed -i.before 's#^Journal=.*#Journal=/var/log/slurm/dfrs-beside.jsonl#' /etc/slurm/dfrs.conf
 	with_scheduler /opt/conf/beside.conf
 }
 
 teardown_file() {
+	controller mv /etc/slurm/dfrs.conf.before /etc/slurm/dfrs.conf
 	with_scheduler /etc/slurm/scheduler.conf.before
 }
 
@@ -65,4 +68,8 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	wait_until 20 is_told_of_memory
 	controller scancel "$first"
 	wait_for_state "$second" COMPLETED 30
+}
+
+@test "the journal of a part of the nodes is valid" {
+	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-beside.jsonl
 }
