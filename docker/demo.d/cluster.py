@@ -36,10 +36,10 @@ class Cluster:
         if failed:
             raise Failure(f"docker/{' '.join(arguments)} failed, see above")
 
-    def up(self, scheduler):
+    def up(self, scheduler, *options):
         """Brings it up afresh: what an interrupted run left would be taken for this one's."""
         self.down()
-        self._script("up", "--scheduler", scheduler, *self.slurm, "--no-build")
+        self._script("up", "--scheduler", scheduler, *self.slurm, *options)
 
     def down(self):
         """Takes it down, whatever happens: a second Ctrl-C must not leave half a cluster."""
@@ -56,14 +56,14 @@ class Cluster:
             f"label=com.docker.compose.service={service}",
         ]
         filters = [part for label in labels for part in ("--filter", label)]
-        result = subprocess.run(["docker", "ps", "--quiet", *filters], capture_output=True, text=True)
+        result = subprocess.run(["docker", "ps", "--all", "--quiet", *filters], capture_output=True, text=True)
         identity = result.stdout.strip()
         if not identity:
-            raise Failure(f"the container '{service}' is not running; see: docker ps --all")
+            raise Failure(f"there is no container '{service}'; see: docker ps --all")
         return identity
 
-    def command(self, service, *command):
-        return ["docker", "exec", "--interactive", self.container(service), *command]
+    def command(self, service, *command, user="root"):
+        return ["docker", "exec", "--interactive", "--user", user, self.container(service), *command]
 
     def output(self, service, *command):
         """What a command in a container prints; Failure if it fails."""
@@ -86,3 +86,21 @@ class Cluster:
                 member.name.removeprefix("./"): archive.extractfile(member).read().decode(errors="replace")
                 for member in members
             }
+
+    def keep_logs(self, target):
+        """Puts the daemons' logs where the user can read them afterwards, a directory a container."""
+        for service in ("controller", *NODES):
+            self.keep(target / service, self.files(service, "/var/log", "slurm", "dfrs*"))
+
+    @staticmethod
+    def keep(target, files):
+        for name, text in files.items():
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def power(self, node, act):
+        """act: stop (all of the node's processes are killed) or start."""
+        result = subprocess.run(["docker", act, self.container(node)], capture_output=True, text=True)
+        if result.returncode:
+            raise Failure(f"docker {act} {node}: {result.stderr.strip()}")

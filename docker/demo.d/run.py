@@ -94,12 +94,8 @@ def keep_records(cluster, scheduler, files):
     """Puts the jobs' own records and the daemons' logs where the user can read them afterwards."""
     target = DOCKER.parent / "target" / "demo" / f"debian{cluster.debian}-{scheduler}"
     shutil.rmtree(target, ignore_errors=True)
-    logs = {service: cluster.files(service, "/var/log", "slurm", "dfrs*") for service in ("controller", *NODES)}
-    for service, found in {"jobs": files, **logs}.items():
-        for name, text in found.items():
-            path = target / service / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+    cluster.keep(target / "jobs", files)
+    cluster.keep_logs(target)
 
 
 def collect(cluster, scheduler, directory, jobs):

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What users and operators do to jobs and nodes, and what breaks, at random times."""
+
+import time
+
+from submissions import pick
+
+CONF = "/etc/slurm/dfrs.conf"
+
+
+class Acts:
+    """Each act is a method; what it must undo later it puts off with `after`."""
+
+    ACTS = (
+        (6, "cancel"), (6, "hold"), (6, "suspend"), (6, "requeue"), (4, "change_limit"), (3, "rename"),
+        (4, "drain"), (3, "reconfigure"), (2, "reserve"), (2, "switch_off"),
+    )
+    FAULTS = (
+        (5, "kill_slurmctld"), (2, "stop_slurmctld"), (4, "kill_slurmd"), (4, "kill_dfrsd"), (2, "stop_dfrsd"),
+        (1, "power_off"),
+    )
+
+    def __init__(self, site, jobs, chance, between, calm):
+        self.site, self.jobs, self.chance, self.between = site, jobs, chance, between
+        self.weighted = self.ACTS if calm else self.ACTS + self.FAULTS
+        self.next = time.monotonic() + between
+        self.count = 0
+        self.put_off = []
+        self.slurmctld_is_down = False
+
+    def step(self):
+        now = time.monotonic()
+        due = [entry for entry in self.put_off if entry[0] <= now]
+        self.put_off = [entry for entry in self.put_off if entry[0] > now]
+        for _, undo in sorted(due, key=lambda entry: entry[0]):
+            undo()
+        if now >= self.next:
+            self.next = now + self.chance.expovariate(1 / self.between)
+            self.count += 1
+            getattr(self, pick(self.chance, self.weighted))()
+
+    def after(self, least, most, undo):
+        self.put_off.append((time.monotonic() + self.chance.uniform(least, most), undo))
+
+    def make_whole(self):
+        """Ends what is still going on: every daemon up, every node in service, every job free to run."""
+        for _, undo in sorted(self.put_off, key=lambda entry: entry[0]):
+            undo()
+        self.put_off = []
+        time.sleep(10)
+        for node in self.site.nodes():
+            self.site.control("scontrol", "update", f"nodename={node}", "state=resume")
+        self.take_back()
+
+    def take_back(self):
+        """What an operator took back while slurmctld was down is taken back again."""
+        for identity, _, reason in self.site.queue() or []:
+            if "suspended by an operator" in reason:
+                self.site.control("scontrol", "resume", identity)
+            elif reason.startswith("JobHeld"):
+                self.site.control("scontrol", "release", identity)
+
+    # --- jobs ------------------------------------------------------------------------------------------
+
+    def job(self, act, *states):
+        """An id of a job in one of these states, which is marked as acted upon; None: there is none."""
+        queue = self.site.queue() or []
+        ids = sorted(identity for identity, state, _ in queue if not states or state in states)
+        if not ids:
+            return None
+        identity = self.chance.choice(ids)
+        for job in self.jobs.submitted:
+            if job.identity == identity.split("_")[0]:
+                job.acts.add(act)
+        return identity
+
+    def cancel(self):
+        if identity := self.job("cancel"):
+            self.site.control("scancel", identity)
+
+    def hold(self):
+        if identity := self.job("hold", "PENDING"):
+            self.site.control("scontrol", "hold", identity)
+            self.after(10, 40, lambda: self.site.control("scontrol", "release", identity))
+
+    def suspend(self):
+        if identity := self.job("suspend", "RUNNING", "SUSPENDED"):
+            self.site.control("scontrol", "suspend", identity)
+            self.after(5, 30, lambda: self.site.control("scontrol", "resume", identity))
+
+    def requeue(self):
+        if identity := self.job("requeue", "RUNNING", "SUSPENDED"):
+            self.site.control("scontrol", "requeue", identity)
+
+    def change_limit(self):
+        if identity := self.job("change_limit"):
+            self.site.control("scontrol", "update", f"jobid={identity}", f"timelimit={self.chance.randint(14, 40)}")
+
+    def rename(self):
+        """Makes Slurm keep its state."""
+        if identity := self.job("rename"):
+            self.site.control("scontrol", "update", f"jobid={identity}", "admincomment=soak")
+
+    # --- nodes and configuration ---------------------------------------------------------------------------
+
+    def node(self):
+        return self.chance.choice(self.site.nodes())
+
+    def drain(self):
+        node = self.node()
+        self.site.control("scontrol", "update", f"nodename={node}", "state=drain", "reason=soak")
+        self.after(20, 60, lambda: self.site.control("scontrol", "update", f"nodename={node}", "state=resume"))
+
+    def reconfigure(self):
+        self.site.control("scontrol", "reconfigure")
+
+    def reserve(self):
+        name = f"soak{self.count}"
+        self.site.control("scontrol", "create", "reservation", f"reservationname={name}", "starttime=now+1minutes",
+                          "duration=30", f"nodes={self.node()}", "flags=maint,ignore_jobs", "user=root")
+        self.after(40, 120, lambda: self.site.control("scontrol", "delete", f"reservationname={name}"))
+
+    def switch_off(self):
+        self.set_mode("off")
+        self.after(20, 60, lambda: self.set_mode("full"))
+
+    def set_mode(self, mode):
+        self.site.control("sed", "-i", f"s/^Mode=.*/Mode={mode}/", CONF)
+        self.site.control("scontrol", "reconfigure")
+
+    # --- faults ----------------------------------------------------------------------------------------------
+
+    def end_slurmctld(self, how):
+        if self.slurmctld_is_down:
+            return
+        self.slurmctld_is_down = True
+        self.site.daemon("controller", "slurmctld", how)
+        self.after(1, 15, self.start_slurmctld)
+
+    def start_slurmctld(self):
+        self.site.daemon("controller", "slurmctld", "start")
+        self.slurmctld_is_down = False
+        self.wait_for_answer()
+
+    def wait_for_answer(self):
+        for _ in range(60):
+            if self.site.attempt("controller", "scontrol", "ping")[0] == 0:
+                return
+            time.sleep(1)
+        self.site.note("slurmctld does not answer")
+
+    def kill_slurmctld(self):
+        self.end_slurmctld("kill")
+
+    def stop_slurmctld(self):
+        self.end_slurmctld("stop")
+
+    def end_for_a_while(self, daemon, how, least, most):
+        node = self.node()
+        self.site.daemon(node, daemon, how)
+        self.after(least, most, lambda: self.start_on_node(node, daemon))
+
+    def start_on_node(self, node, daemon):
+        if self.site.attempt(node, "pgrep", "-x", daemon)[0]:
+            self.site.daemon(node, daemon, "start")
+
+    def kill_slurmd(self):
+        self.end_for_a_while("slurmd", "kill", 1, 20)
+
+    def kill_dfrsd(self):
+        self.end_for_a_while("dfrsd", "kill", 0, 5)
+
+    def stop_dfrsd(self):
+        self.end_for_a_while("dfrsd", "stop", 10, 60)
+
+    def power_off(self):
+        """A node loses power with everything on it, and comes back."""
+        node = self.node()
+        for job in self.jobs.submitted:
+            job.acts.add("power_off")
+        self.site.note(f"{node}: power off")
+        self.site.cluster.power(node, "stop")
+        self.after(5, 30, lambda: self.site.cluster.power(node, "start"))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What must hold when everything is over."""
+
+import re
+from collections import Counter
+
+from submissions import DIRECTORY
+
+ENDED = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE"}
+# These lines of DFRS's are errors of the faults, not of DFRS.
+EXPECTED_ERRORS = ("does not answer", "was killed before")
+
+
+def run(site, jobs, acts, daemons):
+    """A line "ok ..." or "FAILED ...: evidence" for each thing."""
+    checks = [
+        *accounting(site, jobs),
+        *work(site, jobs),
+        *nodes(site),
+        *controller(site),
+        *daemons.findings(),
+    ]
+    return [f"FAILED {name}: {evidence}" if evidence else f"ok {name}" for name, evidence in checks]
+
+
+def few(things):
+    things = list(things)
+    return "; ".join(map(str, things[:5])) + (f"; and {len(things) - 5} more" if len(things) > 5 else "")
+
+
+# --- accounting -----------------------------------------------------------------------------------------
+
+def accounting(site, jobs):
+    ids = [identity for job in jobs.submitted for identity in job.ids()]
+    records = sacct(site)
+    counts = Counter(record["JobID"] for record in records)
+    yield "every job is in sacct once", few(f"{i}: {counts[i]} times" for i in ids if counts[i] != 1)
+    mine = {record["JobID"]: record for record in records if record["JobID"] in set(ids)}
+    yield "every job has ended in sacct", few(
+        f"{i}: {record['State']}" for i, record in mine.items() if record["State"].split()[0] not in ENDED)
+    yield "sacct shows no impossible times", few(impossible(mine.values()))
+    yield "no job completed twice in jobcomp", few(completed_twice(site))
+    cancelled = {identity for job in jobs.submitted if "cancel" in job.acts for identity in job.ids()}
+    yield "no job ended but by itself or its user", few(
+        f"{i}: {record['State']}" for i, record in mine.items()
+        if i not in cancelled and record["State"].split()[0] != "COMPLETED")
+
+
+def sacct(site):
+    fields = ("JobID", "State", "Submit", "Start", "End", "ElapsedRaw")
+    code, text = site.attempt("controller", "sacct", "--allusers", "--allocations", "--array", "--noheader", "--parsable2",
+                              "--starttime=now-1day", "--format=" + ",".join(fields))
+    rows = (line.split("|") for line in text.splitlines()) if code == 0 else ()
+    return [dict(zip(fields, row)) for row in rows if len(row) == len(fields)]
+
+
+def impossible(records):
+    for record in records:
+        submit, start, end = record["Submit"], record["Start"], record["End"]
+        if start[:1].isdigit() and end[:1].isdigit() and not submit <= start <= end:
+            yield f"{record['JobID']}: submitted {submit}, started {start}, ended {end}"
+
+
+def completed_twice(site):
+    code, text = site.attempt("controller", "cat", "/var/log/slurm/jobcomp.log")
+    ended = Counter(re.findall(r"^JobId=(\d+) .*JobState=COMPLETED", text, re.MULTILINE))
+    return (f"{job}: {count} times" for job, count in ended.items() if count > 1)
+
+
+# --- work ---------------------------------------------------------------------------------------------------
+
+def work(site, jobs):
+    files = site.cluster.files("controller", DIRECTORY)
+    missing = []
+    for job in jobs.submitted:
+        if "cancel" in job.acts:
+            continue
+        for name in job.names():
+            missing += [f"{name} task {task}: {words}" for task in range(job.tasks)
+                        if (words := last_word(files, name, task)) != "finish"]
+    yield "every task of every job that nobody cancelled did all of its work", few(missing)
+    again = []
+    for job in jobs.submitted:
+        if not job.acts:
+            again += [f"{name}: {count} ends" for name in job.names() if (count := good_ends(files, name)) > 1]
+    yield "no job that nobody touched did its work twice", few(again)
+
+
+def last_word(files, name, task):
+    lines = files.get(f"{name}.task{task}", "").splitlines()
+    return lines[-1].split()[1] if lines else "never began"
+
+
+def good_ends(files, name):
+    lines = [line.split() for line in files.get(f"{name}.job", "").splitlines()]
+    return sum(line[1] == "end" and line[4] == "0" for line in lines)
+
+
+# --- nodes ---------------------------------------------------------------------------------------------------
+
+def nodes(site):
+    for node in site.nodes():
+        yield f"nothing is frozen on {node}", leftover(
+            site, node, "find /sys/fs/cgroup -name freezer.state -path '*job_*' | xargs -r grep -l FROZEN")
+        yield f"no cgroup of a job is left on {node}", leftover(
+            site, node, "find /sys/fs/cgroup -type d -name 'job_*'")
+        yield f"no process of a job is left on {node}", leftover(site, node, "pgrep -l 'dfrs-burn|slurmstepd'")
+        yield f"dfrsd on {node} knows of no job", leftover(
+            site, node, f"dfrsd status --node {node} --json | grep -o '\"id\": *[0-9]*'")
+
+
+def leftover(site, node, command):
+    return " ".join(site.attempt(node, "sh", "-c", command)[1].split())
+
+
+# --- controller ------------------------------------------------------------------------------------------------
+
+def controller(site):
+    _, text = site.attempt("controller", "scontrol", "--oneliner", "show", "node")
+    used = re.findall(r"NodeName=(\S+) .*AllocMem=([1-9]\d*)", text)
+    yield "no memory of a node is counted as used", few(used)
+    _, states = site.attempt("controller", "sinfo", "--noheader", "--Node", "--format=%N %t")
+    yield "all nodes are idle", few(line for line in states.splitlines() if not line.endswith(" idle"))
+    code, text = site.attempt("controller", "/opt/dfrs/dfrs", "check", "/var/log/slurm/dfrs-journal.jsonl", seconds=600)
+    yield "the journal is valid", "" if code == 0 else text
+    _, log = site.attempt("controller", "grep", "-E", "(error|fatal): .*dfrs", "/var/log/slurm/slurmctld.log")
+    kinds = Counter(kind(line) for line in log.splitlines() if not any(word in line for word in EXPECTED_ERRORS))
+    yield "DFRS logged no error", few(f"{count} times {words}" for words, count in kinds.most_common())
+    _, log = site.attempt("controller", "grep", "-ciE", "panic|planned what it must not|schedules again", "/var/log/slurm/slurmctld.log")
+    yield "nothing in DFRS panicked", "" if log.strip() == "0" else f"{log} lines"
+
+
+def kind(line):
+    """The line without its time, and without the numbers that differ from one to the next."""
+    return re.sub(r"\d+", "N", line.split("] ", 1)[-1])

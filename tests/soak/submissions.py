@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Users: what is submitted when. Most jobs are short and small, a few long, wide or hungry."""
+
+import re
+import time
+from dataclasses import dataclass, field
+
+# What one of Slurm's CPUs is in cores (docker/compose.yaml).
+CORE_PER_CPU = 0.08
+DIRECTORY = "/home/alice/soak"
+SCRIPT = "/opt/demo/job.sh"
+
+SHAPES = (
+    # weight, options, MB a task
+    (30, "-n 1 --mem=100", 70),
+    (12, "-n 1 --mem=400", 350),
+    (6, "-n 1 --mem=900", 800),
+    (10, "-n 2 --mem-per-cpu=100", 70),
+    (6, "-n 4 --mem-per-cpu=150", 110),
+    (4, "-n 8 --mem-per-cpu=100", 60),
+    (2, "-n 4 --ntasks-per-node=1 --mem=600", 500),
+    (3, "-N 1 --exclusive -n 4 --mem=600", 100),
+    (3, "-n 1 --mem=150 --array=1-5%2", 100),
+)
+MOBILITIES = ((6, "park"), (2, "checkpoint"), (1, "restart"), (1, "never"))
+
+
+@dataclass
+class Job:
+    """One sbatch: its job, or its array's tasks, and what was done to them."""
+
+    label: str
+    identity: str
+    mobility: str
+    tasks: int
+    array: list
+    acts: set = field(default_factory=set)
+
+    def ids(self):
+        return [f"{self.identity}_{index}" for index in self.array] or [self.identity]
+
+    def names(self):
+        return [f"{self.label}.{index}" for index in self.array] or [self.label]
+
+
+def pick(chance, weighted):
+    choices = [rest for _, *rest in weighted]
+    found = chance.choices(choices, [weight for weight, *_ in weighted])[0]
+    return found[0] if len(found) == 1 else found
+
+
+class Submissions:
+    def __init__(self, site, chance, between):
+        self.site, self.chance, self.between = site, chance, between
+        self.submitted = []
+        self.refused = []
+        self.next = time.monotonic()
+        site.control("install", "-d", "-o", "alice", DIRECTORY)
+
+    def step(self):
+        if time.monotonic() < self.next:
+            return
+        self.next = time.monotonic() + self.chance.expovariate(1 / self.between)
+        self.submit()
+
+    def submit(self):
+        label = f"s{len(self.submitted) + len(self.refused) + 1:04}"
+        options, memory = pick(self.chance, SHAPES)
+        mobility = pick(self.chance, MOBILITIES)
+        work = min(90, max(2, int(self.chance.lognormvariate(2, 0.9))))
+        extra = ["--signal=USR1@5"] if mobility == "checkpoint" else []
+        if self.chance.random() < 0.05:
+            extra.append("--begin=now+20")
+        environment = [f"RUN={DIRECTORY}", f"WORK={work}", f"MEMORY={memory}", f"MOBILITY={mobility}",
+                       f"CORE_PER_CPU={CORE_PER_CPU}"]
+        code, answer = self.site.attempt(
+            "controller", "env", *environment, "sbatch", "--parsable", "--requeue", "--job-name", label,
+            "--output", f"{DIRECTORY}/{label}.%a.out", "--chdir", DIRECTORY, "--open-mode=append",
+            f"--comment=dfrs:{mobility}", "--time=15", *extra, *options.split(), SCRIPT, user="alice")
+        identity = answer.splitlines()[-1] if answer else ""
+        self.site.note(f"sbatch {label} {options} work={work} {mobility} {' '.join(extra)} -> {identity}")
+        if code or not identity.isdecimal():
+            self.refused.append((label, answer))
+            return
+        tasks = int(re.search(r"-n (\d+)", options).group(1))
+        array = [1, 2, 3, 4, 5] if "--array" in options else []
+        self.submitted.append(Job(label, identity, mobility, tasks, array))
