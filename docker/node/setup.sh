@@ -54,11 +54,14 @@ write_configuration() {
 		[ "$(cgroup_version)" = v1 ] || echo IgnoreSystemd=yes
 	} >/etc/slurm/cgroup.conf
 	case $DFRS_SCHEDULER in
-	backfill | plain | beside) cp "/opt/conf/$DFRS_SCHEDULER.conf" /etc/slurm/scheduler.conf ;;
+	backfill-whole | backfill-shared)
+		cat /opt/conf/backfill.conf "/opt/conf/$DFRS_SCHEDULER.conf" >/etc/slurm/scheduler.conf
+		;;
+	plain | beside) cp "/opt/conf/$DFRS_SCHEDULER.conf" /etc/slurm/scheduler.conf ;;
 	dfrs)
 		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf
 		;;
-	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; use backfill, dfrs, plain or beside" ;;
+	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; use dfrs, backfill-whole, backfill-shared, plain or beside" ;;
 	esac
 	cp /opt/conf/dfrs.conf /etc/slurm/dfrs.conf
 	case ${DFRS_ACCOUNTING:-no} in
@@ -86,7 +89,9 @@ start_mariadb() {
 	setsid mariadbd --user=mysql --skip-networking --innodb-buffer-pool-size=32M \
 		--innodb-flush-log-at-trx-commit=2 >>/var/log/mariadb.log 2>&1 </dev/null &
 	answers mariadb --execute 'SELECT 1'
-	mariadb --execute "CREATE USER slurm@localhost IDENTIFIED VIA unix_socket;
+	# slurmdbd would make it itself, but MariaDB 11.8.9's client library then refuses every result.
+	mariadb --execute "CREATE DATABASE slurm_acct_db;
+		CREATE USER slurm@localhost IDENTIFIED VIA unix_socket;
 		GRANT ALL ON slurm_acct_db.* TO slurm@localhost"
 }
 
