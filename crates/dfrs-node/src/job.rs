@@ -135,13 +135,15 @@ impl Job {
 
     /// Whether it is time to look at it.
     pub fn is_due(&self, now: Duration) -> bool {
-        let since = |then: Duration| now.saturating_sub(then);
         let is_being_parked = self.frozen && self.parking != Parking::Parked;
-        let is_calm = since(self.changed) >= ATTENTION && !is_being_parked;
-        !is_calm
-            || self
-                .looked
-                .is_none_or(|looked| since(looked) >= CALM_INTERVAL)
+        let is_calm = self.is_quiet(now) && !is_being_parked;
+        let long_ago = |looked| now.saturating_sub(looked) >= CALM_INTERVAL;
+        !is_calm || self.looked.is_none_or(long_ago)
+    }
+
+    /// Whether nothing has happened to it for a while.
+    pub fn is_quiet(&self, now: Duration) -> bool {
+        now.saturating_sub(self.changed) >= ATTENTION
     }
 
     /// The controller names it.

@@ -303,9 +303,13 @@ impl Reconciler {
             job.directory = directory.cloned();
             job.changed = now.monotonic;
         }
-        let Some(directory) = directory.filter(|_| job.is_due(now.monotonic)) else {
+        let Some(directory) = directory else {
+            self.serve_absent(job, now);
             return;
         };
+        if !job.is_due(now.monotonic) {
+            return;
+        }
         job.looked = Some(now.monotonic);
         self.apply_swap(job, directory);
         if job.frozen {
@@ -321,6 +325,23 @@ impl Reconciler {
         }
         let cap = self.apply_cap(job, directory, now);
         self.measure(job, directory, cap, now);
+    }
+
+    /// A job that has no process here, because its last step here has ended or none has begun: it is parked
+    /// as soon as it shall be. A step that was being launched when that was asked is let appear first.
+    fn serve_absent(&mut self, job: &mut Job, now: Now) {
+        if !job.frozen {
+            self.unpark(job);
+        } else if job.parking != Parking::Parked && job.is_quiet(now.monotonic) {
+            let link = self.facts.set_parked(job.id, true);
+            if self.complaints.check(job.subject("link"), link).is_some() {
+                log::line(format_args!(
+                    "job {} is parked: nothing of it is here",
+                    job.id
+                ));
+                job.parking = Parking::Parked;
+            }
+        }
     }
 
     /// Sets, changes or lifts the cap, as far as it differs from the kernel's; returns the kernel's.

@@ -493,6 +493,50 @@ fn a_job_that_does_not_leave_ram_is_not_parked_but_tried_again() {
 }
 
 #[test]
+fn a_job_that_has_ended_on_this_node_alone_is_parked_here() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        world.end_job();
+        world.push(&[(JOB, 0.25, true)]);
+        assert!(!world.is_parked(), "another step may be being launched");
+        world.wait(2);
+        assert!(world.is_parked());
+        world.push(&[(JOB, 0.25, false)]);
+        assert!(!world.is_parked());
+    });
+}
+
+#[test]
+fn a_step_that_appears_where_a_job_was_parked_is_frozen_before_it_is_parked_again() {
+    in_every_layout(|mut world| {
+        world.push(&[(JOB, 0.25, true)]);
+        world.wait(2);
+        assert!(world.is_parked());
+        world.start_job();
+        world.tick();
+        assert!(world.is_frozen() && !world.is_parked());
+        world.settle_freezer();
+        world.tick();
+        world.reclaim_ends(1 << 20);
+        assert!(world.is_parked());
+        world.push(&[]);
+        assert!(!world.is_frozen() && !world.is_parked());
+    });
+}
+
+#[test]
+fn the_word_of_an_absent_job_goes_with_the_orders_that_name_it() {
+    in_every_layout(|mut world| {
+        world.push(&[(JOB, 0.25, true)]);
+        world.wait(2);
+        assert!(world.is_parked());
+        world.push(&[]);
+        assert!(!world.is_parked());
+    });
+}
+
+#[test]
 fn a_reclaim_that_ends_after_the_thaw_parks_nothing() {
     in_every_layout(|mut world| {
         world.start_job();
