@@ -10,6 +10,7 @@ mod queue;
 mod room;
 mod room_profile;
 mod shared_queue;
+mod steps;
 
 use std::time::Instant;
 

@@ -3,29 +3,20 @@
 
 mod common;
 
+use common::known::{self, BOTH, Known, NODES, Taken, starts, taken_at};
 use common::settings;
 use dfrs_core::{Bytes, Cores, Span, Time};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
-use dfrs_sim::{Batch, Estimates, Settings};
+use dfrs_sim::{Batch, Estimates};
 use proptest::prelude::*;
 
-/// Number of nodes of the random worlds.
-const NODES: usize = 4;
-
 /// How many tasks of a job each node has.
-type Where = [u32; NODES];
+type Where = [u32; NODES as usize];
 
 /// CPU and memory of each node that are free, or taken.
-type Rooms = [(u64, u64); NODES];
+type Rooms = [(u64, u64); NODES as usize];
 
-const EMPTY: Rooms = [(NODE_CPU.0, NODE_MEMORY.0); NODES];
-
-fn with(estimates: Estimates) -> Settings {
-    Settings {
-        estimates,
-        ..settings(4)
-    }
-}
+const EMPTY: Rooms = [(NODE_CPU.0, NODE_MEMORY.0); NODES as usize];
 
 /// Whole quarters of a node: it has four CPUs.
 fn cpu_of(job: &TraceJob) -> u64 {
@@ -56,9 +47,10 @@ fn without(mut rooms: Rooms, job: &TraceJob, place: Where) -> Rooms {
 
 /// Task by task on the first node that has room: first where it should rather go, then anywhere.
 fn place(job: &TraceJob, rather: Where, all: Where) -> Option<Where> {
-    let mut found = [0; NODES];
+    let mut found = [0; NODES as usize];
     for _ in 0..job.tasks {
-        let good = |most: Where| (0..NODES).find(|node| found[*node] < most[*node].min(all[*node]));
+        let good =
+            |most: Where| (0..found.len()).find(|node| found[*node] < most[*node].min(all[*node]));
         let node = good(rather).or_else(|| good(all))?;
         found[node] += 1;
     }
@@ -73,85 +65,14 @@ fn fit(rooms: Rooms, job: &TraceJob) -> Option<Where> {
     place(job, slots(rooms, job), slots(rooms, job))
 }
 
-/// What a scheduler knows: which jobs have started when and where, and what they are expected to take.
-struct Known<'a> {
-    jobs: &'a [TraceJob],
-    estimates: Estimates,
-    starts: Vec<Option<(Time, Where)>>,
-    now: Time,
-}
-
-impl<'a> Known<'a> {
-    fn new(trace: &'a Trace, estimates: Estimates) -> Self {
-        Self {
-            jobs: &trace.jobs,
-            estimates,
-            starts: vec![None; trace.jobs.len()],
-            now: trace.jobs[0].submit,
-        }
-    }
-
-    fn duration(&self, job: usize) -> Span {
-        match (self.estimates, self.jobs[job].estimate) {
-            (Estimates::User, Some(estimate)) => estimate,
-            _ => self.jobs[job].runtime,
-        }
-    }
-
-    fn end(&self, job: usize) -> Option<Time> {
-        self.starts[job].map(|(start, _)| start + self.jobs[job].runtime)
-    }
-
-    fn running(&self) -> Vec<(usize, Where)> {
-        let all = self.starts.iter().enumerate();
-        all.filter(|(job, _)| self.end(*job).is_some_and(|end| end > self.now))
-            .filter_map(|(job, start)| Some((job, start.as_ref()?.1)))
-            .collect()
-    }
-
-    fn waits(&self, job: usize) -> bool {
-        self.starts[job].is_none() && self.jobs[job].submit <= self.now
-    }
-
-    /// Jobs that run longer than expected are taken to need twice, four times, ... as long.
-    fn expected_end(&self, job: usize) -> Time {
-        let (start, _) = self.starts[job].expect("it runs");
-        let mut duration = self.duration(job);
-        while start + duration <= self.now {
-            duration = Span(duration.0 * 2);
-        }
-        start + duration
-    }
-
-    /// What those leave that are expected to run beyond this time.
-    fn free_at(&self, time: Time) -> Rooms {
-        let running = self.running().into_iter();
-        running
-            .filter(|(job, _)| self.expected_end(*job) > time)
-            .fold(EMPTY, |rooms, (job, place)| {
-                without(rooms, &self.jobs[job], place)
-            })
-    }
-
-    fn free(&self) -> Rooms {
-        self.free_at(self.now)
-    }
-
-    fn next(&self) -> Option<Time> {
-        let running = self.running();
-        let ends = running.iter().filter_map(|(job, _)| self.end(*job));
-        let over = running.iter().map(|(job, _)| self.expected_end(*job));
-        let submissions = self.jobs.iter().map(|job| job.submit);
-        ends.chain(over)
-            .chain(submissions)
-            .filter(|time| *time > self.now)
-            .min()
-    }
-
-    fn all_starts(self) -> Vec<Time> {
-        let starts = self.starts.into_iter();
-        starts.map(|start| start.expect("all start").0).collect()
-    }
+/// What those leave that are expected to run beyond this time.
+fn free_at(known: &Known<'_, Where>, time: Time) -> Rooms {
+    let running = known.running().into_iter();
+    running
+        .filter(|(_, end, _)| *end > time)
+        .fold(EMPTY, |rooms, (job, _, place)| {
+            without(rooms, &known.jobs[job], place)
+        })
 }
 
 /// FCFS and EASY by their definitions: the starts.
@@ -162,11 +83,9 @@ fn easy(trace: &Trace, backfills: bool, estimates: Estimates) -> Vec<Time> {
     let mut reserved: Option<(usize, Time, Rooms)> = None;
     let mut before = Vec::new();
     loop {
-        let ends = |known: &Known<'_>| -> Vec<(usize, Time)> {
+        let ends = |known: &Known<'_, Where>| -> Vec<(usize, Time)> {
             let running = known.running().into_iter();
-            running
-                .map(|(job, _)| (job, known.expected_end(job)))
-                .collect()
+            running.map(|(job, end, _)| (job, end)).collect()
         };
         if ends(&known) != before {
             reserved = None;
@@ -175,16 +94,16 @@ fn easy(trace: &Trace, backfills: bool, estimates: Estimates) -> Vec<Time> {
             if !known.waits(number) || reserved.is_some_and(|(first, ..)| first == number) {
                 continue;
             }
-            let free = known.free();
+            let free = free_at(&known, known.now);
             let found = match &mut reserved {
                 None => {
                     let found = fit(free, job);
                     if found.is_none() {
-                        let ends = known.running().into_iter();
-                        let ends = ends.map(|(running, _)| known.expected_end(running));
-                        let fits = |end: &Time| fit(known.free_at(*end), job).is_some();
+                        let running = known.running().into_iter();
+                        let ends = running.map(|(_, end, _)| end);
+                        let fits = |end: &Time| fit(free_at(&known, *end), job).is_some();
                         let start = ends.filter(fits).min().expect("it fits");
-                        let then = known.free_at(start);
+                        let then = free_at(&known, start);
                         let mut new = slots(then, job);
                         for (new, now) in new.iter_mut().zip(slots(free, job)) {
                             *new -= now;
@@ -226,140 +145,40 @@ fn easy(trace: &Trace, backfills: bool, estimates: Estimates) -> Vec<Time> {
     }
 }
 
-/// A place that is taken: from, to before, by which job, where.
-type Taken = (Time, Time, usize, Where);
-
-/// The first time from `now` on at which the job has room for so long: tries all times at which something
-/// ends, and looks at all times at which something begins.
-fn earliest(
-    jobs: &[TraceJob],
-    now: Time,
-    taken: &[Taken],
-    job: &TraceJob,
-    duration: Span,
-) -> (Time, Where) {
-    let free = |time: Time| {
-        let there = taken
-            .iter()
-            .filter(|(from, to, ..)| (*from..*to).contains(&time));
-        there.fold(EMPTY, |rooms, (.., other, place)| {
-            without(rooms, &jobs[*other], *place)
-        })
-    };
-    let find = |start: Time| {
-        let begins = taken.iter().map(|(from, ..)| *from);
-        let within = begins.filter(|from| *from > start && *from < start + duration);
-        let mut least = EMPTY;
-        for time in within.chain([start]) {
-            for (least, room) in least.iter_mut().zip(free(time)) {
-                *least = (least.0.min(room.0), least.1.min(room.1));
-            }
-        }
-        fit(least, job).map(|place| (start, place))
-    };
-    let ends = taken.iter().map(|(_, to, ..)| *to).filter(|to| *to > now);
-    let mut starts: Vec<Time> = ends.chain([now]).collect();
-    starts.sort_unstable();
-    starts.into_iter().find_map(find).expect("the end is free")
-}
-
 /// Conservative backfilling by its definition: the starts.
 fn conservative(trace: &Trace, estimates: Estimates) -> Vec<Time> {
-    let mut known = Known::new(trace, estimates);
-    let jobs = &trace.jobs;
-    let mut reserved: Vec<Option<(Time, Where)>> = vec![None; jobs.len()];
-    // When each running job was last expected to end.
-    let mut expected: Vec<Option<Time>> = vec![None; jobs.len()];
-    loop {
-        let now = known.now;
-        let (mut early, mut over) = (false, false);
-        let running: Vec<usize> = known.running().into_iter().map(|(job, _)| job).collect();
-        for (job, expected) in expected.iter_mut().enumerate() {
-            let Some(end) = *expected else { continue };
-            if !running.contains(&job) {
-                early |= end > now;
-                *expected = None;
-            } else if known.expected_end(job) != end {
-                over = true;
-                *expected = Some(known.expected_end(job));
-            }
-        }
-        let find = |reserved: &[Option<(Time, Where)>], known: &Known<'_>, job: usize| {
-            let running = known.running().into_iter();
-            let mut taken: Vec<Taken> = running
-                .map(|(job, place)| (now, known.expected_end(job), job, place))
-                .collect();
-            for (other, start) in reserved.iter().enumerate() {
-                if let Some((start, place)) = start.filter(|_| other != job) {
-                    taken.push((start, start + known.duration(other), other, place));
+    let earliest = |now: Time, taken: &[Taken<Where>], job: &TraceJob, duration: Span| {
+        let free = |time: Time| {
+            taken_at(taken, time).fold(EMPTY, |rooms, (other, place)| {
+                without(rooms, &trace.jobs[other], place)
+            })
+        };
+        let find = |times: &[Time]| {
+            let mut least = EMPTY;
+            for time in times {
+                for (least, room) in least.iter_mut().zip(free(*time)) {
+                    *least = (least.0.min(room.0), least.1.min(room.1));
                 }
             }
-            earliest(jobs, now, &taken, &jobs[job], known.duration(job))
+            fit(least, job)
         };
-        let waiting: Vec<usize> = (0..jobs.len()).filter(|job| known.waits(*job)).collect();
-        if over {
-            reserved.fill(None);
-        }
-        for &job in &waiting {
-            if early || reserved[job].is_none() {
-                reserved[job] = Some(find(&reserved, &known, job));
-            }
-        }
-        for job in waiting {
-            if let Some((start, place)) = reserved[job].filter(|(start, _)| *start == now) {
-                reserved[job] = None;
-                known.starts[job] = Some((start, place));
-                expected[job] = Some(now + known.duration(job));
-            }
-        }
-        let due = reserved.iter().flatten().map(|(start, _)| *start).min();
-        match known.next().into_iter().chain(due).min() {
-            Some(next) => known.now = next,
-            None => return known.all_starts(),
-        }
-    }
+        known::first_place(now, taken, duration, find)
+    };
+    known::conservative(trace, estimates, earliest)
 }
 
-/// Traces of jobs that all have some work, with estimates above, equal to and below it, and unknown.
+/// Such traces, in which jobs have several tasks a node, where they fit.
 fn traces() -> impl Strategy<Value = Trace> {
-    let estimate = prop_oneof![
-        Just(None),
-        Just(Some(1.0)),
-        (1.0..4.0).prop_map(Some),
-        (0.05..1.0).prop_map(Some)
-    ];
-    let estimates = proptest::collection::vec((estimate, 1u32..9), 14);
-    (common::traces(4), estimates).prop_map(|(mut trace, estimates)| {
-        for (job, (estimate, tasks)) in trace.jobs.iter_mut().zip(estimates) {
-            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // small
-            let of_runtime = |share: f64| Span((job.runtime.0 as f64 * share).ceil() as i64);
-            job.estimate = estimate.map(of_runtime);
-            // Several tasks on a node, where they fit.
-            let most: u32 = EMPTY
-                .iter()
-                .map(|room| {
-                    holds(
-                        *room,
-                        &TraceJob {
-                            tasks: 9,
-                            ..job.clone()
-                        },
-                    )
-                })
-                .sum();
+    let tasks = proptest::collection::vec(1u32..9, 14);
+    (known::traces(), tasks).prop_map(|(mut trace, tasks)| {
+        for (job, tasks) in trace.jobs.iter_mut().zip(tasks) {
+            job.tasks = 9;
+            let most: u32 = EMPTY.iter().map(|room| holds(*room, job)).sum();
             job.tasks = tasks.min(most);
         }
         trace
     })
 }
-
-fn starts(trace: &Trace, scheduler: &str, estimates: Estimates) -> Vec<Time> {
-    let run = common::run(trace, scheduler, with(estimates));
-    assert!(run.violations.is_empty(), "{:?}", run.violations);
-    run.outcome.jobs.iter().map(|record| record.start).collect()
-}
-
-const BOTH: [Estimates; 2] = [Estimates::Perfect, Estimates::User];
 
 #[test]
 fn jobs_that_fit_beside_each_other_share_a_node() {

@@ -4,67 +4,26 @@ use dfrs_core::{Mapping, Span, Time};
 
 use super::plan::Plan;
 use super::room::{Room, Tasks};
+use super::steps::Steps;
 use crate::trace::TraceJob;
 
-/// From this time to that of the next step, so much of each node is free.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Step {
-    from: Time,
-    free: Vec<Room>,
-}
-
-/// Free room over time, as steps of ascending time. From the last one on all of it is free.
+/// Free room of each node over time. From the last step on all of it is free.
 #[derive(Clone, Debug)]
 pub(super) struct RoomProfile {
-    steps: Vec<Step>,
+    steps: Steps<Vec<Room>>,
 }
 
 impl RoomProfile {
     /// All is free at all times.
     pub fn new(nodes: u32) -> Self {
-        let first = Step {
-            from: Time(i64::MIN),
-            free: vec![Room::NODE; nodes as usize],
-        };
-        Self { steps: vec![first] }
-    }
-
-    fn change(&mut self, start: Time, end: Time, change: impl Fn(&mut [Room])) {
-        if start >= end {
-            return;
-        }
-        let first = self.split(start);
-        let last = self.split(end);
-        for step in &mut self.steps[first..last] {
-            change(&mut step.free);
-        }
-        self.join(last);
-        self.join(first);
-    }
-
-    /// The place of the step that begins then; makes one if there is none.
-    fn split(&mut self, at: Time) -> usize {
-        let place = self.steps.partition_point(|step| step.from < at);
-        if self.steps.get(place).is_none_or(|step| step.from != at) {
-            let free = self.steps[place.saturating_sub(1)].free.clone();
-            self.steps.insert(place, Step { from: at, free });
-        }
-        place
-    }
-
-    /// Joins the step with the one before if both have the same room.
-    fn join(&mut self, place: usize) {
-        if place > 0
-            && place < self.steps.len()
-            && self.steps[place].free == self.steps[place - 1].free
-        {
-            self.steps.remove(place);
+        Self {
+            steps: Steps::new(vec![Room::NODE; nodes as usize]),
         }
     }
 
     /// How many tasks the nodes hold in this step.
     fn held(&self, place: usize, task: Room) -> u64 {
-        let rooms = self.steps[place].free.iter();
+        let rooms = self.steps.all()[place].free.iter();
         rooms.map(|room| u64::from(room.holds(task))).sum()
     }
 }
@@ -73,42 +32,41 @@ impl Plan for RoomProfile {
     type Place = Tasks;
 
     fn clear(&mut self) {
-        let nodes = self.steps[0].free.len();
+        let nodes = self.steps.all()[0].free.len();
         *self = Self::new(u32::try_from(nodes).unwrap_or(u32::MAX));
     }
 
     /// O(steps).
     fn forget_before(&mut self, now: Time) {
-        let past = self.steps.partition_point(|step| step.from <= now);
-        self.steps.drain(..past.saturating_sub(1));
+        self.steps.forget_before(now);
     }
 
     /// O(steps × nodes), and O(nodes × steps while it would run) for each step at which it might start.
     fn earliest(&self, now: Time, job: &TraceJob, duration: Span) -> (Time, Tasks) {
         let task = Room::of_task(job);
         let wanted = u64::from(job.tasks);
-        let first = self.steps.partition_point(|step| step.from <= now);
-        let mut first = first.saturating_sub(1);
+        let steps = self.steps.all();
+        let mut first = self.steps.at(now);
         let mut start = now;
         // Steps up to this one are known to hold it, each for itself.
         let mut known = first;
         'start: loop {
             let end = start + duration;
             let within = |place: usize| {
-                place == first || self.steps.get(place).is_some_and(|step| step.from < end)
+                place == first || steps.get(place).is_some_and(|step| step.from < end)
             };
             while within(known) {
-                if self.held(known, task) < wanted && known + 1 < self.steps.len() {
+                if self.held(known, task) < wanted && known + 1 < steps.len() {
                     known += 1;
                     first = known;
-                    start = self.steps[first].from;
+                    start = steps[first].from;
                     continue 'start;
                 }
                 known += 1;
             }
-            let mut room = self.steps[first].free.clone();
+            let mut room = steps[first].free.clone();
             for place in (first + 1..).take_while(|place| within(*place)) {
-                for (least, room) in room.iter_mut().zip(&self.steps[place].free) {
+                for (least, room) in room.iter_mut().zip(&steps[place].free) {
                     *least = least.least(*room);
                 }
             }
@@ -117,7 +75,7 @@ impl Plan for RoomProfile {
                 return (start, tasks);
             }
             first += 1;
-            let Some(step) = self.steps.get(first) else {
+            let Some(step) = steps.get(first) else {
                 return (start, Tasks::default());
             };
             start = step.from;
@@ -126,11 +84,12 @@ impl Plan for RoomProfile {
     }
 
     fn take(&mut self, start: Time, end: Time, place: &Tasks) {
-        self.change(start, end, |rooms| place.take_from(rooms));
+        self.steps
+            .change(start, end, |rooms| place.take_from(rooms));
     }
 
     fn give(&mut self, start: Time, end: Time, place: &Tasks) {
-        self.change(start, end, |rooms| place.give_to(rooms));
+        self.steps.change(start, end, |rooms| place.give_to(rooms));
     }
 
     fn mapping(place: &Tasks) -> Option<Mapping> {

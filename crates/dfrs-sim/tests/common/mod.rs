@@ -1,6 +1,8 @@
 //! What several test programs need.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod known;
+
 use std::path::PathBuf;
 
 use dfrs_core::{NodeIndex, Span, Time};
