@@ -20,6 +20,8 @@ class Cluster:
     def __init__(self, project, debian, source=None):
         """debian: "12" or "13"; source: a Slurm source tree in place of that Debian's Slurm."""
         self.slurm = ["--debian", debian, *(["--source", str(source)] if source else [])]
+        # For names of files.
+        self.label = source.resolve().name if source else f"debian{debian}"
         self.environment = {**os.environ, "DFRS_PROJECT": project}
         self.project = project
 

@@ -36,6 +36,11 @@ class Outcome:
         """Bounded at 10 s, as in the TPDS paper."""
         return max(1.0, self.flow / max(10.0, self.work))
 
+    @property
+    def slowdown(self):
+        """The same without a bound."""
+        return self.flow / self.work
+
 
 def submissions(files):
     """Label -> time of submission."""

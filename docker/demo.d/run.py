@@ -29,7 +29,7 @@ class Progress:
 
     def show(self, text, final=False):
         elapsed = time.monotonic() - self.began
-        line = f"  {self.heading:16} {elapsed:4.0f} s  {text}"
+        line = f"  {self.heading:22} {elapsed:4.0f} s  {text}"
         if sys.stderr.isatty():
             print(f"\r{line}\033[K", end="\n" if final else "", file=sys.stderr, flush=True)
         elif final or elapsed - self.shown >= 10:
@@ -37,15 +37,15 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
 
-def run(cluster, scheduler, rows, jobs, longest):
-    """Submits everything, waits for the end, and returns (figures, journal)."""
-    directory = f"/home/alice/demo-{scheduler}"
+def run(cluster, scheduler, rows, jobs, longest, name):
+    """Submits everything, waits for the end, and returns (figures, journal). `name`: of this run."""
+    directory = "/home/alice/demo"
     submitter = start_submitting(cluster, directory, rows)
     try:
-        wait_for_end(cluster, scheduler, directory, len(jobs), submitter, longest)
+        wait_for_end(cluster, name, len(jobs), submitter, longest)
     finally:
         submitter.kill()
-    return collect(cluster, scheduler, directory, jobs)
+    return collect(cluster, scheduler, directory, jobs, name)
 
 
 def start_submitting(cluster, directory, rows):
@@ -56,8 +56,8 @@ def start_submitting(cluster, directory, rows):
     return submitter
 
 
-def wait_for_end(cluster, scheduler, directory, expected, submitter, longest):
-    progress = Progress(f"sched/{scheduler}")
+def wait_for_end(cluster, name, expected, submitter, longest):
+    progress = Progress(name)
     deadline = time.monotonic() + longest
     while True:
         states = job_states(cluster)
@@ -90,17 +90,17 @@ def summary(counts, ended, expected):
     return ", ".join(parts) + f", {ended:2} of {expected} ended"
 
 
-def keep_records(cluster, scheduler, files):
+def keep_records(cluster, name, files):
     """Puts the jobs' own records and the daemons' logs where the user can read them afterwards."""
-    target = DOCKER.parent / "target" / "demo" / f"debian{cluster.debian}-{scheduler}"
+    target = DOCKER.parent / "target" / "demo" / f"{cluster.label}-{name.replace(' ', '-')}"
     shutil.rmtree(target, ignore_errors=True)
     cluster.keep(target / "jobs", files)
     cluster.keep_logs(target)
 
 
-def collect(cluster, scheduler, directory, jobs):
+def collect(cluster, scheduler, directory, jobs, name):
     files = cluster.files("controller", directory)
-    keep_records(cluster, scheduler, files)
+    keep_records(cluster, name, files)
     outcomes, problems = records.outcomes(jobs, files, CORE_PER_CPU)
     journal, differences = "", []
     if scheduler == "dfrs":

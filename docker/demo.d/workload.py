@@ -77,8 +77,8 @@ def read(path):
 
 
 def check(row):
-    if row.mobility not in ("park", "checkpoint"):
-        raise ValueError(f"mobility '{row.mobility}' is not park or checkpoint")
+    if row.mobility not in ("park", "checkpoint", "never"):
+        raise ValueError(f"mobility '{row.mobility}' is not park, checkpoint or never")
     if row.tasks < 1 or row.work < 1:
         raise ValueError("a job needs a task (-n) and a second of work")
 

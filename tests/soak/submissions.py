@@ -5,8 +5,8 @@ import re
 import time
 from dataclasses import dataclass, field
 
-# What one of Slurm's CPUs is in cores (docker/compose.yaml).
-CORE_PER_CPU = 0.08
+from run import CORE_PER_CPU
+
 DIRECTORY = "/home/alice/soak"
 SCRIPT = "/opt/demo/job.sh"
 
