@@ -12,13 +12,13 @@ use dfrs_proto::explain::{Explanation, Question};
 
 use crate::log::Log;
 use crate::watched::Watched;
-use desk::Desk;
+use queues::Queues;
 use server::Server;
 use socket::Socket;
 
 mod answer;
 mod client;
-mod desk;
+mod queues;
 mod server;
 mod socket;
 #[cfg(test)]
@@ -39,7 +39,7 @@ struct Asker {
 
 /// The way to the thread. Closed when it is dropped.
 pub struct Explainer {
-    desk: Arc<Desk>,
+    queues: Arc<Queues>,
     thread: Option<Watched>,
 }
 
@@ -51,21 +51,21 @@ impl Explainer {
     /// The socket cannot be made, or the system has no thread to give.
     pub fn start(directory: &Path, log: &Log) -> io::Result<Self> {
         let socket = Socket::bind(directory)?;
-        let (desk, woken) = Desk::new()?;
+        let (queues, woken) = Queues::new()?;
         let slurm_user = rustix::process::geteuid().as_raw();
-        let server = Server::new(socket, Arc::clone(&desk), woken, slurm_user);
+        let server = Server::new(socket, Arc::clone(&queues), woken, slurm_user);
         let thread = Watched::start("dfrs_explain", log, server, Server::run)?;
         Ok(Self {
-            desk,
+            queues,
             thread: Some(thread),
         })
     }
 
     /// Answers what was asked since, by `explain`; a few questions at a time.
     pub fn answer(&self, mut explain: impl FnMut(&Question) -> Option<Explanation>) {
-        for asked in self.desk.take_questions(MOST_AT_ONCE) {
+        for asked in self.queues.take_questions(MOST_AT_ONCE) {
             let found = explain(&asked.question);
-            self.desk
+            self.queues
                 .answer(asked.token, answer::to(asked.asker, found));
         }
     }
@@ -82,7 +82,7 @@ impl Explainer {
 
 impl Drop for Explainer {
     fn drop(&mut self) {
-        self.desk.close();
+        self.queues.close();
         if let Some(thread) = self.thread.take() {
             thread.stop(LAST_WAIT);
         }

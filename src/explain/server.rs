@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Asker;
 use super::client::{Client, Next};
-use super::desk::{Asked, Desk};
+use super::queues::{Asked, Queues};
 use super::socket::Socket;
 
 /// Clients at one time.
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 pub(super) struct Server {
     socket: Socket,
-    desk: Arc<Desk>,
+    queues: Arc<Queues>,
     woken: UnixStream,
     slurm_user: u32,
     clients: BTreeMap<u64, Client>,
@@ -32,10 +32,15 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(socket: Socket, desk: Arc<Desk>, woken: UnixStream, slurm_user: u32) -> Self {
+    pub(super) fn new(
+        socket: Socket,
+        queues: Arc<Queues>,
+        woken: UnixStream,
+        slurm_user: u32,
+    ) -> Self {
         Self {
             socket,
-            desk,
+            queues,
             woken,
             slurm_user,
             clients: BTreeMap::new(),
@@ -43,12 +48,12 @@ impl Server {
         }
     }
 
-    /// Until the desk is closed.
+    /// Until the queues is closed.
     pub(super) fn run(&mut self) {
-        while !self.desk.is_closed() {
+        while !self.queues.is_closed() {
             let happened = self.wait();
             let now = Instant::now();
-            for (token, answer) in self.desk.take_answers() {
+            for (token, answer) in self.queues.take_answers() {
                 if let Some(client) = self.clients.get_mut(&token) {
                     client.answer(&answer, now);
                 }
@@ -90,20 +95,20 @@ impl Server {
 
     fn follow(&mut self, token: u64, next: Option<Next>) {
         match (next, self.clients.get(&token)) {
-            (Some(Next::Ask(question)), Some(client)) => self.desk.ask(Asked {
+            (Some(Next::Ask(question)), Some(client)) => self.queues.ask(Asked {
                 token,
                 asker: client.asker,
                 question,
             }),
             (Some(Next::Close), _) => {
-                self.desk.withdraw(token);
+                self.queues.withdraw(token);
                 self.clients.remove(&token);
             }
             _ => {}
         }
     }
 
-    /// Lets in whoever waits at the door; closes at once what is too many.
+    /// Accepts all connections that wait; closes at once what is too many.
     fn accept(&mut self, now: Instant) {
         // Not for ever: those who are in have to be served.
         for _ in 0..MOST_CLIENTS {

@@ -1,4 +1,4 @@
-//! Where the thread that talks to clients leaves questions, and finds the answers.
+//! Questions and answers on their way between the thread that talks to clients and the scheduler.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,27 +20,27 @@ pub(super) struct Asked {
 }
 
 #[derive(Default)]
-struct Papers {
+struct Pending {
     questions: VecDeque<Asked>,
     answers: Vec<(u64, Answer)>,
     closed: bool,
 }
 
-/// Never held for longer than it takes to move a paper.
-pub(super) struct Desk {
-    papers: Mutex<Papers>,
+/// Its lock is never held for longer than it takes to move a question or an answer.
+pub(super) struct Queues {
+    pending: Mutex<Pending>,
     /// A byte here wakes the thread.
     wake: UnixStream,
 }
 
-impl Desk {
-    /// An empty one, and the stream by which it wakes the thread.
+impl Queues {
+    /// Empty ones, and the stream by which they wake the thread.
     pub(super) fn new() -> io::Result<(Arc<Self>, UnixStream)> {
         let (wake, woken) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         woken.set_nonblocking(true)?;
-        let papers = Mutex::default();
-        Ok((Arc::new(Self { papers, wake }), woken))
+        let pending = Mutex::default();
+        Ok((Arc::new(Self { pending, wake }), woken))
     }
 
     /// Leaves a question.
@@ -50,16 +50,16 @@ impl Desk {
 
     /// The oldest questions.
     pub(super) fn take_questions(&self, most: usize) -> Vec<Asked> {
-        let mut papers = self.lock();
-        let count = papers.questions.len().min(most);
-        papers.questions.drain(..count).collect()
+        let mut pending = self.lock();
+        let count = pending.questions.len().min(most);
+        pending.questions.drain(..count).collect()
     }
 
     /// Nobody waits for the answer any more.
     pub(super) fn withdraw(&self, token: u64) {
-        let mut papers = self.lock();
-        papers.questions.retain(|asked| asked.token != token);
-        papers.answers.retain(|(theirs, _)| *theirs != token);
+        let mut pending = self.lock();
+        pending.questions.retain(|asked| asked.token != token);
+        pending.answers.retain(|(theirs, _)| *theirs != token);
     }
 
     /// Leaves an answer, and wakes the thread.
@@ -89,7 +89,7 @@ impl Desk {
     }
 
     /// A poisoned lock only means that another thread panicked between two whole updates.
-    fn lock(&self) -> MutexGuard<'_, Papers> {
-        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
