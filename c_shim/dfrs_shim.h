@@ -41,6 +41,7 @@ enum {
 	DFRS_JOB_ALL_ELIGIBLE = 1 << 7, /* --nodelist: it must get all of its eligible nodes */
 	DFRS_JOB_MEMORY_PER_CPU = 1 << 8, /* what `memory` is of */
 	DFRS_JOB_ARRAY_MASTER = 1 << 9, /* pending record that stands for several array tasks */
+	DFRS_JOB_EXCLUSIVE_USER = 1 << 10, /* wants no other users' jobs on its nodes */
 };
 
 /* dfrs_job_t.special: what a job asks for that exact placement does not cover. */
@@ -100,6 +101,7 @@ typedef struct {
 	uint32_t tasks_per_node; /* --ntasks-per-node; 0: not given */
 	uint32_t min_nodes, max_nodes; /* -N; max_nodes 0: not given */
 	uint32_t warn_seconds; /* --signal=...@seconds; 0: none */
+	uint32_t limit_minutes; /* --time, else its partition's default; 0: no limit */
 	uint32_t place_offset, place_count; /* dfrs_snapshot_t.places: where it is, while it holds nodes */
 	/* 0: it may use all nodes of its partition; else 1 + position in dfrs_snapshot_t.sets of those
 	 * that it may use: its partition's, without --exclude, within --nodelist and a plain

@@ -81,6 +81,8 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_REQUEUE;
 	if (details && dfrs_whole_nodes(details->whole_node))
 		flags |= DFRS_JOB_EXCLUSIVE;
+	if (details && dfrs_refuses_others(job))
+		flags |= DFRS_JOB_EXCLUSIVE_USER;
 	if (details && details->req_node_bitmap)
 		flags |= DFRS_JOB_ALL_ELIGIBLE;
 	if (details && (details->pn_min_memory & MEM_PER_CPU))
@@ -141,6 +143,19 @@ static bool has_limit(const job_record_t *job)
 	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
 }
 
+/* Slurm fills a limit that was not given in when the job starts. */
+static uint32_t limit_minutes(const job_record_t *job)
+{
+	uint32_t limit = job->time_limit;
+
+	if ((limit == NO_VAL) && job->part_ptr) {
+		limit = job->part_ptr->default_time;
+		if (limit == NO_VAL)
+			limit = job->part_ptr->max_time;
+	}
+	return ((limit == NO_VAL) || (limit == INFINITE)) ? 0 : limit;
+}
+
 void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 {
 	memset(entry, 0, sizeof(*entry));
@@ -161,6 +176,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 	if (job->bit_flags & USE_MIN_NODES)
 		entry->max_nodes = entry->min_nodes;
 	entry->warn_seconds = job->warn_time;
+	entry->limit_minutes = limit_minutes(job);
 	if (job->deadline && (job->deadline != NO_VAL))
 		entry->deadline = job->deadline;
 	if ((entry->state != DFRS_JOB_PENDING) && has_limit(job))

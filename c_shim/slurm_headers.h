@@ -261,6 +261,18 @@ static inline bool dfrs_whole_nodes(uint8_t whole_node)
 #endif
 }
 
+/* Whether no other user's job may be on its nodes (--exclusive=user, ExclusiveUser=YES). */
+static inline bool dfrs_refuses_others(const job_record_t *job)
+{
+	if (job->part_ptr && (job->part_ptr->flags & PART_FLAG_EXCLUSIVE_USER))
+		return true;
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+	return job->details->whole_node & WHOLE_NODE_USER;
+#else
+	return job->details->whole_node == WHOLE_NODE_USER;
+#endif
+}
+
 /* Whether the expression groups this feature with others ("(a|b)&c", "[a*2|b*2]"). */
 static inline bool dfrs_feature_grouped(const job_feature_t *feature)
 {

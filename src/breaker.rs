@@ -268,6 +268,8 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         let problem = match parked {
             Ok(Ok(0)) => {
                 self.health = Health::Out;
+                // What was parked when DFRS was switched off had it withheld until now.
+                self.agent.slurm().hand_over_to_backfill();
                 return;
             }
             Ok(Ok(_)) => None,

@@ -53,9 +53,10 @@ fn open_target(
             LONGEST_OPENING.as_secs()
         )
     };
-    let last = outcome.recv_timeout(LONGEST_OPENING).map_err(hangs)?;
-    let last = last.map_err(describe)?;
-    Ok((JournalWriter::resume(Box::new(sink), last), Gauge(queue)))
+    let standing = outcome.recv_timeout(LONGEST_OPENING).map_err(hangs)?;
+    let standing = standing.map_err(describe)?;
+    let writer = JournalWriter::resume(Box::new(sink) as Box<dyn std::io::Write>, standing);
+    Ok((writer, Gauge(queue)))
 }
 
 /// Knows how far the journal is behind.

@@ -58,9 +58,9 @@ impl Surroundings for Slurmctld {
         }
     }
 
-    fn slurm(&self, config: &Config) -> Calls {
+    fn slurm(&self, config: &Config, given_back: &[String]) -> Calls {
         Calls {
-            view: View::new(&config.partition_names()),
+            view: View::new(&config.partition_names(), given_back),
         }
     }
 

@@ -37,8 +37,9 @@ pub trait Surroundings: Send + 'static {
     fn delivery_known(&self) -> bool;
     /// Has Slurm's own backfill schedule all partitions but these.
     fn hide_from_backfill(&self, partitions: &[String]);
-    /// The calls into Slurm, for these partitions.
-    fn slurm(&self, config: &Config) -> Self::Slurm;
+    /// The calls into Slurm, for these partitions; `given_back` are some that DFRS looks at and does not
+    /// schedule.
+    fn slurm(&self, config: &Config, given_back: &[String]) -> Self::Slurm;
     /// The way to the nodes.
     fn node_link(&self) -> Arc<dyn NodeLink>;
     /// The way to slurmctld's log, for threads.
@@ -59,6 +60,8 @@ enum Request {
     Reload,
     /// DFRS stood down and has rested.
     Again,
+    /// Partitions that were taken out of dfrs.conf are given back.
+    GivenBack,
     Stop,
 }
 
@@ -137,6 +140,9 @@ fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
                 scheduler = Scheduler::set_up(surroundings);
             }
             Request::Again => scheduler = scheduler.again(surroundings),
+            Request::GivenBack => {
+                scheduler = scheduler.without_what_was_given_back(surroundings);
+            }
             Request::None => {}
         }
     }
@@ -155,6 +161,9 @@ fn serve<T: Surroundings>(
         scheduler.explain(surroundings);
         if scheduler.has_rested() {
             return Request::Again;
+        }
+        if scheduler.has_given_back() {
+            return Request::GivenBack;
         }
         let guard = request.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut guard = if *guard == Request::None && !again {

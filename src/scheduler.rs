@@ -80,21 +80,22 @@ impl<S: Slurm> Scheduler<S> {
             let text = format!("{problem}; DFRS is off, backfill schedules all partitions");
             surroundings.log(Level::Error, &text);
         }
-        let hidden = wanted.filter(|config| agent.is_some() && config.mode == Mode::Full);
-        let names = hidden.map(Config::partition_names);
-        surroundings.hide_from_backfill(&names.unwrap_or_default());
-        let schedules = hidden.is_some();
+        let schedules = agent.is_some() && wanted.is_some_and(|config| config.mode == Mode::Full);
         let left_over = if schedules {
             None
         } else {
             give_back(surroundings)
         };
+        let is_withheld = schedules || left_over.is_some();
         let core = left_over.or_else(|| {
             agent.map(|(agent, gauges)| Core {
                 breaker: Breaker::new(agent, gauges.stopwatch.clone()),
                 gauges,
             })
         });
+        let withheld = core.as_ref().filter(|_| is_withheld);
+        let withheld = withheld.map(|core| core.breaker.agent().partitions());
+        surroundings.hide_from_backfill(&withheld.unwrap_or_default());
         let explainer = if core.is_some() {
             Explaining::NotYet
         } else {
@@ -130,6 +131,22 @@ impl<S: Slurm> Scheduler<S> {
             });
         }
         next
+    }
+
+    /// Whether partitions that were taken out of dfrs.conf are given back.
+    pub(crate) fn has_given_back(&self) -> bool {
+        let core = self.core.as_ref().filter(|core| core.breaker.is_active());
+        core.is_some_and(|core| core.breaker.agent().has_given_back())
+    }
+
+    /// Goes on without what was given back, with the dfrs.conf that it had.
+    pub(crate) fn without_what_was_given_back(
+        self,
+        surroundings: &impl Surroundings<Slurm = S>,
+    ) -> Self {
+        let config = self.config.clone().ok_or("there is no dfrs.conf");
+        self.finish(surroundings);
+        Self::set_up_with(surroundings, config.map_err(str::to_owned))
     }
 
     /// Does what is due. Returns whether the next tick need not wait.
@@ -369,8 +386,9 @@ fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Mad
         state_file: store.gauge(),
         journal: gauge,
     };
+    let given_back = state.to_give_back(config);
     let ports = Ports {
-        slurm: surroundings.slurm(config),
+        slurm: surroundings.slurm(config, &given_back),
         daemons,
         store: Box::new(store),
         journal,

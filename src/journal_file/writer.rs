@@ -8,8 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use dfrs_agent::slurm::Level;
-use dfrs_core::Time;
-use dfrs_proto::journal::reopen;
+use dfrs_proto::journal::{Standing, reopen};
 
 use super::queue::{Queue, Work};
 use crate::log::Log;
@@ -20,8 +19,8 @@ const LAST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Where the journal is kept.
 pub(super) trait Target: Send {
-    /// Opens it to go on; returns the time of its last event.
-    fn open(&mut self) -> io::Result<Option<Time>>;
+    /// Opens it to go on; returns where it stands.
+    fn open(&mut self) -> io::Result<Standing>;
     /// Adds whole lines: all, or, after an error, none, though the end may be torn until the next call.
     fn append(&mut self, lines: &[u8]) -> io::Result<()>;
 }
@@ -52,14 +51,14 @@ impl Regular {
 }
 
 impl Target for Regular {
-    fn open(&mut self) -> io::Result<Option<Time>> {
+    fn open(&mut self) -> io::Result<Standing> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&self.path)?;
-        let last = reopen(&mut file)?;
+        let standing = reopen(&mut file)?;
         self.length = file.stream_position()?;
         self.file = Some(file);
-        Ok(last)
+        Ok(standing)
     }
 
     fn append(&mut self, lines: &[u8]) -> io::Result<()> {
@@ -82,7 +81,7 @@ pub(super) struct Writer {
     path: PathBuf,
     queue: Arc<Queue>,
     /// Who waits for it to be opened.
-    opened: Option<Sender<io::Result<Option<Time>>>>,
+    opened: Option<Sender<io::Result<Standing>>>,
     log: Log,
     fails: bool,
 }
@@ -92,7 +91,7 @@ impl Writer {
         target: Box<dyn Target>,
         path: &Path,
         queue: &Arc<Queue>,
-        opened: Sender<io::Result<Option<Time>>>,
+        opened: Sender<io::Result<Standing>>,
         log: &Log,
     ) -> Self {
         Self {

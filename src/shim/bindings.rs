@@ -17,6 +17,7 @@ pub const DFRS_JOB_STEPS_ALIVE: _bindgen_ty_2 = 64;
 pub const DFRS_JOB_ALL_ELIGIBLE: _bindgen_ty_2 = 128;
 pub const DFRS_JOB_MEMORY_PER_CPU: _bindgen_ty_2 = 256;
 pub const DFRS_JOB_ARRAY_MASTER: _bindgen_ty_2 = 512;
+pub const DFRS_JOB_EXCLUSIVE_USER: _bindgen_ty_2 = 1024;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
 pub const DFRS_SPECIAL_NONE: _bindgen_ty_3 = 0;
 pub const DFRS_SPECIAL_GRES: _bindgen_ty_3 = 1;
@@ -86,6 +87,7 @@ pub struct dfrs_job_t {
     pub min_nodes: u32,
     pub max_nodes: u32,
     pub warn_seconds: u32,
+    pub limit_minutes: u32,
     pub place_offset: u32,
     pub place_count: u32,
     pub eligible: u32,
@@ -128,15 +130,17 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 56usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
         [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 60usize];
+    ["Offset of field: dfrs_job_t::limit_minutes"]
+        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 64usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 64usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 68usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 68usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 72usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 72usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 76usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 76usize];
-    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 80usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 80usize];
+    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 84usize];
     ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 88usize];
     ["Offset of field: dfrs_job_t::submit_time"]
         [::std::mem::offset_of!(dfrs_job_t, submit_time) - 96usize];

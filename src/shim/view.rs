@@ -16,6 +16,8 @@ const NO_MEMORY: i32 = 12;
 /// A view of these partitions. Belongs to one [`Observation`].
 pub struct View {
     partitions: CString,
+    /// Those of them whose jobs' cores are hidden.
+    managed: CString,
     /// None: there was no memory for it.
     raw: Option<NonNull<bindings::dfrs_view_t>>,
     sets: Sets,
@@ -28,13 +30,14 @@ pub struct View {
 unsafe impl Send for View {}
 
 impl View {
-    /// Nothing has been seen.
+    /// Nothing has been seen. Slurm counts the cores of jobs in partitions that are given back.
     #[must_use]
-    pub fn new(partitions: &[String]) -> Self {
+    pub fn new(managed: &[String], given_back: &[String]) -> Self {
         // SAFETY: takes nothing.
         let raw = unsafe { bindings::dfrs_view_create() };
         Self {
-            partitions: comma_separated(partitions),
+            partitions: comma_separated(&[managed, given_back].concat()),
+            managed: comma_separated(managed),
             raw: NonNull::new(raw),
             sets: Sets::default(),
             cores_visible: false,
@@ -75,7 +78,7 @@ impl View {
     /// Hides cores that Slurm counts for jobs of these partitions, if the last look has shown any.
     pub fn hide_cores(&mut self) {
         if std::mem::take(&mut self.cores_visible) {
-            hide_cores(&self.partitions);
+            hide_cores(&self.managed);
         }
     }
 }

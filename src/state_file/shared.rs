@@ -29,7 +29,7 @@ struct Handover {
 /// What the writer has to do next.
 pub(super) enum Work {
     /// Write these changes, the last of which have this number.
-    Write(Changes, u64),
+    Write(Box<Changes>, u64),
     /// There is nothing left to write, and will be nothing.
     End,
 }
@@ -82,7 +82,8 @@ impl Shared {
         if state.pending.is_empty() || state.abandoned {
             return Work::End;
         }
-        Work::Write(std::mem::take(&mut state.pending), state.submitted)
+        let changes = Box::new(std::mem::take(&mut state.pending));
+        Work::Write(changes, state.submitted)
     }
 
     /// Everything up to this number is durable.

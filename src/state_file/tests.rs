@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use dfrs_agent::ledger::Record;
 use dfrs_agent::life::Life;
 use dfrs_agent::state::{Head, Kept};
-use dfrs_core::{Span, Time};
+use dfrs_core::{Experience, Span, Time};
 use proptest::prelude::*;
 
 use super::*;
@@ -44,6 +44,7 @@ fn with_head(in_order: bool) -> Changes {
     let head = Head {
         partitions: vec!["dfrs".into()],
         journal: None,
+        experience: Experience::default(),
         in_order,
     };
     Changes {

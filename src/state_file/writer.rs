@@ -52,6 +52,7 @@ impl Writer {
             head: Head {
                 partitions: state.partitions.clone(),
                 journal: state.journal.clone(),
+                experience: state.experience.clone(),
                 in_order: state.in_order,
             },
             live: live.collect(),
@@ -69,7 +70,7 @@ impl Writer {
         }
         while let Work::Write(changes, number) = self.shared.take() {
             self.taken = number;
-            self.write_at_last(changes);
+            self.write_at_last(*changes);
         }
     }
 

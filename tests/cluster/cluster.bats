@@ -9,6 +9,31 @@ teardown() {
 	clean_up
 }
 
+# n2 becomes a DFRS partition of its own.
+open_aside() {
+	controller sed -i 's/^PartitionName=main Nodes=ALL/PartitionName=main Nodes=n[1,3-4]/' /etc/slurm/scheduler.conf
+	controller sh -c 'echo "PartitionName=aside Nodes=n2 OverSubscribe=FORCE:1 MaxTime=60 State=UP" >>/etc/slurm/scheduler.conf'
+	controller sh -c 'echo "Partition=aside" >>/etc/slurm/dfrs.conf'
+	reconfigured
+}
+
+# Neither frozen nor capped, or no matter of dfrsd's any more.
+is_nobodys() {
+	[[ "$(node_job "$1" "$2" frozen)" = @(False|none) && "$(node_job "$1" "$2" cap_cores)" = @(None|none) ]]
+}
+
+close_aside() {
+	controller sed -i -e 's/^PartitionName=main .* Default/PartitionName=main Nodes=ALL Default/' -e '/^PartitionName=aside/d' /etc/slurm/scheduler.conf
+	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
+	controller scontrol reconfigure
+}
+
+reconfigured() {
+	before=$(times_ready)
+	controller scontrol reconfigure
+	wait_until 15 was_ready_more_often_than "$before"
+}
+
 @test "a job starts within a second or so, on exactly the planned tasks per node" {
 	job=$(submit --ntasks=6 --mem-per-cpu=50 -- "srun hostname | sort | uniq -c; echo \$SLURM_NTASKS tasks \$SLURM_TASKS_PER_NODE")
 	wait_for_state "$job" COMPLETED 30
@@ -200,6 +225,29 @@ teardown() {
 	nodes_are_idle
 }
 
+@test "a slurmd that hangs holds up neither other nodes nor the end of slurmctld" {
+	stuck=$(submit --ntasks=1 --nodelist=n4 --mem=300 -- "$burn --work 12 --rate $rate --memory 100")
+	old=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "$burn --work 15 --rate $rate --memory 100")
+	beside=$(submit --ntasks=4 --nodelist=n4 --mem=300 -- "sleep 600")
+	for job in "$stuck" "$old" "$beside"; do wait_for_state "$job" RUNNING 30; done
+	sleep 4
+	in_cluster n4 pkill -STOP -x slurmd
+	# Something to tell the node that does not listen, and a job to park where it does.
+	controller scancel "$beside"
+	new=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "sleep 8")
+	wait_for_state "$old" SUSPENDED 30
+	wait_for_state "$new" RUNNING 30
+	controller pkill -TERM -x slurmctld
+	ended=$SECONDS
+	wait_until 30 slurmctld_has_ended
+	[ $((SECONDS - ended)) -le 30 ]
+	in_cluster n4 pkill -CONT -x slurmd
+	controller /opt/cluster/service slurmctld start
+	wait_until 20 controller scontrol ping
+	for job in "$new" "$old" "$stuck"; do wait_for_state "$job" COMPLETED 120; done
+	wait_until 10 nothing_is_counted
+}
+
 @test "a node without dfrsd is reported once, and its jobs run uncapped" {
 	in_cluster n4 /opt/cluster/service dfrsd stop
 	before=$(controller_log | grep -c 'node n4: dfrsd does not answer' || true)
@@ -241,6 +289,33 @@ teardown() {
 	before=$(times_ready)
 	controller scontrol reconfigure
 	wait_until 15 was_ready_more_often_than "$before"
+}
+
+@test "a partition that is taken out of dfrs.conf gets its parked jobs back, and each once" {
+	open_aside
+	old=$(submit --partition=aside --ntasks=1 --mem=900 -- "$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report")
+	wait_for_state "$old" RUNNING 30
+	sleep 6
+	new=$(submit --partition=aside --ntasks=1 --mem=900 -- "sleep 15")
+	wait_for_state "$new" RUNNING 30
+	[ "$(state "$old")" = SUSPENDED ]
+	later=$(submit --partition=aside --ntasks=1 --mem=900 -- "hostname")
+	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
+	controller scontrol reconfigure
+	wait_until 20 says "$later" "gives its partition back"
+	# Nobody else gets the memory that it waits for.
+	wait_for_state "$old" RUNNING 60
+	[ "$(state "$later")" = PENDING ]
+	wait_until 10 is_nobodys n2 "$old"
+	wait_for_state "$old" COMPLETED 90
+	wait_until 30 logs "partition(s) aside are given back"
+	wait_for_state "$later" COMPLETED 60
+	for what in start finish; do
+		[ "$(controller grep -c " $what " /home/alice/aside.report)" = 1 ]
+	done
+	wait_until 10 nothing_is_counted
+	close_aside
+	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
 @test "a failed node's jobs go to other nodes" {

@@ -36,6 +36,8 @@ reason() { controller squeue --noheader --states=all --jobs "$1" --format %r 2>/
 nodes_of() { controller squeue --noheader --states=all --jobs "$1" --format %N; }
 output() { controller cat "/home/alice/$1.out"; }
 
+says() { [[ "$(reason "$1")" == *"$2"* ]]; }
+
 is_in_state() { [ "$(state "$1")" = "$2" ]; }
 
 # wait_until SECONDS COMMAND...: succeeds as soon as the command does. The seconds are what an idle machine
@@ -97,6 +99,7 @@ node_is_idle() { [ "$(controller sinfo --noheader --nodes="$1" --format=%t)" = i
 is_between() { awk -v least="$1" -v number="$2" -v most="$3" 'BEGIN { exit !(number > least && number < most) }'; }
 
 controller_log() { controller cat /var/log/slurm/slurmctld.log; }
+logs() { controller_log | grep -qF "$1"; }
 
 # How many times DFRS has said that it schedules.
 times_ready() { controller_log | grep -c 'schedules partition' || true; }
@@ -117,8 +120,11 @@ recover() {
 	controller_log | tail -n 60
 	sed 's/^/# /' "$BATS_OUT" >&3
 	controller cp /opt/conf/dfrs.conf /etc/slurm/dfrs.conf
+	# As docker/node/setup.sh made it.
+	controller sh -c 'cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf'
 	controller sh -c 'pgrep -x slurmctld >/dev/null || /opt/cluster/service slurmctld start'
 	for node in n1 n2 n3 n4; do
+		in_cluster $node pkill -CONT -x slurmd || true
 		in_cluster $node sh -c 'for daemon in dfrsd slurmd; do pgrep -x $daemon >/dev/null || /opt/cluster/service $daemon start; done'
 	done
 	wait_until 20 controller scontrol ping
@@ -126,6 +132,8 @@ recover() {
 	controller scontrol update partition=main AllowAccounts=ALL
 	controller scontrol update nodename=n[1-4] state=resume || true
 }
+
+slurmctld_has_ended() { ! controller pgrep -x slurmctld >/dev/null; }
 
 nodes_are_idle() { [ "$(controller sinfo --noheader --Node --format=%t | grep -cx idle)" = 4 ]; }
 

@@ -12,8 +12,6 @@ teardown() {
 	clean_up
 }
 
-says() { [[ "$(reason "$1")" == *"$2"* ]]; }
-logs() { controller_log | grep -qF "$1"; }
 node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]; }
 
 # Two jobs of nearly all of n1's memory: the first is parked for the second.

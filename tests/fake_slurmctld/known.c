@@ -16,8 +16,8 @@ static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 		job->user, job->array_job_id, job->priority, job->state, job->flags, job->special,
 		job->restarts, job->tasks, job->cpus_per_task, job->tasks_per_node, job->min_nodes,
 		job->max_nodes);
-	fprintf(out, " warn %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,
-		job->warn_seconds, job->memory, job->submit_time, job->end_time, job->last_launch);
+	fprintf(out, " warn %u limit %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,
+		job->warn_seconds, job->limit_minutes, job->memory, job->submit_time, job->end_time, job->last_launch);
 	fprintf(out, " free until %" PRId64 " deadline %" PRId64, job->free_until, job->deadline);
 	fprintf(out, " in %s, %s; at", snapshot->strings + job->partition,
 		snapshot->strings + job->comment);

@@ -1,8 +1,9 @@
 //! Plants defects in a copy of the sources, one after the other, and sees whether simulation finds them.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use clap::Args;
 use dfrs_agent::simulation::generate::{Kinds, generate};
@@ -14,12 +15,12 @@ pub struct Arguments {
     /// Only these defects, by the names of their files without .txt
     names: Vec<String>,
     /// How many seeds each defect is looked for in
-    #[arg(long, default_value_t = 2000)]
+    #[arg(long, default_value_t = 5000)]
     seeds: u64,
 }
 
-/// So many failures are looked at: some seeds may fail without the defect, too.
-const MOST_FAILURES: usize = 20;
+/// Every core tries so many seeds before all look whether one of them has failed.
+const AT_ONCE: u64 = 25;
 
 /// A change that makes something wrong.
 struct Defect {
@@ -36,6 +37,8 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     let defects = read_all(&root.join("tests/defects"), &arguments.names)?;
     let copy = root.join("target/defects/tree");
     copy_sources(root, &copy)?;
+    // A seed that fails without a defect, too, has not found it.
+    std::panic::set_hook(Box::new(|_| {}));
     let mut unnoticed = Vec::new();
     for defect in &defects {
         let path = copy.join(&defect.file);
@@ -48,13 +51,14 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
             ));
         }
         write(&path, &text.replacen(&defect.right, &defect.wrong, 1))?;
-        let found = simulate(root, &copy, arguments.seeds);
+        let built = build(&copy, &root.join("target/defects/target"));
         write(&path, &text)?;
-        match found? {
-            Some(failure) => println!("{}: found ({}): {failure}", defect.name, defect.what),
+        let (name, what) = (&defect.name, &defect.what);
+        match find(&built?, arguments.seeds)? {
+            Some((seed, failure)) => println!("{name}: seed {seed}, {failure} ({what})"),
             None => {
-                println!("{}: NOT found ({})", defect.name, defect.what);
-                unnoticed.push(defect.name.as_str());
+                println!("{name}: NOT found in {} seeds ({what})", arguments.seeds);
+                unnoticed.push(name.as_str());
             }
         }
     }
@@ -65,29 +69,78 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-/// The first failure of a seed that goes well without the defect; `None`: there is none.
-fn simulate(root: &Path, copy: &Path, seeds: u64) -> Result<Option<String>, String> {
-    let cargo = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
-        .args(["simulate", "--no-minimise", "--seeds", &seeds.to_string()])
-        .args(["--failures", &MOST_FAILURES.to_string()])
+/// Builds what tries seeds, and nothing else, with what was built for the last defect. Returns its path.
+fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
+    let built = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
+        .args(["build", "--quiet", "--release"])
+        .args(["--package", "dfrs-agent", "--example", "seeds"])
         .current_dir(copy)
-        .env("CARGO_TARGET_DIR", root.join("target/defects/target"))
-        .stderr(Stdio::inherit())
-        .output()
+        .env("CARGO_TARGET_DIR", target)
+        // It is built more often than it runs long.
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+        .env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true")
+        .status()
         .map_err(|error| format!("cargo cannot be started: {error}"))?;
-    let output = String::from_utf8_lossy(&cargo.stdout);
-    if !output.contains(" seeds, ") {
-        return Err("the changed sources do not compile, see above".into());
+    if built.success() {
+        Ok(target.join("release/examples/seeds"))
+    } else {
+        Err("the changed sources do not compile, see above".into())
     }
+}
+
+/// The first seed that fails and goes well without the defect, and how; `None`: there is none.
+fn find(program: &Path, seeds: u64) -> Result<Option<(u64, String)>, String> {
     let kinds = Kinds::sound();
-    let failure = output.lines().find(|line| {
-        let seed = line.strip_prefix("seed ");
-        let seed = seed.and_then(|seed| seed.split_once(": "));
-        let seed = seed.and_then(|(seed, _)| seed.parse().ok());
-        seed.is_some_and(|seed| try_scenario(&generate(seed, &kinds)).is_ok())
-    });
-    Ok(failure.map(str::to_owned))
+    let mut next = 1;
+    while next <= seeds {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        let end = (next + AT_ONCE * cores).min(seeds + 1);
+        match try_on_all_cores(program, next..end, cores)? {
+            Some((seed, failure)) if try_scenario(&generate(seed, &kinds)).is_ok() => {
+                return Ok(Some((seed, failure)));
+            }
+            Some((seed, _)) => next = seed + 1,
+            None => next = end,
+        }
+    }
+    Ok(None)
+}
+
+/// The first of these seeds that fails, and how.
+fn try_on_all_cores(
+    program: &Path,
+    seeds: Range<u64>,
+    cores: u64,
+) -> Result<Option<(u64, String)>, String> {
+    let start = |first: u64| {
+        Command::new(program)
+            .args([first, seeds.end, cores].map(|number| number.to_string()))
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(program, &error))
+    };
+    let running: Result<Vec<Child>, String> =
+        (seeds.start..seeds.start + cores).map(start).collect();
+    let mut first = None;
+    for child in running? {
+        let output = child
+            .wait_with_output()
+            .map_err(|error| failed(program, &error))?;
+        if !output.status.success() {
+            return Err(format!(
+                "{}: ended with {}",
+                program.display(),
+                output.status
+            ));
+        }
+        let line = String::from_utf8_lossy(&output.stdout);
+        let found = line.trim().split_once(' ');
+        let found =
+            found.and_then(|(seed, failure)| Some((seed.parse().ok()?, failure.to_owned())));
+        first = first.into_iter().chain(found).min();
+    }
+    Ok(first)
 }
 
 fn read_all(directory: &Path, names: &[String]) -> Result<Vec<Defect>, String> {

@@ -31,6 +31,7 @@ mod events;
 mod explanation;
 mod follow;
 mod give_back;
+mod give_back_partitions;
 mod keep;
 mod left_behind;
 mod look;
@@ -47,6 +48,7 @@ mod undecided;
 use admission::Admission;
 pub use counts::Counts;
 use follow::Lists;
+use give_back_partitions::GivingBack;
 use left_behind::LeftBehind;
 use lost::Lost;
 use postponed::Postponed;
@@ -134,6 +136,8 @@ pub struct Agent<S, D> {
     left_behind: LeftBehind,
     /// It gives back, and does nothing else.
     gives_back: bool,
+    /// Partitions that it gives back while it schedules others.
+    giving_back: GivingBack,
     /// Jobs whose giving back has panicked: they are left alone.
     left_out: BTreeSet<u32>,
     /// A node changed since it was last decided.
@@ -171,7 +175,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// An agent that goes on where `state` says.
     pub fn new(ports: Ports<S, D>, config: Config, state: State, now: Time) -> Self {
         let recovers = !state.in_order;
-        let ledger = state.ledger;
+        let giving_back = GivingBack::of(state.to_give_back(&config));
+        let mut ledger = state.ledger;
+        let saved = ledger
+            .iter()
+            .map(|(id, record)| (id, record.clone()))
+            .collect();
+        let journal = ports.journal;
+        let journal = journal.map(|writer| LiveJournal::resume(writer, &mut ledger));
         let shares = ledger.iter().map(|(id, record)| (id, record.share()));
         let shares = shares.filter(|(_, share)| share.0 > 0.0).collect();
         let first_remap = Time(now.0 + config.period.0);
@@ -180,20 +191,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             config,
             daemons: ports.daemons,
             store: ports.store,
-            journal: ports.journal.map(LiveJournal::new),
+            journal,
             recorder: ports.recorder,
             probe: ports.probe,
             seen: Observation::default(),
-            saved: ledger
-                .iter()
-                .map(|(id, record)| (id, record.clone()))
-                .collect(),
+            saved,
             head: None,
             kept: 0,
             ledger,
             lists: Lists::default(),
             admission: Admission::default(),
-            planned: Planned::default(),
+            planned: Planned::with(state.experience),
             actual: Actual::default(),
             facts: None,
             nodes: BTreeMap::new(),
@@ -217,6 +225,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             lost: Lost::default(),
             left_behind: LeftBehind::default(),
             gives_back: false,
+            giving_back,
             left_out: BTreeSet::new(),
             nodes_changed: false,
             nodes_differ: false,
@@ -263,6 +272,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.undecided.next(),
             self.refusals.next(),
             Some(self.remaps.due()),
+            self.giving_back.next(self.looked),
         ];
         let slept = Time(self.looked.0 + self.longest_sleep.0);
         foreseen.into_iter().flatten().fold(slept, Time::min)
@@ -316,6 +326,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ..PassReport::default()
         };
         self.follow_reservations(seen, now);
+        self.hand_back_partitions(seen, now);
         self.follow(seen, now);
         self.probe.begin(Part::Ask);
         self.admit(seen, now);
@@ -355,6 +366,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.move_limits(seen, now);
         self.probe.begin(Part::Note);
+        self.follow_giving_back(seen, now);
         self.tell(seen, changed, now);
         // What the journal says by now survives, too; it changes no place.
         self.follow(seen, now);

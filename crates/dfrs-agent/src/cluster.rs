@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use dfrs_core::{
-    Bytes, Cores, Job, JobId, JobState, Layout, Mobility, Node, NodeIndex, NodeSet, NodeState,
-    Time, Weight,
+    Bytes, Cores, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeSet,
+    NodeState, Time, Weight,
 };
 
 use crate::ledger::{Ledger, Record};
@@ -52,6 +52,7 @@ pub fn planned_job(
     observation: &Observation,
     facts: &Facts,
 ) -> Option<Job> {
+    facts.config.partition(&job.partition)?;
     let look = facts.look(job, observation);
     let is_ready = facts.ready.contains(&job.id);
     let state = record.life.planned(&look, is_ready)?;
@@ -87,6 +88,7 @@ pub fn actual_job(
     observation: &Observation,
     facts: &Facts,
 ) -> Option<Job> {
+    facts.config.partition(&job.partition)?;
     if !record.life.uses_cpu(&facts.look(job, observation)) {
         return None;
     }
@@ -116,14 +118,14 @@ fn core_job(
         cpu: Cores(u64::from(job.cpus_per_task.max(1)) * MICROCORES),
         memory,
         memory_per_node,
-        layout: layout(job, observation, facts),
+        layout: layout(job, &state, observation, facts),
         mobility: if stays {
             Mobility::Never
         } else {
             mobility(job, facts.config)
         },
         virtual_time: record.virtual_time(),
-        limit: None,
+        limit: record.limit,
         state,
         locked: record.life.is_under_way()
             || job.configuring
@@ -179,8 +181,8 @@ pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) 
 }
 
 /// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
-fn layout(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Layout {
-    let eligible = eligible(job, observation, facts);
+fn layout(job: &ObservedJob, state: &JobState, observation: &Observation, facts: &Facts) -> Layout {
+    let eligible = eligible(job, state, observation, facts);
     let listed = eligible
         .as_ref()
         .filter(|_| job.all_eligible)
@@ -195,28 +197,31 @@ fn layout(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Layout
     }
 }
 
-/// The nodes that the job may use; `None`: all. Where it is, it may stay, whatever has changed since.
-/// Jobs from which nothing of their own is kept share their set.
-fn eligible(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Option<NodeSet> {
+/// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has changed
+/// since. Jobs from which nothing of their own is kept share their set.
+fn eligible(
+    job: &ObservedJob,
+    state: &JobState,
+    observation: &Observation,
+    facts: &Facts,
+) -> Option<NodeSet> {
     let stated = job
         .eligible
         .as_ref()
         .map(|nodes| observation.node_set(nodes));
-    let here = || {
-        let places = job.places.iter();
-        places.filter_map(|place| observation.core_index(place.node))
-    };
-    if !job.places.is_empty() {
-        return stated.map(|nodes| nodes.with(here()));
-    }
-    let refused: BTreeSet<&str> = facts.refusals.left_out(job.id, facts.now).collect();
-    let whole = (job.wants_whole_nodes() && !observation.has_equal_memory())
+    let waits = job.places.is_empty();
+    let refused = facts.refusals.left_out(job.id, facts.now);
+    let refused: BTreeSet<&str> = refused.filter(|_| waits).collect();
+    let whole = (waits && job.wants_whole_nodes() && !observation.has_equal_memory())
         .then(|| whole_node(job, observation));
-    if refused.is_empty() && whole.is_none() {
-        return stated;
+    let minds = observation.minds_neighbours(job);
+    if refused.is_empty() && whole.is_none() && !minds {
+        return stated.map(|nodes| nodes.with(here(job, observation)));
     }
-    let takes =
-        |node: &ObservedNode| !refused.contains(node.name.as_str()) && !is_left_out(node, whole);
+    let takes = |node: &ObservedNode| {
+        let is_kept_off = minds && observation.is_kept_off(job, node.index);
+        !is_kept_off && !refused.contains(node.name.as_str()) && !is_left_out(node, whole)
+    };
     let nodes = observation
         .nodes()
         .iter()
@@ -225,7 +230,15 @@ fn eligible(job: &ObservedJob, observation: &Observation, facts: &Facts) -> Opti
     let may = nodes.filter(|(node, at)| {
         takes(node) && stated.as_ref().is_none_or(|nodes| nodes.contains(*at))
     });
-    Some(may.map(|(_, at)| at).collect())
+    let may: NodeSet = may.map(|(_, at)| at).collect();
+    let shall_be = state.running_on().into_iter().flat_map(Mapping::nodes);
+    Some(may.with(here(job, observation)).with(shall_be))
+}
+
+/// The nodes where a job is.
+fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = NodeIndex> {
+    let places = job.places.iter();
+    places.filter_map(|place| observation.core_index(place.node))
 }
 
 /// `-N`, else for a job whose memory is per node (`--mem`): as many nodes as Slurm alone would give
@@ -262,7 +275,7 @@ pub fn core_node(
     facts: &Facts,
 ) -> Node {
     let node = &observation.nodes()[position];
-    let undecided = undecided_memory(position, observation, ledger);
+    let undecided = undecided_memory(position, observation, ledger, facts.config);
     Node {
         name: node.name.clone(),
         cpu: Cores(u64::from(node.cpus) * MICROCORES),
@@ -283,12 +296,18 @@ pub fn core_node(
 }
 
 /// MiB on a node that jobs have there, or shall have first of all, and the core does not decide about:
-/// jobs of which an operator says when they run, and jobs whose processes are still ending.
-fn undecided_memory(position: usize, observation: &Observation, ledger: &Ledger) -> u64 {
+/// jobs of which an operator says when they run, jobs whose processes are still ending, and those of
+/// partitions that are given back.
+fn undecided_memory(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    config: &Config,
+) -> u64 {
     let index = observation.nodes()[position].index;
     let undecided = observation
         .jobs_on(position)
-        .filter(|job| !is_decided(job, ledger));
+        .filter(|job| !is_decided(job, ledger, config));
     undecided
         .map(|job| {
             let record = ledger.get(job.id);
@@ -304,10 +323,10 @@ fn undecided_memory(position: usize, observation: &Observation, ledger: &Ledger)
 }
 
 /// Whether the core sees this job with a place of its own (now or planned).
-fn is_decided(job: &ObservedJob, ledger: &Ledger) -> bool {
+fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
     let record = ledger.get(job.id);
     let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));
-    is_ours && job.state != ObservedState::Ended
+    is_ours && config.partition(&job.partition).is_some() && job.state != ObservedState::Ended
 }
 
 #[cfg(test)]
@@ -327,7 +346,7 @@ mod tests {
             refusals: &Refusals::default(),
             now: Time(0),
         };
-        layout(job, observation, &facts)
+        layout(job, &JobState::Pending, observation, &facts)
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub struct Record {
     pub progress: Progress,
     /// Wall-clock time that the job's time limit still has to be extended by.
     pub limit_debt: Span,
+    /// The time limit that its user gave, or the partition's default, before anything was added to it: how
+    /// long it may run, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Span>,
     /// Where it is on its way.
     #[serde(flatten)]
     pub life: Life,
@@ -53,6 +57,7 @@ impl Record {
             restarts: 0,
             progress: progress(Span::ZERO, now, Yield::ZERO),
             limit_debt: Span(0),
+            limit: None,
             life,
             admitted: false,
             shown: Shown::Unknown,
@@ -76,6 +81,7 @@ impl Record {
         if matches!(event, Event::Seen) {
             self.shown_submit_time = look.job.submit_time;
             self.restarts = look.job.restarts;
+            self.limit = self.limit_before_extensions(look.job);
             if look.job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO {
                 self.set_share(look.now, Yield::ZERO);
             }
@@ -90,12 +96,21 @@ impl Record {
         effects
     }
 
+    /// Its limit, as Slurm shows it until the job has had a place: from then on it may be extended. An
+    /// operator's changes after that count for Slurm, and not as knowledge of the job.
+    fn limit_before_extensions(&self, job: &ObservedJob) -> Option<Span> {
+        let has_started = job.state != ObservedState::Pending || job.restarts > 0;
+        let known = self.limit.filter(|_| has_started);
+        known.or_else(|| job.limit())
+    }
+
     /// Whether nothing follows from what Slurm shows now.
     fn is_still(&self, look: &Look) -> bool {
         let job = look.job;
         let has_idle_share =
             job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO;
         (self.shown_submit_time, self.restarts) == (job.submit_time, job.restarts)
+            && self.limit == self.limit_before_extensions(job)
             && !has_idle_share
             && self.life.is_still(look)
     }

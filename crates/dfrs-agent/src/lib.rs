@@ -22,6 +22,7 @@ pub mod node_changes;
 pub mod node_orders;
 mod node_sets;
 pub mod observation;
+mod owners;
 pub mod placement;
 pub mod planned;
 pub mod probe;

@@ -9,7 +9,7 @@
 use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ObservedJob, Place};
+use crate::observation::{ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 
 mod event;
@@ -70,14 +70,27 @@ pub struct Life {
     /// Where it was when it was last seen running or suspended.
     #[serde(default)]
     last_place: Placement,
+    /// Its last nodes may still run it: they were told to end it, and may not have yet, or are down.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_left_behind: bool,
 }
 
 impl Life {
     /// The life of a job that the ledger does not know: it is new, or the ledger was lost.
     #[must_use]
     pub fn first_seen(look: &Look) -> Self {
+        // What a node said of one that was being parked may be older than its return.
+        let adopted = look.job.state == ObservedState::Suspended;
+        let left_alone = Time(look.now.0 + LEFT_ALONE_FOR.0);
         Self {
             phase: Phase::first_seen(look),
+            left_alone_until: if adopted { left_alone } else { Time(0) },
+            // It may not be looked at again before it leaves.
+            last_place: if look.job.has_place() {
+                Placement::of_job(look.job, look.observation)
+            } else {
+                Placement::default()
+            },
             ..Self::default()
         }
     }
@@ -95,6 +108,12 @@ impl Life {
         match event {
             Event::Seen if look.job.has_place() => {
                 self.last_place = Placement::of_job(look.job, look.observation);
+                self.is_left_behind = false;
+            }
+            // Slurm waits for no process on a node that is down.
+            Event::Seen if turn.is_some() => {
+                let is_down = |name| look.observation.node(name).is_some_and(|node| node.down);
+                self.is_left_behind |= self.last_place.0.iter().any(|spot| is_down(&spot.node));
             }
             Event::HandedBack => self.not_before = Time(0),
             _ => {}
@@ -134,6 +153,17 @@ impl Life {
     /// Nothing is done to it before `time`.
     pub fn hold_off(&mut self, time: Time) {
         self.not_before = time;
+    }
+
+    /// Whether its last nodes may still run it: they were told to end it, and may not have yet, or are down.
+    #[must_use]
+    pub fn is_left_behind(&self) -> bool {
+        self.is_left_behind
+    }
+
+    /// They were told to end it now, or have by now.
+    pub fn leave_behind(&mut self, is_left_behind: bool) {
+        self.is_left_behind = is_left_behind;
     }
 
     /// Nothing is done to it before this: what failed is not tried again at once.
@@ -282,7 +312,7 @@ impl Life {
 
     /// MiB that are not free for others on `place`, the job's number `position`, and of which the core
     /// knows nothing as it does not decide about the job: what one that an operator suspended
-    /// holds there, and what one that an operator called back shall have there.
+    /// holds there, and what one that an operator called back, or that is given back, shall have there.
     #[must_use]
     pub fn undecided_memory(&self, position: usize, place: &Place) -> u64 {
         match &self.phase {
@@ -290,6 +320,7 @@ impl Life {
             Phase::Parked(parked) if parked.called_back => {
                 parked.memory.get(position).copied().unwrap_or(0)
             }
+            Phase::Unparking(unparking) => unparking.memory.get(position).copied().unwrap_or(0),
             _ => 0,
         }
     }
@@ -308,6 +339,16 @@ impl Life {
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.phase == Phase::Foreign
+    }
+
+    /// Whether nothing more follows from handing it back: it waits, runs, is on its way back, or is an
+    /// operator's.
+    #[must_use]
+    pub fn is_handed_back(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Waiting | Phase::Paused | Phase::Running | Phase::Unparking(_) | Phase::Foreign
+        )
     }
 
     /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its way

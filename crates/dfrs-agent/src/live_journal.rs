@@ -1,42 +1,54 @@
 //! The live journal: what the last pass changed, as events. It tells what Slurm and the kernel
 //! really did, never what was only planned.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use dfrs_core::{Bytes, NodeIndex, Time};
 use dfrs_proto::conf::Config;
-use dfrs_proto::journal::{Event, EventKind, JournalWriter, Outcome, PlatformNode, VERSION};
+use dfrs_proto::journal::{Event, EventKind, JournalWriter, Outcome, VERSION};
 
 use crate::cluster::memory_request;
 use crate::ledger::{Ledger, Record};
 use crate::life::journal::Shown;
-use crate::observation::{Observation, ObservedJob, ObservedNode};
+use crate::observation::{Observation, ObservedJob};
 use crate::placement::Placement;
 
 mod change;
 mod memory;
+mod nodes;
+mod resume;
 
 use change::{Change, changes};
 pub use memory::MemoryShown;
+use nodes::Nodes;
 
 /// An open journal.
 pub struct LiveJournal {
     writer: Writer,
-    /// Each node's place in the platform events.
-    platform: BTreeMap<String, u32>,
+    nodes: Nodes,
+    /// Jobs that the journal has in the system and DFRS knows nothing of.
+    strangers: Vec<String>,
+    /// This writer has written the platform.
+    has_platform: bool,
 }
 
 /// What a live journal is written with.
 pub type Writer = JournalWriter<Box<dyn Write>>;
 
 impl LiveJournal {
-    /// A journal that goes on where `writer` stands.
+    /// A journal that goes on where `writer` stands. What it says of the jobs is what counts, whatever the
+    /// ledger has kept of that: either may be older than the other. O(jobs + nodes).
     #[must_use]
-    pub fn new(writer: Writer) -> Self {
+    pub fn resume(mut writer: Writer, ledger: &mut Ledger) -> Self {
+        let standing = writer.take_standing();
+        let nodes = Nodes::new(standing.nodes);
+        let strangers = resume::take_over(standing.jobs, &nodes, ledger);
         Self {
             writer,
-            platform: BTreeMap::new(),
+            nodes,
+            strangers,
+            has_platform: false,
         }
     }
 
@@ -60,6 +72,7 @@ impl LiveJournal {
             .earliest()
             .map_or(now, |earliest| now.max(earliest));
         self.platform(observation, config, now)?;
+        self.end_strangers(now)?;
         for (id, record, outcome) in ended
             .iter()
             .filter(|(_, record, _)| record.shown != Shown::Unknown)
@@ -76,49 +89,36 @@ impl LiveJournal {
         self.yields(ledger, changed, now)
     }
 
-    /// The platform, at the start and whenever a node is new.
+    /// The platform, at the start and whenever nodes are new, others than before, or gone.
     fn platform(
         &mut self,
         observation: &Observation,
         config: &Config,
         now: Time,
     ) -> Result<(), String> {
-        let is_known = |node: &&ObservedNode| self.platform.contains_key(&node.name);
-        let fresh: Vec<String> = observation
-            .nodes()
-            .iter()
-            .filter(|node| !is_known(node))
-            .map(|node| node.name.clone())
-            .collect();
-        if fresh.is_empty() {
+        let differs = self.nodes.follow(observation);
+        if self.has_platform && !differs {
             return Ok(());
         }
-        for name in fresh {
-            let index = u32::try_from(self.platform.len()).unwrap_or(u32::MAX);
-            self.platform.insert(name, index);
-        }
-        let mut names: Vec<(&u32, &String)> = self
-            .platform
-            .iter()
-            .map(|(name, index)| (index, name))
-            .collect();
-        names.sort_unstable();
-        let node = |(_, name): (&u32, &String)| {
-            let node = observation.node(name);
-            let (cpus, memory) = node.map_or((0, 0), |node| (node.cpus, node.memory));
-            PlatformNode {
-                name: name.clone(),
-                cpu: f64::from(cpus),
-                mem: as_number(Bytes(memory << 20)),
-            }
-        };
         let kind = EventKind::Platform {
             version: VERSION,
             policy: config.policy.to_string(),
             period: Some(config.period),
-            nodes: names.into_iter().map(node).collect(),
+            nodes: self.nodes.all().to_vec(),
         };
-        self.emit(&Event::new(now, kind))
+        self.emit(&Event::new(now, kind))?;
+        self.has_platform = true;
+        Ok(())
+    }
+
+    /// The ends of the jobs of which nothing else will ever be said.
+    fn end_strangers(&mut self, now: Time) -> Result<(), String> {
+        for job in std::mem::take(&mut self.strangers) {
+            let outcome = Outcome::Other;
+            let finish = Event::new(now, EventKind::Finish { job, outcome });
+            self.emit(&finish.because("DFRS knows nothing of it any more"))?;
+        }
+        Ok(())
     }
 
     fn write(
@@ -189,9 +189,9 @@ impl LiveJournal {
         let nodes = placement
             .0
             .iter()
-            .filter_map(|spot| Some((*self.platform.get(&spot.node)?, spot.tasks)));
+            .filter_map(|spot| Some((self.nodes.place(&spot.node)?, spot.tasks)));
         nodes
-            .flat_map(|(index, tasks)| std::iter::repeat_n(NodeIndex(index), tasks as usize))
+            .flat_map(|(node, tasks)| std::iter::repeat_n(node, tasks as usize))
             .collect()
     }
 

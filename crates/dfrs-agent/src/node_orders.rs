@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dfrs_proto::conf::Config;
 use dfrs_proto::message::{JobState, NodeState, Share};
 
 use crate::daemons::OrderChanges;
@@ -10,13 +11,17 @@ use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
 
 /// The desired state of every node that can be reached: the share of each running job there, and
-/// which jobs stay frozen. O(nodes + places).
+/// which jobs stay frozen, which is all about those of partitions that are given back. O(nodes + places).
 #[must_use]
-pub fn node_orders(observation: &Observation, ledger: &Ledger) -> BTreeMap<String, NodeState> {
+pub fn node_orders(
+    observation: &Observation,
+    ledger: &Ledger,
+    config: &Config,
+) -> BTreeMap<String, NodeState> {
     let nodes = observation.nodes().iter().enumerate();
     nodes
         .filter_map(|(position, node)| {
-            let orders = orders_of(position, observation, ledger)?;
+            let orders = orders_of(position, observation, ledger, config)?;
             Some((node.name.clone(), orders))
         })
         .collect()
@@ -30,15 +35,16 @@ pub fn order_changes(
     nodes: &NodeChanges,
     observation: &Observation,
     ledger: &Ledger,
+    config: &Config,
 ) -> OrderChanges {
     if nodes.all {
-        return OrderChanges::between(before, &node_orders(observation, ledger));
+        return OrderChanges::between(before, &node_orders(observation, ledger, config));
     }
     let mut changes = OrderChanges::default();
     let positions = nodes.some.iter();
     for position in positions.filter_map(|index| observation.node_position(*index)) {
         let name = &observation.nodes()[position].name;
-        match orders_of(position, observation, ledger) {
+        match orders_of(position, observation, ledger, config) {
             Some(orders) if before.get(name) != Some(&orders) => {
                 changes.changed.insert(name.clone(), orders);
             }
@@ -52,14 +58,24 @@ pub fn order_changes(
 }
 
 /// The orders of the node at this position; `None`: it is down.
-fn orders_of(position: usize, observation: &Observation, ledger: &Ledger) -> Option<NodeState> {
+fn orders_of(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    config: &Config,
+) -> Option<NodeState> {
     let node = &observation.nodes()[position];
     if node.down {
         return None;
     }
     let mut jobs = Vec::new();
     for job in observation.jobs_on(position) {
-        if let Some(record) = ledger.get(job.id) {
+        let Some(record) = ledger.get(job.id) else {
+            continue;
+        };
+        if config.partition(&job.partition).is_none() {
+            jobs.extend(frozen_on(node, job, record));
+        } else {
             let here = job.places.iter().filter(|place| place.node == node.index);
             jobs.extend(here.filter_map(|place| order_for(job, record, place, node)));
         }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use dfrs_core::{NodeIndex, NodeSet};
+use dfrs_core::{NodeIndex, NodeSet, Span};
 
 use crate::node_changes::NodeChanges;
 use crate::node_sets::NodeSets;
+use crate::owners::{Concerned, Owners};
 
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,11 +161,15 @@ pub struct ObservedJob {
     pub memory_per_cpu: bool,
     /// Asked for whole nodes.
     pub exclusive: bool,
+    /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with `ExclusiveUser=YES`).
+    pub refuses_others: bool,
     /// What it asks for that exact placement does not cover: DFRS cannot start it.
     pub special: Option<Special>,
     /// UNIX seconds at which it last started or began a step: since when its processes may still be being
     /// launched. 0 unless it runs.
     pub last_launch: i64,
+    /// Its time limit, or its partition's default if it gave none, in minutes; 0: none.
+    pub limit_minutes: u32,
     /// UNIX seconds at which its time limit ends it; 0: none.
     pub end_time: i64,
     /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the first
@@ -185,6 +190,13 @@ pub struct ObservedJob {
 }
 
 impl ObservedJob {
+    /// Its time limit, if it has one.
+    #[must_use]
+    pub fn limit(&self) -> Option<Span> {
+        let limit = Span::from_seconds(i64::from(self.limit_minutes) * 60);
+        Some(limit).filter(|limit| *limit > Span::ZERO)
+    }
+
     /// Whether it has nodes: it runs or is suspended.
     #[must_use]
     pub fn has_place(&self) -> bool {
@@ -208,7 +220,8 @@ impl ObservedJob {
         self.exclusive || self.memory == 0
     }
 
-    /// Whether both ask for the same, and may use the same nodes for as long.
+    /// Whether both ask for the same, may use the same nodes for as long, and are both kept from running by
+    /// an operator, or neither is.
     #[must_use]
     pub fn asks_for_the_same(&self, other: &Self) -> bool {
         let size = |job: &Self| (job.tasks, job.cpus_per_task, job.tasks_per_node);
@@ -220,9 +233,13 @@ impl ObservedJob {
                 job.free_until,
             )
         };
-        let memory = |job: &Self| (job.memory, job.memory_per_cpu, job.exclusive);
+        let memory = |job: &Self| {
+            let alone = (job.exclusive, job.refuses_others);
+            (job.memory, job.memory_per_cpu, alone)
+        };
         (size(self), nodes(self), memory(self)) == (size(other), nodes(other), memory(other))
             && self.eligible == other.eligible
+            && self.is_suspended_by_operator() == other.is_suspended_by_operator()
     }
 
     /// Whether Slurm counts its memory anywhere: not while it is parked.
@@ -277,38 +294,30 @@ pub struct Observation {
     nodes: Vec<ObservedNode>,
     by_name: BTreeMap<String, usize>,
     sets: NodeSets,
+    owners: Owners,
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
-    differ: Differ,
-    requests: Requests,
+    /// Nodes that are different.
+    differ: SinceAsked<NodeChanges>,
+    /// Jobs that ask for something else.
+    requests: SinceAsked<BTreeSet<u32>>,
     /// Positions of nodes where memory was taken since the last look.
     taken: Vec<usize>,
 }
 
-/// Nodes that are different since this was last asked; no part of what is observed.
+/// What is different since this was last asked; no part of what is observed: two observations are the same
+/// whoever asked.
 #[derive(Clone, Debug, Default)]
-struct Differ(NodeChanges);
+struct SinceAsked<T>(T);
 
-impl PartialEq for Differ {
+impl<T> PartialEq for SinceAsked<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Differ {}
-
-/// Jobs that ask for something else since this was last asked; no part of what is observed.
-#[derive(Clone, Debug, Default)]
-struct Requests(BTreeSet<u32>);
-
-impl PartialEq for Requests {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Requests {}
+impl<T> Eq for SinceAsked<T> {}
 
 /// The most that one node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -420,7 +429,8 @@ impl Observation {
     /// Takes a job in, in place of what was known of it. O(log jobs + its places).
     pub fn insert(&mut self, job: ObservedJob) {
         let job = self.with_first_comment(job);
-        let before = self.remove(job.id);
+        let before = self.take(job.id);
+        self.owners.follow(before.as_ref(), Some(&job));
         if before.is_some_and(|before| !before.asks_for_the_same(&job)) {
             self.requests.0.insert(job.id);
         }
@@ -449,6 +459,13 @@ impl Observation {
 
     /// Takes a job out. O(log jobs + its places).
     pub fn remove(&mut self, id: u32) -> Option<ObservedJob> {
+        let job = self.take(id);
+        self.owners.follow(job.as_ref(), None);
+        job
+    }
+
+    /// The same, but for whose nodes are whose.
+    fn take(&mut self, id: u32) -> Option<ObservedJob> {
         let job = self.jobs.remove(&id)?;
         self.count(&job, u64::saturating_sub);
         for place in &job.places {
@@ -535,6 +552,27 @@ impl Observation {
     /// The jobs that ask for something else, or may use other nodes, since this was last asked.
     pub fn take_changed_requests(&mut self) -> BTreeSet<u32> {
         std::mem::take(&mut self.requests.0)
+    }
+
+    /// The jobs that may start on other nodes than when this was last asked, because of whose jobs are
+    /// there: these at most.
+    pub fn take_jobs_with_other_neighbours(&mut self) -> BTreeSet<u32> {
+        match self.owners.take_changed() {
+            Concerned::All => self.jobs.keys().copied().collect(),
+            Concerned::These(jobs) => jobs,
+        }
+    }
+
+    /// Whether Slurm may refuse to start this job on some node because of whose jobs are there. O(1).
+    #[must_use]
+    pub fn minds_neighbours(&self, job: &ObservedJob) -> bool {
+        self.owners.may_concern(job)
+    }
+
+    /// Whether it would on the node with this Slurm index. O(log nodes + users there).
+    #[must_use]
+    pub fn is_kept_off(&self, job: &ObservedJob, index: u32) -> bool {
+        self.owners.keep_off(job, index)
     }
 
     /// The jobs that have places on the node at this position, ascending by id.

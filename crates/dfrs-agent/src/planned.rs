@@ -2,16 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Cluster, Job, JobId, Node, NodeIndex, Roster, Time};
+use dfrs_core::{Cluster, Experience, Job, JobId, Node, NodeIndex, Roster, Time};
 
 use crate::cluster::{Facts, core_node, core_nodes, planned_job, seen_differently_at};
 use crate::ledger::Ledger;
 use crate::node_changes::NodeChanges;
 use crate::observation::Observation;
 use crate::weights::Weights;
-
-/// From so many jobs on it is cheaper to make the roster anew than to take one after the other out.
-const MANY: usize = 500;
 
 /// A roster of the cluster as it will be when everything under way has finished.
 #[derive(Debug, Default)]
@@ -23,10 +20,29 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// Of an empty cluster, with what is known of time limits.
+    #[must_use]
+    pub fn with(experience: Experience) -> Self {
+        let mut planned = Self::default();
+        *planned.roster.experience_mut() = experience;
+        planned
+    }
+
     /// The roster.
     #[must_use]
     pub fn roster(&mut self) -> &mut Roster {
         &mut self.roster
+    }
+
+    /// What time limits have been worth so far.
+    #[must_use]
+    pub fn experience(&self) -> &Experience {
+        self.roster.experience()
+    }
+
+    /// The same, to learn more.
+    pub fn experience_mut(&mut self) -> &mut Experience {
+        self.roster.experience_mut()
     }
 
     /// Brings the roster up to date. `changed` names the jobs of which Slurm shows or the ledger says
@@ -68,6 +84,9 @@ impl Planned {
             weights: self.weights,
             ..Self::default()
         };
+        anew.roster
+            .experience_mut()
+            .clone_from(self.roster.experience());
         anew.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
         anew.roster == self.roster
     }
@@ -104,7 +123,7 @@ impl Planned {
             .into_iter()
             .filter_map(|id| self.see(id, seen, ledger, facts));
         let jobs = jobs.collect();
-        self.roster = Roster::new(Cluster { nodes, jobs });
+        self.roster.set_cluster(Cluster { nodes, jobs });
     }
 
     fn follow_jobs(
@@ -124,22 +143,8 @@ impl Planned {
                 None => {}
             }
         }
-        self.remove(&gone);
+        self.roster.remove_all(&gone);
         self.roster.extend(new);
-    }
-
-    fn remove(&mut self, gone: &[JobId]) {
-        if gone.len() < MANY {
-            for id in gone {
-                self.roster.remove(*id);
-            }
-            return;
-        }
-        let mut cluster = std::mem::take(&mut self.roster).into_cluster();
-        cluster
-            .jobs
-            .retain(|job| gone.binary_search(&job.id).is_err());
-        self.roster = Roster::new(cluster);
     }
 
     /// The job as the core shall see it, if it shall.

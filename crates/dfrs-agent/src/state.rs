@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use dfrs_core::Time;
+use dfrs_core::{Experience, Time};
+use dfrs_proto::conf::{Config, Mode};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Ledger, Record};
@@ -19,11 +20,18 @@ pub struct State {
     /// Where its journal is, which has to tell that these jobs came back.
     #[serde(default)]
     pub journal: Option<PathBuf>,
+    /// What time limits have been worth so far.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub experience: Experience,
     /// slurmctld ended in order after this, and kept its own state as well.
     #[serde(default = "in_order")]
     pub in_order: bool,
     /// The jobs.
     pub ledger: Ledger,
+}
+
+fn is_none_yet(experience: &Experience) -> bool {
+    *experience == Experience::default()
 }
 
 /// Older plugins did not say.
@@ -32,6 +40,15 @@ fn in_order() -> bool {
 }
 
 impl State {
+    /// The partitions that DFRS scheduled and by this configuration schedules no longer, while it schedules
+    /// others.
+    #[must_use]
+    pub fn to_give_back(&self, config: &Config) -> Vec<String> {
+        let full = config.mode == Mode::Full;
+        let dropped = |name: &&String| full && config.partition(name).is_none();
+        self.partitions.iter().filter(dropped).cloned().collect()
+    }
+
     /// Whether jobs depend on DFRS to come back: Slurm does not count their memory, or they are on
     /// their way there.
     #[must_use]
@@ -48,6 +65,9 @@ pub struct Head {
     pub partitions: Vec<String>,
     /// Where its journal is.
     pub journal: Option<PathBuf>,
+    /// What time limits have been worth so far.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub experience: Experience,
     /// slurmctld ended in order after this.
     pub in_order: bool,
 }
@@ -81,6 +101,8 @@ impl Kept {
         let plain = Record {
             progress: record.progress.clone(),
             life: record.life.clone(),
+            // Slurm knows it as long as the job waits for its first start.
+            limit: record.limit,
             ..kept.clone().into_record()
         };
         let is_blank = record.life.is_blank() && record.has_done_nothing();
@@ -139,6 +161,7 @@ impl Changes {
         if let Some(head) = self.head {
             state.partitions = head.partitions;
             state.journal = head.journal;
+            state.experience = head.experience;
             state.in_order = head.in_order;
         }
         for (id, kept) in self.jobs {

@@ -66,8 +66,12 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
         // Another job had this id: Slurm has forgotten that one, or used its id again.
         forget(ledger, job.id, changes);
         let record = Record::new(job.submit_time, look.now, Life::first_seen(look));
-        let restarts = job.restarts;
-        ledger.insert(job.id, Record { restarts, ..record });
+        let known = Record {
+            restarts: job.restarts,
+            limit: job.limit(),
+            ..record
+        };
+        ledger.insert(job.id, known);
         changes.new.push(job.id);
         return;
     };

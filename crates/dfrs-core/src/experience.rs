@@ -40,9 +40,9 @@ struct Class {
 }
 
 impl Experience {
-    /// A job ended by itself with so much virtual time. O(1).
-    pub fn learn(&mut self, job: &Job, virtual_time: Span) {
-        let Some(place) = class_of(job) else { return };
+    /// A job with this limit ended by itself with so much virtual time. O(1).
+    pub fn learn(&mut self, limit: Option<Span>, virtual_time: Span) {
+        let Some(place) = class_of(limit) else { return };
         let class = &mut self.classes[place];
         if virtual_time >= LONG {
             class.long += 1;
@@ -86,7 +86,7 @@ impl Expectation {
         }
         let mut classes = experience.classes;
         for job in running.filter(|job| job.virtual_time >= LONG) {
-            if let Some(place) = class_of(job) {
+            if let Some(place) = class_of(job.limit) {
                 classes[place].long += 1;
             }
         }
@@ -96,13 +96,13 @@ impl Expectation {
 
     /// Whether the job is expected to have an hour of virtual time or more. O(1).
     pub(crate) fn is_long(&self, job: &Job) -> bool {
-        class_of(job).is_some_and(|place| self.is_long[place])
+        class_of(job.limit).is_some_and(|place| self.is_long[place])
     }
 }
 
-/// The class of the job's limit, if that is more than an hour.
-fn class_of(job: &Job) -> Option<usize> {
-    let limit = job.limit.filter(|limit| *limit > LONG)?;
+/// The class of a limit, if it is more than an hour.
+fn class_of(limit: Option<Span>) -> Option<usize> {
+    let limit = limit.filter(|limit| *limit > LONG)?;
     let hours = (limit.0 / LONG.0).max(1);
     Some((hours.ilog2() as usize).min(CLASSES - 1))
 }
@@ -126,7 +126,7 @@ mod tests {
     fn ended(times: &[(i64, i64)]) -> Experience {
         let mut experience = Experience::default();
         for (hours, seconds) in times {
-            experience.learn(&job(*hours), Span::from_seconds(*seconds));
+            experience.learn(job(*hours).limit, Span::from_seconds(*seconds));
         }
         experience
     }

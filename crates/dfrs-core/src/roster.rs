@@ -11,6 +11,9 @@ mod view;
 use lists::Lists;
 pub(crate) use lists::by_wants;
 
+/// From so many jobs on it is cheaper to make the lists anew than to take one after the other out.
+const MANY: usize = 500;
+
 /// A cluster with lists of the jobs that run and that wait: what [`crate::decide()`] looks at.
 ///
 /// Waiting jobs that want the same are in one queue: whether there is room is asked once for all of
@@ -34,6 +37,12 @@ impl Roster {
         }
     }
 
+    /// Becomes the roster of this cluster; what was learned of jobs that ended stays. O(jobs log jobs).
+    pub fn set_cluster(&mut self, cluster: Cluster) {
+        self.lists = Lists::of(&cluster.jobs);
+        self.cluster = cluster;
+    }
+
     /// What time limits have been worth so far.
     #[must_use]
     pub fn experience(&self) -> &Experience {
@@ -49,12 +58,6 @@ impl Roster {
     #[must_use]
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
-    }
-
-    /// The cluster, taken out.
-    #[must_use]
-    pub fn into_cluster(self) -> Cluster {
-        self.cluster
     }
 
     /// The job of this identity. O(log jobs).
@@ -116,9 +119,7 @@ impl Roster {
             }
             same
         });
-        let experience = std::mem::take(&mut self.experience);
-        *self = Self::new(cluster);
-        self.experience = experience;
+        self.set_cluster(cluster);
     }
 
     /// Takes a job out. O(jobs), those after it being renumbered.
@@ -128,6 +129,21 @@ impl Roster {
         let job = self.cluster.jobs.remove(index);
         self.lists.renumber(index, |index| index - 1);
         Some(job)
+    }
+
+    /// Takes these jobs out, ascending, as [`Self::remove`] does. O(jobs) for each of a few of them, O(jobs log
+    /// jobs) for many.
+    pub fn remove_all(&mut self, gone: &[JobId]) {
+        if gone.len() < MANY {
+            for id in gone {
+                self.remove(*id);
+            }
+            return;
+        }
+        let mut cluster = std::mem::take(&mut self.cluster);
+        let is_gone = |id: &JobId| gone.binary_search(id).is_ok();
+        cluster.jobs.retain(|job| !is_gone(&job.id));
+        self.set_cluster(cluster);
     }
 
     /// Changes a job's state, and returns the one before. O(log jobs), and as many moves in memory as

@@ -90,6 +90,12 @@ pub struct Config {
     /// Its budget has `MovesPerHour`: how often one job may be paused or moved within an hour, 1 to
     /// 3600, or `unlimited` (as in the papers). Default: 6, because pausing and moving cost a real
     /// job time, above all one that restarts from a checkpoint.
+    ///
+    /// Its penalty is `MoveCost`: time in which a job that was moved or brought back makes no progress,
+    /// whole seconds, 0 to 86400. Default: 60 for a policy that weighs moves, else 0.
+    ///
+    /// What it knows of run times is `RunTimeHint`: `none` (default), or `limits`, the time limits of jobs as
+    /// far as such limits have been true so far.
     pub policy: Policy,
     /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: what the
     /// policy's name says, else 600.

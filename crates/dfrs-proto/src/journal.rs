@@ -9,6 +9,7 @@
 mod event;
 mod reader;
 mod seconds;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod track;
@@ -18,6 +19,7 @@ mod writer;
 
 pub use event::{Event, EventKind, Outcome, PlatformNode};
 pub use reader::{JournalReader, ReadError};
+pub use standing::{JobStanding, Standing};
 pub use validate::{Tolerance, Validator, validate};
 pub use violation::{JournalViolation, Violated};
 pub use writer::{JournalWriter, WriteError, reopen};

@@ -110,14 +110,21 @@ impl Lists {
         self.candidates.contains(&id)
     }
 
-    /// Follows one job.
-    fn follow(&mut self, id: u32, job: Option<&ObservedJob>, record: Option<&Record>, now: Time) {
+    /// Follows one job. `is_managed`: DFRS schedules its partition.
+    fn follow(
+        &mut self,
+        id: u32,
+        job: Option<&ObservedJob>,
+        record: Option<&Record>,
+        is_managed: bool,
+        now: Time,
+    ) {
         let pending = job.is_some_and(|job| job.state == ObservedState::Pending);
         put(&mut self.pending, id, pending);
         put(
             &mut self.arrays,
             id,
-            pending && job.is_some_and(|job| job.array_master),
+            pending && is_managed && job.is_some_and(|job| job.array_master),
         );
         let life = record.map(|record| &record.life);
         put(
@@ -127,7 +134,7 @@ impl Lists {
         );
         put(&mut self.steps, id, life.is_some_and(Life::may_have_step));
         let waits = match (job, record) {
-            (Some(job), Some(record)) => waits(job, record),
+            (Some(job), Some(record)) => is_managed && waits(job, record),
             _ => false,
         };
         let until = record.map_or(Time(0), |record| record.life.not_before());
@@ -219,12 +226,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         // There may be room now for a waiting job that asks for less, or may use other nodes.
         let requests = seen.take_changed_requests();
         self.freed |= requests.iter().any(|id| self.is_admitted(*id));
+        let others = seen.take_jobs_with_other_neighbours();
+        self.lists.unplanned.extend(others);
         let mut changed = self.ledger.take_changed();
         changed.extend(self.lists.take_due(now));
         changed.append(&mut self.lists.seen);
         for id in changed {
+            let job = seen.job(id);
+            let is_managed = job.is_none_or(|job| self.is_managed(job));
             self.lists
-                .follow(id, seen.job(id), self.ledger.get(id), now);
+                .follow(id, job, self.ledger.get(id), is_managed, now);
             if !self.lists.is_candidate(id) {
                 self.admission.forget(id);
             }

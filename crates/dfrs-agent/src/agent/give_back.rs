@@ -41,6 +41,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.act(seen, u32::MAX, now);
         self.observe(seen, now)?;
         self.follow(seen, now);
+        self.say_reasons(seen, now);
         self.write_last(seen, now);
         let orders = self.last_orders(seen);
         let changes = OrderChanges::between(&self.orders, &orders);
@@ -62,6 +63,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     record.on(&Event::HandedBack, &look);
                 }
             });
+        }
+    }
+
+    /// What is parked is said to be, and of the others nothing is said any more.
+    fn say_reasons(&mut self, seen: &Observation, now: Time) {
+        let all = seen
+            .jobs()
+            .map(|job| job.id)
+            .filter(|id| !self.left_out.contains(id));
+        self.lists.unexplained.extend(all.collect::<Vec<u32>>());
+        let said = catch_unwind(AssertUnwindSafe(|| self.set_reasons(seen, now)));
+        if let Err(panic) = said {
+            let text = format!(
+                "internal error: {}; reasons stay as they are",
+                text_of(&*panic)
+            );
+            self.slurm.log(Level::Error, &text);
         }
     }
 

@@ -29,6 +29,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.store.finish();
     }
 
+    /// Keeps the head, if it changed. Returns the number of the changes that it is kept by.
+    pub(super) fn keep_head(&mut self) -> u64 {
+        let changes = self.unkept_changes();
+        self.keep(changes, false);
+        self.kept
+    }
+
     /// What is to be kept of the jobs that changed.
     fn unkept_changes(&mut self) -> Changes {
         let mut changes = Changes::default();
@@ -53,8 +60,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps these changes. `in_order`: as the last thing that this agent does.
     fn keep(&mut self, mut changes: Changes, in_order: bool) {
         let head = Head {
-            partitions: self.config.partition_names(),
+            partitions: self.partitions(),
             journal: self.config.journal.clone(),
+            experience: self.planned.experience().clone(),
             in_order,
         };
         if self.head.as_ref() != Some(&head) {

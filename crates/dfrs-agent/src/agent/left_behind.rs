@@ -54,11 +54,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .is_some_and(|job| job.state == ObservedState::Pending);
             let elapsed = now.since(told.since);
             let Some(record) = self.ledger.get(id).filter(|_| waits) else {
-                self.left_behind.0.remove(&id);
+                self.end_of_left_behind(id);
                 continue;
             };
-            let mut spots = record.life.last_place().0.iter();
-            let is_silent = spots.any(|spot| self.silent.contains(&spot.node));
+            let spots = &record.life.last_place().0;
+            let is_silent = spots.iter().any(|spot| self.silent.contains(&spot.node));
+            let is_down = |name: &str| seen.node(name).is_some_and(|node| node.down);
+            let is_heard = !spots.iter().any(|spot| is_down(&spot.node));
             if is_silent && elapsed < LONGEST {
                 self.left_behind.0.insert(
                     id,
@@ -70,9 +72,35 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.hold_off(id, now);
             } else if told.in_vain {
                 self.end_left_behind(id, now);
-            } else if elapsed >= UNTIL_ENDED {
-                self.left_behind.0.remove(&id);
+            } else if elapsed >= UNTIL_ENDED && is_heard {
+                self.end_of_left_behind(id);
             }
+        }
+    }
+
+    /// Waiting jobs that were left behind when slurmctld ended: nobody told their nodes again meanwhile. O(jobs).
+    pub(super) fn known_left_behind(&mut self, seen: &Observation) -> Vec<u32> {
+        let records = self.ledger.iter();
+        // Who was left behind by the end itself has just been told.
+        let known = records.filter(|(id, record)| {
+            record.life.is_left_behind() && !self.left_behind.0.contains_key(id)
+        });
+        let known: Vec<u32> = known.map(|(id, _)| id).collect();
+        let waits = |id: &u32| {
+            let job = seen.job(*id);
+            job.is_some_and(|job| job.state == ObservedState::Pending)
+        };
+        let (wait, others): (Vec<u32>, Vec<u32>) = known.into_iter().partition(waits);
+        others
+            .into_iter()
+            .for_each(|id| self.end_of_left_behind(id));
+        wait
+    }
+
+    fn end_of_left_behind(&mut self, id: u32) {
+        self.left_behind.0.remove(&id);
+        if let Some(record) = self.ledger.get_mut(id) {
+            record.life.leave_behind(false);
         }
     }
 

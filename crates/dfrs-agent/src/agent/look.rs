@@ -9,6 +9,7 @@ use dfrs_proto::journal::Outcome;
 use super::left_behind::UNTIL_ENDED;
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::ledger::Record;
 use crate::observation::{Observation, ObservedState};
 use crate::placement::Placement;
 use crate::recovery::{Forgotten, recover};
@@ -93,7 +94,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Result<Vec<u32>, SlurmError> {
         seen.forget_taken();
         let mut changed = self.slurm.observe(seen)?;
-        if !std::mem::replace(&mut self.has_looked, true) {
+        let is_first = !std::mem::replace(&mut self.has_looked, true);
+        if is_first {
             changed.jobs.extend(self.ledger.ids());
         }
         self.ledger.count_until(self.shares.keys(), now);
@@ -117,6 +119,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         if changed.nodes {
             left_behind.extend(self.on_returned_nodes(seen));
+        }
+        if is_first {
+            left_behind.extend(self.known_left_behind(seen));
         }
         Ok(left_behind)
     }
@@ -180,6 +185,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.last_changes.remove(&id);
             self.note_vacated(record.life.last_place());
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
+            self.learn(&record, outcome, now);
             if recovers && outcome == Outcome::Other {
                 self.lost.add(id, &record);
             }
@@ -189,6 +195,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let follow = new.filter(|id| self.follows_a_lost_one(*id, seen));
         let follow: Vec<u32> = follow.collect();
         changes.left_behind.into_iter().chain(follow).collect()
+    }
+
+    /// Notes how much the time limit of a job said that has ended by itself.
+    fn learn(&mut self, record: &Record, outcome: Outcome, now: Time) {
+        let by_itself = matches!(outcome, Outcome::Completed | Outcome::Failed);
+        if by_itself && !record.has_done_nothing() {
+            let virtual_time = record.progress.clone().virtual_time(now);
+            let experience = self.planned.experience_mut();
+            experience.learn(record.limit, virtual_time);
+        }
     }
 
     /// The same while the cluster is given back: a panic over one of them is no matter of the others.
@@ -240,6 +256,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             return;
         };
         record.life.hold_off(Time(now.0 + UNTIL_ENDED.0));
+        record.life.leave_behind(true);
         for spot in &record.life.last_place().0 {
             if let Err(problem) = self.slurm.abort_left_behind(job, &spot.node) {
                 let text = format!("job {job}: {} was not told to end it: {problem}", spot.node);

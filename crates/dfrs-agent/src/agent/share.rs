@@ -34,9 +34,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let before = std::mem::take(&mut self.shares);
         for id in before.keys().chain(shares.keys()) {
             let share = shares.get(id).copied().unwrap_or_default();
+            let is_managed = observation.job(*id).is_none_or(|job| self.is_managed(job));
             if self
                 .ledger
                 .get(*id)
+                .filter(|_| is_managed)
                 .is_some_and(|record| record.progress.rate() != Rate::of(share))
                 && let Some(record) = self.ledger.get_mut(*id)
             {

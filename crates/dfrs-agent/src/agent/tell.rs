@@ -21,11 +21,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if self.config.mode == Mode::Full {
             if changed {
                 let nodes = self.lists.unordered.take();
-                let changes = order_changes(&self.orders, &nodes, observation, &self.ledger);
+                let changes = order_changes(
+                    &self.orders,
+                    &nodes,
+                    observation,
+                    &self.ledger,
+                    &self.config,
+                );
                 self.order(changes, self.being_parked(observation));
                 debug_assert_eq!(
                     self.orders,
-                    node_orders(observation, &self.ledger),
+                    node_orders(observation, &self.ledger, &self.config),
                     "the orders have missed a change"
                 );
             }
@@ -85,7 +91,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Sets the reasons that changed, and now and then all: Slurm clears them in some of its own passes.
-    fn set_reasons(&mut self, observation: &Observation, now: Time) {
+    pub(super) fn set_reasons(&mut self, observation: &Observation, now: Time) {
         for id in std::mem::take(&mut self.lists.unexplained) {
             self.explain(id, observation);
         }
@@ -112,6 +118,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Why this job waits, where that is DFRS's to say.
     pub(super) fn reason(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {
         let pending = job.state == ObservedState::Pending;
+        if self.gives_back || !self.is_managed(job) {
+            return self.reason_while_given_back(job, observation);
+        }
         if let Some(what) = job.special.filter(|_| pending && !job.held) {
             return Some(format!("DFRS: does not start jobs that ask for {what}"));
         }

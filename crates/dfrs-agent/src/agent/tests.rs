@@ -9,6 +9,7 @@ use dfrs_proto::conf::Weighting;
 
 mod ended;
 mod explained;
+mod hinted;
 mod killed;
 mod operators;
 mod settling;

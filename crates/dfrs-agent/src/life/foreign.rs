@@ -1,17 +1,26 @@
 //! Foreign: suspended by an operator, so not DFRS's to touch until it runs again.
 
 use super::event::{Event, Look};
+use super::parking::suspension_forgotten;
 use super::phase::Phase;
-use super::requeued::lost;
+use super::requeued::{lost, start_forgotten};
 use super::turn::Turn;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
 
-/// What happens to a job that an operator suspended.
+/// What happens to a job that an operator suspended. Where slurmctld has forgotten that, its processes are
+/// stopped all the same: they go on only after a suspension that Slurm remembers.
 pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
     match (event, look.job.state) {
+        (Event::Forgotten { was_requeued }, _) => {
+            suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
+        }
         (Event::Seen, ObservedState::Running) => Some(Turn::to(Phase::Running).left_alone()),
         (Event::Seen, ObservedState::Pending) => Some(lost(look)),
+        // An operator's hold on top of DFRS's own suspension was released.
+        (Event::Seen, ObservedState::Suspended) if !look.job.is_suspended_by_operator() => {
+            Some(Turn::to(suspended(look)))
+        }
         _ => None,
     }
 }

@@ -55,6 +55,10 @@ impl Parking {
         match event {
             Event::Seen => self.seen(look),
             Event::Did(Step::Suspend, Answer::Done) => Some(self.suspended()),
+            // It does not run on: to be continued it has to be suspended first.
+            Event::Did(Step::Suspend, Answer::Refused) if self.is_stopped_unseen(look) => {
+                Some(Turn::same_step_later())
+            }
             Event::Did(step, answer) => did(step, answer, look),
             Event::Forgotten { was_requeued } => forgotten(*was_requeued, look),
             // Only who is suspended can be resumed.

@@ -73,6 +73,9 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
         Blocked::NeverFits if job.free_until > 0 => {
             "waits for nodes: a reservation begins there before its time limit would end".to_owned()
         }
+        Blocked::NeverFits if observation.minds_neighbours(job) => {
+            "waits for nodes: other users' jobs keep it off (--exclusive=user)".to_owned()
+        }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
         Blocked::OwnNodesFull => format!(

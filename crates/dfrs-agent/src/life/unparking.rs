@@ -40,7 +40,9 @@ impl Unparking {
 
     pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
         if look.job.is_counted() {
-            return (look.job.state == ObservedState::Suspended).then_some(Step::Resume);
+            let is_ours =
+                look.job.state == ObservedState::Suspended && !look.job.is_suspended_by_operator();
+            return is_ours.then_some(Step::Resume);
         }
         if fits_again(&self.memory, look) {
             return Some(Step::ClaimMemory(self.memory.clone()));

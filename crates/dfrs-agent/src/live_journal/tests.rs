@@ -33,8 +33,8 @@ impl Write for Bytes {
 impl Scratch {
     fn new() -> Self {
         let bytes = Bytes::default();
-        let writer = JournalWriter::resume(Box::new(bytes.clone()) as Box<dyn Write>, None);
-        let journal = LiveJournal::new(writer);
+        let writer = JournalWriter::new(Box::new(bytes.clone()) as Box<dyn Write>);
+        let journal = LiveJournal::resume(writer, &mut Ledger::default());
         Self { bytes, journal }
     }
 

@@ -1,5 +1,7 @@
 //! What users and operators do, and what goes wrong.
 
+use std::sync::Arc;
+
 use dfrs_core::Span;
 
 use super::calls::codes;
@@ -88,8 +90,8 @@ impl Model {
                 self.set_down(*node);
             }
             Act::Reserve(node, starts_in, duration) => self.reserve(*node, *starts_in, *duration),
-            Act::Leave(node) => self.node(*node, |node| node.left = true),
-            Act::Join(node) => self.node(*node, |node| node.left = false),
+            Act::Leave(node) => self.change_partition(*node, true),
+            Act::Join(node) => self.change_partition(*node, false),
             Act::PowerOff(node) => self.power_off(*node),
             Act::PowerOn(node) => self.after(Span(SECOND), Event::Booted(*node)),
             Act::Hang(node) => self.machine(*node, |machine| machine.answers = false),
@@ -187,6 +189,26 @@ impl Model {
         if let Some(entry) = self.slurmctld.nodes.get_mut(node as usize) {
             change(entry);
             self.updated();
+        }
+    }
+
+    /// The node leaves its partition or is put into it again, which its jobs may use then.
+    fn change_partition(&mut self, node: u32, left: bool) {
+        let Some(entry) = self.slurmctld.nodes.get(node as usize) else {
+            return;
+        };
+        let partition = entry.partition.clone();
+        self.node(node, |entry| entry.left = left);
+        let eligible = self.nodes_of_partition(&partition).map(Arc::<[u32]>::from);
+        let jobs = self.slurmctld.jobs.values();
+        let jobs = jobs.filter(|job| {
+            job.seen.partition == partition && job.seen.state == ObservedState::Pending
+        });
+        let ids: Vec<u32> = jobs.map(|job| job.seen.id).collect();
+        for id in ids {
+            if let Some(job) = self.slurmctld.jobs.get_mut(&id) {
+                job.seen.eligible.clone_from(&eligible);
+            }
         }
     }
 

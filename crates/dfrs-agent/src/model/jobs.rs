@@ -46,6 +46,8 @@ impl Model {
             state: ObservedState::Pending,
             array: if array > 1 { id } else { 0 },
             array_master: array > 1,
+            user: submission.user,
+            refuses_others: submission.owner,
             eligible: self
                 .nodes_of_partition(&submission.job.partition)
                 .map(Into::into),
@@ -56,14 +58,11 @@ impl Model {
             seen,
             label,
             more_tasks: (label + 1..label + array.max(1)).collect(),
-            user: submission.user,
-            owner: submission.owner,
             begin: if submission.begin > 0 {
                 now + submission.begin
             } else {
                 0
             },
-            limit: submission.limit.map(|minutes| minutes * 60),
             used: 0,
             since: 0,
             warned: false,

@@ -51,7 +51,7 @@ impl SlurmPort {
         let mut model = self.model.borrow_mut();
         let later = Time(model.now.0 + model.settings.call.0);
         model.advance(later);
-        model.fails()?;
+        model.fails(what)?;
         let done = act(&mut model);
         let again = done.as_ref().is_err_and(SlurmError::is_transient);
         model.count_in_vain(what, job, again);
@@ -188,9 +188,11 @@ impl Model {
     /// Keeps these changes and all before them, or, while the disk is full, remembers them for the next
     /// attempt.
     fn keep(&mut self, changes: Changes) -> u64 {
+        let is_news = self.durable == self.submitted;
         self.submitted += 1;
         self.unkept.add(changes);
-        if self.disk_full {
+        // Whoever keeps it says so once, until it is kept again.
+        if self.disk_full && is_news {
             let line = "dfrs_state: no space left on device".to_owned();
             self.lines.push((Level::Error, line));
         }

@@ -31,8 +31,6 @@ pub struct Submission {
     pub user: u32,
     /// Its run time with all the CPU that it needs.
     pub work: Span,
-    /// Its time limit, in minutes.
-    pub limit: Option<i64>,
     /// Seconds from its submission before which it may not begin.
     pub begin: i64,
     /// `--exclusive=user`: no other user's jobs on its nodes.
@@ -52,7 +50,6 @@ impl Submission {
             job,
             user: 1000,
             work,
-            limit: None,
             begin: 0,
             owner: false,
             stubborn: false,

@@ -30,7 +30,7 @@ impl Model {
 
     /// Whether Slurm keeps the job off the node because of a reservation.
     pub(super) fn is_kept_off(&self, job: &JobEntry, node: u32) -> bool {
-        let ends = self.clock_seconds() + job.limit.unwrap_or(NO_LIMIT);
+        let ends = self.clock_seconds() + job.limit().unwrap_or(NO_LIMIT);
         self.reserved_from(node).is_some_and(|start| start < ends)
     }
 

@@ -14,16 +14,10 @@ pub struct JobEntry {
     pub label: u32,
     /// Of an array's pending record: tasks beside the first that have no record yet.
     pub more_tasks: Vec<u32>,
-    /// Who submitted it.
-    pub user: u32,
-    /// No other user's jobs on its nodes.
-    pub owner: bool,
     /// UNIX seconds before which it does not begin.
     pub begin: i64,
     /// Its priority when nobody holds it.
     pub usual_priority: u32,
-    /// Time limit, in seconds.
-    pub limit: Option<i64>,
     /// Seconds of its limit that were used before the last suspension or the last start.
     pub used: i64,
     /// UNIX seconds since which it runs without interruption.
@@ -41,6 +35,13 @@ pub struct JobEntry {
 }
 
 impl JobEntry {
+    /// Its time limit, in seconds.
+    #[must_use]
+    pub fn limit(&self) -> Option<i64> {
+        let minutes = i64::from(self.seen.limit_minutes);
+        (minutes > 0).then_some(minutes * 60)
+    }
+
     /// Whether it holds nodes.
     #[must_use]
     pub fn has_nodes(&self) -> bool {
@@ -104,17 +105,17 @@ impl Slurmctld {
     }
 
     /// Whether another user has a node for himself there, or this job would and others are there.
-    pub(super) fn owned_by_another(&self, node: u32, user: u32, owner: bool) -> bool {
+    pub(super) fn owned_by_another(&self, node: u32, wanted: &ObservedJob) -> bool {
         let here = self.jobs.values().filter(|job| {
-            job.has_nodes() && job.seen.places.iter().any(|place| place.node == node)
+            job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
         });
-        let mut others = here.filter(|job| job.user != user);
-        others.any(|job| job.owner || owner)
+        let mut others = here.filter(|job| job.seen.user != wanted.user);
+        others.any(|job| job.seen.refuses_others || wanted.refuses_others)
     }
 
     pub(super) fn running_of(&self, user: u32) -> usize {
         let jobs = self.jobs.values();
-        jobs.filter(|job| job.user == user && job.has_nodes())
+        jobs.filter(|job| job.seen.user == user && job.has_nodes())
             .count()
     }
 }

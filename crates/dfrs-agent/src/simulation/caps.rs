@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dfrs_core::Time;
+use dfrs_proto::conf::Config;
 use dfrs_proto::journal::EventKind;
 
 use super::scenario::SECOND;
@@ -41,12 +42,14 @@ impl Caps {
         self.wrong.clear();
     }
 
-    /// What is wrong by now, if anything is.
-    pub(super) fn look(&mut self, model: &Model) -> Result<(), String> {
+    /// What is wrong by now, if anything is. Jobs of partitions that are given back are not capped.
+    pub(super) fn look(&mut self, model: &Model, config: &Config) -> Result<(), String> {
         let now = model.now();
         let mut wrong = BTreeMap::new();
         for (job, node, need, cap) in model.caps() {
-            let Some(share) = self.yields.get(&job) else {
+            let partition = model.jobs().get(&job).map(|job| &job.seen.partition);
+            let is_managed = partition.is_some_and(|name| config.partition(name).is_some());
+            let Some(share) = self.yields.get(&job).filter(|_| is_managed) else {
                 continue;
             };
             let wanted = share * need;

@@ -194,12 +194,17 @@ impl Driver {
         if self.stands_down.is_none() {
             let passed = agent.pass(clock);
             assert!(passed.is_ok(), "the model can always be looked at");
+            if agent.has_given_back() {
+                self.finish();
+                self.set_up();
+            }
             return;
         }
         let parked = agent.stand_down(clock);
         self.stands_down = Some(Time(clock.0 + STAND_DOWN_INTERVAL));
         if parked == Ok(0) {
             self.drop_agent();
+            self.model.borrow_mut().hide_from_backfill(Vec::new());
         }
     }
 
@@ -240,16 +245,31 @@ impl Driver {
             .clone()
             .filter(|config| config.mode != Mode::Off);
         let full = wanted.as_ref().filter(|config| config.mode == Mode::Full);
-        let hidden = full.map(Config::partition_names).unwrap_or_default();
-        let schedules = !hidden.is_empty();
-        self.model.borrow_mut().hide_from_backfill(hidden);
-        let clock = self.model.borrow().clock();
-        if !schedules && let Some(config) = self.left_over() {
-            self.stands_down = Some(clock);
-            self.agent = Some(self.make_agent(config));
+        let left_over = if full.is_none() {
+            self.left_over()
         } else {
-            self.agent = wanted.map(|config| self.make_agent(config));
-        }
+            None
+        };
+        let clock = self.model.borrow().clock();
+        self.stands_down = left_over.is_some().then_some(clock);
+        let schedules = full.is_some() || left_over.is_some();
+        let config = left_over.or(wanted);
+        let partitions = config.as_ref().map(|config| self.partitions(config));
+        let partitions = partitions.unwrap_or_default();
+        let hidden = if schedules {
+            partitions.clone()
+        } else {
+            Vec::new()
+        };
+        self.model.borrow_mut().hide_from_backfill(hidden);
+        self.agent = config.map(|config| self.make_agent(config, partitions));
+    }
+
+    /// Those that this configuration schedules, and those that have still to be given back.
+    fn partitions(&self, config: &Config) -> Vec<String> {
+        let mut partitions = config.partition_names();
+        partitions.extend(self.model.borrow().kept().to_give_back(config));
+        partitions
     }
 
     /// What an agent needs that brings back what an earlier one parked, if one did.
@@ -265,9 +285,9 @@ impl Driver {
         state.has_parked().then_some(config)
     }
 
-    fn make_agent(&self, config: Config) -> Agent<SlurmPort, DaemonsPort> {
+    fn make_agent(&self, config: Config, partitions: Vec<String>) -> Agent<SlurmPort, DaemonsPort> {
         let ports = Ports {
-            slurm: SlurmPort::new(&self.model, config.partition_names()),
+            slurm: SlurmPort::new(&self.model, partitions),
             daemons: DaemonsPort(Rc::clone(&self.model)),
             store: Box::new(StorePort(Rc::clone(&self.model))),
             journal: self.journal.as_ref().map(Journal::writer),

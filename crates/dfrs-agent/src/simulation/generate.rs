@@ -95,22 +95,10 @@ pub const KINDS: [(Kind, &str); 25] = [
 ];
 
 /// Kinds that the reconciler does not stand yet, and what they do to it.
-pub const UNSOUND: [(Kind, &str); 5] = [
-    (
-        Kind::Leaves,
-        "a journal that is opened again while a node is away from its partition lacks the node",
-    ),
-    (
-        Kind::Drops,
-        "a partition taken out of dfrs.conf keeps its jobs parked, and ends the journal",
-    ),
+pub const UNSOUND: [(Kind, &str); 2] = [
     (
         Kind::LostState,
-        "without its state the journal goes on as if nothing had been said",
-    ),
-    (
-        Kind::FullDisk,
-        "a state that could not be kept is older than the journal, which goes on as if nothing had been said",
+        "with Mode=off nobody knows any more that a job is parked",
     ),
     (
         Kind::ClockBack,
@@ -302,9 +290,15 @@ impl Maker<'_> {
         };
         let label = self.labels + 1;
         self.labels += array;
+        let user = 1000 + self.draw.small(3);
+        let minutes = u32::try_from(3 + work.0 / SECOND / 60).unwrap_or(u32::MAX);
+        let has_limit = self.draw.chance(25);
+        let job = ObservedJob {
+            limit_minutes: if has_limit { minutes } else { 0 },
+            ..job
+        };
         Submission {
-            user: 1000 + self.draw.small(3),
-            limit: self.draw.chance(25).then_some(3 + work.0 / SECOND / 60),
+            user,
             begin: if self.draw.chance(10) { 20 } else { 0 },
             owner: self.kinds.has(Kind::Owners) && self.draw.chance(15),
             stubborn: self.draw.chance(15),

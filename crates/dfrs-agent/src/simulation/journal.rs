@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::rc::Rc;
 
-use dfrs_core::Time;
-use dfrs_proto::journal::{Event, JournalReader, JournalWriter};
+use dfrs_proto::journal::{Event, JournalReader, JournalWriter, Standing};
 
 use crate::live_journal::Writer;
 
@@ -18,8 +17,8 @@ struct Written {
     bytes: Vec<u8>,
     /// Lines that were taken.
     taken: usize,
-    /// When the last event of these happened.
-    last: Option<Time>,
+    /// Where they left the journal.
+    standing: Standing,
 }
 
 impl Write for Journal {
@@ -35,32 +34,31 @@ impl Write for Journal {
 impl Journal {
     /// A writer that goes on where the last one ended.
     pub(super) fn writer(&self) -> Writer {
-        JournalWriter::resume(Box::new(self.clone()) as Box<dyn Write>, self.last_time())
+        let mut standing = self.0.borrow().standing.clone();
+        for (_, event) in self.untaken() {
+            standing.follow(&event);
+        }
+        JournalWriter::resume(Box::new(self.clone()) as Box<dyn Write>, standing)
     }
 
-    fn last_time(&self) -> Option<Time> {
+    /// The events that were not taken yet, with their lines.
+    fn untaken(&self) -> Vec<(usize, Event)> {
         let written = self.0.borrow();
-        let Some(text) = written.bytes.strip_suffix(b"\n") else {
-            return written.last;
-        };
-        let newline = text.iter().rposition(|byte| *byte == b'\n');
-        let begin = newline.map_or(0, |at| at + 1);
-        let mut events = JournalReader::new(&text[begin..]);
-        Some(events.next()?.ok()?.1.t)
+        let events = JournalReader::new(written.bytes.as_slice()).flatten();
+        events
+            .map(|(line, event)| (written.taken + line, event))
+            .collect()
     }
 
     /// The events since the last call, with their lines.
     pub(super) fn take(&self) -> Vec<(usize, Event)> {
+        let events = self.untaken();
         let mut written = self.0.borrow_mut();
-        if written.bytes.is_empty() {
-            return Vec::new();
+        written.taken += written.bytes.iter().filter(|byte| **byte == b'\n').count();
+        written.bytes.clear();
+        for (_, event) in &events {
+            written.standing.follow(event);
         }
-        let bytes = std::mem::take(&mut written.bytes);
-        let before = written.taken;
-        written.taken += bytes.iter().filter(|byte| **byte == b'\n').count();
-        let events = JournalReader::new(bytes.as_slice()).flatten();
-        let events: Vec<_> = events.map(|(line, event)| (before + line, event)).collect();
-        written.last = events.last().map(|(_, event)| event.t).or(written.last);
         events
     }
 }

@@ -143,7 +143,7 @@ fn submission(text: &str) -> Result<Submission, String> {
             "interactive" => job.batch = false,
             "work" => made.work = seconds(value)?,
             "user" => made.user = number(value)?,
-            "limit" => made.limit = Some(number(value)?),
+            "limit" => job.limit_minutes = number(value)?,
             "begin" => made.begin = number(value)?,
             "owner" => made.owner = true,
             "stubborn" => made.stubborn = true,
@@ -217,9 +217,8 @@ fn print_submission(submission: &Submission) -> String {
     add(!job.requeue, "no-requeue".into());
     add(!job.batch, "interactive".into());
     add(submission.user != 1000, format!("user={}", submission.user));
-    if let Some(limit) = submission.limit {
-        add(true, format!("limit={limit}"));
-    }
+    let limit = job.limit_minutes;
+    add(limit > 0, format!("limit={limit}"));
     add(submission.begin > 0, format!("begin={}", submission.begin));
     add(submission.owner, "owner".into());
     add(submission.stubborn, "stubborn".into());

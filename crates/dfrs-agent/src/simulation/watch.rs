@@ -214,12 +214,13 @@ impl Watch {
         if model.loses_messages() {
             self.lossy = Time(model.now().0 + LOSSY);
         }
-        if model.now() < self.lossy || !model.serves() || !driver.schedules() {
+        let config = driver.config().filter(|_| driver.schedules());
+        let Some(config) = config.filter(|_| model.now() >= self.lossy && model.serves()) else {
             self.caps.forget();
             self.thawed.forget();
             return Ok(());
-        }
-        let caps = self.caps.look(model);
+        };
+        let caps = self.caps.look(model, config);
         caps.map_err(|what| ("caps are in force", what))?;
         let thawed = self.thawed.look(model);
         thawed.map_err(|what| ("what is counted is thawed", what))

@@ -13,6 +13,8 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "Policy",
     "Period",
     "MovesPerHour",
+    "MoveCost",
+    "RunTimeHint",
     "JobWeight",
     "CheckpointWait",
     "ParkTimeout",
@@ -97,11 +99,19 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
     })
 }
 
-/// The policy, sparing with moves, with the budget of `MovesPerHour` and the period that `Period` or its own name gives it.
+/// The policy, sparing with moves, with the budget of `MovesPerHour`, what it is to know of moves and run times,
+/// and the period that `Period` or its own name gives it.
 fn policy(given: &Given) -> Result<Policy, Mistake> {
     let mut policy = given.get("Policy", DEFAULT_POLICY, value::policy)?;
     policy.settings.keep_equal_jobs = true;
     policy.settings.budget.moves_per_job = given.get("MovesPerHour", "6", value::moves)?;
+    let cost = if policy.weighs_moves() { "60" } else { "0" };
+    policy.settings.penalty = given.get("MoveCost", cost, |key, text| {
+        value::seconds(key, text, 0, 86_400)
+    })?;
+    policy.settings.run_time_hint = given.get("RunTimeHint", "none", |key, text| {
+        value::word(key, text, value::RUN_TIME_HINTS)
+    })?;
     let Some(pair) = given.0.get("Period") else {
         return Ok(policy);
     };

@@ -16,6 +16,10 @@ impl fmt::Display for Config {
         let moves = self.policy.settings.budget.moves_per_job;
         let moves = moves.map_or("unlimited".into(), |most| most.to_string());
         writeln!(out, "MovesPerHour={moves}")?;
+        let settings = &self.policy.settings;
+        writeln!(out, "MoveCost={}", seconds(settings.penalty))?;
+        let hint = value::word_for(value::RUN_TIME_HINTS, &settings.run_time_hint);
+        writeln!(out, "RunTimeHint={hint}")?;
         let weighting = value::word_for(value::WEIGHTINGS, &self.job_weight);
         writeln!(out, "JobWeight={weighting}")?;
         writeln!(out, "CheckpointWait={}", seconds(self.checkpoint_wait))?;

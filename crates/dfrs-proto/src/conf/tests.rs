@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use dfrs_core::{Bytes, Mobility, Policy, Span};
+use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 use proptest::prelude::*;
 
 use super::{Config, Mode, Partition, Weighting, parse as rules, value};
@@ -39,7 +39,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
         "# a comment\n\
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
-         MovesPerHour=3 jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0\n\
+         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0\n\
          SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
@@ -48,6 +48,8 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     assert_eq!(config.mode, Mode::Full);
     assert_eq!(config.period, Span(30 * SECOND));
     assert_eq!(config.policy.settings.budget.moves_per_job, Some(3));
+    assert_eq!(config.policy.settings.penalty, Span(45 * SECOND));
+    assert_eq!(config.policy.settings.run_time_hint, RunTimeHint::Limits);
     assert_eq!(config.job_weight, Weighting::Priority);
     assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
     assert_eq!(config.park_timeout, Span(30 * SECOND));
@@ -127,7 +129,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal, StatusDirectory",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal, StatusDirectory",
         ),
         (
             "Partition=a Colour=red",
@@ -290,6 +292,15 @@ fn the_default_policy_is_the_recommended_one() {
 }
 
 #[test]
+fn moves_cost_a_minute_where_the_policy_weighs_them() {
+    let cost = |text: &str| parse(text).policy.settings.penalty;
+    assert_eq!(cost("Mode=off"), Span::ZERO);
+    let weighs = "Mode=off Policy=GreedyPMC*/move-per/OPT=VT/MINVT=600";
+    assert_eq!(cost(weighs), Span(60 * SECOND));
+    assert_eq!(cost(&format!("{weighs} MoveCost=0")), Span::ZERO);
+}
+
+#[test]
 fn a_period_in_the_policy_counts_and_is_not_contradicted() {
     let policy = "Mode=off\nPolicy=\"DYNMCB8-PER 300\"\n";
     assert_eq!(parse(policy).period, Span(300 * SECOND));
@@ -362,6 +373,8 @@ prop_compose! {
         job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
         seconds in prop::array::uniform4(5..86_400_i64),
         settle_time in 0..=3600_i64,
+        move_cost in 0..=86_400_i64,
+        run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
         status_directory in prop::option::of("/[ -~äß]{0,20}"),
@@ -377,6 +390,8 @@ prop_compose! {
         let mut policy = policy;
         policy.settings.period = period;
         policy.settings.keep_equal_jobs = true;
+        policy.settings.penalty = Span(move_cost * SECOND);
+        policy.settings.run_time_hint = run_time_hint;
         Config {
             mode,
             policy,

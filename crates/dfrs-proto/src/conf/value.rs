@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dfrs_core::policy::PolicyError;
-use dfrs_core::{Bytes, Mobility, Policy, Span};
+use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 
 use super::{Mode, Weighting, suggest};
 
@@ -22,6 +22,11 @@ pub(super) const MODES: &Words<Mode> = &[
 pub(super) const WEIGHTINGS: &Words<Weighting> = &[
     ("equal", Weighting::Equal),
     ("priority", Weighting::Priority),
+];
+
+pub(super) const RUN_TIME_HINTS: &Words<RunTimeHint> = &[
+    ("none", RunTimeHint::Nothing),
+    ("limits", RunTimeHint::Limits),
 ];
 
 pub(super) const MOBILITIES: &Words<Mobility> = &[

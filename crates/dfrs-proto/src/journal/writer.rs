@@ -1,11 +1,12 @@
 //! Writing a journal.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 
 use dfrs_core::Time;
 
 use super::event::{Event, EventKind};
+use super::standing::Standing;
 use super::{VERSION, seconds};
 
 /// Why an event was not written. The journal is as it was, except after [`WriteError::Io`].
@@ -36,6 +37,7 @@ pub struct JournalWriter<W> {
     out: W,
     last: Option<Time>,
     has_platform: bool,
+    standing: Standing,
 }
 
 impl<W: Write> JournalWriter<W> {
@@ -45,17 +47,23 @@ impl<W: Write> JournalWriter<W> {
             out,
             last: None,
             has_platform: false,
+            standing: Standing::default(),
         }
     }
 
-    /// Goes on with a journal whose last event was at `last` (see [`reopen`]). Its first event has
-    /// to be the platform again.
-    pub fn resume(out: W, last: Option<Time>) -> Self {
+    /// Goes on with a journal that stands here (see [`reopen`]). Its first event has to be the platform
+    /// again.
+    pub fn resume(out: W, standing: Standing) -> Self {
         Self {
-            out,
-            last,
-            has_platform: false,
+            last: standing.last,
+            standing,
+            ..Self::new(out)
         }
+    }
+
+    /// What the journal said before this writer went on with it; nothing the second time.
+    pub fn take_standing(&mut self) -> Standing {
+        std::mem::take(&mut self.standing)
     }
 
     /// The earliest time that the next event may have; none if any will do.
@@ -110,38 +118,34 @@ impl<W: Write> JournalWriter<W> {
 }
 
 /// Prepares an existing journal (opened for reading and writing) to be continued: cuts off a last
-/// line that a crash left incomplete, goes to the end, and returns the time of the last event; none
-/// if the file has no event. O(length of the file).
+/// line that a crash left incomplete, goes to the end, and returns where the journal stands.
+/// O(length of the file).
 ///
 /// # Errors
 ///
 /// The file cannot be read or cut, or its last line is no event (it is left as it is then).
-pub fn reopen(file: &mut File) -> io::Result<Option<Time>> {
+pub fn reopen(file: &mut File) -> io::Result<Standing> {
     file.seek(SeekFrom::Start(0))?;
-    let (complete, last_line) = last_complete_line(BufReader::new(&mut *file))?;
-    let last = match last_line {
-        Some(line) => Some(event_time(&line)?),
-        None => None,
-    };
-    file.set_len(complete)?;
-    file.seek(SeekFrom::End(0))?;
-    Ok(last)
-}
-
-/// Bytes up to and with the last newline, and the last line before it.
-fn last_complete_line(mut input: BufReader<impl Read>) -> io::Result<(u64, Option<Vec<u8>>)> {
-    let mut complete = 0;
-    let mut last = None;
+    let mut standing = Standing::default();
+    let mut input = BufReader::new(&mut *file);
+    let (mut complete, mut last) = (0, Vec::new());
     let mut line = Vec::new();
     loop {
         line.clear();
         let length = input.read_until(b'\n', &mut line)?;
         if line.last() != Some(&b'\n') {
-            return Ok((complete, last));
+            break;
         }
         complete += length as u64;
-        last = Some(line.clone());
+        standing.read(&line);
+        std::mem::swap(&mut last, &mut line);
     }
+    if complete > 0 {
+        standing.last = Some(event_time(&last)?);
+    }
+    file.set_len(complete)?;
+    file.seek(SeekFrom::End(0))?;
+    Ok(standing)
 }
 
 fn event_time(line: &[u8]) -> io::Result<Time> {

@@ -69,7 +69,7 @@ impl World<'_> {
         for id in &ended {
             if let Some(job) = self.system.remove(*id) {
                 let virtual_time = self.progress[position(*id)].virtual_time(now);
-                self.system.experience_mut().learn(&job, virtual_time);
+                self.system.experience_mut().learn(job.limit, virtual_time);
             }
             let record = &mut self.outcome.jobs[position(*id)];
             record.finish = now;

@@ -1,4 +1,5 @@
-//! The demo's workload on nodes that give jobs less than they promise, and on which pausing takes long.
+//! Small jobs (starved.txt) on nodes that give them less than they promise, and on which pausing takes
+//! long; with the configuration of docker/demo.
 
 use std::collections::VecDeque;
 
@@ -44,7 +45,7 @@ fn row(id: u32, words: &[&str]) -> Row {
 
 /// The workload, in the order of submission; of an array, one task.
 fn workload() -> VecDeque<Row> {
-    let lines = include_str!("../../../../../docker/workload").lines();
+    let lines = include_str!("starved.txt").lines();
     let rows = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
     let words = rows.map(|line| line.split_whitespace().collect::<Vec<_>>());
     (1..)
@@ -85,8 +86,8 @@ fn promised(story: &Story, latency: i64) -> BTreeMap<u32, f64> {
     shares
 }
 
-/// The demo under way.
-struct Demo {
+/// The workload under way.
+struct Run {
     story: Story,
     machine: Machine,
     begin: i64,
@@ -97,7 +98,7 @@ struct Demo {
     pauses: usize,
 }
 
-impl Demo {
+impl Run {
     fn new(machine: Machine) -> Self {
         let text = include_str!("../../../../../docker/conf/dfrs.conf")
             .replace("Journal=/var/log/slurm/dfrs-journal.jsonl", "")
@@ -128,7 +129,7 @@ impl Demo {
     }
 
     /// A second of DFRS's, and of the jobs' work.
-    fn run(&mut self) {
+    fn pass_second(&mut self) {
         self.story.run_with(1, 4);
         let calls = self.story.calls();
         let begun = |call: &&String| call.starts_with("suspend") || call.starts_with("warn");
@@ -147,22 +148,22 @@ impl Demo {
     }
 }
 
-/// Runs the demo; returns how many pauses were begun, and the seconds until the last job ended.
-fn demo(machine: Machine) -> (usize, i64) {
-    let mut demo = Demo::new(machine);
+/// Runs the workload; returns how many pauses were begun, and the seconds until the last job ended.
+fn run(machine: Machine) -> (usize, i64) {
+    let mut run = Run::new(machine);
     let mut seconds = 0;
-    while seconds == 0 || !demo.rows.is_empty() || !demo.left.is_empty() {
-        assert!(seconds < 3000, "jobs that do not end: {:?}", demo.left);
-        demo.submit();
-        demo.run();
+    while seconds == 0 || !run.rows.is_empty() || !run.left.is_empty() {
+        assert!(seconds < 3000, "jobs that do not end: {:?}", run.left);
+        run.submit();
+        run.pass_second();
         seconds += 1;
     }
-    (demo.pauses, seconds)
+    (run.pauses, seconds)
 }
 
 #[test]
 fn a_good_machine_pauses_few_jobs() {
-    let (pauses, end) = demo(Machine {
+    let (pauses, end) = run(Machine {
         delivered: 1.0,
         latency: 1,
     });
@@ -171,7 +172,7 @@ fn a_good_machine_pauses_few_jobs() {
 
 #[test]
 fn where_pausing_takes_long_jobs_do_more_than_come_and_go() {
-    let (pauses, end) = demo(Machine {
+    let (pauses, end) = run(Machine {
         delivered: 0.5,
         latency: 10,
     });
@@ -180,7 +181,7 @@ fn where_pausing_takes_long_jobs_do_more_than_come_and_go() {
 
 #[test]
 fn where_parking_is_in_vain_it_is_tried_rarely() {
-    let (pauses, end) = demo(Machine {
+    let (pauses, end) = run(Machine {
         delivered: 1.0,
         latency: 25,
     });

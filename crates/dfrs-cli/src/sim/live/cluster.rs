@@ -5,7 +5,7 @@ use std::fmt::Write;
 use dfrs_agent::model::acts::Act;
 use dfrs_agent::model::{Model, Settings as Timing, Submission, job};
 use dfrs_agent::observation::{ObservedJob, ObservedNode};
-use dfrs_core::{Policy, Span, Time};
+use dfrs_core::{Policy, RunTimeHint, Span, Time};
 use dfrs_proto::conf::Config;
 use dfrs_sim::Settings;
 use dfrs_sim::metrics::NODE_GB;
@@ -20,12 +20,13 @@ const MOST_CPUS: u64 = 1000;
 const MEMORY: u64 = 100_000_000;
 const PARTITION: &str = "live";
 /// Keys of dfrs.conf that other options say.
-const SAID_ELSEWHERE: [(&str, &str); 5] = [
+const SAID_ELSEWHERE: [(&str, &str); 6] = [
     ("Mode", "leave it out"),
     ("Policy", "give --policy"),
     ("Period", "give --period"),
     ("SwapPerNode", "give --swap"),
     ("Journal", "give --journal"),
+    ("RunTimeHint", "give --run-time-hint"),
 ];
 
 /// A job's label in the model, by its position in the trace.
@@ -49,6 +50,8 @@ pub struct Cluster {
     swap_speed: u64,
     /// The first second of the trace.
     first: Time,
+    /// What is known of run times; jobs have time limits only if these are to say it.
+    run_time_hint: RunTimeHint,
 }
 
 impl Cluster {
@@ -72,6 +75,7 @@ impl Cluster {
             swap: as_whole(of_memory(as_real(settings.swap.0) / as_real(NODE_MEMORY.0))),
             swap_speed: as_whole(of_memory(gigabytes / NODE_GB)),
             first: Time(first.div_euclid(SECOND) * SECOND),
+            run_time_hint: settings.run_time_hint,
         })
     }
 
@@ -112,6 +116,9 @@ impl Cluster {
         let mut text = format!("Mode=full\nPolicy=\"{policy}\"\n");
         let _ = writeln!(text, "Period={}", period.0 / SECOND); // a String takes all
         let _ = writeln!(text, "SwapPerNode={}", self.swap);
+        if self.run_time_hint == RunTimeHint::Limits {
+            text.push_str("RunTimeHint=limits\n");
+        }
         for line in lines {
             let _ = writeln!(text, "{line}");
         }
@@ -161,6 +168,8 @@ impl Cluster {
     fn job(&self, of_trace: &TraceJob) -> ObservedJob {
         let cpus = of_trace.cpu.0 * u64::from(self.cpus) + NODE_CPU.0 / 2;
         let cpus = (cpus / NODE_CPU.0).max(1);
+        let has_limit = self.run_time_hint == RunTimeHint::Limits;
+        let limit = of_trace.estimate.filter(|_| has_limit);
         let memory = u128::from(of_trace.memory.0) * u128::from(MEMORY);
         let memory = memory / u128::from(NODE_MEMORY.0) / u128::from(cpus);
         ObservedJob {
@@ -171,6 +180,7 @@ impl Cluster {
             cpus_per_task: u32::try_from(cpus).unwrap_or(1),
             // In Slurm none at all would be the whole node's.
             memory: u64::try_from(memory).unwrap_or(MEMORY).max(1),
+            limit_minutes: limit.map_or(0, |limit| minutes(limit.max(of_trace.runtime))),
             ..job(0, 1)
         }
     }
@@ -196,6 +206,13 @@ fn as_real(amount: u64) -> f64 {
 )]
 fn as_whole(amount: f64) -> u64 {
     amount.round() as u64
+}
+
+/// A time limit of whole minutes, and one more, as what it takes to launch a job counts for it: nothing is to
+/// end at its limit that did not end there in the trace.
+fn minutes(limit: Span) -> u32 {
+    let minutes = limit.0 / (60 * SECOND) + 2;
+    u32::try_from(minutes).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

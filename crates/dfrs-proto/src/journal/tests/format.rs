@@ -6,8 +6,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use dfrs_core::{NodeIndex, Span, Time};
 
 use super::super::{
-    Event, EventKind, JournalReader, JournalWriter, Outcome, PlatformNode, ReadError, WriteError,
-    reopen,
+    Event, EventKind, JobStanding, JournalReader, JournalWriter, Outcome, PlatformNode, ReadError,
+    Standing, WriteError, reopen,
 };
 use super::{events, example};
 
@@ -250,10 +250,10 @@ fn a_journal_that_a_crash_cut_off_is_continued_after_its_last_whole_line() {
     file.write_all(example().as_bytes()).expect("write");
     file.write_all(b"{\"t\":5000,\"event\":\"fin")
         .expect("write");
-    let last = reopen(&mut file).expect("reopen");
-    assert_eq!(last, Some(Time(4_620_100_000)));
+    let standing = reopen(&mut file).expect("reopen");
+    assert_eq!(standing.last, Some(Time(4_620_100_000)));
 
-    let mut writer = JournalWriter::resume(&mut file, last);
+    let mut writer = JournalWriter::resume(&mut file, standing);
     assert!(matches!(
         writer.write(&platform(0)),
         Err(WriteError::TimeOrder { .. })
@@ -274,9 +274,39 @@ fn a_journal_that_a_crash_cut_off_is_continued_after_its_last_whole_line() {
 }
 
 #[test]
+fn where_a_journal_stands_is_read_at_every_line() {
+    let (running, moved) = ([0, 0, 0, 1], [0, 0, 1, 1]);
+    let on = |nodes: [u32; 4]| Some(JobStanding::Running(nodes.map(NodeIndex).to_vec()));
+    let expected = [
+        None,
+        Some(JobStanding::Waiting),
+        on(running),
+        on(running),
+        Some(JobStanding::Paused),
+        on([1; 4]),
+        on([1; 4]),
+        on(moved),
+        None,
+    ];
+    for (lines, expected) in (1..).zip(expected) {
+        let mut file = temporary_file();
+        let begin: Vec<&str> = example().split_inclusive('\n').take(lines).collect();
+        file.write_all(begin.concat().as_bytes()).expect("write");
+        let standing = reopen(&mut file).expect("reopen");
+        assert_eq!(standing.jobs.get("17"), expected.as_ref(), "{lines} lines");
+        let names: Vec<&str> = standing
+            .nodes
+            .iter()
+            .map(|node| node.name.as_str())
+            .collect();
+        assert_eq!(names, ["n0", "n1"]);
+    }
+}
+
+#[test]
 fn an_empty_file_is_reopened_as_a_new_journal_and_a_foreign_one_is_left_alone() {
     let mut file = temporary_file();
-    assert_eq!(reopen(&mut file).expect("reopen"), None);
+    assert_eq!(reopen(&mut file).expect("reopen"), Standing::default());
     file.write_all(b"precious\nthings").expect("write");
     let error = reopen(&mut file).expect_err("no journal");
     assert!(

@@ -1,0 +1,157 @@
+//! Giving partitions back while others stay: their lines went away from dfrs.conf. Their jobs are looked at
+//! until what is parked has come back; no job is started there meanwhile, and backfill kept away, or the
+//! memory that is to be claimed would be given to others again and again.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{Span, Time};
+
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::life::{Event, Look};
+use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::slurm::{Level, Slurm};
+
+/// So long after the last job came back its nodes have heard that they are to thaw it, or do not answer.
+const UNTIL_HEARD: Span = Span(10 * SECOND);
+const WITHHELD: &str =
+    "DFRS: gives its partition back; starts when the jobs that are parked there are back";
+
+/// Which partitions, and how far that is.
+#[derive(Debug, Default)]
+pub(super) struct GivingBack {
+    partitions: Vec<String>,
+    /// Jobs that depend on DFRS to come back, or did.
+    came_back: BTreeSet<u32>,
+    /// When one last did.
+    last: Option<Time>,
+    /// The number of the changes by which the state says that they are given back.
+    kept: Option<u64>,
+}
+
+impl GivingBack {
+    /// These; none is nothing to do.
+    pub(super) fn of(partitions: Vec<String>) -> Self {
+        Self {
+            partitions,
+            ..Self::default()
+        }
+    }
+
+    fn is_under_way(&self) -> bool {
+        !self.partitions.is_empty() && self.kept.is_none()
+    }
+
+    /// This job depends on DFRS to come back.
+    fn note_coming(&mut self, job: u32, now: Time) {
+        self.came_back.insert(job);
+        self.last = Some(now);
+    }
+
+    /// When to look again, who looked then.
+    pub(super) fn next(&self, looked: Time) -> Option<Time> {
+        self.is_under_way().then_some(Time(looked.0 + SECOND))
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Whether all partitions that were to be given back are, and the state says so. The agent that comes next
+    /// has only the others.
+    #[must_use]
+    pub fn has_given_back(&self) -> bool {
+        let kept = self.giving_back.kept;
+        kept.is_some_and(|kept| self.store.durable() >= kept)
+    }
+
+    /// The partitions that are DFRS's: those that it schedules, and those that it has not given back yet.
+    #[must_use]
+    pub fn partitions(&self) -> Vec<String> {
+        let mut partitions = self.config.partition_names();
+        if self.giving_back.is_under_way() {
+            partitions.extend(self.giving_back.partitions.iter().cloned());
+        }
+        partitions
+    }
+
+    /// Whether DFRS schedules the partition of this job.
+    pub(super) fn is_managed(&self, job: &ObservedJob) -> bool {
+        self.config.partition(&job.partition).is_some()
+    }
+
+    /// What squeue shows of a job that is given back.
+    pub(super) fn reason_while_given_back(
+        &self,
+        job: &ObservedJob,
+        observation: &Observation,
+    ) -> Option<String> {
+        let record = self.ledger.get(job.id)?;
+        if record.life.depends_on_dfrs() {
+            return record.life.reason(job, None, observation);
+        }
+        let withheld = job.state == ObservedState::Pending && self.giving_back.is_under_way();
+        withheld.then(|| WITHHELD.to_owned())
+    }
+
+    /// Jobs of these partitions come back, or stay where they are. O(jobs), while any is given back.
+    pub(super) fn hand_back_partitions(&mut self, seen: &Observation, now: Time) {
+        if !self.giving_back.is_under_way() {
+            return;
+        }
+        let jobs: Vec<&ObservedJob> = seen.jobs().filter(|job| !self.is_managed(job)).collect();
+        for job in jobs {
+            if self.depends_on_dfrs(job.id) {
+                self.giving_back.note_coming(job.id, now);
+            }
+            let record = self.ledger.get(job.id);
+            if record.is_none_or(|record| record.life.is_handed_back()) {
+                continue;
+            }
+            if let Some(record) = self.ledger.get_mut(job.id) {
+                let look = Look::new(job, seen, &self.config, now);
+                record.on(&Event::HandedBack, &look);
+            }
+        }
+    }
+
+    /// Looks how far it is, and notes the end of it.
+    pub(super) fn follow_giving_back(&mut self, seen: &Observation, now: Time) {
+        if !self.giving_back.is_under_way() {
+            return;
+        }
+        let given_back = seen.jobs().filter(|job| !self.is_managed(job));
+        let given_back: Vec<u32> = given_back.map(|job| job.id).collect();
+        let any = given_back.iter().any(|id| self.depends_on_dfrs(*id));
+        if any || !self.have_heard(seen, now) {
+            return;
+        }
+        self.lists.unexplained.extend(given_back);
+        let names = self.giving_back.partitions.join(",");
+        let text = format!("partition(s) {names} are given back, and left to Slurm");
+        self.slurm.log(Level::Info, &text);
+        // From here on the head is another.
+        self.giving_back.kept = Some(u64::MAX);
+        self.giving_back.kept = Some(self.keep_head());
+    }
+
+    fn depends_on_dfrs(&self, id: u32) -> bool {
+        let record = self.ledger.get(id);
+        record.is_some_and(|record| record.life.depends_on_dfrs())
+    }
+
+    /// Whether the nodes have heard that they are to thaw what came back.
+    fn have_heard(&self, seen: &Observation, now: Time) -> bool {
+        let last = self.giving_back.last;
+        if last.is_some_and(|last| now.since(last) < UNTIL_HEARD) {
+            return false;
+        }
+        let jobs = self.giving_back.came_back.iter();
+        let mut places = jobs
+            .filter_map(|id| seen.job(*id))
+            .flat_map(|job| &job.places);
+        !places.any(|place| {
+            let position = seen.node_position(place.node);
+            let node = position.and_then(|position| seen.nodes().get(position));
+            node.is_some_and(|node| !node.down && self.silent.contains(&node.name))
+        })
+    }
+}
