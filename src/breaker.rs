@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use dfrs_agent::Agent;
+use dfrs_agent::clock::Ahead;
 use dfrs_agent::daemons::Daemons;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_core::{Span, Time};
@@ -153,6 +154,11 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.health == Health::Active
+    }
+
+    /// The time that it is told is so far ahead of the wall clock from now on.
+    pub fn set_ahead(&mut self, ahead: Ahead) {
+        self.agent.set_ahead(ahead);
     }
 
     /// One tick: a pass if one is due, or another attempt to give the cluster back. Returns whether the

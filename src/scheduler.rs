@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use dfrs_agent::clock::Clock;
 use dfrs_agent::live_journal::Writer;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_agent::{Agent, Ports};
 use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::{Config, Mode};
 
-use crate::breaker::Breaker;
+use crate::breaker::{Breaker, History};
 use crate::daemons::{Couriers, Pace, Traffic};
 use crate::explain::Explainer;
 use crate::journal_file;
@@ -41,9 +42,11 @@ enum Explaining {
     No,
 }
 
-/// A scheduler that does something: the breaker, and what of it the status file shows.
+/// A scheduler that does something: the breaker, the time that it is told, and what of it the status file
+/// shows.
 struct Core<S> {
     breaker: Breaker<S, Couriers>,
+    clock: Clock,
     gauges: Gauges,
 }
 
@@ -88,8 +91,9 @@ impl<S: Slurm> Scheduler<S> {
         };
         let is_withheld = schedules || left_over.is_some();
         let core = left_over.or_else(|| {
-            agent.map(|(agent, gauges)| Core {
+            agent.map(|(agent, clock, gauges)| Core {
                 breaker: Breaker::new(agent, gauges.stopwatch.clone()),
+                clock,
                 gauges,
             })
         });
@@ -113,20 +117,21 @@ impl<S: Slurm> Scheduler<S> {
     /// Whether DFRS stood down because of the machine, and has rested.
     pub(crate) fn has_rested(&self) -> bool {
         let core = self.core.as_ref();
-        core.is_some_and(|core| core.breaker.rested(now()).is_some())
+        core.is_some_and(|core| core.rested().is_some())
     }
 
     /// Begins again with the dfrs.conf that it had: another one is read when somebody asks for it.
     pub(crate) fn again(self, surroundings: &impl Surroundings<Slurm = S>) -> Self {
         let core = self.core.as_ref();
-        let history = core.and_then(|core| core.breaker.rested(now()));
+        let history = core.and_then(Core::rested);
         let config = self.config.clone().ok_or("there is no dfrs.conf");
         self.finish(surroundings);
         surroundings.log(Level::Info, "DFRS has rested, and begins again");
         let mut next = Self::set_up_with(surroundings, config.map_err(str::to_owned));
-        if let (Some(core), Some(history)) = (next.core.take(), history) {
+        if let (Some(mut core), Some(history)) = (next.core.take(), history) {
+            let now = core.now();
             next.core = Some(Core {
-                breaker: core.breaker.after(history, now()),
+                breaker: core.breaker.after(history, now),
                 ..core
             });
         }
@@ -152,7 +157,10 @@ impl<S: Slurm> Scheduler<S> {
     /// Does what is due. Returns whether the next tick need not wait.
     pub(crate) fn tick(&mut self) -> bool {
         let core = self.core.as_mut();
-        core.is_some_and(|core| core.breaker.tick(now()))
+        core.is_some_and(|core| {
+            let now = core.now();
+            core.breaker.tick(now)
+        })
     }
 
     /// Writes the status file, if that is due and this slurmctld is the one that controls the cluster.
@@ -163,7 +171,7 @@ impl<S: Slurm> Scheduler<S> {
         let report = || {
             let happened = self.core.as_ref().map_or(0, Core::happened);
             if reporter.is_due(happened, Instant::now()) && surroundings.is_primary() {
-                reporter.report(self.facts(surroundings), happened, now());
+                reporter.report(self.facts(surroundings), happened, wall());
             }
             reporter
         };
@@ -201,8 +209,11 @@ impl<S: Slurm> Scheduler<S> {
             }
             Explaining::Yes(explainer) => {
                 explainer.answer(|question| {
-                    let agent = self.core.as_ref()?.breaker.agent();
-                    agent.explanation(question.job, question.task, now())
+                    let core = self.core.as_ref()?;
+                    let now = core.clock.ahead().time(wall());
+                    core.breaker
+                        .agent()
+                        .explanation(question.job, question.task, now)
                 });
                 Explaining::Yes(explainer)
             }
@@ -238,16 +249,29 @@ impl<S: Slurm> Scheduler<S> {
     /// Ends it, with what it has open: the next one opens the same files.
     pub(crate) fn finish(mut self, surroundings: &impl Surroundings<Slurm = S>) {
         if let Some(core) = &mut self.core {
-            core.breaker.finish(now());
+            let now = core.now();
+            core.breaker.finish(now);
         }
         self.explainer = Explaining::No;
         if let Some(mut reporter) = self.reporter.take() {
-            reporter.finish(self.facts(surroundings), now());
+            reporter.finish(self.facts(surroundings), wall());
         }
     }
 }
 
 impl<S: Slurm> Core<S> {
+    /// DFRS's time.
+    fn now(&mut self) -> Time {
+        let now = self.clock.read(wall());
+        self.breaker.set_ahead(self.clock.ahead());
+        now
+    }
+
+    /// What led to its rest, if that is over.
+    fn rested(&self) -> Option<History> {
+        self.breaker.rested(self.clock.ahead().time(wall()))
+    }
+
     /// Grows with what a reader of the status file may want to know at once.
     fn happened(&self) -> u64 {
         self.gauges.stopwatch.passes() + u64::from(self.breaker.status().trips)
@@ -282,7 +306,7 @@ fn start_reporter(
         config,
         problem,
         &surroundings.shared_log(),
-        now(),
+        wall(),
     )
 }
 
@@ -292,8 +316,8 @@ fn status_directory(surroundings: &impl Surroundings, config: Option<&Config>) -
     asked.unwrap_or_else(|| surroundings.state_directory())
 }
 
-/// An agent, and what of it the status file shows.
-type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Gauges);
+/// An agent, the time that it is told, and what of it the status file shows.
+type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Clock, Gauges);
 
 /// # Errors
 ///
@@ -349,28 +373,23 @@ fn give_back<T: Surroundings>(surroundings: &T) -> Option<Core<T::Slurm>> {
         Level::Info,
         "DFRS is off and brings back the jobs that it had parked",
     );
-    let (agent, gauges) = start_agent(surroundings, &config)
+    let (agent, mut clock, gauges) = start_agent(surroundings, &config)
         .inspect_err(|problem| {
             let text = format!("jobs that DFRS parked are not back: {problem}");
             surroundings.log(Level::Error, &text);
         })
         .ok()?;
-    let breaker = Breaker::giving_back(agent, gauges.stopwatch.clone(), now());
-    Some(Core { breaker, gauges })
+    let now = clock.read(wall());
+    let breaker = Breaker::giving_back(agent, gauges.stopwatch.clone(), now);
+    Some(Core {
+        breaker,
+        clock,
+        gauges,
+    })
 }
 
 fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made<T>, String> {
-    let now = now();
-    let time_to_live = Duration::from_micros(u64::try_from(config.time_to_live.0).unwrap_or(0));
-    let generation = u64::try_from(now.0 / 1000).unwrap_or(0);
     let no_thread = |problem: std::io::Error| format!("no thread: {problem}");
-    let daemons = Couriers::start(
-        &surroundings.node_link(),
-        &surroundings.shared_log(),
-        Pace::with_time_to_live(time_to_live),
-        generation,
-    )
-    .map_err(no_thread)?;
     let path = state_file::path_in(&surroundings.state_directory());
     let (journal, gauge) = open_journal(surroundings, config).unzip();
     // A state that says what the journal has is kept after the journal has it.
@@ -380,6 +399,17 @@ fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Mad
     };
     let (store, state) =
         StateFile::open(&path, before, &surroundings.shared_log()).map_err(no_thread)?;
+    let mut clock = state.clock(journal.as_ref().and_then(Writer::earliest));
+    let now = clock.read(wall());
+    let time_to_live = Duration::from_micros(u64::try_from(config.time_to_live.0).unwrap_or(0));
+    let daemons = Couriers::start(
+        &surroundings.node_link(),
+        &surroundings.shared_log(),
+        Pace::with_time_to_live(time_to_live),
+        // Nodes pass over orders that are older than others that they have heard.
+        u64::try_from(now.0 / 1000).unwrap_or(0),
+    )
+    .map_err(no_thread)?;
     let gauges = Gauges {
         stopwatch: Stopwatch::default(),
         traffic: daemons.traffic(),
@@ -395,7 +425,9 @@ fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Mad
         recorder: Box::new(recorder::Files::new(&surroundings.state_directory())),
         probe: Box::new(gauges.stopwatch.clone()),
     };
-    Ok((Agent::new(ports, config.clone(), state, now), gauges))
+    let mut agent = Agent::new(ports, config.clone(), state, now);
+    agent.set_ahead(clock.ahead());
+    Ok((agent, clock, gauges))
 }
 
 fn open_journal(
@@ -419,8 +451,8 @@ fn read_config(directory: &Path) -> Result<Config, String> {
     Config::parse(&text, &path.to_string_lossy()).map_err(|error| error.to_string())
 }
 
-/// Microseconds since the UNIX epoch.
-fn now() -> Time {
+/// The wall clock: microseconds since the UNIX epoch.
+fn wall() -> Time {
     let elapsed = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -46,6 +46,7 @@ fn with_head(in_order: bool) -> Changes {
         journal: None,
         experience: Experience::default(),
         in_order,
+        ..Head::default()
     };
     Changes {
         head: Some(head),

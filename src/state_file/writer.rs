@@ -53,6 +53,7 @@ impl Writer {
                 partitions: state.partitions.clone(),
                 journal: state.journal.clone(),
                 experience: state.experience.clone(),
+                ahead: state.ahead,
                 in_order: state.in_order,
             },
             live: live.collect(),

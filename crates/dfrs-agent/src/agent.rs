@@ -11,6 +11,7 @@ use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
 
 use crate::actual::Actual;
+use crate::clock::Ahead;
 use crate::daemons::{Daemons, NodeFacts};
 use crate::ledger::{Ledger, Record};
 use crate::live_journal::{LiveJournal, Writer};
@@ -19,7 +20,7 @@ use crate::planned::Planned;
 use crate::probe::{Part, Probe};
 use crate::recorder::Recorder;
 use crate::refusals::Refusals;
-use crate::slurm::{Slurm, SlurmError};
+use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{Head, State, Store};
 
 mod act;
@@ -127,6 +128,8 @@ pub struct Agent<S, D> {
     /// Nodes that were down when they were last seen.
     down: BTreeSet<String>,
     looked: Time,
+    /// By how much the time that it is told is ahead of Slurm's clock.
+    ahead: Ahead,
     longest_sleep: Span,
     cores_hidden: Time,
     /// slurmctld was killed, and was not looked at since.
@@ -218,6 +221,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             can_park: BTreeSet::new(),
             down: BTreeSet::new(),
             looked: Time(0),
+            ahead: state.ahead,
             longest_sleep: LONGEST_SLEEP,
             cores_hidden: Time(0),
             recovers,
@@ -251,6 +255,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.cores_hidden = Time(0);
     }
 
+    /// The time that it is told is so far ahead of Slurm's clock from now on.
+    pub fn set_ahead(&mut self, ahead: Ahead) {
+        if ahead != self.ahead {
+            let text = format!(
+                "the clock was set back: from now on DFRS's own times, as in its journal, are {} s later",
+                ahead.seconds()
+            );
+            self.slurm.log(Level::Info, &text);
+            self.ahead = ahead;
+            self.looked = Time(0);
+        }
+    }
+
     /// Whether there may be something to do.
     #[must_use]
     pub fn is_due(&self, now: Time) -> bool {
@@ -261,7 +278,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// time that has passed: at once.
     #[must_use]
     pub fn due_at(&self) -> Time {
-        let changed = self.slurm.last_update() >= self.looked.0 / SECOND;
+        let looked = self.ahead.wall(self.looked);
+        let changed = self.slurm.last_update() >= looked.0 / SECOND;
         if changed || self.lists.any_under_way() {
             return self.looked;
         }
@@ -273,6 +291,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.refusals.next(),
             Some(self.remaps.due()),
             self.giving_back.next(self.looked),
+            self.left_behind.next(),
         ];
         let slept = Time(self.looked.0 + self.longest_sleep.0);
         foreseen.into_iter().flatten().fold(slept, Time::min)

@@ -9,7 +9,7 @@ use dfrs_core::{
 
 use crate::ledger::{Ledger, Record};
 use crate::life::Look;
-use crate::mobility::{is_settling, mobility, settled_at};
+use crate::mobility::{is_settling, mobility, settled_at, settles_from};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
 use crate::placement::Placement;
 use crate::refusals::Refusals;
@@ -63,9 +63,10 @@ pub fn planned_job(
 /// When the passing of time alone next changes what the core shall see of this job.
 #[must_use]
 pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) -> Option<Time> {
-    let settled = is_settling(job, facts.config, facts.now).then(|| settled_at(job, facts.config));
+    let launched = (job.state == ObservedState::Running).then_some(job);
     let times = [
-        settled,
+        launched.map(|job| settles_from(job, facts.config)),
+        launched.map(|job| settled_at(job, facts.config)),
         Some(record.life.not_before()),
         Some(record.life.left_alone_until()),
         record.life.next_move_forgotten(facts.now),
@@ -118,7 +119,7 @@ fn core_job(
         cpu: Cores(u64::from(job.cpus_per_task.max(1)) * MICROCORES),
         memory,
         memory_per_node,
-        layout: layout(job, &state, observation, facts),
+        layout: layout(job, &state, record.life.unheard(), observation, facts),
         mobility: if stays {
             Mobility::Never
         } else {
@@ -181,8 +182,14 @@ pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) 
 }
 
 /// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
-fn layout(job: &ObservedJob, state: &JobState, observation: &Observation, facts: &Facts) -> Layout {
-    let eligible = eligible(job, state, observation, facts);
+fn layout(
+    job: &ObservedJob,
+    state: &JobState,
+    unheard: &BTreeSet<String>,
+    observation: &Observation,
+    facts: &Facts,
+) -> Layout {
+    let eligible = eligible(job, state, unheard, observation, facts);
     let listed = eligible
         .as_ref()
         .filter(|_| job.all_eligible)
@@ -202,6 +209,7 @@ fn layout(job: &ObservedJob, state: &JobState, observation: &Observation, facts:
 fn eligible(
     job: &ObservedJob,
     state: &JobState,
+    unheard: &BTreeSet<String>,
     observation: &Observation,
     facts: &Facts,
 ) -> Option<NodeSet> {
@@ -211,7 +219,8 @@ fn eligible(
         .map(|nodes| observation.node_set(nodes));
     let waits = job.places.is_empty();
     let refused = facts.refusals.left_out(job.id, facts.now);
-    let refused: BTreeSet<&str> = refused.filter(|_| waits).collect();
+    let mut refused: BTreeSet<&str> = refused.filter(|_| waits).collect();
+    refused.extend(unheard.iter().map(String::as_str));
     let whole = (waits && job.wants_whole_nodes() && !observation.has_equal_memory())
         .then(|| whole_node(job, observation));
     let minds = observation.minds_neighbours(job);
@@ -346,7 +355,13 @@ mod tests {
             refusals: &Refusals::default(),
             now: Time(0),
         };
-        layout(job, &JobState::Pending, observation, &facts)
+        layout(
+            job,
+            &JobState::Pending,
+            &BTreeSet::new(),
+            observation,
+            &facts,
+        )
     }
 
     #[test]

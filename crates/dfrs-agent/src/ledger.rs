@@ -66,12 +66,14 @@ impl Record {
         }
     }
 
-    /// Whether the job that Slurm shows with this submission time and number of requeues is the one
-    /// that this record is about.
+    /// Whether the job that Slurm shows is the one that this record is about, by its submission time and its
+    /// number of requeues.
     #[must_use]
-    pub fn is_about(&self, submit_time: i64, restarts: u32) -> bool {
-        let was_requeued =
-            restarts > 0 && restarts >= self.restarts && submit_time >= self.shown_submit_time;
+    pub fn is_about(&self, look: &Look) -> bool {
+        let (submit_time, restarts) = (look.job.submit_time, look.job.restarts);
+        // The clock may have been set back before it was requeued.
+        let is_later = look.observation.submitted(submit_time) >= self.shown_submit_time;
+        let was_requeued = restarts > 0 && restarts >= self.restarts && is_later;
         submit_time == self.shown_submit_time || was_requeued
     }
 
@@ -242,9 +244,9 @@ impl Ledger {
     /// What follows from what Slurm shows of a job, if the ledger knows this very job. It counts as changed
     /// only if its record says anything else than before.
     pub fn see(&mut self, look: &Look) -> Option<Effects> {
-        let (id, submit_time, restarts) = (look.job.id, look.job.submit_time, look.job.restarts);
+        let id = look.job.id;
         let record = self.jobs.get_mut(&id)?;
-        if !record.is_about(submit_time, restarts) {
+        if !record.is_about(look) {
             return None;
         }
         if record.is_still(look) {
@@ -260,9 +262,9 @@ impl Ledger {
 
     /// The record of the job that Slurm shows, to change, if the ledger knows this very job: ids are used
     /// again.
-    pub fn record_of(&mut self, job: &ObservedJob) -> Option<&mut Record> {
-        self.get_mut(job.id)
-            .filter(|record| record.is_about(job.submit_time, job.restarts))
+    pub fn record_of(&mut self, look: &Look) -> Option<&mut Record> {
+        self.get_mut(look.job.id)
+            .filter(|record| record.is_about(look))
     }
 
     /// Takes a record in, in place of one of the same job.

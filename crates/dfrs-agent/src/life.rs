@@ -6,6 +6,8 @@
 //! each: `planned` (what the core decides about), `order` (what the nodes enforce), `reason` (what
 //! squeue shows) and [`journal`].
 
+use std::collections::BTreeSet;
+
 use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +75,9 @@ pub struct Life {
     /// Its last nodes may still run it: they were told to end it, and may not have yet, or are down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_left_behind: bool,
+    /// Nodes that were down when it went on elsewhere: they may still run it when they come back.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    unheard: BTreeSet<String>,
 }
 
 impl Life {
@@ -107,21 +112,31 @@ impl Life {
         let turn = self.phase.on(event, look);
         match event {
             Event::Seen if look.job.has_place() => {
-                self.last_place = Placement::of_job(look.job, look.observation);
+                self.go_on_at(Placement::of_job(look.job, look.observation), look);
                 self.is_left_behind = false;
             }
             // Slurm waits for no process on a node that is down.
             Event::Seen if turn.is_some() => {
-                let is_down = |name| look.observation.node(name).is_some_and(|node| node.down);
-                self.is_left_behind |= self.last_place.0.iter().any(|spot| is_down(&spot.node));
+                let mut spots = self.last_place.0.iter();
+                self.is_left_behind |= spots.any(|spot| is_down(&spot.node, look));
             }
             Event::HandedBack => self.not_before = Time(0),
             _ => {}
         }
-        turn.map_or_else(Effects::default, |turn| self.take(turn, look.now))
+        turn.map_or_else(Effects::default, |turn| self.take(turn, look))
     }
 
-    fn take(&mut self, turn: Turn, now: Time) -> Effects {
+    /// Where it is now. Nodes that it left behind and that are down do not know that it is over there.
+    fn go_on_at(&mut self, place: Placement, look: &Look) {
+        let before = std::mem::replace(&mut self.last_place, place);
+        if self.is_left_behind {
+            let left = before.0.into_iter().map(|spot| spot.node);
+            self.unheard.extend(left.filter(|name| is_down(name, look)));
+        }
+    }
+
+    fn take(&mut self, turn: Turn, look: &Look) -> Effects {
+        let now = look.now;
         if turn.is_move {
             self.count_move(now);
         }
@@ -133,7 +148,7 @@ impl Life {
             self.left_alone_until = Time(now.0 + LEFT_ALONE_FOR.0);
         }
         if let Some(place) = turn.last_place {
-            self.last_place = place;
+            self.go_on_at(place, look);
         }
         if let Some(phase) = turn.phase {
             self.phase = phase;
@@ -164,6 +179,17 @@ impl Life {
     /// They were told to end it now, or have by now.
     pub fn leave_behind(&mut self, is_left_behind: bool) {
         self.is_left_behind = is_left_behind;
+    }
+
+    /// Nodes that may still run it although it has gone on elsewhere, or waits to.
+    #[must_use]
+    pub const fn unheard(&self) -> &BTreeSet<String> {
+        &self.unheard
+    }
+
+    /// This node has ended what it ran of it.
+    pub fn hear(&mut self, node: &str) {
+        self.unheard.remove(node);
     }
 
     /// Nothing is done to it before this: what failed is not tried again at once.
@@ -360,4 +386,8 @@ impl Life {
             Phase::Parking(_) | Phase::Parked(_) | Phase::Unparking(_)
         )
     }
+}
+
+fn is_down(name: &str, look: &Look) -> bool {
+    look.observation.node(name).is_some_and(|node| node.down)
 }

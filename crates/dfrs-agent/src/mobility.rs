@@ -50,6 +50,12 @@ pub fn settled_at(job: &ObservedJob, config: &Config) -> Time {
     Time(job.last_launch.saturating_mul(SECOND) + config.settle_time.0)
 }
 
+/// From when on it may not: the clock may have been set back since its last launch, which is to come then.
+#[must_use]
+pub fn settles_from(job: &ObservedJob, config: &Config) -> Time {
+    Time(job.last_launch.saturating_mul(SECOND) - config.settle_time.0 + 1)
+}
+
 /// Whether processes of `job` may still be being launched. One whose last launch is further off than
 /// that in the future is none: the clock was set back.
 #[must_use]

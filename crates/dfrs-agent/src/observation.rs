@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dfrs_core::{NodeIndex, NodeSet, Span};
 
+use crate::clock::Ahead;
 use crate::node_changes::NodeChanges;
 use crate::node_sets::NodeSets;
 use crate::owners::{Concerned, Owners};
@@ -197,6 +198,20 @@ impl ObservedJob {
         Some(limit).filter(|limit| *limit > Span::ZERO)
     }
 
+    /// The same with all that is to come, or has begun, so many seconds later.
+    fn moved_by(mut self, seconds: i64) -> Self {
+        let times = [
+            &mut self.last_launch,
+            &mut self.end_time,
+            &mut self.free_until,
+            &mut self.deadline,
+        ];
+        for time in times.into_iter().filter(|time| **time > 0) {
+            *time = time.saturating_add(seconds);
+        }
+        self
+    }
+
     /// Whether it has nodes: it runs or is suspended.
     #[must_use]
     pub fn has_place(&self) -> bool {
@@ -283,7 +298,8 @@ impl ObservedNode {
     }
 }
 
-/// What is known of slurmctld: brought up to date by each look at it.
+/// What is known of slurmctld: brought up to date by each look at it. What is to come, or has begun, is in
+/// DFRS's time ([`crate::clock`]), of which Slurm knows nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
     /// Jobs of the DFRS partitions: not ended, or ended and still completing.
@@ -304,6 +320,7 @@ pub struct Observation {
     requests: SinceAsked<BTreeSet<u32>>,
     /// Positions of nodes where memory was taken since the last look.
     taken: Vec<usize>,
+    ahead: Ahead,
 }
 
 /// What is different since this was last asked; no part of what is observed: two observations are the same
@@ -384,11 +401,11 @@ impl Observation {
         };
         self.set_nodes(nodes);
         for job in jobs {
-            let job = self.with_first_comment(job);
+            let job = self.as_known(job);
             gone.remove(&job.id);
             if self.jobs.get(&job.id) != Some(&job) {
                 seen.jobs.insert(job.id);
-                self.insert(job);
+                self.take_in(job);
             }
         }
         for id in &gone {
@@ -396,6 +413,24 @@ impl Observation {
         }
         seen.jobs.extend(gone);
         seen
+    }
+
+    /// DFRS's time is so far ahead of Slurm's clock now. Returns whether it was not before. O(jobs) then.
+    pub fn set_ahead(&mut self, ahead: Ahead) -> bool {
+        let by = ahead.seconds() - self.ahead.seconds();
+        self.ahead = ahead;
+        if by != 0 {
+            let jobs: Vec<ObservedJob> = self.jobs.values().cloned().collect();
+            jobs.into_iter()
+                .for_each(|job| self.take_in(job.moved_by(by)));
+        }
+        by != 0
+    }
+
+    /// When a job was submitted of which Slurm says this, in UNIX seconds of DFRS's time.
+    #[must_use]
+    pub const fn submitted(&self, submit_time: i64) -> i64 {
+        submit_time.saturating_add(self.ahead.seconds())
     }
 
     /// Whether there are neither jobs nor nodes.
@@ -428,7 +463,17 @@ impl Observation {
 
     /// Takes a job in, in place of what was known of it. O(log jobs + its places).
     pub fn insert(&mut self, job: ObservedJob) {
+        let job = self.as_known(job);
+        self.take_in(job);
+    }
+
+    /// What Slurm shows, as it is kept here.
+    fn as_known(&self, job: ObservedJob) -> ObservedJob {
         let job = self.with_first_comment(job);
+        job.moved_by(self.ahead.seconds())
+    }
+
+    fn take_in(&mut self, job: ObservedJob) {
         let before = self.take(job.id);
         self.owners.follow(before.as_ref(), Some(&job));
         if before.is_some_and(|before| !before.asks_for_the_same(&job)) {

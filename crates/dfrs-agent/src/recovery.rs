@@ -32,7 +32,7 @@ pub fn recover(
     let all = observation.jobs().filter_map(|job| {
         let look = Look::new(job, observation, config, now);
         ledger
-            .record_of(job)
+            .record_of(&look)
             .and_then(|record| recover_job(record, &look))
     });
     all.collect()

@@ -10,6 +10,8 @@ use crate::ledger::{Ledger, Record};
 use crate::life::{Life, Look};
 use crate::observation::{Observation, ObservedState};
 
+const SECOND: i64 = 1_000_000;
+
 /// What changed since the last pass, as far as it may change decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
@@ -65,8 +67,11 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
     let Some(effects) = ledger.see(look) else {
         // Another job had this id: Slurm has forgotten that one, or used its id again.
         forget(ledger, job.id, changes);
+        let submitted = look.observation.submitted(job.submit_time);
         let record = Record::new(job.submit_time, look.now, Life::first_seen(look));
         let known = Record {
+            // One that was submitted before the clock was set back was not submitted later than now.
+            submit_time: submitted.min(look.now.0 / SECOND).max(job.submit_time),
             restarts: job.restarts,
             limit: job.limit(),
             ..record

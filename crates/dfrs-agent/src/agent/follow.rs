@@ -36,6 +36,8 @@ pub(super) struct Lists {
     pub(super) limited: BTreeSet<u32>,
     /// Have places that are theirs until a time only, or deadlines, or hurry.
     pub(super) bounded: BTreeSet<u32>,
+    /// Jobs that went on without nodes that may still run them.
+    pub(super) unheard: BTreeSet<u32>,
     /// Slurm showed something else of them than before.
     seen: BTreeSet<u32>,
     /// A job that has a place, or had one, changed since shares and orders followed.
@@ -151,6 +153,8 @@ impl Lists {
         let placed = job.filter(|job| !job.places.is_empty());
         let bounded = placed.is_some_and(|job| ends(job) || hurries);
         put(&mut self.bounded, id, bounded);
+        let is_unheard = life.is_some_and(|life| !life.unheard().is_empty());
+        put(&mut self.unheard, id, is_unheard);
         self.follow_places(id, placed);
     }
 

@@ -63,6 +63,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             partitions: self.partitions(),
             journal: self.config.journal.clone(),
             experience: self.planned.experience().clone(),
+            ahead: self.ahead,
             in_order,
         };
         if self.head.as_ref() != Some(&head) {

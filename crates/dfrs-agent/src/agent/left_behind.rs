@@ -25,7 +25,11 @@ struct Told {
 
 /// Jobs that are left behind.
 #[derive(Debug, Default)]
-pub(super) struct LeftBehind(BTreeMap<u32, Told>);
+pub(super) struct LeftBehind {
+    waiting: BTreeMap<u32, Told>,
+    /// Since when nodes are back without which jobs went on.
+    back: BTreeMap<(u32, String), Time>,
+}
 
 impl LeftBehind {
     /// The nodes of this job were told now.
@@ -34,7 +38,13 @@ impl LeftBehind {
             since: now,
             in_vain: false,
         };
-        self.0.entry(job).or_insert(told).in_vain = false;
+        self.waiting.entry(job).or_insert(told).in_vain = false;
+    }
+
+    /// When a node has next had the time to end a job.
+    pub(super) fn next(&self) -> Option<Time> {
+        let back = self.back.values();
+        back.map(|since| Time(since.0 + UNTIL_ENDED.0)).min()
     }
 }
 
@@ -42,16 +52,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has jobs wait whose last nodes do not answer, and tells these again when they do. O(jobs that are
     /// left behind, and their nodes).
     pub(super) fn follow_left_behind(&mut self, seen: &Observation, now: Time) {
-        let jobs: Vec<(u32, Told)> = self
-            .left_behind
-            .0
-            .iter()
-            .map(|(id, told)| (*id, *told))
-            .collect();
+        let waiting = self.left_behind.waiting.iter();
+        let jobs: Vec<(u32, Told)> = waiting.map(|(id, told)| (*id, *told)).collect();
         for (id, told) in jobs {
-            let waits = seen
-                .job(id)
-                .is_some_and(|job| job.state == ObservedState::Pending);
+            let waits = is_pending(id, seen);
             let elapsed = now.since(told.since);
             let Some(record) = self.ledger.get(id).filter(|_| waits) else {
                 self.end_of_left_behind(id);
@@ -59,21 +63,46 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             let spots = &record.life.last_place().0;
             let is_silent = spots.iter().any(|spot| self.silent.contains(&spot.node));
-            let is_down = |name: &str| seen.node(name).is_some_and(|node| node.down);
-            let is_heard = !spots.iter().any(|spot| is_down(&spot.node));
+            let is_heard = !spots.iter().any(|spot| is_down(&spot.node, seen));
             if is_silent && elapsed < LONGEST {
-                self.left_behind.0.insert(
-                    id,
-                    Told {
-                        in_vain: true,
-                        ..told
-                    },
-                );
+                let told = Told {
+                    in_vain: true,
+                    ..told
+                };
+                self.left_behind.waiting.insert(id, told);
                 self.hold_off(id, now);
             } else if told.in_vain {
                 self.end_left_behind(id, now);
             } else if elapsed >= UNTIL_ENDED && is_heard {
                 self.end_of_left_behind(id);
+            }
+        }
+        self.follow_unheard(seen, now);
+    }
+
+    /// Keeps jobs off nodes without which they went on, until these are back and have had the time to end
+    /// them. O(such jobs and nodes).
+    fn follow_unheard(&mut self, seen: &Observation, now: Time) {
+        let mut before = std::mem::take(&mut self.left_behind.back);
+        let jobs: Vec<u32> = self.lists.unheard.iter().copied().collect();
+        for id in jobs {
+            let unheard = self.ledger.get(id).map(|record| record.life.unheard());
+            for node in unheard.cloned().unwrap_or_default() {
+                if is_down(&node, seen) || self.silent.contains(&node) {
+                    continue;
+                }
+                let key = (id, node);
+                let since = before.remove(&key);
+                if since.is_none() && is_pending(id, seen) {
+                    self.tell_to_end(id, &key.1);
+                }
+                let since = since.unwrap_or(now);
+                if now.since(since) < UNTIL_ENDED {
+                    self.left_behind.back.insert(key, since);
+                } else if let Some(record) = self.ledger.get_mut(id) {
+                    record.life.hear(&key.1);
+                    self.freed = true;
+                }
             }
         }
     }
@@ -83,14 +112,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let records = self.ledger.iter();
         // Who was left behind by the end itself has just been told.
         let known = records.filter(|(id, record)| {
-            record.life.is_left_behind() && !self.left_behind.0.contains_key(id)
+            record.life.is_left_behind() && !self.left_behind.waiting.contains_key(id)
         });
         let known: Vec<u32> = known.map(|(id, _)| id).collect();
-        let waits = |id: &u32| {
-            let job = seen.job(*id);
-            job.is_some_and(|job| job.state == ObservedState::Pending)
-        };
-        let (wait, others): (Vec<u32>, Vec<u32>) = known.into_iter().partition(waits);
+        let (wait, others): (Vec<u32>, Vec<u32>) =
+            known.into_iter().partition(|id| is_pending(*id, seen));
         others
             .into_iter()
             .for_each(|id| self.end_of_left_behind(id));
@@ -98,7 +124,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     fn end_of_left_behind(&mut self, id: u32) {
-        self.left_behind.0.remove(&id);
+        self.left_behind.waiting.remove(&id);
         if let Some(record) = self.ledger.get_mut(id) {
             record.life.leave_behind(false);
         }
@@ -114,4 +140,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             record.life.hold_off(until);
         }
     }
+}
+
+fn is_pending(id: u32, seen: &Observation) -> bool {
+    let job = seen.job(id);
+    job.is_some_and(|job| job.state == ObservedState::Pending)
+}
+
+fn is_down(name: &str, seen: &Observation) -> bool {
+    seen.node(name).is_some_and(|node| node.down)
 }

@@ -93,9 +93,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Result<Vec<u32>, SlurmError> {
         seen.forget_taken();
+        let clock_changed = seen.set_ahead(self.ahead);
         let mut changed = self.slurm.observe(seen)?;
         let is_first = !std::mem::replace(&mut self.has_looked, true);
-        if is_first {
+        if is_first || clock_changed {
             changed.jobs.extend(self.ledger.ids());
         }
         self.ledger.count_until(self.shares.keys(), now);
@@ -251,17 +252,24 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// A job's last nodes are told to end what they run of it, and it starts no earlier again than they
     /// have.
     pub(super) fn end_left_behind(&mut self, job: u32, now: Time) {
-        self.left_behind.add(job, now);
         let Some(record) = self.ledger.get_mut(job) else {
             return;
         };
         record.life.hold_off(Time(now.0 + UNTIL_ENDED.0));
         record.life.leave_behind(true);
-        for spot in &record.life.last_place().0 {
-            if let Err(problem) = self.slurm.abort_left_behind(job, &spot.node) {
-                let text = format!("job {job}: {} was not told to end it: {problem}", spot.node);
-                self.slurm.log(Level::Error, &text);
-            }
+        let spots = record.life.last_place().0.iter();
+        let nodes: Vec<String> = spots.map(|spot| spot.node.clone()).collect();
+        for node in &nodes {
+            self.tell_to_end(job, node);
+        }
+        self.left_behind.add(job, now);
+    }
+
+    /// A node is told to end what it runs of a waiting job.
+    pub(super) fn tell_to_end(&mut self, job: u32, node: &str) {
+        if let Err(problem) = self.slurm.abort_left_behind(job, node) {
+            let text = format!("job {job}: {node} was not told to end it: {problem}");
+            self.slurm.log(Level::Error, &text);
         }
     }
 }

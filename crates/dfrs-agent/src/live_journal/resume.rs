@@ -31,6 +31,13 @@ pub(super) fn take_over(
         let record = ledger.get(id);
         let is_known = record.is_some_and(|record| record.shown == shown && !is_placed);
         if !is_known && let Some(record) = ledger.get_mut(id) {
+            if let Shown::Placed(place) = &shown
+                && record.life.is_waiting()
+            {
+                // Its start was written, and could not be kept: nodes run it, if Slurm has forgotten it, too.
+                record.life.follow_one_at(place.clone());
+                record.life.leave_behind(true);
+            }
             record.shown = shown;
             // It is written again: no more is known of the last one than that there was one.
             record.shown_share = None;

@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::{Config, Mode};
-use dfrs_proto::journal::Event;
+use dfrs_proto::journal::{Event, JournalWriter};
 
 use super::journal::Journal;
+use crate::clock::Clock;
+use crate::live_journal::Writer;
 use crate::model::acts::Act;
 use crate::model::{DaemonsPort, Model, Shared, SlurmPort, StorePort};
 use crate::probe::NoProbe;
@@ -38,6 +40,7 @@ pub struct Driver {
     conf: String,
     config: Option<Config>,
     agent: Option<Agent<SlurmPort, DaemonsPort>>,
+    clock: Clock,
     /// The agent only gives back what was parked, next at this time.
     stands_down: Option<Time>,
     /// slurmctld is away until then.
@@ -59,6 +62,7 @@ impl Driver {
             conf: conf.to_owned(),
             config: None,
             agent: None,
+            clock: Clock::default(),
             stands_down: None,
             away_until: None,
             longest_sleep: None,
@@ -141,8 +145,18 @@ impl Driver {
                 self.reconfigure();
             }
             Act::Reconfigure => self.reconfigure(),
+            Act::MoveClock(_) => drop(self.read_clock()),
             _ => {}
         }
+    }
+
+    /// DFRS's time.
+    fn read_clock(&mut self) -> Time {
+        let now = self.clock.read(self.model.borrow().clock());
+        if let Some(agent) = &mut self.agent {
+            agent.set_ahead(self.clock.ahead());
+        }
+        now
     }
 
     /// Goes on to the next moment at which something happens, but not beyond `until`. Returns whether it
@@ -176,7 +190,7 @@ impl Driver {
         let agent = self.agent.as_ref().filter(|_| self.away_until.is_none())?;
         let due = self.stands_down.unwrap_or_else(|| agent.due_at());
         let model = self.model.borrow();
-        let behind = model.clock().0 - model.now().0;
+        let behind = self.clock.ahead().time(model.clock()).0 - model.now().0;
         let (last, version) = self.last_tick;
         let idle = self.longest_sleep.is_some() && version == model.version();
         let earliest = last.0 + if idle { IDLE_TICK } else { TICK };
@@ -186,7 +200,7 @@ impl Driver {
 
     fn tick(&mut self, now: Time) {
         self.last_tick = (now, self.model.borrow().version());
-        let clock = self.model.borrow().clock();
+        let clock = self.read_clock();
         let Some(agent) = &mut self.agent else {
             return;
         };
@@ -214,7 +228,7 @@ impl Driver {
     }
 
     fn finish(&mut self) {
-        let clock = self.model.borrow().clock();
+        let clock = self.read_clock();
         if let Some(agent) = &mut self.agent {
             agent.finish(clock);
         }
@@ -250,8 +264,11 @@ impl Driver {
         } else {
             None
         };
-        let clock = self.model.borrow().clock();
-        self.stands_down = left_over.is_some().then_some(clock);
+        let journal = self.journal.as_ref().map(Journal::writer);
+        let written = journal.as_ref().and_then(JournalWriter::earliest);
+        self.clock = self.model.borrow().kept().clock(written);
+        let now = self.read_clock();
+        self.stands_down = left_over.is_some().then_some(now);
         let schedules = full.is_some() || left_over.is_some();
         let config = left_over.or(wanted);
         let partitions = config.as_ref().map(|config| self.partitions(config));
@@ -262,7 +279,7 @@ impl Driver {
             Vec::new()
         };
         self.model.borrow_mut().hide_from_backfill(hidden);
-        self.agent = config.map(|config| self.make_agent(config, partitions));
+        self.agent = config.map(|config| self.make_agent(config, partitions, journal, now));
     }
 
     /// Those that this configuration schedules, and those that have still to be given back.
@@ -285,20 +302,24 @@ impl Driver {
         state.has_parked().then_some(config)
     }
 
-    fn make_agent(&self, config: Config, partitions: Vec<String>) -> Agent<SlurmPort, DaemonsPort> {
+    fn make_agent(
+        &self,
+        config: Config,
+        partitions: Vec<String>,
+        journal: Option<Writer>,
+        now: Time,
+    ) -> Agent<SlurmPort, DaemonsPort> {
         let ports = Ports {
             slurm: SlurmPort::new(&self.model, partitions),
             daemons: DaemonsPort(Rc::clone(&self.model)),
             store: Box::new(StorePort(Rc::clone(&self.model))),
-            journal: self.journal.as_ref().map(Journal::writer),
+            journal,
             recorder: Box::new(NoRecorder),
             probe: Box::new(NoProbe),
         };
-        let (state, clock) = {
-            let model = self.model.borrow();
-            (model.kept().clone(), model.clock())
-        };
-        let mut agent = Agent::new(ports, config, state, clock);
+        let state = self.model.borrow().kept().clone();
+        let mut agent = Agent::new(ports, config, state, now);
+        agent.set_ahead(self.clock.ahead());
         if let Some(longest) = self.longest_sleep {
             agent.sleep_at_most(longest);
         }

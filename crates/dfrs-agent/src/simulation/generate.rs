@@ -95,16 +95,10 @@ pub const KINDS: [(Kind, &str); 25] = [
 ];
 
 /// Kinds that the reconciler does not stand yet, and what they do to it.
-pub const UNSOUND: [(Kind, &str); 2] = [
-    (
-        Kind::LostState,
-        "with Mode=off nobody knows any more that a job is parked",
-    ),
-    (
-        Kind::ClockBack,
-        "nothing starts until the clock is where it was",
-    ),
-];
+pub const UNSOUND: [(Kind, &str); 1] = [(
+    Kind::LostState,
+    "with Mode=off nobody knows any more that a job is parked",
+)];
 
 /// Which kinds of things a scenario may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
