@@ -10,6 +10,7 @@ use dfrs_agent::Agent;
 use dfrs_agent::clock::Ahead;
 use dfrs_agent::daemons::Daemons;
 use dfrs_agent::slurm::{Level, Slurm};
+use dfrs_agent::state::State;
 use dfrs_core::{Span, Time};
 use dfrs_proto::status::{self, BreakerState};
 
@@ -177,9 +178,9 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         self.agent.refresh();
     }
 
-    /// Stops the agent.
-    pub fn finish(&mut self, now: Time) {
-        let _ = catch_unwind(AssertUnwindSafe(|| self.agent.finish(now)));
+    /// Stops the agent. Returns its state, if that could not be kept.
+    pub fn finish(&mut self, now: Time) -> Option<State> {
+        catch_unwind(AssertUnwindSafe(|| self.agent.finish(now))).unwrap_or_default()
     }
 
     fn guarded_pass(&mut self, now: Time) -> bool {
@@ -238,7 +239,8 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         );
         self.agent.slurm().log(Level::Error, &text);
         // Without news the node daemons lift their caps.
-        self.finish(now);
+        // Whoever goes on asks again.
+        let _ = self.finish(now);
         false
     }
 

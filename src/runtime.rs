@@ -129,15 +129,15 @@ impl Runtime {
 }
 
 fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
-    let mut scheduler = Scheduler::set_up(surroundings);
+    let mut scheduler = Scheduler::set_up(surroundings, None);
     loop {
         match serve(&mut scheduler, surroundings, request) {
             Request::Stop => break,
             // Slurm calls for it right after the start, too.
             Request::Reload if scheduler.still_fits(surroundings) => scheduler.refresh(),
             Request::Reload => {
-                scheduler.finish(surroundings);
-                scheduler = Scheduler::set_up(surroundings);
+                let unkept = scheduler.finish(surroundings);
+                scheduler = Scheduler::set_up(surroundings, unkept);
             }
             Request::Again => scheduler = scheduler.again(surroundings),
             Request::GivenBack => {
@@ -146,7 +146,8 @@ fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
             Request::None => {}
         }
     }
-    scheduler.finish(surroundings);
+    // The next process reads the file.
+    let _ = scheduler.finish(surroundings);
 }
 
 /// Ticks until something is asked.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use dfrs_agent::clock::Clock;
 use dfrs_agent::live_journal::Writer;
 use dfrs_agent::slurm::{Level, Slurm};
+use dfrs_agent::state::State;
 use dfrs_agent::{Agent, Ports};
 use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::{Config, Mode};
@@ -59,15 +60,20 @@ struct Gauges {
 }
 
 impl<S: Slurm> Scheduler<S> {
-    /// Reads dfrs.conf and makes an agent, or leaves everything to Slurm's own backfill.
-    pub(crate) fn set_up(surroundings: &impl Surroundings<Slurm = S>) -> Self {
+    /// Reads dfrs.conf and makes an agent, or leaves everything to Slurm's own backfill. `unkept`: the state of
+    /// the agent before, where it is newer than the file.
+    pub(crate) fn set_up(
+        surroundings: &impl Surroundings<Slurm = S>,
+        unkept: Option<State>,
+    ) -> Self {
         let config = read_config(&surroundings.conf_directory());
-        Self::set_up_with(surroundings, config)
+        Self::set_up_with(surroundings, config, unkept)
     }
 
     fn set_up_with(
         surroundings: &impl Surroundings<Slurm = S>,
         config: Result<Config, String>,
+        unkept: Option<State>,
     ) -> Self {
         let (config, mut problem) = match config {
             Ok(config) => (Some(config), None),
@@ -75,7 +81,7 @@ impl<S: Slurm> Scheduler<S> {
         };
         let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
         let agent = wanted.and_then(|config| {
-            make_agent(surroundings, config)
+            make_agent(surroundings, config, unkept.clone())
                 .inspect_err(|why| problem = Some(why.clone()))
                 .ok()
         });
@@ -87,7 +93,7 @@ impl<S: Slurm> Scheduler<S> {
         let left_over = if schedules {
             None
         } else {
-            give_back(surroundings)
+            give_back(surroundings, unkept)
         };
         let is_withheld = schedules || left_over.is_some();
         let core = left_over.or_else(|| {
@@ -125,9 +131,9 @@ impl<S: Slurm> Scheduler<S> {
         let core = self.core.as_ref();
         let history = core.and_then(Core::rested);
         let config = self.config.clone().ok_or("there is no dfrs.conf");
-        self.finish(surroundings);
+        let unkept = self.finish(surroundings);
         surroundings.log(Level::Info, "DFRS has rested, and begins again");
-        let mut next = Self::set_up_with(surroundings, config.map_err(str::to_owned));
+        let mut next = Self::set_up_with(surroundings, config.map_err(str::to_owned), unkept);
         if let (Some(mut core), Some(history)) = (next.core.take(), history) {
             let now = core.now();
             next.core = Some(Core {
@@ -150,8 +156,8 @@ impl<S: Slurm> Scheduler<S> {
         surroundings: &impl Surroundings<Slurm = S>,
     ) -> Self {
         let config = self.config.clone().ok_or("there is no dfrs.conf");
-        self.finish(surroundings);
-        Self::set_up_with(surroundings, config.map_err(str::to_owned))
+        let unkept = self.finish(surroundings);
+        Self::set_up_with(surroundings, config.map_err(str::to_owned), unkept)
     }
 
     /// Does what is due. Returns whether the next tick need not wait.
@@ -246,16 +252,18 @@ impl<S: Slurm> Scheduler<S> {
         }
     }
 
-    /// Ends it, with what it has open: the next one opens the same files.
-    pub(crate) fn finish(mut self, surroundings: &impl Surroundings<Slurm = S>) {
-        if let Some(core) = &mut self.core {
+    /// Ends it, with what it has open: the next one opens the same files. Returns its state, if that could not
+    /// be kept.
+    pub(crate) fn finish(mut self, surroundings: &impl Surroundings<Slurm = S>) -> Option<State> {
+        let unkept = self.core.as_mut().and_then(|core| {
             let now = core.now();
-            core.breaker.finish(now);
-        }
+            core.breaker.finish(now)
+        });
         self.explainer = Explaining::No;
         if let Some(mut reporter) = self.reporter.take() {
             reporter.finish(self.facts(surroundings), wall());
         }
+        unkept
     }
 }
 
@@ -322,7 +330,11 @@ type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Clock, Gauges);
 /// # Errors
 ///
 /// One line on why there is none.
-fn make_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made<T>, String> {
+fn make_agent<T: Surroundings>(
+    surroundings: &T,
+    config: &Config,
+    unkept: Option<State>,
+) -> Result<Made<T>, String> {
     let problem = config
         .live_problem()
         .or_else(|| surroundings.conf_problem(config));
@@ -338,7 +350,7 @@ fn make_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made
             config.policy, config.mode
         ),
     );
-    start_agent(surroundings, config)
+    start_agent(surroundings, config, unkept)
 }
 
 /// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are worth
@@ -356,9 +368,13 @@ fn without_parking_if_unsafe(surroundings: &impl Surroundings, config: &Config) 
 }
 
 /// A breaker that gives back what was parked before DFRS was switched off, if anything was.
-fn give_back<T: Surroundings>(surroundings: &T) -> Option<Core<T::Slurm>> {
+fn give_back<T: Surroundings>(surroundings: &T, unkept: Option<State>) -> Option<Core<T::Slurm>> {
     // A file that cannot be read is reported by whoever schedules next; nothing is known to be parked.
-    let state = state_file::load(&state_file::path_in(&surroundings.state_directory())).ok()?;
+    let path = state_file::path_in(&surroundings.state_directory());
+    let state = unkept
+        .clone()
+        .map_or_else(|| state_file::load(&path), Ok)
+        .ok()?;
     if !state.has_parked() {
         return None;
     }
@@ -373,7 +389,7 @@ fn give_back<T: Surroundings>(surroundings: &T) -> Option<Core<T::Slurm>> {
         Level::Info,
         "DFRS is off and brings back the jobs that it had parked",
     );
-    let (agent, mut clock, gauges) = start_agent(surroundings, &config)
+    let (agent, mut clock, gauges) = start_agent(surroundings, &config, unkept)
         .inspect_err(|problem| {
             let text = format!("jobs that DFRS parked are not back: {problem}");
             surroundings.log(Level::Error, &text);
@@ -388,7 +404,11 @@ fn give_back<T: Surroundings>(surroundings: &T) -> Option<Core<T::Slurm>> {
     })
 }
 
-fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Made<T>, String> {
+fn start_agent<T: Surroundings>(
+    surroundings: &T,
+    config: &Config,
+    unkept: Option<State>,
+) -> Result<Made<T>, String> {
     let no_thread = |problem: std::io::Error| format!("no thread: {problem}");
     let path = state_file::path_in(&surroundings.state_directory());
     let (journal, gauge) = open_journal(surroundings, config).unzip();
@@ -398,7 +418,7 @@ fn start_agent<T: Surroundings>(surroundings: &T, config: &Config) -> Result<Mad
         None => Box::new(|| {}),
     };
     let (store, state) =
-        StateFile::open(&path, before, &surroundings.shared_log()).map_err(no_thread)?;
+        StateFile::open(&path, unkept, before, &surroundings.shared_log()).map_err(no_thread)?;
     let mut clock = state.clock(journal.as_ref().and_then(Writer::earliest));
     let now = clock.read(wall());
     let time_to_live = Duration::from_micros(u64::try_from(config.time_to_live.0).unwrap_or(0));

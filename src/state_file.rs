@@ -62,14 +62,20 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Reads the state and goes on from there. `before` is called before changes are written. A file that cannot be read is one error line, and is kept as
+    /// Reads the state, unless it is known and newer than the file (`unkept`), and goes on from there. `before`
+    /// is called before changes are written. A file that cannot be read is one error line, and is kept as
     /// `dfrs_state.bad`.
     ///
     /// # Errors
     ///
     /// The system's, if it has no thread to give.
-    pub fn open(path: &Path, before: Before, log: &Log) -> std::io::Result<(Self, State)> {
-        let (state, readable) = match load(path) {
+    pub fn open(
+        path: &Path,
+        unkept: Option<State>,
+        before: Before,
+        log: &Log,
+    ) -> std::io::Result<(Self, State)> {
+        let (state, readable) = match unkept.map_or_else(|| load(path), Ok) {
             Ok(state) => (state, true),
             Err(problem) => {
                 let line = format!(

@@ -55,7 +55,7 @@ fn with_head(in_order: bool) -> Changes {
 }
 
 fn open(path: &Path) -> (StateFile, State) {
-    StateFile::open(path, Box::new(|| {}), &Log::nowhere()).expect("a thread")
+    StateFile::open(path, None, Box::new(|| {}), &Log::nowhere()).expect("a thread")
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_file_that_cannot_be_read_is_one_error_line_and_is_never_overwritten() {
         fs::write(&path, text).expect("writes");
         let kept = KeptLog::default();
         let (mut file, state) =
-            StateFile::open(&path, Box::new(|| {}), &kept.log()).expect("a thread");
+            StateFile::open(&path, None, Box::new(|| {}), &kept.log()).expect("a thread");
         assert_eq!(state, State::default());
         let number = file.save(changes(&[(1, Some(1))]));
         assert!(file.wait(number));

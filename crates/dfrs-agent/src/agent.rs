@@ -185,7 +185,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .map(|(id, record)| (id, record.clone()))
             .collect();
         let journal = ports.journal;
-        let journal = journal.map(|writer| LiveJournal::resume(writer, &mut ledger));
+        let mut journal = journal.map(|writer| LiveJournal::resume(writer, &mut ledger));
+        let strangers = journal.as_mut().map(LiveJournal::take_running_strangers);
         let shares = ledger.iter().map(|(id, record)| (id, record.share()));
         let shares = shares.filter(|(_, share)| share.0 > 0.0).collect();
         let first_remap = Time(now.0 + config.period.0);
@@ -226,7 +227,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             cores_hidden: Time(0),
             recovers,
             has_looked: false,
-            lost: Lost::default(),
+            lost: Lost::of(strangers.unwrap_or_default()),
             left_behind: LeftBehind::default(),
             gives_back: false,
             giving_back,
@@ -394,11 +395,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Ok(report)
     }
 
-    /// Stops the pusher and keeps the ledger.
-    pub fn finish(&mut self, now: Time) {
+    /// Stops the pusher and keeps the ledger. Returns the state, if it could not be kept: what goes on in this
+    /// process goes on with it.
+    #[must_use]
+    pub fn finish(&mut self, now: Time) -> Option<State> {
         self.ledger.count_until(self.shares.keys(), now);
         self.keep_in_order();
         self.daemons.stop();
+        (self.store.durable() < self.kept).then(|| self.state())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The live journal: what the last pass changed, as events. It tells what Slurm and the kernel
 //! really did, never what was only planned.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use dfrs_core::{Bytes, NodeIndex, Time};
@@ -22,13 +22,14 @@ mod resume;
 use change::{Change, changes};
 pub use memory::MemoryShown;
 use nodes::Nodes;
+use resume::Strangers;
 
 /// An open journal.
 pub struct LiveJournal {
     writer: Writer,
     nodes: Nodes,
-    /// Jobs that the journal has in the system and DFRS knows nothing of.
-    strangers: Vec<String>,
+    /// What the journal says of jobs that DFRS knows nothing of.
+    strangers: Strangers,
     /// This writer has written the platform.
     has_platform: bool,
 }
@@ -50,6 +51,11 @@ impl LiveJournal {
             strangers,
             has_platform: false,
         }
+    }
+
+    /// The jobs that the journal left running and DFRS knows nothing of, with their places; once.
+    pub fn take_running_strangers(&mut self) -> BTreeMap<u32, Placement> {
+        std::mem::take(&mut self.strangers.running)
     }
 
     /// Writes what changed since the last call, all at `now`. `changed` names all jobs of which there may be
@@ -113,7 +119,7 @@ impl LiveJournal {
 
     /// The ends of the jobs of which nothing else will ever be said.
     fn end_strangers(&mut self, now: Time) -> Result<(), String> {
-        for job in std::mem::take(&mut self.strangers) {
+        for job in std::mem::take(&mut self.strangers.names) {
             let outcome = Outcome::Other;
             let finish = Event::new(now, EventKind::Finish { job, outcome });
             self.emit(&finish.because("DFRS knows nothing of it any more"))?;

@@ -54,8 +54,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Ok(coming.count())
     }
 
-    /// What is parked comes back, nothing else is under way.
+    /// What is parked comes back, but not into a reservation; nothing else is under way.
     fn hand_back(&mut self, seen: &Observation, now: Time) {
+        let kept_away = seen.jobs().filter(|job| self.is_kept_away(job, now));
+        self.kept_away = kept_away.map(|job| job.id).collect();
         for job in seen.jobs() {
             self.guarded(job.id, |agent| {
                 if let Some(record) = agent.ledger.get_mut(job.id) {

@@ -4,7 +4,7 @@ use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
 use crate::slurm::Slurm;
-use crate::state::{Changes, Head, Kept};
+use crate::state::{Changes, Head, Kept, State};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps what changed in the ledger and must survive.
@@ -27,6 +27,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let changes = self.unkept_changes();
         self.keep(changes, true);
         self.store.finish();
+    }
+
+    /// All that is to be kept.
+    pub(super) fn state(&self) -> State {
+        let head = self.head.clone().unwrap_or_default();
+        State {
+            partitions: head.partitions,
+            journal: head.journal,
+            experience: head.experience,
+            ahead: head.ahead,
+            in_order: head.in_order,
+            ledger: self.ledger.clone(),
+        }
     }
 
     /// Keeps the head, if it changed. Returns the number of the changes that it is kept by.

@@ -12,6 +12,11 @@ use crate::placement::Placement;
 pub(super) struct Lost(BTreeMap<u32, Placement>);
 
 impl Lost {
+    /// These, which were there.
+    pub(super) const fn of(places: BTreeMap<u32, Placement>) -> Self {
+        Self(places)
+    }
+
     /// Slurm does not know this job any more.
     pub(super) fn add(&mut self, id: u32, record: &Record) {
         let place = record.life.last_place();

@@ -41,7 +41,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Whether it is parked on nodes that are reserved.
-    fn is_kept_away(&self, job: &ObservedJob, now: Time) -> bool {
+    pub(super) fn is_kept_away(&self, job: &ObservedJob, now: Time) -> bool {
         let record = self.ledger.get(job.id);
         record.is_some_and(|record| record.life.is_parked()) && is_reserved(job, &self.config, now)
     }
@@ -89,7 +89,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             Mobility::Restart | Mobility::Never => false,
         };
         let is_free = |life: &crate::life::Life| {
-            life.is_running() && !life.is_held_off(now) && !life.is_stuck()
+            life.is_running()
+                && !life.is_held_off(now)
+                && !life.is_stuck()
+                && life.left_alone_until() <= now
         };
         let free = self
             .ledger

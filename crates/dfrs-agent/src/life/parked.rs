@@ -22,6 +22,7 @@ use super::unparking::Unparking;
 use crate::cluster::memory_on_node;
 use crate::observation::{ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
+use crate::reservations::is_reserved;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parked {
@@ -76,6 +77,8 @@ impl Parked {
 
     pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
         match event {
+            // Its nodes are somebody else's; it comes back when they no longer are.
+            Event::HandedBack if is_reserved(look.job, look.config, look.now) => None,
             Event::Planned(Action::Resume(..)) | Event::HandedBack => {
                 Some(Turn::to(Phase::Unparking(self.back(look))))
             }

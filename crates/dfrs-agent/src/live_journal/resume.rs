@@ -10,19 +10,32 @@ use crate::ledger::Ledger;
 use crate::life::journal::Shown;
 use crate::placement::{Placement, Spot};
 
-/// Has the records know what the journal says of their jobs. Returns the jobs of which there is no record.
+/// What a journal says of jobs of which there is no record.
+#[derive(Debug, Default)]
+pub(super) struct Strangers {
+    /// All of them.
+    pub(super) names: Vec<String>,
+    /// Where those were that it left running.
+    pub(super) running: BTreeMap<u32, Placement>,
+}
+
+/// Has the records know what the journal says of their jobs. Returns the others.
 pub(super) fn take_over(
     jobs: BTreeMap<String, JobStanding>,
     nodes: &Nodes,
     ledger: &mut Ledger,
-) -> Vec<String> {
+) -> Strangers {
     let mut said: BTreeMap<u32, Shown> = BTreeMap::new();
-    let mut strangers = Vec::new();
+    let mut strangers = Strangers::default();
     for (job, standing) in jobs {
-        let id = job.parse().ok().filter(|id| ledger.get(*id).is_some());
+        let id = job.parse::<u32>().ok();
         match id.zip(shown(&standing, nodes)) {
-            Some((id, shown)) => drop(said.insert(id, shown)),
-            None => strangers.push(job),
+            Some((id, shown)) if ledger.get(id).is_some() => drop(said.insert(id, shown)),
+            Some((id, Shown::Placed(place))) => {
+                strangers.running.insert(id, place);
+                strangers.names.push(job);
+            }
+            _ => strangers.names.push(job),
         }
     }
     for id in ledger.ids() {

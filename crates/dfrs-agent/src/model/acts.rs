@@ -173,11 +173,15 @@ impl Model {
             Act::Release(_) => (job.seen.held, job.seen.priority) = (false, job.usual_priority),
             Act::Comment(label, comment) => {
                 job.seen.comment.clone_from(comment);
+                let labels = job.more_tasks.iter().chain([label]).copied();
+                let labels: Vec<u32> = labels.collect();
                 // Who says so has written such a program.
-                if comment.contains(CHECKPOINT)
-                    && let Some(program) = self.programs.get_mut(label)
-                {
-                    program.submission.job.comment.clone_from(comment);
+                if comment.contains(CHECKPOINT) {
+                    for label in labels {
+                        if let Some(program) = self.programs.get_mut(&label) {
+                            program.submission.job.comment.clone_from(comment);
+                        }
+                    }
                 }
             }
             _ => {}

@@ -15,6 +15,7 @@ use crate::model::acts::Act;
 use crate::model::{DaemonsPort, Model, Shared, SlurmPort, StorePort};
 use crate::probe::NoProbe;
 use crate::recorder::NoRecorder;
+use crate::state::State;
 use crate::{Agent, Ports};
 
 /// How often the plugin looks whether there is something to do.
@@ -69,7 +70,7 @@ impl Driver {
             journal: (journaling == Journaling::On).then(Journal::default),
             passes: 0,
         };
-        driver.set_up();
+        driver.set_up(None);
         driver
     }
 
@@ -130,7 +131,7 @@ impl Driver {
     pub fn act(&mut self, act: &Act) {
         let served = self.model.borrow().serves();
         match act {
-            Act::Restart(_) | Act::LoseState(_) if served => self.finish(),
+            Act::Restart(_) | Act::LoseState(_) if served => drop(self.finish()),
             Act::Kill(_) => self.drop_agent(),
             _ => {}
         }
@@ -172,7 +173,7 @@ impl Driver {
         if self.away_until.is_some_and(|at| at <= next) {
             self.away_until = None;
             self.model.borrow_mut().starts();
-            self.set_up();
+            self.set_up(None);
         }
         if self.tick_at().is_some_and(|at| at <= next) {
             self.tick(next);
@@ -209,8 +210,8 @@ impl Driver {
             let passed = agent.pass(clock);
             assert!(passed.is_ok(), "the model can always be looked at");
             if agent.has_given_back() {
-                self.finish();
-                self.set_up();
+                let unkept = self.finish();
+                self.set_up(unkept);
             }
             return;
         }
@@ -227,12 +228,12 @@ impl Driver {
         self.stands_down = None;
     }
 
-    fn finish(&mut self) {
-        let clock = self.read_clock();
-        if let Some(agent) = &mut self.agent {
-            agent.finish(clock);
-        }
+    /// Ends the agent. Returns its state, if that could not be kept.
+    fn finish(&mut self) -> Option<State> {
+        let now = self.read_clock();
+        let unkept = self.agent.as_mut().and_then(|agent| agent.finish(now));
         self.drop_agent();
+        unkept
     }
 
     /// `sched_p_reconfig()`.
@@ -245,14 +246,16 @@ impl Driver {
         match &mut self.agent {
             Some(agent) if active && config == self.config => agent.refresh(),
             _ => {
-                self.finish();
-                self.set_up();
+                let unkept = self.finish();
+                self.set_up(unkept);
             }
         }
     }
 
-    /// Reads dfrs.conf and makes an agent, or one that gives back what was parked.
-    fn set_up(&mut self) {
+    /// Reads dfrs.conf and makes an agent, or one that gives back what was parked. `unkept`: the state, where
+    /// it is newer than what is kept.
+    fn set_up(&mut self, unkept: Option<State>) {
+        let state = unkept.unwrap_or_else(|| self.model.borrow().kept().clone());
         self.config = Config::parse(&self.conf, "dfrs.conf").ok();
         let wanted = self
             .config
@@ -260,18 +263,18 @@ impl Driver {
             .filter(|config| config.mode != Mode::Off);
         let full = wanted.as_ref().filter(|config| config.mode == Mode::Full);
         let left_over = if full.is_none() {
-            self.left_over()
+            left_over(&state)
         } else {
             None
         };
         let journal = self.journal.as_ref().map(Journal::writer);
         let written = journal.as_ref().and_then(JournalWriter::earliest);
-        self.clock = self.model.borrow().kept().clock(written);
+        self.clock = state.clock(written);
         let now = self.read_clock();
         self.stands_down = left_over.is_some().then_some(now);
         let schedules = full.is_some() || left_over.is_some();
         let config = left_over.or(wanted);
-        let partitions = config.as_ref().map(|config| self.partitions(config));
+        let partitions = config.as_ref().map(|config| partitions(config, &state));
         let partitions = partitions.unwrap_or_default();
         let hidden = if schedules {
             partitions.clone()
@@ -279,32 +282,13 @@ impl Driver {
             Vec::new()
         };
         self.model.borrow_mut().hide_from_backfill(hidden);
-        self.agent = config.map(|config| self.make_agent(config, partitions, journal, now));
-    }
-
-    /// Those that this configuration schedules, and those that have still to be given back.
-    fn partitions(&self, config: &Config) -> Vec<String> {
-        let mut partitions = config.partition_names();
-        partitions.extend(self.model.borrow().kept().to_give_back(config));
-        partitions
-    }
-
-    /// What an agent needs that brings back what an earlier one parked, if one did.
-    fn left_over(&self) -> Option<Config> {
-        let model = self.model.borrow();
-        let state = model.kept();
-        let lines = state
-            .partitions
-            .iter()
-            .map(|name| format!("Partition={name}\n"));
-        let text = format!("Mode=full\n{}", lines.collect::<String>());
-        let config = Config::parse(&text, "the state file").ok()?;
-        state.has_parked().then_some(config)
+        self.agent = config.map(|config| self.make_agent(config, state, partitions, journal, now));
     }
 
     fn make_agent(
         &self,
         config: Config,
+        state: State,
         partitions: Vec<String>,
         journal: Option<Writer>,
         now: Time,
@@ -317,7 +301,6 @@ impl Driver {
             recorder: Box::new(NoRecorder),
             probe: Box::new(NoProbe),
         };
-        let state = self.model.borrow().kept().clone();
         let mut agent = Agent::new(ports, config, state, now);
         agent.set_ahead(self.clock.ahead());
         if let Some(longest) = self.longest_sleep {
@@ -325,6 +308,24 @@ impl Driver {
         }
         agent
     }
+}
+
+/// Those that this configuration schedules, and those that have still to be given back.
+fn partitions(config: &Config, state: &State) -> Vec<String> {
+    let mut partitions = config.partition_names();
+    partitions.extend(state.to_give_back(config));
+    partitions
+}
+
+/// What an agent needs that brings back what an earlier one parked, if one did.
+fn left_over(state: &State) -> Option<Config> {
+    let lines = state
+        .partitions
+        .iter()
+        .map(|name| format!("Partition={name}\n"));
+    let text = format!("Mode=full\n{}", lines.collect::<String>());
+    let config = Config::parse(&text, "the state file").ok()?;
+    state.has_parked().then_some(config)
 }
 
 #[cfg(test)]

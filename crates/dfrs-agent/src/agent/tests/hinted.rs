@@ -48,7 +48,7 @@ fn limits_that_were_not_true_are_not_believed_any_more_not_even_after_a_restart(
     story.run(20);
     story.slurm.0.borrow_mut().end(1);
     story.run(2);
-    story.agent.finish(Time(story.now * SECOND));
+    let _ = story.agent.finish(Time(story.now * SECOND));
     story.agent = Story::open(
         &story.slurm,
         &story.daemons,

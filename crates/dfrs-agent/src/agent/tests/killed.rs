@@ -88,7 +88,7 @@ fn a_slurmctld_that_ended_in_order_is_believed() {
     let mut story = Story::new(1);
     story.submit(large(1));
     story.run(20);
-    story.agent.finish(Time(story.now * SECOND));
+    let _ = story.agent.finish(Time(story.now * SECOND));
     let mut kept = story.slurms_state();
     suspended_by_operator(kept.get_mut(&1).expect("is there"));
     story.kill_and_start_with(kept);
