@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dfrs_core::{Blocked, Span, Stopped, Time, Yield};
-use dfrs_proto::conf::Config;
+use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::explain::Change;
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
@@ -346,6 +346,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ..PassReport::default()
         };
         self.follow_reservations(seen, now);
+        if self.config.mode == Mode::Shadow {
+            self.leave_to_slurm(seen, now);
+        }
         self.hand_back_partitions(seen, now);
         self.follow(seen, now);
         self.probe.begin(Part::Ask);

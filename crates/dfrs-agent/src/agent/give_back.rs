@@ -54,7 +54,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Ok(coming.count())
     }
 
-    /// What is parked comes back, but not into a reservation; nothing else is under way.
+    /// What is parked comes back, but not into a reservation; nothing else is under way. O(jobs).
     fn hand_back(&mut self, seen: &Observation, now: Time) {
         let kept_away = seen.jobs().filter(|job| self.is_kept_away(job, now));
         self.kept_away = kept_away.map(|job| job.id).collect();
@@ -65,6 +65,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     record.on(&Event::HandedBack, &look);
                 }
             });
+        }
+    }
+
+    /// What was under way in `Mode=full` is Slurm's matter from now on. O(such jobs).
+    pub(super) fn leave_to_slurm(&mut self, seen: &Observation, now: Time) {
+        let under_way: Vec<u32> = self.lists.under_way().collect();
+        for job in under_way.into_iter().filter_map(|id| seen.job(id)) {
+            if let Some(record) = self.ledger.get_mut(job.id) {
+                let look = Look::new(job, seen, &self.config, now);
+                record.on(&Event::HandedBack, &look);
+            }
         }
     }
 

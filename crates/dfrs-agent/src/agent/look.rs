@@ -80,7 +80,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.end_left_behind(job, now);
             }
         }
-        self.follow_left_behind(seen, now);
+        if full {
+            self.follow_left_behind(seen, now);
+        }
         self.follow(seen, now);
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::phase::Phase;
 use super::requeued::Requeued;
 use super::starting::Starting;
 use crate::live_journal::MemoryShown;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::placement::Placement;
 
 /// What the journal says of a job so far.
@@ -49,6 +49,12 @@ impl Life {
             _ => Shown::Paused,
         };
         match &self.phase {
+            // It was resumed by others, and is parked again: its memory is not its own.
+            Phase::Parking(_)
+                if *before == Shown::Paused && job.state == ObservedState::Suspended =>
+            {
+                Shown::Paused
+            }
             Phase::Running | Phase::Leaving(_) | Phase::Warned(_) | Phase::Parking(_) => here(),
             Phase::Foreign => before.clone(),
             Phase::Unparking(_) if job.is_counted() => here(),

@@ -40,6 +40,10 @@ pub(super) struct Watch {
     suspended: BTreeSet<u32>,
     /// When an operator resumed a job.
     resumed: BTreeMap<u32, Time>,
+    /// Jobs that Slurm's own backfill started last.
+    by_backfill: BTreeSet<u32>,
+    /// DFRS looks, and does nothing.
+    is_shadow: bool,
     /// Since when a job could run.
     could_run: BTreeMap<u32, Time>,
     /// Since when a job runs in Slurm's eyes and is frozen on a node.
@@ -68,6 +72,8 @@ impl Default for Watch {
         Self {
             suspended: BTreeSet::new(),
             resumed: BTreeMap::new(),
+            by_backfill: BTreeSet::new(),
+            is_shadow: false,
             could_run: BTreeMap::new(),
             frozen: BTreeMap::new(),
             errors: Vec::new(),
@@ -101,6 +107,8 @@ impl Watch {
         if let Some(fault) = model.take_faults().pop() {
             return Err(("calls make sense", fault));
         }
+        let config = driver.config();
+        self.is_shadow = config.is_some_and(|config| config.mode == Mode::Shadow);
         for line in model.take_history() {
             self.write_down(now, &line);
             self.hear(&line, &model)?;
@@ -147,6 +155,10 @@ impl Watch {
         let word = line.split([' ', '(']).next().unwrap_or("");
         self.thawed.hear(word, id, model.now());
         match word {
+            "start" | "suspend" | "warn" | "requeue" if self.is_shadow => {
+                let what = format!("job {id}: DFRS does '{word}' although its mode is shadow");
+                return Err(("shadow only looks", what));
+            }
             "operator:" if line.contains("Suspend") => {
                 self.suspended.insert(id);
             }
@@ -164,8 +176,14 @@ impl Watch {
                 let what = format!("job {id} was just resumed by an operator and is suspended");
                 return Err(("operators' words hold", what));
             }
-            "start" => self.may_start(id, job, model)?,
-            "duplicate" => {
+            "backfill" => {
+                self.by_backfill.insert(id);
+            }
+            "start" => {
+                self.by_backfill.remove(&id);
+                self.may_start(id, job, model)?;
+            }
+            "duplicate" if !self.by_backfill.contains(&id) => {
                 let what = format!("job {id} is started on a node that still runs it");
                 return Err(("nothing runs twice", what));
             }
