@@ -10,8 +10,10 @@ impl Life {
     pub fn is_frozen(&self, job: &ObservedJob, place: &Place) -> Option<bool> {
         match (&self.phase, job.state) {
             (Phase::Parking(_) | Phase::Parked(_), _) => Some(true),
-            // Still frozen until its memory is counted again; then it thaws and Slurm resumes it.
-            (Phase::Unparking(_), ObservedState::Suspended) => Some(place.memory == 0),
+            // Still frozen until its memory is counted again, whoever resumed it; then it thaws.
+            (Phase::Unparking(_), ObservedState::Suspended | ObservedState::Running) => {
+                Some(place.memory == 0)
+            }
             (_, ObservedState::Running) => Some(false),
             _ => None,
         }

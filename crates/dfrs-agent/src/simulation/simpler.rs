@@ -18,7 +18,8 @@ pub(super) fn simpler(scenario: &Scenario, number: usize) -> Option<Option<Scena
     if number < whole {
         WHOLE[number](&mut changed);
     } else if number < whole + groups {
-        changed.nodes[number - whole].count -= 1;
+        let count = &mut changed.nodes[number - whole].count;
+        *count = count.saturating_sub(1);
     } else {
         let number = number - whole - groups;
         let (act, how) = (number / (OF_JOBS.len() + 3), number % (OF_JOBS.len() + 3));
