@@ -31,6 +31,20 @@ struct Defect {
     wrong: String,
 }
 
+impl Defect {
+    /// The text of its file with it.
+    fn planted(&self, text: &str) -> Result<String, String> {
+        if text.matches(&self.right).count() != 1 {
+            return Err(format!(
+                "tests/defects/{}.txt: what it changes is not once in {}; bring it up to date",
+                self.name,
+                self.file.display()
+            ));
+        }
+        Ok(text.replacen(&self.right, &self.wrong, 1))
+    }
+}
+
 /// Plants them.
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let root = super::root();
@@ -43,14 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     for defect in &defects {
         let path = copy.join(&defect.file);
         let text = read(&path)?;
-        if text.matches(&defect.right).count() != 1 {
-            return Err(format!(
-                "tests/defects/{}.txt: what it changes is not once in {}; bring it up to date",
-                defect.name,
-                defect.file.display()
-            ));
-        }
-        write(&path, &text.replacen(&defect.right, &defect.wrong, 1))?;
+        write(&path, &defect.planted(&text)?)?;
         let built = build(&copy, &root.join("target/defects/target"));
         write(&path, &text)?;
         let (name, what) = (&defect.name, &defect.what);
@@ -223,4 +230,20 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 
 fn failed(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_defect_can_be_planted() {
+        let root = crate::root();
+        let defects = read_all(&root.join("tests/defects"), &[]).expect("can be read");
+        assert!(!defects.is_empty());
+        for defect in defects {
+            let text = read(&root.join(&defect.file)).expect("can be read");
+            defect.planted(&text).expect("fits");
+        }
+    }
 }
