@@ -335,7 +335,7 @@ fn undecided_memory(
 fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
     let record = ledger.get(job.id);
     let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));
-    is_ours && config.partition(&job.partition).is_some() && job.state != ObservedState::Ended
+    is_ours && config.schedules(&job.partition) && job.state != ObservedState::Ended
 }
 
 #[cfg(test)]

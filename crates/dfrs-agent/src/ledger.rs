@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Progress, Rate, Span, Time, Yield};
 use serde::{Deserialize, Serialize};
 
+use crate::beside::Beside;
 use crate::life::journal::Shown;
 use crate::life::{Effects, Event, Life, Look};
 use crate::observation::{ObservedJob, ObservedState};
@@ -201,30 +202,10 @@ mod kept_progress {
 pub struct Ledger {
     jobs: BTreeMap<u32, Record>,
     #[serde(skip)]
-    changed: Changed,
+    changed: Beside<BTreeSet<u32>>,
     /// Until when virtual times were last counted.
     #[serde(skip)]
-    counted: Counted,
-}
-
-/// A time; no part of what a ledger says.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted(Option<Time>);
-
-impl PartialEq for Counted {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// Jobs whose records may have changed; no part of what a ledger says.
-#[derive(Clone, Debug, Default)]
-struct Changed(BTreeSet<u32>);
-
-impl PartialEq for Changed {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
+    counted: Beside<Option<Time>>,
 }
 
 impl Ledger {
@@ -318,7 +299,7 @@ impl Ledger {
 
     /// The jobs whose records were handed out to be changed, came or went since this was last asked.
     pub fn take_changed(&mut self) -> BTreeSet<u32> {
-        std::mem::take(&mut self.changed.0)
+        self.changed.take()
     }
 }
 

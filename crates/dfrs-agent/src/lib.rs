@@ -10,6 +10,7 @@
 pub mod actual;
 pub mod agent;
 pub mod apply;
+mod beside;
 pub mod clock;
 pub mod cluster;
 pub mod daemons;

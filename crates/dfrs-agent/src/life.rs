@@ -118,7 +118,7 @@ impl Life {
             // Slurm waits for no process on a node that is down.
             Event::Seen if turn.is_some() => {
                 let mut spots = self.last_place.0.iter();
-                self.is_left_behind |= spots.any(|spot| is_down(&spot.node, look));
+                self.is_left_behind |= spots.any(|spot| look.observation.is_down(&spot.node));
             }
             Event::HandedBack => self.not_before = Time(0),
             _ => {}
@@ -131,7 +131,8 @@ impl Life {
         let before = std::mem::replace(&mut self.last_place, place);
         if self.is_left_behind {
             let left = before.0.into_iter().map(|spot| spot.node);
-            self.unheard.extend(left.filter(|name| is_down(name, look)));
+            self.unheard
+                .extend(left.filter(|name| look.observation.is_down(name)));
         }
     }
 
@@ -386,8 +387,4 @@ impl Life {
             Phase::Parking(_) | Phase::Parked(_) | Phase::Unparking(_)
         )
     }
-}
-
-fn is_down(name: &str, look: &Look) -> bool {
-    look.observation.node(name).is_some_and(|node| node.down)
 }

@@ -73,7 +73,7 @@ fn orders_of(
         let Some(record) = ledger.get(job.id) else {
             continue;
         };
-        if config.partition(&job.partition).is_none() {
+        if !config.schedules(&job.partition) {
             jobs.extend(frozen_on(node, job, record));
         } else {
             let here = job.places.iter().filter(|place| place.node == node.index);

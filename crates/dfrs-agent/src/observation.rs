@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dfrs_core::{NodeIndex, NodeSet, Span};
 
+use crate::beside::Beside;
 use crate::clock::Ahead;
 use crate::node_changes::NodeChanges;
 use crate::node_sets::NodeSets;
@@ -314,27 +315,14 @@ pub struct Observation {
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
-    /// Nodes that are different.
-    differ: SinceAsked<NodeChanges>,
-    /// Jobs that ask for something else.
-    requests: SinceAsked<BTreeSet<u32>>,
+    /// Nodes that are different, since this was last asked.
+    differ: Beside<NodeChanges>,
+    /// Jobs that ask for something else, since this was last asked.
+    requests: Beside<BTreeSet<u32>>,
     /// Positions of nodes where memory was taken since the last look.
     taken: Vec<usize>,
     ahead: Ahead,
 }
-
-/// What is different since this was last asked; no part of what is observed: two observations are the same
-/// whoever asked.
-#[derive(Clone, Debug, Default)]
-struct SinceAsked<T>(T);
-
-impl<T> PartialEq for SinceAsked<T> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<T> Eq for SinceAsked<T> {}
 
 /// The most that one node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -453,6 +441,13 @@ impl Observation {
     #[must_use]
     pub fn job(&self, id: u32) -> Option<&ObservedJob> {
         self.jobs.get(&id)
+    }
+
+    /// Whether this job is in Slurm's queue. O(log jobs).
+    #[must_use]
+    pub fn is_pending(&self, id: u32) -> bool {
+        let job = self.job(id);
+        job.is_some_and(|job| job.state == ObservedState::Pending)
     }
 
     /// The nodes, ascending by index.
@@ -591,12 +586,12 @@ impl Observation {
 
     /// The nodes that are different, or where jobs came, changed or went, since this was last asked.
     pub fn take_changed_nodes(&mut self) -> NodeChanges {
-        self.differ.0.take()
+        self.differ.take()
     }
 
     /// The jobs that ask for something else, or may use other nodes, since this was last asked.
     pub fn take_changed_requests(&mut self) -> BTreeSet<u32> {
-        std::mem::take(&mut self.requests.0)
+        self.requests.take()
     }
 
     /// The jobs that may start on other nodes than when this was last asked, because of whose jobs are
@@ -706,6 +701,12 @@ impl Observation {
     #[must_use]
     pub fn node(&self, name: &str) -> Option<&ObservedNode> {
         self.position_of(name).map(|position| &self.nodes[position])
+    }
+
+    /// Whether the node of this name is known, and down. O(log nodes).
+    #[must_use]
+    pub fn is_down(&self, name: &str) -> bool {
+        self.node(name).is_some_and(|node| node.down)
     }
 
     /// Changes the tallies of a job's nodes.

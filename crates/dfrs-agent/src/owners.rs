@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::beside::Beside;
 use crate::observation::ObservedJob;
 
 /// Whose jobs are on which nodes.
@@ -14,7 +15,7 @@ pub(crate) struct Owners {
     refusing: BTreeSet<u32>,
     /// Places of such jobs.
     refused: usize,
-    changed: Changed,
+    changed: Beside<Changed>,
 }
 
 /// A user's jobs on one node.
@@ -25,7 +26,7 @@ struct Guests {
     refusing: usize,
 }
 
-/// What is different since this was last asked; no part of what is observed.
+/// What is different since this was last asked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Changed {
     /// Somewhere others are refused who were not, or the other way round.
@@ -33,14 +34,6 @@ struct Changed {
     /// Somewhere there are users who were not, or the other way round.
     users: bool,
 }
-
-impl PartialEq for Changed {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Changed {}
 
 impl Owners {
     /// A job is seen otherwise than before, for the first time, or no more. O(places × log nodes), and O(places)
@@ -68,8 +61,8 @@ impl Owners {
         let refuses = usize::from(job.refuses_others);
         let users = self.guests.entry(node).or_default();
         let guests = users.entry(job.user).or_default();
-        self.changed.users |= guests.jobs == 0;
-        self.changed.owners |= refuses > guests.refusing;
+        self.changed.0.users |= guests.jobs == 0;
+        self.changed.0.owners |= refuses > guests.refusing;
         guests.jobs += 1;
         guests.refusing += refuses;
         self.refused += refuses;
@@ -84,8 +77,8 @@ impl Owners {
             guests.jobs -= 1;
             guests.refusing -= refuses;
             self.refused -= refuses;
-            self.changed.users |= guests.jobs == 0;
-            self.changed.owners |= guests.refusing == 0 && refuses > 0;
+            self.changed.0.users |= guests.jobs == 0;
+            self.changed.0.owners |= guests.refusing == 0 && refuses > 0;
         }
         users.retain(|_, guests| guests.jobs > 0);
         if users.is_empty() {
@@ -108,7 +101,7 @@ impl Owners {
 
     /// Which jobs may start on other nodes than when this was last asked.
     pub(crate) fn take_changed(&mut self) -> Concerned {
-        let changed = std::mem::take(&mut self.changed);
+        let changed = self.changed.take();
         if changed.owners {
             Concerned::All
         } else if changed.users {

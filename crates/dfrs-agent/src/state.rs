@@ -49,7 +49,7 @@ impl State {
     #[must_use]
     pub fn to_give_back(&self, config: &Config) -> Vec<String> {
         let full = config.mode == Mode::Full;
-        let dropped = |name: &&String| full && config.partition(name).is_none();
+        let dropped = |name: &&String| full && !config.schedules(name);
         self.partitions.iter().filter(dropped).cloned().collect()
     }
 

@@ -165,6 +165,12 @@ impl Config {
         self.partition_names().join(",")
     }
 
+    /// Whether DFRS schedules the partition of this name.
+    #[must_use]
+    pub fn schedules(&self, name: &str) -> bool {
+        self.partition(name).is_some()
+    }
+
     /// The partition of this name, if DFRS schedules it.
     #[must_use]
     pub fn partition(&self, name: &str) -> Option<&Partition> {

@@ -86,24 +86,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .map(|job| job.id)
             .filter(|id| !self.left_out.contains(id));
         self.lists.unexplained.extend(all.collect::<Vec<u32>>());
-        let said = catch_unwind(AssertUnwindSafe(|| self.set_reasons(seen, now)));
-        if let Err(panic) = said {
-            let text = format!(
-                "internal error: {}; reasons stay as they are",
-                text_of(&*panic)
-            );
+        if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
+            let text = format!("{problem}; reasons stay as they are");
             self.slurm.log(Level::Error, &text);
         }
     }
 
     /// The journal may know nothing of how the rest ends, but it holds nothing up.
     fn write_last(&mut self, seen: &Observation, now: Time) {
-        let written = catch_unwind(AssertUnwindSafe(|| self.write_journal(seen, now)));
-        if let Err(panic) = written {
-            let text = format!(
-                "internal error: {}; the journal ends here",
-                text_of(&*panic)
-            );
+        if let Err(problem) = caught(|| self.write_journal(seen, now)) {
+            let text = format!("{problem}; the journal ends here");
             self.slurm.log(Level::Error, &text);
             self.journal = None;
         }
@@ -136,12 +128,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if self.left_out.contains(&job) {
             return None;
         }
-        let done = catch_unwind(AssertUnwindSafe(|| act(self)));
-        done.inspect_err(|panic| {
+        let done = caught(|| act(self));
+        done.inspect_err(|problem| {
             self.left_out.insert(job);
             let text = format!(
-                "job {job} is not given back: internal error: {}; 'scontrol resume {job}' brings it back if it is suspended",
-                text_of(&**panic)
+                "job {job} is not given back: {problem}; 'scontrol resume {job}' brings it back if it is suspended"
             );
             self.slurm.log(Level::Error, &text);
         })
@@ -149,10 +140,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 }
 
-/// What a panic said.
-fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
-    let literal = panic.downcast_ref::<&str>().copied();
-    literal
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("unknown panic")
+/// Does it. A panic is an error of one line.
+fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| {
+        let literal = panic.downcast_ref::<&str>().copied();
+        let said = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        format!("internal error: {}", said.unwrap_or("unknown panic"))
+    })
 }

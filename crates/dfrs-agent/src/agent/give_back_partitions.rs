@@ -39,7 +39,7 @@ impl GivingBack {
     }
 
     fn is_under_way(&self) -> bool {
-        !self.partitions.is_empty() && self.kept.is_none()
+        !self.partitions.is_empty()
     }
 
     /// This job depends on DFRS to come back.
@@ -75,7 +75,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether DFRS schedules the partition of this job.
     pub(super) fn is_managed(&self, job: &ObservedJob) -> bool {
-        self.config.partition(&job.partition).is_some()
+        self.config.schedules(&job.partition)
     }
 
     /// What squeue shows of a job that is given back.
@@ -125,11 +125,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             return;
         }
         self.lists.unexplained.extend(given_back);
-        let names = self.giving_back.partitions.join(",");
+        // From here on the head is another.
+        let names = std::mem::take(&mut self.giving_back.partitions).join(",");
         let text = format!("partition(s) {names} are given back, and left to Slurm");
         self.slurm.log(Level::Info, &text);
-        // From here on the head is another.
-        self.giving_back.kept = Some(u64::MAX);
         self.giving_back.kept = Some(self.keep_head());
     }
 

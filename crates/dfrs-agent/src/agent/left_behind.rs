@@ -6,7 +6,7 @@ use dfrs_core::{Span, Time};
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
-use crate::observation::{Observation, ObservedState};
+use crate::observation::Observation;
 use crate::slurm::Slurm;
 
 /// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
@@ -55,7 +55,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let waiting = self.left_behind.waiting.iter();
         let jobs: Vec<(u32, Told)> = waiting.map(|(id, told)| (*id, *told)).collect();
         for (id, told) in jobs {
-            let waits = is_pending(id, seen);
+            let waits = seen.is_pending(id);
             let elapsed = now.since(told.since);
             let Some(record) = self.ledger.get(id).filter(|_| waits) else {
                 self.end_of_left_behind(id);
@@ -63,7 +63,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             let spots = &record.life.last_place().0;
             let is_silent = spots.iter().any(|spot| self.silent.contains(&spot.node));
-            let is_heard = !spots.iter().any(|spot| is_down(&spot.node, seen));
+            let is_heard = !spots.iter().any(|spot| seen.is_down(&spot.node));
             if is_silent && elapsed < LONGEST {
                 let told = Told {
                     in_vain: true,
@@ -88,12 +88,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         for id in jobs {
             let unheard = self.ledger.get(id).map(|record| record.life.unheard());
             for node in unheard.cloned().unwrap_or_default() {
-                if is_down(&node, seen) || self.silent.contains(&node) {
+                if seen.is_down(&node) || self.silent.contains(&node) {
                     continue;
                 }
                 let key = (id, node);
                 let since = before.remove(&key);
-                if since.is_none() && is_pending(id, seen) {
+                if since.is_none() && seen.is_pending(id) {
                     self.tell_to_end(id, &key.1);
                 }
                 let since = since.unwrap_or(now);
@@ -116,7 +116,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         });
         let known: Vec<u32> = known.map(|(id, _)| id).collect();
         let (wait, others): (Vec<u32>, Vec<u32>) =
-            known.into_iter().partition(|id| is_pending(*id, seen));
+            known.into_iter().partition(|id| seen.is_pending(*id));
         others
             .into_iter()
             .for_each(|id| self.end_of_left_behind(id));
@@ -140,13 +140,4 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             record.life.hold_off(until);
         }
     }
-}
-
-fn is_pending(id: u32, seen: &Observation) -> bool {
-    let job = seen.job(id);
-    job.is_some_and(|job| job.state == ObservedState::Pending)
-}
-
-fn is_down(name: &str, seen: &Observation) -> bool {
-    seen.node(name).is_some_and(|node| node.down)
 }

@@ -10,7 +10,7 @@ use super::left_behind::UNTIL_ENDED;
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::ledger::Record;
-use crate::observation::{Observation, ObservedState};
+use crate::observation::Observation;
 use crate::placement::Placement;
 use crate::recovery::{Forgotten, recover};
 use crate::slurm::{Level, Slurm, SlurmError};
@@ -139,17 +139,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if back.is_empty() {
             return Vec::new();
         }
-        let waits = |id: u32| {
-            let job = seen.job(id);
-            job.is_some_and(|job| job.state == ObservedState::Pending)
-        };
         let records = self.ledger.iter();
         let ran_there = records.filter(|(_, record)| {
             let mut spots = record.life.last_place().0.iter();
             spots.any(|spot| back.contains(&spot.node))
         });
         let jobs = ran_there.map(|(id, _)| id);
-        jobs.filter(|id| waits(*id)).collect()
+        jobs.filter(|id| seen.is_pending(*id)).collect()
     }
 
     /// The memory of a job that ends is free when its last process is gone, which no node's record shows.
@@ -227,8 +223,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether this new job waits and has the id of one that nodes may still run.
     fn follows_a_lost_one(&mut self, id: u32, seen: &Observation) -> bool {
-        let job = seen.job(id);
-        if job.is_none_or(|job| job.state != ObservedState::Pending) {
+        if !seen.is_pending(id) {
             return false;
         }
         let place = self.lost.take(id);

@@ -48,7 +48,7 @@ impl Caps {
         let mut wrong = BTreeMap::new();
         for (job, node, need, cap) in model.caps() {
             let partition = model.jobs().get(&job).map(|job| &job.seen.partition);
-            let is_managed = partition.is_some_and(|name| config.partition(name).is_some());
+            let is_managed = partition.is_some_and(|name| config.schedules(name));
             let Some(share) = self.yields.get(&job).filter(|_| is_managed) else {
                 continue;
             };

@@ -121,6 +121,13 @@ impl Driver {
         full && self.is_at_work() && self.stands_down.is_none()
     }
 
+    /// Whether DFRS looks, and does nothing: not while it has still to give back what it parked.
+    #[must_use]
+    pub fn is_shadow(&self) -> bool {
+        let shadow = self.config.as_ref().map(|config| config.mode) == Some(Mode::Shadow);
+        shadow && self.stands_down.is_none()
+    }
+
     /// The dfrs.conf in force, if it can be read.
     #[must_use]
     pub fn config(&self) -> Option<&Config> {

@@ -107,8 +107,7 @@ impl Watch {
         if let Some(fault) = model.take_faults().pop() {
             return Err(("calls make sense", fault));
         }
-        let config = driver.config();
-        self.is_shadow = config.is_some_and(|config| config.mode == Mode::Shadow);
+        self.is_shadow = driver.is_shadow();
         for line in model.take_history() {
             self.write_down(now, &line);
             self.hear(&line, &model)?;
@@ -272,9 +271,8 @@ impl Watch {
         let config = driver.config().filter(|config| config.mode == Mode::Full);
         let serves = model.serves() && config.is_some() && driver.is_at_work();
         let now = model.now();
-        let ours = |job: &&JobEntry| {
-            config.is_some_and(|config| config.partition(&job.seen.partition).is_some())
-        };
+        let ours =
+            |job: &&JobEntry| config.is_some_and(|config| config.schedules(&job.seen.partition));
         let could: BTreeSet<u32> = if serves {
             let jobs = model.jobs().values().filter(ours);
             let jobs = jobs.filter(|job| model.could_run_alone(job));

@@ -10,7 +10,7 @@ const MOST_NAMES: usize = 5;
 
 /// Those of DFRS's partitions.
 pub fn managed<'a>(config: &Config, nodes: &'a [Record]) -> Vec<&'a Record> {
-    let is_ours = |name: &str| config.partition(name).is_some();
+    let is_ours = |name: &str| config.schedules(name);
     nodes
         .iter()
         .filter(|node| node.items("Partitions").any(is_ours))

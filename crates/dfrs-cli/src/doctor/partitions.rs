@@ -103,7 +103,7 @@ fn others(
             let state = partition.get("State");
             partition.get("PartitionName") == other && (state == "UP" || state == "DRAIN")
         });
-        if schedules && config.partition(other).is_none() {
+        if schedules && !config.schedules(other) {
             topic.error(
                 format!("slurm.conf: PartitionName={other} shares nodes with {name}"),
                 "give it other nodes or State=DOWN",
