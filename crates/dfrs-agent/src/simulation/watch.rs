@@ -94,6 +94,10 @@ impl Watch {
             self.suspended.clear();
             self.resumed.clear();
         }
+        // By DFRS's time it is long ago then.
+        if matches!(act, Act::MoveClock(by) if *by > 0) {
+            self.resumed.clear();
+        }
     }
 
     pub(super) fn healed(&mut self) {
