@@ -80,7 +80,10 @@ impl Model {
         };
         run.stopped = stops;
         if !stops {
-            run.cold.clear();
+            // Where dfrsd froze it again before the signal came, its memory stays in swap.
+            let (job, machines) = (run.job, &self.machines);
+            run.cold
+                .retain(|node, _| machines[*node as usize].frozen.contains_key(&job));
         }
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
         self.rate(&nodes);

@@ -197,11 +197,14 @@ impl Model {
             .filter(|job| !wanted.contains(job))
             .collect();
         for id in ids {
-            if let Some(run) = self.runs.get_mut(&id)
-                && run.stopped
-                && thawed.contains(&run.job)
-            {
+            let run = self.runs.get_mut(&id);
+            let Some(run) = run.filter(|run| thawed.contains(&run.job)) else {
+                continue;
+            };
+            if run.stopped {
                 *run.cold.entry(node).or_default() += amounts[&run.job];
+            } else {
+                run.cold.remove(&node);
             }
         }
     }

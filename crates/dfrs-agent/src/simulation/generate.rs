@@ -180,6 +180,24 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
 /// Submissions come, and things go wrong, within this.
 const BUSY: i64 = 150;
 
+/// What decides, for every other seed not the default. Drawn apart, so that a new policy leaves all other
+/// draws of a seed as they are.
+fn policy(seed: u64) -> Vec<String> {
+    let mut draw = Draw::new(!seed);
+    let mut lines = Vec::new();
+    if draw.chance(50) {
+        let grace = draw.one_of(&[20, 60, 600]);
+        lines.push(format!(
+            "Policy=GreedyPMC*/move-per/OPT=VT/MINVT={grace}"
+        ));
+        lines.push(format!("MoveCost={}", draw.one_of(&[0, 3, 60])));
+    }
+    if draw.chance(30) {
+        lines.push("RunTimeHint=limits".to_owned());
+    }
+    lines
+}
+
 struct Maker<'a> {
     draw: Draw,
     kinds: &'a Kinds,
@@ -213,6 +231,7 @@ impl Maker<'_> {
             ..Settings::default()
         };
         self.scenario.conf = self.conf();
+        self.scenario.conf.extend(policy(seed));
         self.scenario.heal = Span((BUSY + 60) * SECOND);
     }
 
