@@ -335,10 +335,7 @@ fn make_agent<T: Surroundings>(
     config: &Config,
     unkept: Option<State>,
 ) -> Result<Made<T>, String> {
-    let problem = config
-        .live_problem()
-        .or_else(|| surroundings.conf_problem(config));
-    if let Some(problem) = problem {
+    if let Some(problem) = surroundings.conf_problem(config) {
         return Err(problem);
     }
     let config = &without_parking_if_unsafe(surroundings, config);

@@ -41,6 +41,7 @@ mod postponed;
 mod record;
 mod remaps;
 mod reserved;
+mod retries;
 mod share;
 mod slow_nodes;
 mod tell;
@@ -54,6 +55,7 @@ use left_behind::LeftBehind;
 use lost::Lost;
 use postponed::Postponed;
 use remaps::Remaps;
+use retries::Retries;
 use slow_nodes::SlowNodes;
 use undecided::Undecided;
 
@@ -151,6 +153,7 @@ pub struct Agent<S, D> {
     /// Jobs whose processes were still ending when they were last seen.
     ending: BTreeSet<u32>,
     postponed: Postponed,
+    retries: Retries,
     remaps: Remaps,
     slow_nodes: SlowNodes,
     undecided: Undecided,
@@ -237,6 +240,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             freed: false,
             ending: BTreeSet::new(),
             postponed: Postponed::default(),
+            retries: Retries::default(),
             remaps: Remaps::from(first_remap),
             slow_nodes: SlowNodes::default(),
             undecided: Undecided::default(),
@@ -288,6 +292,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists.next(),
             self.admission.next(),
             self.postponed.next(),
+            self.retries.next(),
             self.undecided.next(),
             self.refusals.next(),
             Some(self.remaps.due()),

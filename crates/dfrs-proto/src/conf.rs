@@ -21,7 +21,6 @@ mod value;
 
 use std::path::PathBuf;
 
-use dfrs_core::policy::Retry;
 use dfrs_core::{Bytes, Mobility, Policy, Span};
 
 pub use error::ConfError;
@@ -139,17 +138,6 @@ impl Config {
     /// The first mistake in the file, with its line and what to write instead.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfError> {
         parse::config(text).map_err(|mistake| mistake.in_file(file_name))
-    }
-
-    /// Why a live cluster cannot be scheduled with it, if so, in one line.
-    #[must_use]
-    pub fn live_problem(&self) -> Option<String> {
-        (self.policy.retry == Retry::Backoff).then(|| {
-            format!(
-                "dfrs.conf: Policy={} tries waiting jobs again by a timer, which only the simulator does; use one with '*' or '/per'",
-                self.policy
-            )
-        })
     }
 
     /// Names of the partitions that DFRS schedules, in the order of the file.

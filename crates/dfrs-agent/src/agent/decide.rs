@@ -87,10 +87,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.record(policy, decision, &plan, &violations, events, now);
         if let Some(violation) = violations.first() {
             self.drop_plan(violation);
+            self.raise_again(&events.submitted, now);
             return 0;
         }
         self.note_blocked(decision);
         self.enter(&plan, events, seen, now);
+        self.raise_again(&events.submitted, now);
         u32::try_from(decision.depth()).unwrap_or(u32::MAX)
     }
 
@@ -126,6 +128,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let all = self.ask(unknown, seen, now);
         self.probe.begin(Part::Decide);
         all
+    }
+
+    /// Notes which of these, that were decided about, are to be decided about once more, and when.
+    fn raise_again(&mut self, submitted: &[JobId], now: Time) {
+        for id in submitted.iter().filter_map(|id| slurm_id(*id)) {
+            let record = self.ledger.get(id);
+            if record.is_some_and(|record| record.life.is_waiting()) {
+                self.retries.failed(id, &self.config.policy, now);
+            } else {
+                self.retries.forget(id);
+            }
+        }
     }
 
     fn drop_plan(&mut self, violation: &Violation) {

@@ -35,7 +35,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 all = false;
                 continue;
             }
-            self.freed |= !self.admission.ready().contains(&id) && self.is_admitted(id);
+            if !self.admission.ready().contains(&id) && self.is_admitted(id) {
+                self.freed = true;
+                self.retries.failed(id, &self.config.policy, now);
+            }
             self.admission.admit(id, now);
         }
         all
@@ -52,7 +55,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.unexplained.extend(tried_again);
         let ended = std::mem::take(&mut self.freed);
         let nodes_changed = self.room_grew(observation);
-        let again = self.postponed.again(self.admission.ready(), now);
+        let ready = self.admission.ready();
+        let mut again = self.postponed.again(ready, now);
+        again.extend(self.retries.take_due(ready, now));
+        again.sort_unstable();
+        again.dedup();
         let new = self.submissions(observation);
         let wait = !new.is_empty() || !self.postponed.is_empty();
         let settles = wait.then(|| self.next_to_settle(observation, now));

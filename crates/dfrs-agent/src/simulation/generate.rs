@@ -187,9 +187,7 @@ fn policy(seed: u64) -> Vec<String> {
     let mut lines = Vec::new();
     if draw.chance(50) {
         let grace = draw.one_of(&[20, 60, 600]);
-        lines.push(format!(
-            "Policy=GreedyPMC*/move-per/OPT=VT/MINVT={grace}"
-        ));
+        lines.push(format!("Policy=GreedyPMC*/move-per/OPT=VT/MINVT={grace}"));
         lines.push(format!("MoveCost={}", draw.one_of(&[0, 3, 60])));
     }
     if draw.chance(30) {

@@ -195,9 +195,6 @@ pub fn dfrs_conf(
     if config.mode == Mode::Off {
         topic.warning("Mode=off: DFRS does nothing", "write Mode=shadow or full");
     }
-    if let Some(problem) = config.live_problem() {
-        topic.error(problem, "then: scontrol reconfigure");
-    }
     let journal = config.journal.as_deref().and_then(Path::parent);
     writable(host, "Journal", journal, slurm_user, &mut topic);
     let status = config.status_directory.as_deref();

@@ -1,0 +1,107 @@
+//! Submissions that are raised again after growing delays, for policies that ask for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Policy, Time};
+
+/// Jobs that were submitted and not placed ([`Policy::retry_after`]). Not kept over restarts: delays begin
+/// anew then.
+#[derive(Debug, Default)]
+pub(super) struct Retries {
+    /// How often each was tried in vain, and when it is tried again: never, while it is being tried.
+    waiting: BTreeMap<u32, (u32, Option<Time>)>,
+    due: BTreeSet<(Time, u32)>,
+}
+
+impl Retries {
+    /// When the next job is tried again.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// The jobs to try again now, of those that are `ready` to start. O(log n) for each.
+    pub(super) fn take_due(&mut self, ready: &BTreeSet<u32>, now: Time) -> Vec<u32> {
+        let mut again = Vec::new();
+        while let Some((at, id)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
+            self.due.remove(&(at, id));
+            if !ready.contains(&id) {
+                self.waiting.remove(&id);
+                continue;
+            }
+            if let Some((_, due)) = self.waiting.get_mut(&id) {
+                *due = None;
+            }
+            again.push(id);
+        }
+        again
+    }
+
+    /// A job was tried, and waits.
+    pub(super) fn failed(&mut self, id: u32, policy: &Policy, now: Time) {
+        let (tries, due) = self.waiting.entry(id).or_insert((0, None));
+        *tries += 1;
+        let at = policy.retry_after(*tries).map(|delay| now + delay);
+        let before = std::mem::replace(due, at);
+        if let Some(before) = before {
+            self.due.remove(&(before, id));
+        }
+        match at {
+            Some(at) => drop(self.due.insert((at, id))),
+            None => drop(self.waiting.remove(&id)),
+        }
+    }
+
+    /// A job has a place, or is gone.
+    pub(super) fn forget(&mut self, id: u32) {
+        if let Some((_, Some(at))) = self.waiting.remove(&id) {
+            self.due.remove(&(at, id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SECOND;
+    use super::*;
+
+    fn tried_at(policy: &str, placed_at: Option<i64>) -> Vec<i64> {
+        let policy: Policy = policy.parse().expect("a policy");
+        let ready = BTreeSet::from([7]);
+        let mut retries = Retries::default();
+        let mut tried = Vec::new();
+        retries.failed(7, &policy, Time(0));
+        for second in 0..100 {
+            let now = Time(second * SECOND);
+            for id in retries.take_due(&ready, now) {
+                tried.push(second);
+                if placed_at.is_some_and(|at| at <= second) {
+                    retries.forget(id);
+                } else {
+                    retries.failed(id, &policy, now);
+                }
+            }
+        }
+        tried
+    }
+
+    #[test]
+    fn a_job_is_tried_ever_more_rarely_until_it_has_a_place() {
+        assert_eq!(tried_at("GREEDY", None), [2, 6, 14, 30, 62]);
+        assert_eq!(tried_at("GREEDY", Some(10)), [2, 6, 14]);
+    }
+
+    #[test]
+    fn a_policy_that_does_not_ask_for_it_gets_none() {
+        assert!(tried_at("Greedy*", None).is_empty());
+    }
+
+    #[test]
+    fn a_job_that_may_not_start_is_not_tried() {
+        let policy: Policy = "GREEDY".parse().expect("a policy");
+        let mut retries = Retries::default();
+        retries.failed(7, &policy, Time(0));
+        let later = Time(3 * SECOND);
+        assert!(retries.take_due(&BTreeSet::new(), later).is_empty());
+        assert_eq!(retries.next(), None);
+    }
+}
