@@ -110,15 +110,14 @@ impl Couriers {
 
 impl Daemons for Couriers {
     fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
-        self.board.leave_out(&changes.gone, &parking);
+        let number = self.board.change(&changes, parking);
         // The receivers live as long as the threads, which end only after `stop`.
         let asked = prober::Event::Ask {
             more: changes.changed.keys().cloned().collect(),
             fewer: changes.gone.clone(),
-            parking,
         };
         let _ = self.questions.send(asked);
-        let _ = self.orders.send(courier::Event::Orders(changes));
+        let _ = self.orders.send(courier::Event::Orders(changes, number));
     }
 
     fn facts(&self) -> Arc<NodeFacts> {

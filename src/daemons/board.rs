@@ -3,26 +3,55 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dfrs_agent::daemons::NodeFacts;
+use dfrs_agent::daemons::{NodeFacts, OrderChanges};
 
-/// The facts; a change copies them only if somebody still reads the ones before.
+/// The facts, and what has to be known to find them.
 #[derive(Default)]
-pub(super) struct Board(Mutex<Arc<NodeFacts>>);
+pub(super) struct Board(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// A change copies them only if somebody still reads the ones before.
+    facts: Arc<NodeFacts>,
+    /// How often orders were changed.
+    number: u64,
+    orders: BTreeMap<String, Orders>,
+    parking: BTreeMap<u32, Parking>,
+}
+
+/// Numbers of changes.
+#[derive(Clone, Copy, Default)]
+struct Orders {
+    /// The last one in which this node's orders changed.
+    given: u64,
+    /// The last one of whose orders the node has said that it got them.
+    confirmed: u64,
+}
+
+/// A job that is being parked.
+#[derive(Clone)]
+pub(super) struct Parking {
+    pub(super) nodes: Vec<String>,
+    /// The change with which it began. A job that was parked before says so until it hears that it is thawed:
+    /// what nodes say counts when they have the orders that were theirs then.
+    pub(super) since: u64,
+    orders: Vec<u64>,
+}
 
 impl Board {
     /// The facts now.
     pub(super) fn facts(&self) -> Arc<NodeFacts> {
-        Arc::clone(&self.lock())
+        Arc::clone(&self.lock().facts)
     }
 
     /// These nodes answered, those did not.
     pub(super) fn heard(&self, answered: &[String], silent: &[String]) {
-        let mut facts = self.lock();
-        let known = &facts.silent;
+        let mut inner = self.lock();
+        let known = &inner.facts.silent;
         let news = answered.iter().any(|node| known.contains(node))
             || silent.iter().any(|node| !known.contains(node));
         if news {
-            let facts = Arc::make_mut(&mut facts);
+            let facts = Arc::make_mut(&mut inner.facts);
             facts.silent.retain(|node| !answered.contains(node));
             facts.silent.extend(silent.iter().cloned());
         }
@@ -30,38 +59,200 @@ impl Board {
 
     /// These nodes have swap for parked jobs, those have none that is known of.
     pub(super) fn can_park(&self, able: &[String], unable: &[String]) {
-        let mut facts = self.lock();
-        let known = &facts.can_park;
+        let mut inner = self.lock();
+        let known = &inner.facts.can_park;
         let news = able.iter().any(|node| !known.contains(node))
             || unable.iter().any(|node| known.contains(node));
         if news {
-            let facts = Arc::make_mut(&mut facts);
+            let facts = Arc::make_mut(&mut inner.facts);
             facts.can_park.retain(|node| !unable.contains(node));
             facts.can_park.extend(able.iter().cloned());
         }
     }
 
-    /// All nodes of this job say that it is parked.
-    pub(super) fn parked(&self, job: u32) {
-        Arc::make_mut(&mut self.lock()).parked.insert(job);
-    }
-
-    /// Forgets nodes that are gone, which are silent by right, and jobs that are no longer asked about.
-    pub(super) fn leave_out(&self, gone: &BTreeSet<String>, parking: &BTreeMap<u32, Vec<String>>) {
-        let mut facts = self.lock();
-        let forgets = gone
-            .iter()
-            .any(|node| facts.silent.contains(node) || facts.can_park.contains(node));
-        if forgets || facts.parked.iter().any(|job| !parking.contains_key(job)) {
-            let facts = Arc::make_mut(&mut facts);
-            facts.silent.retain(|node| !gone.contains(node));
-            facts.can_park.retain(|node| !gone.contains(node));
-            facts.parked.retain(|job| parking.contains_key(job));
+    /// These nodes have the orders of these changes.
+    pub(super) fn confirmed(&self, nodes: &[(String, u64)]) {
+        let mut inner = self.lock();
+        for (node, number) in nodes {
+            if let Some(orders) = inner.orders.get_mut(node) {
+                orders.confirmed = orders.confirmed.max(*number);
+            }
         }
     }
 
+    /// Jobs that are being parked, on nodes that know it, and of which it is not known yet that they are
+    /// parked. O(those that are being parked, and their nodes).
+    pub(super) fn to_ask_about(&self) -> BTreeMap<u32, Parking> {
+        let inner = self.lock();
+        let open = inner.parking.iter();
+        let open = open.filter(|(job, _)| !inner.facts.parked.contains(job));
+        open.filter(|(_, parking)| inner.know(parking))
+            .map(|(job, parking)| (*job, parking.clone()))
+            .collect()
+    }
+
+    /// All nodes of this job say that it is parked, asked after it began with this change.
+    pub(super) fn parked(&self, job: u32, since: u64) {
+        let mut inner = self.lock();
+        let parking = inner.parking.get(&job);
+        if parking.is_some_and(|parking| parking.since == since) {
+            Arc::make_mut(&mut inner.facts).parked.insert(job);
+        }
+    }
+
+    /// Orders change, and these jobs are being parked. Forgets nodes that are gone, which are silent by right,
+    /// and jobs that are no longer asked about. Returns the number of the change.
+    pub(super) fn change(
+        &self,
+        changes: &OrderChanges,
+        parking: BTreeMap<u32, Vec<String>>,
+    ) -> u64 {
+        let mut inner = self.lock();
+        inner.number += 1;
+        let number = inner.number;
+        for node in &changes.gone {
+            inner.orders.remove(node);
+        }
+        for node in changes.changed.keys() {
+            inner.orders.entry(node.clone()).or_default().given = number;
+        }
+        inner.set_parking(parking);
+        inner.leave_out(&changes.gone);
+        number
+    }
+
     /// A poisoned lock only means that another thread panicked between two whole updates.
-    fn lock(&self) -> MutexGuard<'_, Arc<NodeFacts>> {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn set_parking(&mut self, parking: BTreeMap<u32, Vec<String>>) {
+        let mut before = std::mem::take(&mut self.parking);
+        for (job, nodes) in parking {
+            let same = before.remove(&job);
+            let parking = same.filter(|before| before.nodes == nodes);
+            let parking = parking.unwrap_or_else(|| self.begin_parking(nodes));
+            self.parking.insert(job, parking);
+        }
+    }
+
+    fn begin_parking(&self, nodes: Vec<String>) -> Parking {
+        let given = |node| {
+            self.orders
+                .get(node)
+                .map_or(self.number, |orders| orders.given)
+        };
+        Parking {
+            orders: nodes.iter().map(given).collect(),
+            nodes,
+            since: self.number,
+        }
+    }
+
+    /// Whether all nodes of a job have the orders by which it is frozen. Where there is no node, nobody has.
+    fn know(&self, parking: &Parking) -> bool {
+        let mut nodes = parking.nodes.iter().zip(&parking.orders);
+        let has = |node, number| {
+            let orders: Option<&Orders> = self.orders.get(node);
+            orders.is_some_and(|orders| orders.confirmed >= number)
+        };
+        !parking.nodes.is_empty() && nodes.all(|(node, number)| has(node, *number))
+    }
+
+    fn leave_out(&mut self, gone: &BTreeSet<String>) {
+        let (number, parking) = (self.number, &self.parking);
+        // What was parked before it was begun anew is not known to be parked.
+        let goes_on = |job: &u32| {
+            parking
+                .get(job)
+                .is_some_and(|parking| parking.since < number)
+        };
+        let facts = &self.facts;
+        let forgets = gone
+            .iter()
+            .any(|node| facts.silent.contains(node) || facts.can_park.contains(node));
+        if forgets || !facts.parked.iter().all(goes_on) {
+            let facts = Arc::make_mut(&mut self.facts);
+            facts.silent.retain(|node| !gone.contains(node));
+            facts.can_park.retain(|node| !gone.contains(node));
+            facts.parked.retain(goes_on);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dfrs_proto::message::NodeState;
+
+    use super::*;
+
+    fn changes(nodes: &[&str]) -> OrderChanges {
+        let orders = NodeState {
+            cpus: 4,
+            jobs: Vec::new(),
+        };
+        let changed = nodes
+            .iter()
+            .map(|node| ((*node).to_owned(), orders.clone()));
+        OrderChanges {
+            changed: changed.collect(),
+            gone: BTreeSet::new(),
+        }
+    }
+
+    fn parking(nodes: &[&str]) -> BTreeMap<u32, Vec<String>> {
+        BTreeMap::from([(9, nodes.iter().map(|node| (*node).to_owned()).collect())])
+    }
+
+    fn confirm(board: &Board, node: &str, number: u64) {
+        board.confirmed(&[(node.to_owned(), number)]);
+    }
+
+    fn asks(board: &Board) -> bool {
+        board.to_ask_about().contains_key(&9)
+    }
+
+    #[test]
+    fn a_job_is_asked_about_when_its_nodes_have_their_orders() {
+        let board = Board::default();
+        board.change(&changes(&["a", "b", "c"]), parking(&["a", "b"]));
+        confirm(&board, "a", 1);
+        assert!(!asks(&board), "b does not know yet that it is frozen");
+        // Others' orders are no matter of this job.
+        board.change(&changes(&["a", "c"]), parking(&["a", "b"]));
+        confirm(&board, "b", 1);
+        assert!(asks(&board));
+        board.parked(9, 1);
+        assert!(!asks(&board));
+        assert_eq!(board.facts().parked, BTreeSet::from([9]));
+    }
+
+    #[test]
+    fn what_was_said_before_it_was_thawed_does_not_count() {
+        let board = Board::default();
+        board.change(&changes(&["a"]), parking(&["a"]));
+        confirm(&board, "a", 1);
+        board.parked(9, 1);
+        board.change(&changes(&["a"]), BTreeMap::new());
+        board.change(&changes(&["a"]), parking(&["a"]));
+        assert!(!asks(&board), "a still has the orders of the first time");
+        confirm(&board, "a", 2);
+        assert!(!asks(&board), "those by which it was thawed");
+        board.parked(9, 1);
+        assert!(board.facts().parked.is_empty(), "a late answer");
+        confirm(&board, "a", 3);
+        assert!(asks(&board));
+    }
+
+    #[test]
+    fn a_job_whose_nodes_are_others_is_asked_about_anew() {
+        let board = Board::default();
+        board.change(&changes(&["a", "b"]), parking(&["a"]));
+        confirm(&board, "a", 1);
+        board.parked(9, 1);
+        board.change(&OrderChanges::default(), parking(&["b"]));
+        assert!(board.facts().parked.is_empty());
     }
 }

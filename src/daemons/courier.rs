@@ -22,7 +22,8 @@ const LAST_ORDERS: Duration = Duration::from_secs(2);
 
 /// What the courier hears of.
 pub(super) enum Event {
-    Orders(OrderChanges),
+    /// The change of orders with this number.
+    Orders(OrderChanges, u64),
     Landed(Landed),
     Stop,
 }
@@ -101,7 +102,7 @@ impl Courier {
     fn hear(&mut self, event: Event) {
         let now = Instant::now();
         match event {
-            Event::Orders(changes) => self.rounds.change(changes, now),
+            Event::Orders(changes, number) => self.rounds.change(changes, number, now),
             Event::Stop => self.stops = Some(now + LAST_ORDERS),
             Event::Landed(landed) => {
                 self.flights.landed(landed.flight);
@@ -110,6 +111,7 @@ impl Courier {
                     self.log.write(Level::Error, &line);
                 }
                 let answers = self.rounds.landed(landed.flight, &landed.failed, now);
+                self.board.confirmed(&answers.confirmed);
                 self.board.heard(&answers.answered, &answers.silent);
             }
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use dfrs_proto::message::Message;
 
-use super::board::Board;
+use super::board::{Board, Parking};
 use super::flights::{Flights, Landed};
 use super::{Pace, TICK, Traffic};
 use crate::node_link::NodeLink;
@@ -28,11 +28,10 @@ const AT_ONCE: usize = 8;
 
 /// What the prober hears of.
 pub(super) enum Event {
-    /// Other nodes, and the jobs to ask about with the nodes of each.
+    /// Other nodes; the board knows which jobs to ask about.
     Ask {
         more: Vec<String>,
         fewer: BTreeSet<String>,
-        parking: BTreeMap<u32, Vec<String>>,
     },
     Landed(Landed),
     Stop,
@@ -40,7 +39,8 @@ pub(super) enum Event {
 
 enum Question {
     Swap(Vec<String>),
-    Parked(u32),
+    /// Of a job that is being parked since the change of orders of that number.
+    Parked(u32, u64),
 }
 
 /// The thread's state.
@@ -51,7 +51,6 @@ pub(super) struct Prober {
     late: Duration,
     /// When which node is asked about its swap.
     nodes: BTreeMap<String, Instant>,
-    parking: BTreeMap<u32, Vec<String>>,
     /// When each of these jobs was last asked about.
     asked: BTreeMap<u32, Instant>,
     open: BTreeMap<u64, (Question, Instant)>,
@@ -76,7 +75,6 @@ impl Prober {
             traffic: Arc::clone(traffic),
             late: pace.late,
             nodes: BTreeMap::new(),
-            parking: BTreeMap::new(),
             asked: BTreeMap::new(),
             open: BTreeMap::new(),
             stops: false,
@@ -108,18 +106,12 @@ impl Prober {
 
     fn hear(&mut self, event: Event) {
         match event {
-            Event::Ask {
-                more,
-                fewer,
-                parking,
-            } => {
+            Event::Ask { more, fewer } => {
                 let now = Instant::now();
                 self.nodes.retain(|node, _| !fewer.contains(node));
                 for node in more {
                     self.nodes.entry(node).or_insert(now);
                 }
-                self.asked.retain(|job, _| parking.contains_key(job));
-                self.parking = parking;
             }
             Event::Landed(landed) => self.answer(landed),
             Event::Stop => self.stops = true,
@@ -136,12 +128,10 @@ impl Prober {
                     .partition(|node| landed.failed.contains(node));
                 self.board.can_park(&able, &unable);
             }
-            Some((Question::Parked(job), _))
-                if landed.failed.is_empty() && self.parking.contains_key(&job) =>
-            {
-                self.board.parked(job);
+            Some((Question::Parked(job, since), _)) if landed.failed.is_empty() => {
+                self.board.parked(job, since);
             }
-            Some((Question::Parked(_), _)) | None => {}
+            Some((Question::Parked(..), _)) | None => {}
         }
     }
 
@@ -159,30 +149,27 @@ impl Prober {
     /// Asks the nodes of each job that is being parked whether they have done it; one question at a time
     /// for each job.
     fn ask_who_is_parked(&mut self, now: Instant) {
-        let facts = self.board.facts();
+        let parking = self.board.to_ask_about();
+        self.asked.retain(|job, _| parking.contains_key(job));
         let is_open = |job: &u32| {
             let mut questions = self.open.values();
-            questions.any(|(question, _)| matches!(question, Question::Parked(open) if open == job))
+            questions
+                .any(|(question, _)| matches!(question, Question::Parked(open, _) if open == job))
         };
         let last = |job: &u32| self.asked.get(job).copied();
-        let mut due: Vec<u32> = self
-            .parking
-            .iter()
-            // Where no node is known to say so, nothing is parked.
-            .filter(|(job, nodes)| !nodes.is_empty() && !facts.parked.contains(job))
-            .map(|(job, _)| *job)
-            .filter(|job| last(job).is_none_or(|asked| now - asked >= PARKED_INTERVAL))
-            .filter(|job| !is_open(job))
+        let mut due: Vec<(u32, Parking)> = parking
+            .into_iter()
+            .filter(|(job, _)| last(job).is_none_or(|asked| now - asked >= PARKED_INTERVAL))
+            .filter(|(job, _)| !is_open(job))
             .collect();
-        due.sort_by_key(last);
-        for job in due {
+        due.sort_by_key(|(job, _)| last(job));
+        for (job, Parking { nodes, since, .. }) in due {
             if !self.has_room(now) {
                 return;
             }
-            let nodes = self.parking.get(&job).cloned().unwrap_or_default();
             let address = format!("/run/dfrs/%n/parked.{job}.sock");
             self.asked.insert(job, now);
-            self.ask(nodes, address, Question::Parked(job), now);
+            self.ask(nodes, address, Question::Parked(job, since), now);
         }
     }
 

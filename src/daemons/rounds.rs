@@ -56,6 +56,10 @@ impl Lane {
 
 struct Node {
     orders: NodeState,
+    /// The number of the change that made them.
+    number: u64,
+    /// That of the orders in the message that is under way.
+    sent: u64,
     /// The orders were changed after the message that is under way was made.
     changed: bool,
     due: Instant,
@@ -80,6 +84,8 @@ pub(super) type Load = BTreeMap<String, NodeState>;
 pub(super) struct Answers {
     pub(super) answered: Vec<String>,
     pub(super) silent: Vec<String>,
+    /// Those that answered, with the number of the change whose orders they have.
+    pub(super) confirmed: Vec<(String, u64)>,
 }
 
 /// All nodes and the messages under way.
@@ -105,14 +111,17 @@ impl Rounds {
         }
     }
 
-    /// Changes orders: those that changed are due now, unless their node does not answer.
-    pub(super) fn change(&mut self, changes: OrderChanges, now: Instant) {
+    /// Changes orders, for the `number`th time: those that changed are due now, unless their node does not
+    /// answer.
+    pub(super) fn change(&mut self, changes: OrderChanges, number: u64, now: Instant) {
         for name in &changes.gone {
             self.nodes.remove(name);
         }
         for (name, orders) in changes.changed {
             let node = self.nodes.entry(name).or_insert(Node {
                 orders: NodeState::default(),
+                number,
+                sent: 0,
                 changed: false,
                 due: now,
                 flight: None,
@@ -120,6 +129,7 @@ impl Rounds {
                 retry: self.retry,
             });
             node.orders = orders;
+            node.number = number;
             node.changed = true;
             if node.lane == Lane::Answers {
                 node.due = node.due.min(now);
@@ -168,6 +178,7 @@ impl Rounds {
         for name in load.keys() {
             if let Some(node) = self.nodes.get_mut(name) {
                 node.flight = Some(flight);
+                node.sent = node.number;
                 node.changed = false;
                 lane = node.lane;
             }
@@ -231,6 +242,7 @@ impl Rounds {
                 answers.silent.push(name);
             } else {
                 node.answered(self.refresh, self.retry, now);
+                answers.confirmed.push((name.clone(), node.sent));
                 answers.answered.push(name);
             }
         }
@@ -301,7 +313,7 @@ mod tests {
         fn of(nodes: usize) -> Self {
             let now = Instant::now();
             let mut rounds = Rounds::new(Pace::with_time_to_live(3 * REFRESH));
-            rounds.change(changes(&(0..nodes).map(name).collect::<Vec<_>>()), now);
+            rounds.change(changes(&(0..nodes).map(name).collect::<Vec<_>>()), 1, now);
             Self {
                 rounds,
                 now,
@@ -388,7 +400,7 @@ mod tests {
         );
         let (hung, of) = alone[0].clone();
         assert_eq!(story.land(hung, &of).silent, of);
-        story.rounds.change(changes(&nodes), story.now);
+        story.rounds.change(changes(&nodes), 2, story.now);
         let next = story.deliver().concat();
         assert!(
             next.len() == BATCH - 1 && !next.contains(&of[0]),
@@ -429,7 +441,7 @@ mod tests {
     fn orders_that_change_while_a_message_is_under_way_are_sent_after_it() {
         let mut story = Story::of(1);
         let (flight, nodes) = story.start().remove(0);
-        story.rounds.change(changes(&nodes), story.now);
+        story.rounds.change(changes(&nodes), 2, story.now);
         assert!(story.start().is_empty(), "one at a time");
         story.land(flight, &[]);
         assert_eq!(story.deliver(), vec![nodes]);
@@ -445,7 +457,7 @@ mod tests {
         let mut refreshed = BTreeSet::new();
         for _ in 0..8 {
             story.now += Duration::from_millis(1);
-            story.rounds.change(changes(&busy), story.now);
+            story.rounds.change(changes(&busy), 2, story.now);
             for (flight, nodes) in story.start() {
                 story.land(flight, &[]);
                 refreshed.extend(nodes);
@@ -462,7 +474,7 @@ mod tests {
             changed: BTreeMap::new(),
             gone: nodes.iter().cloned().collect(),
         };
-        story.rounds.change(gone, story.now);
+        story.rounds.change(gone, 2, story.now);
         assert_eq!(story.land(flight, &nodes), Answers::default());
         assert!(!story.rounds.has_to_send(story.now));
     }

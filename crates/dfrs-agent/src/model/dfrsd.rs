@@ -22,7 +22,6 @@ impl Model {
         if !parking.is_empty() || !self.parking.is_empty() {
             self.facts = None;
         }
-        self.parking = parking;
         if !std::mem::replace(&mut self.has_couriers, true) {
             self.check_contacts();
         }
@@ -33,9 +32,35 @@ impl Model {
         changed.sort_unstable_by_key(|(node, _)| *node);
         for (node, orders) in changed {
             self.generation += 1;
+            self.machines[node as usize].given = self.generation;
             self.send(node, orders);
         }
         changes.apply_to(&mut self.told);
+        self.set_parking(parking);
+    }
+
+    /// A job that was parked before says so until its nodes hear that it is thawed: what they say counts when
+    /// they have the orders that are theirs now.
+    fn set_parking(&mut self, parking: BTreeMap<u32, Vec<String>>) {
+        let mut before = std::mem::take(&mut self.parking);
+        for (job, nodes) in parking {
+            let same = before.remove(&job);
+            let are_same = |given: &BTreeMap<_, _>| {
+                given.len() == nodes.len() && nodes.iter().all(|name| given.contains_key(name))
+            };
+            let given = same.filter(are_same);
+            let given = given.unwrap_or_else(|| {
+                let given = |name: &String| {
+                    let node = self.positions.get(name);
+                    node.map_or(0, |node| self.machines[*node as usize].given)
+                };
+                nodes
+                    .iter()
+                    .map(|name| (name.clone(), given(name)))
+                    .collect()
+            });
+            self.parking.insert(job, given);
+        }
     }
 
     fn send(&mut self, node: u32, state: NodeState) {
@@ -132,11 +157,14 @@ impl Model {
         if let Some(facts) = &self.facts {
             return Arc::clone(facts);
         }
-        let is_parked = |nodes: &Vec<String>, job: u32| {
-            let positions = nodes.iter().map(|name| self.positions.get(name));
-            let mut parked =
-                positions.map(|node| node.is_some_and(|node| self.is_parked_on(job, *node)));
-            !nodes.is_empty() && parked.all(|parked| parked)
+        let is_parked_on = |job, name: &String, given: u64| {
+            let node = self.positions.get(name).copied();
+            let node = node.filter(|node| self.machines[*node as usize].generation >= given);
+            node.is_some_and(|node| self.is_parked_on(job, node))
+        };
+        let is_parked = |nodes: &BTreeMap<String, u64>, job: u32| {
+            let mut nodes = nodes.iter();
+            nodes.len() > 0 && nodes.all(|(name, given)| is_parked_on(job, name, *given))
         };
         let parked = self
             .parking

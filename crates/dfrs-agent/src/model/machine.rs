@@ -31,6 +31,8 @@ pub(super) struct Machine {
     /// The newest orders that dfrsd has got: by job.
     pub(super) orders: BTreeMap<u32, JobState>,
     pub(super) generation: u64,
+    /// The generation of the newest orders that were made for it.
+    pub(super) given: u64,
     /// Those who send orders reach it.
     pub(super) in_touch: bool,
     /// Grows whenever that changes.
@@ -55,6 +57,7 @@ impl Machine {
             has_dfrsd: true,
             orders: BTreeMap::new(),
             generation: 0,
+            given: 0,
             in_touch: false,
             contact: 0,
             expired: false,

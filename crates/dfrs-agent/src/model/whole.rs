@@ -58,7 +58,8 @@ pub struct Model {
     /// Orders on their way: by node and generation.
     pub(super) in_flight: BTreeMap<(u32, u64), NodeState>,
     pub(super) generation: u64,
-    pub(super) parking: BTreeMap<u32, Vec<String>>,
+    /// Jobs that are being parked, and the generation of the orders of each of their nodes as it began.
+    pub(super) parking: BTreeMap<u32, BTreeMap<String, u64>>,
     pub(super) silent: BTreeSet<String>,
     /// The plugin's couriers are there, and know what to tell the nodes.
     pub(super) has_couriers: bool,
