@@ -187,11 +187,16 @@ impl Model {
         facts
     }
 
-    /// Those who sent orders are gone.
+    /// Those who sent orders are gone, and what they had not delivered.
     pub(super) fn forget_orders(&mut self) {
+        self.in_flight.clear();
+        self.stop_orders();
+    }
+
+    /// No orders are made any more; what is under way is delivered.
+    pub(super) fn stop_orders(&mut self) {
         self.told.clear();
         self.parking.clear();
-        self.in_flight.clear();
         self.silent = BTreeSet::new();
         self.has_couriers = false;
         self.check_contacts();

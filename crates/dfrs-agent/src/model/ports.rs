@@ -149,7 +149,7 @@ impl Daemons for DaemonsPort {
         self.0.borrow_mut().facts()
     }
     fn stop(&mut self) {
-        self.0.borrow_mut().forget_orders();
+        self.0.borrow_mut().stop_orders();
     }
 }
 
