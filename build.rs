@@ -25,7 +25,7 @@ const KNOWN: [(u32, u32); 8] = [
 const BURST_BUFFER: &str = "burst_buffer_dfrs.so";
 
 /// The shim's own files in `c_shim/`.
-const SHIM_FILES: [&str; 26] = [
+const SHIM_FILES: [&str; 27] = [
     "arrays.c",
     "backfill.c",
     "configuration.c",
@@ -38,6 +38,7 @@ const SHIM_FILES: [&str; 26] = [
     "limits.c",
     "locks.c",
     "log.c",
+    "node_reason.c",
     "outcome.c",
     "park.c",
     "partitions.c",

@@ -246,6 +246,15 @@ int dfrs_array_split(uint32_t job_id, uint32_t most);
  * cycle. */
 void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count);
 
+/* --- nodes ----------------------------------------------------------------------------------- */
+
+/* So many parked jobs live on these nodes. Where a node drains or is to be rebooted, a note in brackets
+ * at the end of its reason says so, which sinfo -R and scontrol show; everywhere else such a note is
+ * taken away. The rest of the reason, its time and its user stay. Nodes that are gone, and those that
+ * already say so, are left alone; if all do, nothing is locked for writing. Whoever gives a node
+ * another reason takes the note away with the former one: say it again now and then. */
+void dfrs_nodes_set_parked(const char *const *names, const uint32_t *parked, uint32_t count);
+
 /* --- actions; each checks that the job is in the state it needs ----------------------------- */
 
 /* Starts a pending job, whose time limit is cut to its deadline, on exactly these nodes with exactly so many tasks each (ascending nodes);

@@ -142,6 +142,10 @@ impl Slurm for Calls {
         shim::jobs_set_reason(reasons);
     }
 
+    fn set_parked(&mut self, parked: &[(String, u32)]) {
+        shim::nodes_set_parked(parked);
+    }
+
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
         let layout: Vec<(u32, u32)> = places
             .iter()

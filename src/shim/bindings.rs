@@ -362,6 +362,13 @@ unsafe extern "C" {
     );
 }
 unsafe extern "C" {
+    pub fn dfrs_nodes_set_parked(
+        names: *const *const ::std::os::raw::c_char,
+        parked: *const u32,
+        count: u32,
+    );
+}
+unsafe extern "C" {
     pub fn dfrs_job_start(
         job_id: u32,
         places: *const dfrs_place_t,

@@ -228,6 +228,19 @@ pub fn jobs_set_reason(reasons: &[(u32, Option<String>)]) {
     }
 }
 
+/// How many parked jobs live on these nodes, for the reasons of those that drain or are to be rebooted. Nodes
+/// that are gone are passed over.
+pub fn nodes_set_parked(parked: &[(String, u32)]) {
+    let names: Vec<CString> = parked.iter().map(|(name, _)| c_string(name)).collect();
+    let pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+    let counts: Vec<u32> = parked.iter().map(|(_, count)| *count).collect();
+    // SAFETY: both arrays have `count` elements, the names are NUL-terminated, and all outlive the call,
+    // which keeps none of them.
+    unsafe {
+        bindings::dfrs_nodes_set_parked(pointers.as_ptr(), counts.as_ptr(), count(parked.len()));
+    }
+}
+
 /// Starts a pending job with so many tasks (second) on each of these nodes (first: Slurm's index;
 /// ascending).
 ///

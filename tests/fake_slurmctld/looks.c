@@ -6,7 +6,7 @@
  *
  * random: after each of many random changes what deltas have said is what a complete snapshot says, and
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. arrays:
- * so many tasks get records as were asked for. Prints what was found; a test looks at it.
+ * so many tasks get records as were asked for. parked: what reasons of nodes say of parked jobs. Prints what was found; a test looks at it.
  */
 #include "edits.h"
 #include "known.h"
@@ -212,6 +212,70 @@ static void arrays(void)
 	dfrs_view_destroy(view);
 }
 
+/* --- parked ---------------------------------------------------------------------------------------------- */
+
+static void set_reason(node_record_t *node, const char *reason)
+{
+	xfree(node->reason);
+	node->reason = reason ? xstrdup(reason) : NULL;
+	node->reason_time = reason ? 17 : 0;
+	node->reason_uid = reason ? 1000 : NO_VAL;
+}
+
+static void say_parked(const char *what, uint32_t parked)
+{
+	static const char *const names[] = { "n0" };
+	const node_record_t *node = node_record_table_ptr[0];
+
+	dfrs_nodes_set_parked(names, &parked, 1);
+	printf("%s: %s, by %d at %ld\n", what, node->reason ? node->reason : "(none)",
+	       (int) node->reason_uid, (long) node->reason_time);
+}
+
+static void parked(void)
+{
+	node_record_t *node;
+	static const char *const gone[] = { "n1" };
+	uint32_t one = 1;
+
+	make_nodes(1);
+	node = node_record_table_ptr[0];
+	slurm_conf.slurm_user_id = 64030;
+	set_reason(node, NULL);
+	say_parked("up", 2);
+	node->node_state |= NODE_STATE_DRAIN;
+	set_reason(node, "disk swap");
+	say_locks("start");
+	last_node_update = 0;
+	say_parked("drains", 2);
+	printf("nodes have changed %d\n", last_node_update == wall_clock);
+	say_locks("drains");
+	say_parked("the same", 2);
+	say_locks("the same");
+	say_parked("one", 1);
+	set_reason(node, "fan, too");
+	say_parked("another reason", 1);
+	xstrcat(node->reason, " : reboot issued");
+	say_parked("goes on", 1);
+	say_parked("none", 0);
+	say_parked("still none", 0);
+	set_reason(node, "[DFRS: x parked] [DFRS: 1 parke");
+	say_parked("others' brackets", 0);
+	set_reason(node, NULL);
+	say_parked("without a reason", 12);
+	say_parked("without a reason and none", 0);
+	say_parked("down with it", 3);
+	node->node_state = NODE_STATE_DOWN | NODE_STATE_NO_RESPOND;
+	say_parked("down", 3);
+	node->node_state = NODE_STATE_IDLE | NODE_STATE_REBOOT_REQUESTED;
+	set_reason(node, "update");
+	say_parked("to be rebooted", 3);
+	node->node_state = NODE_STATE_IDLE;
+	say_parked("no longer", 3);
+	dfrs_nodes_set_parked(gone, &one, 1);
+	dfrs_nodes_set_parked(NULL, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -224,6 +288,8 @@ int main(int argc, char **argv)
 		slices();
 	else if (!strcmp(scenario, "arrays"))
 		arrays();
+	else if (!strcmp(scenario, "parked"))
+		parked();
 	else
 		return 2;
 	return 0;

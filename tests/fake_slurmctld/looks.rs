@@ -75,3 +75,30 @@ fn arrays_are_split_as_far_as_asked() {
         assert_has(&lines, line);
     }
 }
+
+#[test]
+fn the_reason_of_a_node_that_drains_says_how_many_parked_jobs_live_there() {
+    let lines = run("parked");
+    for line in [
+        "up: (none), by -2 at 0",
+        "drains: disk swap [DFRS: 2 parked], by 1000 at 17",
+        "nodes have changed 1",
+        "drains: reads 1 writes 1 longest lately 0",
+        "the same: disk swap [DFRS: 2 parked], by 1000 at 17",
+        "the same: reads 1 writes 0 longest lately 0",
+        "one: disk swap [DFRS: 1 parked], by 1000 at 17",
+        "another reason: fan, too [DFRS: 1 parked], by 1000 at 17",
+        "goes on: fan, too : reboot issued [DFRS: 1 parked], by 1000 at 17",
+        "none: fan, too : reboot issued, by 1000 at 17",
+        "still none: fan, too : reboot issued, by 1000 at 17",
+        "others' brackets: [DFRS: x parked] [DFRS: 1 parke, by 1000 at 17",
+        "without a reason: [DFRS: 12 parked], by 64030 at 1000000",
+        "without a reason and none: (none), by -2 at 0",
+        "down with it: [DFRS: 3 parked], by 64030 at 1000000",
+        "down: Not responding, by 64030 at 1000000",
+        "to be rebooted: update [DFRS: 3 parked], by 1000 at 17",
+        "no longer: update, by 1000 at 17",
+    ] {
+        assert_has(&lines, line);
+    }
+}

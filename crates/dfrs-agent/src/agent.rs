@@ -28,6 +28,7 @@ mod admission;
 mod arrays;
 mod counts;
 mod decide;
+mod drains;
 mod events;
 mod explanation;
 mod follow;
@@ -49,6 +50,7 @@ mod undecided;
 
 use admission::Admission;
 pub use counts::Counts;
+use drains::Drains;
 use follow::Lists;
 use give_back_partitions::GivingBack;
 use left_behind::LeftBehind;
@@ -156,6 +158,7 @@ pub struct Agent<S, D> {
     retries: Retries,
     remaps: Remaps,
     slow_nodes: SlowNodes,
+    drains: Drains,
     undecided: Undecided,
     refusals: Refusals,
     /// Jobs that are parked where others have reserved the nodes.
@@ -243,6 +246,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             retries: Retries::default(),
             remaps: Remaps::from(first_remap),
             slow_nodes: SlowNodes::default(),
+            drains: Drains::default(),
             undecided: Undecided::default(),
             refusals: Refusals::default(),
             kept_away: BTreeSet::new(),

@@ -126,6 +126,8 @@ pub struct World {
     pub errors: Vec<String>,
     /// What squeue shows as the reason.
     pub reasons: BTreeMap<u32, String>,
+    /// How many parked jobs nodes were said to have, call by call.
+    pub parked: Vec<Vec<(String, u32)>>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
     /// Panics at the next look.
@@ -242,6 +244,9 @@ impl Slurm for FakeSlurm {
                 None => world.reasons.remove(id),
             };
         }
+    }
+    fn set_parked(&mut self, parked: &[(String, u32)]) {
+        self.0.borrow_mut().parked.push(parked.to_vec());
     }
     fn start(&mut self, id: u32, places: &[Place]) -> Result<(), SlurmError> {
         if self.0.borrow().refuse_start.contains(&id) {

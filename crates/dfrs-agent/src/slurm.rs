@@ -66,6 +66,9 @@ pub trait Slurm {
     /// What squeue shows as the jobs' reasons; `None`: nothing of DFRS's. Jobs that are gone are passed
     /// over.
     fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]);
+    /// How many parked jobs live on these nodes: what administrators see in the reasons of those that drain or
+    /// are to be rebooted. Nodes that are gone are passed over.
+    fn set_parked(&mut self, parked: &[(String, u32)]);
     /// Starts a pending job exactly here.
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError>;
     /// Suspends a running job, which keeps its nodes and its memory.

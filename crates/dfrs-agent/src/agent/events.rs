@@ -6,7 +6,7 @@ use dfrs_proto::conf::Mode;
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::mobility::{is_settling, mobility, settled_at};
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
 use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -120,35 +120,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 None => drop(self.nodes.insert(node.name.clone(), node.clone())),
             }
         }
-        self.tell_of_drains(&drains, observation);
+        self.log_drains(&drains, observation);
         grew
-    }
-
-    /// Says of nodes that begin to drain which jobs are parked there: they look empty, and are not.
-    fn tell_of_drains(&mut self, nodes: &[u32], observation: &Observation) {
-        for index in nodes {
-            let here = |job: &&ObservedJob| job.places.iter().any(|place| place.node == *index);
-            let is_parked = |job: &ObservedJob| {
-                let record = self.ledger.get(job.id);
-                record.is_some_and(|record| record.life.depends_on_dfrs())
-            };
-            let parked = observation.placed().filter(here);
-            let parked: Vec<String> = parked
-                .filter(|job| is_parked(job))
-                .map(|job| job.id.to_string())
-                .collect();
-            let node = observation.node_position(*index);
-            let node = node.map(|position| &observation.nodes()[position]);
-            if let Some(node) = node.filter(|_| !parked.is_empty()) {
-                let text = format!(
-                    "node {} drains, and is not empty though it may look so: parked there are jobs {}, \
-                     which come back there before others",
-                    node.name,
-                    parked.join(", ")
-                );
-                self.slurm.log(Level::Info, &text);
-            }
-        }
     }
 
     /// When the first of the jobs that could be paused, had they run for long enough, has.

@@ -42,6 +42,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.observe(seen, now)?;
         self.follow(seen, now);
         self.say_reasons(seen, now);
+        self.say_parked(seen, now);
         self.write_last(seen, now);
         let orders = self.last_orders(seen);
         let changes = OrderChanges::between(&self.orders, &orders);
@@ -88,6 +89,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.unexplained.extend(all.collect::<Vec<u32>>());
         if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
             let text = format!("{problem}; reasons stay as they are");
+            self.slurm.log(Level::Error, &text);
+        }
+    }
+
+    /// The reasons of nodes follow what is still parked there.
+    fn say_parked(&mut self, seen: &Observation, now: Time) {
+        let nodes = self.lists.unordered.take();
+        if let Err(problem) = caught(|| self.tell_of_parked(&nodes, seen, now)) {
+            let text = format!("{problem}; reasons of nodes stay as they are");
             self.slurm.log(Level::Error, &text);
         }
     }

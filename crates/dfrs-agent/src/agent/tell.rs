@@ -19,8 +19,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Tells the nodes, the journal and the users. `changed`: jobs that have places, or nodes, did.
     pub(super) fn tell(&mut self, observation: &Observation, changed: bool, now: Time) {
         if self.config.mode == Mode::Full {
+            let nodes = self.lists.unordered.take();
+            self.tell_of_parked(&nodes, observation, now);
             if changed {
-                let nodes = self.lists.unordered.take();
                 let changes = order_changes(
                     &self.orders,
                     &nodes,

@@ -7,6 +7,7 @@ use crate::probe::NoProbe;
 use crate::recorder::{NoRecorder, Occasion};
 use dfrs_proto::conf::Weighting;
 
+mod drains;
 mod ended;
 mod explained;
 mod hinted;

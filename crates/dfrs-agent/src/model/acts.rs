@@ -223,6 +223,8 @@ impl Model {
             .is_some_and(|m| m.is_reachable());
         self.node(node, |entry| {
             (entry.drained, entry.set_down) = (false, false);
+            // Slurm takes its reason away.
+            entry.said_parked = 0;
             entry.down &= !answers;
         });
     }

@@ -95,6 +95,12 @@ impl Slurm for SlurmPort {
         self.call("split", job, |model| model.split(job, most))
     }
     fn set_reasons(&mut self, _: &[(u32, Option<String>)]) {}
+    fn set_parked(&mut self, parked: &[(String, u32)]) {
+        let mut model = self.model.borrow_mut();
+        if model.slurmctld.set_parked(parked) {
+            model.updated();
+        }
+    }
     fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
         self.call("start", job, |model| model.start(job, places))
     }

@@ -71,6 +71,8 @@ pub struct NodeEntry {
     pub set_down: bool,
     /// Its partition.
     pub partition: String,
+    /// How many parked jobs its reason says to live there.
+    pub said_parked: u32,
     /// It was taken out of its partition.
     pub left: bool,
     /// Reserved for others from when until when, in UNIX seconds.
@@ -111,6 +113,20 @@ impl Slurmctld {
         });
         let mut others = here.filter(|job| job.seen.user != wanted.user);
         others.any(|job| job.seen.refuses_others || wanted.refuses_others)
+    }
+
+    /// `dfrs_nodes_set_parked()`. Returns whether any reason is another now.
+    pub(super) fn set_parked(&mut self, parked: &[(String, u32)]) -> bool {
+        let mut any = false;
+        for (name, parked) in parked {
+            let node = self.nodes.iter_mut().find(|node| node.seen.name == *name);
+            if let Some(node) = node {
+                let waited_for = node.drained && !node.down;
+                let said = if waited_for { *parked } else { 0 };
+                any |= std::mem::replace(&mut node.said_parked, said) != said;
+            }
+        }
+        any
     }
 
     pub(super) fn running_of(&self, user: u32) -> usize {

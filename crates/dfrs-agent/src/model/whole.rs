@@ -106,6 +106,7 @@ impl Model {
             drained: false,
             down: false,
             set_down: false,
+            said_parked: 0,
             left: false,
             reserved: None,
             unheard_since: None,

@@ -7,6 +7,7 @@ use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::{Event, Tolerance, Validator};
 
 use super::caps::Caps;
+use super::drains::Drains;
 use super::driver::Driver;
 use super::scenario::SECOND;
 use super::thawed::Thawed;
@@ -53,6 +54,7 @@ pub(super) struct Watch {
     journal: Validator,
     caps: Caps,
     thawed: Thawed,
+    drains: Drains,
     /// Until then orders get lost.
     lossy: Time,
     /// Everything that was done and logged, if it is wanted.
@@ -81,6 +83,7 @@ impl Default for Watch {
             journal: journal(),
             caps: Caps::default(),
             thawed: Thawed::default(),
+            drains: Drains::default(),
             lossy: Time(0),
             story: None,
         }
@@ -128,6 +131,8 @@ impl Watch {
             self.looked = now;
             self.frozen_jobs_are_suspended(&model)?;
             self.orders_are_obeyed(driver, &model)?;
+            let drains = self.drains.look(&model, driver.schedules());
+            drains.map_err(|what| ("drains say what is parked", what))?;
             drop(model);
             self.nothing_waits_in_vain(driver)?;
         }

@@ -1,0 +1,143 @@
+//! Drains: the reason of a node that is to be empty says how many parked jobs live there, and the log which.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Span, Time};
+
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::node_changes::NodeChanges;
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
+use crate::slurm::{Level, Slurm};
+
+/// How often it is said again: whoever gives a node another reason takes the note away with the former one,
+/// and a node that is to be rebooted looks like others to DFRS.
+const AGAIN_AFTER: Span = Span(10 * SECOND);
+
+/// What was said of the nodes on which parked jobs live.
+#[derive(Debug, Default)]
+pub(super) struct Drains {
+    said: BTreeMap<String, Said>,
+    /// When all of it was last said.
+    all: Time,
+}
+
+/// What was said of one node, and whether it was up and down then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Said {
+    parked: u32,
+    up: bool,
+    down: bool,
+}
+
+impl Drains {
+    /// Whether this is news. A node without parked jobs is one only where there were some, or if it is not
+    /// known what a slurmctld before this one had said of it.
+    fn note(&mut self, name: &str, now: Said, is_unknown: bool) -> bool {
+        let before = if now.parked > 0 {
+            self.said.insert(name.to_owned(), now)
+        } else {
+            self.said.remove(name)
+        };
+        is_unknown || before != Some(now).filter(|now| now.parked > 0)
+    }
+
+    /// Nodes that are there no more.
+    fn forget_others(&mut self, observation: &Observation) -> Vec<String> {
+        let gone = self.said.keys();
+        let gone = gone.filter(|name| observation.node(name).is_none());
+        let gone: Vec<String> = gone.cloned().collect();
+        for name in &gone {
+            self.said.remove(name);
+        }
+        gone
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Says of these nodes how many parked jobs live there, where that is news, and now and then of all that
+    /// have some. O(jobs there).
+    pub(super) fn tell_of_parked(
+        &mut self,
+        nodes: &NodeChanges,
+        observation: &Observation,
+        now: Time,
+    ) {
+        let mut news = BTreeSet::new();
+        if nodes.all {
+            news.extend(self.drains.forget_others(observation));
+        }
+        let some = nodes.some.iter();
+        let some = some.filter_map(|index| observation.node_position(*index));
+        let positions: Vec<usize> = if nodes.all {
+            (0..observation.nodes().len()).collect()
+        } else {
+            some.collect()
+        };
+        for position in positions {
+            let node = &observation.nodes()[position];
+            let said = Said {
+                parked: self.parked_on(position, observation),
+                up: node.up,
+                down: node.down,
+            };
+            if self.drains.note(&node.name, said, nodes.all) {
+                news.insert(node.name.clone());
+            }
+        }
+        if now.0 - self.drains.all.0 >= AGAIN_AFTER.0 {
+            self.drains.all = now;
+            news.extend(self.drains.said.keys().cloned());
+        }
+        let said = &self.drains.said;
+        let parked = |name: &String| said.get(name).map_or(0, |said| said.parked);
+        let news: Vec<(String, u32)> = news
+            .into_iter()
+            .map(|name| {
+                let parked = parked(&name);
+                (name, parked)
+            })
+            .collect();
+        if !news.is_empty() {
+            self.slurm.set_parked(&news);
+        }
+    }
+
+    /// How many parked jobs live on the node at this position.
+    fn parked_on(&self, position: usize, observation: &Observation) -> u32 {
+        let here = observation.jobs_on(position);
+        let parked = here.filter(|job| self.is_parked_there(job)).count();
+        u32::try_from(parked).unwrap_or(u32::MAX)
+    }
+
+    /// Whether Slurm shows it as suspended, and it depends on DFRS to come back.
+    fn is_parked_there(&self, job: &ObservedJob) -> bool {
+        let record = self.ledger.get(job.id);
+        job.state == ObservedState::Suspended
+            && record.is_some_and(|record| record.life.depends_on_dfrs())
+    }
+
+    /// Says of nodes that begin to drain which jobs are parked there: they look empty, and are not.
+    pub(super) fn log_drains(&mut self, nodes: &[u32], observation: &Observation) {
+        for index in nodes {
+            let Some(position) = observation.node_position(*index) else {
+                continue;
+            };
+            let ObservedNode { name, .. } = &observation.nodes()[position];
+            let depends = |job: &&ObservedJob| {
+                let record = self.ledger.get(job.id);
+                record.is_some_and(|record| record.life.depends_on_dfrs())
+            };
+            let parked = observation.jobs_on(position).filter(depends);
+            let parked: Vec<String> = parked.map(|job| job.id.to_string()).collect();
+            if !parked.is_empty() {
+                let text = format!(
+                    "node {name} drains, and is not empty though it may look so: parked there are jobs {}, \
+                     which come back there before others",
+                    parked.join(", ")
+                );
+                self.slurm.log(Level::Info, &text);
+            }
+        }
+    }
+}
