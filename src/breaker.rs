@@ -85,6 +85,10 @@ pub struct Breaker<S, D> {
     longest_decision: Duration,
     /// Time to the next attempt to stand down.
     interval: Span,
+    /// An agent that only watches comes after this one.
+    is_followed: bool,
+    /// Everything is given back, as far as it can be.
+    has_given_back: bool,
 }
 
 impl<S: Slurm, D: Daemons> Breaker<S, D> {
@@ -99,13 +103,22 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             longest_pass: LONGEST_PASS,
             longest_decision: LONGEST_DECISION,
             interval: STAND_DOWN_INTERVAL,
+            is_followed: false,
+            has_given_back: false,
         }
     }
 
-    /// One that only gives back what an agent before this one has parked.
-    pub fn giving_back(agent: Agent<S, D>, stopwatch: Stopwatch, now: Time) -> Self {
+    /// One that only gives back what an agent before this one has parked. `is_followed`: another comes after it,
+    /// which tells the nodes nothing, so that they have to have heard all of it before.
+    pub fn giving_back(
+        agent: Agent<S, D>,
+        stopwatch: Stopwatch,
+        is_followed: bool,
+        now: Time,
+    ) -> Self {
         Self {
             health: Health::StandingDown(now),
+            is_followed,
             ..Self::new(agent, stopwatch)
         }
     }
@@ -125,6 +138,14 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
     pub fn rested(&self, now: Time) -> Option<History> {
         let rested = self.rearms.is_some_and(|at| at <= now);
         rested.then(|| self.history.clone())
+    }
+
+    /// Whether the agent that comes after this one may begin.
+    #[must_use]
+    pub fn is_to_be_followed(&self) -> bool {
+        // A job that is left out may be parked: nobody else knows what to do about it either.
+        let all = self.agent.left_out().next().is_none();
+        self.is_followed && all && self.has_given_back && self.health == Health::Out
     }
 
     /// The agent, to look at.
@@ -275,10 +296,15 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         }
         let problem = match parked {
             Ok(Ok(0)) => {
-                self.health = Health::Out;
-                // What was parked when DFRS was switched off had it withheld until now.
-                self.agent.slurm().hand_over_to_backfill();
-                return;
+                if !std::mem::replace(&mut self.has_given_back, true) {
+                    // What was parked when DFRS was switched off had it withheld until now.
+                    self.agent.slurm().hand_over_to_backfill();
+                }
+                if !self.is_followed || self.agent.is_heard() {
+                    self.health = Health::Out;
+                    return;
+                }
+                None
             }
             Ok(Ok(_)) => None,
             Ok(Err(problem)) => Some(problem.to_string()),
@@ -496,6 +522,32 @@ mod tests {
         let about = errors.iter().filter(|line| line.contains("job 3"));
         assert_eq!(about.count(), 1, "{errors:?}");
         assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
+    }
+
+    #[test]
+    fn who_watches_afterwards_begins_when_nodes_have_heard_what_came_back() {
+        let (slurm, mut breaker) = breaker();
+        let place = slurm.0.borrow().jobs[&1].places[0].clone();
+        let parked = dfrs_agent::observation::ObservedJob {
+            state: ObservedState::Suspended,
+            places: vec![dfrs_agent::observation::Place { memory: 0, ..place }],
+            ..job(2, 1)
+        };
+        slurm.0.borrow_mut().jobs.insert(2, parked);
+        breaker.is_followed = true;
+        breaker.health = Health::StandingDown(Time::from_seconds(2010));
+        let mut begins = None;
+        for seconds in 2010..2040 {
+            breaker.tick(Time::from_seconds(seconds));
+            if breaker.is_to_be_followed() {
+                begins = begins.or(Some(seconds));
+            }
+        }
+        assert_eq!(slurm.0.borrow().jobs[&2].state, ObservedState::Running);
+        // It got its memory at 2010 and was resumed at 2012, and nodes are given ten seconds.
+        assert_eq!(begins, Some(2022));
+        assert!(slurm.0.borrow().handed_over);
+        assert_eq!(slurm.0.borrow().errors, Vec::<String>::new());
     }
 
     #[test]

@@ -60,7 +60,7 @@ enum Request {
     Reload,
     /// DFRS stood down and has rested.
     Again,
-    /// Partitions that were taken out of dfrs.conf are given back.
+    /// What was to be given back is.
     GivenBack,
     Stop,
 }

@@ -67,45 +67,41 @@ impl<S: Slurm> Scheduler<S> {
         unkept: Option<State>,
     ) -> Self {
         let config = read_config(&surroundings.conf_directory());
-        Self::set_up_with(surroundings, config, unkept)
+        Self::set_up_with(surroundings, config, unkept, give_back)
     }
 
-    fn set_up_with(
-        surroundings: &impl Surroundings<Slurm = S>,
+    /// `give_back`: makes what gives back what was parked, if anything was and somebody has to.
+    fn set_up_with<T: Surroundings<Slurm = S>>(
+        surroundings: &T,
         config: Result<Config, String>,
         unkept: Option<State>,
+        give_back: impl FnOnce(&T, Option<State>, Option<Mode>) -> Option<Core<S>>,
     ) -> Self {
         let (config, mut problem) = match config {
             Ok(config) => (Some(config), None),
             Err(problem) => (None, Some(problem)),
         };
         let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
-        let agent = wanted.and_then(|config| {
-            make_agent(surroundings, config, unkept.clone())
+        problem = problem.or_else(|| wanted.and_then(|config| why_not(surroundings, config)));
+        let wanted = wanted.filter(|_| problem.is_none());
+        // One agent at a time: both would write the same files.
+        let mut start = |mode| {
+            let config = wanted.filter(|config| config.mode == mode)?;
+            make_core(surroundings, config, unkept.clone())
                 .inspect_err(|why| problem = Some(why.clone()))
                 .ok()
-        });
+        };
+        let next = wanted.map(|config| config.mode);
+        let withheld = start(Mode::Full).or_else(|| give_back(surroundings, unkept.clone(), next));
+        let partitions = withheld
+            .as_ref()
+            .map(|core| core.breaker.agent().partitions());
+        surroundings.hide_from_backfill(&partitions.unwrap_or_default());
+        let core = withheld.or_else(|| start(Mode::Shadow));
         if let Some(problem) = &problem {
             let text = format!("{problem}; DFRS is off, backfill schedules all partitions");
             surroundings.log(Level::Error, &text);
         }
-        let schedules = agent.is_some() && wanted.is_some_and(|config| config.mode == Mode::Full);
-        let left_over = if schedules {
-            None
-        } else {
-            give_back(surroundings, unkept)
-        };
-        let is_withheld = schedules || left_over.is_some();
-        let core = left_over.or_else(|| {
-            agent.map(|(agent, clock, gauges)| Core {
-                breaker: Breaker::new(agent, gauges.stopwatch.clone()),
-                clock,
-                gauges,
-            })
-        });
-        let withheld = core.as_ref().filter(|_| is_withheld);
-        let withheld = withheld.map(|core| core.breaker.agent().partitions());
-        surroundings.hide_from_backfill(&withheld.unwrap_or_default());
         let explainer = if core.is_some() {
             Explaining::NotYet
         } else {
@@ -133,7 +129,8 @@ impl<S: Slurm> Scheduler<S> {
         let config = self.config.clone().ok_or("there is no dfrs.conf");
         let unkept = self.finish(surroundings);
         surroundings.log(Level::Info, "DFRS has rested, and begins again");
-        let mut next = Self::set_up_with(surroundings, config.map_err(str::to_owned), unkept);
+        let config = config.map_err(str::to_owned);
+        let mut next = Self::set_up_with(surroundings, config, unkept, give_back);
         if let (Some(mut core), Some(history)) = (next.core.take(), history) {
             let now = core.now();
             next.core = Some(Core {
@@ -144,10 +141,14 @@ impl<S: Slurm> Scheduler<S> {
         next
     }
 
-    /// Whether partitions that were taken out of dfrs.conf are given back.
+    /// Whether what was to be given back is: partitions that were taken out of dfrs.conf, or, before DFRS only
+    /// watches, everything.
     pub(crate) fn has_given_back(&self) -> bool {
-        let core = self.core.as_ref().filter(|core| core.breaker.is_active());
-        core.is_some_and(|core| core.breaker.agent().has_given_back())
+        self.core.as_ref().is_some_and(|core| {
+            let breaker = &core.breaker;
+            let partitions = breaker.is_active() && breaker.agent().has_given_back();
+            partitions || breaker.is_to_be_followed()
+        })
     }
 
     /// Goes on without what was given back, with the dfrs.conf that it had.
@@ -157,7 +158,8 @@ impl<S: Slurm> Scheduler<S> {
     ) -> Self {
         let config = self.config.clone().ok_or("there is no dfrs.conf");
         let unkept = self.finish(surroundings);
-        Self::set_up_with(surroundings, config.map_err(str::to_owned), unkept)
+        let config = config.map_err(str::to_owned);
+        Self::set_up_with(surroundings, config, unkept, |_, _, _| None)
     }
 
     /// Does what is due. Returns whether the next tick need not wait.
@@ -327,17 +329,19 @@ fn status_directory(surroundings: &impl Surroundings, config: Option<&Config>) -
 /// An agent, the time that it is told, and what of it the status file shows.
 type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Clock, Gauges);
 
+/// One line on why DFRS can do nothing with this dfrs.conf, if so.
+fn why_not(surroundings: &impl Surroundings, config: &Config) -> Option<String> {
+    surroundings.conf_problem(config)
+}
+
 /// # Errors
 ///
 /// One line on why there is none.
-fn make_agent<T: Surroundings>(
+fn make_core<T: Surroundings>(
     surroundings: &T,
     config: &Config,
     unkept: Option<State>,
-) -> Result<Made<T>, String> {
-    if let Some(problem) = surroundings.conf_problem(config) {
-        return Err(problem);
-    }
+) -> Result<Core<T::Slurm>, String> {
     let config = &without_parking_if_unsafe(surroundings, config);
     let names = config.partition_list();
     surroundings.log(
@@ -347,7 +351,12 @@ fn make_agent<T: Surroundings>(
             config.policy, config.mode
         ),
     );
-    start_agent(surroundings, config, unkept)
+    let (agent, clock, gauges) = start_agent(surroundings, config, unkept)?;
+    Ok(Core {
+        breaker: Breaker::new(agent, gauges.stopwatch.clone()),
+        clock,
+        gauges,
+    })
 }
 
 /// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are worth
@@ -364,8 +373,13 @@ fn without_parking_if_unsafe(surroundings: &impl Surroundings, config: &Config) 
     config
 }
 
-/// A breaker that gives back what was parked before DFRS was switched off, if anything was.
-fn give_back<T: Surroundings>(surroundings: &T, unkept: Option<State>) -> Option<Core<T::Slurm>> {
+/// A breaker that gives back what was parked before DFRS was switched off, if anything was. `next`: what it is
+/// to do then, if anything.
+fn give_back<T: Surroundings>(
+    surroundings: &T,
+    unkept: Option<State>,
+    next: Option<Mode>,
+) -> Option<Core<T::Slurm>> {
     // A file that cannot be read is reported by whoever schedules next; nothing is known to be parked.
     let path = state_file::path_in(&surroundings.state_directory());
     let state = unkept
@@ -382,10 +396,13 @@ fn give_back<T: Surroundings>(surroundings: &T, unkept: Option<State>) -> Option
     let text = format!("Mode=full\n{}", lines.collect::<String>());
     let mut config = Config::parse(&text, "the state file").ok()?;
     config.journal = state.journal;
-    surroundings.log(
-        Level::Info,
-        "DFRS is off and brings back the jobs that it had parked",
-    );
+    let watches = next == Some(Mode::Shadow);
+    let text = if watches {
+        "DFRS brings back the jobs that it had parked; then it only watches"
+    } else {
+        "DFRS is off and brings back the jobs that it had parked"
+    };
+    surroundings.log(Level::Info, text);
     let (agent, mut clock, gauges) = start_agent(surroundings, &config, unkept)
         .inspect_err(|problem| {
             let text = format!("jobs that DFRS parked are not back: {problem}");
@@ -393,7 +410,7 @@ fn give_back<T: Surroundings>(surroundings: &T, unkept: Option<State>) -> Option
         })
         .ok()?;
     let now = clock.read(wall());
-    let breaker = Breaker::giving_back(agent, gauges.stopwatch.clone(), now);
+    let breaker = Breaker::giving_back(agent, gauges.stopwatch.clone(), watches, now);
     Some(Core {
         breaker,
         clock,

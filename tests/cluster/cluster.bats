@@ -291,6 +291,32 @@ reconfigured() {
 	wait_until 15 was_ready_more_often_than "$before"
 }
 
+@test "Mode=shadow gives back what is parked, and then watches" {
+	old=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100")
+	wait_for_state "$old" RUNNING 30
+	sleep 4
+	new=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "sleep 8")
+	wait_for_state "$new" RUNNING 30
+	[ "$(state "$old")" = SUSPENDED ]
+	controller sed -i.good 's/^Mode=.*/Mode=shadow/' /etc/slurm/dfrs.conf
+	before=$(times_ready)
+	controller scontrol reconfigure
+	wait_until 15 logs "brings back the jobs that it had parked; then it only watches"
+	# One agent at a time.
+	[ "$(times_ready)" = "$before" ]
+	wait_for_state "$old" RUNNING 40
+	wait_until 40 was_ready_more_often_than "$before"
+	logs "mode Shadow"
+	wait_for_state "$old" COMPLETED 60
+	# By Slurm's own backfill.
+	later=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "hostname")
+	wait_for_state "$later" COMPLETED 60
+	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
+	before=$(times_ready)
+	controller scontrol reconfigure
+	wait_until 15 was_ready_more_often_than "$before"
+}
+
 @test "a partition that is taken out of dfrs.conf gets its parked jobs back, and each once" {
 	open_aside
 	old=$(submit --partition=aside --ntasks=1 --mem=900 -- "$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report")

@@ -143,6 +143,8 @@ pub struct Agent<S, D> {
     left_behind: LeftBehind,
     /// It gives back, and does nothing else.
     gives_back: bool,
+    /// All of it is given back, and the nodes have heard so.
+    is_heard: bool,
     /// Partitions that it gives back while it schedules others.
     giving_back: GivingBack,
     /// Jobs whose giving back has panicked: they are left alone.
@@ -236,6 +238,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             lost: Lost::of(strangers.unwrap_or_default()),
             left_behind: LeftBehind::default(),
             gives_back: false,
+            is_heard: false,
             giving_back,
             left_out: BTreeSet::new(),
             nodes_changed: false,

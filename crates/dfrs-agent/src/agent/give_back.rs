@@ -23,6 +23,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Slurm could not be looked at.
     pub fn stand_down(&mut self, now: Time) -> Result<usize, SlurmError> {
         self.gives_back = true;
+        self.learn_from_nodes(now);
         let mut seen = std::mem::take(&mut self.seen);
         let parked = self.stand_down_with(&mut seen, now);
         self.seen = seen;
@@ -52,7 +53,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let coming = all.filter(|(id, record)| {
             record.life.depends_on_dfrs() && !self.left_out.contains(id) && seen.job(*id).is_some()
         });
-        Ok(coming.count())
+        let coming = coming.count();
+        self.is_heard = coming == 0 && self.have_heard(seen, now);
+        Ok(coming)
+    }
+
+    /// Whether nothing was parked any more at the last [`Self::stand_down`], and the nodes have heard that they
+    /// are to thaw what came back: an agent that comes after this one and tells them nothing may begin.
+    #[must_use]
+    pub fn is_heard(&self) -> bool {
+        self.is_heard
     }
 
     /// What is parked comes back, but not into a reservation; nothing else is under way. O(jobs).
@@ -61,6 +71,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.kept_away = kept_away.map(|job| job.id).collect();
         for job in seen.jobs() {
             self.guarded(job.id, |agent| {
+                agent.note_coming(job.id, now);
                 if let Some(record) = agent.ledger.get_mut(job.id) {
                     let look = Look::new(job, seen, &agent.config, now);
                     record.on(&Event::HandedBack, &look);

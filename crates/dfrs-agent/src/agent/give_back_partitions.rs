@@ -99,9 +99,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let jobs: Vec<&ObservedJob> = seen.jobs().filter(|job| !self.is_managed(job)).collect();
         for job in jobs {
-            if self.depends_on_dfrs(job.id) {
-                self.giving_back.note_coming(job.id, now);
-            }
+            self.note_coming(job.id, now);
             let record = self.ledger.get(job.id);
             if record.is_none_or(|record| record.life.is_handed_back()) {
                 continue;
@@ -132,13 +130,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.giving_back.kept = Some(self.keep_head());
     }
 
+    /// Whether this job depends on DFRS to come back is noted: its nodes will have to hear of it.
+    pub(super) fn note_coming(&mut self, job: u32, now: Time) {
+        if self.depends_on_dfrs(job) {
+            self.giving_back.note_coming(job, now);
+        }
+    }
+
     fn depends_on_dfrs(&self, id: u32) -> bool {
         let record = self.ledger.get(id);
         record.is_some_and(|record| record.life.depends_on_dfrs())
     }
 
     /// Whether the nodes have heard that they are to thaw what came back.
-    fn have_heard(&self, seen: &Observation, now: Time) -> bool {
+    pub(super) fn have_heard(&self, seen: &Observation, now: Time) -> bool {
         let last = self.giving_back.last;
         if last.is_some_and(|last| now.since(last) < UNTIL_HEARD) {
             return false;

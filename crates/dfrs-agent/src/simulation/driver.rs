@@ -124,8 +124,13 @@ impl Driver {
     /// Whether DFRS looks, and does nothing: not while it has still to give back what it parked.
     #[must_use]
     pub fn is_shadow(&self) -> bool {
-        let shadow = self.config.as_ref().map(|config| config.mode) == Some(Mode::Shadow);
-        shadow && self.stands_down.is_none()
+        self.is_to_watch() && self.stands_down.is_none()
+    }
+
+    /// Whether DFRS is to look and to do nothing, perhaps when it has given back what it parked.
+    #[must_use]
+    pub fn is_to_watch(&self) -> bool {
+        self.config.as_ref().map(|config| config.mode) == Some(Mode::Shadow)
     }
 
     /// The dfrs.conf in force, if it can be read.
@@ -223,10 +228,17 @@ impl Driver {
             return;
         }
         let parked = agent.stand_down(clock);
+        let heard = agent.is_heard();
         self.stands_down = Some(Time(clock.0 + STAND_DOWN_INTERVAL));
-        if parked == Ok(0) {
+        if parked != Ok(0) {
+            return;
+        }
+        self.model.borrow_mut().hide_from_backfill(Vec::new());
+        if !self.is_to_watch() {
             self.drop_agent();
-            self.model.borrow_mut().hide_from_backfill(Vec::new());
+        } else if heard {
+            let unkept = self.finish();
+            self.set_up(unkept);
         }
     }
 

@@ -20,6 +20,8 @@ use crate::slurm::Level;
 const PATIENCE: i64 = 400 * SECOND;
 /// What an operator resumed is not stopped again for so long.
 const HEEDED: i64 = 10 * SECOND;
+/// A driver takes no longer to make an agent.
+const SOON: i64 = 5 * SECOND;
 /// Orders that get lost are sent again, and may get lost again, for so long.
 const LOSSY: i64 = 40 * SECOND;
 /// More error lines in a minute than this are a flood.
@@ -45,6 +47,8 @@ pub(super) struct Watch {
     by_backfill: BTreeSet<u32>,
     /// DFRS looks, and does nothing.
     is_shadow: bool,
+    /// Since when nobody watches although DFRS is to.
+    unwatched: Option<Time>,
     /// Since when a job could run.
     could_run: BTreeMap<u32, Time>,
     /// Since when a job runs in Slurm's eyes and is frozen on a node.
@@ -76,6 +80,7 @@ impl Default for Watch {
             resumed: BTreeMap::new(),
             by_backfill: BTreeSet::new(),
             is_shadow: false,
+            unwatched: None,
             could_run: BTreeMap::new(),
             frozen: BTreeMap::new(),
             errors: Vec::new(),
@@ -134,6 +139,7 @@ impl Watch {
             let drains = self.drains.look(&model, driver.schedules());
             drains.map_err(|what| ("drains say what is parked", what))?;
             drop(model);
+            self.shadow_watches(driver)?;
             self.nothing_waits_in_vain(driver)?;
         }
         Ok(())
@@ -274,6 +280,20 @@ impl Watch {
         Ok(())
     }
 
+    /// In Mode=shadow DFRS watches, as soon as what it had parked is given back.
+    fn shadow_watches(&mut self, driver: &Driver) -> Result<(), Broken> {
+        let model = driver.model().borrow();
+        let is_missed = model.serves() && driver.is_shadow() && !driver.is_at_work();
+        let since = self.unwatched.get_or_insert(model.now());
+        if !is_missed {
+            self.unwatched = None;
+        } else if model.now().0 - since.0 > SOON {
+            let what = "nobody watches although the mode is shadow".to_owned();
+            return Err(("shadow watches", what));
+        }
+        Ok(())
+    }
+
     /// No job waits beside nodes that nobody uses.
     fn nothing_waits_in_vain(&mut self, driver: &Driver) -> Result<(), Broken> {
         let model = driver.model().borrow();
@@ -323,6 +343,10 @@ impl Watch {
                 "no job stays frozen",
                 format!("job {id} is over and frozen"),
             ));
+        }
+        if driver.is_to_watch() && !driver.is_shadow() {
+            let what = "what was parked is given back, and nobody watches".to_owned();
+            return Err(("shadow watches", what));
         }
         let journal = std::mem::replace(&mut self.journal, journal());
         match journal.finish().into_iter().next() {
