@@ -280,6 +280,11 @@ int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal);
 /* Ends a running or suspended batch job and puts it back into the queue. A suspended one must be thawed
  * to be ended. */
 int dfrs_job_requeue(uint32_t job_id);
+/* Puts a job back into the queue that has failed by exactly its warning signal (see dfrs_job_warn()): its
+ * script has died of it, or has returned what shells return for what has. While it completes, and
+ * after that. submit_time: as in the snapshot it was last seen in. ESLURM_JOB_FINISHED: it has ended in
+ * another way. */
+int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, uint32_t fallback_signal);
 /* After a requeue: lets it start before Slurm's own delay has passed. EAGAIN: not everything of the
  * former run is gone yet, see DFRS_JOB_COMPLETING and DFRS_JOB_STEPS_ALIVE. */
 int dfrs_job_clear_begin_time(uint32_t job_id);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 /* The job's own --signal, however far off its end is; or the fallback to its script. */
 static int warn(job_record_t *job, uint32_t fallback)
@@ -63,6 +64,44 @@ int dfrs_job_requeue(uint32_t job_id)
 
 	dfrs_lock_write();
 	rc = requeue(dfrs_find_job(job_id));
+	if (!rc)
+		last_job_update = time(NULL);
+	dfrs_unlock_write();
+	if (!rc)
+		schedule_job_save();
+	return rc;
+}
+
+/* What shells return for a command that a signal has ended, less the signal. */
+#define SHELLS_SIGNALS 128
+
+static bool died_of_warning(const job_record_t *job, uint32_t fallback)
+{
+	int signal = job->warn_signal ? job->warn_signal : (int) fallback;
+	int status = (int) job->exit_code;
+
+	if (!IS_JOB_FAILED(job) || !signal)
+		return false;
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == signal;
+	return WIFEXITED(status) && (WEXITSTATUS(status) == SHELLS_SIGNALS + signal);
+}
+
+static int requeue_warned(job_record_t *job, int64_t submit_time, uint32_t fallback)
+{
+	if (!job || !job->details || (job->details->submit_time != submit_time))
+		return ESLURM_INVALID_JOB_ID;
+	if (!died_of_warning(job, fallback))
+		return ESLURM_JOB_FINISHED;
+	return dfrs_requeue_operation(job);
+}
+
+int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, uint32_t fallback_signal)
+{
+	int rc;
+
+	dfrs_lock_write();
+	rc = requeue_warned(dfrs_find_job(job_id), submit_time, fallback_signal);
 	if (!rc)
 		last_job_update = time(NULL);
 	dfrs_unlock_write();

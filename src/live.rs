@@ -178,6 +178,10 @@ impl Slurm for Calls {
         shim::job_requeue(job)
     }
 
+    fn requeue_warned(&mut self, job: u32, submit_time: i64) -> Result<(), SlurmError> {
+        shim::job_requeue_warned(job, submit_time, FALLBACK_SIGNAL)
+    }
+
     fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
         shim::job_abort_left_behind(job, node)
     }

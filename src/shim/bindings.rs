@@ -402,6 +402,13 @@ unsafe extern "C" {
     pub fn dfrs_job_requeue(job_id: u32) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
+    pub fn dfrs_job_requeue_warned(
+        job_id: u32,
+        submit_time: i64,
+        fallback_signal: u32,
+    ) -> ::std::os::raw::c_int;
+}
+unsafe extern "C" {
     pub fn dfrs_job_clear_begin_time(job_id: u32) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {

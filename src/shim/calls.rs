@@ -336,6 +336,17 @@ pub fn job_requeue(job: u32) -> Result<(), SlurmError> {
     result(unsafe { bindings::dfrs_job_requeue(job) })
 }
 
+/// Puts a job back into the queue that has died of its warning: its own `--signal`, else `fallback`.
+/// `submit_time`: as in the snapshot that it was last seen in.
+///
+/// # Errors
+///
+/// It has ended in another way, or not, or Slurm has forgotten it.
+pub fn job_requeue_warned(job: u32, submit_time: i64, fallback: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_requeue_warned(job, submit_time, fallback) })
+}
+
 /// Ends what a node still runs of a pending job that slurmctld takes for not running.
 ///
 /// # Errors

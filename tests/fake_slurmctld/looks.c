@@ -6,7 +6,8 @@
  *
  * random: after each of many random changes what deltas have said is what a complete snapshot says, and
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. arrays:
- * so many tasks get records as were asked for. parked: what reasons of nodes say of parked jobs. Prints what was found; a test looks at it.
+ * so many tasks get records as were asked for. parked: what reasons of nodes say of parked jobs. warned: which
+ * jobs have died of their warning. Prints what was found; a test looks at it.
  */
 #include "edits.h"
 #include "known.h"
@@ -276,6 +277,42 @@ static void parked(void)
 	dfrs_nodes_set_parked(NULL, NULL, 0);
 }
 
+/* --- warned ---------------------------------------------------------------------------------------------- */
+
+static void requeue_one(const char *what, uint32_t state, uint32_t exit_code, int own_signal)
+{
+	static const uint32_t fallback = 10;
+	job_record_t *job = find_job_record(1);
+	int rc;
+
+	job->job_state = state;
+	job->exit_code = exit_code;
+	job->warn_signal = own_signal;
+	rc = dfrs_job_requeue_warned(1, job->details->submit_time, fallback);
+	printf("%s: %s\n", what, (rc == ESLURM_JOB_FINISHED) ? "has ended" : rc ? "no" : "requeued");
+}
+
+static void warned(void)
+{
+	make_nodes(1);
+	new_job(1);
+	/* As wait() says it. */
+	requeue_one("killed by the fallback", JOB_FAILED, 10, 0);
+	requeue_one("completing", JOB_FAILED | JOB_COMPLETING, 10, 0);
+	requeue_one("with a core", JOB_FAILED, 10 | 0x80, 0);
+	requeue_one("its last command was killed", JOB_FAILED, (128 + 10) << 8, 0);
+	requeue_one("killed by its own", JOB_FAILED, 15, 15);
+	requeue_one("killed by another", JOB_FAILED, 10, 15);
+	requeue_one("returned 10", JOB_FAILED, 10 << 8, 0);
+	requeue_one("cancelled", JOB_CANCELLED, 10, 0);
+	requeue_one("over its limit", JOB_TIMEOUT, 10, 0);
+	requeue_one("runs", JOB_RUNNING, 0, 0);
+	printf("of another submission: %d\n",
+	       dfrs_job_requeue_warned(1, find_job_record(1)->details->submit_time + 1, 10) ==
+		       ESLURM_INVALID_JOB_ID);
+	print_counts();
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -290,6 +327,8 @@ int main(int argc, char **argv)
 		arrays();
 	else if (!strcmp(scenario, "parked"))
 		parked();
+	else if (!strcmp(scenario, "warned"))
+		warned();
 	else
 		return 2;
 	return 0;

@@ -102,3 +102,24 @@ fn the_reason_of_a_node_that_drains_says_how_many_parked_jobs_live_there() {
         assert_has(&lines, line);
     }
 }
+
+#[test]
+fn only_what_has_died_of_its_warning_is_requeued() {
+    let lines = run("warned");
+    for line in [
+        "killed by the fallback: requeued",
+        "completing: requeued",
+        "with a core: requeued",
+        "its last command was killed: requeued",
+        "killed by its own: requeued",
+        "killed by another: has ended",
+        "returned 10: has ended",
+        "cancelled: has ended",
+        "over its limit: has ended",
+        "runs: has ended",
+        "of another submission: 1",
+        "calls schedule_job_save 5",
+    ] {
+        assert_has(&lines, line);
+    }
+}

@@ -47,6 +47,7 @@ mod share;
 mod slow_nodes;
 mod tell;
 mod undecided;
+mod warned;
 
 use admission::Admission;
 pub use counts::Counts;

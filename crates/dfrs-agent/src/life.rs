@@ -43,7 +43,9 @@ pub use event::{Event, Look};
 pub use step::{Answer, Step};
 pub use turn::Effects;
 
+use leaving::Next;
 use phase::Phase;
+use requeued::Requeued;
 use turn::{LEFT_ALONE_FOR, Turn};
 
 const SECOND: i64 = 1_000_000;
@@ -72,6 +74,9 @@ pub struct Life {
     /// Where it was when it was last seen running or suspended.
     #[serde(default)]
     last_place: Placement,
+    /// It was warned since it last began, or may have been.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_warned: bool,
     /// Its last nodes may still run it: they were told to end it, and may not have yet, or are down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_left_behind: bool,
@@ -121,9 +126,35 @@ impl Life {
                 self.is_left_behind |= spots.any(|spot| look.observation.is_down(&spot.node));
             }
             Event::HandedBack => self.not_before = Time(0),
+            Event::Did(Step::Warn, Answer::Done) => self.is_warned = true,
             _ => {}
         }
+        if matches!(event, Event::Seen) && look.job.state == ObservedState::Pending {
+            self.is_warned = false;
+        }
         turn.map_or_else(Effects::default, |turn| self.take(turn, look))
+    }
+
+    /// Whether, if it is over, DFRS's warning may have ended it. slurmctld, or this, may have been killed before
+    /// it had kept the warning, or the requeue that followed.
+    #[must_use]
+    pub fn may_have_died_of_a_warning(&self) -> bool {
+        let phase = matches!(
+            self.phase,
+            Phase::Leaving(_) | Phase::Warned(_) | Phase::Requeued(_)
+        );
+        self.is_warned || phase
+    }
+
+    /// Its warning has ended it, and it was requeued for that: it has written no checkpoint and begins again. No
+    /// event, since Slurm need not show it any more.
+    pub fn died_of_a_warning(&mut self) {
+        self.is_warned = false;
+        self.failed_pauses += 1;
+        self.phase = Phase::Requeued(Requeued {
+            next: Next::Restart,
+            gone: false,
+        });
     }
 
     /// Where it is now. Nodes that it left behind and that are down do not know that it is over there.

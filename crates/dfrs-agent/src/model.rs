@@ -130,6 +130,8 @@ pub struct World {
     pub parked: Vec<Vec<(String, u32)>>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
+    /// Jobs that have died of their warning.
+    pub died: BTreeSet<u32>,
     /// Panics at the next look.
     pub panic: bool,
     /// Panics when it is asked to do something about one of these jobs.
@@ -327,6 +329,15 @@ impl Slurm for FakeSlurm {
         self.change(id, "requeue", ObservedState::Running, |job| {
             job.state = ObservedState::Pending;
             job.completing = true;
+            job.restarts += 1;
+        })
+    }
+    fn requeue_warned(&mut self, id: u32, _: i64) -> Result<(), SlurmError> {
+        if !self.0.borrow_mut().died.remove(&id) {
+            return Err(refused("Job/step already completing or completed"));
+        }
+        self.change(id, "requeue warned", ObservedState::Ended, |job| {
+            job.state = ObservedState::Pending;
             job.restarts += 1;
         })
     }

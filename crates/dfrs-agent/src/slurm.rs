@@ -83,6 +83,9 @@ pub trait Slurm {
     fn warn(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Requeues a running job.
     fn requeue(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Puts a job back into the queue that has died of its warning signal. `submit_time`: as it was last seen.
+    /// Refused if it has ended in any other way.
+    fn requeue_warned(&mut self, job: u32, submit_time: i64) -> Result<(), SlurmError>;
     /// Ends what a node still runs, or remembers, of a pending job that Slurm takes for not running.
     fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError>;
     /// Lets a requeued job start before Slurm's own delay has passed.

@@ -180,6 +180,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
         self.freed |= changes.freed;
         for (id, record) in changes.ended {
+            let Some(record) = self.requeue_if_warned(id, record) else {
+                continue;
+            };
             self.refusals.forget(id);
             self.last_changes.remove(&id);
             self.note_vacated(record.life.last_place());

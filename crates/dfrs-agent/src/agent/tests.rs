@@ -16,6 +16,7 @@ mod operators;
 mod settling;
 mod slow;
 mod starved;
+mod warned;
 
 /// `scontrol suspend`.
 fn suspended_by_operator(job: &mut ObservedJob) {

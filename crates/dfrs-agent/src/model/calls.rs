@@ -6,7 +6,7 @@ use dfrs_core::Span;
 use dfrs_proto::journal::Outcome;
 
 use super::events::Event;
-use super::whole::Model;
+use super::whole::{Model, SECOND};
 use super::work::Run;
 use crate::observation::{ObservedJob, ObservedState, Place};
 use crate::slurm::SlurmError;
@@ -15,6 +15,7 @@ use crate::slurm::SlurmError;
 pub(super) mod codes {
     pub(crate) const AGAIN: i32 = 11;
     pub(crate) const INVALID: i32 = 22;
+    pub(crate) const FINISHED: i32 = 2021;
     pub(crate) const NODES_BUSY: i32 = 2016;
     pub(crate) const INVALID_JOB: i32 = 2017;
     pub(crate) const TRANSITION: i32 = 2031;
@@ -193,6 +194,7 @@ impl Model {
                 began: false,
                 stopped: false,
                 ends: false,
+                died: false,
                 untold: BTreeSet::new(),
                 parked_at_end: BTreeSet::new(),
                 cold: BTreeMap::new(),
@@ -316,6 +318,29 @@ impl Model {
         Ok(())
     }
 
+    /// `dfrs_job_requeue_warned()`.
+    pub(super) fn requeue_warned(&mut self, id: u32, submit_time: i64) -> Answer {
+        let now = self.clock_seconds();
+        let delay = self.settings.requeue_delay.0 / SECOND;
+        let job = self.slurmctld.jobs.get_mut(&id);
+        let Some(job) = job.filter(|job| job.seen.submit_time == submit_time) else {
+            return error(codes::INVALID_JOB, "Invalid job id specified");
+        };
+        if job.outcome.is_none() || !std::mem::take(&mut job.died_of_warning) {
+            return error(codes::FINISHED, "Job/step already completing or completed");
+        }
+        (job.outcome, job.seen.state) = (None, ObservedState::Pending);
+        job.seen.restarts += 1;
+        job.warned = false;
+        job.requeues = job.seen.completing;
+        if !job.requeues {
+            job.begin = now + delay;
+            job.seen.submit_time = now.max(job.seen.submit_time);
+        }
+        self.updated();
+        Ok(())
+    }
+
     pub(super) fn cancel(&mut self, id: u32) -> Answer {
         match self.slurmctld.jobs.get(&id) {
             Some(job) if job.outcome.is_none() => {
@@ -387,9 +412,10 @@ impl Model {
 
     /// Whether one of the calls that are to fail is this one. Memory is claimed in Slurm's accounting
     /// alone, which refuses it for good only where there is none: what follows the claim may then be
-    /// refused.
+    /// refused. A job that has died of its warning Slurm requeues for whoever asks.
     pub(super) fn fails(&mut self, what: &str) -> Answer {
-        let is_spared = what == "claim" && self.refuse.1 != codes::AGAIN;
+        let is_spared =
+            ["claim", "requeue-warned"].contains(&what) && self.refuse.1 != codes::AGAIN;
         if self.refuse.0 == 0 || is_spared {
             return Ok(());
         }

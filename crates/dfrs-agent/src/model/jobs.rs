@@ -66,6 +66,7 @@ impl Model {
             used: 0,
             since: 0,
             warned: false,
+            died_of_warning: false,
             run: 0,
             requeues: false,
             freed: 0,
@@ -175,7 +176,10 @@ impl Model {
             entry.warned = false;
         }
         let (run, label) = (entry.run, entry.label);
-        if let Some(outcome) = outcome {
+        let is_dfrss = self.hidden.contains(&entry.seen.partition);
+        let is_lost = entry.died_of_warning && is_dfrss;
+        // What DFRS has ended is not over for its user.
+        if let Some(outcome) = outcome.filter(|_| !is_lost) {
             self.settle_fate(label, outcome);
         }
         if run == 0 {

@@ -102,6 +102,10 @@ impl Model {
             return;
         }
         // The signal ends a program that has no trap for it.
+        if program.submission.asks_for_warnings() {
+            self.die_of_warning(id);
+            return;
+        }
         self.faults.push(format!(
             "job {job} dies of a warning that it never asked for"
         ));
@@ -109,6 +113,20 @@ impl Model {
         if entry.is_some_and(|entry| entry.run == id && entry.has_nodes()) {
             self.end_run(job, Some(Outcome::Failed));
         }
+    }
+
+    /// As its script's end is, this is reported; the user sees a job that DFRS has ended.
+    fn die_of_warning(&mut self, id: u64) {
+        let Some(run) = self.runs.get_mut(&id).filter(|run| !run.ends) else {
+            return;
+        };
+        (run.ends, run.died) = (true, true);
+        let (job, nodes) = (run.job, run.alive.clone());
+        let nodes: Vec<u32> = nodes.into_iter().collect();
+        self.note(format!("died {job}"));
+        self.rate(&nodes);
+        let after = self.takes(self.settings.message, [2, id, 0], nodes.into_iter());
+        self.after(after, Event::Reported(id));
     }
 
     pub(super) fn finished(&mut self, id: u64, version: u64) {
@@ -133,7 +151,7 @@ impl Model {
         let Some(run) = self.runs.get(&id) else {
             return;
         };
-        let (job, nodes) = (run.job, run.alive.clone());
+        let (job, nodes, died) = (run.job, run.alive.clone(), run.died);
         let reachable = nodes
             .iter()
             .all(|node| self.machines[*node as usize].answers);
@@ -143,10 +161,21 @@ impl Model {
         }
         let entry = self.slurmctld.jobs.get(&job);
         if entry.is_some_and(|entry| entry.run == id && entry.has_nodes()) {
-            self.end_run(job, Some(Outcome::Completed));
+            self.end_by_itself(job, died);
         } else {
             self.signal_end(id);
         }
+    }
+
+    fn end_by_itself(&mut self, job: u32, died: bool) {
+        if !died {
+            self.end_run(job, Some(Outcome::Completed));
+            return;
+        }
+        if let Some(entry) = self.slurmctld.jobs.get_mut(&job) {
+            entry.died_of_warning = true;
+        }
+        self.end_run(job, Some(Outcome::Failed));
     }
 
     /// slurmctld ends jobs over their time limit.

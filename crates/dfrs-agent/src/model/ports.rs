@@ -122,6 +122,11 @@ impl Slurm for SlurmPort {
     fn requeue(&mut self, job: u32) -> Result<(), SlurmError> {
         self.call("requeue", job, |model| model.requeue(job))
     }
+    fn requeue_warned(&mut self, job: u32, submit_time: i64) -> Result<(), SlurmError> {
+        self.call("requeue-warned", job, |model| {
+            model.requeue_warned(job, submit_time)
+        })
+    }
     fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
         self.call("abort", job, |model| model.abort_left_behind(job, node))
     }

@@ -37,6 +37,8 @@ pub struct Submission {
     pub owner: bool,
     /// It does not end at SIGTERM: its nodes kill it after a while.
     pub stubborn: bool,
+    /// Its user says that it is prepared for the warning, and it is not: the signal ends it.
+    pub untrapped: bool,
     /// Tasks of the array, which have the labels from `label` on; 1: no array.
     pub array: u32,
 }
@@ -53,6 +55,7 @@ impl Submission {
             begin: 0,
             owner: false,
             stubborn: false,
+            untrapped: false,
             array: 1,
         }
     }
@@ -61,6 +64,12 @@ impl Submission {
     /// so, or has Slurm warn it; a program that does not is ended by the signal.
     #[must_use]
     pub fn checkpoints(&self) -> bool {
+        self.asks_for_warnings() && !self.untrapped
+    }
+
+    /// Whether its user wants it to be warned.
+    #[must_use]
+    pub fn asks_for_warnings(&self) -> bool {
         self.job.comment.contains(CHECKPOINT) || self.job.warn_seconds > 0
     }
 }

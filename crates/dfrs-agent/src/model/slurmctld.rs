@@ -24,6 +24,8 @@ pub struct JobEntry {
     pub since: i64,
     /// Its warning signal was sent in this run.
     pub warned: bool,
+    /// Its warning signal has ended it.
+    pub died_of_warning: bool,
     /// Its processes on the nodes; 0: none.
     pub run: u64,
     /// It was ended to be queued again: what its last process's end leads to.

@@ -25,6 +25,8 @@ pub(super) struct Run {
     pub(super) stopped: bool,
     /// They got the signal to end, or have ended.
     pub(super) ends: bool,
+    /// A warning has ended them.
+    pub(super) died: bool,
     /// Nodes that could not be told so.
     pub(super) untold: BTreeSet<u32>,
     /// Nodes on which it was parked then: what is in swap ends there.

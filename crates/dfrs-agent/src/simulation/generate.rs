@@ -308,11 +308,14 @@ impl Maker<'_> {
             limit_minutes: if has_limit { minutes } else { 0 },
             ..job
         };
+        let asks = job.comment == "dfrs:checkpoint";
         Submission {
             user,
             begin: if self.draw.chance(10) { 20 } else { 0 },
             owner: self.kinds.has(Kind::Owners) && self.draw.chance(15),
             stubborn: self.draw.chance(15),
+            // Not drawn: what other seeds draw stays as it is.
+            untrapped: asks && label.is_multiple_of(3),
             array,
             ..Submission::new(label, job, work)
         }

@@ -147,6 +147,7 @@ fn submission(text: &str) -> Result<Submission, String> {
             "begin" => made.begin = number(value)?,
             "owner" => made.owner = true,
             "stubborn" => made.stubborn = true,
+            "untrapped" => made.untrapped = true,
             "array" => made.array = number(value)?,
             _ => return Err(format!("unknown: {key}")),
         }
@@ -222,6 +223,7 @@ fn print_submission(submission: &Submission) -> String {
     add(submission.begin > 0, format!("begin={}", submission.begin));
     add(submission.owner, "owner".into());
     add(submission.stubborn, "stubborn".into());
+    add(submission.untrapped, "untrapped".into());
     add(submission.array > 1, format!("array={}", submission.array));
     text
 }

@@ -46,7 +46,7 @@ const WHOLE: [Change<Scenario>; 7] = [
     },
 ];
 
-const OF_JOBS: [Change<Submission>; 13] = [
+const OF_JOBS: [Change<Submission>; 14] = [
     |made| made.array = 1,
     |made| made.job.tasks = 1,
     |made| made.job.tasks = (made.job.tasks / 2).max(1),
@@ -56,6 +56,7 @@ const OF_JOBS: [Change<Submission>; 13] = [
     |made| made.begin = 0,
     |made| made.owner = false,
     |made| made.stubborn = false,
+    |made| made.untrapped = false,
     |made| made.user = 1000,
     |made| made.job.priority = job(0, 1).priority,
     |made| made.job.comment.clear(),
