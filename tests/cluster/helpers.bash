@@ -3,7 +3,7 @@
 # What the cluster tests share: talking to the mini-Slurm, submitting burners, waiting.
 
 # shellcheck source=../../docker/common.sh
-. "$BATS_TEST_DIRNAME/../../docker/common.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../../docker/common.sh"
 
 # Cores that one of a node's four CPUs stands for: (0.44 - 0.12) / 4, see docker/compose.yaml.
 rate=0.08
@@ -113,13 +113,19 @@ seconds_until_start() {
 	echo $(($(date --date="$started" +%s) - $(date --date="$submitted" +%s)))
 }
 
+# The mini-Slurm's dfrs.conf, with the papers' policy: its yields follow from the jobs alone, and not from how
+# long they have run, and a newcomer parks others at once.
+configure() {
+	controller sh -c 'sed "s#^Policy=.*#Policy=GreedyPM*/per/OPT=MIN/MINVT=20#; /^MoveCost=/d" /opt/conf/dfrs.conf >/etc/slurm/dfrs.conf'
+}
+
 # After a story that was not told to its end: says so, and makes the cluster as it was before it.
 # shellcheck disable=SC2016 # the containers' words
 recover() {
 	echo "# try $BATS_TEST_TRY_NUMBER of '$BATS_TEST_DESCRIPTION' failed" >&3
 	controller_log | tail -n 60
 	sed 's/^/# /' "$BATS_OUT" >&3
-	controller cp /opt/conf/dfrs.conf /etc/slurm/dfrs.conf
+	configure
 	# As docker/node/setup.sh made it.
 	controller sh -c 'cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf'
 	controller sh -c 'pgrep -x slurmctld >/dev/null || /opt/cluster/service slurmctld start'

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dfrs_core::{Bytes, Span};
+use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::trace::{MOST_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
 
@@ -25,9 +26,6 @@ use schedule::Schedule;
 use source::Source;
 
 pub use site::SiteOptions;
-
-/// What the plugin is recommended to run.
-const RECOMMENDED: &str = "GreedyPM*/per/OPT=MIN/MINVT=600";
 
 /// Replays what a site's jobs did: as it was, under EASY backfilling, and under DFRS.
 ///
@@ -49,7 +47,7 @@ pub struct Arguments {
     site: SiteOptions,
     /// A policy of DFRS (see dfrs sim --list-policies); may be given many times: the page looks closely at the
     /// first
-    #[arg(long = "policy", value_name = "NAME", default_value = RECOMMENDED)]
+    #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
     policies: Vec<Scheduler>,
     /// How jobs can give up their places: shares of the kinds checkpoint, park, restart and never; what is
     /// left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where nodes have swap
@@ -155,7 +153,7 @@ fn is_dfrs(policy: &Scheduler) -> bool {
 fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     if !arguments.policies.iter().any(is_dfrs) {
         return Err(format!(
-            "dfrs replay: no --policy is one of DFRS; add for example {RECOMMENDED}, or use dfrs sim"
+            "dfrs replay: no --policy is one of DFRS; add for example {DEFAULT_POLICY}, or use dfrs sim"
         ));
     }
     let page = [("--output", arguments.output.as_deref())];
