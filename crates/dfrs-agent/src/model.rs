@@ -102,14 +102,15 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
     (0..count).map(node).collect()
 }
 
-/// Partition `dfrs`, jobs park by default.
+/// Partition `dfrs`, jobs park by default; the papers' policy, whose yields follow from the jobs alone.
 ///
 /// # Panics
 ///
 /// Never: the text is a good configuration.
 #[must_use]
 pub fn config() -> Config {
-    let text = "Mode=full\nSwapPerNode=10000\nCheckpointWait=5\nPartition=dfrs Mobility=park\n";
+    let text = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nSwapPerNode=10000\nCheckpointWait=5\n\
+                Partition=dfrs Mobility=park\n";
     Config::parse(text, "dfrs.conf").expect("a good configuration")
 }
 

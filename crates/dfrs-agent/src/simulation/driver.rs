@@ -360,7 +360,7 @@ mod tests {
             Settings::default(),
             Time(1_000_000 * SECOND),
         );
-        let conf = "Mode=full\nSwapPerNode=10000\nPartition=dfrs\n";
+        let conf = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nSwapPerNode=10000\nPartition=dfrs\n";
         Driver::new(model, conf, Journaling::On)
     }
 

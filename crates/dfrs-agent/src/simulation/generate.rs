@@ -180,8 +180,8 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
 /// Submissions come, and things go wrong, within this.
 const BUSY: i64 = 150;
 
-/// What decides, for every other seed not the default. Drawn apart, so that a new policy leaves all other
-/// draws of a seed as they are.
+/// What decides: the papers' policy or the project's. Drawn apart, so that all other draws of a seed stay as
+/// they are.
 fn policy(seed: u64) -> Vec<String> {
     let mut draw = Draw::new(!seed);
     let mut lines = Vec::new();
@@ -189,6 +189,8 @@ fn policy(seed: u64) -> Vec<String> {
         let grace = draw.one_of(&[20, 60, 600]);
         lines.push(format!("Policy=GreedyPMC*/move-per/OPT=VT/MINVT={grace}"));
         lines.push(format!("MoveCost={}", draw.one_of(&[0, 3, 60])));
+    } else {
+        lines.push("Policy=GreedyPM*/per/OPT=MIN/MINVT=600".to_owned());
     }
     if draw.chance(30) {
         lines.push("RunTimeHint=limits".to_owned());

@@ -279,12 +279,13 @@ fn every_key_is_in_the_manual_and_in_the_sample_file() {
 }
 
 #[test]
-fn the_default_policy_is_the_recommended_one() {
-    let mut recommended = Policy::recommended();
-    recommended.settings.keep_equal_jobs = true;
-    assert_eq!(parse("Mode=off MovesPerHour=unlimited").policy, recommended);
-    recommended.settings.budget.moves_per_job = Some(6);
-    assert_eq!(parse("Mode=off").policy, recommended);
+fn the_default_policy_is_the_projects_own_as_a_cluster_needs_it() {
+    let mut policy: Policy = super::DEFAULT_POLICY.parse().expect("a policy");
+    policy.settings.keep_equal_jobs = true;
+    policy.settings.penalty = Span(60 * SECOND);
+    assert_eq!(parse("Mode=off MovesPerHour=unlimited").policy, policy);
+    policy.settings.budget.moves_per_job = Some(6);
+    assert_eq!(parse("Mode=off").policy, policy);
     assert_eq!(
         parse("Mode=off Period=30").policy.settings.period,
         Span(30 * SECOND)
@@ -294,7 +295,8 @@ fn the_default_policy_is_the_recommended_one() {
 #[test]
 fn moves_cost_a_minute_where_the_policy_weighs_them() {
     let cost = |text: &str| parse(text).policy.settings.penalty;
-    assert_eq!(cost("Mode=off"), Span::ZERO);
+    let papers = "Mode=off Policy=GreedyPM*/per/OPT=MIN/MINVT=600";
+    assert_eq!(cost(papers), Span::ZERO);
     let weighs = "Mode=off Policy=GreedyPMC*/move-per/OPT=VT/MINVT=600";
     assert_eq!(cost(weighs), Span(60 * SECOND));
     assert_eq!(cost(&format!("{weighs} MoveCost=0")), Span::ZERO);
