@@ -75,7 +75,7 @@ impl<S: Slurm> Scheduler<S> {
         surroundings: &T,
         config: Result<Config, String>,
         unkept: Option<State>,
-        give_back: impl FnOnce(&T, Option<State>, Option<Mode>) -> Option<Core<S>>,
+        give_back: impl FnOnce(&T, Option<State>, Option<&Config>) -> Option<Core<S>>,
     ) -> Self {
         let (config, mut problem) = match config {
             Ok(config) => (Some(config), None),
@@ -84,6 +84,8 @@ impl<S: Slurm> Scheduler<S> {
         let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
         problem = problem.or_else(|| wanted.and_then(|config| why_not(surroundings, config)));
         let wanted = wanted.filter(|_| problem.is_none());
+        let rests = config.as_ref().filter(|config| config.mode != Mode::Full);
+        let rests = rests.filter(|_| problem.is_none());
         // One agent at a time: both would write the same files.
         let mut start = |mode| {
             let config = wanted.filter(|config| config.mode == mode)?;
@@ -91,8 +93,7 @@ impl<S: Slurm> Scheduler<S> {
                 .inspect_err(|why| problem = Some(why.clone()))
                 .ok()
         };
-        let next = wanted.map(|config| config.mode);
-        let withheld = start(Mode::Full).or_else(|| give_back(surroundings, unkept.clone(), next));
+        let withheld = start(Mode::Full).or_else(|| give_back(surroundings, unkept.clone(), rests));
         let partitions = withheld
             .as_ref()
             .map(|core| core.breaker.agent().partitions());
@@ -373,12 +374,12 @@ fn without_parking_if_unsafe(surroundings: &impl Surroundings, config: &Config) 
     config
 }
 
-/// A breaker that gives back what was parked before DFRS was switched off, if anything was. `next`: what it is
-/// to do then, if anything.
+/// A breaker that gives back what was parked before DFRS was switched off, if anything was or that is not
+/// known. `next`: the dfrs.conf by which it does nothing else, or watches then.
 fn give_back<T: Surroundings>(
     surroundings: &T,
     unkept: Option<State>,
-    next: Option<Mode>,
+    next: Option<&Config>,
 ) -> Option<Core<T::Slurm>> {
     // A file that cannot be read is reported by whoever schedules next; nothing is known to be parked.
     let path = state_file::path_in(&surroundings.state_directory());
@@ -386,21 +387,14 @@ fn give_back<T: Surroundings>(
         .clone()
         .map_or_else(|| state_file::load(&path), Ok)
         .ok()?;
-    if !state.has_parked() {
-        return None;
-    }
-    let lines = state
-        .partitions
-        .iter()
-        .map(|name| format!("Partition={name}\n"));
-    let text = format!("Mode=full\n{}", lines.collect::<String>());
-    let mut config = Config::parse(&text, "the state file").ok()?;
-    config.journal = state.journal;
-    let watches = next == Some(Mode::Shadow);
-    let text = if watches {
-        "DFRS brings back the jobs that it had parked; then it only watches"
-    } else {
-        "DFRS is off and brings back the jobs that it had parked"
+    let config = state.left_over(next)?;
+    let watches = next.is_some_and(|config| config.mode == Mode::Shadow);
+    let text = match (state.has_parked(), watches) {
+        (false, _) => {
+            "what an earlier DFRS has parked is not known, as no state was kept: jobs of which Slurm counts no memory are brought back"
+        }
+        (true, true) => "DFRS brings back the jobs that it had parked; then it only watches",
+        (true, false) => "DFRS is off and brings back the jobs that it had parked",
     };
     surroundings.log(Level::Info, text);
     let (agent, mut clock, gauges) = start_agent(surroundings, &config, unkept)

@@ -53,6 +53,51 @@ impl State {
         self.partitions.iter().filter(dropped).cloned().collect()
     }
 
+    /// What is kept beside the jobs.
+    #[must_use]
+    pub fn head(&self) -> Head {
+        Head {
+            partitions: self.partitions.clone(),
+            journal: self.journal.clone(),
+            experience: self.experience.clone(),
+            ahead: self.ahead,
+            in_order: self.in_order,
+        }
+    }
+
+    /// Changes what is kept beside the jobs.
+    pub fn set_head(&mut self, head: Head) {
+        let Head {
+            partitions,
+            journal,
+            experience,
+            ahead,
+            in_order,
+        } = head;
+        self.partitions = partitions;
+        self.journal = journal;
+        self.experience = experience;
+        self.ahead = ahead;
+        self.in_order = in_order;
+    }
+
+    /// What an agent needs that brings back what an earlier one parked: if one did, or if that is not known, as
+    /// nothing was kept, in the partitions of this dfrs.conf.
+    #[must_use]
+    pub fn left_over(&self, config: Option<&Config>) -> Option<Config> {
+        let is_known = !self.partitions.is_empty();
+        if is_known && !self.has_parked() {
+            return None;
+        }
+        let named = config.filter(|_| !is_known).map(Config::partition_names);
+        let partitions = named.as_ref().unwrap_or(&self.partitions).iter();
+        let lines = partitions.map(|name| format!("Partition={name}\n"));
+        let text = format!("Mode=full\n{}", lines.collect::<String>());
+        let mut config = Config::parse(&text, "the state file").ok()?;
+        config.journal.clone_from(&self.journal);
+        Some(config)
+    }
+
     /// A clock for an agent that goes on with this state, and with a journal in which the last event has this
     /// time. O(jobs).
     #[must_use]
@@ -176,10 +221,7 @@ impl Changes {
     /// Makes `state` what it is after these changes.
     pub fn apply_to(self, state: &mut State) {
         if let Some(head) = self.head {
-            state.partitions = head.partitions;
-            state.journal = head.journal;
-            state.experience = head.experience;
-            state.in_order = head.in_order;
+            state.set_head(head);
         }
         for (id, kept) in self.jobs {
             match kept {
@@ -223,6 +265,42 @@ mod tests {
         let written = serde_json::to_value(&state).expect("is written");
         let before: Value = serde_json::from_str(VERSION_1).expect("is JSON");
         assert_eq!(written, before);
+    }
+
+    #[test]
+    fn a_head_is_kept_whole() {
+        let mut clock = Clock::resume(Ahead::default(), Time::ZERO);
+        clock.read(Time::from_seconds(100));
+        clock.read(Time::from_seconds(10));
+        let head = Head {
+            partitions: vec!["a".to_owned()],
+            journal: Some(PathBuf::from("/journal")),
+            ahead: clock.ahead(),
+            in_order: true,
+            ..Head::default()
+        };
+        assert_ne!(head.ahead, Ahead::default());
+        let mut state = State::default();
+        let changes = Changes {
+            head: Some(head.clone()),
+            ..Changes::default()
+        };
+        changes.apply_to(&mut state);
+        assert_eq!(state.head(), head);
+    }
+
+    #[test]
+    fn where_nothing_was_kept_the_partitions_are_those_of_dfrs_conf() {
+        let config = |text| Config::parse(text, "dfrs.conf").expect("a configuration");
+        let off = config("Mode=off\nPartition=a\nPartition=b\n");
+        let unknown = State::default().left_over(Some(&off)).expect("some");
+        assert_eq!(unknown.partition_names(), ["a", "b"]);
+        assert_eq!(State::default().left_over(None), None);
+        let known = State {
+            partitions: vec!["a".to_owned()],
+            ..State::default()
+        };
+        assert_eq!(known.left_over(Some(&off)), None, "nothing is parked");
     }
 
     fn waiting() -> Record {

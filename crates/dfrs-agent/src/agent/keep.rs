@@ -31,15 +31,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// All that is to be kept.
     pub(super) fn state(&self) -> State {
-        let head = self.head.clone().unwrap_or_default();
-        State {
-            partitions: head.partitions,
-            journal: head.journal,
-            experience: head.experience,
-            ahead: head.ahead,
-            in_order: head.in_order,
+        let mut state = State {
             ledger: self.ledger.clone(),
-        }
+            ..State::default()
+        };
+        state.set_head(self.head.clone().unwrap_or_default());
+        state
     }
 
     /// Keeps the head, if it changed. Returns the number of the changes that it is kept by.

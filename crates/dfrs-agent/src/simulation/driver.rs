@@ -282,7 +282,7 @@ impl Driver {
             .filter(|config| config.mode != Mode::Off);
         let full = wanted.as_ref().filter(|config| config.mode == Mode::Full);
         let left_over = if full.is_none() {
-            left_over(&state)
+            state.left_over(self.config.as_ref())
         } else {
             None
         };
@@ -334,17 +334,6 @@ fn partitions(config: &Config, state: &State) -> Vec<String> {
     let mut partitions = config.partition_names();
     partitions.extend(state.to_give_back(config));
     partitions
-}
-
-/// What an agent needs that brings back what an earlier one parked, if one did.
-fn left_over(state: &State) -> Option<Config> {
-    let lines = state
-        .partitions
-        .iter()
-        .map(|name| format!("Partition={name}\n"));
-    let text = format!("Mode=full\n{}", lines.collect::<String>());
-    let config = Config::parse(&text, "the state file").ok()?;
-    state.has_parked().then_some(config)
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ pub const KINDS: [(Kind, &str); 25] = [
 /// Kinds that the reconciler does not stand yet, and what they do to it.
 pub const UNSOUND: [(Kind, &str); 1] = [(
     Kind::LostState,
-    "with Mode=off nobody knows any more that a job is parked",
+    "who was warned, and what a node that hangs still runs, is lost with it",
 )];
 
 /// Which kinds of things a scenario may have.
