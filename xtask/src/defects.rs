@@ -15,7 +15,7 @@ pub struct Arguments {
     /// Only these defects, by the names of their files without .txt
     names: Vec<String>,
     /// How many seeds each defect is looked for in
-    #[arg(long, default_value_t = 5000)]
+    #[arg(long, default_value_t = 10_000)]
     seeds: u64,
 }
 
