@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Policy, Time};
+use dfrs_core::{Policy, Span, Time};
+
+use super::SECOND;
 
 /// Jobs that were submitted and not placed ([`Policy::retry_after`]). Not kept over restarts: delays begin
 /// anew then.
@@ -40,7 +42,7 @@ impl Retries {
     pub(super) fn failed(&mut self, id: u32, policy: &Policy, now: Time) {
         let (tries, due) = self.waiting.entry(id).or_insert((0, None));
         *tries += 1;
-        let at = policy.retry_after(*tries).map(|delay| now + delay);
+        let at = policy.retry_after(*tries).map(|delay| together(now, delay));
         let before = std::mem::replace(due, at);
         if let Some(before) = before {
             self.due.remove(&(before, id));
@@ -59,9 +61,16 @@ impl Retries {
     }
 }
 
+/// When a job is tried again after this delay: with others, up to a quarter of it later, as a decision is about
+/// all that wait.
+fn together(now: Time, delay: Span) -> Time {
+    let step = (delay.0 / 4).max(SECOND);
+    let at = now + delay;
+    Time((at.0 + step - 1).div_euclid(step).saturating_mul(step))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::SECOND;
     use super::*;
 
     fn tried_at(policy: &str, placed_at: Option<i64>) -> Vec<i64> {
@@ -86,8 +95,16 @@ mod tests {
 
     #[test]
     fn a_job_is_tried_ever_more_rarely_until_it_has_a_place() {
-        assert_eq!(tried_at("GREEDY", None), [2, 6, 14, 30, 62]);
+        assert_eq!(tried_at("GREEDY", None), [2, 6, 14, 32, 64]);
         assert_eq!(tried_at("GREEDY", Some(10)), [2, 6, 14]);
+    }
+
+    #[test]
+    fn jobs_that_wait_long_are_tried_together() {
+        let times: BTreeSet<Time> = (0..100)
+            .map(|second| together(Time(second * SECOND), Span::from_seconds(4096)))
+            .collect();
+        assert!(times.len() <= 2, "{times:?}");
     }
 
     #[test]
