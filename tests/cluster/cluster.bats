@@ -128,6 +128,19 @@ reconfigured() {
 	controller awk '/ start / { split($3, done, "="); last = done[2] } END { exit !(last > 0.2) }' /home/alice/move.report
 }
 
+@test "a job that dies of the warning starts again" {
+	dies=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint -- "echo began; sleep 40; echo ended")
+	wait_for_state "$dies" RUNNING 30
+	sleep 8
+	big=$(submit --ntasks=1 --nodelist=n1 --mem=800 -- "sleep 5")
+	wait_until 40 logs "job $dies died of the warning"
+	wait_for_state "$big" COMPLETED 60
+	wait_for_state "$dies" COMPLETED 120
+	[ "$(output "$dies")" = "began
+began
+ended" ]
+}
+
 @test "array tasks start one by one, and its throttle is kept" {
 	job=$(submit --array=0-3%2 --ntasks=1 --mem=50 -- "sleep 4; hostname")
 	wait_until 10 two_are_running
