@@ -230,12 +230,12 @@ impl Maker<'_> {
             jitter: self.draw.chance(70).then_some(seed),
             ..Settings::default()
         };
-        self.scenario.conf = self.conf();
-        self.scenario.conf.extend(policy(seed));
+        self.scenario.conf = self.conf(seed);
         self.scenario.heal = Span((BUSY + 60) * SECOND);
     }
 
-    fn conf(&mut self) -> Vec<String> {
+    /// The lines of partitions come last: one may be taken out.
+    fn conf(&mut self, seed: u64) -> Vec<String> {
         let mut lines = vec![
             "Mode=full".to_owned(),
             "SwapPerNode=10000".to_owned(),
@@ -245,6 +245,7 @@ impl Maker<'_> {
             format!("SettleTime={}", self.draw.one_of(&[0, 3, 10])),
             format!("MovesPerHour={}", self.draw.one_of(&[2, 6])),
         ];
+        lines.extend(policy(seed));
         for nodes in &self.scenario.nodes {
             let mobility = self.draw.one_of(&["park", "park", "checkpoint", "restart"]);
             lines.push(format!("Partition={} Mobility={mobility}", nodes.partition));
