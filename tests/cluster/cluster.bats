@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # DFRS in a real slurmctld with real slurmds. Each test leaves an empty queue behind.
+# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
 
 load helpers
 
@@ -136,9 +137,8 @@ reconfigured() {
 	wait_until 40 logs "job $dies died of the warning"
 	wait_for_state "$big" COMPLETED 60
 	wait_for_state "$dies" COMPLETED 120
-	[ "$(output "$dies")" = "began
-began
-ended" ]
+	# A remap may have warned it more than once.
+	[[ "$(output "$dies" | uniq --count | xargs)" =~ ^([2-9]|[1-9][0-9]+)\ began\ 1\ ended$ ]]
 }
 
 @test "array tasks start one by one, and its throttle is kept" {
@@ -185,28 +185,18 @@ ended" ]
 }
 
 @test "scontrol reconfigure disturbs nobody" {
-	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200")
-	wait_for_state "$old" RUNNING 30
-	sleep 4
-	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "sleep 16")
-	wait_for_state "$old" SUSPENDED 30
-	wait_for_state "$new" RUNNING 30
+	park_for "sleep 16" 4 --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200"
 	controller scontrol reconfigure
 	sleep 3
-	[ "$(state "$old")" = SUSPENDED ]
-	[ "$(state "$new")" = RUNNING ]
-	wait_for_state "$new" COMPLETED 40
-	wait_for_state "$old" COMPLETED 90
+	[ "$(state "$parked_job")" = SUSPENDED ]
+	[ "$(state "$newcomer")" = RUNNING ]
+	wait_for_state "$newcomer" COMPLETED 40
+	wait_for_state "$parked_job" COMPLETED 90
 	wait_until 10 nothing_is_counted
 }
 
 @test "slurmctld killed in mid-run goes on where it was" {
-	old=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 25 --rate $rate --memory 200")
-	wait_for_state "$old" RUNNING 30
-	sleep 4
-	new=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "sleep 10")
-	wait_for_state "$old" SUSPENDED 30
-	wait_for_state "$new" RUNNING 30
+	park_for "sleep 10" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 25 --rate $rate --memory 200"
 	waiting=$(submit --ntasks=1 --nodelist=n2 --mem=900 --comment=dfrs:never -- "hostname")
 	# By then Slurm has kept this submission.
 	sleep 8
@@ -214,7 +204,7 @@ ended" ]
 	sleep 1
 	controller /opt/cluster/service slurmctld start
 	wait_until 20 controller scontrol ping
-	for job in "$old" "$new" "$waiting"; do wait_for_state "$job" COMPLETED 120; done
+	for job in "$parked_job" "$newcomer" "$waiting"; do wait_for_state "$job" COMPLETED 120; done
 	wait_until 10 nothing_is_counted
 }
 
@@ -281,72 +271,52 @@ ended" ]
 	job=$(submit --ntasks=1 --mem=50 -- "hostname")
 	wait_for_state "$job" COMPLETED 60
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
-	before=$(times_ready)
-	controller scontrol reconfigure
-	wait_until 15 was_ready_more_often_than "$before"
+	reconfigured
 }
 
 @test "switched off, DFRS brings back what it has parked" {
-	old=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100")
-	wait_for_state "$old" RUNNING 30
-	sleep 4
-	new=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "sleep 8")
-	wait_for_state "$new" RUNNING 30
-	[ "$(state "$old")" = SUSPENDED ]
+	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=off/' /etc/slurm/dfrs.conf
 	controller scontrol reconfigure
-	wait_for_state "$new" COMPLETED 40
-	wait_for_state "$old" COMPLETED 60
+	wait_for_state "$newcomer" COMPLETED 40
+	wait_for_state "$parked_job" COMPLETED 60
 	wait_until 10 nothing_is_counted
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
-	before=$(times_ready)
-	controller scontrol reconfigure
-	wait_until 15 was_ready_more_often_than "$before"
+	reconfigured
 }
 
 @test "Mode=shadow gives back what is parked, and then watches" {
-	old=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100")
-	wait_for_state "$old" RUNNING 30
-	sleep 4
-	new=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "sleep 8")
-	wait_for_state "$new" RUNNING 30
-	[ "$(state "$old")" = SUSPENDED ]
+	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=shadow/' /etc/slurm/dfrs.conf
 	before=$(times_ready)
 	controller scontrol reconfigure
 	wait_until 15 logs "brings back the jobs that it had parked; then it only watches"
 	# One agent at a time.
 	[ "$(times_ready)" = "$before" ]
-	wait_for_state "$old" RUNNING 40
+	wait_for_state "$parked_job" RUNNING 40
 	wait_until 40 was_ready_more_often_than "$before"
 	logs "mode Shadow"
-	wait_for_state "$old" COMPLETED 60
+	wait_for_state "$parked_job" COMPLETED 60
 	# By Slurm's own backfill.
 	later=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "hostname")
 	wait_for_state "$later" COMPLETED 60
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
-	before=$(times_ready)
-	controller scontrol reconfigure
-	wait_until 15 was_ready_more_often_than "$before"
+	reconfigured
 }
 
 @test "a partition that is taken out of dfrs.conf gets its parked jobs back, and each once" {
 	open_aside
-	old=$(submit --partition=aside --ntasks=1 --mem=900 -- "$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report")
-	wait_for_state "$old" RUNNING 30
-	sleep 6
-	new=$(submit --partition=aside --ntasks=1 --mem=900 -- "sleep 15")
-	wait_for_state "$new" RUNNING 30
-	[ "$(state "$old")" = SUSPENDED ]
+	park_for "sleep 15" 6 --partition=aside --ntasks=1 --mem=900 -- \
+		"$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report"
 	later=$(submit --partition=aside --ntasks=1 --mem=900 -- "hostname")
 	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
 	controller scontrol reconfigure
 	wait_until 20 says "$later" "gives its partition back"
 	# Nobody else gets the memory that it waits for.
-	wait_for_state "$old" RUNNING 60
+	wait_for_state "$parked_job" RUNNING 60
 	[ "$(state "$later")" = PENDING ]
-	wait_until 10 is_nobodys n2 "$old"
-	wait_for_state "$old" COMPLETED 90
+	wait_until 10 is_nobodys n2 "$parked_job"
+	wait_for_state "$parked_job" COMPLETED 90
 	wait_until 30 logs "partition(s) aside are given back"
 	wait_for_state "$later" COMPLETED 60
 	for what in start finish; do

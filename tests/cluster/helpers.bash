@@ -57,6 +57,24 @@ wait_until() {
 
 wait_for_state() { wait_until "$3" is_in_state "$1" "$2"; }
 
+# park_for COMMAND SECONDS SBATCH-OPTIONS... -- FIRST-COMMAND: starts a job that needs nearly all of its node's
+# memory, and SECONDS later another with the same options that runs COMMAND. When this returns, the first,
+# $parked_job, is parked, and the other, $newcomer, runs.
+park_for() {
+	local command=$1 seconds=$2 options=()
+	shift 2
+	parked_job=$(submit "$@")
+	wait_for_state "$parked_job" RUNNING 30
+	sleep "$seconds"
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	newcomer=$(submit "${options[@]}" -- "$command")
+	wait_for_state "$newcomer" RUNNING 40
+	[ "$(state "$parked_job")" = SUSPENDED ]
+}
+
 # How many jobs run.
 running() { controller squeue --noheader --states=running | wc -l; }
 

@@ -3,7 +3,7 @@
 #
 # DFRS under slurmdbd with enforced associations, QOS and limits. Runs after cluster.bats, and only
 # on a cluster with a database.
-# shellcheck disable=SC2154 # burn and rate are in helpers.bash
+# shellcheck disable=SC2154 # burn, rate, parked_job and newcomer are in helpers.bash
 
 load helpers
 
@@ -98,17 +98,12 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 }
 
 @test "a parked job counts as a suspended one does, and no longer once it is over" {
-	old=$(submit --nodelist=n3 --mem=900 --time=10 -- "$burn --work 100 --rate $rate --memory 100")
-	wait_for_state "$old" RUNNING 10
-	sleep 3
-	new=$(submit --nodelist=n3 --mem=900 --time=10 -- "sleep 60")
-	wait_for_state "$new" RUNNING 30
-	[ "$(state "$old")" = SUSPENDED ]
+	park_for "sleep 60" 3 --nodelist=n3 --mem=900 --time=10 -- "$burn --work 100 --rate $rate --memory 100"
 	counted normal
 	wait_until 5 counts normal "jobs=2 cpu=2 mem=1800 node=1"
-	controller scancel "$old" "$new"
+	controller scancel "$parked_job" "$newcomer"
 	wait_until 20 counts normal "jobs=0 cpu=0 mem=0 node=0"
-	run controller sacct --noheader --parsable2 --allocations --jobs "$old,$new" --format=State,AllocTRES
+	run controller sacct --noheader --parsable2 --allocations --jobs "$parked_job,$newcomer" --format=State,AllocTRES
 	echo "$output"
 	[ "$(echo "$output" | grep -c '^CANCELLED by 0|billing=1,cpu=1,mem=900M,node=1$')" = 2 ]
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What an administrator does to nodes on which jobs are parked, or that are reserved.
-# shellcheck disable=SC2154 # burn and rate are in helpers.bash
+# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
 
 load helpers
 
@@ -14,26 +14,16 @@ teardown() {
 
 node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]; }
 
-# Two jobs of nearly all of n1's memory: the first is parked for the second.
-park_one() {
-	parked=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 60")
-	wait_for_state "$parked" RUNNING 20
-	sleep 7
-	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 20")
-	wait_for_state "$parked" SUSPENDED 40
-	wait_for_state "$other" RUNNING 40
-}
-
 @test "a drain waits for what is parked on its node, which comes back before anything else" {
-	park_one
+	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 60"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
-	wait_until 20 logs "parked there are jobs $parked"
-	wait_until 40 says "$parked" "n1 drains and waits for it"
+	wait_until 20 logs "parked there are jobs $parked_job"
+	wait_until 40 says "$parked_job" "n1 drains and waits for it"
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 5")
-	wait_for_state "$other" COMPLETED 60
-	wait_for_state "$parked" RUNNING 40
+	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$parked_job" RUNNING 40
 	[ "$(state "$later")" = PENDING ]
-	wait_for_state "$parked" COMPLETED 120
+	wait_for_state "$parked_job" COMPLETED 120
 	wait_until 30 node_is n1 drained
 	controller scontrol update nodename=n1 state=resume
 	wait_for_state "$later" COMPLETED 60
