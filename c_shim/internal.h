@@ -14,6 +14,11 @@ void dfrs_lock_read(void);
 void dfrs_unlock_read(void);
 void dfrs_lock_write(void);
 void dfrs_unlock_write(void);
+/* Gives the write locks back after a job was changed: if rc is no error, others see that, and it is saved
+ * soon. Returns rc. */
+int dfrs_end_job_change(int rc);
+/* The same, where memory of its nodes was changed, too. */
+int dfrs_end_memory_change(int rc);
 /* Between two pieces of long work under the lock: if it has been held for a few milliseconds, others
  * get it for a while. Nothing that was found before still holds then. */
 void dfrs_next_piece_read(void);

@@ -186,6 +186,23 @@ void dfrs_unlock_write(void)
 	give_back(&write_locks, &writes);
 }
 
+int dfrs_end_job_change(int rc)
+{
+	if (!rc)
+		last_job_update = time(NULL);
+	dfrs_unlock_write();
+	if (!rc)
+		schedule_job_save();
+	return rc;
+}
+
+int dfrs_end_memory_change(int rc)
+{
+	if (!rc)
+		last_node_update = time(NULL);
+	return dfrs_end_job_change(rc);
+}
+
 uint64_t dfrs_lock_turn(void)
 {
 	return atomic_load_explicit(&turns, memory_order_relaxed);

@@ -21,12 +21,7 @@ static int change_suspension(uint32_t job_id, uint16_t operation)
 		rc = ESLURM_TRANSITION_STATE_NO_UPDATE;
 	else if (job && job->details)
 		rc = dfrs_suspend_operation(job_id, operation);
-	if (!rc)
-		last_job_update = time(NULL);
-	dfrs_unlock_write();
-	if (!rc)
-		schedule_job_save();
-	return rc;
+	return dfrs_end_job_change(rc);
 }
 
 int dfrs_job_suspend(uint32_t job_id)
@@ -111,12 +106,7 @@ int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count)
 	rc = check_parkable(job, false);
 	if (!rc)
 		rc = release(job, memory, count);
-	if (!rc)
-		last_job_update = last_node_update = time(NULL);
-	dfrs_unlock_write();
-	if (!rc)
-		schedule_job_save();
-	return rc;
+	return dfrs_end_memory_change(rc);
 }
 
 static bool fits(const job_resources_t *resources, const host_t *hosts, const uint64_t *memory,
@@ -171,10 +161,5 @@ int dfrs_job_claim_memory(uint32_t job_id, const uint64_t *memory, uint32_t coun
 	rc = check_parkable(job, true);
 	if (!rc)
 		rc = claim(job, memory, count);
-	if (!rc)
-		last_job_update = last_node_update = time(NULL);
-	dfrs_unlock_write();
-	if (!rc)
-		schedule_job_save();
-	return rc;
+	return dfrs_end_memory_change(rc);
 }

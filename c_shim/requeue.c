@@ -64,12 +64,7 @@ int dfrs_job_requeue(uint32_t job_id)
 
 	dfrs_lock_write();
 	rc = requeue(dfrs_find_job(job_id));
-	if (!rc)
-		last_job_update = time(NULL);
-	dfrs_unlock_write();
-	if (!rc)
-		schedule_job_save();
-	return rc;
+	return dfrs_end_job_change(rc);
 }
 
 /* What shells return for a command that a signal has ended, less the signal. */
@@ -102,12 +97,7 @@ int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, uint32_t fallb
 
 	dfrs_lock_write();
 	rc = requeue_warned(dfrs_find_job(job_id), submit_time, fallback_signal);
-	if (!rc)
-		last_job_update = time(NULL);
-	dfrs_unlock_write();
-	if (!rc)
-		schedule_job_save();
-	return rc;
+	return dfrs_end_job_change(rc);
 }
 
 static int clear_begin_time(job_record_t *job, time_t now)

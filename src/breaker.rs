@@ -85,8 +85,8 @@ pub struct Breaker<S, D> {
     longest_decision: Duration,
     /// Time to the next attempt to stand down.
     interval: Span,
-    /// An agent that only watches comes after this one.
-    is_followed: bool,
+    /// The agent only gives back what one before it has parked.
+    only_gives_back: bool,
     /// Everything is given back, as far as it can be.
     has_given_back: bool,
 }
@@ -103,22 +103,17 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             longest_pass: LONGEST_PASS,
             longest_decision: LONGEST_DECISION,
             interval: STAND_DOWN_INTERVAL,
-            is_followed: false,
+            only_gives_back: false,
             has_given_back: false,
         }
     }
 
-    /// One that only gives back what an agent before this one has parked. `is_followed`: another comes after it,
-    /// which tells the nodes nothing, so that they have to have heard all of it before.
-    pub fn giving_back(
-        agent: Agent<S, D>,
-        stopwatch: Stopwatch,
-        is_followed: bool,
-        now: Time,
-    ) -> Self {
+    /// One that only gives back what an agent before this one has parked. Who comes after it tells the nodes
+    /// nothing, so that they have to have heard all of it before it ends.
+    pub fn giving_back(agent: Agent<S, D>, stopwatch: Stopwatch, now: Time) -> Self {
         Self {
             health: Health::StandingDown(now),
-            is_followed,
+            only_gives_back: true,
             ..Self::new(agent, stopwatch)
         }
     }
@@ -140,12 +135,12 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         rested.then(|| self.history.clone())
     }
 
-    /// Whether the agent that comes after this one may begin.
+    /// Whether it was only to give back what an agent before it has parked, and that is done.
     #[must_use]
-    pub fn is_to_be_followed(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         // A job that is left out may be parked: nobody else knows what to do about it either.
         let all = self.agent.left_out().next().is_none();
-        self.is_followed && all && self.has_given_back && self.health == Health::Out
+        self.only_gives_back && all && self.has_given_back && self.health == Health::Out
     }
 
     /// The agent, to look at.
@@ -300,7 +295,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
                     // What was parked when DFRS was switched off had it withheld until now.
                     self.agent.slurm().hand_over_to_backfill();
                 }
-                if !self.is_followed || self.agent.is_heard() {
+                if !self.only_gives_back || self.agent.is_heard() {
                     self.health = Health::Out;
                     return;
                 }
@@ -345,13 +340,17 @@ mod tests {
 
     /// A breaker whose agent has one job, and that has done a pass.
     fn breaker() -> (FakeSlurm, Breaker<FakeSlurm, FakeDaemons>) {
+        breaker_with(FakeDaemons::default())
+    }
+
+    fn breaker_with(daemons: FakeDaemons) -> (FakeSlurm, Breaker<FakeSlurm, FakeDaemons>) {
         let slurm = FakeSlurm::default();
         slurm.0.borrow_mut().nodes = nodes(1);
         slurm.0.borrow_mut().jobs.insert(1, job(1, 1));
         let stopwatch = Stopwatch::default();
         let ports = Ports {
             slurm: slurm.clone(),
-            daemons: FakeDaemons::default(),
+            daemons,
             store: Box::new(FakeStore::default()),
             journal: None,
             recorder: Box::new(NoRecorder),
@@ -526,7 +525,10 @@ mod tests {
 
     #[test]
     fn who_watches_afterwards_begins_when_nodes_have_heard_what_came_back() {
-        let (slurm, mut breaker) = breaker();
+        let daemons = FakeDaemons::default();
+        let (slurm, mut breaker) = breaker_with(daemons.clone());
+        let node = slurm.0.borrow().nodes[0].name.clone();
+        daemons.0.borrow_mut().unheard.insert(node);
         let place = slurm.0.borrow().jobs[&1].places[0].clone();
         let parked = dfrs_agent::observation::ObservedJob {
             state: ObservedState::Suspended,
@@ -534,18 +536,21 @@ mod tests {
             ..job(2, 1)
         };
         slurm.0.borrow_mut().jobs.insert(2, parked);
-        breaker.is_followed = true;
+        breaker.only_gives_back = true;
         breaker.health = Health::StandingDown(Time::from_seconds(2010));
         let mut begins = None;
         for seconds in 2010..2040 {
+            if seconds == 2021 {
+                daemons.0.borrow_mut().unheard.clear();
+            }
             breaker.tick(Time::from_seconds(seconds));
-            if breaker.is_to_be_followed() {
+            if breaker.is_done() {
                 begins = begins.or(Some(seconds));
             }
         }
         assert_eq!(slurm.0.borrow().jobs[&2].state, ObservedState::Running);
-        // It got its memory at 2010 and was resumed at 2012, and nodes are given ten seconds.
-        assert_eq!(begins, Some(2022));
+        // It got its memory at 2010 and was resumed at 2012. Attempts are two seconds apart.
+        assert_eq!(begins, Some(2022), "its node has heard at 2021");
         assert!(slurm.0.borrow().handed_over);
         assert_eq!(slurm.0.borrow().errors, Vec::<String>::new());
     }

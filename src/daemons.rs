@@ -124,6 +124,10 @@ impl Daemons for Couriers {
         self.board.facts()
     }
 
+    fn has_heard(&self, node: &str) -> bool {
+        self.board.has_heard(node)
+    }
+
     fn stop(&mut self) {
         let _ = self.questions.send(prober::Event::Stop);
         let _ = self.orders.send(courier::Event::Stop);

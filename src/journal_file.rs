@@ -13,9 +13,11 @@ use dfrs_proto::status;
 use crate::log::Log;
 use crate::watched::Watched;
 use queue::{Queue, Sink};
-use writer::{Regular, Target, Writer};
+use regular::Regular;
+use writer::{Target, Writer};
 
 mod queue;
+mod regular;
 #[cfg(test)]
 mod tests;
 mod writer;

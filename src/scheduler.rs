@@ -82,7 +82,7 @@ impl<S: Slurm> Scheduler<S> {
             Err(problem) => (None, Some(problem)),
         };
         let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
-        problem = problem.or_else(|| wanted.and_then(|config| why_not(surroundings, config)));
+        problem = problem.or_else(|| wanted.and_then(|config| surroundings.conf_problem(config)));
         let wanted = wanted.filter(|_| problem.is_none());
         let rests = config.as_ref().filter(|config| config.mode != Mode::Full);
         let rests = rests.filter(|_| problem.is_none());
@@ -143,12 +143,12 @@ impl<S: Slurm> Scheduler<S> {
     }
 
     /// Whether what was to be given back is: partitions that were taken out of dfrs.conf, or, before DFRS only
-    /// watches, everything.
+    /// watches or is off, everything.
     pub(crate) fn has_given_back(&self) -> bool {
         self.core.as_ref().is_some_and(|core| {
             let breaker = &core.breaker;
             let partitions = breaker.is_active() && breaker.agent().has_given_back();
-            partitions || breaker.is_to_be_followed()
+            partitions || breaker.is_done()
         })
     }
 
@@ -330,11 +330,6 @@ fn status_directory(surroundings: &impl Surroundings, config: Option<&Config>) -
 /// An agent, the time that it is told, and what of it the status file shows.
 type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Clock, Gauges);
 
-/// One line on why DFRS can do nothing with this dfrs.conf, if so.
-fn why_not(surroundings: &impl Surroundings, config: &Config) -> Option<String> {
-    surroundings.conf_problem(config)
-}
-
 /// # Errors
 ///
 /// One line on why there is none.
@@ -374,8 +369,8 @@ fn without_parking_if_unsafe(surroundings: &impl Surroundings, config: &Config) 
     config
 }
 
-/// A breaker that gives back what was parked before DFRS was switched off, if anything was or that is not
-/// known. `next`: the dfrs.conf by which it does nothing else, or watches then.
+/// A breaker that gives back what was parked before DFRS was switched off, if there is anything. `next`: the
+/// dfrs.conf by which it does nothing else, or watches then.
 fn give_back<T: Surroundings>(
     surroundings: &T,
     unkept: Option<State>,
@@ -388,15 +383,15 @@ fn give_back<T: Surroundings>(
         .map_or_else(|| state_file::load(&path), Ok)
         .ok()?;
     let config = state.left_over(next)?;
-    let watches = next.is_some_and(|config| config.mode == Mode::Shadow);
-    let text = match (state.has_parked(), watches) {
-        (false, _) => {
-            "what an earlier DFRS has parked is not known, as no state was kept: jobs of which Slurm counts no memory are brought back"
-        }
-        (true, true) => "DFRS brings back the jobs that it had parked; then it only watches",
-        (true, false) => "DFRS is off and brings back the jobs that it had parked",
-    };
-    surroundings.log(Level::Info, text);
+    if state.has_parked() {
+        let watches = next.is_some_and(|config| config.mode == Mode::Shadow);
+        let text = if watches {
+            "DFRS brings back the jobs that it had parked; then it only watches"
+        } else {
+            "DFRS is off and brings back the jobs that it had parked"
+        };
+        surroundings.log(Level::Info, text);
+    }
     let (agent, mut clock, gauges) = start_agent(surroundings, &config, unkept)
         .inspect_err(|problem| {
             let text = format!("jobs that DFRS parked are not back: {problem}");
@@ -404,9 +399,8 @@ fn give_back<T: Surroundings>(
         })
         .ok()?;
     let now = clock.read(wall());
-    let breaker = Breaker::giving_back(agent, gauges.stopwatch.clone(), watches, now);
     Some(Core {
-        breaker,
+        breaker: Breaker::giving_back(agent, gauges.stopwatch.clone(), now),
         clock,
         gauges,
     })

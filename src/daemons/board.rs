@@ -80,6 +80,13 @@ impl Board {
         }
     }
 
+    /// Whether the node has its newest orders, or gets none.
+    pub(super) fn has_heard(&self, node: &str) -> bool {
+        let inner = self.lock();
+        let orders = inner.orders.get(node);
+        orders.is_none_or(|orders| orders.confirmed >= orders.given)
+    }
+
     /// Jobs that are being parked, on nodes that know it, and of which it is not known yet that they are
     /// parked. O(those that are being parked, and their nodes).
     pub(super) fn to_ask_about(&self) -> BTreeMap<u32, Parking> {
@@ -244,6 +251,21 @@ mod tests {
         assert!(board.facts().parked.is_empty(), "a late answer");
         confirm(&board, "a", 3);
         assert!(asks(&board));
+    }
+
+    #[test]
+    fn a_node_has_heard_when_it_has_said_so_of_its_newest_orders() {
+        let board = Board::default();
+        assert!(board.has_heard("a"), "there is nothing to hear");
+        board.change(&changes(&["a", "b"]), BTreeMap::new());
+        assert!(!board.has_heard("a"));
+        confirm(&board, "a", 1);
+        assert!(board.has_heard("a"));
+        board.change(&changes(&["b"]), BTreeMap::new());
+        assert!(board.has_heard("a"), "the news is others'");
+        board.change(&changes(&["a"]), BTreeMap::new());
+        confirm(&board, "a", 1);
+        assert!(!board.has_heard("a"));
     }
 
     #[test]

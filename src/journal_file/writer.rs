@@ -1,14 +1,13 @@
 //! The thread that writes the journal.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use dfrs_agent::slurm::Level;
-use dfrs_proto::journal::{Standing, reopen};
+use dfrs_proto::journal::Standing;
 
 use super::queue::{Queue, Work};
 use crate::log::Log;
@@ -23,56 +22,6 @@ pub(super) trait Target: Send {
     fn open(&mut self) -> io::Result<Standing>;
     /// Adds whole lines: all, or, after an error, none, though the end may be torn until the next call.
     fn append(&mut self, lines: &[u8]) -> io::Result<()>;
-}
-
-/// A file.
-pub(super) struct Regular {
-    path: PathBuf,
-    file: Option<File>,
-    /// Up to where it has whole lines.
-    length: u64,
-}
-
-impl Regular {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            file: None,
-            length: 0,
-        }
-    }
-
-    /// Stands where a torn write has left it.
-    #[cfg(test)]
-    pub(super) fn tear(&mut self) {
-        let file = self.file.as_mut().expect("is open");
-        file.seek(SeekFrom::End(0)).expect("seeks");
-    }
-}
-
-impl Target for Regular {
-    fn open(&mut self) -> io::Result<Standing> {
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(&self.path)?;
-        let standing = reopen(&mut file)?;
-        self.length = file.stream_position()?;
-        self.file = Some(file);
-        Ok(standing)
-    }
-
-    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-        let file = self.file.as_mut();
-        let file = file.ok_or_else(|| io::Error::other("it is not open"))?;
-        if file.stream_position()? != self.length {
-            // The last attempt was torn.
-            file.set_len(self.length)?;
-            file.seek(SeekFrom::Start(self.length))?;
-        }
-        file.write_all(lines)?;
-        self.length += lines.len() as u64;
-        Ok(())
-    }
 }
 
 /// The thread's state.

@@ -176,6 +176,17 @@ fn without_dfrs_conf_only_backfill_runs() {
 }
 
 #[test]
+fn switched_off_it_looks_once_whether_anything_is_parked_and_lets_backfill_run() {
+    let run = run("quiet-off", Some(&CONFIGURATION.replace("full", "off")));
+    run.assert_sound();
+    run.assert_has("init 0");
+    run.assert_has_not("does not answer");
+    run.assert_has_not("brought back");
+    assert!(run.calls("build_job_queue") > 0, "backfill never ran");
+    assert_eq!(run.calls("select_nodes"), 0);
+}
+
+#[test]
 fn node_records_of_another_size_trip_the_canary() {
     let run = run("layout", Some(CONFIGURATION));
     run.assert_sound();

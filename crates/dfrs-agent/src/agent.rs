@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dfrs_core::{Blocked, Span, Stopped, Time, Yield};
-use dfrs_proto::conf::{Config, Mode};
+use dfrs_proto::conf::Config;
 use dfrs_proto::explain::Change;
 use dfrs_proto::journal::Outcome as JobOutcome;
 use dfrs_proto::message::NodeState;
@@ -148,6 +148,8 @@ pub struct Agent<S, D> {
     is_heard: bool,
     /// Partitions that it gives back while it schedules others.
     giving_back: GivingBack,
+    /// Another agent has kept a state before this one.
+    has_begun_before: bool,
     /// Jobs whose giving back has panicked: they are left alone.
     left_out: BTreeSet<u32>,
     /// A node changed since it was last decided.
@@ -188,6 +190,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn new(ports: Ports<S, D>, config: Config, state: State, now: Time) -> Self {
         let recovers = !state.in_order;
         let giving_back = GivingBack::of(state.to_give_back(&config));
+        let has_begun_before = !state.partitions.is_empty();
         let mut ledger = state.ledger;
         let saved = ledger
             .iter()
@@ -241,6 +244,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             gives_back: false,
             is_heard: false,
             giving_back,
+            has_begun_before,
             left_out: BTreeSet::new(),
             nodes_changed: false,
             nodes_differ: false,
@@ -293,7 +297,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn due_at(&self) -> Time {
         let looked = self.ahead.wall(self.looked);
         let changed = self.slurm.last_update() >= looked.0 / SECOND;
-        if changed || self.lists.any_under_way() {
+        if changed || self.freed || self.lists.any_under_way() {
             return self.looked;
         }
         let foreseen = [
@@ -359,9 +363,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ..PassReport::default()
         };
         self.follow_reservations(seen, now);
-        if self.config.mode == Mode::Shadow {
-            self.leave_to_slurm(seen, now);
-        }
         self.hand_back_partitions(seen, now);
         self.follow(seen, now);
         self.probe.begin(Part::Ask);

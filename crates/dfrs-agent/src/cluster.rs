@@ -96,7 +96,11 @@ pub fn actual_job(
     let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
     let state = JobState::Running(mapping);
     let weight = weights.of(job);
-    Some(core_job(job, record, state, weight, observation, facts))
+    Some(Job {
+        // What it is worth does not change while it is left alone.
+        mobility: mobility(job, facts.config),
+        ..core_job(job, record, state, weight, observation, facts)
+    })
 }
 
 /// The core's job.

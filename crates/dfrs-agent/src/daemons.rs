@@ -60,6 +60,8 @@ pub trait Daemons {
     fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>);
     /// What is known of the nodes now; the same `Arc` as long as that does not change.
     fn facts(&self) -> Arc<NodeFacts>;
+    /// Whether the node has said that it got its newest orders; one that gets none has nothing to say.
+    fn has_heard(&self, node: &str) -> bool;
     /// Sends what is still to be sent to nodes that answer, and ends, in a few seconds at most.
     fn stop(&mut self);
 }

@@ -383,6 +383,18 @@ impl Life {
         }
     }
 
+    /// Whether it holds memory on its nodes that Slurm does not count: slurmctld has forgotten that it was
+    /// brought back.
+    #[must_use]
+    pub fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
+        let holds = match &self.phase {
+            Phase::Unparking(unparking) => unparking.is_forgotten,
+            Phase::Parking(_) => job.state == ObservedState::Suspended,
+            _ => false,
+        };
+        holds && !job.is_counted()
+    }
+
     /// Whether an operator says when it runs, not the core.
     #[must_use]
     pub fn is_undecided(&self, job: &ObservedJob) -> bool {

@@ -17,11 +17,14 @@ use crate::placement::Placement;
 mod change;
 mod memory;
 mod nodes;
+mod reasons;
 mod resume;
 
 use change::{Change, changes};
 pub use memory::MemoryShown;
 use nodes::Nodes;
+use reasons::Reasons;
+pub use reasons::{BY_OTHERS, Expected};
 use resume::Strangers;
 
 /// An open journal.
@@ -30,6 +33,7 @@ pub struct LiveJournal {
     nodes: Nodes,
     /// What the journal says of jobs that DFRS knows nothing of.
     strangers: Strangers,
+    reasons: Reasons,
     /// This writer has written the platform.
     has_platform: bool,
 }
@@ -45,10 +49,13 @@ impl LiveJournal {
         let standing = writer.take_standing();
         let nodes = Nodes::new(standing.nodes);
         let strangers = resume::take_over(standing.jobs, &nodes, ledger);
+        let under_way = ledger.iter().filter(|(_, job)| job.life.is_under_way());
+        let reasons = Reasons::before(under_way.map(|(id, _)| id));
         Self {
             writer,
             nodes,
             strangers,
+            reasons,
             has_platform: false,
         }
     }
@@ -56,6 +63,16 @@ impl LiveJournal {
     /// The jobs that the journal left running and DFRS knows nothing of, with their places; once.
     pub fn take_running_strangers(&mut self) -> BTreeMap<u32, Placement> {
         std::mem::take(&mut self.strangers.running)
+    }
+
+    /// This is going to happen to the job, as DFRS wants it to, or finds that it has; `why`, in words.
+    pub fn expect(&mut self, job: u32, expected: Expected, why: impl Into<String>) {
+        self.reasons.expect(job, expected, why.into());
+    }
+
+    /// Nothing of what was going to happen to the job will.
+    pub fn expect_nothing(&mut self, job: u32) {
+        self.reasons.forget(job);
     }
 
     /// Writes what changed since the last call, all at `now`. `changed` names all jobs of which there may be
@@ -136,6 +153,7 @@ impl LiveJournal {
         now: Time,
     ) -> Result<(), String> {
         let name = id.to_string();
+        let reason = self.reasons.take(id, &change);
         let kind = match change {
             Change::Finish(outcome) => EventKind::Finish { job: name, outcome },
             Change::Pause { lost } => EventKind::Pause { job: name, lost },
@@ -158,7 +176,10 @@ impl LiveJournal {
                 None => return Ok(()),
             },
         };
-        self.emit(&Event::new(now, kind))
+        self.emit(&Event {
+            reason,
+            ..Event::new(now, kind)
+        })
     }
 
     /// Shares that changed since they were last written.

@@ -22,6 +22,7 @@ mod slurmctld;
 mod whole;
 mod work;
 
+pub(crate) use dfrsd::SENT_AGAIN_AFTER;
 pub use ports::{DaemonsPort, Shared, SlurmPort, StorePort};
 pub use program::{Fate, Program, Submission};
 pub use settings::Settings;
@@ -383,6 +384,8 @@ pub struct FakeNodes {
     pub orders: BTreeMap<String, NodeState>,
     /// What they say.
     pub facts: NodeFacts,
+    /// Nodes that have not got their newest orders.
+    pub unheard: BTreeSet<String>,
     /// Their clock: seconds.
     pub now: i64,
     /// How long they take to park a job: seconds.
@@ -418,6 +421,9 @@ impl Daemons for FakeDaemons {
     }
     fn facts(&self) -> Arc<NodeFacts> {
         Arc::new(self.0.borrow().facts.clone())
+    }
+    fn has_heard(&self, node: &str) -> bool {
+        !self.0.borrow().unheard.contains(node)
     }
     fn stop(&mut self) {}
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::observation::Observation;
+
 /// Nodes that are different, by Slurm's index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeChanges {
@@ -16,6 +18,17 @@ impl NodeChanges {
     pub fn add(&mut self, other: &Self) {
         self.all |= other.all;
         self.some.extend(&other.some);
+    }
+
+    /// Where these nodes stand in the observation; those that are gone nowhere. O(nodes that are different).
+    #[must_use]
+    pub fn positions(&self, observation: &Observation) -> Vec<usize> {
+        if self.all {
+            return (0..observation.nodes().len()).collect();
+        }
+        let some = self.some.iter();
+        some.filter_map(|index| observation.node_position(*index))
+            .collect()
     }
 
     /// What is there, and nothing from now on.

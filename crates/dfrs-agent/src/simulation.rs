@@ -9,6 +9,7 @@ pub mod generate;
 mod journal;
 mod minimise;
 mod notation;
+mod reasons;
 mod scenario;
 mod simpler;
 mod thawed;

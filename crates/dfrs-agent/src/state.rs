@@ -1,6 +1,6 @@
 //! What must survive a restart of slurmctld, and the port to where it is kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use dfrs_core::{Experience, Time};
@@ -81,20 +81,19 @@ impl State {
         self.in_order = in_order;
     }
 
-    /// What an agent needs that brings back what an earlier one parked: if one did, or if that is not known, as
-    /// nothing was kept, in the partitions of this dfrs.conf.
+    /// What an agent needs that brings back what an earlier one parked, in the partitions that it had and in
+    /// those of this dfrs.conf; `None`: there are none. What is kept may be lost or old, as a disk was full, so
+    /// Slurm is looked at even if nothing is known to be parked.
     #[must_use]
     pub fn left_over(&self, config: Option<&Config>) -> Option<Config> {
-        let is_known = !self.partitions.is_empty();
-        if is_known && !self.has_parked() {
-            return None;
-        }
-        let named = config.filter(|_| !is_known).map(Config::partition_names);
-        let partitions = named.as_ref().unwrap_or(&self.partitions).iter();
-        let lines = partitions.map(|name| format!("Partition={name}\n"));
+        let named = config.map(Config::partition_names).unwrap_or_default();
+        let partitions: BTreeSet<&String> = self.partitions.iter().chain(&named).collect();
+        let lines = partitions.iter().map(|name| format!("Partition={name}\n"));
         let text = format!("Mode=full\n{}", lines.collect::<String>());
         let mut config = Config::parse(&text, "the state file").ok()?;
-        config.journal.clone_from(&self.journal);
+        if self.has_parked() {
+            config.journal.clone_from(&self.journal);
+        }
         Some(config)
     }
 
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_kept_the_partitions_are_those_of_dfrs_conf() {
+    fn what_is_left_over_is_looked_for_in_partitions_of_the_state_and_of_dfrs_conf() {
         let config = |text| Config::parse(text, "dfrs.conf").expect("a configuration");
         let off = config("Mode=off\nPartition=a\nPartition=b\n");
         let unknown = State::default().left_over(Some(&off)).expect("some");
@@ -300,7 +299,10 @@ mod tests {
             partitions: vec!["a".to_owned()],
             ..State::default()
         };
-        assert_eq!(known.left_over(Some(&off)), None, "nothing is parked");
+        let union = known.left_over(Some(&off)).expect("some");
+        assert_eq!(union.partition_names(), ["a", "b"]);
+        let without = known.left_over(None).expect("some");
+        assert_eq!(without.partition_names(), ["a"]);
     }
 
     fn waiting() -> Record {

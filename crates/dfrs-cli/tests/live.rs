@@ -52,6 +52,22 @@ fn ideal_and_live_stand_side_by_side() {
     assert!(number(1, "makespan") >= 1440.0, "2880 s of work on 2 nodes");
 }
 
+/// Where shares fall with virtual time they depend on how a job can move, which it cannot while it settles. In
+/// builds with assertions the agent compares the shares that it keeps with those made anew.
+#[test]
+fn shares_follow_jobs_that_settle() {
+    let scratch = Scratch::new("live-settle");
+    let trace = scratch.path("trace.csv");
+    let made = dfrs(&[
+        "generate", "--jobs", "300", "--nodes", "16", "--load", "0.8", "--seed", "3", "--output",
+        &trace,
+    ]);
+    assert_eq!(made.0, 0, "{}", made.2);
+    let policy = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
+    let (code, _, errors) = dfrs(&["sim", &trace, "--nodes", "16", "--policy", policy, "--live"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+}
+
 #[test]
 fn the_files_are_those_of_the_live_run() {
     let scratch = with_trace("files");

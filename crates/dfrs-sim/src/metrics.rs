@@ -22,9 +22,14 @@ pub const STRETCH_BOUND_IPDPS: Span = Span::from_seconds(30);
 /// Time in the system over dedicated run time, the latter taken as at least `bound`; at least 1.
 #[must_use]
 pub fn stretch(job: &TraceJob, record: &JobRecord, bound: Span) -> f64 {
-    let flow = record.finish.since(job.submit).seconds();
-    let whole = job.runtime.max(bound).max(Span(1)).seconds();
-    (flow / whole).max(1.0)
+    bounded_stretch(record.finish.since(job.submit), job.runtime, bound)
+}
+
+/// The same of a job that was in the system for `flow`.
+#[must_use]
+pub fn bounded_stretch(flow: Span, runtime: Span, bound: Span) -> f64 {
+    let whole = runtime.max(bound).max(Span(1)).seconds();
+    (flow.seconds() / whole).max(1.0)
 }
 
 /// One trace under one scheduler. Serialised, it is the object that `dfrs sim --format json` prints.

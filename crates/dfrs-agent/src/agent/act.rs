@@ -31,16 +31,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let Some(job) = observation.job(id) else {
                 continue;
             };
+            let held = self.uncounted_memory(job, observation);
             let advanced = self.guarded(id, |agent| agent.advance(job, observation, &facts, now));
-            let Some((step, answer)) = advanced.flatten() else {
-                continue;
+            let taken = match advanced.flatten() {
+                Some((step, Answer::Done)) => {
+                    acted = true;
+                    started += u32::from(matches!(step, Step::Start(_) | Step::Resume));
+                    memory_taken(&step, job, observation)
+                }
+                other => {
+                    acted |= other.is_some_and(|(_, answer)| answer != Answer::NotYet);
+                    held
+                }
             };
-            acted |= answer != Answer::NotYet;
-            if answer != Answer::Done {
-                continue;
-            }
-            started += u32::from(matches!(step, Step::Start(_) | Step::Resume));
-            let taken = memory_taken(&step, job, observation);
             for (node, memory) in taken {
                 observation.take_memory(node, memory);
             }
@@ -48,21 +51,35 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         (acted, started)
     }
 
-    /// The jobs that may have a next step, in the order in which they take it: those that are there before
-    /// those that start, and of these one of each array before the second of any, lest a job that was
-    /// submitted after an array of thousands waits for all of them.
+    fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
+        let record = self.ledger.get(job.id);
+        record.is_some_and(|record| record.life.holds_uncounted_memory(job))
+    }
+
+    /// Nodes, and MiB that the job holds there although Slurm does not count them.
+    fn uncounted_memory(&self, job: &ObservedJob, observation: &Observation) -> Vec<(u32, u64)> {
+        if !self.holds_uncounted_memory(job) {
+            return Vec::new();
+        }
+        let memory = |place: &Place| memory_on_node(job, place.tasks, observation);
+        let places = job.places.iter();
+        places.map(|place| (place.node, memory(place))).collect()
+    }
+
+    /// The jobs that may have a next step, in the order in which they take it: those that hold memory that
+    /// Slurm does not count, others that are there, and those that start; of these one of each array before
+    /// the second of any, lest a job that was submitted after an array of thousands waits for all of them.
     fn in_turn(&self, observation: &Observation) -> Vec<u32> {
         let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut rank = |id: u32| {
-            let job = observation
-                .job(id)
-                .filter(|job| job.state == ObservedState::Pending);
-            job.map_or(0, |job| {
+        let mut rank = |id: u32| match observation.job(id) {
+            Some(job) if job.state == ObservedState::Pending => {
                 let of = if job.array > 0 { job.array } else { id };
-                let rank = ranks.entry(of).or_default();
+                let rank = ranks.entry(of).or_insert(1);
                 *rank += 1;
                 *rank
-            })
+            }
+            Some(job) => u32::from(!self.holds_uncounted_memory(job)),
+            None => 0,
         };
         let task = |id: &u32| observation.job(*id).map_or(0, |job| job.array_task);
         let mut steps = self.lists.steps();
@@ -91,7 +108,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         if let Some(record) = self.ledger.get_mut(job.id) {
             let look = Look::new(job, observation, &self.config, now);
-            record.on(&Event::Did(&step, &answer), &look);
+            let effects = record.on(&Event::Did(&step, &answer), &look);
+            self.freed |= effects.has_freed;
+            let failed = matches!(step, Step::Abandon(_))
+                || matches!(answer, Answer::Refused | Answer::Gated);
+            if failed && !record.life.is_under_way() {
+                self.expect_nothing(job.id);
+            }
         }
         Some((step, answer))
     }

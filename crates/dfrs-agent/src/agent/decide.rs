@@ -85,15 +85,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let plan = decision.plan();
         let violations = check(decision.cluster(), &plan);
         self.record(policy, decision, &plan, &violations, events, now);
-        if let Some(violation) = violations.first() {
+        let depth = if let Some(violation) = violations.first() {
             self.drop_plan(violation);
-            self.raise_again(&events.submitted, now);
-            return 0;
-        }
-        self.note_blocked(decision);
-        self.enter(&plan, events, seen, now);
+            0
+        } else {
+            self.note_blocked(decision);
+            self.enter(&plan, events, seen, now);
+            u32::try_from(decision.depth()).unwrap_or(u32::MAX)
+        };
         self.raise_again(&events.submitted, now);
-        u32::try_from(decision.depth()).unwrap_or(u32::MAX)
+        depth
     }
 
     fn bring_up_to_date(&mut self, planned: &mut Planned, seen: &Observation, now: Time) {

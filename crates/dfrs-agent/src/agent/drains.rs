@@ -67,14 +67,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if nodes.all {
             news.extend(self.drains.forget_others(observation));
         }
-        let some = nodes.some.iter();
-        let some = some.filter_map(|index| observation.node_position(*index));
-        let positions: Vec<usize> = if nodes.all {
-            (0..observation.nodes().len()).collect()
-        } else {
-            some.collect()
-        };
-        for position in positions {
+        for position in nodes.positions(observation) {
             let node = &observation.nodes()[position];
             let said = Said {
                 parked: self.parked_on(position, observation),
@@ -112,9 +105,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether Slurm shows it as suspended, and it depends on DFRS to come back.
     fn is_parked_there(&self, job: &ObservedJob) -> bool {
-        let record = self.ledger.get(job.id);
-        job.state == ObservedState::Suspended
-            && record.is_some_and(|record| record.life.depends_on_dfrs())
+        job.state == ObservedState::Suspended && self.depends_on_dfrs(job.id)
     }
 
     /// Says of nodes that begin to drain which jobs are parked there: they look empty, and are not.
@@ -124,11 +115,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             };
             let ObservedNode { name, .. } = &observation.nodes()[position];
-            let depends = |job: &&ObservedJob| {
-                let record = self.ledger.get(job.id);
-                record.is_some_and(|record| record.life.depends_on_dfrs())
-            };
-            let parked = observation.jobs_on(position).filter(depends);
+            let here = observation.jobs_on(position);
+            let parked = here.filter(|job| self.depends_on_dfrs(job.id));
             let parked: Vec<String> = parked.map(|job| job.id.to_string()).collect();
             if !parked.is_empty() {
                 let text = format!(

@@ -96,15 +96,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.nodes
                 .retain(|name, _| observation.node(name).is_some());
         }
-        let some = nodes.some.iter();
-        let some = some.filter_map(|index| observation.node_position(*index));
-        let positions: Vec<usize> = if nodes.all {
-            (0..observation.nodes().len()).collect()
-        } else {
-            some.collect()
-        };
         let (mut grew, mut drains) = (false, Vec::new());
-        for position in positions {
+        for position in nodes.positions(observation) {
             let node = &observation.nodes()[position];
             let before = self.nodes.get_mut(&node.name);
             grew |= before.as_ref().is_none_or(|before| {

@@ -9,6 +9,7 @@ use dfrs_proto::explain::{Change, Explanation, MOST_ENTRIES, OnNode, VERSION};
 use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
+use crate::live_journal::Expected;
 use crate::mobility::{is_settling, mobility};
 use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::Placement;
@@ -155,19 +156,27 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         notes
     }
 
-    /// Keeps what was decided about jobs, for those who ask later.
+    /// Keeps what was decided about jobs, for those who ask later and for the journal.
     pub(super) fn keep_changes(&mut self, actions: &[PlannedAction], now: Time) {
         for planned in actions {
             let job = u32::try_from(planned.action.job().0);
             let (Ok(job), false) = (job, matches!(planned.action, Action::SetYield(..))) else {
                 continue;
             };
+            let why = planned.reason.to_string();
             let change = Change {
                 at: seconds(now),
                 what: planned.action.verb().to_owned(),
-                why: planned.reason.to_string(),
+                why: why.clone(),
             };
             self.last_changes.insert(job, change);
+            if self.config.mode == Mode::Full {
+                let expected = match planned.action.mapping() {
+                    Some(_) => Expected::Place,
+                    None => Expected::NoPlace,
+                };
+                self.expect(job, expected, &why);
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Lists {
     candidates: BTreeSet<u32>,
     /// Candidates whose records in Slurm changed since it was last asked.
     fresh: BTreeSet<u32>,
-    /// Are kept from being planned until then.
+    /// Wait, or are parked, and are kept from being planned until then.
     later: BTreeSet<(Time, u32)>,
     /// Are on their way somewhere.
     under_way: BTreeSet<u32>,
@@ -140,7 +140,8 @@ impl Lists {
             _ => false,
         };
         let until = record.map_or(Time(0), |record| record.life.not_before());
-        if waits && until > now {
+        let is_parked = life.is_some_and(Life::is_parked);
+        if (waits || is_parked) && until > now {
             self.later.insert((until, id));
         }
         let is_candidate = waits && until <= now;
@@ -232,8 +233,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.freed |= requests.iter().any(|id| self.is_admitted(*id));
         let others = seen.take_jobs_with_other_neighbours();
         self.lists.unplanned.extend(others);
+        let due = self.lists.take_due(now);
+        // One that waits is asked about first.
+        self.freed |= due.iter().any(|id| self.is_parked(*id));
         let mut changed = self.ledger.take_changed();
-        changed.extend(self.lists.take_due(now));
+        changed.extend(due);
         changed.append(&mut self.lists.seen);
         for id in changed {
             let job = seen.job(id);
@@ -248,5 +252,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists.unsaved.insert(id);
             self.lists.unexplained.insert(id);
         }
+    }
+
+    /// Whether it is parked, and nothing is planned for it.
+    pub(super) fn is_parked(&self, id: u32) -> bool {
+        let record = self.ledger.get(id);
+        record.is_some_and(|record| record.life.is_parked())
     }
 }

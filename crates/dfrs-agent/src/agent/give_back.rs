@@ -45,9 +45,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.say_reasons(seen, now);
         self.say_parked(seen, now);
         self.write_last(seen, now);
-        let orders = self.last_orders(seen);
-        let changes = OrderChanges::between(&self.orders, &orders);
-        self.order(changes, BTreeMap::new());
+        if self.may_have_given_orders() {
+            let orders = self.last_orders(seen);
+            let changes = OrderChanges::between(&self.orders, &orders);
+            self.order(changes, BTreeMap::new());
+        }
         self.save();
         let all = self.ledger.iter();
         let coming = all.filter(|(id, record)| {
@@ -56,6 +58,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let coming = coming.count();
         self.is_heard = coming == 0 && self.have_heard(seen, now);
         Ok(coming)
+    }
+
+    /// Whether DFRS may have told the nodes something: else they may not know of it.
+    fn may_have_given_orders(&self) -> bool {
+        self.has_begun_before || self.giving_back.has_any() || !self.orders.is_empty()
     }
 
     /// Whether nothing was parked any more at the last [`Self::stand_down`], and the nodes have heard that they
@@ -77,17 +84,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     record.on(&Event::HandedBack, &look);
                 }
             });
-        }
-    }
-
-    /// What was under way in `Mode=full` is Slurm's matter from now on. O(such jobs).
-    pub(super) fn leave_to_slurm(&mut self, seen: &Observation, now: Time) {
-        let under_way: Vec<u32> = self.lists.under_way().collect();
-        for job in under_way.into_iter().filter_map(|id| seen.job(id)) {
-            if let Some(record) = self.ledger.get_mut(job.id) {
-                let look = Look::new(job, seen, &self.config, now);
-                record.on(&Event::HandedBack, &look);
-            }
         }
     }
 

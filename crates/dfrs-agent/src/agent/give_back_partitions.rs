@@ -9,11 +9,13 @@ use dfrs_core::{Span, Time};
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::life::{Event, Look};
+use crate::live_journal::Expected;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::slurm::{Level, Slurm};
 
-/// So long after the last job came back its nodes have heard that they are to thaw it, or do not answer.
-const UNTIL_HEARD: Span = Span(10 * SECOND);
+/// slurmctld keeps its jobs' states every five seconds at most: if it is killed before, nobody would bring back
+/// again what it has forgotten.
+const UNTIL_KEPT: Span = Span(10 * SECOND);
 const WITHHELD: &str =
     "DFRS: gives its partition back; starts when the jobs that are parked there are back";
 
@@ -23,7 +25,7 @@ pub(super) struct GivingBack {
     partitions: Vec<String>,
     /// Jobs that depend on DFRS to come back, or did.
     came_back: BTreeSet<u32>,
-    /// When one last did.
+    /// When one last depended on it.
     last: Option<Time>,
     /// The number of the changes by which the state says that they are given back.
     kept: Option<u64>,
@@ -42,10 +44,15 @@ impl GivingBack {
         !self.partitions.is_empty()
     }
 
-    /// This job depends on DFRS to come back.
-    fn note_coming(&mut self, job: u32, now: Time) {
-        self.came_back.insert(job);
+    /// This job depends on DFRS to come back. Returns whether that is new.
+    fn note_coming(&mut self, job: u32, now: Time) -> bool {
         self.last = Some(now);
+        self.came_back.insert(job)
+    }
+
+    /// Whether any job came back, or depends on DFRS to.
+    pub(super) fn has_any(&self) -> bool {
+        !self.came_back.is_empty()
     }
 
     /// When to look again, who looked then.
@@ -119,7 +126,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let given_back = seen.jobs().filter(|job| !self.is_managed(job));
         let given_back: Vec<u32> = given_back.map(|job| job.id).collect();
         let any = given_back.iter().any(|id| self.depends_on_dfrs(*id));
-        if any || !self.have_heard(seen, now) {
+        let last = self.giving_back.last;
+        let is_kept = last.is_none_or(|last| now.since(last) >= UNTIL_KEPT);
+        if any || !is_kept || !self.have_heard(seen, now) {
             return;
         }
         self.lists.unexplained.extend(given_back);
@@ -132,20 +141,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether this job depends on DFRS to come back is noted: its nodes will have to hear of it.
     pub(super) fn note_coming(&mut self, job: u32, now: Time) {
-        if self.depends_on_dfrs(job) {
-            self.giving_back.note_coming(job, now);
+        if self.depends_on_dfrs(job) && self.giving_back.note_coming(job, now) {
+            let text = format!("job {job} is brought back: DFRS had parked it");
+            self.slurm.log(Level::Info, &text);
+            self.expect(job, Expected::Place, "DFRS gives its partition back");
         }
     }
 
-    fn depends_on_dfrs(&self, id: u32) -> bool {
+    /// Whether DFRS has to bring this job back.
+    pub(super) fn depends_on_dfrs(&self, id: u32) -> bool {
         let record = self.ledger.get(id);
         record.is_some_and(|record| record.life.depends_on_dfrs())
     }
 
     /// Whether the nodes have heard that they are to thaw what came back.
     pub(super) fn have_heard(&self, seen: &Observation, now: Time) -> bool {
-        let last = self.giving_back.last;
-        if last.is_some_and(|last| now.since(last) < UNTIL_HEARD) {
+        // They are told at the end of a pass.
+        if self.giving_back.last == Some(now) {
             return false;
         }
         let jobs = self.giving_back.came_back.iter();
@@ -155,7 +167,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         !places.any(|place| {
             let position = seen.node_position(place.node);
             let node = position.and_then(|position| seen.nodes().get(position));
-            node.is_some_and(|node| !node.down && self.silent.contains(&node.name))
+            node.is_some_and(|node| !node.down && !self.daemons.has_heard(&node.name))
         })
     }
 }

@@ -16,7 +16,7 @@ pub(super) const UNTIL_ENDED: Span = Span(20 * SECOND);
 /// otherwise), or lacks only dfrsd.
 const LONGEST: Span = Span(330 * SECOND);
 
-/// Since when a job is left behind, and whether one of its nodes did not answer.
+/// Since when a job is left behind, and whether one of its nodes did not answer, or could not be told.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     since: Time,
@@ -32,13 +32,13 @@ pub(super) struct LeftBehind {
 }
 
 impl LeftBehind {
-    /// The nodes of this job were told now.
-    pub(super) fn add(&mut self, job: u32, now: Time) {
+    /// The nodes of this job were told now; `all` of them, or some have to be told again.
+    pub(super) fn add(&mut self, job: u32, all: bool, now: Time) {
         let told = Told {
             since: now,
-            in_vain: false,
+            in_vain: !all,
         };
-        self.waiting.entry(job).or_insert(told).in_vain = false;
+        self.waiting.entry(job).or_insert(told).in_vain = !all;
     }
 
     /// When a node has next had the time to end a job.
@@ -72,7 +72,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.left_behind.waiting.insert(id, told);
                 self.hold_off(id, now);
             } else if told.in_vain {
-                self.end_left_behind(id, now);
+                self.end_left_behind(id, seen, now);
+                if elapsed >= LONGEST {
+                    self.left_behind.add(id, true, now);
+                }
             } else if elapsed >= UNTIL_ENDED && is_heard {
                 self.end_of_left_behind(id);
             }
@@ -93,8 +96,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 }
                 let key = (id, node);
                 let since = before.remove(&key);
-                if since.is_none() && seen.is_pending(id) {
-                    self.tell_to_end(id, &key.1);
+                let is_to_hear = since.is_none() && seen.is_pending(id);
+                if is_to_hear && !self.tell_to_end(id, &key.1, seen) {
+                    continue;
                 }
                 let since = since.unwrap_or(now);
                 if now.since(since) < UNTIL_ENDED {

@@ -10,6 +10,7 @@ use super::left_behind::UNTIL_ENDED;
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::ledger::Record;
+use crate::live_journal::Expected;
 use crate::observation::Observation;
 use crate::placement::Placement;
 use crate::recovery::{Forgotten, recover};
@@ -77,7 +78,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         for job in self.observe(seen, now)? {
             if full {
-                self.end_left_behind(job, now);
+                self.end_left_behind(job, seen, now);
             }
         }
         if full {
@@ -185,6 +186,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             self.refusals.forget(id);
             self.last_changes.remove(&id);
+            self.expect_nothing(id);
             self.note_vacated(record.life.last_place());
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.learn(&record, outcome, now);
@@ -243,15 +245,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let text =
                 format!("job {job}: slurmctld was killed before it had kept that the job {what}");
             self.slurm.log(Level::Info, &text);
+            let why = "slurmctld was killed before it had kept what was done";
+            self.expect(job, Expected::Place, why);
+            self.expect(job, Expected::NoPlace, why);
             if forgotten.left_behind {
-                self.end_left_behind(job, now);
+                self.end_left_behind(job, observation, now);
             }
         }
     }
 
     /// A job's last nodes are told to end what they run of it, and it starts no earlier again than they
     /// have.
-    pub(super) fn end_left_behind(&mut self, job: u32, now: Time) {
+    pub(super) fn end_left_behind(&mut self, job: u32, seen: &Observation, now: Time) {
         let Some(record) = self.ledger.get_mut(job) else {
             return;
         };
@@ -259,18 +264,22 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         record.life.leave_behind(true);
         let spots = record.life.last_place().0.iter();
         let nodes: Vec<String> = spots.map(|spot| spot.node.clone()).collect();
+        let mut all = true;
         for node in &nodes {
-            self.tell_to_end(job, node);
+            all &= self.tell_to_end(job, node, seen);
         }
-        self.left_behind.add(job, now);
+        self.left_behind.add(job, all, now);
     }
 
-    /// A node is told to end what it runs of a waiting job.
-    pub(super) fn tell_to_end(&mut self, job: u32, node: &str) {
-        if let Err(problem) = self.slurm.abort_left_behind(job, node) {
-            let text = format!("job {job}: {node} was not told to end it: {problem}");
-            self.slurm.log(Level::Error, &text);
-        }
+    /// A node is told to end what it runs of a waiting job. Returns false if it is to be told again.
+    pub(super) fn tell_to_end(&mut self, job: u32, node: &str, seen: &Observation) -> bool {
+        let Err(problem) = self.slurm.abort_left_behind(job, node) else {
+            return true;
+        };
+        let text = format!("job {job}: {node} was not told to end it: {problem}");
+        self.slurm.log(Level::Error, &text);
+        // One that Slurm does not know any more cannot be told.
+        seen.node(node).is_none()
     }
 }
 

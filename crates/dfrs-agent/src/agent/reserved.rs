@@ -10,6 +10,7 @@ use super::Agent;
 use crate::daemons::Daemons;
 use crate::life::{Event, Look};
 use crate::limits::needed_share;
+use crate::live_journal::Expected;
 use crate::mobility::is_settling;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::reservations::{is_reserved, is_to_leave};
@@ -42,8 +43,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether it is parked on nodes that are reserved.
     pub(super) fn is_kept_away(&self, job: &ObservedJob, now: Time) -> bool {
-        let record = self.ledger.get(job.id);
-        record.is_some_and(|record| record.life.is_parked()) && is_reserved(job, &self.config, now)
+        self.is_parked(job.id) && is_reserved(job, &self.config, now)
     }
 
     /// Gives a job more weight that would be over too late with the share that it has.
@@ -113,6 +113,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Some(record) = self.ledger.get_mut(job.id) {
             record.on(&Event::Planned(&pause), &look);
         }
+        let why = "a reservation begins on its nodes";
+        self.expect(job.id, Expected::NoPlace, why);
     }
 
     fn could_be_parked(&self, job: &ObservedJob, seen: &Observation) -> bool {

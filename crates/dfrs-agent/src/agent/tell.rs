@@ -7,6 +7,7 @@ use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
 use crate::daemons::{Daemons, OrderChanges};
+use crate::live_journal::Expected;
 use crate::node_orders::{node_orders, order_changes};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::placement::Placement;
@@ -70,6 +71,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.slurm
                 .log(Level::Error, &format!("the journal ends here: {problem}"));
             self.journal = None;
+        }
+    }
+
+    /// This is going to happen to the job, or has: the journal says why when it tells of it.
+    pub(super) fn expect(&mut self, job: u32, expected: Expected, why: &str) {
+        if let Some(journal) = &mut self.journal {
+            journal.expect(job, expected, why);
+        }
+    }
+
+    /// Nothing of what was going to happen to the job will.
+    pub(super) fn expect_nothing(&mut self, job: u32) {
+        if let Some(journal) = &mut self.journal {
+            journal.expect_nothing(job);
         }
     }
 

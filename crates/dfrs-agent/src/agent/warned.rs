@@ -6,7 +6,7 @@ use dfrs_proto::conf::Mode;
 use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has a job that is over queued again if its warning has ended it. Returns its record if it is over
@@ -20,18 +20,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if requeued.as_ref().is_err_and(|why| !why.is_transient()) {
             return Some(record);
         }
-        self.say_it_died(id, requeued);
-        record.life.died_of_a_warning();
-        self.ledger.insert(id, record);
-        None
-    }
-
-    fn say_it_died(&self, id: u32, requeued: Result<(), SlurmError>) {
         if requeued.is_ok() {
             let text = format!(
                 "job {id} died of the warning that it asked for, and begins again: its script has no trap"
             );
             self.slurm.log(Level::Info, &text);
         }
+        record.life.died_of_a_warning();
+        self.ledger.insert(id, record);
+        None
     }
 }

@@ -1,9 +1,9 @@
 //! Foreign: suspended by an operator, so not DFRS's to touch until it runs again.
 
 use super::event::{Event, Look};
-use super::parking::suspension_forgotten;
+use super::parking::stop_forgotten;
 use super::phase::Phase;
-use super::requeued::{lost, start_forgotten};
+use super::requeued::lost;
 use super::turn::Turn;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
@@ -12,9 +12,7 @@ use crate::observation::ObservedState;
 /// stopped all the same: they go on only after a suspension that Slurm remembers.
 pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
     match (event, look.job.state) {
-        (Event::Forgotten { was_requeued }, _) => {
-            suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
-        }
+        (Event::Forgotten { was_requeued }, _) => stop_forgotten(*was_requeued, look),
         (Event::Seen, ObservedState::Running) => Some(Turn::to(Phase::Running).left_alone()),
         (Event::Seen, ObservedState::Pending) => Some(lost(look)),
         // An operator's hold on top of DFRS's own suspension was released.

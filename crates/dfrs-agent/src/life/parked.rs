@@ -12,9 +12,9 @@ use dfrs_core::Action;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Look};
-use super::parking::suspension_forgotten;
+use super::parking::stop_forgotten;
 use super::phase::Phase;
-use super::requeued::{lost, start_forgotten};
+use super::requeued::lost;
 use super::room::fits_again;
 use super::step::{Answer, Step};
 use super::turn::Turn;
@@ -86,9 +86,7 @@ impl Parked {
             Event::Seen => self.seen(look),
             Event::Did(Step::ClaimMemory(_), Answer::Done) => Some(self.claimed(look)),
             Event::Did(step, answer) => did(step, answer, look),
-            Event::Forgotten { was_requeued } => {
-                suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
-            }
+            Event::Forgotten { was_requeued } => stop_forgotten(*was_requeued, look),
         }
     }
 
@@ -132,6 +130,7 @@ impl Parked {
             placement: self.placement.clone(),
             memory: self.memory.clone(),
             since: look.now,
+            is_forgotten: false,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! A job that an operator resumes meanwhile runs on. One that an operator wants suspended is parked all the
 //! same, and stays so.
 
-use dfrs_core::Time;
+use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Look};
@@ -16,6 +16,8 @@ use super::turn::Turn;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
 
+/// slurmd hears of a suspension within this.
+const UNTIL_HEARD: Span = Span(3_000_000);
 const TOO_SLOW: Step = Step::Abandon("its nodes did not move its memory to swap in time");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,13 +56,20 @@ impl Parking {
     pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
         match event {
             Event::Seen => self.seen(look),
+            // Its nodes may say at once that it is parked, as they have it so since before: it is not resumed
+            // before slurmd has heard that it is suspended.
+            Event::Did(Step::Suspend, Answer::Done) if self.is_forgotten => {
+                Some(self.suspended().after(UNTIL_HEARD))
+            }
             Event::Did(Step::Suspend, Answer::Done) => Some(self.suspended()),
             // It does not run on: to be continued it has to be suspended first.
             Event::Did(Step::Suspend, Answer::Refused) if self.is_stopped_unseen(look) => {
                 Some(Turn::same_step_later())
             }
             Event::Did(step, answer) => did(step, answer, look),
-            Event::Forgotten { was_requeued } => forgotten(*was_requeued, look),
+            // Where Slurm does not count its memory, either DFRS had released it, or it had been parked before,
+            // came back, and slurmctld has forgotten that. Its nodes say which: until then it holds what it had.
+            Event::Forgotten { was_requeued } => stop_forgotten(*was_requeued, look),
             // Only who is suspended can be resumed.
             Event::HandedBack => (!self.is_stopped_unseen(look)).then(|| back(look)),
             Event::Planned(_) => None,
@@ -101,7 +110,11 @@ fn called_back(look: &Look) -> Turn {
 fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
     match (step, answer) {
         (Step::ReleaseMemory, Answer::Released(memory)) => {
-            let parked = Parked::with(memory.clone(), look);
+            let parked = if look.job.is_counted() {
+                Parked::with(memory.clone(), look)
+            } else {
+                Parked::here(look)
+            };
             Some(Turn::to(Phase::Parked(parked)).moved())
         }
         (Step::Suspend, Answer::Refused) => Some(Turn::runs_on()),
@@ -112,25 +125,23 @@ fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
     }
 }
 
-/// Its memory is still counted, so it comes back at once; unless it was released and nobody kept that:
-/// then it is claimed like that of any other parked job.
+/// Its memory is still counted, so it comes back at once; unless slurmctld has forgotten that: then it is
+/// claimed first, as the job holds it.
 fn back(look: &Look) -> Turn {
-    Turn::to(Phase::Unparking(Unparking::here(look)))
+    Turn::to(Phase::Unparking(Unparking {
+        is_forgotten: !look.job.is_counted(),
+        ..Unparking::here(look)
+    }))
 }
 
-fn forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {
-    match look.job.state {
-        ObservedState::Suspended if !look.job.is_counted() => {
-            let parked = Phase::Parked(Parked::here(look));
-            Some(Turn::repeat(parked, "was parked"))
-        }
-        _ => suspension_forgotten(look).or_else(|| start_forgotten(was_requeued, look)),
-    }
+/// slurmctld has forgotten of a stopped job that it was suspended, or even that it had started.
+pub(super) fn stop_forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {
+    suspension_forgotten(look).or_else(|| start_forgotten(was_requeued, look))
 }
 
 /// slurmctld has forgotten that the job was suspended, to be parked: its nodes have it frozen, so it
 /// is parked again.
-pub(super) fn suspension_forgotten(look: &Look) -> Option<Turn> {
+fn suspension_forgotten(look: &Look) -> Option<Turn> {
     (look.job.state == ObservedState::Running).then(|| {
         let parking = Parking {
             is_forgotten: true,

@@ -64,13 +64,14 @@ impl Starting {
         }
     }
 
-    /// As it did before.
+    /// As it did before; others were decided about as if it were here.
     fn waits_again(&self) -> Turn {
-        Turn::to(if self.resumes {
+        let phase = if self.resumes {
             Phase::Paused
         } else {
             Phase::Waiting
-        })
+        };
+        Turn::to(phase).freed()
     }
 }
 

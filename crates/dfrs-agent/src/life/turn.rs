@@ -18,7 +18,7 @@ pub struct Effects {
     /// Slurm shows it as waiting, but nodes may still run it, or remember that they did: Slurm takes
     /// a node for down whose slurmd may still be at work.
     pub is_left_behind: bool,
-    /// The place in which it ran became free by other ways than DFRS's own.
+    /// The place in which it ran became free by other ways than DFRS's own, or the one that it was to have.
     pub has_freed: bool,
     /// It begins again: what it has done so far is lost.
     pub begins_again: bool,

@@ -6,14 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Look};
 use super::parked::Parked;
-use super::parking::suspension_forgotten;
+use super::parking::stop_forgotten;
 use super::phase::Phase;
-use super::requeued::{lost, start_forgotten};
+use super::requeued::lost;
 use super::room::fits_again;
 use super::step::{Answer, NO_ROOM, ROOM_TIMEOUT, Step, has_passed};
 use super::turn::{RETRY_AFTER, Turn};
 use crate::observation::ObservedState;
 use crate::placement::Placement;
+use crate::reservations::is_reserved;
+
+const RESERVED: Step = Step::Abandon("its nodes are reserved");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Unparking {
@@ -23,6 +26,9 @@ pub(super) struct Unparking {
     pub(super) memory: Vec<u64>,
     /// Since when.
     pub(super) since: Time,
+    /// Its nodes run it already: slurmctld was killed before it had kept that the job had come back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_forgotten: bool,
 }
 
 impl Unparking {
@@ -35,6 +41,7 @@ impl Unparking {
             placement,
             memory,
             since: look.now,
+            is_forgotten: false,
         }
     }
 
@@ -43,6 +50,10 @@ impl Unparking {
             let is_ours =
                 look.job.state == ObservedState::Suspended && !look.job.is_suspended_by_operator();
             return is_ours.then_some(Step::Resume);
+        }
+        // Somebody reserved them meanwhile.
+        if is_reserved(look.job, look.config, look.now) {
+            return Some(RESERVED);
         }
         if fits_again(&self.memory, look) {
             return Some(Step::ClaimMemory(self.memory.clone()));
@@ -54,9 +65,7 @@ impl Unparking {
         match event {
             Event::Seen => self.seen(look),
             Event::Did(step, answer) => self.did(step, answer),
-            Event::Forgotten { was_requeued } => {
-                suspension_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
-            }
+            Event::Forgotten { was_requeued } => stop_forgotten(*was_requeued, look),
             Event::HandedBack => Some(Turn::to(Phase::Unparking(Self {
                 since: look.now,
                 ..self.clone()
@@ -94,7 +103,8 @@ impl Unparking {
         match (step, answer) {
             (Step::Resume, Answer::Done) => Some(Turn::to(Phase::Running)),
             (Step::Abandon(_), _) => {
-                Some(Turn::to(Phase::Parked(self.parked())).after(RETRY_AFTER))
+                let parked = Phase::Parked(self.parked());
+                Some(Turn::to(parked).after(RETRY_AFTER).freed())
             }
             (_, Answer::Refused) => Some(Turn::same_step_later()),
             _ => None,
@@ -105,7 +115,10 @@ impl Unparking {
 /// slurmctld has forgotten that the suspended job had come back: its nodes run it.
 pub(super) fn return_forgotten(look: &Look) -> Option<Turn> {
     (look.job.state == ObservedState::Suspended).then(|| {
-        let unparking = Phase::Unparking(Unparking::here(look));
-        Turn::repeat(unparking, "had come back")
+        let unparking = Unparking {
+            is_forgotten: true,
+            ..Unparking::here(look)
+        };
+        Turn::repeat(Phase::Unparking(unparking), "had come back")
     })
 }

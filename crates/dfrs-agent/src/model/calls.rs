@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::Span;
 use dfrs_proto::journal::Outcome;
 
+use super::Fate;
 use super::events::Event;
 use super::whole::{Model, SECOND};
 use super::work::Run;
@@ -336,6 +337,10 @@ impl Model {
         if !job.requeues {
             job.begin = now + delay;
             job.seen.submit_time = now.max(job.seen.submit_time);
+        }
+        // It may have been over for its user while DFRS was switched off.
+        if let Some(program) = self.program_of(id) {
+            (program.reported, program.fate) = (false, Fate::Open);
         }
         self.updated();
         Ok(())

@@ -11,7 +11,7 @@ use super::whole::{Model, SECOND};
 use crate::daemons::{NodeFacts, OrderChanges};
 
 /// A node that was not reached is tried again after this.
-const AGAIN: Span = Span(5 * SECOND);
+pub(crate) const SENT_AGAIN_AFTER: Span = Span(5 * SECOND);
 
 impl Model {
     pub(super) fn set_orders(
@@ -21,9 +21,6 @@ impl Model {
     ) {
         if !parking.is_empty() || !self.parking.is_empty() {
             self.facts = None;
-        }
-        if !std::mem::replace(&mut self.has_couriers, true) {
-            self.check_contacts();
         }
         let changed = changes.changed.iter();
         let mut changed: Vec<(u32, NodeState)> = changed
@@ -35,7 +32,11 @@ impl Model {
             self.machines[node as usize].given = self.generation;
             self.send(node, orders);
         }
+        let told = self.told.len();
         changes.apply_to(&mut self.told);
+        if self.told.len() != told {
+            self.check_contacts();
+        }
         self.set_parking(parking);
     }
 
@@ -63,13 +64,22 @@ impl Model {
         }
     }
 
+    pub(super) fn has_heard(&self, node: &str) -> bool {
+        let told = self.positions.get(node);
+        let told = told.filter(|_| self.told.contains_key(node));
+        told.is_none_or(|node| {
+            let machine = &self.machines[*node as usize];
+            machine.generation >= machine.given
+        })
+    }
+
     fn send(&mut self, node: u32, state: NodeState) {
         let generation = self.generation;
         let about = [6, generation, u64::from(node)];
         let latency = self.takes(self.settings.orders, about, std::iter::once(node));
         if self.lose > 0 {
             self.lose -= 1;
-            self.after(AGAIN, Event::SendAgain(node));
+            self.after(SENT_AGAIN_AFTER, Event::SendAgain(node));
             return;
         }
         self.in_flight.insert((node, generation), state);
@@ -85,7 +95,7 @@ impl Model {
             let name = machine.name.clone();
             self.facts = None;
             self.silent.insert(name);
-            self.after(AGAIN, Event::SendAgain(node));
+            self.after(SENT_AGAIN_AFTER, Event::SendAgain(node));
             return;
         }
         if self.silent.remove(&machine.name) {
@@ -115,11 +125,11 @@ impl Model {
 
     /// Who sends orders, or a node's daemon, may have gone or come back.
     pub(super) fn check_contact(&mut self, node: u32) {
-        let sends = self.serves && self.has_couriers;
         let time_to_live = self.settings.time_to_live;
         let Some(machine) = self.machines.get_mut(node as usize) else {
             return;
         };
+        let sends = self.serves && self.told.contains_key(&machine.name);
         let in_touch = sends && machine.takes_orders();
         self.facts = None;
         if machine.in_touch == in_touch {
@@ -129,7 +139,7 @@ impl Model {
         machine.contact += 1;
         let contact = machine.contact;
         if in_touch {
-            self.after(AGAIN, Event::SendAgain(node));
+            self.after(SENT_AGAIN_AFTER, Event::SendAgain(node));
         } else {
             self.after(time_to_live, Event::Expires(node, contact));
             if sends {
@@ -149,6 +159,10 @@ impl Model {
         let machine = &mut self.machines[node as usize];
         if machine.contact == contact {
             machine.expired = true;
+            // Nothing of the others is here that could stay frozen.
+            let here = machine.runs.iter().filter_map(|run| self.runs.get(run));
+            let here: BTreeSet<u32> = here.map(|run| run.job).collect();
+            machine.frozen.retain(|job, _| here.contains(job));
             self.rate(&[node]);
         }
     }
@@ -198,7 +212,6 @@ impl Model {
         self.told.clear();
         self.parking.clear();
         self.silent = BTreeSet::new();
-        self.has_couriers = false;
         self.check_contacts();
     }
 }

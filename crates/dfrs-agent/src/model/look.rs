@@ -63,6 +63,14 @@ impl Model {
             .collect()
     }
 
+    /// Whether every node of the job hears its orders.
+    #[must_use]
+    pub fn nodes_take_orders(&self, id: u32) -> bool {
+        let job = self.slurmctld.jobs.get(&id);
+        let mut places = job.into_iter().flat_map(|job| &job.seen.places);
+        places.all(|place| self.machines[place.node as usize].takes_orders())
+    }
+
     /// The caps of jobs that run on nodes that hear their orders: job, node, the part of the node that it
     /// needs, and the part that it may use, if it is capped.
     #[must_use]

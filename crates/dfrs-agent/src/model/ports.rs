@@ -159,6 +159,9 @@ impl Daemons for DaemonsPort {
     fn facts(&self) -> Arc<NodeFacts> {
         self.0.borrow_mut().facts()
     }
+    fn has_heard(&self, node: &str) -> bool {
+        self.0.borrow().has_heard(node)
+    }
     fn stop(&mut self) {
         self.0.borrow_mut().stop_orders();
     }

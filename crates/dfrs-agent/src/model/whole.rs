@@ -61,8 +61,6 @@ pub struct Model {
     /// Jobs that are being parked, and the generation of the orders of each of their nodes as it began.
     pub(super) parking: BTreeMap<u32, BTreeMap<String, u64>>,
     pub(super) silent: BTreeSet<String>,
-    /// The plugin's couriers are there, and know what to tell the nodes.
-    pub(super) has_couriers: bool,
     /// What is known of the nodes, while it does not change.
     pub(super) facts: Option<Arc<NodeFacts>>,
     /// Partitions that DFRS schedules now: Slurm's backfill leaves them alone.

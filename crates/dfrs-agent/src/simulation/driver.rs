@@ -70,7 +70,7 @@ impl Driver {
             journal: (journaling == Journaling::On).then(Journal::default),
             passes: 0,
         };
-        driver.set_up(None);
+        driver.set_up(None, true);
         driver
     }
 
@@ -185,7 +185,7 @@ impl Driver {
         if self.away_until.is_some_and(|at| at <= next) {
             self.away_until = None;
             self.model.borrow_mut().starts();
-            self.set_up(None);
+            self.set_up(None, true);
         }
         if self.tick_at().is_some_and(|at| at <= next) {
             self.tick(next);
@@ -223,7 +223,7 @@ impl Driver {
             assert!(passed.is_ok(), "the model can always be looked at");
             if agent.has_given_back() {
                 let unkept = self.finish();
-                self.set_up(unkept);
+                self.set_up(unkept, false);
             }
             return;
         }
@@ -234,11 +234,9 @@ impl Driver {
             return;
         }
         self.model.borrow_mut().hide_from_backfill(Vec::new());
-        if !self.is_to_watch() {
-            self.drop_agent();
-        } else if heard {
+        if heard {
             let unkept = self.finish();
-            self.set_up(unkept);
+            self.set_up(unkept, false);
         }
     }
 
@@ -266,14 +264,14 @@ impl Driver {
             Some(agent) if active && config == self.config => agent.refresh(),
             _ => {
                 let unkept = self.finish();
-                self.set_up(unkept);
+                self.set_up(unkept, true);
             }
         }
     }
 
-    /// Reads dfrs.conf and makes an agent, or one that gives back what was parked. `unkept`: the state, where
-    /// it is newer than what is kept.
-    fn set_up(&mut self, unkept: Option<State>) {
+    /// Reads dfrs.conf and makes an agent, or, if it `may_give_back`, one that gives back what was parked.
+    /// `unkept`: the state, where it is newer than what is kept.
+    fn set_up(&mut self, unkept: Option<State>, may_give_back: bool) {
         let state = unkept.unwrap_or_else(|| self.model.borrow().kept().clone());
         self.config = Config::parse(&self.conf, "dfrs.conf").ok();
         let wanted = self
@@ -281,7 +279,7 @@ impl Driver {
             .clone()
             .filter(|config| config.mode != Mode::Off);
         let full = wanted.as_ref().filter(|config| config.mode == Mode::Full);
-        let left_over = if full.is_none() {
+        let left_over = if full.is_none() && may_give_back {
             state.left_over(self.config.as_ref())
         } else {
             None
@@ -367,6 +365,15 @@ mod tests {
         driver.run(Time(now.0 + seconds * SECOND));
     }
 
+    /// A job runs, and another that needs its memory was submitted just now.
+    fn one_that_makes_way() -> Driver {
+        let mut driver = driver(1);
+        submit(&mut driver, 1, 900, 60);
+        pass(&mut driver, 20);
+        submit(&mut driver, 2, 900, 30);
+        driver
+    }
+
     #[test]
     fn jobs_end_when_their_work_is_done_at_the_share_that_they_get() {
         let mut driver = driver(1);
@@ -385,10 +392,7 @@ mod tests {
 
     #[test]
     fn a_parked_job_comes_back_and_does_the_rest_of_its_work() {
-        let mut driver = driver(1);
-        submit(&mut driver, 1, 900, 60);
-        pass(&mut driver, 20);
-        submit(&mut driver, 2, 900, 30);
+        let mut driver = one_that_makes_way();
         pass(&mut driver, 20);
         let history = driver.model().borrow_mut().take_history().join(", ");
         assert!(
@@ -402,6 +406,27 @@ mod tests {
                 .programs()
                 .values()
                 .all(|program| program.fate == Fate::Finished)
+        );
+    }
+
+    #[test]
+    fn the_journal_says_why() {
+        let mut driver = one_that_makes_way();
+        pass(&mut driver, 40);
+        driver.act(&Act::Requeue(1));
+        pass(&mut driver, 1);
+        let events = driver.take_journal().into_iter();
+        let reasons: Vec<String> = events.filter_map(|(_, event)| event.reason).collect();
+        let fits = "its memory fits now";
+        assert_eq!(
+            reasons,
+            [
+                fits,
+                "makes room for the new job 2",
+                fits,
+                fits,
+                "not by DFRS"
+            ]
         );
     }
 

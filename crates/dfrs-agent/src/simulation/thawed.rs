@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use dfrs_core::Time;
 
 use super::scenario::SECOND;
-use crate::model::Model;
+use crate::model::{Model, SENT_AGAIN_AFTER};
 use crate::observation::ObservedState;
 
 /// So long after its memory is counted again, a job is thawed.
@@ -32,7 +32,12 @@ impl Thawed {
     }
 
     /// What is wrong by now, if anything is.
-    pub(super) fn look(&self, model: &Model) -> Result<(), String> {
+    pub(super) fn look(&mut self, model: &Model) -> Result<(), String> {
+        for (job, at) in &mut self.0 {
+            if !model.nodes_take_orders(*job) {
+                *at = model.now() + SENT_AGAIN_AFTER;
+            }
+        }
         let late = |at: &Time| model.now().0 - at.0 > SOON;
         let mut late = self.0.iter().filter(|(_, at)| late(at)).peekable();
         if late.peek().is_none() {

@@ -7,6 +7,7 @@ use dfrs_core::{Span, Time};
 use super::driver::{Driver, Journaling};
 use super::scenario::{SECOND, Scenario};
 use super::watch::Watch;
+use crate::model::acts::Act;
 
 /// After the faults, this much, and some times the work of all jobs, is enough for all to finish.
 const ENOUGH: Span = Span(7200 * SECOND);
@@ -109,8 +110,10 @@ impl Trial {
             .borrow_mut()
             .heal(&scenario.keep_drained);
         self.watch.healed();
-        let work: i64 = scenario.acts.iter().map(|(_, act)| work_of(act)).sum();
-        let enough = scenario.heal.0 + ENOUGH.0 + TIMES_THE_WORK * work;
+        let acts = || scenario.acts.iter().map(|(_, act)| act);
+        let work: i64 = acts().map(work_of).sum();
+        let later: i64 = acts().map(set_back_by).sum();
+        let enough = scenario.heal.0 + ENOUGH.0 + TIMES_THE_WORK * work + later;
         self.until(Time(begins + enough), true)?;
         // What the nodes were told last is done by then.
         let now = self.driver.model().borrow().now();
@@ -151,11 +154,17 @@ impl Trial {
     }
 }
 
-fn work_of(act: &crate::model::acts::Act) -> i64 {
+fn work_of(act: &Act) -> i64 {
     match act {
-        crate::model::acts::Act::Submit(submission) => {
-            submission.work.0 * i64::from(submission.array.max(1))
-        }
+        Act::Submit(submission) => submission.work.0 * i64::from(submission.array.max(1)),
+        _ => 0,
+    }
+}
+
+/// How much later jobs may begin that wait for a time of Slurm's clock.
+fn set_back_by(act: &Act) -> i64 {
+    match act {
+        Act::MoveClock(seconds) => seconds.saturating_neg().max(0) * SECOND,
         _ => 0,
     }
 }

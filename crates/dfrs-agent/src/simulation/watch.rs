@@ -9,6 +9,7 @@ use dfrs_proto::journal::{Event, Tolerance, Validator};
 use super::caps::Caps;
 use super::drains::Drains;
 use super::driver::Driver;
+use super::reasons::Reasons;
 use super::scenario::SECOND;
 use super::thawed::Thawed;
 use crate::model::acts::Act;
@@ -47,6 +48,8 @@ pub(super) struct Watch {
     by_backfill: BTreeSet<u32>,
     /// DFRS looks, and does nothing.
     is_shadow: bool,
+    /// It schedules nothing, but may have to give back what it parked.
+    rests: bool,
     /// Since when nobody watches although DFRS is to.
     unwatched: Option<Time>,
     /// Since when a job could run.
@@ -59,6 +62,7 @@ pub(super) struct Watch {
     caps: Caps,
     thawed: Thawed,
     drains: Drains,
+    reasons: Reasons,
     /// Until then orders get lost.
     lossy: Time,
     /// Everything that was done and logged, if it is wanted.
@@ -80,6 +84,7 @@ impl Default for Watch {
             resumed: BTreeMap::new(),
             by_backfill: BTreeSet::new(),
             is_shadow: false,
+            rests: false,
             unwatched: None,
             could_run: BTreeMap::new(),
             frozen: BTreeMap::new(),
@@ -89,6 +94,7 @@ impl Default for Watch {
             caps: Caps::default(),
             thawed: Thawed::default(),
             drains: Drains::default(),
+            reasons: Reasons::default(),
             lossy: Time(0),
             story: None,
         }
@@ -101,6 +107,7 @@ impl Watch {
         if matches!(act, Act::Kill(_)) {
             self.suspended.clear();
             self.resumed.clear();
+            self.reasons.forget();
         }
         // By DFRS's time it is long ago then.
         if matches!(act, Act::MoveClock(by) if *by > 0) {
@@ -120,6 +127,9 @@ impl Watch {
             return Err(("calls make sense", fault));
         }
         self.is_shadow = driver.is_shadow();
+        self.rests = driver
+            .config()
+            .is_none_or(|config| config.mode != Mode::Full);
         for line in model.take_history() {
             self.write_down(now, &line);
             self.hear(&line, &model)?;
@@ -130,7 +140,7 @@ impl Watch {
         }
         memory_is_promised_once(&model)?;
         for (line, event) in driver.take_journal() {
-            self.follow(line, &event, now);
+            self.follow(line, &event, now)?;
         }
         if now.0 - self.looked.0 >= SECOND {
             self.looked = now;
@@ -146,12 +156,16 @@ impl Watch {
     }
 
     /// One event of the journal.
-    fn follow(&mut self, line: usize, event: &Event, now: Time) {
+    fn follow(&mut self, line: usize, event: &Event, now: Time) -> Result<(), Broken> {
+        self.reasons
+            .follow(event)
+            .map_err(|what| ("the journal says why", what))?;
         self.journal.push(line, event);
         self.caps.follow(&event.kind);
         if self.story.is_some() {
             self.write_down(now, &format!("journal: {:?}", event.kind));
         }
+        Ok(())
     }
 
     fn write_down(&mut self, now: Time, line: &str) {
@@ -166,12 +180,17 @@ impl Watch {
             .find_map(|word| word.parse::<u32>().ok());
         let Some(id) = id else { return Ok(()) };
         let job = model.jobs().get(&id);
+        self.reasons.hear(line, id);
         let word = line.split([' ', '(']).next().unwrap_or("");
         self.thawed.hear(word, id, model.now());
         match word {
             "start" | "suspend" | "warn" | "requeue" if self.is_shadow => {
                 let what = format!("job {id}: DFRS does '{word}' although its mode is shadow");
                 return Err(("shadow only looks", what));
+            }
+            "start" | "warn" | "requeue" if self.rests => {
+                let what = format!("job {id}: DFRS does '{word}' although it is off");
+                return Err(("what rests starts nothing", what));
             }
             "operator:" if line.contains("Suspend") => {
                 self.suspended.insert(id);

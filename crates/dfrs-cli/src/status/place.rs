@@ -1,4 +1,4 @@
-//! Where the status file is.
+//! Where the status file and the journal are.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,21 @@ pub(crate) fn find(named: Option<&Path>) -> Result<PathBuf, String> {
         Some(path) => Ok(path.to_owned()),
         None => configured(&slurm_conf()),
     }
+}
+
+/// The journal that dfrs.conf names.
+pub(crate) fn journal() -> Result<PathBuf, String> {
+    let path = slurm_conf().with_file_name("dfrs.conf");
+    let file = path.display();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("{file}: {error}; name the journal, or set SLURM_CONF"))?;
+    let config = Config::parse(&text, &file.to_string())
+        .map_err(|error| format!("{file}:{}: {}; name the journal", error.line, error.what))?;
+    config.journal.ok_or_else(|| {
+        format!(
+            "{file}: names no journal; add Journal=/PATH for slurmctld to write, 'scontrol reconfigure', and try again"
+        )
+    })
 }
 
 fn slurm_conf() -> PathBuf {

@@ -148,21 +148,29 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// The names in it: of the job that it is about, or of the nodes.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let (job, nodes) = match self {
-            Self::Platform { nodes, .. } => (None, nodes.as_slice()),
+    /// The job that it is about; none of a platform, or of an event that is not known.
+    #[must_use]
+    pub fn job(&self) -> Option<&str> {
+        match self {
             Self::Submit { job, .. }
             | Self::Start { job, .. }
             | Self::Yield { job, .. }
             | Self::Pause { job, .. }
             | Self::Resume { job, .. }
             | Self::Migrate { job, .. }
-            | Self::Finish { job, .. } => (Some(job.as_str()), [].as_slice()),
-            Self::Unknown => (None, [].as_slice()),
+            | Self::Finish { job, .. } => Some(job),
+            Self::Platform { .. } | Self::Unknown => None,
+        }
+    }
+
+    /// The names in it: of the job that it is about, or of the nodes.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let nodes = match self {
+            Self::Platform { nodes, .. } => nodes.as_slice(),
+            _ => &[],
         };
-        job.into_iter()
-            .chain(nodes.iter().map(|node| node.name.as_str()))
+        let nodes = nodes.iter().map(|node| node.name.as_str());
+        self.job().into_iter().chain(nodes)
     }
 
     /// Whether all its real numbers are finite, so that JSON can hold them.

@@ -51,6 +51,7 @@ pub(super) const SAMPLES: &[Sample] = &[
             placement: here(),
             memory: vec![100],
             since,
+            is_forgotten: false,
         })
     }),
     usual("Leaving, to pause", |_| {

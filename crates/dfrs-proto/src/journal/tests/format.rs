@@ -76,7 +76,10 @@ fn fields_are_read_in_their_units() {
     };
     assert_eq!(nodes, &[NodeIndex(1); 4]);
     assert_eq!(*stall, Some(Span(300_000_000)));
-    assert_eq!(events[4].1.reason.as_deref(), Some("makes room for 18"));
+    assert_eq!(
+        events[4].1.reason.as_deref(),
+        Some("makes room for the new job 18")
+    );
     assert_eq!(events[6].1.t, Time(1_200_500_000));
 }
 

@@ -1,0 +1,53 @@
+//! The rule that the journal says why, and takes nothing for others' doing that DFRS did.
+
+use std::collections::BTreeSet;
+
+use dfrs_proto::journal::{Event, EventKind};
+
+use crate::live_journal::BY_OTHERS;
+
+/// Jobs that DFRS has started, of which the journal has not told yet.
+#[derive(Debug, Default)]
+pub(super) struct Reasons {
+    started: BTreeSet<String>,
+}
+
+impl Reasons {
+    /// Something was done to a job.
+    pub(super) fn hear(&mut self, line: &str, job: u32) {
+        if line == format!("start {job}") {
+            self.started.insert(job.to_string());
+        } else if line.starts_with("backfill") {
+            self.started.remove(&job.to_string());
+        }
+    }
+
+    /// slurmctld may have forgotten what was done.
+    pub(super) fn forget(&mut self) {
+        self.started.clear();
+    }
+
+    /// The journal tells this. What is wrong with that, if anything.
+    pub(super) fn follow(&mut self, event: &Event) -> Result<(), String> {
+        let (job, starts) = match &event.kind {
+            EventKind::Start { job, .. } => (job, true),
+            EventKind::Resume { job, .. }
+            | EventKind::Migrate { job, .. }
+            | EventKind::Pause { job, .. } => (job, false),
+            EventKind::Finish { job, .. } => {
+                self.started.remove(job);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let Some(why) = &event.reason else {
+            return Err(format!("nothing is said of {:?}", event.kind));
+        };
+        if self.started.remove(job) && starts && why == BY_OTHERS {
+            return Err(format!(
+                "DFRS started job {job}, and the journal says '{why}'"
+            ));
+        }
+        Ok(())
+    }
+}
