@@ -30,9 +30,11 @@ wait_for_munge_key() {
 # slurmctld looks the nodes' addresses up once, at its start: they must be there by then.
 wait_for_names() {
 	local name tries
-	for name in n1 n2 n3 n4; do
+	local names=(n1 n2 n3 n4)
+	[ "${DFRS_BACKUP:-no}" = no ] || names+=(controller backup)
+	for name in "${names[@]}"; do
 		for tries in $(seq 1200); do
-			getent hosts $name >/dev/null && continue 2
+			getent hosts "$name" >/dev/null && continue 2
 			sleep 0.1
 		done
 		echo "$(hostname): no address for $name after $((tries / 10)) s; going on without" >&2
@@ -68,6 +70,12 @@ write_configuration() {
 	no) echo AccountingStorageType=accounting_storage/none >/etc/slurm/accounting.conf ;;
 	yes) cp /opt/conf/accounting.conf /etc/slurm/accounting.conf ;;
 	*) fail "unknown DFRS_ACCOUNTING '$DFRS_ACCOUNTING'; use no or yes" ;;
+	esac
+	case ${DFRS_BACKUP:-no} in
+	no) echo SlurmctldTimeout=60 >/etc/slurm/controllers.conf ;;
+	# It takes over when the first has been silent for so long.
+	yes) printf '%s\n' SlurmctldHost=backup SlurmctldTimeout=10 >/etc/slurm/controllers.conf ;;
+	*) fail "unknown DFRS_BACKUP '$DFRS_BACKUP'; use no or yes" ;;
 	esac
 	mkdir -p /var/log/slurm /var/lib/slurm/slurmctld /var/lib/slurm/slurmd
 	chown slurm: /var/log/slurm /var/lib/slurm/slurmctld
