@@ -61,10 +61,13 @@ pub fn run(_arguments: &Arguments) -> Result<(), String> {
     )?;
     let metadata = metadata()?;
     let linked = linked(&metadata);
+    let tree = tree()?;
+    let built = built(&tree);
     let problems: Vec<String> = metadata
         .packages
         .iter()
         .filter(|package| linked.contains(package.id.as_str()))
+        .filter(|package| built.contains(&(package.name.as_str(), package.version.as_str())))
         .filter_map(|package| problem(package, &allowed))
         .collect();
     if problems.is_empty() {
@@ -75,18 +78,41 @@ pub fn run(_arguments: &Arguments) -> Result<(), String> {
 }
 
 fn metadata() -> Result<Metadata, String> {
+    let output = cargo(&["metadata", "--format-version", "1", "--locked"])?;
+    serde_json::from_slice(&output).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+/// What `cargo tree` says, a package a line. `cargo metadata` also has optional packages that are only named
+/// by features of others (`name?/feature`) and never built.
+fn tree() -> Result<String, String> {
+    let what = ["tree", "--workspace", "--locked", "--target", "all"];
+    let how = ["--edges", "normal", "--prefix", "none", "--format", "{p}"];
+    let output = cargo(&[&what[..], &how].concat())?;
+    String::from_utf8(output).map_err(|error| format!("cargo tree: {error}"))
+}
+
+/// What cargo prints. The first argument is its command.
+fn cargo(arguments: &[&str]) -> Result<Vec<u8>, String> {
+    let command = arguments.first().copied().unwrap_or_default();
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked"])
+        .args(arguments)
         .current_dir(crate::root())
         .output()
-        .map_err(|error| format!("cargo metadata cannot be run: {error}"))?;
-    if !output.status.success() {
-        return Err(format!(
-            "cargo metadata: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ));
+        .map_err(|error| format!("cargo {command} cannot be run: {error}"))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        Err(format!("cargo {command}: {errors}"))
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+/// Names and versions of lines such as `name v1.0.0 (proc-macro)`.
+fn built(tree: &str) -> BTreeSet<(&str, &str)> {
+    let words = tree.lines().map(str::split_whitespace);
+    words
+        .filter_map(|mut words| Some((words.next()?, words.next()?.strip_prefix('v')?)))
+        .collect()
 }
 
 /// The ids of all packages that are linked into some program of the workspace but this one.
@@ -152,7 +178,7 @@ fn problem(package: &Package, allowed: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Metadata, Package, allowed, linked, problem};
+    use super::{Metadata, Package, allowed, built, linked, problem};
 
     fn said(license: Option<&str>) -> Option<String> {
         let (id, name, version) = ("1".into(), "a".into(), "1.0".into());
@@ -182,6 +208,13 @@ mod tests {
             Some("Cargo.lock: a 1.0 names no licence; use another crate")
         );
         assert!(said(Some("MIT OR (")).is_some_and(|said| said.contains("cannot be understood")));
+    }
+
+    #[test]
+    fn what_is_built_is_read_from_the_tree() {
+        let text = "ours v0.1.0 (/a path/ours)\nb v1.2.3 (proc-macro) (*)\n\nc v2.0.0\n";
+        let all = [("b", "1.2.3"), ("c", "2.0.0"), ("ours", "0.1.0")];
+        assert_eq!(built(text).into_iter().collect::<Vec<_>>(), all);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod reproduce;
 mod runs;
 mod sim;
 mod status;
+mod top;
 mod usage;
 
 use std::io::{self, Write};
@@ -44,6 +45,7 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Sim(sim::Arguments),
     Status(status::Arguments),
+    Top(top::Arguments),
 }
 
 pub use doctor::library::release as plugin_release;
@@ -73,6 +75,7 @@ pub fn run() -> ExitCode {
         Ok(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Ok(Command::Sim(arguments)) => sim::run(&arguments),
         Ok(Command::Status(arguments)) => status::run(&arguments),
+        Ok(Command::Top(arguments)) => top::run(&arguments),
         Err(error) => usage::outcome(&error),
     };
     let written = io::stdout()

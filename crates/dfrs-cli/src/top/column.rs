@@ -1,0 +1,238 @@
+//! The columns of the table of jobs: what they say, how they are sorted, which of them fit.
+
+use std::cmp::Ordering;
+
+use dfrs_core::Time;
+
+use super::model::{Job, Phase};
+use super::words::{part, span};
+
+/// A column, in the order on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Job,
+    Phase,
+    Tasks,
+    Nodes,
+    Yield,
+    Stretch,
+    Progress,
+    Virtual,
+    Flow,
+    Pauses,
+    Moves,
+    Last,
+    Since,
+    Why,
+}
+
+use Column::{
+    Flow, Job as Id, Last, Moves, Nodes, Pauses, Progress, Since, Stretch, Tasks, Virtual, Why,
+    Yield,
+};
+
+/// From left to right.
+pub const ALL: [Column; 14] = [
+    Id,
+    Column::Phase,
+    Tasks,
+    Nodes,
+    Yield,
+    Stretch,
+    Progress,
+    Virtual,
+    Flow,
+    Pauses,
+    Moves,
+    Last,
+    Since,
+    Why,
+];
+
+/// What is there first where there is not room for all.
+const BY_WORTH: [Column; 13] = [
+    Id,
+    Column::Phase,
+    Yield,
+    Stretch,
+    Progress,
+    Last,
+    Since,
+    Nodes,
+    Tasks,
+    Flow,
+    Virtual,
+    Pauses,
+    Moves,
+];
+
+/// What the reasons have before columns of less worth than the first ones get anything.
+const ROOM_FOR_REASONS: u16 = 24;
+/// With less than this they are left out.
+const LEAST_ROOM_FOR_REASONS: u16 = 10;
+/// How many of the columns by worth come before the reasons.
+const BEFORE_REASONS: usize = 7;
+
+impl Column {
+    pub fn title(self) -> &'static str {
+        match self {
+            Id => "JOB",
+            Self::Phase => "PHASE",
+            Tasks => "TASKS",
+            Nodes => "NODES",
+            Yield => "YIELD",
+            Stretch => "STRETCH",
+            Progress => "PROGRESS",
+            Virtual => "VIRTUAL",
+            Flow => "FLOW",
+            Pauses => "PAUSES",
+            Moves => "MOVES",
+            Last => "LAST",
+            Since => "AGO",
+            Why => "WHY",
+        }
+    }
+
+    /// Width on the screen; `id` is that of the ids, and reasons get what is left.
+    fn width(self, id: u16) -> u16 {
+        match self {
+            Id => id,
+            Column::Phase | Stretch | Virtual => 7,
+            Tasks | Nodes | Yield | Moves => 5,
+            Progress => 11,
+            Flow | Pauses | Last => 6,
+            Since => 5,
+            Why => 0,
+        }
+    }
+
+    pub fn is_text(self) -> bool {
+        matches!(self, Id | Column::Phase | Progress | Last | Why)
+    }
+
+    /// What it says of a job.
+    pub fn cell(self, job: &Job, now: Time) -> String {
+        match self {
+            Id => job.id.clone(),
+            Column::Phase => job.phase_at(now).to_owned(),
+            Tasks => job.tasks.to_string(),
+            Nodes if job.places.is_empty() => "-".to_owned(),
+            Nodes => job.places.len().to_string(),
+            Yield => job
+                .running_share()
+                .map_or("-".to_owned(), |share| format!("{share:.2}")),
+            Stretch => job.stretch(now).map_or("-".to_owned(), stretch),
+            Progress => match job.part_done(now) {
+                Some(done) => part(done),
+                None => span(job.virtual_time(now)),
+            },
+            Virtual => span(job.virtual_time(now)),
+            Flow => span(job.flow_time(now)),
+            Pauses => job.pauses.to_string(),
+            Moves => job.moves.to_string(),
+            Last => job.last.what.to_owned(),
+            Since => span(now.since(job.last.at)),
+            Why => job.last.why.clone(),
+        }
+    }
+
+    /// Whether the largest come first.
+    fn is_descending(self) -> bool {
+        matches!(
+            self,
+            Tasks | Nodes | Stretch | Progress | Virtual | Flow | Pauses | Moves
+        )
+    }
+
+    /// What it is sorted by.
+    fn key(self, job: &Job, now: Time) -> (f64, &str) {
+        #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
+        let nodes = job.places.len() as f64;
+        match self {
+            Id => (job.id.parse().unwrap_or(f64::INFINITY), &job.id),
+            Column::Phase => (phase(job.phase), ""),
+            Tasks => (f64::from(job.tasks), ""),
+            Nodes => (nodes, ""),
+            Yield => (job.running_share().unwrap_or(f64::INFINITY), ""),
+            Stretch => (job.stretch(now).unwrap_or(0.0), ""),
+            Progress => (job.part_done(now).unwrap_or(0.0), ""),
+            Virtual => (job.virtual_time(now).seconds(), ""),
+            Flow => (job.flow_time(now).seconds(), ""),
+            Pauses => (f64::from(job.pauses), ""),
+            Moves => (f64::from(job.moves), ""),
+            Last => (0.0, job.last.what),
+            Since => (now.since(job.last.at).seconds(), ""),
+            Why => (0.0, &job.last.why),
+        }
+    }
+}
+
+/// Sorts jobs: those that are over come last, equal ones as they were submitted.
+pub fn sort(jobs: &mut Vec<&Job>, by: Column, is_reversed: bool, now: Time) {
+    let mut keyed: Vec<_> = jobs.drain(..).map(|job| (by.key(job, now), job)).collect();
+    let turned = by.is_descending() != is_reversed;
+    keyed.sort_unstable_by(|((one, one_text), a), ((other, other_text), b)| {
+        let order = one.total_cmp(other).then(one_text.cmp(other_text));
+        let order = if turned { order.reverse() } else { order };
+        let over = a.is_over().cmp(&b.is_over());
+        over.then(order).then_with(|| by_age(a, b))
+    });
+    jobs.extend(keyed.into_iter().map(|(_, job)| job));
+}
+
+/// Those that ended last come first of those that ended, else those that were submitted first.
+fn by_age(one: &Job, other: &Job) -> Ordering {
+    match one.is_over() && other.is_over() {
+        true => other
+            .last
+            .at
+            .cmp(&one.last.at)
+            .then(other.key.cmp(&one.key)),
+        false => one.key.cmp(&other.key),
+    }
+}
+
+fn phase(phase: Phase) -> f64 {
+    match phase {
+        Phase::Running => 0.0,
+        Phase::Paused => 1.0,
+        Phase::Waiting => 2.0,
+        Phase::Over(_) => 3.0,
+    }
+}
+
+fn stretch(value: f64) -> String {
+    if value < 1000.0 {
+        format!("{value:.2}")
+    } else if value < 100_000.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.0e}")
+    }
+}
+
+/// The columns that fit with their widths, from left to right, with one space between them.
+pub fn fitting(width: u16, id: u16) -> Vec<(Column, u16)> {
+    let mut chosen: Vec<(Column, u16)> = Vec::new();
+    let mut left = width;
+    for (place, column) in BY_WORTH.into_iter().enumerate() {
+        let needed = column.width(id) + u16::from(place > 0);
+        let kept = if place < BEFORE_REASONS {
+            0
+        } else {
+            ROOM_FOR_REASONS + 1
+        };
+        if needed + kept > left {
+            // Less worth does not take the place of more.
+            break;
+        }
+        left -= needed;
+        chosen.push((column, column.width(id)));
+    }
+    if left > LEAST_ROOM_FOR_REASONS {
+        chosen.push((Why, left - 1));
+    }
+    let place = |column: &Column| ALL.iter().position(|other| other == column);
+    chosen.sort_by_key(|(column, _)| place(column));
+    chosen
+}

@@ -1,0 +1,102 @@
+//! The nodes: for each a bar of CPU and one of memory.
+
+use super::canvas::{Canvas, Look};
+use crate::top::model::{Model, Node};
+use crate::top::screen::{Pane, Screen};
+use crate::top::words::percent;
+
+/// The width that a node should have.
+const WIDTH: usize = 38;
+
+/// Names are cut to this.
+const LONGEST_NAME: usize = 16;
+
+/// The least room inside of a node's cell for two bars.
+const ROOM_FOR_MEMORY: u16 = 20;
+
+/// Draws those that are in sight, in a part of the room from a line on; how many lines they took.
+pub fn draw(canvas: &mut Canvas, (y, room): (u16, u16), model: &Model, screen: &mut Screen) -> u16 {
+    // The table of jobs has the greater part.
+    let most = (room / 3).min(room.saturating_sub(6));
+    if most < 2 {
+        screen.nodes.fit(0, 0);
+        return 0;
+    }
+    let nodes = screen.nodes(model);
+    let (width, _) = canvas.size();
+    let columns = (usize::from(width) / WIDTH).max(1);
+    let needed = nodes.len().div_ceil(columns);
+    let lines = needed.min(usize::from(most - 1)).max(1);
+    screen.nodes.fit(nodes.len(), lines * columns);
+    // Whole lines of nodes.
+    let top = screen.nodes.top.div_ceil(columns) * columns;
+    let seen: Vec<&Node> = nodes.into_iter().skip(top).take(lines * columns).collect();
+    title(canvas, y, (top, seen.len()), screen);
+    let longest = seen.iter().map(|node| node.name.chars().count()).max();
+    let name = longest.unwrap_or(0).clamp(2, LONGEST_NAME);
+    let cell = width / u16::try_from(columns).unwrap_or(1);
+    let mut places = (0..lines).flat_map(|line| (0..columns).map(move |column| (line, column)));
+    for (index, node) in seen.iter().enumerate() {
+        let Some((line, column)) = places.next() else {
+            break;
+        };
+        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let at = (number(column) * cell, y + 1 + number(line));
+        let selected = screen.pane == Pane::Nodes && top + index == screen.nodes.selected;
+        one(canvas, at, (number(name), cell), (model, node), selected);
+    }
+    number_of_lines(lines)
+}
+
+fn number_of_lines(lines: usize) -> u16 {
+    u16::try_from(lines + 1).unwrap_or(u16::MAX)
+}
+
+fn title(canvas: &mut Canvas, y: u16, (top, seen): (usize, usize), screen: &Screen) {
+    let all = screen.nodes.length;
+    let mut text = match seen {
+        0 => "Nodes: none".to_owned(),
+        _ => format!("Nodes {} to {} of {all}", top + 1, top + seen),
+    };
+    if canvas.size().0 >= 72 {
+        text += ": CPU given/needed in %, memory in %";
+    }
+    let look = match screen.pane {
+        Pane::Nodes => Look::Sorted,
+        Pane::Jobs => Look::Chosen,
+    };
+    canvas.text(0, y, canvas.size().0, &text, look);
+}
+
+fn one(
+    canvas: &mut Canvas,
+    (x, y): (u16, u16),
+    (name, cell): (u16, u16),
+    (model, node): (&Model, &Node),
+    selected: bool,
+) {
+    let look = if selected { Look::Chosen } else { Look::Plain };
+    canvas.text(x, y, name, &node.name, look);
+    let x = x + name + 1;
+    let inner = cell.saturating_sub(name + 2);
+    if node.cpu <= 0.0 {
+        canvas.text(x, y, inner, "gone", Look::Quiet);
+        return;
+    }
+    let usage = model.usage(node);
+    let memory = if inner >= ROOM_FOR_MEMORY {
+        inner / 3
+    } else {
+        0
+    };
+    let words = format!(
+        "{}/{}",
+        percent(usage.allocated, node.cpu),
+        percent(usage.needed, node.cpu)
+    );
+    let parts = (usage.allocated / node.cpu, usage.needed / node.cpu);
+    canvas.bar(x, y, inner - memory, parts, &words);
+    let part = usage.memory / node.memory;
+    let words = percent(usage.memory, node.memory);
+    canvas.bar(x + inner - memory, y, memory, (part, part), &words);
+}

@@ -1,0 +1,140 @@
+//! The table of jobs, and a line about the selected one.
+
+use dfrs_core::Time;
+
+use super::canvas::{Canvas, Look};
+use crate::top::column::{Column, fitting};
+use crate::top::model::{Job, Model, Phase};
+use crate::top::screen::{Pane, Screen};
+
+/// Ids are cut to this.
+const LONGEST_ID: usize = 12;
+
+/// How many nodes of a job are named.
+const MOST_NODES: usize = 8;
+
+/// Draws the lines in sight in so many from a line on; all rows there are.
+pub fn draw<'a>(
+    canvas: &mut Canvas,
+    (y, room): (u16, u16),
+    (model, screen): (&'a Model, &mut Screen),
+    now: Time,
+) -> Vec<&'a Job> {
+    let rows = screen.rows(model, now);
+    screen
+        .jobs
+        .fit(rows.len(), usize::from(room.saturating_sub(1)));
+    let seen = rows.iter().skip(screen.jobs.top).take(screen.jobs.page);
+    let longest = seen.clone().map(|job| job.id.chars().count()).max();
+    let id = longest.unwrap_or(0).clamp(4, LONGEST_ID);
+    let columns = fitting(canvas.size().0, u16::try_from(id).unwrap_or(4));
+    if room == 0 {
+        return rows;
+    }
+    titles(canvas, y, &columns, screen);
+    for ((index, job), y) in seen.enumerate().zip(y + 1..) {
+        let selected = screen.pane == Pane::Jobs && screen.jobs.top + index == screen.jobs.selected;
+        line(canvas, y, &columns, (job, now), (screen, selected));
+    }
+    rows
+}
+
+fn titles(canvas: &mut Canvas, y: u16, columns: &[(Column, u16)], screen: &Screen) {
+    canvas.text(0, y, canvas.size().0, "", Look::Chosen);
+    let mut x = 0;
+    for (column, width) in columns {
+        let look = if *column == screen.sort {
+            Look::Sorted
+        } else {
+            Look::Chosen
+        };
+        let mut title = column.title().to_owned();
+        if *column == screen.sort {
+            title.insert(0, if screen.is_reversed { '^' } else { '>' });
+        }
+        cell(canvas, (x, y, *width), *column, &title, look);
+        x += width + 1;
+    }
+    if !screen.filter.is_empty() {
+        let filter = format!(" filter: {} ", screen.filter);
+        let length = u16::try_from(filter.chars().count()).unwrap_or(0);
+        let x = canvas.size().0.saturating_sub(length);
+        canvas.text(x, y, length, &filter, Look::Sorted);
+    }
+}
+
+fn line(
+    canvas: &mut Canvas,
+    y: u16,
+    columns: &[(Column, u16)],
+    (job, now): (&Job, Time),
+    (screen, selected): (&Screen, bool),
+) {
+    if selected {
+        canvas.text(0, y, canvas.size().0, "", Look::Chosen);
+    }
+    let mut x = 0;
+    for (column, width) in columns {
+        let mut text = column.cell(job, now);
+        if *column == Column::Why {
+            text = text.chars().skip(screen.shift).collect();
+        }
+        let look = match selected {
+            true => Look::Chosen,
+            false => look(*column, job),
+        };
+        cell(canvas, (x, y, *width), *column, &text, look);
+        x += width + 1;
+    }
+}
+
+fn cell(
+    canvas: &mut Canvas,
+    (x, y, width): (u16, u16, u16),
+    column: Column,
+    text: &str,
+    look: Look,
+) {
+    match column.is_text() {
+        true => canvas.text(x, y, width, text, look),
+        false => canvas.right(x, y, width, text, look),
+    }
+}
+
+fn look(column: Column, job: &Job) -> Look {
+    match (column, job.phase) {
+        (_, Phase::Over(_)) => Look::Quiet,
+        (Column::Phase, Phase::Running) => Look::Good,
+        (Column::Phase, Phase::Paused) => Look::Paused,
+        (Column::Phase, Phase::Waiting) => Look::Waiting,
+        (Column::Job, _) => Look::Strong,
+        _ => Look::Plain,
+    }
+}
+
+/// What happened to a job last and where it is, in one line.
+pub fn details(job: &Job, model: &Model) -> String {
+    let mut text = format!("{}: {}", job.id, job.last.what);
+    if !job.last.why.is_empty() {
+        text = text + ", " + &job.last.why;
+    }
+    if job.places.is_empty() {
+        return text;
+    }
+    let named = job.places.iter().take(MOST_NODES).map(|(node, tasks)| {
+        let name = model
+            .nodes
+            .get(*node)
+            .map_or("?", |node| node.name.as_str());
+        match tasks {
+            1 => name.to_owned(),
+            _ => format!("{name} ({tasks})"),
+        }
+    });
+    let named: Vec<String> = named.collect();
+    text = text + "; on " + &named.join(", ");
+    if job.places.len() > named.len() {
+        text += &format!(" and {} more", job.places.len() - named.len());
+    }
+    text
+}

@@ -1,0 +1,153 @@
+//! Following a file that grows, is replaced, or is cut.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use dfrs_proto::journal::{Event, JournalReader};
+
+/// How much is read at once, in bytes.
+const CHUNK: usize = 1 << 18;
+
+/// The longest line, in bytes: what readers of journals take.
+const LONGEST_LINE: usize = 64 << 20;
+
+/// What comes of looking into the file.
+#[derive(Debug)]
+pub enum News {
+    Event(Box<Event>),
+    /// What follows is from the beginning of another file, or of the same one after it was cut.
+    Anew,
+    /// A whole line is no event: its number from 1, and what is wrong.
+    Bad(usize, String),
+}
+
+/// A journal that somebody writes.
+#[derive(Debug)]
+pub struct Follower {
+    path: PathBuf,
+    file: File,
+    /// Up to where it was read.
+    offset: u64,
+    /// Whole lines of it so far.
+    lines: usize,
+    /// The beginning of a line whose end is not written yet.
+    rest: Vec<u8>,
+    /// The line that is being passed over because nobody could hold it.
+    too_long: bool,
+    is_there: bool,
+}
+
+impl Follower {
+    /// Opens the file; nothing is read yet.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            offset: 0,
+            lines: 0,
+            rest: Vec::new(),
+            too_long: false,
+            is_there: true,
+        })
+    }
+
+    /// Whether there is a file of that name, as far as was seen last.
+    pub fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// How much of the file was read, 0 to 1.
+    pub fn part_read(&self) -> f64 {
+        let length = self.file.metadata().map_or(0, |found| found.len());
+        #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
+        let part = self.offset as f64 / length.max(1) as f64;
+        part.min(1.0)
+    }
+
+    /// Tells what is new, at most a chunk of it; whether there may be more at once.
+    pub fn poll(&mut self, tell: &mut impl FnMut(News)) -> io::Result<bool> {
+        if self.file.metadata()?.len() < self.offset {
+            self.begin(tell);
+        }
+        let mut chunk = vec![0; CHUNK];
+        self.file.seek(SeekFrom::Start(self.offset))?;
+        let length = self.file.read(&mut chunk)?;
+        self.offset += length as u64;
+        self.take(&chunk[..length], tell);
+        if length > 0 {
+            return Ok(true);
+        }
+        self.look_for_another(tell)
+    }
+
+    /// Opens the file that has taken the name of this one, which was read to its end.
+    fn look_for_another(&mut self, tell: &mut impl FnMut(News)) -> io::Result<bool> {
+        let named = match std::fs::metadata(&self.path) {
+            Ok(named) => named,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.is_there = false;
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
+        self.is_there = true;
+        let open = self.file.metadata()?;
+        if (open.dev(), open.ino()) == (named.dev(), named.ino()) {
+            return Ok(false);
+        }
+        self.file = File::open(&self.path)?;
+        self.begin(tell);
+        Ok(true)
+    }
+
+    fn begin(&mut self, tell: &mut impl FnMut(News)) {
+        self.offset = 0;
+        self.lines = 0;
+        self.rest.clear();
+        self.too_long = false;
+        tell(News::Anew);
+    }
+
+    fn take(&mut self, mut bytes: &[u8], tell: &mut impl FnMut(News)) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (line, rest) = bytes.split_at(end + 1);
+            bytes = rest;
+            self.lines += 1;
+            if std::mem::take(&mut self.too_long) {
+                continue;
+            }
+            if self.rest.is_empty() {
+                tell_line(self.lines, line, tell);
+            } else {
+                self.rest.extend_from_slice(line);
+                tell_line(self.lines, &self.rest, tell);
+                self.rest = Vec::new();
+            }
+        }
+        if self.rest.len() + bytes.len() > LONGEST_LINE {
+            tell(News::Bad(self.lines + 1, "is too long".to_owned()));
+            self.rest = Vec::new();
+            self.too_long = true;
+        }
+        if !self.too_long {
+            self.rest.extend_from_slice(bytes);
+        }
+    }
+}
+
+fn tell_line(number: usize, line: &[u8], tell: &mut impl FnMut(News)) {
+    match JournalReader::new(line).next() {
+        Some(Ok((_, event))) => tell(News::Event(Box::new(event))),
+        Some(Err(error)) => tell(News::Bad(number, error.to_string())),
+        None => {}
+    }
+}

@@ -1,0 +1,139 @@
+use std::fmt::Write;
+
+use super::*;
+use dfrs_proto::journal::JournalReader;
+
+pub const PLATFORM: &str = r#"{"t":0,"event":"platform","version":1,"policy":"P","nodes":[{"name":"n0","cpu":2,"mem":10},{"name":"n1","cpu":2,"mem":10}]}
+"#;
+
+fn follow(model: &mut Model, text: &str) {
+    for event in JournalReader::new(text.as_bytes()) {
+        model.follow(&event.expect("an event").1);
+    }
+}
+
+fn model(text: &str) -> Model {
+    let mut model = Model::default();
+    follow(&mut model, &(PLATFORM.to_owned() + text));
+    model
+}
+
+fn at(seconds: i64) -> Time {
+    Time::from_seconds(seconds)
+}
+
+const LIFE: &str = r#"{"t":0,"event":"submit","job":"7","tasks":2,"cpu":1,"mem":3,"mem_per_node":1,"runtime":100}
+{"t":10,"event":"start","job":"7","nodes":[0,1],"reason":"fits\nnow"}
+{"t":10,"event":"yield","job":"7","value":0.5}
+{"t":50,"event":"pause","job":"7","reason":"makes room"}
+{"t":60,"event":"resume","job":"7","nodes":[0,0],"stall":10}
+{"t":60,"event":"yield","job":"7","value":1}
+"#;
+
+#[test]
+fn a_job_is_followed_through_its_life() {
+    let mut model = model(LIFE);
+    let job = model.jobs().next().expect("is there");
+    assert_eq!(job.places, [(0, 2)]);
+    assert_eq!(job.phase_at(at(65)), "stalled");
+    assert_eq!(job.phase_at(at(70)), "running");
+    assert_eq!(job.virtual_time(at(70)), Span::from_seconds(20));
+    assert_eq!(job.virtual_time(at(80)), Span::from_seconds(30));
+    assert_eq!(job.part_done(at(80)), Some(0.3));
+    assert_eq!(job.stretch(at(90)), Some(90.0 / 40.0));
+    assert_eq!((job.pauses, job.moves, job.last.what), (1, 0, "resume"));
+    let usage = Usage {
+        allocated: 2.0,
+        needed: 2.0,
+        memory: 7.0,
+    };
+    assert_eq!(model.usage(&model.nodes[0]), usage);
+    assert_eq!(model.usage(&model.nodes[1]), Usage::default());
+    assert_eq!(model.usage_of_all(), usage);
+    follow(
+        &mut model,
+        "{\"t\":150,\"event\":\"finish\",\"job\":\"7\"}\n",
+    );
+    assert_eq!(model.usage_of_all(), Usage::default());
+    assert!(model.nodes[0].jobs.is_empty());
+    let totals = Totals {
+        ended: 1,
+        pauses: 1,
+        completed: 1,
+        stretches: 1.5,
+        ..Totals::default()
+    };
+    assert_eq!(model.totals, totals);
+    let job = model.ended().next().expect("is kept");
+    assert_eq!(
+        (job.phase_at(at(500)), job.flow_time(at(500))),
+        ("done", Span::from_seconds(150))
+    );
+}
+
+#[test]
+fn reasons_stay_on_one_line() {
+    let model = model(&LIFE[..LIFE.find("{\"t\":50").expect("is there")]);
+    let job = model.jobs().next().expect("is there");
+    assert_eq!(job.last.why, "fits now");
+    assert_eq!(printable(&"x".repeat(1000)).len(), 300);
+}
+
+#[test]
+fn what_ended_is_forgotten_but_for_a_few() {
+    let mut text = String::new();
+    for job in 0..1000 {
+        let _ = write!(
+            text,
+            "{{\"t\":{job},\"event\":\"submit\",\"job\":\"{job}\",\"tasks\":1,\"cpu\":1,\"mem\":1}}\n\
+             {{\"t\":{job},\"event\":\"finish\",\"job\":\"{job}\",\"outcome\":\"cancelled\"}}\n"
+        );
+    }
+    let model = model(&text);
+    assert_eq!(
+        (model.ended().count(), model.totals.ended),
+        (MOST_ENDED, 1000)
+    );
+    assert_eq!(model.ended().next().map(|job| job.id.as_str()), Some("999"));
+    assert!(model.jobs.is_empty() && model.keys.is_empty());
+    assert_eq!(model.totals.completed, 0);
+}
+
+#[test]
+fn a_repeated_platform_keeps_jobs_and_a_new_file_with_one_does_not() {
+    let mut model = model(LIFE);
+    follow(&mut model, PLATFORM);
+    assert_eq!(model.totals.running, 1);
+    model.begin_anew();
+    follow(
+        &mut model,
+        "{\"t\":80,\"event\":\"yield\",\"job\":\"7\",\"value\":0.25}\n",
+    );
+    assert_eq!(model.usage_of_all().allocated, 0.5);
+    model.begin_anew();
+    follow(&mut model, PLATFORM);
+    assert_eq!((model.totals, model.jobs.len()), (Totals::default(), 0));
+}
+
+#[test]
+fn what_nobody_knows_is_counted_and_harms_nothing() {
+    let model = model(
+        r#"{"t":5,"event":"start","job":"9","nodes":[0]}
+{"t":5,"event":"submit","job":"8","tasks":1,"cpu":1e308,"mem":1}
+{"t":4,"event":"start","job":"8","nodes":[77,4294967295]}
+{"t":5,"event":"yield","job":"8","value":-3}
+{"t":5,"event":"submit","job":"8","tasks":0,"cpu":1,"mem":1}
+{"t":5,"event":"finish","job":"6"}
+{"t":5,"event":"something"}
+"#,
+    );
+    assert_eq!(
+        (
+            model.totals.strange,
+            model.totals.waiting,
+            model.totals.running
+        ),
+        (5, 1, 0)
+    );
+    assert_eq!(model.last, Some(at(5)));
+}
