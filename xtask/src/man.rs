@@ -1,5 +1,5 @@
-//! `cargo xtask man`: manual pages and completions, from the programs' own help. Nothing of it is kept in the
-//! repository, so that nothing can be stale.
+//! `cargo xtask man`: manual pages and completions, from the programs' own help, and of dfrs.conf from
+//! docs/configuration.md. Nothing of it is kept in the repository, so that nothing can be stale.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,13 @@ use clap::{Args, Command, CommandFactory};
 use clap_complete::{Shell, generate_to};
 use clap_mangen::Man;
 
+mod markdown;
+
+const SOURCE: &str = concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION"));
+
 #[derive(Args)]
 pub struct Arguments {
-    /// Where to write them: below it man/man1, man/man8 and completions
+    /// Where to write them: below it man/man1, man/man5, man/man8 and completions
     #[arg(default_value = "target/man")]
     directory: PathBuf,
 }
@@ -63,7 +67,20 @@ pub(crate) fn write(directory: &Path) -> std::io::Result<()> {
             page(command, &name, section, &pages)?;
         }
     }
-    Ok(())
+    write_configuration(&directory.join("man/man5"))
+}
+
+fn write_configuration(directory: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let title = markdown::Title {
+        name: "dfrs.conf",
+        section: 5,
+        about: "configuration of DFRS, the fractional scheduler for Slurm",
+        see_also: "dfrs(1), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
+    };
+    let document = fs::read_to_string(crate::root().join("docs/configuration.md"))?;
+    let page = markdown::page(&title, &document);
+    fs::write(directory.join("dfrs.conf.5"), page)
 }
 
 /// Those that people see; help is no page of its own.
@@ -83,7 +100,7 @@ fn page(command: &Command, name: &str, section: u8, directory: &Path) -> std::io
     )
     .title(name)
     .section(section.to_string())
-    .source(concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION")))
+    .source(SOURCE)
     .manual("slurm-dfrs");
     let mut text = Vec::new();
     page.render(&mut text)?;

@@ -44,6 +44,7 @@ fn command_line(arguments: &Arguments, pages: &Path) -> Result<PathBuf, String> 
     let mut stage = Stage::new("slurm-dfrs", &arguments.output, &[])?;
     stage.program(&arguments.built.join("dfrs"), "usr/bin/dfrs")?;
     stage.manual(&pages.join("man/man1"), 1)?;
+    stage.manual(&pages.join("man/man5"), 5)?;
     completions(&mut stage, pages, "dfrs")?;
     let documents = files_in(&crate::root().join("docs"), "md")?;
     for document in documents {
