@@ -25,7 +25,7 @@ const KNOWN: [(u32, u32); 8] = [
 const BURST_BUFFER: &str = "burst_buffer_dfrs.so";
 
 /// The shim's own files in `c_shim/`.
-const SHIM_FILES: [&str; 27] = [
+const SHIM_FILES: [&str; 28] = [
     "arrays.c",
     "backfill.c",
     "configuration.c",
@@ -47,6 +47,7 @@ const SHIM_FILES: [&str; 27] = [
     "record.c",
     "requests.c",
     "requeue.c",
+    "room.c",
     "scope.c",
     "select.c",
     "snapshot.c",

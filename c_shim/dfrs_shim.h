@@ -235,6 +235,12 @@ int dfrs_job_outcome(uint32_t job_id, int64_t submit_time);
  * array throttle, time and node limits, licences, deadline). Asked once for a slice of jobs that agree
  * in it: whether partition, QOS, account and user go together. */
 void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results);
+/* Do these pending jobs wait for nothing but room, as far as Slurm has noted what they wait for? For
+ * somebody who may not ask dfrs_jobs_gate(): it takes the read locks and writes nothing. Read are the state,
+ * a hold, the begin time, the partition's state, what dfrs_job_t.special says, and the reason that Slurm
+ * gave the job last (dependencies, limits, licences, reservations, array throttle): an answer may be as old
+ * as that. */
+void dfrs_jobs_wait_for_room(const uint32_t *job_ids, uint32_t count, bool *results);
 /* Gives each of up to `most` tasks of this array's pending record a record of its own, with a job_id
  * of its own; the record with this job_id keeps the rest, and at last is the last task itself. A
  * throttle (--array=...%n) is the gate's business. */

@@ -357,6 +357,26 @@ static inline bool dfrs_topology_exclusive(const part_record_t *partition)
 #endif
 }
 
+/* Whether this is the reason for which a job's former run ended: it stays on a job that was requeued. */
+static inline bool dfrs_is_of_former_run(uint32_t reason)
+{
+	switch (reason) {
+	case FAIL_DOWN_NODE:
+	case FAIL_EXIT_CODE:
+	case FAIL_INACTIVE_LIMIT:
+	case FAIL_LAUNCH:
+	case FAIL_OOM:
+	case FAIL_SYSTEM:
+	case FAIL_TIMEOUT:
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+	case FAIL_SIGNAL:
+#endif
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* --- messages to the nodes -------------------------------------------------------------------- */
 
 /* Whether slurmd says of a message whether it found its socket. In 23.11 a child of slurmd connects, and

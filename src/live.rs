@@ -134,6 +134,10 @@ impl Slurm for Calls {
         shim::jobs_gate(jobs)
     }
 
+    fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool> {
+        shim::jobs_wait_for_room(jobs)
+    }
+
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
         shim::array_split(job, most)
     }

@@ -204,6 +204,17 @@ pub fn jobs_gate(jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
     codes.into_iter().map(result).collect()
 }
 
+/// Do these pending jobs wait for nothing but room, by what Slurm has noted of them? Writes nothing.
+#[must_use]
+pub fn jobs_wait_for_room(jobs: &[u32]) -> Vec<bool> {
+    let mut answers = vec![false; jobs.len()];
+    // SAFETY: both arrays have `count` elements and outlive the call, which writes booleans only.
+    unsafe {
+        bindings::dfrs_jobs_wait_for_room(jobs.as_ptr(), count(jobs.len()), answers.as_mut_ptr());
+    }
+    answers
+}
+
 /// Gives `most` tasks of an array's pending record records of their own, or as many as it has.
 ///
 /// # Errors

@@ -5,9 +5,10 @@
  * usage: looks SCENARIO
  *
  * random: after each of many random changes what deltas have said is what a complete snapshot says, and
- * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. arrays:
- * so many tasks get records as were asked for. parked: what reasons of nodes say of parked jobs. warned: which
- * jobs have died of their warning. Prints what was found; a test looks at it.
+ * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. room:
+ * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
+ * reasons of nodes say of parked jobs. warned: which jobs have died of their warning. Prints what was found;
+ * a test looks at it.
  */
 #include "edits.h"
 #include "known.h"
@@ -151,6 +152,69 @@ static void slices(void)
 	say_locks("the same reasons");
 	printf("job 2 says %s\n", find_job_record(2)->state_desc);
 	print_counts();
+}
+
+/* --- room ------------------------------------------------------------------------------------------------ */
+
+static void say_reason(const char *what, uint32_t reason)
+{
+	static const uint32_t id = 1;
+	job_record_t *job = find_job_record(id);
+	bool waits_for_room = false;
+
+	job->state_reason = reason;
+	dfrs_jobs_wait_for_room(&id, 1, &waits_for_room);
+	printf("%s: %s%s\n", what, waits_for_room ? "room" : "held back",
+	       (job->state_reason == reason) && !strcmp(job->state_desc, "as it was") ? "" : ", CHANGED");
+}
+
+static void say_reasons(void)
+{
+	say_reason("no reason", WAIT_NO_REASON);
+	say_reason("priority", WAIT_PRIORITY);
+	say_reason("resources", WAIT_RESOURCES);
+	say_reason("its node failed", FAIL_DOWN_NODE);
+	say_reason("dependency", WAIT_DEPENDENCY);
+	say_reason("dependency never satisfied", WAIT_DEP_INVALID);
+	say_reason("association", WAIT_ASSOC_MAX_JOBS);
+	say_reason("QOS", WAIT_QOS_GRP_CPU);
+	say_reason("array", WAIT_ARRAY_TASK_LIMIT);
+	say_reason("licences", WAIT_LICENSES);
+	say_reason("reservation", WAIT_RESERVATION);
+	say_reason("account gone", FAIL_ACCOUNT);
+}
+
+static void room(void)
+{
+	static const uint32_t gone = 2;
+	bool waits = true;
+	job_record_t *job;
+	part_record_t *partition;
+
+	make_nodes(2);
+	job = new_job(1);
+	job->state_desc = xstrdup("as it was");
+	partition = job->part_ptr;
+	partition->state_up = PARTITION_UP;
+	dfrs_remember_partitions(PARTITIONS);
+	last_job_update = 0;
+	say_locks("start");
+	say_reasons();
+	job->details->begin_time = wall_clock + 1;
+	say_reason("begins later", WAIT_TIME);
+	job->details->begin_time = wall_clock;
+	say_reason("begins now", WAIT_TIME);
+	job->priority = 0;
+	say_reason("held", WAIT_NO_REASON);
+	job->priority = 1;
+	partition->state_up = PARTITION_DOWN;
+	say_reason("partition down", WAIT_NO_REASON);
+	partition->state_up = PARTITION_UP;
+	job->job_state = JOB_RUNNING;
+	say_reason("runs", WAIT_NO_REASON);
+	dfrs_jobs_wait_for_room(&gone, 1, &waits);
+	printf("gone: %d, jobs have changed: %d\n", waits, last_job_update != 0);
+	say_locks("all of it");
 }
 
 /* --- arrays ---------------------------------------------------------------------------------------------- */
@@ -323,6 +387,8 @@ int main(int argc, char **argv)
 		many();
 	else if (!strcmp(scenario, "slices"))
 		slices();
+	else if (!strcmp(scenario, "room"))
+		room();
 	else if (!strcmp(scenario, "arrays"))
 		arrays();
 	else if (!strcmp(scenario, "parked"))

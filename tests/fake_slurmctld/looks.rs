@@ -63,6 +63,34 @@ fn locks_are_given_back_between_slices_and_nothing_is_locked_for_nothing() {
 }
 
 #[test]
+fn what_waits_for_more_than_room_is_known_without_a_change() {
+    let lines = run("room");
+    for line in [
+        "no reason: room",
+        "priority: room",
+        "resources: room",
+        "its node failed: room",
+        "dependency: held back",
+        "dependency never satisfied: held back",
+        "association: held back",
+        "QOS: held back",
+        "array: held back",
+        "licences: held back",
+        "reservation: held back",
+        "account gone: held back",
+        "begins later: held back",
+        "begins now: room",
+        "held: held back",
+        "partition down: held back",
+        "runs: held back",
+        "gone: 0, jobs have changed: 0",
+        "all of it: reads 18 writes 0 longest lately 0",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn arrays_are_split_as_far_as_asked() {
     let lines = run("arrays");
     for line in [

@@ -132,6 +132,10 @@ pub struct World {
     pub parked: Vec<Vec<(String, u32)>>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
+    /// Jobs that, by their reasons, wait for something else than room.
+    pub held_back: BTreeSet<u32>,
+    /// Whether jobs may start was asked in a way that writes their reasons.
+    pub gate_asked: bool,
     /// Jobs that have died of their warning.
     pub died: BTreeSet<u32>,
     /// Panics at the next look.
@@ -235,7 +239,12 @@ impl Slurm for FakeSlurm {
         Outcome::Completed
     }
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
+        self.0.borrow_mut().gate_asked = true;
         vec![Ok(()); jobs.len()]
+    }
+    fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool> {
+        let held_back = &self.0.borrow().held_back;
+        jobs.iter().map(|job| !held_back.contains(job)).collect()
     }
     fn split_array(&mut self, _: u32, _: u32) -> Result<(), SlurmError> {
         Ok(())

@@ -61,6 +61,9 @@ pub trait Slurm {
     /// Whether these pending jobs may start as far as everything but resources is concerned: an answer
     /// for each.
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>>;
+    /// Whether these pending jobs wait for nothing but room, by what Slurm has noted of them: an answer for
+    /// each. Changes nothing, not even reasons; what was noted may be older than what `may_start` would say.
+    fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool>;
     /// Gives up to `most` tasks of an array's pending record records of their own.
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError>;
     /// What squeue shows as the jobs' reasons; `None`: nothing of DFRS's. Jobs that are gone are passed

@@ -17,8 +17,9 @@ const AT_ONCE: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct Admission {
     ready: BTreeSet<u32>,
-    /// When each job that was refused is asked about again, and how long it waits for that.
-    refused: BTreeMap<u32, (Time, Span)>,
+    /// When each job that was refused, or admitted for a while, is asked about again, and how long it waits
+    /// for that.
+    again: BTreeMap<u32, (Time, Span)>,
     due: BTreeSet<(Time, u32)>,
     /// Jobs about which Slurm was asked at this time.
     asked: (Time, BTreeSet<u32>),
@@ -33,7 +34,7 @@ impl Admission {
     }
 
     /// The jobs to ask about now, if any: those of `fresh` that Slurm was not asked about yet, and some
-    /// of those that it refused some time ago.
+    /// of those whose answers are too old.
     pub(super) fn questions(&self, fresh: &BTreeSet<u32>, now: Time) -> BTreeSet<u32> {
         let again = self.due.iter().take_while(|(at, _)| *at <= now);
         let again = again.take(AT_ONCE).map(|(_, id)| *id);
@@ -78,15 +79,32 @@ impl Admission {
         }
     }
 
+    /// What Slurm said of this job, which may start, holds for a while only.
+    pub(super) fn ask_again(&mut self, id: u32, now: Time) {
+        self.ask_after(id, LAST, now);
+    }
+
     /// Slurm would not start this job now.
     pub(super) fn refuse(&mut self, id: u32, now: Time) {
         self.note_asked(id, now);
-        let before = self.refused.get(&id).map(|(_, wait)| *wait);
+        let before = self.again.get(&id).map(|(_, wait)| *wait);
+        let before = before.filter(|_| !self.ready.contains(&id));
         self.forget(id);
         let wait = before.map_or(FIRST, |wait| Span(wait.0 * 2).min(LAST));
+        self.ask_after(id, wait, now);
+    }
+
+    fn ask_after(&mut self, id: u32, wait: Span, now: Time) {
+        self.forget_when(id);
         let at = Time(now.0 + wait.0);
-        self.refused.insert(id, (at, wait));
+        self.again.insert(id, (at, wait));
         self.due.insert((at, id));
+    }
+
+    fn forget_when(&mut self, id: u32) {
+        if let Some((at, _)) = self.again.remove(&id) {
+            self.due.remove(&(at, id));
+        }
     }
 
     /// The job no longer waits, or is another one than it was.
@@ -94,9 +112,7 @@ impl Admission {
         if self.ready.remove(&id) {
             self.changed.insert(id);
         }
-        if let Some((at, _)) = self.refused.remove(&id) {
-            self.due.remove(&(at, id));
-        }
+        self.forget_when(id);
     }
 }
 
@@ -124,6 +140,25 @@ mod tests {
                 .questions(&BTreeSet::from([7]), Time(0))
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn an_answer_that_holds_for_a_while_is_asked_for_again() {
+        let mut admission = Admission::default();
+        admission.admit(7, Time(0));
+        admission.ask_again(7, Time(0));
+        assert!(admission.ready().contains(&7));
+        let asked_at = |admission: &Admission, second: i64| {
+            let questions = admission.questions(&BTreeSet::from([7]), Time(second * SECOND));
+            !questions.is_empty()
+        };
+        assert!(!asked_at(&admission, 7));
+        assert!(asked_at(&admission, 8));
+        admission.refuse(7, Time(8 * SECOND));
+        assert!(!admission.ready().contains(&7));
+        assert_eq!(admission.next(), Some(Time(9 * SECOND)), "soon again");
+        admission.forget(7);
+        assert_eq!(admission.next(), None);
     }
 
     #[test]

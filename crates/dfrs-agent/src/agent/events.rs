@@ -17,20 +17,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.ask(questions.into_iter().collect(), seen, now);
     }
 
-    /// Asks Slurm whether these jobs may start. Returns whether all may.
+    /// Asks Slurm whether these jobs may start; who only watches reads what Slurm has noted of them. Returns
+    /// whether all may.
     pub(super) fn ask(&mut self, jobs: Vec<u32>, seen: &Observation, now: Time) -> bool {
         let waiting: Vec<u32> = jobs
             .into_iter()
             .filter(|id| seen.job(*id).is_some())
             .collect();
-        let answers = if self.config.mode == Mode::Full && !waiting.is_empty() {
-            self.slurm.may_start(&waiting)
-        } else {
-            vec![Ok(()); waiting.len()]
-        };
+        let answers = self.answers(&waiting);
         let mut all = true;
-        for (id, answer) in waiting.into_iter().zip(answers) {
-            if answer.is_err() {
+        for (id, may_start) in waiting.into_iter().zip(answers) {
+            if !may_start {
                 self.admission.refuse(id, now);
                 all = false;
                 continue;
@@ -40,8 +37,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.retries.failed(id, &self.config.policy, now);
             }
             self.admission.admit(id, now);
+            // Nobody says so when a limit begins to keep it back: a start that is refused would.
+            if self.config.mode != Mode::Full {
+                self.admission.ask_again(id, now);
+            }
         }
         all
+    }
+
+    fn answers(&mut self, waiting: &[u32]) -> Vec<bool> {
+        if waiting.is_empty() {
+            return Vec::new();
+        }
+        if self.config.mode != Mode::Full {
+            return self.slurm.wait_for_room(waiting);
+        }
+        let answers = self.slurm.may_start(waiting);
+        answers.iter().map(Result::is_ok).collect()
     }
 
     pub(super) fn is_admitted(&self, id: u32) -> bool {

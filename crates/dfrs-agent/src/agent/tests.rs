@@ -14,6 +14,7 @@ mod hinted;
 mod killed;
 mod operators;
 mod settling;
+mod shadow;
 mod slow;
 mod starved;
 mod warned;

@@ -88,8 +88,13 @@ impl Slurm for SlurmPort {
         self.model.borrow().outcome(job, submit_time)
     }
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
-        let model = self.model.borrow();
+        let mut model = self.model.borrow_mut();
+        model.asked_at_gate += jobs.len();
         jobs.iter().map(|job| model.gate(*job)).collect()
+    }
+    fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool> {
+        let model = self.model.borrow();
+        jobs.iter().map(|job| model.gate(*job).is_ok()).collect()
     }
     fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
         self.call("split", job, |model| model.split(job, most))

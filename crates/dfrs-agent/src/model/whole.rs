@@ -83,6 +83,8 @@ pub struct Model {
     pub(super) disk_full: bool,
     /// What was logged, since it was last taken.
     pub(super) lines: Vec<(Level, String)>,
+    /// About how many jobs it was asked at the gate, which may write their reasons, since it was last taken.
+    pub(super) asked_at_gate: usize,
     /// What was done to jobs, since it was last taken: for those who watch.
     pub(super) history: Vec<String>,
     /// Rules of the model itself that the agent broke.
@@ -286,6 +288,11 @@ impl Model {
     /// What was logged since the last call.
     pub fn take_lines(&mut self) -> Vec<(Level, String)> {
         std::mem::take(&mut self.lines)
+    }
+
+    /// About how many jobs it was asked, since the last call, in the way that may write their reasons.
+    pub fn take_asked_at_gate(&mut self) -> usize {
+        std::mem::take(&mut self.asked_at_gate)
     }
 
     /// What was done to jobs since the last call, as text.

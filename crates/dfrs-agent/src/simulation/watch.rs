@@ -127,6 +127,10 @@ impl Watch {
             return Err(("calls make sense", fault));
         }
         self.is_shadow = driver.is_shadow();
+        if model.take_asked_at_gate() > 0 && self.is_shadow {
+            let what = "what writes jobs' reasons is asked although its mode is shadow".to_owned();
+            return Err(("shadow only looks", what));
+        }
         self.rests = driver
             .config()
             .is_none_or(|config| config.mode != Mode::Full);
