@@ -157,8 +157,9 @@ pub struct Agent<S, D> {
     /// A node changed since orders were last given.
     nodes_differ: bool,
     freed: bool,
-    /// Jobs whose processes were still ending when they were last seen.
-    ending: BTreeSet<u32>,
+    /// Jobs whose processes were still ending when they were last seen; nodes, and MiB that they may hold there
+    /// although Slurm did not count them before.
+    ending: BTreeMap<u32, Vec<(u32, u64)>>,
     postponed: Postponed,
     retries: Retries,
     remaps: Remaps,
@@ -249,7 +250,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             nodes_changed: false,
             nodes_differ: false,
             freed: false,
-            ending: BTreeSet::new(),
+            ending: BTreeMap::new(),
             postponed: Postponed::default(),
             retries: Retries::default(),
             remaps: Remaps::from(first_remap),

@@ -46,6 +46,7 @@ pub use turn::Effects;
 use leaving::Next;
 use phase::Phase;
 use requeued::Requeued;
+use step::NO_ROOM;
 use turn::{LEFT_ALONE_FOR, Turn};
 
 const SECOND: i64 = 1_000_000;
@@ -195,6 +196,15 @@ impl Life {
         (self.not_before <= look.now)
             .then(|| self.phase.next_step(look, is_parked))
             .flatten()
+    }
+
+    /// The step of one that waits for memory on these nodes where none becomes free; `None` for all others.
+    pub(crate) fn waits_in_vain(&self, nodes: &Placement, look: &Look) -> Option<Step> {
+        let waits = match &self.phase {
+            Phase::Starting(starting) => starting.lacks_room_on(nodes, look),
+            _ => false,
+        };
+        waits.then_some(NO_ROOM)
     }
 
     /// Nothing is done to it before `time`.
@@ -362,6 +372,16 @@ impl Life {
         matches!(self.phase, Phase::Parking(_))
     }
 
+    /// Whether its nodes have to say that it is parked.
+    #[must_use]
+    pub fn asks_whether_parked(&self) -> bool {
+        match &self.phase {
+            Phase::Parking(_) => true,
+            Phase::Parked(parked) => parked.is_unheard,
+            _ => false,
+        }
+    }
+
     /// Whether it was parked and is on its way back.
     #[must_use]
     pub fn is_unparking(&self) -> bool {
@@ -383,13 +403,16 @@ impl Life {
         }
     }
 
-    /// Whether it holds memory on its nodes that Slurm does not count: slurmctld has forgotten that it was
-    /// brought back.
+    /// Whether it holds memory on its nodes that Slurm does not count, or may: slurmctld has forgotten that it
+    /// was brought back.
     #[must_use]
     pub fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
         let holds = match &self.phase {
             Phase::Unparking(unparking) => unparking.is_forgotten,
-            Phase::Parking(_) => job.state == ObservedState::Suspended,
+            Phase::Parking(_) => {
+                matches!(job.state, ObservedState::Suspended | ObservedState::Ended)
+            }
+            Phase::Parked(parked) => parked.is_unheard,
             _ => false,
         };
         holds && !job.is_counted()

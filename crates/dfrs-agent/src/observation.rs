@@ -630,6 +630,16 @@ impl Observation {
         node.memory.saturating_sub(used)
     }
 
+    /// Whether more than there is on the node with this Slurm index is used, for what was taken since the look.
+    #[must_use]
+    pub fn is_taken_twice(&self, index: u32) -> bool {
+        self.node_position(index).is_some_and(|position| {
+            let (node, tally) = (&self.nodes[position], &self.tallies[position]);
+            let used = node.allocated_memory + tally.ending + tally.taken;
+            tally.taken > 0 && used > node.memory
+        })
+    }
+
     /// MiB that Slurm counts on the node at this position for others than the jobs here.
     #[must_use]
     pub fn memory_of_others(&self, position: usize) -> u64 {

@@ -7,7 +7,7 @@ use dfrs_core::Time;
 use super::Agent;
 use crate::cluster::memory_on_node;
 use crate::daemons::{Daemons, NodeFacts};
-use crate::life::{Answer, Event, Look, Step};
+use crate::life::{Answer, Event, Life, Look, Step};
 use crate::observation::{Observation, ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 use crate::slurm::{Level, Slurm};
@@ -24,6 +24,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> (bool, u32) {
         let facts = self.daemons.facts();
         let (mut acted, mut started) = (false, 0);
+        for (node, memory) in self.ending.values().flatten() {
+            observation.take_memory(*node, *memory);
+        }
         for id in self.in_turn(observation) {
             if started >= most {
                 break;
@@ -31,7 +34,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let Some(job) = observation.job(id) else {
                 continue;
             };
-            let held = self.uncounted_memory(job, observation);
+            let life = self.ledger.get(id).map(|record| &record.life);
+            let held = life.map_or_else(Vec::new, |life| uncounted_memory(life, job, observation));
             let advanced = self.guarded(id, |agent| agent.advance(job, observation, &facts, now));
             let taken = match advanced.flatten() {
                 Some((step, Answer::Done)) => {
@@ -54,16 +58,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
         let record = self.ledger.get(job.id);
         record.is_some_and(|record| record.life.holds_uncounted_memory(job))
-    }
-
-    /// Nodes, and MiB that the job holds there although Slurm does not count them.
-    fn uncounted_memory(&self, job: &ObservedJob, observation: &Observation) -> Vec<(u32, u64)> {
-        if !self.holds_uncounted_memory(job) {
-            return Vec::new();
-        }
-        let memory = |place: &Place| memory_on_node(job, place.tasks, observation);
-        let places = job.places.iter();
-        places.map(|place| (place.node, memory(place))).collect()
     }
 
     /// The jobs that may have a next step, in the order in which they take it: those that hold memory that
@@ -101,14 +95,34 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let look = Look::new(job, observation, &self.config, now);
         let is_parked = facts.parked.contains(&job.id);
         let step = record.life.next_step(&look, is_parked)?;
-        let is_parking = record.life.is_parking();
-        let answer = self.perform(job, &step, observation, now);
-        if is_parking {
-            self.learn_from_parking(&step, &Placement::of_job(job, observation), now);
+        if step == Step::Resume && !self.gives_back && is_taken(job, observation) {
+            return None;
         }
+        let (is_leaving, is_parking) = (record.life.is_leaving(), record.life.is_parking());
+        let answer = self.take_step(job, &step, observation, now);
+        let placement = Placement::of_job(job, observation);
+        if is_parking {
+            self.learn_from_parking(&step, &placement, now);
+        }
+        let life = self.ledger.get(job.id).map(|record| &record.life);
+        if is_leaving && life.is_some_and(|life| life.is_running() || life.is_unparking()) {
+            self.wait_no_longer_for(&placement, observation, now);
+        }
+        Some((step, answer))
+    }
+
+    /// Asks Slurm for one step, and goes on from its answer.
+    fn take_step(
+        &mut self,
+        job: &ObservedJob,
+        step: &Step,
+        observation: &Observation,
+        now: Time,
+    ) -> Answer {
+        let answer = self.perform(job, step, observation, now);
         if let Some(record) = self.ledger.get_mut(job.id) {
             let look = Look::new(job, observation, &self.config, now);
-            let effects = record.on(&Event::Did(&step, &answer), &look);
+            let effects = record.on(&Event::Did(step, &answer), &look);
             self.freed |= effects.has_freed;
             let failed = matches!(step, Step::Abandon(_))
                 || matches!(answer, Answer::Refused | Answer::Gated);
@@ -116,7 +130,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.expect_nothing(job.id);
             }
         }
-        Some((step, answer))
+        answer
+    }
+
+    /// A job keeps its memory here: who was to have it is planned anew, and holds no room elsewhere meanwhile.
+    fn wait_no_longer_for(&mut self, kept: &Placement, observation: &Observation, now: Time) {
+        for id in self.lists.steps() {
+            let (Some(job), Some(record)) = (observation.job(id), self.ledger.get(id)) else {
+                continue;
+            };
+            let look = Look::new(job, observation, &self.config, now);
+            if let Some(step) = record.life.waits_in_vain(kept, &look) {
+                self.take_step(job, &step, observation, now);
+            }
+        }
     }
 
     /// Which nodes were fast enough to park a job, and which were not.
@@ -199,6 +226,26 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
     }
+}
+
+/// Nodes, and MiB that the job holds there although Slurm does not count them.
+pub(super) fn uncounted_memory(
+    life: &Life,
+    job: &ObservedJob,
+    observation: &Observation,
+) -> Vec<(u32, u64)> {
+    if !life.holds_uncounted_memory(job) {
+        return Vec::new();
+    }
+    let memory = |place: &Place| memory_on_node(job, place.tasks, observation);
+    let places = job.places.iter();
+    places.map(|place| (place.node, memory(place))).collect()
+}
+
+/// Whether others, whom Slurm does not count, may hold the memory that it counts for this job.
+fn is_taken(job: &ObservedJob, observation: &Observation) -> bool {
+    let mut places = job.places.iter();
+    places.any(|place| observation.is_taken_twice(place.node))
 }
 
 /// Nodes, and MiB that the job holds on each since the step.

@@ -6,6 +6,7 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::Outcome;
 
+use super::act::uncounted_memory;
 use super::left_behind::UNTIL_ENDED;
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
@@ -152,8 +153,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// The memory of a job that ends is free when its last process is gone, which no node's record shows.
     fn see_ending(&mut self, job: u32, seen: &Observation) {
         if seen.job(job).is_some_and(|job| job.completing) {
-            self.ending.insert(job);
-        } else if self.ending.remove(&job) {
+            self.ending.entry(job).or_default();
+        } else if self.ending.remove(&job).is_some() {
             self.freed = true;
             if let Some(record) = self.ledger.get(job) {
                 self.note_vacated(&record.life.last_place().clone());
@@ -186,6 +187,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             self.refusals.forget(id);
             self.last_changes.remove(&id);
+            if let Some(job) = seen.job(id)
+                && let Some(held) = self.ending.get_mut(&id)
+            {
+                *held = uncounted_memory(&record.life, job, seen);
+            }
             self.expect_nothing(id);
             self.note_vacated(record.life.last_place());
             let outcome = self.slurm.outcome(id, record.shown_submit_time);

@@ -88,7 +88,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// The nodes of each suspended job that is being parked.
+    /// The nodes of each job that is being parked, or that may be parked.
     fn being_parked(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
         // Nothing is known of a job of whose nodes one is not known: least of all that it is parked.
         let nodes = |job: &ObservedJob| {
@@ -100,7 +100,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         steps
             .filter(|id| {
                 let record = self.ledger.get(*id);
-                record.is_some_and(|record| record.life.is_parking())
+                record.is_some_and(|record| record.life.asks_whether_parked())
             })
             .filter_map(|id| Some((id, nodes(observation.job(id)?)?)))
             .collect()

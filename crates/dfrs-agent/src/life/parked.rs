@@ -33,6 +33,10 @@ pub(super) struct Parked {
     /// An operator resumed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) called_back: bool,
+    /// slurmctld was killed, and may have forgotten that the job had come back: until its nodes say that it is
+    /// parked, it holds its memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_unheard: bool,
 }
 
 impl Parked {
@@ -42,6 +46,7 @@ impl Parked {
             placement: Placement::of_job(look.job, look.observation),
             memory,
             called_back: false,
+            is_unheard: false,
         }
     }
 
@@ -64,9 +69,12 @@ impl Parked {
         Self::with(look.job.places.iter().map(needs).collect(), look)
     }
 
-    pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
+    pub(super) fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
         match look.job.state {
             ObservedState::Running => Some(resumed_by_others(&self.memory, look)),
+            ObservedState::Suspended if self.is_unheard && !self.called_back => {
+                is_parked.then_some(Step::ReleaseMemory)
+            }
             // slurmctld ended before it had saved that the memory was released.
             ObservedState::Suspended if look.job.is_counted() => Some(Step::ReleaseMemory),
             ObservedState::Suspended => (self.called_back && fits_again(&self.memory, look))
@@ -85,8 +93,10 @@ impl Parked {
             Event::Planned(_) => None,
             Event::Seen => self.seen(look),
             Event::Did(Step::ClaimMemory(_), Answer::Done) => Some(self.claimed(look)),
-            Event::Did(step, answer) => did(step, answer, look),
-            Event::Forgotten { was_requeued } => stop_forgotten(*was_requeued, look),
+            Event::Did(step, answer) => self.did(step, answer, look),
+            Event::Forgotten { was_requeued } => {
+                stop_forgotten(*was_requeued, look).or_else(|| self.unheard(look))
+            }
         }
     }
 
@@ -130,18 +140,31 @@ impl Parked {
             placement: self.placement.clone(),
             memory: self.memory.clone(),
             since: look.now,
-            is_forgotten: false,
+            is_forgotten: self.is_unheard,
         }
     }
-}
 
-fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
-    match (step, answer) {
-        (Step::ReleaseMemory, Answer::Released(memory)) => {
-            Some(Turn::to(Phase::Parked(Parked::with(memory.clone(), look))))
+    fn unheard(&self, look: &Look) -> Option<Turn> {
+        let unheard = Self {
+            is_unheard: true,
+            ..self.clone()
+        };
+        (look.job.state == ObservedState::Suspended).then(|| Turn::to(Phase::Parked(unheard)))
+    }
+
+    fn did(&self, step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
+        match (step, answer) {
+            (Step::ReleaseMemory, Answer::Released(memory)) => {
+                let memory = if look.job.is_counted() {
+                    memory
+                } else {
+                    &self.memory
+                };
+                Some(Turn::to(Phase::Parked(Self::with(memory.clone(), look))))
+            }
+            (_, Answer::Refused) => Some(Turn::same_step_later()),
+            _ => None,
         }
-        (_, Answer::Refused) => Some(Turn::same_step_later()),
-        _ => None,
     }
 }
 

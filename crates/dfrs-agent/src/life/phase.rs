@@ -77,7 +77,7 @@ impl Phase {
         match self {
             Self::Starting(starting) => starting.next_step(look),
             Self::Parking(parking) => parking.next_step(look, is_parked),
-            Self::Parked(parked) => parked.next_step(look),
+            Self::Parked(parked) => parked.next_step(look, is_parked),
             Self::Unparking(unparking) => unparking.next_step(look),
             Self::Leaving(leaving) => leaving.next_step(look),
             Self::Warned(warned) => warned.next_step(look),

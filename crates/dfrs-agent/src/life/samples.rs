@@ -62,5 +62,6 @@ pub(super) fn parked() -> Life {
         placement: Placement::default(),
         memory: vec![100],
         called_back: false,
+        is_unheard: false,
     }))
 }

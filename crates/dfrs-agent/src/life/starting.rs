@@ -12,7 +12,7 @@ use super::step::{Answer, NO_ROOM, ROOM_TIMEOUT, Step, has_passed};
 use super::turn::{RETRY_AFTER, Turn};
 use super::waiting::taken_by_others;
 use crate::observation::{ObservedJob, ObservedState};
-use crate::placement::Placement;
+use crate::placement::{Placement, Spot};
 
 /// A start that Slurm refused (a node is still busy with an ended job, for one) is planned anew soon.
 const START_AGAIN_AFTER: Span = Span(2_000_000);
@@ -52,6 +52,13 @@ impl Starting {
             Event::HandedBack => Some(Turn::to(Phase::Waiting)),
             Event::Planned(_) => None,
         }
+    }
+
+    /// Whether it waits for memory on one of these nodes.
+    pub(super) fn lacks_room_on(&self, nodes: &Placement, look: &Look) -> bool {
+        let is_among = |spot: &&Spot| nodes.0.iter().any(|other| other.node == spot.node);
+        let shared = self.placement.0.iter().filter(is_among).cloned();
+        !has_room(&Placement(shared.collect()), look)
     }
 
     fn did(&self, step: &Step, answer: &Answer) -> Option<Turn> {

@@ -96,6 +96,7 @@ impl Unparking {
             placement: self.placement.clone(),
             memory: self.memory.clone(),
             called_back: false,
+            is_unheard: self.is_forgotten,
         }
     }
 

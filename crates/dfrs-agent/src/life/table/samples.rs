@@ -44,8 +44,9 @@ pub(super) const SAMPLES: &[Sample] = &[
     usual("Running", |_| Phase::Running),
     usual("Parking", |since| parking(since, false)),
     variant("Parking, suspended", |since| parking(since, true)),
-    usual("Parked", |_| parked(false)),
-    variant("Parked, called back", |_| parked(true)),
+    usual("Parked", |_| parked(false, false)),
+    variant("Parked, called back", |_| parked(true, false)),
+    variant("Parked, unheard", |_| parked(false, true)),
     usual("Unparking", |since| {
         Phase::Unparking(Unparking {
             placement: here(),
@@ -79,11 +80,12 @@ fn parking(since: Time, is_suspended: bool) -> Phase {
     })
 }
 
-fn parked(called_back: bool) -> Phase {
+fn parked(called_back: bool, is_unheard: bool) -> Phase {
     Phase::Parked(Parked {
         placement: here(),
         memory: vec![100],
         called_back,
+        is_unheard,
     })
 }
 
@@ -112,9 +114,12 @@ pub(super) fn name(phase: &Phase) -> String {
         }) => "Parking".into(),
         Phase::Parking(_) => "Parking, suspended".into(),
         Phase::Parked(Parked {
-            called_back: false, ..
-        }) => "Parked".into(),
-        Phase::Parked(_) => "Parked, called back".into(),
+            called_back: true, ..
+        }) => "Parked, called back".into(),
+        Phase::Parked(Parked {
+            is_unheard: true, ..
+        }) => "Parked, unheard".into(),
+        Phase::Parked(_) => "Parked".into(),
         Phase::Unparking(_) => "Unparking".into(),
         Phase::Leaving(Leaving { next }) => with("Leaving", next),
         Phase::Warned(Warned { next, .. }) => with("Warned", next),
