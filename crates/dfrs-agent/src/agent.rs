@@ -137,6 +137,7 @@ pub struct Agent<S, D> {
     ahead: Ahead,
     longest_sleep: Span,
     cores_hidden: Time,
+    arrays_read: Time,
     /// slurmctld was killed, and was not looked at since.
     recovers: bool,
     has_looked: bool,
@@ -238,6 +239,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ahead: state.ahead,
             longest_sleep: LONGEST_SLEEP,
             cores_hidden: Time(0),
+            arrays_read: Time(0),
             recovers,
             has_looked: false,
             lost: Lost::of(strangers.unwrap_or_default()),

@@ -15,16 +15,20 @@ use crate::observation::{Observation, ObservedJob};
 use crate::placement::Placement;
 
 mod change;
+mod eligible;
 mod memory;
 mod nodes;
 mod reasons;
+mod refused;
 mod resume;
 
 use change::{Change, changes};
+use eligible::Eligible;
 pub use memory::MemoryShown;
 use nodes::Nodes;
 use reasons::Reasons;
 pub use reasons::{BY_OTHERS, Expected};
+use refused::Refused;
 use resume::Strangers;
 
 /// An open journal.
@@ -34,6 +38,8 @@ pub struct LiveJournal {
     /// What the journal says of jobs that DFRS knows nothing of.
     strangers: Strangers,
     reasons: Reasons,
+    eligible: Eligible,
+    refused: Refused,
     /// This writer has written the platform.
     has_platform: bool,
 }
@@ -48,6 +54,7 @@ impl LiveJournal {
     pub fn resume(mut writer: Writer, ledger: &mut Ledger) -> Self {
         let standing = writer.take_standing();
         let nodes = Nodes::new(standing.nodes);
+        let eligible = Eligible::of(&standing.held_back);
         let strangers = resume::take_over(standing.jobs, &nodes, ledger);
         let under_way = ledger.iter().filter(|(_, job)| job.life.is_under_way());
         let reasons = Reasons::before(under_way.map(|(id, _)| id));
@@ -56,6 +63,8 @@ impl LiveJournal {
             nodes,
             strangers,
             reasons,
+            eligible,
+            refused: Refused::default(),
             has_platform: false,
         }
     }
@@ -75,8 +84,18 @@ impl LiveJournal {
         self.reasons.forget(job);
     }
 
+    /// The arrays of which tasks wait together, and whether each waits for nothing but room.
+    pub fn see_arrays(&mut self, arrays: impl Iterator<Item = (u32, bool)>, now: Time) {
+        self.eligible.see_arrays(arrays, now);
+    }
+
+    /// Slurm has refused to start the job here, and said why.
+    pub fn refuse(&mut self, job: u32, placement: &Placement, why: &str) {
+        self.refused.add(job, placement, why);
+    }
+
     /// Writes what changed since the last call, all at `now`. `changed` names all jobs of which there may be
-    /// something to write.
+    /// something to write; `may_start` says whether a waiting job waits for nothing but room, where that is known.
     ///
     /// # Errors
     ///
@@ -87,7 +106,7 @@ impl LiveJournal {
         ledger: &mut Ledger,
         changed: &BTreeSet<u32>,
         ended: &[(u32, Record, Outcome)],
-        config: &Config,
+        (config, may_start): (&Config, &dyn Fn(u32) -> Option<bool>),
         now: Time,
     ) -> Result<(), String> {
         let now = self
@@ -102,13 +121,26 @@ impl LiveJournal {
         {
             let finish = Change::Finish(shown_outcome(record, *outcome));
             self.write(*id, finish, None, observation, now)?;
+            self.eligible.forget(*id);
+            self.refused.forget(*id);
         }
+        self.say_who_may_start(ledger, changed, may_start, now)?;
         for (id, change, shown) in changes(observation, ledger, changed) {
+            let is_new = change == Change::Submit;
+            let starts = matches!(change, Change::Start(_) | Change::Resume(_));
             self.write(id, change, observation.job(id), observation, now)?;
+            if is_new && let (Some(job), Some(record)) = (observation.job(id), ledger.get(id)) {
+                let event = self.eligible.submitted(job, record, may_start(id), now);
+                event.map_or(Ok(()), |kind| self.emit(&Event::new(now, kind)))?;
+            }
+            if starts {
+                self.refused.forget(id);
+            }
             if let Some(record) = ledger.get_mut(id) {
                 record.shown = shown;
             }
         }
+        self.refusals(ledger, now)?;
         self.yields(ledger, changed, now)
     }
 
@@ -140,6 +172,43 @@ impl LiveJournal {
             let outcome = Outcome::Other;
             let finish = Event::new(now, EventKind::Finish { job, outcome });
             self.emit(&finish.because("DFRS knows nothing of it any more"))?;
+        }
+        Ok(())
+    }
+
+    /// Whether those that wait, and that the journal knows, wait for nothing but room, where that is different.
+    fn say_who_may_start(
+        &mut self,
+        ledger: &Ledger,
+        changed: &BTreeSet<u32>,
+        may_start: &dyn Fn(u32) -> Option<bool>,
+        now: Time,
+    ) -> Result<(), String> {
+        for id in changed {
+            let waits = ledger
+                .get(*id)
+                .is_some_and(|job| job.shown == Shown::Waiting);
+            let Some(value) = may_start(*id).filter(|_| waits) else {
+                continue;
+            };
+            if let Some(kind) = self.eligible.changed(*id, value) {
+                self.emit(&Event::new(now, kind))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The starts that were refused since the last call.
+    fn refusals(&mut self, ledger: &Ledger, now: Time) -> Result<(), String> {
+        for (id, placement, why) in self.refused.take() {
+            let shown = ledger.get(id).map(|job| &job.shown);
+            if matches!(shown, Some(Shown::Waiting | Shown::Paused)) {
+                let kind = EventKind::Refused {
+                    job: id.to_string(),
+                    nodes: self.per_task(&placement),
+                };
+                self.emit(&Event::new(now, kind).because(why))?;
+            }
         }
         Ok(())
     }

@@ -221,6 +221,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 );
                 if let Step::Start(placement) = step {
                     self.refusals.add(job.id, placement, &problem.text, now);
+                    if let Some(journal) = &mut self.journal {
+                        journal.refuse(job.id, placement, &problem.text);
+                    }
                 }
                 Answer::Refused
             }

@@ -25,6 +25,8 @@ pub(super) struct Admission {
     asked: (Time, BTreeSet<u32>),
     /// Jobs that became ready or no longer are.
     changed: BTreeSet<u32>,
+    /// Jobs of which Slurm says something else, and the journal has not told it yet.
+    unwritten: BTreeSet<u32>,
 }
 
 impl Admission {
@@ -62,6 +64,17 @@ impl Admission {
         std::mem::take(&mut self.changed)
     }
 
+    /// The jobs of which Slurm says something else since this was last asked.
+    pub(super) fn take_unwritten(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.unwritten)
+    }
+
+    /// Whether this waiting job may start, by Slurm's last answer; `None`: it was not asked.
+    pub(super) fn answer(&self, id: u32) -> Option<bool> {
+        let is_ready = self.ready.contains(&id);
+        (is_ready || self.again.contains_key(&id)).then_some(is_ready)
+    }
+
     fn note_asked(&mut self, id: u32, now: Time) {
         if self.asked.0 != now {
             self.asked = (now, BTreeSet::new());
@@ -76,6 +89,7 @@ impl Admission {
             self.forget(id);
             self.ready.insert(id);
             self.changed.insert(id);
+            self.unwritten.insert(id);
         }
     }
 
@@ -89,6 +103,9 @@ impl Admission {
         self.note_asked(id, now);
         let before = self.again.get(&id).map(|(_, wait)| *wait);
         let before = before.filter(|_| !self.ready.contains(&id));
+        if before.is_none() {
+            self.unwritten.insert(id);
+        }
         self.forget(id);
         let wait = before.map_or(FIRST, |wait| Span(wait.0 * 2).min(LAST));
         self.ask_after(id, wait, now);

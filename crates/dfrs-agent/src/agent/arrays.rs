@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::Time;
+use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
-use super::Agent;
+use super::{Agent, SECOND};
 use crate::cluster::memory_request;
 use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedJob};
@@ -14,6 +14,8 @@ use crate::slurm::{Level, Slurm, SlurmError};
 
 /// Waiting tasks of one array that have records of their own.
 const MOST_AHEAD: u32 = 100;
+/// How often who only watches looks at what arrays wait for.
+const ARRAYS_INTERVAL: Span = Span(8 * SECOND);
 const MIB: u64 = 1 << 20;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -21,7 +23,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// room for, but one always, because what it needs may be made room for.
     pub(super) fn split_arrays(&mut self, now: Time) -> Result<(), SlurmError> {
         let arrays = self.lists.arrays();
-        if arrays.is_empty() || self.config.mode != Mode::Full {
+        if self.config.mode != Mode::Full {
+            self.read_arrays(&arrays, now);
+            return Ok(());
+        }
+        if arrays.is_empty() {
             return Ok(());
         }
         let wanted = self.wanted_tasks(arrays);
@@ -49,6 +55,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.look(now)?;
         }
         Ok(())
+    }
+
+    /// Has the journal know since when tasks wait that get records only when Slurm starts them.
+    fn read_arrays(&mut self, arrays: &[u32], now: Time) {
+        let is_due = now.0 - self.arrays_read.0 >= ARRAYS_INTERVAL.0;
+        let Some(journal) = self.journal.as_mut().filter(|_| is_due) else {
+            return;
+        };
+        self.arrays_read = now;
+        let answers = match arrays {
+            [] => Vec::new(),
+            arrays => self.slurm.wait_for_room(arrays),
+        };
+        journal.see_arrays(arrays.iter().copied().zip(answers), now);
     }
 
     /// Of how many tasks these arrays lack records; of those that nobody holds and that lack some.

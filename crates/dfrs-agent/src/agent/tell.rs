@@ -52,19 +52,28 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let ended = std::mem::take(&mut self.ended);
         let mut changed = std::mem::take(&mut self.lists.unwritten);
         let nodes_differ = std::mem::take(&mut self.lists.unwritten_nodes);
+        changed.extend(self.admission.take_unwritten());
         // What was not different then is written as it was.
         if ended.is_empty() && changed.is_empty() && !nodes_differ {
             return;
         }
         // Whether one that moves is shown where it goes depends on others, too.
         changed.extend(self.lists.steps());
+        let admission = &self.admission;
+        let may_start = |id: u32| {
+            let job = observation.job(id)?;
+            let waits = job.state == ObservedState::Pending;
+            admission
+                .answer(id)
+                .or((waits && job.held).then_some(false))
+        };
         if let Some(journal) = &mut self.journal
             && let Err(problem) = journal.record(
                 observation,
                 &mut self.ledger,
                 &changed,
                 &ended,
-                &self.config,
+                (&self.config, &may_start),
                 now,
             )
         {

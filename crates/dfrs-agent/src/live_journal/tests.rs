@@ -42,7 +42,14 @@ impl Scratch {
         let now = Time::from_seconds(seconds);
         let changed = ledger.take_changed();
         self.journal
-            .record(observation, ledger, &changed, &[], &config(), now)
+            .record(
+                observation,
+                ledger,
+                &changed,
+                &[],
+                (&config(), &|_| None),
+                now,
+            )
             .expect("written");
     }
 

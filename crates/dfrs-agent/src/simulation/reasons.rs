@@ -1,6 +1,6 @@
 //! The rule that the journal says why, and takes nothing for others' doing that DFRS did.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_proto::journal::{Event, EventKind};
 
@@ -10,6 +10,8 @@ use crate::live_journal::BY_OTHERS;
 #[derive(Debug, Default)]
 pub(super) struct Reasons {
     started: BTreeSet<String>,
+    /// Refusals that the journal has told of, by job.
+    refused: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Reasons {
@@ -25,17 +27,28 @@ impl Reasons {
     /// slurmctld may have forgotten what was done.
     pub(super) fn forget(&mut self) {
         self.started.clear();
+        self.refused.clear();
     }
 
     /// The journal tells this. What is wrong with that, if anything.
     pub(super) fn follow(&mut self, event: &Event) -> Result<(), String> {
         let (job, starts) = match &event.kind {
+            // Another writer does not know what was told before.
+            EventKind::Platform { .. } => {
+                self.refused.clear();
+                return Ok(());
+            }
+            EventKind::Refused { job, nodes } => {
+                let why = event.reason.as_deref();
+                return self.refuse(job, &format!("{nodes:?} {why:?}"), why.is_some());
+            }
             EventKind::Start { job, .. } => (job, true),
             EventKind::Resume { job, .. }
             | EventKind::Migrate { job, .. }
             | EventKind::Pause { job, .. } => (job, false),
             EventKind::Finish { job, .. } => {
                 self.started.remove(job);
+                self.refused.remove(job);
                 return Ok(());
             }
             _ => return Ok(()),
@@ -43,11 +56,25 @@ impl Reasons {
         let Some(why) = &event.reason else {
             return Err(format!("nothing is said of {:?}", event.kind));
         };
+        self.refused.remove(job);
         if self.started.remove(job) && starts && why == BY_OTHERS {
             return Err(format!(
                 "DFRS started job {job}, and the journal says '{why}'"
             ));
         }
         Ok(())
+    }
+
+    fn refuse(&mut self, job: &str, what: &str, is_explained: bool) -> Result<(), String> {
+        if !is_explained {
+            return Err(format!("nothing is said of why job {job} was refused"));
+        }
+        let told = self.refused.entry(job.to_owned()).or_default();
+        match told.insert(what.to_owned()) {
+            true => Ok(()),
+            false => Err(format!(
+                "the same refusal of job {job} is told again: {what}"
+            )),
+        }
     }
 }

@@ -30,6 +30,15 @@ const MOST_TOLD: usize = 10;
 const MOST_LOAD: f64 = 1.5;
 const FEW_LOOKS: f64 = 1e7;
 
+/// What a journal tells of a job besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its whole run is in the journal: it did not run when the writer began.
+    pub is_whole: bool,
+    /// It was not DFRS that started it.
+    pub by_others: bool,
+}
+
 /// What is replayed.
 pub struct Source {
     /// What the file is, for people.
@@ -49,6 +58,8 @@ pub struct Source {
     pub node_memory: Option<f64>,
     /// CPUs that each job had, in the same order.
     pub cpus: Vec<f64>,
+    /// What a journal tells of each job besides, in the same order; empty if the file is none.
+    pub told_of: Vec<Told>,
     /// What happened, by name, in the same order; none if the file does not say.
     pub as_it_was: Option<(String, Vec<JobRecord>)>,
     /// What times of the file mean.
@@ -176,6 +187,7 @@ impl Source {
         only(&mut self.trace.jobs, keep);
         only(&mut self.batch.0.jobs, keep);
         only(&mut self.cpus, keep);
+        only(&mut self.told_of, keep);
         if let Some((_, records)) = &mut self.as_it_was {
             only(records, keep);
         }

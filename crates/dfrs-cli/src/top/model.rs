@@ -95,7 +95,7 @@ impl Model {
                 self.submit(t, &event.kind);
                 Some(())
             }
-            EventKind::Unknown => Some(()),
+            EventKind::Eligible { .. } | EventKind::Refused { .. } | EventKind::Unknown => Some(()),
             other => self.change(t, other, event.reason.as_deref()),
         };
         if known.is_none() {

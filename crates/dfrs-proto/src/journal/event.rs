@@ -84,6 +84,28 @@ pub enum EventKind {
         )]
         runtime: Option<Span>,
     },
+    /// Whether a job that has not started waits for nothing but room, from now on. One that is submitted
+    /// does, unless this follows at the same `t`.
+    Eligible {
+        /// The job.
+        job: String,
+        /// False: a dependency, a begin time, a limit or a hold keeps it back.
+        value: bool,
+        /// For how long it has been so already: it waited before the journal told of it.
+        #[serde(
+            with = "seconds::span",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        waited: Option<Span>,
+    },
+    /// A job that waits or is paused was to get this place, and Slurm refused. It is tried elsewhere or later.
+    Refused {
+        /// The job.
+        job: String,
+        /// One node for each task.
+        nodes: Vec<NodeIndex>,
+    },
     /// A waiting job starts.
     Start {
         /// The job.
@@ -153,6 +175,8 @@ impl EventKind {
     pub fn job(&self) -> Option<&str> {
         match self {
             Self::Submit { job, .. }
+            | Self::Eligible { job, .. }
+            | Self::Refused { job, .. }
             | Self::Start { job, .. }
             | Self::Yield { job, .. }
             | Self::Pause { job, .. }

@@ -1,6 +1,6 @@
 //! Where a journal stands: what it says so far of the nodes and of the jobs in the system.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{NodeIndex, Time};
 
@@ -18,6 +18,8 @@ pub struct Standing {
     pub nodes: Vec<PlatformNode>,
     /// The jobs in the system.
     pub jobs: BTreeMap<String, JobStanding>,
+    /// Those of them that have waited for something else than room when it was last said.
+    pub held_back: BTreeSet<String>,
 }
 
 /// What a journal says of a job in the system.
@@ -57,10 +59,18 @@ impl Standing {
             | EventKind::Migrate { job, nodes, .. } => (job, JobStanding::Running(nodes.clone())),
             EventKind::Pause { job, .. } => (job, JobStanding::Paused),
             EventKind::Finish { job, .. } => {
+                self.held_back.remove(job);
                 self.jobs.remove(job);
                 return;
             }
-            EventKind::Yield { .. } | EventKind::Unknown => return,
+            EventKind::Eligible { job, value, .. } => {
+                match value {
+                    true => drop(self.held_back.remove(job)),
+                    false => drop(self.held_back.insert(job.clone())),
+                }
+                return;
+            }
+            EventKind::Yield { .. } | EventKind::Refused { .. } | EventKind::Unknown => return,
         };
         self.jobs.insert(job.clone(), standing);
     }

@@ -135,6 +135,10 @@ impl Validator {
                 let track = Track::new(self.t, *tasks, *cpu, (*mem, *mem_per_node), *runtime);
                 self.submit(job, track);
             }
+            EventKind::Eligible { job, .. } => {
+                self.in_phase("eligible", job, &[Phase::Waiting], Phase::Waiting.name());
+            }
+            EventKind::Refused { job, nodes } => self.refused(job, nodes),
             EventKind::Start { job, nodes } => {
                 self.place("start", job, nodes, None, Phase::Waiting)
             }
@@ -245,6 +249,13 @@ impl Validator {
             last,
         });
         false
+    }
+
+    fn refused(&mut self, job: &str, nodes: &[NodeIndex]) {
+        let phases = [Phase::Waiting, Phase::Paused];
+        if self.in_phase("refused", job, &phases, "waiting or paused") {
+            self.fits_platform(job, nodes);
+        }
     }
 
     fn pause(&mut self, job: &str, lost: bool) {

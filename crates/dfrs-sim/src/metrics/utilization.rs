@@ -77,7 +77,7 @@ impl Utilization {
             EventKind::Finish { job, .. } => {
                 self.jobs.remove(job);
             }
-            EventKind::Unknown => {}
+            EventKind::Eligible { .. } | EventKind::Refused { .. } | EventKind::Unknown => {}
         }
         self.now = Some(event.t);
     }

@@ -47,6 +47,7 @@ pub fn read(
         node_cpus: f64::from(site.cpus_per_node),
         node_memory: Some(bytes(site.memory_per_node)),
         cpus: taken.cpus.iter().copied().map(f64::from).collect(),
+        told_of: Vec::new(),
         as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
         trace: taken.trace,
         clock: if dump.unix_time {

@@ -5,12 +5,13 @@ mod life;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use dfrs_core::{Bytes, Cores};
+use dfrs_agent::live_journal::BY_OTHERS;
+use dfrs_core::{Bytes, Cores, Time};
 use dfrs_proto::journal::{Event, EventKind, JournalReader, PlatformNode};
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MOST_NODES, MOST_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-use super::Source;
+use super::{Source, Told};
 use crate::replay::Arguments;
 use crate::replay::show::{Clock, number};
 use life::Life;
@@ -76,6 +77,8 @@ impl Shape {
 struct Lives {
     platform: Vec<PlatformNode>,
     policy: String,
+    /// When a writer last began, or saw other nodes: what ran then may have run before.
+    began: Option<Time>,
     jobs: Vec<Life>,
     /// The latest job of each id.
     latest: BTreeMap<String, usize>,
@@ -90,6 +93,7 @@ impl Lives {
             EventKind::Platform { policy, nodes, .. } => {
                 self.platform = nodes;
                 self.policy = policy;
+                self.began = Some(t);
             }
             EventKind::Submit {
                 job,
@@ -110,7 +114,16 @@ impl Lives {
                 }
                 self.jobs.push(life);
             }
-            EventKind::Start { job, nodes } => self.life(&job)?.start(t, &nodes)?,
+            EventKind::Eligible { job, value, waited } => {
+                self.life(&job)?.set_eligible(t, value, waited)?;
+            }
+            EventKind::Start { job, nodes } => {
+                let is_whole = self.began != Some(t);
+                let by_others = event.reason.is_some_and(|why| why == BY_OTHERS);
+                let life = self.life(&job)?;
+                life.start(t, &nodes)?;
+                (life.is_whole, life.by_others) = (is_whole, by_others);
+            }
             EventKind::Yield { job, value } => self.life(&job)?.set_yield(t, value),
             EventKind::Pause { job, lost } => self.life(&job)?.pause(t, lost)?,
             EventKind::Resume { job, nodes, stall } => {
@@ -120,7 +133,7 @@ impl Lives {
                 self.life(&job)?.place(t, &nodes, stall, true)?;
             }
             EventKind::Finish { job, .. } => self.life(&job)?.finish(t)?,
-            EventKind::Unknown => {}
+            EventKind::Refused { .. } | EventKind::Unknown => {}
         }
         Ok(())
     }
@@ -133,7 +146,7 @@ impl Lives {
     }
 
     fn into_source(self, arguments: &Arguments, shape: &Shape, nodes: u32) -> Source {
-        let mut jobs: Vec<(TraceJob, u32, JobRecord)> = Vec::new();
+        let mut jobs: Vec<(TraceJob, u32, JobRecord, Told)> = Vec::new();
         let (mut unfinished, mut never_ran, mut measured) = (0, 0, 0);
         let mut misfits = Vec::new();
         for life in &self.jobs {
@@ -144,16 +157,16 @@ impl Lives {
             };
             measured += usize::from(life.is_measured());
             match on_node(life, shape) {
-                Ok((job, cpus)) => jobs.push((job, cpus, record)),
+                Ok((job, cpus)) => jobs.push((job, cpus, record, life.told())),
                 Err(what) => misfits.push(format!("job {} {what}", life.id)),
             }
         }
-        jobs.sort_by_key(|(job, _, _)| job.submit);
+        jobs.sort_by_key(|(job, ..)| job.submit);
         let whole_cpus = whole(shape.cpu.floor().max(1.0));
         let live = jobs
             .first()
-            .is_some_and(|(job, _, _)| job.submit.seconds() > LIVE_FROM);
-        let by_cpus = jobs.iter().map(|(job, cpus, _)| TraceJob {
+            .is_some_and(|(job, ..)| job.submit.seconds() > LIVE_FROM);
+        let by_cpus = jobs.iter().map(|(job, cpus, ..)| TraceJob {
             tasks: *cpus,
             cpu: NODE_CPU,
             memory: Bytes::ZERO,
@@ -184,10 +197,17 @@ impl Lives {
             nodes,
             node_cpus: shape.cpu,
             node_memory: (shape.memory > 1e6).then_some(shape.memory),
-            cpus: jobs.iter().map(|(_, cpus, _)| f64::from(*cpus)).collect(),
+            cpus: jobs.iter().map(|(_, cpus, ..)| f64::from(*cpus)).collect(),
+            told_of: jobs.iter().map(|(.., told)| *told).collect(),
             as_it_was: Some((
-                format!("as it was ({})", self.policy),
-                jobs.iter().map(|(_, _, record)| record.clone()).collect(),
+                // Where DFRS only watches, what happened is not its policy's.
+                match jobs.iter().all(|(.., told)| told.by_others) {
+                    true => "as it was".to_owned(),
+                    false => format!("as it was ({})", self.policy),
+                },
+                jobs.iter()
+                    .map(|(_, _, record, _)| record.clone())
+                    .collect(),
             )),
             trace,
             clock: if live { Clock::Utc } else { Clock::SinceStart },

@@ -88,7 +88,11 @@ impl<'a> Watcher<'a> {
                     job.nodes = Vec::new();
                 }
             }
-            EventKind::Platform { .. } | EventKind::Submit { .. } | EventKind::Unknown => {}
+            EventKind::Platform { .. }
+            | EventKind::Submit { .. }
+            | EventKind::Eligible { .. }
+            | EventKind::Refused { .. }
+            | EventKind::Unknown => {}
         }
     }
 

@@ -69,7 +69,11 @@ impl Counts {
                 self.leaves(now);
             }
             EventKind::Finish { .. } => self.leaves(now),
-            EventKind::Platform { .. } | EventKind::Submit { .. } | EventKind::Unknown => {}
+            EventKind::Platform { .. }
+            | EventKind::Submit { .. }
+            | EventKind::Eligible { .. }
+            | EventKind::Refused { .. }
+            | EventKind::Unknown => {}
         }
     }
 }
@@ -156,7 +160,9 @@ impl<'a> Translator<'a> {
                 (*cpu, *mem) = (*cpu / self.whole.0, *mem / self.whole.1);
                 job.clone_from(&self.trace.jobs.get(position)?.id);
             }
-            kind @ (EventKind::Start { .. }
+            kind @ (EventKind::Eligible { .. }
+            | EventKind::Refused { .. }
+            | EventKind::Start { .. }
             | EventKind::Yield { .. }
             | EventKind::Pause { .. }
             | EventKind::Resume { .. }
@@ -168,7 +174,9 @@ impl<'a> Translator<'a> {
     }
 
     fn follow(&mut self, kind: &mut EventKind, now: Time) -> Option<()> {
-        let (EventKind::Start { job, .. }
+        let (EventKind::Eligible { job, .. }
+        | EventKind::Refused { job, .. }
+        | EventKind::Start { job, .. }
         | EventKind::Yield { job, .. }
         | EventKind::Pause { job, .. }
         | EventKind::Resume { job, .. }

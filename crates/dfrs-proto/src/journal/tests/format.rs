@@ -105,6 +105,27 @@ fn golden_lines() {
         write(&Event::new(Time(5), pause).because("node n3 failed")),
         r#"{"t":5e-6,"event":"pause","job":"1","lost":true,"reason":"node n3 failed"}"#
     );
+    let eligible = |value, waited| EventKind::Eligible {
+        job: "1".into(),
+        value,
+        waited,
+    };
+    assert_eq!(
+        write(&Event::new(Time(0), eligible(false, None))),
+        r#"{"t":0,"event":"eligible","job":"1","value":false}"#
+    );
+    assert_eq!(
+        write(&Event::new(Time(0), eligible(true, Some(Span(90_000_000))))),
+        r#"{"t":0,"event":"eligible","job":"1","value":true,"waited":90}"#
+    );
+    let refused = EventKind::Refused {
+        job: "1".into(),
+        nodes: vec![NodeIndex(0), NodeIndex(2)],
+    };
+    assert_eq!(
+        write(&Event::new(Time(0), refused).because("Requested nodes are busy")),
+        r#"{"t":0,"event":"refused","job":"1","nodes":[0,2],"reason":"Requested nodes are busy"}"#
+    );
     let finish = EventKind::Finish {
         job: "1".into(),
         outcome: Outcome::Cancelled,

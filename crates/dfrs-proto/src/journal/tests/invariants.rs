@@ -75,6 +75,24 @@ fn capacities_are_not_negative() {
 }
 
 #[test]
+fn what_waits_may_be_kept_back_and_refused() {
+    let back = event(1, "eligible", 1, r#","value":false"#);
+    let refused = |t| event(t, "refused", 1, r#","nodes":[1,1],"reason":"busy""#);
+    let waits = [submit(1, 1), back.clone(), refused(2)];
+    assert_eq!(check(&waits), [""; 0]);
+    assert_eq!(
+        check(&after(running(1), &[back, refused(2)])),
+        [
+            "line 5, t=1: eligible of job '1', which is running; it must be waiting",
+            "line 6, t=2: refused of job '1', which is running; it must be waiting or paused"
+        ]
+    );
+    let outside = event(2, "refused", 1, r#","nodes":[0,7]"#);
+    let found = check(&[submit(1, 1), outside]);
+    assert!(found[0].contains("node 7"), "{found:?}");
+}
+
+#[test]
 fn times_never_decrease() {
     let lines = after(running(1), &[submit(0, 2)]);
     assert_eq!(

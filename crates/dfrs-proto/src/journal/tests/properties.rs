@@ -57,6 +57,9 @@ fn kind() -> impl Strategy<Value = EventKind> {
             }
         ),
         3 => (job(), nodes()).prop_map(|(job, nodes)| EventKind::Start { job, nodes }),
+        1 => (job(), nodes()).prop_map(|(job, nodes)| EventKind::Refused { job, nodes }),
+        1 => (job(), any::<bool>(), span())
+            .prop_map(|(job, value, waited)| EventKind::Eligible { job, value, waited }),
         3 => (job(), number()).prop_map(|(job, value)| EventKind::Yield { job, value }),
         2 => (job(), any::<bool>()).prop_map(|(job, lost)| EventKind::Pause { job, lost }),
         2 => (job(), nodes(), span())

@@ -3,6 +3,8 @@
 use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
 use dfrs_sim::JobRecord;
 
+use crate::replay::source::Told;
+
 /// What a job did so far.
 pub struct Life {
     pub id: String,
@@ -15,6 +17,12 @@ pub struct Life {
     /// Run time, where the journal says it.
     given: Option<Span>,
     record: JobRecord,
+    /// It waits for something else than room.
+    kept_back: bool,
+    /// Its whole run is in the journal.
+    pub is_whole: bool,
+    /// It was started, and not by DFRS.
+    pub by_others: bool,
     started: bool,
     over: bool,
     /// One node for each task; empty unless it runs.
@@ -41,6 +49,9 @@ impl Life {
             memory,
             given,
             record: JobRecord::default(),
+            kept_back: false,
+            is_whole: false,
+            by_others: false,
             started: false,
             over: false,
             nodes: Vec::new(),
@@ -49,12 +60,33 @@ impl Life {
         }
     }
 
+    /// It waits for nothing but room, and has done so for a while, or for something else from now on. What
+    /// it waits for something else is not the scheduler's doing: it counts as submitted when that is over.
+    pub fn set_eligible(
+        &mut self,
+        t: Time,
+        value: bool,
+        waited: Option<Span>,
+    ) -> Result<(), String> {
+        if self.started || self.over {
+            return Err("a job that has started is said to wait".into());
+        }
+        if value {
+            self.submit = Time(t.0 - waited.unwrap_or_default().0);
+        }
+        self.kept_back = !value;
+        Ok(())
+    }
+
     pub fn start(&mut self, t: Time, nodes: &[NodeIndex]) -> Result<(), String> {
         if self.started {
             return Err("a job starts that has started".into());
         }
         self.started = true;
         self.record.start = t;
+        if std::mem::take(&mut self.kept_back) {
+            self.submit = t;
+        }
         let mut different = nodes.to_vec();
         different.sort_unstable();
         different.dedup();
@@ -111,6 +143,14 @@ impl Life {
         self.over = true;
         self.record.finish = t;
         Ok(())
+    }
+
+    /// What the journal tells of it besides.
+    pub fn told(&self) -> Told {
+        Told {
+            is_whole: self.is_whole,
+            by_others: self.by_others,
+        }
     }
 
     pub fn is_over(&self) -> bool {
@@ -176,6 +216,24 @@ mod tests {
             (1, 1, 1)
         );
         assert_eq!((record.start, record.finish), (at(10), at(270)));
+    }
+
+    #[test]
+    fn a_job_counts_as_submitted_when_it_waits_for_nothing_but_room() {
+        let life = || Life::new("1".into(), at(100), 1, 1.0, (0.0, 0.0), None);
+        let mut longer = life();
+        let forty = Some(Span::from_seconds(40));
+        longer.set_eligible(at(100), true, forty).expect("waits");
+        assert_eq!(longer.submit, at(60), "it waited before the journal began");
+        let mut depends = life();
+        depends.set_eligible(at(100), false, None).expect("waits");
+        depends.set_eligible(at(500), true, None).expect("waits");
+        assert_eq!(depends.submit, at(500));
+        let mut limited = life();
+        limited.set_eligible(at(100), false, None).expect("waits");
+        limited.start(at(700), &[NodeIndex(0)]).expect("start");
+        assert_eq!(limited.submit, at(700), "it started as soon as it might");
+        assert!(limited.set_eligible(at(800), true, None).is_err());
     }
 
     #[test]
