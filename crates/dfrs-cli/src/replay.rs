@@ -1,18 +1,19 @@
 //! `dfrs replay`: what would a site's own month have been under DFRS?
 
+pub(crate) mod against;
 mod compare;
 mod page;
 mod schedule;
-mod show;
+pub(crate) mod show;
 mod site;
 pub mod source;
 mod table;
 mod timeline;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dfrs_core::{Bytes, Span};
+use dfrs_core::{Bytes, Mobility, Policy, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::trace::{MOST_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
@@ -26,6 +27,9 @@ use schedule::Schedule;
 use source::Source;
 
 pub use site::SiteOptions;
+
+/// In which a job that was paused or moved makes no progress, by the papers.
+const PENALTY: Span = Span::from_seconds(300);
 
 /// Replays what a site's jobs did: as it was, under EASY backfilling, and under DFRS.
 ///
@@ -87,6 +91,29 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// What `dfrs replay` has by default, for this journal, under the policy and with the swap of a dfrs.conf.
+    /// `mobility`: what its jobs can do.
+    fn of_journal(file: &Path, policy: &Policy, mobility: Mobility) -> Result<Self, String> {
+        let mobility = format!("{mobility}=1").to_lowercase();
+        Ok(Self {
+            file: file.to_owned(),
+            nodes: None,
+            site: SiteOptions::none(),
+            policies: vec![Scheduler::Dfrs(policy.clone())],
+            mobility: mobility.parse().map_err(|error| format!("{error}"))?,
+            seed: 1,
+            penalty: PENALTY,
+            park_cost: None,
+            checkpoint_cost: None,
+            swap: Bytes::ZERO,
+            period: None,
+            run_time_hint: Hint::None,
+            model: SwfModel::Processors,
+            output: None,
+            strict: false,
+        })
+    }
+
     fn model(&self) -> Model {
         self.model.into()
     }

@@ -1,6 +1,7 @@
 //! `dfrs status`: how the running plugin is.
 
 pub(crate) mod place;
+mod shadow;
 mod table;
 
 pub(crate) use table::seconds as length;
@@ -34,6 +35,10 @@ pub struct Arguments {
     /// The same as --format json: the file as it is
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Says what DFRS would have done with the jobs that Slurm scheduled: replays the journal that dfrs.conf
+    /// names in the simulator, under its policy
+    #[arg(long, conflicts_with = "file")]
+    shadow: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -46,6 +51,10 @@ enum Format {
 
 /// Reads the file and tells.
 pub fn run(arguments: &Arguments) -> Outcome {
+    if arguments.shadow {
+        let json = arguments.json || arguments.format == Format::Json;
+        return Outcome::of(shadow::tell(&place::dfrs_conf(), json));
+    }
     tell(arguments).unwrap_or_else(|problem| Outcome::of(Err(problem)))
 }
 

@@ -67,12 +67,22 @@ impl Schedule {
 /// As it was (where that is known), EASY on whole and on shared nodes, and the policies as they were asked
 /// for; simulations side by side.
 pub fn all(arguments: &Arguments, source: &Source) -> Result<Vec<Schedule>, String> {
-    let cut = Cut::of(&source.trace);
-    let settings = arguments.settings(source);
-    let mut wanted = vec![
+    let wanted = vec![
         Scheduler::Batch(Batch::Easy),
         Scheduler::Batch(Batch::EasyShared),
     ];
+    beside(wanted, arguments, source)
+}
+
+/// As it was (where that is known), under these batch schedulers, and the policies as they were asked for;
+/// simulations side by side.
+pub fn beside(
+    mut wanted: Vec<Scheduler>,
+    arguments: &Arguments,
+    source: &Source,
+) -> Result<Vec<Schedule>, String> {
+    let cut = Cut::of(&source.trace);
+    let settings = arguments.settings(source);
     for policy in &arguments.policies {
         if !wanted.contains(policy) {
             wanted.push(policy.clone());

@@ -46,6 +46,17 @@ enum Memory {
 }
 
 impl SiteOptions {
+    /// None given.
+    pub fn none() -> Self {
+        Self {
+            cpus_per_node: None,
+            memory_per_node: None,
+            cpu: Cpu::Measured,
+            memory: Memory::Requested,
+            memory_headroom: 20,
+        }
+    }
+
     /// Refuses what only a dump of sacct needs, for a file that is none.
     pub fn for_no_dump(&self) -> Result<(), String> {
         let given = [

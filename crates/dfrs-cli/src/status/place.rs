@@ -20,17 +20,28 @@ pub(crate) fn find(named: Option<&Path>) -> Result<PathBuf, String> {
 
 /// The journal that dfrs.conf names.
 pub(crate) fn journal() -> Result<PathBuf, String> {
-    let path = slurm_conf().with_file_name("dfrs.conf");
-    let file = path.display();
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| format!("{file}: {error}; name the journal, or set SLURM_CONF"))?;
+    journal_of(&dfrs_conf(), "name the journal, or ").map(|(journal, _)| journal)
+}
+
+/// The journal that this dfrs.conf names, and all of it. `or`: what else the reader may do if there is none.
+pub(crate) fn journal_of(dfrs_conf: &Path, or: &str) -> Result<(PathBuf, Config), String> {
+    let file = dfrs_conf.display();
+    let text = std::fs::read_to_string(dfrs_conf).map_err(|error| {
+        format!("{file}: {error}; {or}set SLURM_CONF to the slurm.conf beside it")
+    })?;
     let config = Config::parse(&text, &file.to_string())
-        .map_err(|error| format!("{file}:{}: {}; name the journal", error.line, error.what))?;
-    config.journal.ok_or_else(|| {
-        format!(
+        .map_err(|error| format!("{file}:{}: {}; {or}mend it", error.line, error.what))?;
+    match &config.journal {
+        Some(journal) => Ok((journal.clone(), config)),
+        None => Err(format!(
             "{file}: names no journal; add Journal=/PATH for slurmctld to write, 'scontrol reconfigure', and try again"
-        )
-    })
+        )),
+    }
+}
+
+/// Where dfrs.conf is.
+pub(crate) fn dfrs_conf() -> PathBuf {
+    slurm_conf().with_file_name("dfrs.conf")
 }
 
 fn slurm_conf() -> PathBuf {
