@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use dfrs_agent::probe::{Incident, Part, Probe};
+use dfrs_agent::probe::{Incident, Part, PassesTook, Probe};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::histogram::Histogram;
 use crate::measures::PassTimes;
 
 /// A stopwatch that the breaker starts and stops, the agent tells where it is, and the status file reads.
@@ -17,6 +18,8 @@ pub struct Stopwatch(Rc<RefCell<Watch>>);
 struct Watch {
     times: PassTimes,
     passes: u64,
+    /// How long passes took that were asked for.
+    taken: Histogram,
     /// When the pass began, by both clocks.
     began: Option<(Instant, Duration)>,
     /// The part that it is at, and since when.
@@ -111,6 +114,18 @@ impl Probe for Stopwatch {
             Incident::DecisionEnded => self.0.borrow_mut().times.decisions_ended += 1,
         }
     }
+
+    fn take_passes(&mut self) -> PassesTook {
+        let mut watch = self.0.borrow_mut();
+        let wall = watch.times.wall.clone();
+        let before = std::mem::replace(&mut watch.taken, wall);
+        let new = watch.taken.spread(&before).lately;
+        PassesTook {
+            count: new.count,
+            median: new.p50,
+            p99: new.p99,
+        }
+    }
 }
 
 /// What this thread has computed so far.
@@ -142,6 +157,18 @@ mod tests {
         assert!(times.parts.iter().all(|part| part.count() == 1));
         assert_eq!((times.wall.count(), times.cpu.count()), (1, 1));
         assert_eq!((times.skipped, times.plans_dropped), (0, 1));
+    }
+
+    #[test]
+    fn passes_are_taken_once() {
+        let mut stopwatch = Stopwatch::default();
+        for _ in 0..3 {
+            stopwatch.start();
+            stopwatch.stop(false);
+        }
+        assert_eq!(stopwatch.take_passes().count, 3);
+        assert_eq!(stopwatch.take_passes(), PassesTook::default());
+        assert_eq!(stopwatch.times().wall.count(), 3);
     }
 
     #[test]

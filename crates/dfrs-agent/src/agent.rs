@@ -27,6 +27,7 @@ mod act;
 mod admission;
 mod arrays;
 mod counts;
+mod daily;
 mod decide;
 mod drains;
 mod events;
@@ -51,6 +52,7 @@ mod warned;
 
 use admission::Admission;
 pub use counts::Counts;
+use daily::Daily;
 use drains::Drains;
 use follow::Lists;
 use give_back_partitions::GivingBack;
@@ -138,6 +140,7 @@ pub struct Agent<S, D> {
     longest_sleep: Span,
     cores_hidden: Time,
     arrays_read: Time,
+    daily: Daily,
     /// slurmctld was killed, and was not looked at since.
     recovers: bool,
     has_looked: bool,
@@ -240,6 +243,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             longest_sleep: LONGEST_SLEEP,
             cores_hidden: Time(0),
             arrays_read: Time(0),
+            daily: Daily::from(now),
             recovers,
             has_looked: false,
             lost: Lost::of(strangers.unwrap_or_default()),
@@ -412,6 +416,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.follow(seen, now);
         self.lists.places_changed = false;
         self.save();
+        self.say_daily(now);
         Ok(report)
     }
 

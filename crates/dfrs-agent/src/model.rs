@@ -126,6 +126,8 @@ pub struct World {
     pub calls: Vec<String>,
     /// Every line logged at error level.
     pub errors: Vec<String>,
+    /// Every line logged at info level.
+    pub infos: Vec<String>,
     /// What squeue shows as the reason.
     pub reasons: BTreeMap<u32, String>,
     /// How many parked jobs nodes were said to have, call by call.
@@ -376,8 +378,10 @@ impl Slurm for FakeSlurm {
         self.0.borrow_mut().handed_over = true;
     }
     fn log(&self, level: Level, message: &str) {
-        if level == Level::Error {
-            self.0.borrow_mut().errors.push(message.into());
+        match level {
+            Level::Error => self.0.borrow_mut().errors.push(message.into()),
+            Level::Info => self.0.borrow_mut().infos.push(message.into()),
+            Level::Verbose | Level::Debug => {}
         }
     }
 }

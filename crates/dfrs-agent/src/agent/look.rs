@@ -8,7 +8,7 @@ use dfrs_proto::journal::Outcome;
 
 use super::act::uncounted_memory;
 use super::left_behind::UNTIL_ENDED;
-use super::{Agent, SECOND};
+use super::{Agent, Daily, SECOND};
 use crate::daemons::Daemons;
 use crate::ledger::Record;
 use crate::live_journal::Expected;
@@ -126,6 +126,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             left_behind.extend(self.on_returned_nodes(seen));
         }
         if is_first {
+            // Who is there has not come since.
+            self.daily = Daily::from(now);
             left_behind.extend(self.known_left_behind(seen));
         }
         Ok(left_behind)
@@ -181,6 +183,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Vec<u32> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
         self.freed |= changes.freed;
+        self.daily.count(changes.new.len(), changes.ended.len());
         for (id, record) in changes.ended {
             let Some(record) = self.requeue_if_warned(id, record) else {
                 continue;

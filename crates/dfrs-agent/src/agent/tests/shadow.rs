@@ -47,6 +47,37 @@ fn a_job_that_a_limit_begins_to_hold_back_is_noticed() {
     assert!(story.agent.admission.ready().contains(&1));
 }
 
+#[test]
+fn a_line_a_day_says_what_was_seen() {
+    let mut story = Story::with_config(1, shadow());
+    story.submit(job(1, 1));
+    story.run(1);
+    let day = 24 * 3600;
+    let pass_at = |story: &mut Story, second: i64| {
+        story.slurm.0.borrow_mut().updates = second;
+        let now = Time(second * SECOND);
+        story.agent.pass(now).expect("the model can be looked at");
+        let mut world = story.slurm.0.borrow_mut();
+        std::mem::take(&mut world.infos)
+    };
+    let begin = story.now;
+    pass_at(&mut story, begin + 10);
+    story.submit(job(2, 1));
+    story.submit(job(3, 1));
+    pass_at(&mut story, begin + 20);
+    story.slurm.0.borrow_mut().end(2);
+    let before = pass_at(&mut story, begin + day - 10);
+    assert!(before.iter().all(|line| !line.contains("jobs came")));
+    let lines = pass_at(&mut story, begin + day + 10);
+    let told = lines.iter().filter(|line| line.contains("jobs came"));
+    let told: Vec<&String> = told.collect();
+    assert_eq!(told.len(), 1, "{lines:?}");
+    let expected =
+        "Mode=shadow: in the last 24 h 2 jobs came and 1 ended, all scheduled by Slurm; ";
+    assert!(told[0].starts_with(expected), "{}", told[0]);
+    assert!(story.calls().is_empty());
+}
+
 /// A journal in memory.
 #[derive(Clone, Default)]
 struct Bytes(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
