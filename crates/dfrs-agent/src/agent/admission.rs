@@ -11,7 +11,9 @@ use super::SECOND;
 const FIRST: Span = Span(SECOND);
 const LAST: Span = Span(8 * SECOND);
 /// Jobs asked about again in one pass: each question takes slurmctld's locks for some microseconds.
-const AT_ONCE: usize = 500;
+pub(super) const AT_ONCE: usize = 500;
+/// The same where their records are only read, for a fraction of a microsecond each: a pass costs more.
+pub(super) const READ_AT_ONCE: usize = 20_000;
 
 /// What Slurm answered about the jobs that wait.
 #[derive(Debug, Default)]
@@ -36,10 +38,10 @@ impl Admission {
     }
 
     /// The jobs to ask about now, if any: those of `fresh` that Slurm was not asked about yet, and some
-    /// of those whose answers are too old.
-    pub(super) fn questions(&self, fresh: &BTreeSet<u32>, now: Time) -> BTreeSet<u32> {
+    /// of those whose answers are too old: `most` at most.
+    pub(super) fn questions(&self, fresh: &BTreeSet<u32>, most: usize, now: Time) -> BTreeSet<u32> {
         let again = self.due.iter().take_while(|(at, _)| *at <= now);
-        let again = again.take(AT_ONCE).map(|(_, id)| *id);
+        let again = again.take(most).map(|(_, id)| *id);
         let unknown = fresh.iter().filter(|id| !self.ready.contains(id));
         again.chain(unknown.copied()).collect()
     }
@@ -144,7 +146,7 @@ mod tests {
         for second in 0..40 {
             let now = Time(second * SECOND);
             let fresh = BTreeSet::from_iter((second == 0).then_some(7));
-            for id in admission.questions(&fresh, now) {
+            for id in admission.questions(&fresh, AT_ONCE, now) {
                 asked.push(second);
                 admission.refuse(id, now);
             }
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(admission.next(), None);
         assert!(
             admission
-                .questions(&BTreeSet::from([7]), Time(0))
+                .questions(&BTreeSet::from([7]), AT_ONCE, Time(0))
                 .is_empty()
         );
     }
@@ -166,7 +168,8 @@ mod tests {
         admission.ask_again(7, Time(0));
         assert!(admission.ready().contains(&7));
         let asked_at = |admission: &Admission, second: i64| {
-            let questions = admission.questions(&BTreeSet::from([7]), Time(second * SECOND));
+            let questions =
+                admission.questions(&BTreeSet::from([7]), AT_ONCE, Time(second * SECOND));
             !questions.is_empty()
         };
         assert!(!asked_at(&admission, 7));
@@ -182,13 +185,13 @@ mod tests {
     fn thousands_of_refused_jobs_are_asked_about_in_turn() {
         let mut admission = Admission::default();
         let all: BTreeSet<u32> = (0..2000).collect();
-        for id in admission.questions(&all, Time(0)) {
+        for id in admission.questions(&all, AT_ONCE, Time(0)) {
             admission.refuse(id, Time(0));
         }
         let mut again = BTreeSet::new();
         for pass in 0..4 {
             let now = Time(SECOND + pass);
-            let questions = admission.questions(&BTreeSet::new(), now);
+            let questions = admission.questions(&BTreeSet::new(), AT_ONCE, now);
             assert_eq!(questions.len(), AT_ONCE);
             for id in questions {
                 admission.refuse(id, now);

@@ -3,6 +3,7 @@
 use dfrs_core::{Events, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
+use super::admission::{AT_ONCE, READ_AT_ONCE};
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::mobility::{is_settling, mobility, settled_at};
@@ -13,7 +14,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Asks Slurm about the waiting jobs of which it is not known whether they may start.
     pub(super) fn admit(&mut self, seen: &Observation, now: Time) {
         let fresh = self.lists.take_fresh();
-        let questions = self.admission.questions(&fresh, now);
+        let most = match self.config.mode {
+            Mode::Full => AT_ONCE,
+            Mode::Off | Mode::Shadow => READ_AT_ONCE,
+        };
+        let questions = self.admission.questions(&fresh, most, now);
         self.ask(questions.into_iter().collect(), seen, now);
     }
 
