@@ -27,6 +27,7 @@ class Acts:
         self.count = 0
         self.put_off = []
         self.slurmctld_is_down = False
+        self.slurmctld_ended = 0.0
 
     def step(self):
         now = time.monotonic()
@@ -47,10 +48,19 @@ class Acts:
         for _, undo in sorted(self.put_off, key=lambda entry: entry[0]):
             undo()
         self.put_off = []
-        time.sleep(10)
-        for node in self.site.nodes():
-            self.site.control("scontrol", "update", f"nodename={node}", "state=resume")
+        self.resume_nodes()
         self.take_back()
+
+    def resume_nodes(self):
+        """A node that comes back late is said to have rebooted unexpectedly, so more than once is needed."""
+        for _ in range(12):
+            time.sleep(10)
+            away = self.site.nodes_away()
+            if away == []:
+                return
+            for node in away or ():
+                self.site.control("scontrol", "update", f"nodename={node}", "state=resume")
+        self.site.note("nodes stay out of service")
 
     def take_back(self):
         """What an operator took back while slurmctld was down is taken back again."""
@@ -134,6 +144,7 @@ class Acts:
         if self.slurmctld_is_down:
             return
         self.slurmctld_is_down = True
+        self.slurmctld_ended = time.monotonic()
         self.site.daemon("controller", "slurmctld", how)
         self.after(1, 15, self.start_slurmctld)
 
@@ -145,7 +156,7 @@ class Acts:
     def wait_for_answer(self):
         for _ in range(60):
             if self.site.attempt("controller", "scontrol", "ping")[0] == 0:
-                return
+                return self.jobs.look_for_forgotten(self.slurmctld_ended)
             time.sleep(1)
         self.site.note("slurmctld does not answer")
 

@@ -6,6 +6,8 @@ from collections import Counter
 
 from submissions import DIRECTORY
 
+# slurmctld writes its jobs five seconds after a change at the latest (SAVE_MAX_WAIT, Slurm 24.11).
+SAVED_AFTER_SECONDS = 6
 ENDED = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE"}
 # These lines of DFRS's are errors of the faults, not of DFRS.
 EXPECTED_ERRORS = ("does not answer", "was killed before")
@@ -13,9 +15,14 @@ EXPECTED_ERRORS = ("does not answer", "was killed before")
 
 def run(site, jobs, acts, daemons):
     """A line "ok ..." or "FAILED ...: evidence" for each thing."""
+    known = [job for job in jobs.submitted if job.forgotten is None]
+    forgotten = [job for job in jobs.submitted if job.forgotten is not None]
     checks = [
-        *accounting(site, jobs),
-        *work(site, jobs),
+        ("slurmctld forgot only what was young when it was killed", few(
+            f"{job.label}, {job.identity}: {job.forgotten:.0f} s" for job in forgotten
+            if job.forgotten > SAVED_AFTER_SECONDS)),
+        *accounting(site, known, {identity for job in forgotten for identity in job.ids()}),
+        *work(site, known),
         *nodes(site),
         *controller(site),
         *daemons.findings(),
@@ -30,8 +37,9 @@ def few(things):
 
 # --- accounting -----------------------------------------------------------------------------------------
 
-def accounting(site, jobs):
-    ids = [identity for job in jobs.submitted for identity in job.ids()]
+def accounting(site, jobs, given_again):
+    """given_again: ids that slurmctld forgot; the database may hold two jobs under one."""
+    ids = [identity for job in jobs for identity in job.ids() if identity not in given_again]
     records = sacct(site)
     counts = Counter(record["JobID"] for record in records)
     yield "every job is in sacct once", few(f"{i}: {counts[i]} times" for i in ids if counts[i] != 1)
@@ -39,8 +47,9 @@ def accounting(site, jobs):
     yield "every job has ended in sacct", few(
         f"{i}: {record['State']}" for i, record in mine.items() if record["State"].split()[0] not in ENDED)
     yield "sacct shows no impossible times", few(impossible(mine.values()))
-    yield "no job completed twice in jobcomp", few(completed_twice(site))
-    cancelled = {identity for job in jobs.submitted if "cancel" in job.acts for identity in job.ids()}
+    again = {identity.split("_")[0] for identity in given_again}
+    yield "no job completed twice in jobcomp", few(completed_twice(site, again))
+    cancelled = {identity for job in jobs if "cancel" in job.acts for identity in job.ids()}
     yield "no job ended but by itself or its user", few(
         f"{i}: {record['State']}" for i, record in mine.items()
         if i not in cancelled and record["State"].split()[0] != "COMPLETED")
@@ -61,10 +70,10 @@ def impossible(records):
             yield f"{record['JobID']}: submitted {submit}, started {start}, ended {end}"
 
 
-def completed_twice(site):
+def completed_twice(site, given_again):
     code, text = site.attempt("controller", "cat", "/var/log/slurm/jobcomp.log")
     ended = Counter(re.findall(r"^JobId=(\d+) .*JobState=COMPLETED", text, re.MULTILINE))
-    return (f"{job}: {count} times" for job, count in ended.items() if count > 1)
+    return (f"{job}: {count} times" for job, count in ended.items() if count > 1 and job not in given_again)
 
 
 # --- work ---------------------------------------------------------------------------------------------------
@@ -72,7 +81,7 @@ def completed_twice(site):
 def work(site, jobs):
     files = site.cluster.files("controller", DIRECTORY)
     missing = []
-    for job in jobs.submitted:
+    for job in jobs:
         if "cancel" in job.acts:
             continue
         for name in job.names():
@@ -80,7 +89,7 @@ def work(site, jobs):
                         if (words := last_word(files, name, task)) != "finish"]
     yield "every task of every job that nobody cancelled did all of its work", few(missing)
     again = []
-    for job in jobs.submitted:
+    for job in jobs:
         if not job.acts:
             again += [f"{name}: {count} ends" for name in job.names() if (count := good_ends(files, name)) > 1]
     yield "no job that nobody touched did its work twice", few(again)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cluster as the soak sees it: commands that may fail while daemons are down, and what was done."""
 
+import re
 import subprocess
 import time
 
@@ -54,6 +55,12 @@ class Site:
             meanwhile()
             time.sleep(2)
             queue = self.queue()
+
+    def nodes_away(self):
+        """The nodes that are down or drained; None if slurmctld does not answer."""
+        code, text = self.attempt("controller", "sinfo", "--noheader", "--Node", "--format=%N %T")
+        states = [line.split() for line in text.splitlines()]
+        return None if code else [node for node, state in states if re.match("d(own|rain)", state) or "*" in state]
 
     def nodes(self):
         return NODES

@@ -34,7 +34,11 @@ class Job:
     mobility: str
     tasks: int
     array: list
+    # In seconds of time.monotonic().
+    submitted: float
     acts: set = field(default_factory=set)
+    # How old it was when slurmctld was killed and did not know it afterwards.
+    forgotten: float | None = None
 
     def ids(self):
         return [f"{self.identity}_{index}" for index in self.array] or [self.identity]
@@ -84,4 +88,16 @@ class Submissions:
             return
         tasks = int(re.search(r"-n (\d+)", options).group(1))
         array = [1, 2, 3, 4, 5] if "--array" in options else []
-        self.submitted.append(Job(label, identity, mobility, tasks, array))
+        self.submitted.append(Job(label, identity, mobility, tasks, array, time.monotonic()))
+
+    def look_for_forgotten(self, killed):
+        """Marks the jobs of the last minute before `killed` that slurmctld does not know any more."""
+        for job in self.submitted:
+            age = killed - job.submitted
+            if job.forgotten is None and age < 60 and job.label not in self.names_of(job.identity):
+                job.forgotten = max(age, 0.0)
+                self.site.note(f"slurmctld forgot {job.label}, {job.identity}, submitted {age:.1f} s before its end")
+
+    def names_of(self, identity):
+        """The names of what slurmctld knows under this id: it gives ids that it forgot again."""
+        return re.findall(r"\bJobName=(\S+)", self.site.attempt("controller", "scontrol", "show", "job", identity)[1])
