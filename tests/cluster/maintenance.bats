@@ -29,6 +29,49 @@ node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]
 	wait_for_state "$later" COMPLETED 60
 }
 
+reason_of() { controller sinfo --noheader --nodes="$1" --format=%E; }
+has_reason() { [ "$(reason_of "$1")" = "$2" ]; }
+
+@test "the reason of a draining node counts what is parked there, whoever changes it" {
+	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 30"
+	controller scontrol update nodename=n1 state=drain reason=upkeep
+	wait_until 20 has_reason n1 "upkeep [DFRS: 1 parked]"
+	controller scontrol update nodename=n1 reason="disk swap"
+	wait_until 20 has_reason n1 "disk swap [DFRS: 1 parked]"
+	wait_for_state "$parked_job" COMPLETED 120
+	wait_until 30 has_reason n1 "disk swap"
+	wait_until 30 node_is n1 drained
+}
+
+# reboots NODE: how many times it has rebooted. See docker/node/reboot.
+reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -l'; }
+
+@test "a node reboots as soon as what is parked there has ended" {
+	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
+	before=$(reboots n1)
+	controller scontrol reboot ASAP nextstate=resume reason=kernel n1
+	wait_until 20 logs "parked there are jobs $parked_job"
+	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "true")
+	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$parked_job" RUNNING 40
+	[ "$(reboots n1)" = "$before" ]
+	wait_for_state "$parked_job" COMPLETED 120
+	wait_for_state "$later" COMPLETED 120
+	[ "$(reboots n1)" = $((before + 1)) ]
+	wait_until 30 node_is n1 idle
+}
+
+@test "a node that is said to be down, and comes back, loses what is parked there, and no more" {
+	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 10; echo done"
+	controller scontrol update nodename=n1 state=down reason=test
+	# It may have come back by itself: it answers.
+	controller scontrol update nodename=n1 state=resume || true
+	wait_for_state "$parked_job" COMPLETED 120
+	wait_for_state "$newcomer" COMPLETED 120
+	[ "$(output "$parked_job" | grep -cx done)" = 1 ]
+	wait_until 30 node_is n1 idle
+}
+
 @test "a job makes way for a reservation, and comes back when it is over" {
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=300 --time=30 -- "sleep 30")
 	wait_for_state "$job" RUNNING 20
