@@ -25,7 +25,7 @@ const KNOWN: [(u32, u32); 8] = [
 const BURST_BUFFER: &str = "burst_buffer_dfrs.so";
 
 /// The shim's own files in `c_shim/`.
-const SHIM_FILES: [&str; 28] = [
+const SHIM_FILES: [&str; 30] = [
     "arrays.c",
     "backfill.c",
     "configuration.c",
@@ -39,6 +39,7 @@ const SHIM_FILES: [&str; 28] = [
     "locks.c",
     "log.c",
     "node_reason.c",
+    "note.c",
     "outcome.c",
     "park.c",
     "partitions.c",
@@ -54,6 +55,7 @@ const SHIM_FILES: [&str; 28] = [
     "start.c",
     "statistics.c",
     "view.c",
+    "yield_note.c",
 ];
 
 /// A Slurm version, as in `SLURM_VERSION_NUMBER`.

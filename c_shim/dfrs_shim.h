@@ -252,6 +252,23 @@ int dfrs_array_split(uint32_t job_id, uint32_t most);
  * cycle. */
 void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count);
 
+/* Where a job's yield is shown. */
+enum {
+	DFRS_FIELD_ADMIN_COMMENT = 0,
+	/* From Slurm 23.02 on. */
+	DFRS_FIELD_EXTRA = 1,
+};
+/* Whether this Slurm's jobs have DFRS_FIELD_EXTRA. */
+bool dfrs_has_extra(void);
+/* No yield is to be shown. */
+#define DFRS_NO_YIELD UINT32_MAX
+
+/* Shows the jobs' yields (in hundredths) in a field of their records, as a note in brackets at the end
+ * of what others wrote there; DFRS_NO_YIELD takes the note away. A job that is over keeps the one that
+ * it had. Jobs that are gone, and those that already say so, are left alone; if all do, nothing is
+ * locked for writing. */
+void dfrs_jobs_set_yield(const uint32_t *job_ids, const uint32_t *yields, uint32_t count, uint32_t field);
+
 /* --- nodes ----------------------------------------------------------------------------------- */
 
 /* So many parked jobs live on these nodes. Where a node drains or is to be rebooted, a note in brackets

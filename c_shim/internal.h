@@ -23,9 +23,28 @@ int dfrs_end_memory_change(int rc);
  * get it for a while. Nothing that was found before still holds then. */
 void dfrs_next_piece_read(void);
 void dfrs_next_piece_write(void);
+/* Changes those of `count` things that are to be changed, in pieces: all are asked about under the read
+ * locks (may_write is false), and only those for which the answer is true are under the write locks, where
+ * they are asked about and changed in one. If none is to be, nothing is locked for writing. */
+typedef bool (*dfrs_change_t)(const void *what, uint32_t position, bool may_write);
+void dfrs_change_those_that_differ(uint32_t count, dfrs_change_t change, const void *what);
 /* Changes with each time that a lock is taken: what is found under the write lock holds as long as
  * this is the same. */
 uint64_t dfrs_lock_turn(void);
+
+/* note.c: what DFRS adds, in brackets and with a number, to words that others gave. */
+
+typedef struct {
+	const char *before, *after;
+} dfrs_note_t;
+/* How many parked jobs live on a node. */
+extern const dfrs_note_t dfrs_note_parked;
+/* What a job gets. */
+extern const dfrs_note_t dfrs_note_yield;
+/* What others say, who may have gone on after a note: to be freed. text may be NULL. */
+char *dfrs_without_note(const char *text, const dfrs_note_t *note);
+/* Adds the note at the end of a text of Slurm's. */
+void dfrs_add_note(char **text, const dfrs_note_t *note, const char *number);
 
 /* fence.c: whether the thread was left behind by fini(), and must not touch Slurm's records. */
 bool dfrs_fenced_off(void);

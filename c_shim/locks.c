@@ -230,3 +230,34 @@ void dfrs_next_piece_read(void)
 	dfrs_unlock_read();
 	dfrs_lock_read();
 }
+
+/* Fills positions with those of the things that are to be changed; returns how many these are. */
+static uint32_t find_others(uint32_t count, dfrs_change_t change, const void *what, uint32_t *positions)
+{
+	uint32_t others = 0;
+
+	dfrs_lock_read();
+	for (uint32_t i = 0; i < count; i++) {
+		if (change(what, i, false))
+			positions[others++] = i;
+		dfrs_next_piece_read();
+	}
+	dfrs_unlock_read();
+	return others;
+}
+
+void dfrs_change_those_that_differ(uint32_t count, dfrs_change_t change, const void *what)
+{
+	uint32_t *positions = count ? calloc(count, sizeof(*positions)) : NULL;
+	uint32_t others = positions ? find_others(count, change, what, positions) : 0;
+
+	if (others)
+		dfrs_lock_write();
+	for (uint32_t i = 0; i < others; i++) {
+		change(what, positions[i], true);
+		dfrs_next_piece_write();
+	}
+	if (others)
+		dfrs_unlock_write();
+	free(positions);
+}

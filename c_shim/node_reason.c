@@ -5,44 +5,6 @@
  */
 #include "internal.h"
 
-#include <ctype.h>
-
-static const char opening[] = "[DFRS: ";
-static const char closing[] = " parked]";
-
-/* Where the note that begins here ends; NULL: none begins here. */
-static const char *end_of_note(const char *text)
-{
-	if (strncmp(text, opening, sizeof(opening) - 1))
-		return NULL;
-	text += sizeof(opening) - 1;
-	if (!isdigit((unsigned char) *text))
-		return NULL;
-	while (isdigit((unsigned char) *text))
-		text++;
-	return strncmp(text, closing, sizeof(closing) - 1) ? NULL : text + sizeof(closing) - 1;
-}
-
-/* What others say, which may have gone on after a note: to be freed. */
-static char *without_notes(const char *reason)
-{
-	char *rest = xstrdup(reason ? reason : ""), *to = rest;
-
-	for (const char *from = rest; *from;) {
-		const char *end = end_of_note(from);
-
-		if (!end) {
-			*to++ = *from++;
-			continue;
-		}
-		from = end;
-		if ((to > rest) && (to[-1] == ' '))
-			to--;
-	}
-	*to = '\0';
-	return rest;
-}
-
 /* Whether an administrator waits for it to be empty. One that is down waits for nobody. */
 static bool is_to_be_empty(const node_record_t *node)
 {
@@ -53,10 +15,12 @@ static bool is_to_be_empty(const node_record_t *node)
 /* What its reason is to be: to be freed; "": it is to have none. */
 static char *wanted_reason(const node_record_t *node, uint32_t parked)
 {
-	char *reason = without_notes(node->reason);
+	char *reason = dfrs_without_note(node->reason, &dfrs_note_parked);
+	char number[16];
 
+	snprintf(number, sizeof(number), "%u", parked);
 	if (parked && is_to_be_empty(node))
-		xstrfmtcat(reason, "%s%s%u%s", *reason ? " " : "", opening, parked, closing);
+		dfrs_add_note(&reason, &dfrs_note_parked, number);
 	else if (!*reason && node->reason && IS_NODE_DOWN(node) && IS_NODE_NO_RESPOND(node))
 		/* What Slurm would have said had it found no reason: by it ReturnToService=1 knows
 		 * the node. */
@@ -75,7 +39,7 @@ static bool is_to_say(const node_record_t *node, uint32_t parked)
 	char *reason;
 	bool differs;
 
-	if (!node || (!parked && (!node->reason || !strstr(node->reason, opening))))
+	if (!node || (!parked && (!node->reason || !strstr(node->reason, dfrs_note_parked.before))))
 		return false;
 	reason = wanted_reason(node, parked);
 	differs = !says(node, reason);
@@ -104,38 +68,26 @@ static void say(node_record_t *node, uint32_t parked)
 	last_node_update = now;
 }
 
-/* Fills positions with those of the nodes whose reasons are to change; returns how many these are. */
-static uint32_t find_others(const char *const *names, const uint32_t *parked, uint32_t count,
-			    uint32_t *positions)
-{
-	uint32_t others = 0;
+typedef struct {
+	const char *const *names;
+	const uint32_t *parked;
+} news_t;
 
-	dfrs_lock_read();
-	for (uint32_t i = 0; i < count; i++) {
-		if (is_to_say(find_node_record((char *) names[i]), parked[i]))
-			positions[others++] = i;
-		dfrs_next_piece_read();
-	}
-	dfrs_unlock_read();
-	return others;
+static bool say_one(const void *what, uint32_t position, bool may_write)
+{
+	const news_t *news = what;
+	node_record_t *node = find_node_record((char *) news->names[position]);
+	bool differs = is_to_say(node, news->parked[position]);
+
+	if (differs && may_write)
+		say(node, news->parked[position]);
+	return differs;
 }
 
 void dfrs_nodes_set_parked(const char *const *names, const uint32_t *parked, uint32_t count)
 {
-	uint32_t *positions = (names && parked && count) ? calloc(count, sizeof(*positions)) : NULL;
-	uint32_t others = positions ? find_others(names, parked, count, positions) : 0;
+	const news_t news = { names, parked };
 
-	if (others)
-		dfrs_lock_write();
-	for (uint32_t i = 0; i < others; i++) {
-		uint32_t position = positions[i];
-		node_record_t *node = find_node_record((char *) names[position]);
-
-		if (is_to_say(node, parked[position]))
-			say(node, parked[position]);
-		dfrs_next_piece_write();
-	}
-	if (others)
-		dfrs_unlock_write();
-	free(positions);
+	if (names && parked)
+		dfrs_change_those_that_differ(count, say_one, &news);
 }

@@ -30,38 +30,26 @@ static void say(job_record_t *job, const char *text)
 	last_job_update = time(NULL);
 }
 
-/* Fills positions with those of the jobs that say something else; returns how many these are. */
-static uint32_t find_others(const uint32_t *job_ids, const char *const *texts, uint32_t count,
-			    uint32_t *positions)
-{
-	uint32_t others = 0;
+typedef struct {
+	const uint32_t *job_ids;
+	const char *const *texts;
+} news_t;
 
-	dfrs_lock_read();
-	for (uint32_t i = 0; i < count; i++) {
-		if (is_to_say(dfrs_find_job(job_ids[i]), texts[i]))
-			positions[others++] = i;
-		dfrs_next_piece_read();
-	}
-	dfrs_unlock_read();
-	return others;
+static bool say_one(const void *what, uint32_t position, bool may_write)
+{
+	const news_t *news = what;
+	job_record_t *job = dfrs_find_job(news->job_ids[position]);
+	bool differs = is_to_say(job, news->texts[position]);
+
+	if (differs && may_write)
+		say(job, news->texts[position]);
+	return differs;
 }
 
 void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count)
 {
-	uint32_t *positions = (job_ids && texts && count) ? calloc(count, sizeof(*positions)) : NULL;
-	uint32_t others = positions ? find_others(job_ids, texts, count, positions) : 0;
+	const news_t news = { job_ids, texts };
 
-	if (others)
-		dfrs_lock_write();
-	for (uint32_t i = 0; i < others; i++) {
-		uint32_t position = positions[i];
-		job_record_t *job = dfrs_find_job(job_ids[position]);
-
-		if (is_to_say(job, texts[position]))
-			say(job, texts[position]);
-		dfrs_next_piece_write();
-	}
-	if (others)
-		dfrs_unlock_write();
-	free(positions);
+	if (job_ids && texts)
+		dfrs_change_those_that_differ(count, say_one, &news);
 }

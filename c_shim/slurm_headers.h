@@ -411,4 +411,11 @@ typedef int (*dfrs_rm_job_t)(part_res_record_t *, node_use_record_t *, job_recor
 	(function)((parts), (nodes), (job), (action), false, NULL)
 #endif
 
+/* Where a job's --extra is; NULL: this Slurm has none. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+#define dfrs_extra(job) (&(job)->extra)
+#else
+#define dfrs_extra(job) ((void) (job), (char **) NULL)
+#endif
+
 #endif

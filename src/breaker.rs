@@ -194,6 +194,15 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         self.agent.refresh();
     }
 
+    /// Takes away what Slurm's own tools show of yields.
+    pub fn show_no_yields(&mut self) {
+        let shown = catch_unwind(AssertUnwindSafe(|| self.agent.show_no_yields()));
+        if shown.is_err() {
+            let text = "internal error: yields stay shown as they are";
+            self.agent.slurm().log(Level::Error, text);
+        }
+    }
+
     /// Stops the agent. Returns its state, if that could not be kept.
     pub fn finish(&mut self, now: Time) -> Option<State> {
         catch_unwind(AssertUnwindSafe(|| self.agent.finish(now))).unwrap_or_default()

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dfrs_agent::observation::{Observation, Place, Seen};
 use dfrs_agent::slurm::{Level, Slurm, SlurmError};
-use dfrs_proto::conf::Config;
+use dfrs_proto::conf::{Config, JobField};
 use dfrs_proto::journal::Outcome;
 
 use crate::log::Log;
@@ -40,6 +40,14 @@ impl Surroundings for Slurmctld {
     }
 
     fn conf_problem(&self, config: &Config) -> Option<String> {
+        if config
+            .show_yield_in
+            .is_some_and(|field| !shim::has_field(field))
+        {
+            return Some(
+                "ShowYieldIn=Extra needs Slurm 23.02 or later; use AdminComment".to_owned(),
+            );
+        }
         shim::conf_problem(&config.partition_names())
     }
 
@@ -61,6 +69,7 @@ impl Surroundings for Slurmctld {
     fn slurm(&self, config: &Config, given_back: &[String]) -> Calls {
         Calls {
             view: View::new(&config.partition_names(), given_back),
+            show_yield_in: config.show_yield_in,
         }
     }
 
@@ -93,6 +102,7 @@ impl NodeLink for Fanout {
 /// Calls into slurmctld about these partitions.
 pub struct Calls {
     view: View,
+    show_yield_in: Option<JobField>,
 }
 
 impl Drop for Calls {
@@ -144,6 +154,12 @@ impl Slurm for Calls {
 
     fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]) {
         shim::jobs_set_reason(reasons);
+    }
+
+    fn show_yields(&mut self, yields: &[(u32, Option<u32>)]) {
+        if let Some(field) = self.show_yield_in {
+            shim::jobs_set_yield(yields, field);
+        }
     }
 
     fn set_parked(&mut self, parked: &[(String, u32)]) {

@@ -136,6 +136,7 @@ fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
             // Slurm calls for it right after the start, too.
             Request::Reload if scheduler.still_fits(surroundings) => scheduler.refresh(),
             Request::Reload => {
+                scheduler.show_no_yields();
                 let unkept = scheduler.finish(surroundings);
                 scheduler = Scheduler::set_up(surroundings, unkept);
             }

@@ -255,6 +255,13 @@ impl<S: Slurm> Scheduler<S> {
         }
     }
 
+    /// Takes away what Slurm's own tools show of yields: the dfrs.conf that comes next may say otherwise.
+    pub(crate) fn show_no_yields(&mut self) {
+        if let Some(core) = &mut self.core {
+            core.breaker.show_no_yields();
+        }
+    }
+
     /// Ends it, with what it has open: the next one opens the same files. Returns its state, if that could not
     /// be kept.
     pub(crate) fn finish(mut self, surroundings: &impl Surroundings<Slurm = S>) -> Option<State> {

@@ -1,6 +1,7 @@
 // Generated from c_shim/dfrs_shim.h by `cargo xtask bindings`; do not edit.
 
 pub const DFRS_NO_VALUE: u32 = 4294967294;
+pub const DFRS_NO_YIELD: u32 = 4294967295;
 pub const DFRS_LOCK_BUCKETS: u32 = 272;
 pub const DFRS_JOB_PENDING: _bindgen_ty_1 = 0;
 pub const DFRS_JOB_RUNNING: _bindgen_ty_1 = 1;
@@ -363,6 +364,15 @@ unsafe extern "C" {
         texts: *const *const ::std::os::raw::c_char,
         count: u32,
     );
+}
+pub const DFRS_FIELD_ADMIN_COMMENT: _bindgen_ty_7 = 0;
+pub const DFRS_FIELD_EXTRA: _bindgen_ty_7 = 1;
+pub type _bindgen_ty_7 = ::std::os::raw::c_uint;
+unsafe extern "C" {
+    pub fn dfrs_has_extra() -> bool;
+}
+unsafe extern "C" {
+    pub fn dfrs_jobs_set_yield(job_ids: *const u32, yields: *const u32, count: u32, field: u32);
 }
 unsafe extern "C" {
     pub fn dfrs_nodes_set_parked(

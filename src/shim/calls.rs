@@ -8,6 +8,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null;
 
 use dfrs_agent::slurm::{Level, SlurmError};
+use dfrs_proto::conf::JobField;
 
 use super::bindings;
 use crate::measures::LockTimes;
@@ -236,6 +237,34 @@ pub fn jobs_set_reason(reasons: &[(u32, Option<String>)]) {
     // the call, which copies them.
     unsafe {
         bindings::dfrs_jobs_set_reason(jobs.as_ptr(), pointers.as_ptr(), count(jobs.len()));
+    }
+}
+
+/// Whether this Slurm's jobs have this field.
+#[must_use]
+pub fn has_field(field: JobField) -> bool {
+    match field {
+        JobField::AdminComment => true,
+        // SAFETY: says what the shim was built for, and touches nothing.
+        JobField::Extra => unsafe { bindings::dfrs_has_extra() },
+    }
+}
+
+/// Shows yields, in hundredths, in this field of the jobs' records; `None`: takes away what was shown. Jobs
+/// that are over or gone are passed over.
+pub fn jobs_set_yield(yields: &[(u32, Option<u32>)], field: JobField) {
+    let jobs: Vec<u32> = yields.iter().map(|(job, _)| *job).collect();
+    let yields = yields.iter().map(|(_, hundredths)| *hundredths);
+    let yields: Vec<u32> = yields
+        .map(|hundredths| hundredths.unwrap_or(bindings::DFRS_NO_YIELD))
+        .collect();
+    let field = match field {
+        JobField::AdminComment => bindings::DFRS_FIELD_ADMIN_COMMENT,
+        JobField::Extra => bindings::DFRS_FIELD_EXTRA,
+    };
+    // SAFETY: both arrays have `count` elements and outlive the call, which keeps none of them.
+    unsafe {
+        bindings::dfrs_jobs_set_yield(jobs.as_ptr(), yields.as_ptr(), count(jobs.len()), field);
     }
 }
 

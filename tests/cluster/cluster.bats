@@ -69,6 +69,8 @@ reconfigured() {
 		! is_between 0.45 "$yield" 0.55 || break
 	done
 	is_between 0.45 "$yield" 0.55
+	# As existing tools show it.
+	controller scontrol show job "${jobs[0]}" | grep -qxF '   AdminComment=[DFRS: yield 0.50] '
 }
 
 @test "memory is a hard limit: who does not fit waits and says why" {

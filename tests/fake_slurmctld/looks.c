@@ -7,8 +7,8 @@
  * random: after each of many random changes what deltas have said is what a complete snapshot says, and
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. room:
  * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
- * reasons of nodes say of parked jobs. warned: which jobs have died of their warning. Prints what was found;
- * a test looks at it.
+ * reasons of nodes say of parked jobs. warned: which jobs have died of their warning. yields: where they are shown.
+ * Prints what was found; a test looks at it.
  */
 #include "edits.h"
 #include "known.h"
@@ -341,6 +341,54 @@ static void parked(void)
 	dfrs_nodes_set_parked(NULL, NULL, 0);
 }
 
+/* --- yields ---------------------------------------------------------------------------------------------- */
+
+static const char *text_of(const char *text)
+{
+	return text ? text : "(none)";
+}
+
+static void show_yield(const char *what, uint32_t yield, uint32_t field)
+{
+	static const uint32_t ids[] = { 1, 2 };
+	const uint32_t yields[] = { yield, yield };
+	job_record_t *job = find_job_record(1);
+	char **extra = dfrs_extra(job);
+
+	last_job_update = 0;
+	dfrs_jobs_set_yield(ids, yields, 2, field);
+	printf("%s: %s, %s%s\n", what, text_of(job->admin_comment), text_of(extra ? *extra : NULL),
+	       last_job_update ? "" : ", as before");
+}
+
+/* There is no job 2. */
+static void yields(void)
+{
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	run_job(job, 0, 1);
+	printf("has extra %d\n", dfrs_has_extra());
+	say_locks("start");
+	show_yield("none", DFRS_NO_YIELD, DFRS_FIELD_ADMIN_COMMENT);
+	say_locks("none");
+	show_yield("all", 100, DFRS_FIELD_ADMIN_COMMENT);
+	say_locks("all");
+	show_yield("the same", 100, DFRS_FIELD_ADMIN_COMMENT);
+	say_locks("the same");
+	show_yield("less", 7, DFRS_FIELD_ADMIN_COMMENT);
+	xfree(job->admin_comment);
+	job->admin_comment = xstrdup("ticket 17 [DFRS: yield 0.07] again");
+	show_yield("others' words", 50, DFRS_FIELD_ADMIN_COMMENT);
+	show_yield("in extra", 50, DFRS_FIELD_EXTRA);
+	show_yield("no longer in extra", DFRS_NO_YIELD, DFRS_FIELD_EXTRA);
+	show_yield("no longer", DFRS_NO_YIELD, DFRS_FIELD_ADMIN_COMMENT);
+	job->job_state = JOB_COMPLETE;
+	show_yield("over", 50, DFRS_FIELD_ADMIN_COMMENT);
+	dfrs_jobs_set_yield(NULL, NULL, 1, DFRS_FIELD_ADMIN_COMMENT);
+}
+
 /* --- warned ---------------------------------------------------------------------------------------------- */
 
 static void requeue_one(const char *what, uint32_t state, uint32_t exit_code, int own_signal)
@@ -395,6 +443,8 @@ int main(int argc, char **argv)
 		parked();
 	else if (!strcmp(scenario, "warned"))
 		warned();
+	else if (!strcmp(scenario, "yields"))
+		yields();
 	else
 		return 2;
 	return 0;

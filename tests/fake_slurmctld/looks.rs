@@ -132,6 +132,31 @@ fn the_reason_of_a_node_that_drains_says_how_many_parked_jobs_live_there() {
 }
 
 #[test]
+fn yields_are_shown_beside_what_others_wrote() {
+    let lines = run("yields");
+    let in_extra = if lines.iter().any(|line| line == "has extra 1") {
+        "in extra: ticket 17 again [DFRS: yield 0.50], [DFRS: yield 0.50]"
+    } else {
+        "in extra: ticket 17 again [DFRS: yield 0.50], (none), as before"
+    };
+    for line in [
+        in_extra,
+        "none: (none), (none), as before",
+        "none: reads 1 writes 0 longest lately 0",
+        "all: [DFRS: yield 1.00], (none)",
+        "all: reads 1 writes 1 longest lately 0",
+        "the same: [DFRS: yield 1.00], (none), as before",
+        "the same: reads 1 writes 0 longest lately 0",
+        "less: [DFRS: yield 0.07], (none)",
+        "others' words: ticket 17 again [DFRS: yield 0.50], (none)",
+        "no longer: ticket 17 again, (none)",
+        "over: ticket 17 again, (none), as before",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn only_what_has_died_of_its_warning_is_requeued() {
     let lines = run("warned");
     for line in [

@@ -45,6 +45,7 @@ mod remaps;
 mod reserved;
 mod retries;
 mod share;
+mod shown;
 mod slow_nodes;
 mod tell;
 mod undecided;
@@ -61,6 +62,7 @@ use lost::Lost;
 use postponed::Postponed;
 use remaps::Remaps;
 use retries::Retries;
+use shown::Shown;
 use slow_nodes::SlowNodes;
 use undecided::Undecided;
 
@@ -125,6 +127,8 @@ pub struct Agent<S, D> {
     last_changes: BTreeMap<u32, Change>,
     /// What each job that runs has.
     shares: BTreeMap<u32, Yield>,
+    /// What Slurm's own tools show of that.
+    shown: Shown,
     ended: Vec<(u32, Record, JobOutcome)>,
     /// What the nodes were told last.
     orders: BTreeMap<String, NodeState>,
@@ -233,6 +237,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             gone: BTreeSet::new(),
             last_changes: BTreeMap::new(),
             shares,
+            shown: Shown::default(),
             ended: Vec::new(),
             orders: BTreeMap::new(),
             silent: BTreeSet::new(),

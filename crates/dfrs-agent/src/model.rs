@@ -132,6 +132,8 @@ pub struct World {
     pub reasons: BTreeMap<u32, String>,
     /// How many parked jobs nodes were said to have, call by call.
     pub parked: Vec<Vec<(String, u32)>>,
+    /// Yields that were shown since somebody looked.
+    pub shown: Vec<(u32, Option<u32>)>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
     /// Jobs that, by their reasons, wait for something else than room.
@@ -259,6 +261,9 @@ impl Slurm for FakeSlurm {
                 None => world.reasons.remove(id),
             };
         }
+    }
+    fn show_yields(&mut self, yields: &[(u32, Option<u32>)]) {
+        self.0.borrow_mut().shown.extend_from_slice(yields);
     }
     fn set_parked(&mut self, parked: &[(String, u32)]) {
         self.0.borrow_mut().parked.push(parked.to_vec());

@@ -69,6 +69,9 @@ pub trait Slurm {
     /// What squeue shows as the jobs' reasons; `None`: nothing of DFRS's. Jobs that are gone are passed
     /// over.
     fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]);
+    /// What existing tools show of the jobs' yields, in hundredths, where dfrs.conf says so; `None`: nothing.
+    /// Jobs that are over or gone are passed over.
+    fn show_yields(&mut self, yields: &[(u32, Option<u32>)]);
     /// How many parked jobs live on these nodes: what administrators see in the reasons of those that drain or
     /// are to be rebooted. Nodes that are gone are passed over.
     fn set_parked(&mut self, parked: &[(String, u32)]);

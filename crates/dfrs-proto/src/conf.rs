@@ -79,6 +79,15 @@ impl Partition {
     }
 }
 
+/// A text of a job's that Slurm's own tools show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobField {
+    /// `AdminComment`.
+    AdminComment,
+    /// `Extra`, which Slurm's tools show from 23.02 on.
+    Extra,
+}
+
 /// All options, with the defaults filled in. [`Config::parse`] makes one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -123,6 +132,8 @@ pub struct Config {
     /// `StatusDirectory`: absolute path of the directory in which slurmctld keeps the status file, or `none`
     /// (default): Slurm's `StateSaveLocation`.
     pub status_directory: Option<PathBuf>,
+    /// `ShowYieldIn`: where Slurm's own tools show what each job gets, or `none` (default).
+    pub show_yield_in: Option<JobField>,
     /// The `Partition=` lines, in the order of the file.
     pub partitions: Vec<Partition>,
 }

@@ -251,6 +251,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists.unwritten.insert(id);
             self.lists.unsaved.insert(id);
             self.lists.unexplained.insert(id);
+            if self.config.show_yield_in.is_some() {
+                self.shown.note(id);
+            }
         }
     }
 

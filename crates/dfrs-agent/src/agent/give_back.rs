@@ -43,6 +43,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.observe(seen, now)?;
         self.follow(seen, now);
         self.say_reasons(seen, now);
+        self.say_no_yields();
         self.say_parked(seen, now);
         self.write_last(seen, now);
         if self.may_have_given_orders() {
@@ -96,6 +97,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.unexplained.extend(all.collect::<Vec<u32>>());
         if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
             let text = format!("{problem}; reasons stay as they are");
+            self.slurm.log(Level::Error, &text);
+        }
+    }
+
+    fn say_no_yields(&mut self) {
+        if let Err(problem) = caught(|| self.show_no_yields()) {
+            let text = format!("{problem}; yields stay shown as they are");
             self.slurm.log(Level::Error, &text);
         }
     }

@@ -38,6 +38,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 );
             }
             self.set_reasons(observation, now);
+            self.show_yields(observation, now);
         }
         self.write_journal(observation, now);
     }

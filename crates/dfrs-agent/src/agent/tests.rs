@@ -15,6 +15,7 @@ mod killed;
 mod operators;
 mod settling;
 mod shadow;
+mod shown;
 mod slow;
 mod starved;
 mod warned;

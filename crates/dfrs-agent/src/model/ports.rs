@@ -100,6 +100,7 @@ impl Slurm for SlurmPort {
         self.call("split", job, |model| model.split(job, most))
     }
     fn set_reasons(&mut self, _: &[(u32, Option<String>)]) {}
+    fn show_yields(&mut self, _: &[(u32, Option<u32>)]) {}
     fn set_parked(&mut self, parked: &[(String, u32)]) {
         let mut model = self.model.borrow_mut();
         if model.slurmctld.set_parked(parked) {

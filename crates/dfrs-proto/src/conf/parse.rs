@@ -23,6 +23,7 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "SwapPerNode",
     "Journal",
     "StatusDirectory",
+    "ShowYieldIn",
 ];
 /// A week, in seconds.
 const MOST_PERIOD: i64 = 604_800;
@@ -95,6 +96,9 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
         swap_per_node: given.get("SwapPerNode", "0", value::memory)?,
         journal: given.get("Journal", "none", value::journal)?,
         status_directory: given.get("StatusDirectory", "none", value::directory)?,
+        show_yield_in: given.get("ShowYieldIn", "none", |key, text| {
+            value::word(key, text, value::JOB_FIELDS)
+        })?,
         partitions,
     })
 }

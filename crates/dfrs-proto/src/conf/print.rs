@@ -30,6 +30,8 @@ impl fmt::Display for Config {
         writeln!(out, "Journal={}", path(self.journal.as_deref()))?;
         let directory = path(self.status_directory.as_deref());
         writeln!(out, "StatusDirectory={directory}")?;
+        let field = value::word_for(value::JOB_FIELDS, &self.show_yield_in);
+        writeln!(out, "ShowYieldIn={field}")?;
         self.partitions
             .iter()
             .try_for_each(|partition| writeln!(out, "{partition}"))

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 use proptest::prelude::*;
 
-use super::{Config, Mode, Partition, Weighting, parse as rules, value};
+use super::{Config, JobField, Mode, Partition, Weighting, parse as rules, value};
 
 const SECOND: i64 = 1_000_000;
 
@@ -30,6 +30,7 @@ fn defaults_are_as_documented() {
     assert_eq!(config.swap_per_node, Bytes(0));
     assert_eq!(config.journal, None);
     assert_eq!(config.status_directory, None);
+    assert_eq!(config.show_yield_in, None);
     assert_eq!(config.partitions, [Partition::new("batch", Mobility::Park)]);
 }
 
@@ -40,7 +41,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
          MovesPerHour=3 MoveCost=45 RunTimeHint=Limits jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0\n\
-         SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs\n\
+         SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs ShowYieldIn=admincomment\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
          mobility=NEVER partition=long\n",
@@ -54,6 +55,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
     assert_eq!(config.park_timeout, Span(30 * SECOND));
     assert_eq!(config.settle_time, Span(0));
+    assert_eq!(config.show_yield_in, Some(JobField::AdminComment));
     assert_eq!(config.time_to_live, Span(45 * SECOND));
     assert_eq!(config.swap_per_node, Bytes(2 << 30));
     assert_eq!(
@@ -129,7 +131,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal, StatusDirectory",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
         ),
         (
             "Partition=a Colour=red",
@@ -379,6 +381,7 @@ prop_compose! {
         run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
+        show_yield_in in prop_oneof![Just(None), Just(Some(JobField::AdminComment)), Just(Some(JobField::Extra))],
         status_directory in prop::option::of("/[ -~äß]{0,20}"),
         partitions in prop::collection::btree_map("[-a-zA-Z0-9_.\"#\\\\]{1,10}", any_partition(), 1..5),
     ) -> Config {
@@ -406,6 +409,7 @@ prop_compose! {
             swap_per_node: Bytes(kilobytes << 10),
             journal: journal.map(PathBuf::from),
             status_directory: status_directory.map(PathBuf::from),
+            show_yield_in,
             partitions,
         }
     }

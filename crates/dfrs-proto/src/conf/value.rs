@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dfrs_core::policy::PolicyError;
 use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 
-use super::{Mode, Weighting, suggest};
+use super::{JobField, Mode, Weighting, suggest};
 
 const MICROSECONDS: i64 = 1_000_000;
 const MEGABYTE: u64 = 1 << 20;
@@ -27,6 +27,12 @@ pub(super) const WEIGHTINGS: &Words<Weighting> = &[
 pub(super) const RUN_TIME_HINTS: &Words<RunTimeHint> = &[
     ("none", RunTimeHint::Nothing),
     ("limits", RunTimeHint::Limits),
+];
+
+pub(super) const JOB_FIELDS: &Words<Option<JobField>> = &[
+    ("none", None),
+    ("AdminComment", Some(JobField::AdminComment)),
+    ("Extra", Some(JobField::Extra)),
 ];
 
 pub(super) const MOBILITIES: &Words<Mobility> = &[
