@@ -27,7 +27,11 @@ class Acts:
         self.count = 0
         self.put_off = []
         self.slurmctld_is_down = False
+        self.without_slurmd = set()
         self.slurmctld_ended = 0.0
+        self.resumed = 0.0
+        # In seconds since the epoch.
+        self.kills = []
 
     def step(self):
         now = time.monotonic()
@@ -48,19 +52,20 @@ class Acts:
         for _, undo in sorted(self.put_off, key=lambda entry: entry[0]):
             undo()
         self.put_off = []
+        time.sleep(10)
         self.resume_nodes()
         self.take_back()
 
     def resume_nodes(self):
-        """A node that comes back late is said to have rebooted unexpectedly, so more than once is needed."""
-        for _ in range(12):
-            time.sleep(10)
-            away = self.site.nodes_away()
-            if away == []:
-                return
-            for node in away or ():
-                self.site.control("scontrol", "update", f"nodename={node}", "state=resume")
-        self.site.note("nodes stay out of service")
+        """Once is not enough: a node that comes back late is said to have rebooted unexpectedly, and slurmd
+        drains its own ("Kill task failed") if slurmctld was away for so long that a step could not end."""
+        self.resumed = time.monotonic()
+        for node in self.site.nodes_away() or ():
+            self.site.control("scontrol", "update", f"nodename={node}", "state=resume")
+
+    def keep_whole(self):
+        if time.monotonic() > self.resumed + 10:
+            self.resume_nodes()
 
     def take_back(self):
         """What an operator took back while slurmctld was down is taken back again."""
@@ -94,6 +99,10 @@ class Acts:
             self.after(10, 40, lambda: self.site.control("scontrol", "release", identity))
 
     def suspend(self):
+        # slurmctld tries both messages again and again where slurmd is away, each by itself: the job may hear
+        # of the end of its suspension first, and then stays frozen although it runs in Slurm's eyes.
+        if self.without_slurmd:
+            return
         if identity := self.job("suspend", "RUNNING", "SUSPENDED"):
             self.site.control("scontrol", "suspend", identity)
             self.after(5, 30, lambda: self.site.control("scontrol", "resume", identity))
@@ -161,6 +170,7 @@ class Acts:
         self.site.note("slurmctld does not answer")
 
     def kill_slurmctld(self):
+        self.kills.append(time.time())
         self.end_slurmctld("kill")
 
     def stop_slurmctld(self):
@@ -170,13 +180,16 @@ class Acts:
         node = self.node()
         self.site.daemon(node, daemon, how)
         self.after(least, most, lambda: self.start_on_node(node, daemon))
+        return node
 
     def start_on_node(self, node, daemon):
         if self.site.attempt(node, "pgrep", "-x", daemon)[0]:
             self.site.daemon(node, daemon, "start")
+        if daemon == "slurmd":
+            self.without_slurmd.discard(node)
 
     def kill_slurmd(self):
-        self.end_for_a_while("slurmd", "kill", 1, 20)
+        self.without_slurmd.add(self.end_for_a_while("slurmd", "kill", 1, 20))
 
     def kill_dfrsd(self):
         self.end_for_a_while("dfrsd", "kill", 0, 5)
