@@ -368,6 +368,15 @@ reconfigured() {
 	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
+@test "the journal goes on in a new file when it is renamed, and the parts together are valid" {
+	journal=/var/log/slurm/dfrs-journal.jsonl
+	controller mv $journal $journal.1
+	job=$(submit --ntasks=1 --mem=50 -- "true")
+	wait_for_state "$job" COMPLETED 30
+	wait_until 20 controller grep -q "\"finish\".*\b$job\b" $journal
+	controller sh -c "cat $journal.1 $journal | /opt/dfrs/dfrs check /dev/stdin"
+}
+
 @test "sdiag counts DFRS's cycles" {
 	controller sdiag | grep -A 8 'Backfilling stats'
 	controller sdiag | awk '/Backfilling stats/ { in_section = 1 } in_section && /Total cycles:/ { exit !($3 > 0) }'

@@ -95,6 +95,7 @@ fn plugin(arguments: &Arguments) -> Result<PathBuf, String> {
         &arguments.built.join(withholder),
         &format!("{directory}/{withholder}"),
     )?;
+    stage.configuration("logrotate", "etc/logrotate.d/slurm-dfrs-plugin")?;
     stage.script("prerm")?;
     stage.build()
 }
