@@ -251,7 +251,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists.unwritten.insert(id);
             self.lists.unsaved.insert(id);
             self.lists.unexplained.insert(id);
-            if self.config.show_yield_in.is_some() {
+            if self.shows_yields() {
                 self.shown.note(id);
             }
         }

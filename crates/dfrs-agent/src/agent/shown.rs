@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time, Yield};
+use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
@@ -35,6 +36,12 @@ impl Shown {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Whether anybody is to see them.
+    pub(super) fn shows_yields(&self) -> bool {
+        let asked = self.config.show_yield_in.is_some();
+        asked && self.config.mode == Mode::Full && !self.gives_back
+    }
+
     /// Shows the yields of jobs that changed. O(jobs that did).
     pub(super) fn show_yields(&mut self, observation: &Observation, now: Time) {
         if !self.shown.is_due(now) {
