@@ -31,6 +31,7 @@ wait_for_munge_key() {
 wait_for_names() {
 	local name tries
 	local names=(n1 n2 n3 n4)
+	[ "$DFRS_SCHEDULER" != suite-beside ] || names+=(n5)
 	[ "${DFRS_BACKUP:-no}" = no ] || names+=(controller backup)
 	for name in "${names[@]}"; do
 		for tries in $(seq 1200); do
@@ -44,6 +45,18 @@ wait_for_names() {
 # cgroup/v1 if the kernel's controllers are mounted one by one, else cgroup/v2.
 cgroup_version() {
 	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then echo v2; else echo v1; fi
+}
+
+# write_scheduler_of_suite backfill|off|full|beside: what tests/slurm-suite compares.
+write_scheduler_of_suite() {
+	case $1 in
+	backfill) cat /opt/conf/backfill.conf /opt/conf/suite-backfill.conf ;;
+	off) cat /opt/conf/suite-burst-buffer.conf /opt/conf/suite-full.conf ;;
+	full) cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/suite-full.conf ;;
+	beside) cat /opt/conf/suite-burst-buffer.conf /opt/conf/suite-beside.conf ;;
+	*) fail "unknown DFRS_SCHEDULER 'suite-$1'; see docker/up" ;;
+	esac >/etc/slurm/scheduler.conf
+	cat /opt/conf/suite.conf >>/etc/slurm/scheduler.conf
 }
 
 # /opt/conf is the repository's docker/conf, /opt/slurm-conf its slurm-conf.
@@ -63,9 +76,14 @@ write_configuration() {
 	dfrs)
 		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf
 		;;
-	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; use dfrs, backfill-whole, backfill-shared, plain or beside" ;;
+	suite-*) write_scheduler_of_suite "${DFRS_SCHEDULER#suite-}" ;;
+	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; see docker/up" ;;
 	esac
 	cp /opt/conf/dfrs.conf /etc/slurm/dfrs.conf
+	case $DFRS_SCHEDULER in
+	suite-off) sed -i 's/^Mode=.*/Mode=off/' /etc/slurm/dfrs.conf ;;
+	suite-beside) sed -i 's/^Partition=main /Partition=shared /' /etc/slurm/dfrs.conf ;;
+	esac
 	case ${DFRS_ACCOUNTING:-no} in
 	no) echo AccountingStorageType=accounting_storage/none >/etc/slurm/accounting.conf ;;
 	yes) cp /opt/conf/accounting.conf /etc/slurm/accounting.conf ;;

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tests of Slurm's test suite: which there are, and which are left out."""
+
+import pathlib
+import re
+
+from cluster import Failure
+
+LEFT_OUT = pathlib.Path(__file__).resolve().parent / "left-out.txt"
+CONTAINS = "contains "
+
+
+class Suite:
+    def __init__(self, tree):
+        """tree: Slurm's sources, of the release that the mini-Slurm has."""
+        self.directory = tree.resolve() / "testsuite"
+        expect = {path.name.removeprefix("test"): path for path in self.directory.glob("expect/test*")
+                  if re.fullmatch(r"test\d+\.\d+", path.name)}
+        python = {path.stem.removeprefix("test_"): path for path in self.directory.glob("python/tests/test_*.py")
+                  if re.fullmatch(r"test_\d+_\d+", path.stem)}
+        self.files = {**expect, **python}
+        if not expect:
+            raise Failure(f"there is no testsuite/expect in '{tree}'; name a directory of Slurm's sources")
+
+    @property
+    def tree(self):
+        return self.directory.parent
+
+    def left_out(self):
+        """Name -> reason."""
+        rules = [line for line in LEFT_OUT.read_text().splitlines() if line and not line.startswith("#")]
+        found = {}
+        for rule in rules:
+            pattern, reason = re.split(r"\s{2,}", rule, maxsplit=1)
+            for name in self.files:
+                if self._matches(name, pattern):
+                    found.setdefault(name, reason)
+        return found
+
+    def _matches(self, name, pattern):
+        if pattern.startswith(CONTAINS):
+            return pattern.removeprefix(CONTAINS) in self.files[name].read_text(errors="replace")
+        return re.fullmatch(pattern, name) is not None
+
+    def chosen(self, wanted):
+        """The names to run, in order. wanted: a regular expression, a file with a name a line, or None for all."""
+        left_out = self.left_out()
+        names = sorted((name for name in self.files if name not in left_out), key=order)
+        if wanted is None:
+            return names
+        if pathlib.Path(wanted).is_file():
+            listed = pathlib.Path(wanted).read_text().split()
+            unknown = [name for name in listed if name not in self.files]
+            if unknown:
+                raise Failure(f"{wanted}: there is no test '{unknown[0]}' in {self.directory}")
+            return [name for name in dict.fromkeys(listed) if name not in left_out]
+        chosen = [name for name in names if re.fullmatch(wanted, name)]
+        if not chosen:
+            raise Failure(f"no test's whole name is like '{wanted}'; names are like 1.31 and 116_40")
+        return chosen
+
+
+def order(name):
+    """A key by which 1.2 comes before 1.10."""
+    return [int(part) for part in re.split(r"[._]", name)]
+
+
+def is_python(name):
+    return "_" in name
