@@ -68,7 +68,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	controller scontrol update nodename=n1 state=resume || true
 	wait_for_state "$parked_job" COMPLETED 120
 	wait_for_state "$newcomer" COMPLETED 120
-	[ "$(output "$parked_job" | grep -cx done)" = 1 ]
+	[ "$(output "$parked_job" | grep -cx "done")" = 1 ]
 	wait_until 30 node_is n1 idle
 }
 
