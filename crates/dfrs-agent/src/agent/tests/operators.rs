@@ -51,6 +51,36 @@ fn a_job_resumed_when_its_memory_is_free_runs_on_and_is_left_alone_for_a_while()
     assert_eq!(story.calls(), ["suspend 1", "release 1", "start 3"]);
 }
 
+#[test]
+fn a_job_resumed_beside_one_that_has_its_node_for_itself_is_stopped_until_that_is_over() {
+    let mut config = config();
+    config.settle_time = Span(0);
+    let mut story = Story::with_config(1, config);
+    story.submit(sized(1, 400));
+    story.run(11);
+    story.submit(ObservedJob {
+        exclusive: true,
+        ..sized(2, 600)
+    });
+    story.run(4);
+    assert_eq!(
+        story.calls(),
+        ["start 1", "suspend 1", "release 1", "start 2"]
+    );
+    let mut world = story.slurm.0.borrow_mut();
+    world.jobs.get_mut(&1).expect("is there").state = ObservedState::Running;
+    drop(world);
+    story.run(2);
+    assert_eq!(
+        story.calls(),
+        ["suspend 1"],
+        "its memory would fit, but the node is another's"
+    );
+    story.slurm.0.borrow_mut().end(2);
+    story.run(2);
+    assert_eq!(story.calls(), ["claim 1", "resume 1"]);
+}
+
 /// The first job is parked for the second.
 fn one_parked() -> Story {
     let mut config = config();
