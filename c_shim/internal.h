@@ -34,8 +34,9 @@ uint64_t dfrs_lock_turn(void);
 
 /* note.c: what DFRS adds, in brackets and with a number, to words that others gave. */
 
+/* number: the characters that it may have; the first is a digit. */
 typedef struct {
-	const char *before, *after;
+	const char *before, *number, *after;
 } dfrs_note_t;
 /* How many parked jobs live on a node. */
 extern const dfrs_note_t dfrs_note_parked;

@@ -6,13 +6,8 @@
 
 #include <ctype.h>
 
-const dfrs_note_t dfrs_note_parked = { "[DFRS: ", " parked]" };
-const dfrs_note_t dfrs_note_yield = { "[DFRS: yield ", "]" };
-
-static bool is_of_number(char letter)
-{
-	return isdigit((unsigned char) letter) || (letter == '.');
-}
+const dfrs_note_t dfrs_note_parked = { "[DFRS: ", "0123456789", " parked]" };
+const dfrs_note_t dfrs_note_yield = { "[DFRS: yield ", "0123456789.", "]" };
 
 /* Where the note that begins here ends; NULL: none begins here. */
 static const char *end_of_note(const char *text, const dfrs_note_t *note)
@@ -22,8 +17,7 @@ static const char *end_of_note(const char *text, const dfrs_note_t *note)
 	text += strlen(note->before);
 	if (!isdigit((unsigned char) *text))
 		return NULL;
-	while (is_of_number(*text))
-		text++;
+	text += strspn(text, note->number);
 	return strncmp(text, note->after, strlen(note->after)) ? NULL : text + strlen(note->after);
 }
 

@@ -324,7 +324,7 @@ static void parked(void)
 	say_parked("goes on", 1);
 	say_parked("none", 0);
 	say_parked("still none", 0);
-	set_reason(node, "[DFRS: x parked] [DFRS: 1 parke");
+	set_reason(node, "[DFRS: 1.5 parked] [DFRS: x parked] [DFRS: 1 parke");
 	say_parked("others' brackets", 0);
 	set_reason(node, NULL);
 	say_parked("without a reason", 12);

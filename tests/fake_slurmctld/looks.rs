@@ -119,7 +119,7 @@ fn the_reason_of_a_node_that_drains_says_how_many_parked_jobs_live_there() {
         "goes on: fan, too : reboot issued [DFRS: 1 parked], by 1000 at 17",
         "none: fan, too : reboot issued, by 1000 at 17",
         "still none: fan, too : reboot issued, by 1000 at 17",
-        "others' brackets: [DFRS: x parked] [DFRS: 1 parke, by 1000 at 17",
+        "others' brackets: [DFRS: 1.5 parked] [DFRS: x parked] [DFRS: 1 parke, by 1000 at 17",
         "without a reason: [DFRS: 12 parked], by 64030 at 1000000",
         "without a reason and none: (none), by -2 at 0",
         "down with it: [DFRS: 3 parked], by 64030 at 1000000",

@@ -14,12 +14,18 @@ fn shown(story: &Story) -> Vec<(u32, Option<u32>)> {
     std::mem::take(&mut story.slurm.0.borrow_mut().shown)
 }
 
-#[test]
-fn yields_are_shown_as_they_change_and_not_before_a_job_begins() {
+/// One job runs, and its yield was just shown.
+fn one_shown() -> Story {
     let mut story = Story::with_config(1, showing());
     story.submit(large(1));
     story.run(12);
     assert_eq!(shown(&story), [(1, Some(100))]);
+    story
+}
+
+#[test]
+fn yields_are_shown_as_they_change_and_not_before_a_job_begins() {
+    let mut story = one_shown();
     story.run(30);
     assert_eq!(shown(&story), [], "nothing has changed");
     story.submit(large(2));
@@ -43,17 +49,11 @@ fn yields_are_shown_as_they_change_and_not_before_a_job_begins() {
 
 #[test]
 fn what_is_shown_is_taken_away_when_dfrs_gives_back_or_begins_anew() {
-    let mut story = Story::with_config(1, showing());
-    story.submit(large(1));
-    story.run(12);
-    assert_eq!(shown(&story), [(1, Some(100))]);
+    let mut story = one_shown();
     story.agent.show_no_yields();
     story.agent.show_no_yields();
     assert_eq!(shown(&story), [(1, None)]);
-    let mut story = Story::with_config(1, showing());
-    story.submit(large(1));
-    story.run(12);
-    shown(&story);
+    let mut story = one_shown();
     let given_back = story.agent.stand_down(Time((story.now + 1) * SECOND));
     assert_eq!(given_back, Ok(0));
     assert_eq!(shown(&story), [(1, None)]);
