@@ -21,6 +21,7 @@ mod reproduce;
 mod runs;
 mod sim;
 mod status;
+mod summary;
 mod top;
 mod usage;
 

@@ -1,5 +1,6 @@
 //! `dfrs moldable`: tasks whose number of processors is chosen by the scheduler.
 
+mod distance;
 mod files;
 mod show;
 
@@ -27,6 +28,7 @@ pub struct Arguments {
 enum Command {
     Generate(GenerateArguments),
     Schedule(ScheduleArguments),
+    Distance(distance::DistanceArguments),
 }
 
 /// Generates an instance: one task a line, as JSON.
@@ -105,6 +107,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     Outcome::of(match &arguments.command {
         Command::Generate(arguments) => generated(arguments),
         Command::Schedule(arguments) => scheduled(arguments),
+        Command::Distance(arguments) => {
+            distance::table(arguments).map(|table| (table, String::new()))
+        }
     })
 }
 

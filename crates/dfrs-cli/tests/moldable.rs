@@ -135,6 +135,37 @@ fn what_is_generated_can_be_scheduled_and_drawn() {
 }
 
 #[test]
+fn no_algorithm_is_better_than_the_optimum() {
+    let scratch = Scratch::new("distance");
+    let options = ["distance", "--tasks", "4", "--processors", "3"];
+    let table = scratch.good(&[&options[..], &["--instances", "5"]].concat());
+    let rows = table.lines().skip(2).map(|line| line.split_whitespace());
+    let rows: Vec<Vec<&str>> = rows.map(Iterator::collect).collect();
+    assert_eq!(rows.len(), 8, "{table}");
+    for row in rows {
+        let numbers = row[2..].iter();
+        let numbers: Vec<f64> = numbers.map(|word| word.parse().expect("a ratio")).collect();
+        assert!(
+            numbers.len() == 6 && numbers.iter().all(|ratio| *ratio >= 1.0),
+            "{table}"
+        );
+    }
+}
+
+#[test]
+fn an_optimum_that_is_too_far_is_said() {
+    let scratch = Scratch::new("too-far");
+    let call =
+        "distance --model uniform-weak --tasks 12 --processors 16 --instances 1 --partial 1000";
+    let (code, output, errors) = scratch.dfrs(&call.split(' ').collect::<Vec<_>>());
+    assert_eq!((code, output.as_str()), (2, ""));
+    assert!(
+        errors.contains("uniform-weak, seed 1") && errors.contains("take fewer"),
+        "{errors}"
+    );
+}
+
+#[test]
 fn errors_name_file_line_and_remedy() {
     let scratch = Scratch::new("errors");
     for (content, words) in [

@@ -8,10 +8,10 @@ use dfrs_sim::trace::NODE_MEMORY;
 use dfrs_sim::{Batch, Scheduler};
 use serde::Serialize;
 
-use super::compare::{mean, quantile, sorted};
 use super::schedule::{self, Schedule};
 use super::source::{self, Source, Told};
 use super::{Arguments, PENALTY};
+use crate::summary::{mean, quantile, sorted};
 
 /// Fewer jobs than these say nothing.
 pub const FEWEST: usize = 10;

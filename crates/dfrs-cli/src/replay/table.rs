@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::Replay;
-use super::compare::{Shift, mean, quantile, sorted};
+use super::compare::Shift;
 use super::show::{duration, number, percent};
+use crate::summary::{mean, quantile, sorted};
 
 /// A line for each schedule, and below it who is better and who is worse off.
 pub fn table(replay: &Replay) -> String {

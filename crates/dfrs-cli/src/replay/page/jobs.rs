@@ -4,9 +4,10 @@ use dfrs_report::{Axis, Bars, Cell, Page, Table, decimals, percent};
 
 use super::{main_ones, short};
 use crate::replay::Replay;
-use crate::replay::compare::{NOTICED, Parting, Shift, mean, partings, worst};
+use crate::replay::compare::{NOTICED, Parting, Shift, partings, worst};
 use crate::replay::schedule::Schedule;
 use crate::replay::show::{brief, number, significant, unbroken};
+use crate::summary::mean;
 
 /// How many of the jobs that lose most are listed.
 const WORST: usize = 10;

@@ -4,10 +4,11 @@ use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals, perce
 
 use super::{names, short};
 use crate::replay::Replay;
-use crate::replay::compare::{Shift, mean, quantile, sorted};
+use crate::replay::compare::Shift;
 use crate::replay::schedule::Schedule;
 use crate::replay::show::{brief, number, seconds_ticks, significant, unbroken};
 use crate::replay::table::verdict;
+use crate::summary::{mean, quantile, sorted};
 
 /// Points of a curve of shares.
 const POINTS: u32 = 200;
