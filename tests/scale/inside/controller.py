@@ -25,14 +25,19 @@ PORT = 18999  # nobody listens there
 NOBODY = "dfrsd does not answer"
 
 
-def configure(scheduler, nodes, mobility):
+def dfrs_conf(mobility, policy):
+    """dfrs.conf for jobs of this mobility, under a policy if one is named."""
+    text = (SOURCES / "dfrs.conf").read_text().replace("Mobility=never", f"Mobility={mobility}")
+    return text.replace("Mode=full\n", f"Mode=full\nPolicy={policy}\n") if policy else text
+
+
+def configure(scheduler, nodes, mobility, policy):
     """Writes all of /etc/slurm."""
     shutil.copy(SOURCES / "slurm.conf", SLURM)
     (SLURM / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
     if scheduler == "dfrs":
         parts = [SITE / "slurm-dfrs.conf", SOURCES / "dfrs-partition.conf"]
-        text = (SOURCES / "dfrs.conf").read_text().replace("Mobility=never", f"Mobility={mobility}")
-        (SLURM / "dfrs.conf").write_text(text)
+        (SLURM / "dfrs.conf").write_text(dfrs_conf(mobility, policy))
     else:
         parts = [SOURCES / f"{scheduler}.conf"]
     (SLURM / "scheduler.conf").write_text("".join(part.read_text() for part in parts))

@@ -57,7 +57,7 @@ def play(name, scene, options):
 
 def main():
     options = json.loads(sys.argv[1])
-    slurm.configure(options["scheduler"], options["nodes"], options["mobility"])
+    slurm.configure(options["scheduler"], options["nodes"], options["mobility"], options["policy"])
     slurm.start_munge()
     scenes = {"fill": fill, "steady": steady}
     for name in options["scenes"]:
