@@ -28,6 +28,11 @@ bool dfrs_delivery_known(void)
 	return dfrs_delivery_is_told();
 }
 
+int64_t dfrs_last_partition_update(void)
+{
+	return (int64_t) last_part_update;
+}
+
 int64_t dfrs_last_update(void)
 {
 	return MAX(MAX(last_job_update, last_node_update), MAX(last_part_update, last_resv_update));

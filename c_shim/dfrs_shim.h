@@ -42,6 +42,8 @@ enum {
 	DFRS_JOB_MEMORY_PER_CPU = 1 << 8, /* what `memory` is of */
 	DFRS_JOB_ARRAY_MASTER = 1 << 9, /* pending record that stands for several array tasks */
 	DFRS_JOB_EXCLUSIVE_USER = 1 << 10, /* wants no other users' jobs on its nodes */
+	/* Runs, and got its warning signal long before its time limit could be the reason: from DFRS. */
+	DFRS_JOB_WARNED = 1 << 11,
 };
 
 /* dfrs_job_t.special: what a job asks for that exact placement does not cover. */
@@ -93,21 +95,25 @@ typedef struct {
 	uint32_t special; /* dfrs_jobs_gate() and dfrs_job_start() refuse it with ESLURM_NOT_SUPPORTED */
 	uint32_t restarts; /* how often it was requeued */
 	uint32_t user; /* whose it is */
+	/* Stands for its MCS label; 0: it has none, or its label does not keep other jobs off its nodes
+	 * (MCSParameters, --exclusive=mcs). Jobs with different ones are on no node together. */
+	uint32_t label;
 	uint32_t array_job_id; /* 0: not of an array */
 	uint32_t array_task; /* its index in its array; 0 also if it has none, or stands for several */
 	uint32_t array_throttle; /* pending: how many of its array may run at once; 0: all */
 	uint32_t tasks; /* -n, at least 1 */
 	uint32_t cpus_per_task; /* -c, at least 1 */
-	uint32_t tasks_per_node; /* --ntasks-per-node; 0: not given */
+	/* --ntasks-per-node, and no more than steps may have (MaxTasksPerNode); 0: not given, and fewer. */
+	uint32_t tasks_per_node;
 	uint32_t min_nodes, max_nodes; /* -N; max_nodes 0: not given */
 	uint32_t warn_seconds; /* --signal=...@seconds; 0: none */
 	uint32_t limit_minutes; /* --time, else its partition's default; 0: no limit */
 	uint32_t place_offset, place_count; /* dfrs_snapshot_t.places: where it is, while it holds nodes */
 	/* 0: it may use all nodes of its partition; else 1 + position in dfrs_snapshot_t.sets of those
 	 * that it may use: its partition's, without --exclude, within --nodelist and a plain
-	 * --constraint (names joined by & and |), and as reservations leave them until the job's time
-	 * limit. What nodes are like (sockets, temporary disk, ...) is not looked at:
-	 * dfrs_job_start() fails if they do not do. */
+	 * --constraint (names joined by & and |), with the CPUs, temporary disk, sockets, cores and threads
+	 * that it wants of each, and as reservations leave them until the job's time limit.
+	 * dfrs_job_start() fails if they do not do for another reason. */
 	uint32_t eligible;
 	/* Offsets into dfrs_snapshot_t.strings. partition: the one of DFRS's that it is or may be
 	 * in, the first if it waits in several. */
@@ -131,7 +137,7 @@ typedef struct {
 typedef struct {
 	uint32_t index;
 	uint32_t state; /* nodes that are powered down or on their way count as DOWN */
-	uint32_t cpus; /* that jobs may use */
+	uint32_t cpus; /* that jobs may use; no more than MaxCPUsPerNode= of its partition */
 	uint32_t name; /* offset into strings */
 	uint64_t memory; /* MiB that jobs may use */
 	uint64_t allocated_memory; /* MiB that Slurm counts as used on it, by all jobs */
@@ -186,6 +192,8 @@ int dfrs_job_withheld(const void *job);
 bool dfrs_delivery_known(void);
 /* The newest of Slurm's update times (UNIX seconds), read without a lock. */
 int64_t dfrs_last_update(void);
+/* When partitions were last changed (UNIX seconds), read without a lock. */
+int64_t dfrs_last_partition_update(void);
 /* 0 if the running slurmctld's records are what this shim was compiled for; else fills error. */
 int dfrs_layout_check(char *error, size_t size);
 const char *dfrs_strerror(int rc);

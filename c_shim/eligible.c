@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * eligible.c - which nodes of its partition a job may use: --exclude, --nodelist, plain --constraint,
- * reservations.
+ * what each node has to have, reservations.
  */
 #include "look.h"
 
@@ -56,6 +56,81 @@ static void keep_features(bitstr_t *nodes, dfrs_list_t features)
 	(void) list_for_each_ro(features, apply_feature, &constraint);
 	bit_and(nodes, constraint.nodes);
 	FREE_NULL_BITMAP(constraint.nodes);
+}
+
+/* --- equipment ----------------------------------------------------------------------------------------- */
+
+/* Slurm goes by what a node is configured with, not by what it has registered with
+ * (_build_node_list() of 22.05 and 24.11). */
+dfrs_equipment_t dfrs_equipment_of(const config_record_t *configuration)
+{
+	return (dfrs_equipment_t) {
+		.cpus = configuration->cpus,
+		.disk = configuration->tmp_disk,
+		.sockets = configuration->tot_sockets,
+		.cores = configuration->cores,
+		.threads = configuration->threads,
+	};
+}
+
+uint64_t dfrs_digest_equipment(uint64_t digest, const dfrs_equipment_t *equipment)
+{
+	digest = dfrs_digest(digest, ((uint64_t) equipment->cpus << 32) | equipment->disk);
+	return dfrs_digest(digest, ((uint64_t) equipment->sockets << 32) |
+				   ((uint64_t) equipment->cores << 16) | equipment->threads);
+}
+
+static uint16_t asked(uint16_t number)
+{
+	return (number == NO_VAL16) ? 0 : number;
+}
+
+/* --mincpus, --tmp, --sockets-per-node, --cores-per-socket, --threads-per-core (-B is the last three). */
+static dfrs_equipment_t asked_of_nodes(const dfrs_details_t *details)
+{
+	const multi_core_data_t *parts = details->mc_ptr;
+	dfrs_equipment_t wanted = {
+		.cpus = details->pn_min_cpus,
+		.disk = details->pn_min_tmp_disk,
+	};
+
+	if (parts) {
+		wanted.sockets = asked(parts->sockets_per_node);
+		wanted.cores = asked(parts->cores_per_socket);
+		wanted.threads = asked(parts->threads_per_core);
+	}
+	return wanted;
+}
+
+static bool has_all(const dfrs_equipment_t *has, const dfrs_equipment_t *wanted)
+{
+	return (has->cpus >= wanted->cpus) && (has->disk >= wanted->disk) &&
+	       (has->sockets >= wanted->sockets) && (has->cores >= wanted->cores) &&
+	       (has->threads >= wanted->threads);
+}
+
+typedef struct {
+	dfrs_equipment_t wanted;
+	bitstr_t *nodes;
+} fitting_t;
+
+static int take_out_unfit(void *record, void *argument)
+{
+	const config_record_t *configuration = record;
+	dfrs_equipment_t has = dfrs_equipment_of(configuration);
+	fitting_t *fitting = argument;
+
+	if (configuration->node_bitmap && !has_all(&has, &fitting->wanted))
+		bit_and_not(fitting->nodes, configuration->node_bitmap);
+	return 0;
+}
+
+static void keep_equipped(bitstr_t *nodes, const dfrs_details_t *details)
+{
+	fitting_t fitting = { .wanted = asked_of_nodes(details), .nodes = nodes };
+
+	if (config_list)
+		(void) list_for_each_ro(config_list, take_out_unfit, &fitting);
 }
 
 /* --- reservations ---------------------------------------------------------------------------------------- */
@@ -132,17 +207,21 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 {
 	const dfrs_details_t *details = job->details;
 	uint32_t reservations = in_the_way(scope, partition, job);
+	dfrs_equipment_t wanted = asked_of_nodes(details);
+	bool any_will_do = has_all(&scope->least, &wanted);
 	uint64_t digest = partition->digest;
 
 	if (!partition->record->node_bitmap ||
 	    (!partition->partial && !details->exc_node_bitmap && !details->req_node_bitmap &&
-	     !details->feature_list && !reservations && !job->resv_ptr))
+	     !details->feature_list && any_will_do && !reservations && !job->resv_ptr))
 		return false;
 	digest = dfrs_digest(digest, reservations);
 	digest = dfrs_digest(digest, job->resv_ptr ? job->resv_ptr->resv_id + 1ULL : 0);
 	digest = dfrs_digest_bits(digest, details->exc_node_bitmap);
 	digest = dfrs_digest_bits(digest, details->req_node_bitmap);
 	digest = dfrs_digest_text(digest, details->feature_list ? details->features : NULL);
+	if (!any_will_do)
+		digest = dfrs_digest_equipment(digest, &wanted);
 	*key = digest ? digest : 1;
 	return true;
 }
@@ -160,6 +239,7 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 		bit_and(nodes, details->req_node_bitmap);
 	if (details->feature_list && dfrs_plain_features(details))
 		keep_features(nodes, details->feature_list);
+	keep_equipped(nodes, details);
 	for (uint32_t i = 0; i < reservations; i++)
 		if (partition->reservations[i] != job->resv_ptr)
 			bit_and_not(nodes, partition->reservations[i]->node_bitmap);

@@ -24,6 +24,12 @@ typedef struct {
 	uint32_t reservation_count;
 } dfrs_scoped_t;
 
+/* What a node is configured with, or what a job asks of each of its nodes. */
+typedef struct {
+	uint32_t cpus, disk; /* disk: MB (TmpDisk, --tmp) */
+	uint16_t sockets, cores, threads; /* cores of a socket, threads of a core */
+} dfrs_equipment_t;
+
 /* Valid under the locks under which it was opened. */
 typedef struct {
 	time_t now;
@@ -31,16 +37,23 @@ typedef struct {
 	uint32_t count;
 	bitstr_t *own; /* their nodes */
 	bitstr_t *nodes; /* and those that their jobs hold besides */
+	dfrs_equipment_t least; /* that any node of the cluster is configured with */
 	uint64_t digest; /* of what, besides the job, decides which nodes it may use */
 } dfrs_scope_t;
 
 /* partitions: comma-separated names. Needs read locks. */
 void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now);
 void dfrs_scope_close(dfrs_scope_t *scope);
+/* CPUs of this node that its partitions let jobs use (MaxCPUsPerNode); UINT32_MAX: all. */
+uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node);
 /* As dfrs_managed_partition(). */
 dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job);
 
 /* --- eligible.c ---------------------------------------------------------------------------------------- */
+
+/* What a node of this configuration has. */
+dfrs_equipment_t dfrs_equipment_of(const config_record_t *configuration);
+uint64_t dfrs_digest_equipment(uint64_t digest, const dfrs_equipment_t *equipment);
 
 /* Whether the job may not use all of its partition; then jobs with the same key may use the same nodes,
  * as long as the scope's digest is the same. details must be there. */

@@ -60,6 +60,21 @@ static bool steps_alive(const job_record_t *job, time_t now)
 	       (IS_JOB_PENDING(job) && dfrs_too_early(job, now));
 }
 
+static bool has_limit(const job_record_t *job)
+{
+	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
+}
+
+/* Slurm itself warns when a job's end is nearer than its --signal time and 30 s (job_time_limit() of 22.05
+ * and 24.11). */
+#define SLURM_WARNS_EARLIER 60
+
+static bool warned_by_dfrs(const job_record_t *job, time_t now)
+{
+	return IS_JOB_RUNNING(job) && (job->warn_flags & WARN_SENT) &&
+	       (!has_limit(job) || (now + job->warn_time + SLURM_WARNS_EARLIER < job->end_time));
+}
+
 static uint32_t job_flags(const job_record_t *job, time_t now)
 {
 	const dfrs_details_t *details = job->details;
@@ -87,6 +102,8 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_ALL_ELIGIBLE;
 	if (details && (details->pn_min_memory & MEM_PER_CPU))
 		flags |= DFRS_JOB_MEMORY_PER_CPU;
+	if (warned_by_dfrs(job, now))
+		flags |= DFRS_JOB_WARNED;
 	return flags;
 }
 
@@ -125,12 +142,24 @@ static void fill_array(dfrs_job_t *entry, const job_record_t *job)
 		entry->array_throttle = array->array_recs->max_run_tasks;
 }
 
+/* No step has more tasks on a node (step_create() of 22.05 and 24.11), so no job is laid out with more. It
+ * also bounds what a job costs that asks for millions of tasks of nothing. */
+static void bound_tasks_per_node(dfrs_job_t *entry)
+{
+	uint32_t most = slurm_conf.max_tasks_per_node;
+
+	if (most && (entry->tasks > most) &&
+	    (!entry->tasks_per_node || (entry->tasks_per_node > most)))
+		entry->tasks_per_node = most;
+}
+
 static void fill_request(dfrs_job_t *entry, const dfrs_details_t *details)
 {
 	entry->tasks = dfrs_tasks(details);
 	entry->cpus_per_task = dfrs_cpus_per_task(details);
 	if (details->ntasks_per_node && (details->ntasks_per_node < INFINITE16 - 1))
 		entry->tasks_per_node = details->ntasks_per_node;
+	bound_tasks_per_node(entry);
 	entry->min_nodes = MAX(details->min_nodes, 1);
 	if (details->max_nodes < NO_VAL)
 		entry->max_nodes = details->max_nodes;
@@ -138,9 +167,16 @@ static void fill_request(dfrs_job_t *entry, const dfrs_details_t *details)
 	entry->submit_time = details->submit_time;
 }
 
-static bool has_limit(const job_record_t *job)
+/* See dfrs_job_t.label. As filter_by_node_mcs() goes by it (22.05 and 24.11). */
+static uint32_t mcs_label(const job_record_t *job)
 {
-	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
+	uint64_t digest;
+
+	if (!job->mcs_label || !job->details ||
+	    (slurm_mcs_get_select((job_record_t *) job) != 1))
+		return 0;
+	digest = dfrs_digest_text(DFRS_DIGEST_START, job->mcs_label);
+	return (uint32_t) (digest ^ (digest >> 32)) | 1;
 }
 
 /* Slurm fills a limit that was not given in when the job starts. */
@@ -167,6 +203,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 		entry->special = dfrs_special(job);
 	entry->restarts = job->restart_cnt;
 	entry->user = job->user_id;
+	entry->label = mcs_label(job);
 	if (job->array_job_id)
 		fill_array(entry, job);
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scope.c - what one look looks at: the partitions that were asked for, their nodes, the reservations
- * and features that decide which of these a job may use.
+ * scope.c - what one look looks at: the partitions that were asked for, their nodes, the reservations,
+ * features and equipment that decide which of these a job may use.
  *
  * Whether any of that has changed is seen from a digest of it, not from Slurm's update times: these are
  * whole seconds, and not all that changes moves them. It costs microseconds.
@@ -87,6 +87,25 @@ static int add_feature(void *record, void *argument)
 	return 0;
 }
 
+/* --- equipment ----------------------------------------------------------------------------------------- */
+
+static int add_configuration(void *record, void *argument)
+{
+	const config_record_t *configuration = record;
+	opening_t *opening = argument;
+	dfrs_equipment_t has = dfrs_equipment_of(configuration);
+	dfrs_equipment_t *least = &opening->scope->least;
+	uint64_t digest = dfrs_digest_bits(opening->scope->digest, configuration->node_bitmap);
+
+	opening->scope->digest = dfrs_digest_equipment(digest, &has);
+	least->cpus = MIN(least->cpus, has.cpus);
+	least->disk = MIN(least->disk, has.disk);
+	least->sockets = MIN(least->sockets, has.sockets);
+	least->cores = MIN(least->cores, has.cores);
+	least->threads = MIN(least->threads, has.threads);
+	return 0;
+}
+
 /* --- nodes that have left their partition ---------------------------------------------------------------- */
 
 static int add_held_nodes(void *record, void *argument)
@@ -123,7 +142,11 @@ void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
 {
 	opening_t opening = { .scope = scope, .names = partitions };
 
-	*scope = (dfrs_scope_t) { .now = now, .digest = DFRS_DIGEST_START };
+	*scope = (dfrs_scope_t) {
+		.now = now,
+		.digest = DFRS_DIGEST_START,
+		.least = { UINT32_MAX, UINT32_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX },
+	};
 	scope->own = bit_alloc(MAX(node_record_count, 1));
 	scope->nodes = bit_alloc(MAX(node_record_count, 1));
 	if (!part_list)
@@ -135,6 +158,8 @@ void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
 		(void) list_for_each_ro(resv_list, add_reservation, &opening);
 	if (active_feature_list)
 		(void) list_for_each_ro(active_feature_list, add_feature, &opening);
+	if (config_list)
+		(void) list_for_each_ro(config_list, add_configuration, &opening);
 }
 
 void dfrs_scope_close(dfrs_scope_t *scope)
@@ -144,6 +169,25 @@ void dfrs_scope_close(dfrs_scope_t *scope)
 	xfree(scope->partitions);
 	FREE_NULL_BITMAP(scope->own);
 	FREE_NULL_BITMAP(scope->nodes);
+}
+
+/* --- a node's partitions --------------------------------------------------------------------------------- */
+
+uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < scope->count; i++) {
+		const part_record_t *partition = scope->partitions[i].record;
+		uint32_t cpus = partition->max_cpus_per_node;
+
+		if (!partition->node_bitmap || !bit_test(partition->node_bitmap, node))
+			continue;
+		if (!cpus || (cpus == INFINITE))
+			return UINT32_MAX;
+		most = MAX(most, cpus);
+	}
+	return most ? most : UINT32_MAX;
 }
 
 /* --- a job's partition ------------------------------------------------------------------------------------ */

@@ -58,6 +58,11 @@ typedef struct job_details dfrs_details_t;
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
 #include "src/common/node_features.h"
 #endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+#include "src/interfaces/mcs.h"
+#else
+#include "src/common/slurm_mcs.h"
+#endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
 #include "src/stepmgr/srun_comm.h"
 #else

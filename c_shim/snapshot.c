@@ -43,20 +43,37 @@ static bool reserve(builder_t *builder, void **array, uint32_t used, uint32_t mo
 #define RESERVE(builder, array, used, more, room) \
 	reserve((builder), (void **) &(array), (used), (more), &(room), sizeof(*(array)))
 
-/* Stores a string; returns its offset. NULL and "" are at offset 0. */
-static uint32_t store(builder_t *builder, const char *text)
+/* No more of a comment is read: Slurm takes no longer ones with a job (validate_job_create_req() of 22.05
+ * and 24.11), but its user can make it as long as a message may be (scontrol update), and each look reads
+ * it. */
+#define MOST_COMMENT 1024
+
+/* Of all comments. NULL is as "". */
+static size_t comment_length(const job_record_t *job)
+{
+	return job->comment ? strnlen(job->comment, MOST_COMMENT) : 0;
+}
+
+/* Stores so many bytes as a string; returns its offset. "" is at offset 0. */
+static uint32_t store_bytes(builder_t *builder, const char *text, size_t length)
 {
 	dfrs_snapshot_t *out = builder->out;
-	size_t length = text ? strlen(text) : 0;
 	uint32_t offset = out->string_bytes;
 
 	if (!length || (length >= UINT32_MAX / 2) ||
 	    !RESERVE(builder, out->strings, out->string_bytes, (uint32_t) length + 1,
 		     builder->string_room))
 		return 0;
-	memcpy(out->strings + offset, text, length + 1);
+	memcpy(out->strings + offset, text, length);
+	out->strings[offset + length] = '\0';
 	out->string_bytes += (uint32_t) length + 1;
 	return offset;
+}
+
+/* Stores a string; returns its offset. NULL and "" are at offset 0. */
+static uint32_t store(builder_t *builder, const char *text)
+{
+	return store_bytes(builder, text, text ? strlen(text) : 0);
 }
 
 /* --- nodes ------------------------------------------------------------------------------------- */
@@ -103,6 +120,7 @@ static void add_nodes(builder_t *builder)
 		if (!node)
 			continue;
 		dfrs_record_node(&entry, node, index);
+		entry.cpus = MIN(entry.cpus, dfrs_scope_most_cpus(&builder->scope, index));
 		/* A node that has left its partitions: what is there stays, nothing new comes. */
 		if (!bit_test(builder->scope.own, index) && (entry.state == DFRS_NODE_UP))
 			entry.state = DFRS_NODE_DRAINING;
@@ -206,7 +224,7 @@ static void add_job(builder_t *builder, dfrs_job_t *entry, dfrs_scoped_t *partit
 	if (!partition->name)
 		partition->name = store(builder, partition->record->name);
 	entry->partition = partition->name;
-	entry->comment = store(builder, job->comment);
+	entry->comment = store_bytes(builder, job->comment, comment_length(job));
 	add_places(builder, entry, job);
 	if (class)
 		add_eligible(builder, entry, partition, job, class);
@@ -232,7 +250,7 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 	if (entry.state != DFRS_JOB_ENDED)
 		class = class_of(builder, partition, job);
 	digest = dfrs_digest_bytes(partition->digest, &entry, sizeof(entry));
-	digest = dfrs_digest_text(digest, job->comment);
+	digest = dfrs_digest_bytes(digest, job->comment ? job->comment : "", comment_length(job));
 	digest = digest_of_places(digest, &entry, job);
 	digest = dfrs_digest(digest, class ? class->digest : 0) | 1;
 	builder->out->jobs_seen++;

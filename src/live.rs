@@ -51,6 +51,10 @@ impl Surroundings for Slurmctld {
         shim::conf_problem(&config.partition_names())
     }
 
+    fn partitions_changed_at(&self) -> i64 {
+        shim::last_partition_update()
+    }
+
     fn delivery_known(&self) -> bool {
         shim::delivery_known()
     }

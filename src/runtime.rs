@@ -33,6 +33,8 @@ pub trait Surroundings: Send + 'static {
     fn state_directory(&self) -> PathBuf;
     /// One line on what in slurm.conf has to change before DFRS can schedule, if anything.
     fn conf_problem(&self, config: &Config) -> Option<String>;
+    /// When partitions were last changed: UNIX seconds, by Slurm's clock.
+    fn partitions_changed_at(&self) -> i64;
     /// Whether it is known which nodes a message has not reached.
     fn delivery_known(&self) -> bool;
     /// Has Slurm's own backfill schedule all partitions but these.
@@ -62,6 +64,8 @@ enum Request {
     Again,
     /// What was to be given back is.
     GivenBack,
+    /// Partitions are no more as DFRS needs them, or are again.
+    OtherPartitions,
     Stop,
 }
 
@@ -141,6 +145,10 @@ fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
                 scheduler = Scheduler::set_up(surroundings, unkept);
             }
             Request::Again => scheduler = scheduler.again(surroundings),
+            Request::OtherPartitions => {
+                scheduler.show_no_yields();
+                scheduler = scheduler.with_other_partitions(surroundings);
+            }
             Request::GivenBack => {
                 scheduler = scheduler.without_what_was_given_back(surroundings);
             }
@@ -166,6 +174,9 @@ fn serve<T: Surroundings>(
         }
         if scheduler.has_given_back() {
             return Request::GivenBack;
+        }
+        if scheduler.has_other_partitions(surroundings) {
+            return Request::OtherPartitions;
         }
         let guard = request.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut guard = if *guard == Request::None && !again {

@@ -25,13 +25,36 @@ use crate::status::{Facts, Reporter};
 use crate::stopwatch::Stopwatch;
 use crate::watched::panic_text;
 
+const SECOND: i64 = 1_000_000;
+
 /// What one dfrs.conf led to.
 pub(crate) struct Scheduler<S> {
     config: Option<Config>,
     core: Option<Core<S>>,
+    slurm_conf: SlurmConf,
+    /// What it has said is wrong.
+    problem: Option<String>,
     /// None: it has panicked; scheduling goes on without.
     reporter: Option<Reporter>,
     explainer: Explaining,
+}
+
+/// What was found when slurm.conf and the partitions were last looked at.
+struct SlurmConf {
+    /// They are as DFRS needs them.
+    fits: bool,
+    /// The partitions were changed then, in UNIX seconds; `None`: they may have been again in the same second.
+    changed_at: Option<i64>,
+}
+
+impl SlurmConf {
+    fn looked_at(fits: bool, changed_at: i64) -> Self {
+        let is_over = changed_at != wall().0 / SECOND;
+        Self {
+            fits,
+            changed_at: is_over.then_some(changed_at),
+        }
+    }
 }
 
 /// Whether questions about jobs are answered.
@@ -67,14 +90,15 @@ impl<S: Slurm> Scheduler<S> {
         unkept: Option<State>,
     ) -> Self {
         let config = read_config(&surroundings.conf_directory());
-        Self::set_up_with(surroundings, config, unkept, give_back)
+        Self::set_up_with(surroundings, config, unkept, None, give_back)
     }
 
-    /// `give_back`: makes what gives back what was parked, if anything was and somebody has to.
+    /// `said`: what was said to be wrong already. `give_back`: makes what gives back what was parked, if anything was and somebody has to.
     fn set_up_with<T: Surroundings<Slurm = S>>(
         surroundings: &T,
         config: Result<Config, String>,
         unkept: Option<State>,
+        said: Option<String>,
         give_back: impl FnOnce(&T, Option<State>, Option<&Config>) -> Option<Core<S>>,
     ) -> Self {
         let (config, mut problem) = match config {
@@ -82,7 +106,10 @@ impl<S: Slurm> Scheduler<S> {
             Err(problem) => (None, Some(problem)),
         };
         let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
-        problem = problem.or_else(|| wanted.and_then(|config| surroundings.conf_problem(config)));
+        let changed_at = surroundings.partitions_changed_at();
+        let misfit = wanted.and_then(|config| surroundings.conf_problem(config));
+        let slurm_conf = SlurmConf::looked_at(misfit.is_none(), changed_at);
+        problem = problem.or(misfit);
         let wanted = wanted.filter(|_| problem.is_none());
         let rests = config.as_ref().filter(|config| config.mode != Mode::Full);
         let rests = rests.filter(|_| problem.is_none());
@@ -99,7 +126,7 @@ impl<S: Slurm> Scheduler<S> {
             .map(|core| core.breaker.agent().partitions());
         surroundings.hide_from_backfill(&partitions.unwrap_or_default());
         let core = withheld.or_else(|| start(Mode::Shadow));
-        if let Some(problem) = &problem {
+        if let Some(problem) = problem.as_ref().filter(|_| problem != said) {
             let text = format!("{problem}; DFRS is off, backfill schedules all partitions");
             surroundings.log(Level::Error, &text);
         }
@@ -108,10 +135,12 @@ impl<S: Slurm> Scheduler<S> {
         } else {
             Explaining::No
         };
-        let reporter = start_reporter(surroundings, config.as_ref(), problem);
+        let reporter = start_reporter(surroundings, config.as_ref(), problem.clone());
         Self {
             config,
             core,
+            slurm_conf,
+            problem,
             reporter: Some(reporter),
             explainer,
         }
@@ -131,7 +160,7 @@ impl<S: Slurm> Scheduler<S> {
         let unkept = self.finish(surroundings);
         surroundings.log(Level::Info, "DFRS has rested, and begins again");
         let config = config.map_err(str::to_owned);
-        let mut next = Self::set_up_with(surroundings, config, unkept, give_back);
+        let mut next = Self::set_up_with(surroundings, config, unkept, None, give_back);
         if let (Some(mut core), Some(history)) = (next.core.take(), history) {
             let now = core.now();
             next.core = Some(Core {
@@ -158,9 +187,36 @@ impl<S: Slurm> Scheduler<S> {
         surroundings: &impl Surroundings<Slurm = S>,
     ) -> Self {
         let config = self.config.clone().ok_or("there is no dfrs.conf");
+        let said = self.problem.clone();
         let unkept = self.finish(surroundings);
         let config = config.map_err(str::to_owned);
-        Self::set_up_with(surroundings, config, unkept, |_, _, _| None)
+        Self::set_up_with(surroundings, config, unkept, said, |_, _, _| None)
+    }
+
+    /// Whether partitions were changed (`scontrol update partition`) in such a way that slurm.conf is no more
+    /// as DFRS needs it, or is again. Looks only if they were changed since it last looked.
+    pub(crate) fn has_other_partitions(
+        &mut self,
+        surroundings: &impl Surroundings<Slurm = S>,
+    ) -> bool {
+        let changed_at = surroundings.partitions_changed_at();
+        let is_news = self.slurm_conf.changed_at != Some(changed_at);
+        let config = self.config.as_ref().filter(|_| is_news);
+        let Some(config) = config.filter(|config| config.mode != Mode::Off) else {
+            return false;
+        };
+        let before = self.slurm_conf.fits;
+        let fits = surroundings.conf_problem(config).is_none();
+        self.slurm_conf = SlurmConf::looked_at(fits, changed_at);
+        fits != before
+    }
+
+    /// The same dfrs.conf with partitions that are others now.
+    pub(crate) fn with_other_partitions(self, surroundings: &impl Surroundings<Slurm = S>) -> Self {
+        let config = self.config.clone().ok_or("there is no dfrs.conf");
+        let unkept = self.finish(surroundings);
+        let config = config.map_err(str::to_owned);
+        Self::set_up_with(surroundings, config, unkept, None, give_back)
     }
 
     /// Does what is due. Returns whether the next tick need not wait.

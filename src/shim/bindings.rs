@@ -19,6 +19,7 @@ pub const DFRS_JOB_ALL_ELIGIBLE: _bindgen_ty_2 = 128;
 pub const DFRS_JOB_MEMORY_PER_CPU: _bindgen_ty_2 = 256;
 pub const DFRS_JOB_ARRAY_MASTER: _bindgen_ty_2 = 512;
 pub const DFRS_JOB_EXCLUSIVE_USER: _bindgen_ty_2 = 1024;
+pub const DFRS_JOB_WARNED: _bindgen_ty_2 = 2048;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
 pub const DFRS_SPECIAL_NONE: _bindgen_ty_3 = 0;
 pub const DFRS_SPECIAL_GRES: _bindgen_ty_3 = 1;
@@ -79,6 +80,7 @@ pub struct dfrs_job_t {
     pub special: u32,
     pub restarts: u32,
     pub user: u32,
+    pub label: u32,
     pub array_job_id: u32,
     pub array_task: u32,
     pub array_throttle: u32,
@@ -103,7 +105,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 136usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 144usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -114,45 +116,46 @@ const _: () = {
     ["Offset of field: dfrs_job_t::restarts"]
         [::std::mem::offset_of!(dfrs_job_t, restarts) - 20usize];
     ["Offset of field: dfrs_job_t::user"][::std::mem::offset_of!(dfrs_job_t, user) - 24usize];
+    ["Offset of field: dfrs_job_t::label"][::std::mem::offset_of!(dfrs_job_t, label) - 28usize];
     ["Offset of field: dfrs_job_t::array_job_id"]
-        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 28usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 32usize];
     ["Offset of field: dfrs_job_t::array_task"]
-        [::std::mem::offset_of!(dfrs_job_t, array_task) - 32usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_task) - 36usize];
     ["Offset of field: dfrs_job_t::array_throttle"]
-        [::std::mem::offset_of!(dfrs_job_t, array_throttle) - 36usize];
-    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 40usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_throttle) - 40usize];
+    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 44usize];
     ["Offset of field: dfrs_job_t::cpus_per_task"]
-        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 44usize];
+        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 48usize];
     ["Offset of field: dfrs_job_t::tasks_per_node"]
-        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 48usize];
+        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 52usize];
     ["Offset of field: dfrs_job_t::min_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 52usize];
+        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 56usize];
     ["Offset of field: dfrs_job_t::max_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 56usize];
+        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 60usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 60usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 64usize];
     ["Offset of field: dfrs_job_t::limit_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 64usize];
+        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 68usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 68usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 72usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 72usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 76usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 76usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 80usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 80usize];
-    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 84usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 88usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 84usize];
+    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 88usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 96usize];
     ["Offset of field: dfrs_job_t::submit_time"]
-        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 96usize];
+        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 104usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 104usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 112usize];
     ["Offset of field: dfrs_job_t::free_until"]
-        [::std::mem::offset_of!(dfrs_job_t, free_until) - 112usize];
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 120usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 128usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 128usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 136usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -302,6 +305,9 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn dfrs_last_update() -> i64;
+}
+unsafe extern "C" {
+    pub fn dfrs_last_partition_update() -> i64;
 }
 unsafe extern "C" {
     pub fn dfrs_layout_check(

@@ -148,6 +148,14 @@ pub fn delivery_known() -> bool {
     unsafe { bindings::dfrs_delivery_known() }
 }
 
+/// When partitions were last changed in UNIX seconds; takes no lock.
+#[must_use]
+pub fn last_partition_update() -> i64 {
+    fence_pass();
+    // SAFETY: reads a time of slurmctld's, which is one aligned word.
+    unsafe { bindings::dfrs_last_partition_update() }
+}
+
 /// The newest of Slurm's update times in UNIX seconds; takes no lock.
 #[must_use]
 pub fn last_update() -> i64 {

@@ -11,7 +11,7 @@
 
 time_t wall_clock = 1000000;
 int64_t monotonic_nanoseconds;
-bool cores_are_visible;
+bool cores_are_visible, labels_select;
 
 static uint64_t allocated[4096];
 static uint64_t random_state = 88172645463325252u;
@@ -54,6 +54,11 @@ bool dfrs_select_visible(part_record_t *partition, uint32_t holders)
 	return cores_are_visible;
 }
 
+int slurm_mcs_get_select(job_record_t *job)
+{
+	return labels_select;
+}
+
 uint32_t below(uint32_t end)
 {
 	random_state ^= random_state << 13;
@@ -89,6 +94,18 @@ static void add_feature(const char *name, int step)
 	list_append(active_feature_list, feature);
 }
 
+/* Of every other node, beginning with this one. */
+static void add_configuration(int first)
+{
+	config_record_t *configuration = xmalloc(sizeof(*configuration));
+
+	configuration->magic = CONFIG_MAGIC;
+	configuration->node_bitmap = bit_alloc(node_record_count);
+	for (int i = first; i < node_record_count; i += 2)
+		bit_set(configuration->node_bitmap, i);
+	list_append(config_list, configuration);
+}
+
 void make_nodes(int count)
 {
 	node_record_count = count;
@@ -111,6 +128,9 @@ void make_nodes(int count)
 	part_list = list_create(NULL);
 	resv_list = list_create(NULL);
 	active_feature_list = list_create(NULL);
+	config_list = list_create(NULL);
+	for (int i = 0; i < 2; i++)
+		add_configuration(i);
 	add_partition("dfrs", 0, 1);
 	add_partition("dfrs2", 0, 2);
 	add_partition("other", 1, 3);
@@ -180,8 +200,10 @@ static void free_job(job_record_t *job)
 		FREE_NULL_BITMAP(job->details->req_node_bitmap);
 		FREE_NULL_LIST(job->details->feature_list);
 		xfree(job->details->features);
+		xfree(job->details->mc_ptr);
 	}
 	xfree(job->details);
+	xfree(job->mcs_label);
 	FREE_NULL_LIST(job->step_list);
 	FREE_NULL_LIST(job->part_ptr_list);
 	xfree(job->comment);
@@ -274,11 +296,22 @@ static void edit_resources(job_record_t *job)
 		bit_clear(job->node_bitmap_cg, below(node_record_count));
 }
 
+static void edit_parts(dfrs_details_t *details)
+{
+	xfree(details->mc_ptr);
+	if (!below(3))
+		return;
+	details->mc_ptr = xmalloc(sizeof(*details->mc_ptr));
+	details->mc_ptr->sockets_per_node = below(2) ? NO_VAL16 : below(4);
+	details->mc_ptr->cores_per_socket = below(2) ? NO_VAL16 : below(4);
+	details->mc_ptr->threads_per_core = below(2) ? NO_VAL16 : below(4);
+}
+
 static void edit_request(job_record_t *job)
 {
 	dfrs_details_t *details = job->details;
 
-	switch (below(12)) {
+	switch (below(16)) {
 	case 0: details->num_tasks = below(5); break;
 	case 1: details->cpus_per_task = below(5); break;
 	case 2: details->ntasks_per_node = below(3); break;
@@ -296,6 +329,13 @@ static void edit_request(job_record_t *job)
 	case 11:
 		FREE_NULL_BITMAP(details->req_node_bitmap);
 		details->req_node_bitmap = below(3) ? some_nodes() : NULL;
+		break;
+	case 12: details->pn_min_tmp_disk = below(3) * 100; break;
+	case 13: details->pn_min_cpus = below(5); break;
+	case 14: edit_parts(details); break;
+	case 15:
+		xfree(job->mcs_label);
+		job->mcs_label = below(3) ? xstrdup_printf("label%u", below(3)) : NULL;
 		break;
 	}
 }
@@ -322,7 +362,7 @@ static void edit_state(job_record_t *job)
 
 static void edit_job(job_record_t *job)
 {
-	switch (below(12)) {
+	switch (below(13)) {
 	case 0: job->priority = below(3); break;
 	case 1: job->time_limit = below(4) ? below(90) : (below(2) ? NO_VAL : INFINITE); break;
 	case 2: job->end_time += 60; break;
@@ -338,6 +378,7 @@ static void edit_job(job_record_t *job)
 	case 9: edit_resources(job); break;
 	case 10: edit_request(job); break;
 	case 11: edit_state(job); break;
+	case 12: job->warn_flags ^= WARN_SENT; break;
 	}
 }
 
@@ -381,12 +422,27 @@ static void flip(bitstr_t *bits, uint32_t bit)
 		bit_set(bits, bit);
 }
 
+static void edit_configurations(void)
+{
+	config_record_t *configuration = list_pop(config_list);
+
+	list_append(config_list, configuration);
+	switch (below(6)) {
+	case 0: configuration->cpus = below(4); break;
+	case 1: configuration->tmp_disk = below(3) * 100; break;
+	case 2: configuration->tot_sockets = below(4); break;
+	case 3: configuration->cores = below(4); break;
+	case 4: configuration->threads = below(4); break;
+	case 5: flip(configuration->node_bitmap, below(node_record_count)); break;
+	}
+}
+
 static void edit_cluster(void)
 {
 	uint32_t node = below(node_record_count);
 	node_record_t *record = node_record_table_ptr[node];
 
-	switch (below(8)) {
+	switch (below(10)) {
 	case 0: allocated[node] = below(3) * 1000; break;
 	case 1: flip(avail_node_bitmap, node); break;
 	case 2: flip(up_node_bitmap, node); break;
@@ -398,6 +454,8 @@ static void edit_cluster(void)
 		xfree(record->name);
 		record->name = xstrdup_printf("m%u", below(1000));
 		break;
+	case 8: edit_configurations(); break;
+	case 9: some_partition()->max_cpus_per_node = below(3) ? below(40) : INFINITE; break;
 	}
 }
 

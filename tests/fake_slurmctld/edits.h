@@ -11,6 +11,8 @@
 extern time_t wall_clock;
 extern int64_t monotonic_nanoseconds;
 extern bool cores_are_visible;
+/* Whether MCS labels keep others off nodes. */
+extern bool labels_select;
 
 uint32_t below(uint32_t end);
 /* Nodes n0 on, partitions dfrs, dfrs2 (every second node) and other. */

@@ -11,7 +11,8 @@
  *
  * Scenarios: quiet (nodes, no jobs), disabled (as in `slurmctld -c` tests), layout (node records of
  * another size), globals (the plugin's view of a job is right but job records are of another size),
- * hostile (jobs with impossible requests), stuck (the plugin's thread hangs in a call, and is let go after
+ * hostile (jobs with impossible requests), repartitioned (a partition is changed so that DFRS cannot schedule
+ * it, and back), stuck (the plugin's thread hangs in a call, and is let go after
  * fini() and after the library was closed; then it is loaded again).
  */
 #include "slurmctld.h"
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 #define NODES 3
-#define HOSTILE_JOBS 4
+#define HOSTILE_JOBS 5
 
 /* --- the cluster ------------------------------------------------------------------------------------- */
 
@@ -70,7 +71,8 @@ static job_record_t *make_hostile_job(uint32_t job_id, size_t size)
 	job->priority = 1;
 	job->array_task_id = NO_VAL;
 	job->time_limit = (job_id % 2) ? INFINITE : 0;
-	job->restart_cnt = UINT16_MAX;
+	/* DFRS, which does not know them, lets those wait that have run before. */
+	job->restart_cnt = (job_id == 1 || job_id == 4) ? UINT16_MAX : 0;
 	job->job_state = JOB_PENDING;
 	if (job_id == 1)
 		return job; /* without details */
@@ -84,6 +86,13 @@ static job_record_t *make_hostile_job(uint32_t job_id, size_t size)
 	job->details->cpus_per_task = UINT16_MAX - 2;
 	job->details->ntasks_per_node = UINT16_MAX - 2;
 	job->details->pn_min_memory = (job_id == 4) ? UINT64_MAX : UINT64_MAX >> 1;
+	if (job_id == 5) {
+		/* Memory does not keep them from being laid out. */
+		job->details->pn_min_memory = 1;
+		job->details->cpus_per_task = job->details->min_nodes = 1;
+		job->details->max_nodes = NO_VAL;
+		job->details->ntasks_per_node = 0;
+	}
 	job->details->begin_time = job->details->submit_time = (job_id == 2) ? 0 : INT64_MAX;
 	job->comment = xstrdup("dfrs:never \xff\xfe, dfrs:park");
 	if (job_id == 4)
@@ -102,6 +111,7 @@ static void make_cluster(const char *scenario, const char *directory)
 	slurm_conf.select_type = xstrdup("select/cons_tres");
 	slurm_conf.select_type_param = DFRS_SELECTS_CORES_OR_CPUS | DFRS_SELECTS_MEMORY;
 	slurm_conf.schedtype = xstrdup("sched/dfrs");
+	slurm_conf.max_tasks_per_node = 512;
 	if (scenario_is(scenario, "withheld"))
 		slurm_conf.bb_type = xstrdup("burst_buffer/dfrs");
 	slurm_conf.sched_params = xstrdup(slurm_conf.bb_type ? "bf_interval=1" :
@@ -208,7 +218,22 @@ static void ask_whether_ready(const char *when)
 	}
 }
 
-static void live(void *plugin)
+/* As scontrol update partition, twice. */
+static void repartition(void)
+{
+	part_record_t *partition = list_peek(part_list);
+
+	for (int twice = 0; twice < 2; twice++) {
+		pthread_mutex_lock(&the_lock);
+		partition->max_share = twice ? (SHARED_FORCE | 1) : 1;
+		last_part_update = time(NULL);
+		pthread_mutex_unlock(&the_lock);
+		printf("partition changed\n");
+		touch(2);
+	}
+}
+
+static void live(void *plugin, const char *scenario)
 {
 	int (*init)(void) = symbol(plugin, "init");
 	int (*reconfigure)(void) = symbol(plugin, "sched_p_reconfig");
@@ -222,6 +247,8 @@ static void live(void *plugin)
 	usleep(300000);
 	pthread_mutex_unlock(&the_lock);
 	touch(3);
+	if (scenario_is(scenario, "repartitioned"))
+		repartition();
 	printf("threads while running %d\n", threads());
 	ask_whether_ready("then");
 	printf("reconfigure %d\n", reconfigure());
@@ -286,7 +313,7 @@ int main(int argc, char **argv)
 		die_stuck(plugin);
 		plugin = dlopen(argv[1], RTLD_LAZY);
 	}
-	live(plugin);
+	live(plugin, argv[2]);
 	printf("alive\n");
 	return 0;
 }

@@ -7,7 +7,8 @@
  * random: after each of many random changes what deltas have said is what a complete snapshot says, and
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. room:
  * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
- * reasons of nodes say of parked jobs. warned: which jobs have died of their warning. yields: where they are shown.
+ * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. comment: how much of a long one
+ * is read. warned: which jobs have died of their warning. yields: where they are shown.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -57,6 +58,7 @@ static void random_changes(void)
 	dfrs_view_t *view = dfrs_view_create();
 
 	make_nodes(70);
+	labels_select = true;
 	for (uint32_t round = 0; round < 3000; round++) {
 		/* Mostly one, so that each is looked at by itself. */
 		for (uint32_t edits = below(4) ? 1 : below(60); edits; edits--)
@@ -341,6 +343,111 @@ static void parked(void)
 	dfrs_nodes_set_parked(NULL, NULL, 0);
 }
 
+/* --- fit ------------------------------------------------------------------------------------------------- */
+
+static config_record_t *first_configuration(void)
+{
+	return list_peek(config_list);
+}
+
+/* Which nodes the only job may use. */
+static void say_nodes(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot = look(view, NULL);
+	const dfrs_job_t *job = snapshot.jobs;
+
+	printf("%s:", what);
+	if (!job->eligible) {
+		printf(" all");
+	} else {
+		const dfrs_node_set_t *set = &snapshot.sets[job->eligible - 1];
+
+		for (uint32_t i = 0; i < set->count; i++)
+			printf(" %u", snapshot.indexes[set->offset + i]);
+	}
+	printf("; CPUs %u, label %d\n", snapshot.nodes[0].cpus, job->label != 0);
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+/* Even nodes have more of everything than odd ones. */
+static void fit(void)
+{
+	dfrs_details_t *details;
+	multi_core_data_t parts = { .sockets_per_node = NO_VAL16, .cores_per_socket = NO_VAL16,
+				    .threads_per_core = NO_VAL16 };
+	job_record_t *job;
+
+	make_nodes(4);
+	*first_configuration() = (config_record_t) {
+		.magic = CONFIG_MAGIC, .node_bitmap = first_configuration()->node_bitmap,
+		.cpus = 16, .tmp_disk = 500, .tot_sockets = 2, .cores = 4, .threads = 2,
+	};
+	job = new_job(1);
+	details = job->details;
+	say_nodes("nothing");
+	details->pn_min_tmp_disk = 500;
+	say_nodes("--tmp=500");
+	details->pn_min_tmp_disk = 501;
+	say_nodes("--tmp=501");
+	details->pn_min_tmp_disk = 0;
+	details->pn_min_cpus = 16;
+	say_nodes("--mincpus=16");
+	details->pn_min_cpus = 0;
+	details->mc_ptr = &parts;
+	say_nodes("no -B");
+	parts.sockets_per_node = 2;
+	say_nodes("--sockets-per-node=2");
+	parts.cores_per_socket = 5;
+	say_nodes("-B 2:5");
+	parts.cores_per_socket = 4;
+	parts.threads_per_core = 2;
+	say_nodes("-B 2:4:2");
+	parts.threads_per_core = 3;
+	say_nodes("-B 2:4:3");
+	details->mc_ptr = NULL;
+	job->part_ptr->max_cpus_per_node = 8;
+	say_nodes("MaxCPUsPerNode=8, and another partition without it");
+	find_part_record("dfrs2")->max_cpus_per_node = 12;
+	say_nodes("MaxCPUsPerNode=8 and 12");
+	job->mcs_label = xstrdup("secret");
+	say_nodes("with a label");
+	labels_select = true;
+	say_nodes("with a label that selects");
+}
+
+/* --- comment --------------------------------------------------------------------------------------------- */
+
+#define LONG_COMMENT 100000000
+
+static void say_comment(const char *what, dfrs_view_t *view)
+{
+	dfrs_snapshot_t snapshot = look(view, NULL);
+
+	printf("%s: jobs %u, of the comment %zu\n", what, snapshot.job_count,
+	       snapshot.job_count ? strlen(snapshot.strings + snapshot.jobs->comment) : 0);
+	dfrs_snapshot_free(&snapshot);
+}
+
+/* A user makes it longer than any that comes with a job. */
+static void comment(void)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	job->comment = xmalloc(LONG_COMMENT + 1);
+	memset(job->comment, 'x', LONG_COMMENT);
+	say_comment("long", view);
+	job->comment[1023] = 'y';
+	say_comment("another in what is read", view);
+	job->comment[1024] = 'y';
+	say_comment("another in what is not", view);
+	dfrs_view_destroy(view);
+}
+
 /* --- yields ---------------------------------------------------------------------------------------------- */
 
 static const char *text_of(const char *text)
@@ -441,6 +548,10 @@ int main(int argc, char **argv)
 		arrays();
 	else if (!strcmp(scenario, "parked"))
 		parked();
+	else if (!strcmp(scenario, "comment"))
+		comment();
+	else if (!strcmp(scenario, "fit"))
+		fit();
 	else if (!strcmp(scenario, "warned"))
 		warned();
 	else if (!strcmp(scenario, "yields"))

@@ -132,6 +132,40 @@ fn the_reason_of_a_node_that_drains_says_how_many_parked_jobs_live_there() {
 }
 
 #[test]
+fn of_a_comment_no_more_is_read_than_comes_with_a_job() {
+    let lines = run("comment");
+    for line in [
+        "long: jobs 1, of the comment 1024",
+        "another in what is read: jobs 1, of the comment 1024",
+        "another in what is not: jobs 0, of the comment 0",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
+fn only_nodes_that_have_what_a_job_wants_of_each_are_its() {
+    let lines = run("fit");
+    for line in [
+        "nothing: all; CPUs 32, label 0",
+        "--tmp=500: 0 2; CPUs 32, label 0",
+        "--tmp=501:; CPUs 32, label 0",
+        "--mincpus=16: 0 2; CPUs 32, label 0",
+        "no -B: all; CPUs 32, label 0",
+        "--sockets-per-node=2: 0 2; CPUs 32, label 0",
+        "-B 2:5:; CPUs 32, label 0",
+        "-B 2:4:2: 0 2; CPUs 32, label 0",
+        "-B 2:4:3:; CPUs 32, label 0",
+        "MaxCPUsPerNode=8, and another partition without it: all; CPUs 32, label 0",
+        "MaxCPUsPerNode=8 and 12: all; CPUs 12, label 0",
+        "with a label: all; CPUs 12, label 0",
+        "with a label that selects: all; CPUs 12, label 1",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn yields_are_shown_beside_what_others_wrote() {
     let lines = run("yields");
     let in_extra = if lines.iter().any(|line| line == "has extra 1") {

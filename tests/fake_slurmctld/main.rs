@@ -212,6 +212,29 @@ fn job_records_of_another_size_trip_the_canary() {
 }
 
 #[test]
+fn a_partition_that_is_changed_behind_its_back_is_noticed_at_once() {
+    let run = run("repartitioned", Some(CONFIGURATION));
+    run.assert_sound();
+    let told = |line: &String| {
+        ["partition changed", "DFRS is off", "schedules partition(s)"]
+            .into_iter()
+            .find(|part| line.contains(part))
+    };
+    let told: Vec<&str> = run.lines.iter().filter_map(told).collect();
+    assert_eq!(
+        told,
+        [
+            "schedules partition(s)",
+            "partition changed",
+            "DFRS is off",
+            "partition changed",
+            "schedules partition(s)",
+        ]
+    );
+    run.assert_has("OverSubscribe=FORCE:1");
+}
+
+#[test]
 fn impossible_requests_are_survived() {
     let run = run("hostile", Some(CONFIGURATION));
     run.assert_sound();

@@ -26,7 +26,7 @@ time_t last_job_update, last_node_update, last_part_update, last_resv_update;
 uint16_t accounting_enforce;
 uint32_t g_qos_count;
 void *acct_db_conn;
-dfrs_list_t active_feature_list, assoc_mgr_qos_list, job_list, part_list, resv_list;
+dfrs_list_t active_feature_list, assoc_mgr_qos_list, config_list, job_list, part_list, resv_list;
 
 /* --- counting ------------------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@ use crate::clock::Ahead;
 use crate::daemons::{Daemons, NodeFacts};
 use crate::ledger::{Ledger, Record};
 use crate::live_journal::{LiveJournal, Writer};
+use crate::node_orders::Former;
 use crate::observation::{Observation, ObservedNode};
 use crate::planned::Planned;
 use crate::probe::{Part, Probe};
@@ -150,6 +151,8 @@ pub struct Agent<S, D> {
     has_looked: bool,
     lost: Lost,
     left_behind: LeftBehind,
+    /// Of these, what nodes are asked about.
+    former: Former,
     /// It gives back, and does nothing else.
     gives_back: bool,
     /// All of it is given back, and the nodes have heard so.
@@ -253,6 +256,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             has_looked: false,
             lost: Lost::of(strangers.unwrap_or_default()),
             left_behind: LeftBehind::default(),
+            former: Former::default(),
             gives_back: false,
             is_heard: false,
             giving_back,

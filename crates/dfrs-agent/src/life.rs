@@ -59,6 +59,10 @@ fn is_never(time: &Time) -> bool {
     *time == Time(0)
 }
 
+/// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
+/// ("Duplicate jobid"). So long nodes have to end the former one.
+pub(crate) const UNTIL_ENDED: Span = Span(20 * SECOND);
+
 /// Where a job is on its way, and what of its past decides what may happen next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Life {
@@ -93,9 +97,16 @@ impl Life {
         // What a node said of one that was being parked may be older than its return.
         let adopted = look.job.state == ObservedState::Suspended;
         let left_alone = Time(look.now.0 + LEFT_ALONE_FOR.0);
+        // Where it ran is not known any more: nodes that are down may still run it, others end it now.
+        let ran = look.job.state == ObservedState::Pending && look.job.restarts > 0;
+        let down = look.observation.nodes().iter();
+        let down = down.filter(|node| ran && node.down);
         Self {
             phase: Phase::first_seen(look),
             left_alone_until: if adopted { left_alone } else { Time(0) },
+            not_before: Time(if ran { look.now.0 + UNTIL_ENDED.0 } else { 0 }),
+            is_warned: look.job.warned,
+            unheard: down.map(|node| node.name.clone()).collect(),
             // It may not be looked at again before it leaves.
             last_place: if look.job.has_place() {
                 Placement::of_job(look.job, look.observation)

@@ -74,6 +74,8 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         memory_per_cpu: true,
         exclusive: false,
         refuses_others: false,
+        label: 0,
+        warned: false,
         special: None,
         last_launch: 0,
         limit_minutes: 0,

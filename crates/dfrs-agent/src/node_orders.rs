@@ -1,6 +1,6 @@
 //! What each node daemon shall enforce, from what is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_proto::conf::Config;
 use dfrs_proto::message::{JobState, NodeState, Share};
@@ -10,18 +10,23 @@ use crate::ledger::{Ledger, Record};
 use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
 
-/// The desired state of every node that can be reached: the share of each running job there, and
-/// which jobs stay frozen, which is all about those of partitions that are given back. O(nodes + places).
+/// Waiting jobs that nodes were told to end, by node: these are to say when nothing of them is left.
+pub type Former = BTreeMap<String, BTreeSet<u32>>;
+
+/// The desired state of every node that can be reached: the share of each running job there, which jobs
+/// stay frozen, which is all about those of partitions that are given back, and which have ended. O(nodes +
+/// places).
 #[must_use]
 pub fn node_orders(
     observation: &Observation,
     ledger: &Ledger,
+    former: &Former,
     config: &Config,
 ) -> BTreeMap<String, NodeState> {
     let nodes = observation.nodes().iter().enumerate();
     nodes
         .filter_map(|(position, node)| {
-            let orders = orders_of(position, observation, ledger, config)?;
+            let orders = orders_of(position, observation, ledger, former, config)?;
             Some((node.name.clone(), orders))
         })
         .collect()
@@ -35,16 +40,18 @@ pub fn order_changes(
     nodes: &NodeChanges,
     observation: &Observation,
     ledger: &Ledger,
+    former: &Former,
     config: &Config,
 ) -> OrderChanges {
     if nodes.all {
-        return OrderChanges::between(before, &node_orders(observation, ledger, config));
+        let orders = node_orders(observation, ledger, former, config);
+        return OrderChanges::between(before, &orders);
     }
     let mut changes = OrderChanges::default();
     let positions = nodes.some.iter();
     for position in positions.filter_map(|index| observation.node_position(*index)) {
         let name = &observation.nodes()[position].name;
-        match orders_of(position, observation, ledger, config) {
+        match orders_of(position, observation, ledger, former, config) {
             Some(orders) if before.get(name) != Some(&orders) => {
                 changes.changed.insert(name.clone(), orders);
             }
@@ -62,6 +69,7 @@ fn orders_of(
     position: usize,
     observation: &Observation,
     ledger: &Ledger,
+    former: &Former,
     config: &Config,
 ) -> Option<NodeState> {
     let node = &observation.nodes()[position];
@@ -80,6 +88,12 @@ fn orders_of(
             jobs.extend(here.filter_map(|place| order_for(job, record, place, node)));
         }
     }
+    for id in former.get(&node.name).into_iter().flatten() {
+        // One that has just been started there is the newer one.
+        if jobs.iter().all(|job| job.id != *id) {
+            jobs.push(end_of(*id));
+        }
+    }
     let cpus = node.cpus;
     Some(NodeState { cpus, jobs })
 }
@@ -90,6 +104,16 @@ pub fn frozen_on(node: &ObservedNode, job: &ObservedJob, record: &Record) -> Opt
     let mut here = job.places.iter().filter(|place| place.node == node.index);
     here.find_map(|place| order_for(job, record, place, node))
         .filter(|order| order.frozen)
+}
+
+/// The node leaves the job alone, and says when it is gone.
+const fn end_of(id: u32) -> JobState {
+    JobState {
+        id,
+        share: Share::ONE,
+        frozen: false,
+        ended: true,
+    }
 }
 
 /// What one node shall do with one job; `None`: nothing of DFRS's.
@@ -106,5 +130,6 @@ fn order_for(
         id: job.id,
         share: if frozen { Share::ONE } else { share },
         frozen,
+        ended: false,
     })
 }

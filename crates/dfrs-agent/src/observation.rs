@@ -8,9 +8,9 @@ use dfrs_core::{NodeIndex, NodeSet, Span};
 
 use crate::beside::Beside;
 use crate::clock::Ahead;
+use crate::neighbours::{Concerned, Neighbours};
 use crate::node_changes::NodeChanges;
 use crate::node_sets::NodeSets;
-use crate::owners::{Concerned, Owners};
 
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,8 +163,13 @@ pub struct ObservedJob {
     pub memory_per_cpu: bool,
     /// Asked for whole nodes.
     pub exclusive: bool,
+    /// It runs, and DFRS has sent it its warning signal.
+    pub warned: bool,
     /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with `ExclusiveUser=YES`).
     pub refuses_others: bool,
+    /// Its MCS label, if that decides whose jobs may be beside it: jobs of different ones are on no node
+    /// together. 0: none, which is as good as one of its own.
+    pub label: u32,
     /// What it asks for that exact placement does not cover: DFRS cannot start it.
     pub special: Option<Special>,
     /// UNIX seconds at which it last started or began a step: since when its processes may still be being
@@ -250,7 +255,7 @@ impl ObservedJob {
             )
         };
         let memory = |job: &Self| {
-            let alone = (job.exclusive, job.refuses_others);
+            let alone = (job.exclusive, job.refuses_others, job.label);
             (job.memory, job.memory_per_cpu, alone)
         };
         (size(self), nodes(self), memory(self)) == (size(other), nodes(other), memory(other))
@@ -311,7 +316,7 @@ pub struct Observation {
     nodes: Vec<ObservedNode>,
     by_name: BTreeMap<String, usize>,
     sets: NodeSets,
-    owners: Owners,
+    neighbours: Neighbours,
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
@@ -470,7 +475,7 @@ impl Observation {
 
     fn take_in(&mut self, job: ObservedJob) {
         let before = self.take(job.id);
-        self.owners.follow(before.as_ref(), Some(&job));
+        self.neighbours.follow(before.as_ref(), Some(&job));
         if before.is_some_and(|before| !before.asks_for_the_same(&job)) {
             self.requests.0.insert(job.id);
         }
@@ -500,7 +505,7 @@ impl Observation {
     /// Takes a job out. O(log jobs + its places).
     pub fn remove(&mut self, id: u32) -> Option<ObservedJob> {
         let job = self.take(id);
-        self.owners.follow(job.as_ref(), None);
+        self.neighbours.follow(job.as_ref(), None);
         job
     }
 
@@ -597,7 +602,7 @@ impl Observation {
     /// The jobs that may start on other nodes than when this was last asked, because of whose jobs are
     /// there: these at most.
     pub fn take_jobs_with_other_neighbours(&mut self) -> BTreeSet<u32> {
-        match self.owners.take_changed() {
+        match self.neighbours.take_changed() {
             Concerned::All => self.jobs.keys().copied().collect(),
             Concerned::These(jobs) => jobs,
         }
@@ -606,13 +611,13 @@ impl Observation {
     /// Whether Slurm may refuse to start this job on some node because of whose jobs are there. O(1).
     #[must_use]
     pub fn minds_neighbours(&self, job: &ObservedJob) -> bool {
-        self.owners.may_concern(job)
+        self.neighbours.may_concern(job)
     }
 
     /// Whether it would on the node with this Slurm index. O(log nodes + users there).
     #[must_use]
     pub fn is_kept_off(&self, job: &ObservedJob, index: u32) -> bool {
-        self.owners.keep_off(job, index)
+        self.neighbours.keep_off(job, index)
     }
 
     /// The jobs that have places on the node at this position, ascending by id.

@@ -26,6 +26,8 @@ pub struct Job {
     pub share: Option<Share>,
     /// Wanted: frozen.
     pub frozen: bool,
+    /// Wanted: the word that nothing of it is left.
+    pub ended: bool,
     /// Nobody has wanted anything for too long: what is frozen stays so, and nothing more is frozen.
     pub abandoned: bool,
     /// Where it is, while it is on this node.
@@ -93,6 +95,7 @@ impl Job {
             id,
             share: None,
             frozen: false,
+            ended: false,
             abandoned: false,
             directory: None,
             capped: false,
@@ -111,19 +114,20 @@ impl Job {
     pub fn want(&mut self, wanted: Option<&JobState>, now: Duration) {
         let share = wanted.map(|state| state.share);
         let frozen = wanted.is_some_and(|state| state.frozen);
-        self.set_wanted(share, frozen, now);
+        let ended = wanted.is_some_and(|state| state.ended);
+        self.set_wanted(share, frozen, ended, now);
         self.abandoned = false;
     }
 
     /// Takes note that nobody says any more what is wanted of it: no cap, and frozen if it is.
     pub fn abandon(&mut self, now: Duration) {
-        self.set_wanted(None, self.frozen && !self.holds.is_empty(), now);
+        self.set_wanted(None, self.frozen && !self.holds.is_empty(), false, now);
         self.abandoned = true;
     }
 
-    fn set_wanted(&mut self, share: Option<Share>, frozen: bool, now: Duration) {
-        if (self.share, self.frozen) != (share, frozen) {
-            (self.share, self.frozen) = (share, frozen);
+    fn set_wanted(&mut self, share: Option<Share>, frozen: bool, ended: bool, now: Duration) {
+        if (self.share, self.frozen, self.ended) != (share, frozen, ended) {
+            (self.share, self.frozen, self.ended) = (share, frozen, ended);
             self.changed = now;
         }
     }
@@ -176,6 +180,7 @@ mod tests {
                 id: 17,
                 share: Share::ONE,
                 frozen: false,
+                ended: false,
             }),
             at(10_000),
         );
@@ -185,6 +190,7 @@ mod tests {
                 id: 17,
                 share: Share::ONE,
                 frozen: true,
+                ended: false,
             }),
             at(10_000),
         );

@@ -140,6 +140,7 @@ mod tests {
             id: 17,
             share: Share::clamped(share),
             frozen: false,
+            ended: false,
         }];
         let nodes = [("n1".to_string(), NodeState { cpus: 4, jobs })].into();
         DesiredState {

@@ -53,6 +53,8 @@ pub struct Reconciler {
     complaints: Complaints,
     jobs: BTreeMap<u32, Job>,
     leftovers: Vec<JobDirectory>,
+    /// What looked like leftovers when the node was last looked at.
+    suspects: Vec<JobDirectory>,
     /// A predecessor's traces were looked for.
     adopted: bool,
     /// When the node itself was looked at.
@@ -79,6 +81,7 @@ impl Reconciler {
             complaints: Complaints::default(),
             jobs: BTreeMap::new(),
             leftovers: Vec::new(),
+            suspects: Vec::new(),
             adopted: false,
             node_seen: None,
             capacity: crate::capacity::MINIMUM_CORES,
@@ -181,7 +184,7 @@ impl Reconciler {
             cap_cores: cap.map(Quota::cores),
             present: directory.is_some(),
             frozen: job.frozen,
-            parked: job.parking == Parking::Parked,
+            parked: job.parking == Parking::Parked && !job.ended,
             cpu_seconds: cpu.used_seconds,
             throttled_seconds: cpu.throttled_seconds,
             resident_bytes: memory.resident,
@@ -196,6 +199,7 @@ impl Reconciler {
             return;
         }
         self.node_seen = Some(now.monotonic);
+        self.look_for_leftovers();
         let limit = self.cgroups.capacity_limit();
         let Some(limit) = self.complaints.check("capacity", limit) else {
             return;
@@ -328,17 +332,16 @@ impl Reconciler {
     }
 
     /// A job that has no process here, because its last step here has ended or none has begun: it is parked
-    /// as soon as it shall be. A step that was being launched when that was asked is let appear first.
+    /// as soon as it shall be, and said to have ended if that is asked. A step that was being launched when
+    /// that was asked is let appear first.
     fn serve_absent(&mut self, job: &mut Job, now: Now) {
-        if !job.frozen {
+        if !job.frozen && !job.ended {
             self.unpark(job);
         } else if job.parking != Parking::Parked && job.is_quiet(now.monotonic) {
             let link = self.facts.set_parked(job.id, true);
             if self.complaints.check(job.subject("link"), link).is_some() {
-                log::line(format_args!(
-                    "job {} is parked: nothing of it is here",
-                    job.id
-                ));
+                let what = if job.ended { "has ended" } else { "is parked" };
+                log::line(format_args!("job {} {what}: nothing of it is here", job.id));
                 job.parking = Parking::Parked;
             }
         }
@@ -569,6 +572,25 @@ impl Reconciler {
             .check(job.subject("note"), self.facts.set_frozen(job.id, false));
         self.complaints.settle_all(&job.subject(""));
         self.leftovers.push(directory);
+    }
+
+    /// Of a job whose cap was lifted, and that no orders named since this daemon began, nothing is known here,
+    /// but its directory may be ours. It has to look ended twice: Slurm makes and removes the directories of
+    /// a job one after the other.
+    fn look_for_leftovers(&mut self) {
+        if !self.adopted {
+            return;
+        }
+        let found = self.cgroups.leftovers();
+        let found = self
+            .complaints
+            .check("leftovers", found)
+            .unwrap_or_default();
+        let known = |directory: &&JobDirectory| !self.leftovers.contains(directory);
+        let sure = self.suspects.iter().filter(|job| found.contains(job));
+        let new: Vec<JobDirectory> = sure.filter(known).cloned().collect();
+        self.leftovers.extend(new);
+        self.suspects = found;
     }
 
     /// What is still busy is tried again at the next tick; what Slurm uses again is not ours.

@@ -79,6 +79,10 @@ pub struct JobState {
     /// Stop the job and push its memory to swap.
     #[serde(default)]
     pub frozen: bool,
+    /// It was told to end, and its id is to be used again: say, as of a parked job, when nothing of it is
+    /// left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// A fraction of a node's CPU capacity, 0 to 1.
@@ -285,6 +289,7 @@ mod tests {
             id,
             share: Share::clamped(share),
             frozen,
+            ended: false,
         };
         let nodes = [
             (
@@ -315,6 +320,19 @@ mod tests {
             .to_string();
         assert!(!error.contains('\n'), "more than one line: {error}");
         error
+    }
+
+    #[test]
+    fn an_end_is_asked_for_in_a_field_that_others_do_not_have() {
+        let job = JobState {
+            id: 17,
+            share: Share::ONE,
+            frozen: false,
+            ended: true,
+        };
+        let text = r#"{"id":17,"share":1.0,"frozen":false,"ended":true}"#;
+        assert_eq!(serde_json::to_string(&job).unwrap(), text);
+        assert_eq!(serde_json::from_str::<JobState>(text).unwrap(), job);
     }
 
     #[test]
@@ -351,7 +369,8 @@ mod tests {
             [JobState {
                 id: 1,
                 share: Share::ONE,
-                frozen: false
+                frozen: false,
+                ended: false
             }]
         );
     }
@@ -422,15 +441,17 @@ mod tests {
     }
 
     fn node_state() -> impl Strategy<Value = NodeState> {
-        let jobs = proptest::collection::btree_map(1u32.., (0.0f64..=1.0, any::<bool>()), 0..20);
+        let one = (0.0f64..=1.0, any::<bool>(), any::<bool>());
+        let jobs = proptest::collection::btree_map(1u32.., one, 0..20);
         (any::<u32>(), jobs).prop_map(|(cpus, jobs)| NodeState {
             cpus,
             jobs: jobs
                 .into_iter()
-                .map(|(id, (share, frozen))| JobState {
+                .map(|(id, (share, frozen, ended))| JobState {
                     id,
                     share: Share::clamped(share),
                     frozen,
+                    ended,
                 })
                 .collect(),
         })

@@ -1,4 +1,6 @@
-//! Jobs that nodes were told to end, and may still run: a node that does not answer has not heard it.
+//! Jobs that nodes were told to end, and may still run: a node that does not answer has not heard it, and a
+//! busy one takes its time. Slurm takes the late word that a step has ended for the job that has its id by
+//! then: that one begins when all nodes of the former one say that nothing of it is left.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +8,16 @@ use dfrs_core::{Span, Time};
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::life::UNTIL_ENDED;
+use crate::node_orders::Former;
 use crate::observation::Observation;
 use crate::slurm::Slurm;
 
-/// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
-/// ("Duplicate jobid"). So long nodes have to end the former one.
-pub(super) const UNTIL_ENDED: Span = Span(20 * SECOND);
 /// A node that does not answer for longer is down for Slurm (`SlurmdTimeout`, 300 s unless a site says
 /// otherwise), or lacks only dfrsd.
 const LONGEST: Span = Span(330 * SECOND);
+/// What nodes have not said is looked for again after this.
+const AGAIN: Span = Span(3 * SECOND);
 
 /// Since when a job is left behind, and whether one of its nodes did not answer, or could not be told.
 #[derive(Clone, Copy, Debug)]
@@ -70,17 +73,57 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     ..told
                 };
                 self.left_behind.waiting.insert(id, told);
-                self.hold_off(id, now);
+                self.hold_off(id, UNTIL_ENDED, now);
             } else if told.in_vain {
                 self.end_left_behind(id, seen, now);
                 if elapsed >= LONGEST {
                     self.left_behind.add(id, true, now);
                 }
             } else if elapsed >= UNTIL_ENDED && is_heard {
-                self.end_of_left_behind(id);
+                if self.is_said_to_have_ended(id, seen) || elapsed >= LONGEST {
+                    self.end_of_left_behind(id);
+                } else {
+                    self.hold_off(id, AGAIN, now);
+                }
             }
         }
         self.follow_unheard(seen, now);
+    }
+
+    /// Whether all its last nodes that can be asked say that nothing of it is left.
+    fn is_said_to_have_ended(&self, id: u32, seen: &Observation) -> bool {
+        let facts = self.facts.as_ref();
+        facts.is_some_and(|facts| facts.parked.contains(&id))
+            || self.nodes_to_ask(id, seen).next().is_none()
+    }
+
+    /// The last nodes of a job that are there and not down.
+    fn nodes_to_ask<'a>(&'a self, id: u32, seen: &'a Observation) -> impl Iterator<Item = &'a str> {
+        let record = self.ledger.get(id).into_iter();
+        let spots = record.flat_map(|record| &record.life.last_place().0);
+        let names = spots.map(|spot| spot.node.as_str());
+        names.filter(|name| seen.node(name).is_some_and(|node| !node.down))
+    }
+
+    /// Follows which nodes are to be asked whether anything is left of which job. Returns whether that is
+    /// different. O(jobs that are left behind, and their nodes).
+    pub(super) fn follow_former(&mut self, seen: &Observation) -> bool {
+        let mut former = Former::default();
+        for id in self.left_behind.waiting.keys() {
+            for node in self.nodes_to_ask(*id, seen) {
+                former.entry(node.to_owned()).or_default().insert(*id);
+            }
+        }
+        if former == self.former {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.former, former);
+        let names = before.keys().chain(self.former.keys());
+        let differ = names.filter(|name| before.get(*name) != self.former.get(*name));
+        let nodes = differ.filter_map(|name| seen.node(name));
+        let nodes: Vec<u32> = nodes.map(|node| node.index).collect();
+        self.lists.unordered.some.extend(nodes);
+        true
     }
 
     /// Keeps jobs off nodes without which they went on, until these are back and have had the time to end
@@ -135,8 +178,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// The job starts no earlier than this long from now, give or take a second.
-    fn hold_off(&mut self, id: u32, now: Time) {
-        let until = Time(now.0 + UNTIL_ENDED.0);
+    fn hold_off(&mut self, id: u32, wait: Span, now: Time) {
+        let until = Time(now.0 + wait.0);
         let known = self.ledger.get(id).map(|record| record.life.not_before());
         if known.is_some_and(|known| known.0 < until.0 - SECOND)
             && let Some(record) = self.ledger.get_mut(id)

@@ -7,10 +7,10 @@ use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::Outcome;
 
 use super::act::uncounted_memory;
-use super::left_behind::UNTIL_ENDED;
 use super::{Agent, Daily, SECOND};
 use crate::daemons::Daemons;
 use crate::ledger::Record;
+use crate::life::UNTIL_ENDED;
 use crate::live_journal::Expected;
 use crate::observation::Observation;
 use crate::placement::Placement;

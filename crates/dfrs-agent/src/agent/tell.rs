@@ -20,6 +20,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Tells the nodes, the journal and the users. `changed`: jobs that have places, or nodes, did.
     pub(super) fn tell(&mut self, observation: &Observation, changed: bool, now: Time) {
         if self.config.mode == Mode::Full {
+            let changed = self.follow_former(observation) || changed;
             let nodes = self.lists.unordered.take();
             self.tell_of_parked(&nodes, observation, now);
             if changed {
@@ -28,12 +29,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     &nodes,
                     observation,
                     &self.ledger,
+                    &self.former,
                     &self.config,
                 );
-                self.order(changes, self.being_parked(observation));
+                self.order(changes, self.asked_about(observation));
                 debug_assert_eq!(
                     self.orders,
-                    node_orders(observation, &self.ledger, &self.config),
+                    node_orders(observation, &self.ledger, &self.former, &self.config),
                     "the orders have missed a change"
                 );
             }
@@ -96,6 +98,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Some(journal) = &mut self.journal {
             journal.expect_nothing(job);
         }
+    }
+
+    /// The nodes of each job that is being parked, or that may be parked, and the last ones of those that
+    /// are to end.
+    fn asked_about(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
+        let mut asked = self.being_parked(observation);
+        for (node, jobs) in &self.former {
+            for job in jobs {
+                asked.entry(*job).or_default().push(node.clone());
+            }
+        }
+        asked
     }
 
     /// The nodes of each job that is being parked, or that may be parked.

@@ -74,7 +74,7 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
             "waits for nodes: a reservation begins there before its time limit would end".to_owned()
         }
         Blocked::NeverFits if observation.minds_neighbours(job) => {
-            "waits for nodes: other users' jobs keep it off (--exclusive=user)".to_owned()
+            "waits for nodes: other jobs keep it off (--exclusive=user, MCS labels)".to_owned()
         }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
@@ -107,8 +107,8 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
     let asks = format!("asks for {}", request(job, observation));
     let nodes = usable_nodes(job, observation);
     if nodes.is_empty() {
-        return "no node is left of its partition by --nodelist, --exclude, --constraint and \
-                reservations"
+        return "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
+                --mincpus, -B and reservations"
             .to_owned();
     }
     let (task, node) = memory_request(job, observation);

@@ -121,7 +121,7 @@ impl Model {
             let usable = node.is_some_and(|node| !node.down && !node.drained && !node.left);
             usable
                 && self.fits(place.node, place.memory)
-                && !self.slurmctld.owned_by_another(place.node, &job.seen)
+                && !self.slurmctld.refuses_neighbours(place.node, &job.seen)
                 && !self.is_kept_off(job, place.node)
         };
         if !places.iter().all(usable) {
@@ -295,8 +295,8 @@ impl Model {
 
     pub(super) fn warn(&mut self, id: u32) -> Answer {
         let job = self.job_in(id, ObservedState::Running)?;
-        if !job.warned {
-            job.warned = true;
+        if !job.seen.warned {
+            job.seen.warned = true;
             let run = job.run;
             let latency = self.settings.latency(self.settings.message, [5, run, 0]);
             self.after(latency, Event::Warned(run));
@@ -332,16 +332,18 @@ impl Model {
         }
         (job.outcome, job.seen.state) = (None, ObservedState::Pending);
         job.seen.restarts += 1;
-        job.warned = false;
+        job.seen.warned = false;
         job.requeues = job.seen.completing;
         if !job.requeues {
             job.begin = now + delay;
             job.seen.submit_time = now.max(job.seen.submit_time);
         }
         // It may have been over for its user while DFRS was switched off.
-        if let Some(program) = self.program_of(id) {
-            (program.reported, program.fate) = (false, Fate::Open);
-        }
+        let reopened = self.program_of(id).is_some_and(|program| {
+            program.reported = false;
+            std::mem::replace(&mut program.fate, Fate::Open) != Fate::Open
+        });
+        self.open += usize::from(reopened);
         self.updated();
         Ok(())
     }

@@ -65,7 +65,6 @@ impl Model {
             },
             used: 0,
             since: 0,
-            warned: false,
             died_of_warning: false,
             run: 0,
             requeues: false,
@@ -173,7 +172,7 @@ impl Model {
         if outcome.is_none() {
             entry.requeues = true;
             entry.seen.restarts += 1;
-            entry.warned = false;
+            entry.seen.warned = false;
         }
         let (run, label) = (entry.run, entry.label);
         let is_dfrss = self.hidden.contains(&entry.seen.partition);

@@ -15,6 +15,9 @@ impl Model {
         if self.launch_fails(id) {
             return;
         }
+        if let Some(job) = self.follows_one_that_ends(id) {
+            self.note(format!("overlap {job}"));
+        }
         let Some(run) = self.runs.get_mut(&id).filter(|run| !run.ends) else {
             return;
         };
@@ -38,6 +41,22 @@ impl Model {
             entry.seen.last_launch = now;
             self.updated();
         }
+    }
+
+    /// The job of this run, if processes of another job that had its id are still ending somewhere: slurmctld
+    /// takes what their nodes say of it for news of this one. Nodes that do not answer say nothing.
+    fn follows_one_that_ends(&self, id: u64) -> Option<u32> {
+        let run = self.runs.get(&id)?;
+        let others = self.runs.iter().filter(|(other, _)| **other != id);
+        let mut former =
+            others.filter(|(_, other)| other.job == run.job && other.label != run.label);
+        let is_heard = |node: &u32| {
+            let entry = &self.slurmctld.nodes[*node as usize];
+            !entry.down && self.machines[*node as usize].takes_orders()
+        };
+        former
+            .any(|(_, other)| other.alive.iter().any(is_heard))
+            .then_some(run.job)
     }
 
     /// A node that does not answer is tried again. One that still has processes of the same job is

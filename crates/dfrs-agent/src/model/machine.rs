@@ -90,6 +90,11 @@ impl Machine {
         orders.map(|order| order.id).filter(is_due).collect()
     }
 
+    /// Whether dfrsd is to say when nothing of the job is left.
+    pub(super) fn is_asked_for_the_end_of(&self, job: u32) -> bool {
+        self.orders.get(&job).is_some_and(|order| order.ended)
+    }
+
     /// Takes orders, unless newer ones came first.
     pub(super) fn take(&mut self, state: &NodeState, generation: u64) -> bool {
         if generation < self.generation {

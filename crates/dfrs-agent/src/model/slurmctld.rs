@@ -22,8 +22,6 @@ pub struct JobEntry {
     pub used: i64,
     /// UNIX seconds since which it runs without interruption.
     pub since: i64,
-    /// Its warning signal was sent in this run.
-    pub warned: bool,
     /// Its warning signal has ended it.
     pub died_of_warning: bool,
     /// Its processes on the nodes; 0: none.
@@ -108,13 +106,16 @@ impl Slurmctld {
             .sum()
     }
 
-    /// Whether another user has a node for himself there, or this job would and others are there.
-    pub(super) fn owned_by_another(&self, node: u32, wanted: &ObservedJob) -> bool {
-        let here = self.jobs.values().filter(|job| {
+    /// Whether another user has a node for himself there, or this job would and others are there, or jobs of
+    /// another label are.
+    pub(super) fn refuses_neighbours(&self, node: u32, wanted: &ObservedJob) -> bool {
+        let mut here = self.jobs.values().filter(|job| {
             job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
         });
-        let mut others = here.filter(|job| job.seen.user != wanted.user);
-        others.any(|job| job.seen.refuses_others || wanted.refuses_others)
+        here.any(|job| {
+            let refuses = job.seen.refuses_others || wanted.refuses_others;
+            job.seen.label != wanted.label || (job.seen.user != wanted.user && refuses)
+        })
     }
 
     /// `dfrs_nodes_set_parked()`. Returns whether any reason is another now.

@@ -216,6 +216,10 @@ impl Model {
         let Some(machine) = self.machines.get(node as usize) else {
             return false;
         };
+        if machine.is_asked_for_the_end_of(job) {
+            let mut runs = machine.runs.iter().filter_map(|run| self.runs.get(run));
+            return machine.takes_orders() && runs.all(|run| run.job != job);
+        }
         let Some(frozen) = machine.frozen.get(&job).filter(|_| machine.takes_orders()) else {
             return false;
         };

@@ -95,10 +95,7 @@ pub const KINDS: [(Kind, &str); 25] = [
 ];
 
 /// Kinds that the reconciler does not stand yet, and what they do to it.
-pub const UNSOUND: [(Kind, &str); 1] = [(
-    Kind::LostState,
-    "who was warned, and what a node that hangs still runs, is lost with it",
-)];
+pub const UNSOUND: [(Kind, &str); 0] = [];
 
 /// Which kinds of things a scenario may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,6 +169,7 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
     maker.cluster(seed);
     maker.workload();
     maker.troubles();
+    maker.lost_state(seed);
     let mut scenario = maker.scenario;
     scenario.acts.sort_by_key(|(at, _)| *at);
     scenario
@@ -197,6 +195,9 @@ fn policy(seed: u64) -> Vec<String> {
     }
     lines
 }
+
+/// How many seeds of a hundred lose the state file, if they may.
+const LOSES_STATE: u64 = 15;
 
 struct Maker<'a> {
     draw: Draw,
@@ -325,12 +326,23 @@ impl Maker<'_> {
     }
 
     fn troubles(&mut self) {
-        let kinds: Vec<Kind> = self.kinds.0.iter().copied().collect();
+        let kinds = self.kinds.0.iter().copied();
+        let kinds: Vec<Kind> = kinds.filter(|kind| *kind != Kind::LostState).collect();
         for _ in 0..self.draw.below(10) {
             if !kinds.is_empty() {
                 let kind = self.draw.one_of(&kinds);
                 self.trouble(kind);
             }
+        }
+    }
+
+    /// Drawn apart, so that all other draws of a seed stay as they are.
+    fn lost_state(&mut self, seed: u64) {
+        let mut draw = Draw::new(seed.rotate_left(32));
+        if self.kinds.has(Kind::LostState) && draw.chance(LOSES_STATE) {
+            let at = Span(draw.between(1, BUSY) * SECOND);
+            let away = draw.between(1, 20);
+            self.add(at, Act::LoseState(away));
         }
     }
 
@@ -342,7 +354,7 @@ impl Maker<'_> {
         let node = self.draw.small(count);
         let away = self.draw.between(1, 20);
         match kind {
-            Kind::Arrays | Kind::Limits | Kind::Owners | Kind::SlowCalls => {}
+            Kind::Arrays | Kind::Limits | Kind::LostState | Kind::Owners | Kind::SlowCalls => {}
             Kind::Operators => self.operate(at, later, label),
             Kind::Suspensions => self.suspend(at, later, label),
             Kind::Drains => self.pair(at, Act::Drain(node), later, Act::Undrain(node)),
@@ -370,7 +382,6 @@ impl Maker<'_> {
             Kind::Kills => self.add(at, Act::Kill(away)),
             Kind::Restarts if self.draw.chance(50) => self.add(at, Act::Reconfigure),
             Kind::Restarts => self.add(at, Act::Restart(away)),
-            Kind::LostState => self.add(at, Act::LoseState(away)),
             Kind::FullDisk => self.pair(at, Act::DiskFull(true), later, Act::DiskFull(false)),
             Kind::ClockForward => {
                 let by = self.draw.one_of(&[5, 100, 4000]);

@@ -224,6 +224,10 @@ impl Watch {
                 let what = format!("job {id} is started on a node that still runs it");
                 return Err(("nothing runs twice", what));
             }
+            "overlap" if !self.by_backfill.contains(&id) => {
+                let what = format!("job {id} begins while another one that had its id still ends");
+                return Err(("nothing runs twice", what));
+            }
             "lost" | "finished" | "limit" => {
                 self.suspended.remove(&id);
             }

@@ -64,6 +64,8 @@ struct World {
     orders: Orders,
     generation: u64,
     seconds: u64,
+    /// Orders ask whether jobs have ended.
+    asks_for_ends: bool,
 }
 
 impl World {
@@ -84,6 +86,7 @@ impl World {
             orders,
             generation: 0,
             seconds: 0,
+            asks_for_ends: false,
         }
     }
 
@@ -101,6 +104,7 @@ impl World {
             id,
             share: Share::clamped(share),
             frozen,
+            ended: self.asks_for_ends,
         };
         let node = NodeState {
             cpus: 2,
@@ -175,6 +179,16 @@ impl World {
     fn end_job(&self) {
         for controller in ["freezer", "cpuacct", "memory"] {
             let _ = fs::remove_dir_all(self.path(controller, ""));
+        }
+        // The kernel's files go with their directory; a fake's have to be removed.
+        for name in [
+            "cpu.cfs_quota_us",
+            "cpu.cfs_period_us",
+            "cpu.shares",
+            "../cpu.shares",
+            "cgroup.procs",
+        ] {
+            let _ = fs::remove_file(self.path("cpu", name));
         }
     }
 
@@ -508,6 +522,27 @@ fn a_job_that_has_ended_on_this_node_alone_is_parked_here() {
 }
 
 #[test]
+fn it_is_said_when_nothing_is_left_of_a_job_that_was_told_to_end() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.asks_for_ends = true;
+        world.push(&[(JOB, 1.0, false)]);
+        world.wait(3);
+        assert!(!world.is_parked(), "it is still here");
+        assert!(!world.is_frozen(), "it could not die");
+        world.end_job();
+        world.wait(1);
+        assert!(!world.is_parked(), "its end may not be known to Slurm yet");
+        world.wait(2);
+        assert!(world.is_parked());
+        world.asks_for_ends = false;
+        world.start_job();
+        world.push(&[(JOB, 0.5, false)]);
+        assert!(!world.is_parked(), "this is another job");
+    });
+}
+
+#[test]
 fn a_step_that_appears_where_a_job_was_parked_is_frozen_before_it_is_parked_again() {
     in_every_layout(|mut world| {
         world.push(&[(JOB, 0.25, true)]);
@@ -799,21 +834,41 @@ fn a_daemon_stopped_before_it_heard_anything_lifts_its_predecessors_caps() {
 }
 
 #[test]
+fn a_job_that_no_orders_name_after_a_restart_leaves_nothing() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        let now = world.now();
+        world.reconciler.release(now);
+        world.crash();
+        world.push(&[]);
+        world.end_job();
+        world.wait(1);
+        world.wait(1);
+        assert!(!world.path("cpu", "").exists());
+    });
+}
+
+#[test]
+fn what_slurm_is_about_to_make_is_not_taken_for_a_leftover() {
+    let mut world = World::new(LAYOUTS[0]);
+    world.push(&[]);
+    // Where it has one tree for both, Slurm may be in the middle of making them.
+    fs::create_dir_all(world.path("cpu", "")).unwrap();
+    world.wait(1);
+    assert!(world.path("cpu", "").exists());
+    world.start_job();
+    world.wait(1);
+    world.wait(1);
+    assert!(world.path("cpu", "").exists());
+}
+
+#[test]
 fn a_job_that_ends_leaves_nothing_and_its_number_may_come_again() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
-        // The kernel's files go with their directory; a fake's have to be removed.
         world.end_job();
-        for name in [
-            "cpu.cfs_quota_us",
-            "cpu.cfs_period_us",
-            "cpu.shares",
-            "../cpu.shares",
-            "cgroup.procs",
-        ] {
-            let _ = fs::remove_file(world.path("cpu", name));
-        }
         world.wait(1);
         assert!(!world.is_parked() && !world.has("frozen.17"));
         assert!(!world.path("cpu", "").exists());
