@@ -36,6 +36,8 @@ pub struct Job {
     pub capped: bool,
     /// What we last told the kernel about its memory in swap; none: nothing.
     pub swap_allowed: Option<bool>,
+    /// It was bound to some cores, and is no longer; said once.
+    pub unbound: bool,
     /// Steps that were dealt with since the job shall be frozen.
     pub holds: BTreeMap<String, Hold>,
     /// How far it is on its way to swap.
@@ -100,6 +102,7 @@ impl Job {
             directory: None,
             capped: false,
             swap_allowed: None,
+            unbound: false,
             holds: BTreeMap::new(),
             parking: Parking::Running,
             resident_when_frozen: None,

@@ -328,6 +328,7 @@ impl Reconciler {
             self.thaw(job, directory);
         }
         let cap = self.apply_cap(job, directory, now);
+        self.unbind(job, directory);
         self.measure(job, directory, cap, now);
     }
 
@@ -376,6 +377,23 @@ impl Reconciler {
             }
         }
         wanted
+    }
+
+    /// A cap is time on any core: a job of DFRS is not held to the cores that Slurm has bound it to, which others
+    /// of the node may be bound to as well. Who is no longer wanted keeps what it has.
+    fn unbind(&mut self, job: &mut Job, directory: &JobDirectory) {
+        if !job.is_wanted() {
+            return;
+        }
+        let result = self.cgroups.unbind(directory);
+        let changed = self.complaints.check(job.subject("cores"), result);
+        if changed.is_some_and(|changed| changed > 0) && !job.unbound {
+            log::line(format_args!(
+                "job {} was bound to some cores by Slurm (ConstrainCores), and may use all",
+                job.id
+            ));
+            job.unbound = true;
+        }
     }
 
     /// A running job's memory is its own trouble beyond what it asked for; a parked one's goes to
@@ -568,6 +586,7 @@ impl Reconciler {
         job.holds.clear();
         job.capped = false;
         job.swap_allowed = None;
+        job.unbound = false;
         self.complaints
             .check(job.subject("note"), self.facts.set_frozen(job.id, false));
         self.complaints.settle_all(&job.subject(""));

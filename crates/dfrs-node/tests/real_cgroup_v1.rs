@@ -1,6 +1,6 @@
 //! `dfrsd` on the kernel's own cgroup v1, with processes in the place of Slurm's jobs.
 //!
-//! Needs root and the hierarchies cpu, cpuacct, freezer and memory:
+//! Needs root and the hierarchies cpu, cpuacct, cpuset, freezer and memory:
 //! `cargo test -p dfrs-node --test real_cgroup_v1 -- --ignored --test-threads=1`. Makes a group
 //! `dfrs-test-PID` in each, and removes it. With swap on, parking is checked too.
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use dfrs_proto::report::NodeStatus;
 
-const CONTROLLERS: [&str; 4] = ["cpu", "cpuacct", "freezer", "memory"];
+const CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "freezer", "memory"];
 const STEP: &str = "slurm_test/uid_0/job_17/step_0";
 const JOB: &str = "slurm_test/uid_0/job_17";
 const NOBODY: u32 = 65534;
@@ -148,6 +148,7 @@ impl Node {
         let child = Command::new("sh")
             .arg("-c")
             .arg(script)
+            .current_dir(&self.directory)
             .stdin(Stdio::null())
             .process_group(0)
             .spawn();
@@ -383,4 +384,56 @@ fn other_users_are_refused_even_if_the_socket_is_open_to_them() {
         "{}",
         node.log()
     );
+}
+
+/// As slurmd and slurmstepd do with `ConstrainCores=yes`: all cores for the base, the first for the job.
+fn bind_to_first_core(node: &Node) {
+    let all = fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.cpus").unwrap();
+    let mut directory = node.file("cpuset", "");
+    for (level, name) in ["", "slurm_test", "uid_0", "job_17", "step_0"]
+        .iter()
+        .enumerate()
+    {
+        directory.push(name);
+        fs::create_dir_all(&directory).unwrap();
+        let cores = if level < 3 { all.trim() } else { "0" };
+        fs::write(directory.join("cpuset.mems"), "0").unwrap();
+        fs::write(directory.join("cpuset.cpus"), cores).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "needs root and cgroup v1"]
+fn a_job_that_slurm_bound_to_a_core_may_use_all() {
+    let mut node = Node::new("cores");
+    bind_to_first_core(&node);
+    node.start(
+        "echo $$ > cgroup/cpuset/slurm_test/uid_0/job_17/step_0/cgroup.procs; exec sleep 1000",
+    );
+    let process = node.processes[0].id();
+    let cores = || {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("Cpus_allowed_list:"));
+        line.unwrap_or_default()
+            .rsplit('\t')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert!(comes_true(|| cores() == "0"), "it is bound: {}", cores());
+    node.push(r#"{"id":17,"share":1}"#);
+    let all = fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.cpus").unwrap();
+    assert!(
+        comes_true(|| cores() == all.trim()),
+        "{}: {}",
+        cores(),
+        node.log()
+    );
+
+    // Slurm's next step: the job is bound again, which the kernel refuses where a step has more.
+    let job = node.file("cpuset", JOB);
+    fs::write(job.join("cpuset.cpus"), "0").unwrap();
+    fs::write(job.join("step_0/cpuset.cpus"), "0").unwrap();
 }

@@ -122,7 +122,7 @@ fn memory(settings: &Settings, config: Option<&Config>, findings: &mut Findings)
     let mut topic = findings.topic("cgroup.conf");
     let parks = config.is_some_and(|config| config.swap_per_node > Bytes(0));
     constraints(settings, parks, &mut topic);
-    topic.done("ConstrainRAMSpace=yes, ConstrainCores=no, ConstrainSwapSpace=no");
+    topic.done("ConstrainRAMSpace=yes, ConstrainSwapSpace=no");
 }
 
 /// What cgroup.conf says, as slurmctld or as a node has it. `parks`: swap is used.
@@ -131,12 +131,6 @@ pub fn constraints(settings: &Settings, parks: bool, topic: &mut Topic) {
         topic.warning(
             "ConstrainRAMSpace is not yes: a job may take memory that others were promised",
             "write ConstrainRAMSpace=yes in cgroup.conf",
-        );
-    }
-    if settings.is("ConstrainCores", "yes") {
-        topic.warning(
-            "ConstrainCores=yes: jobs are bound to cores, and DFRS shares CPU time",
-            "write ConstrainCores=no in cgroup.conf",
         );
     }
     if settings.is("ConstrainSwapSpace", "yes") {

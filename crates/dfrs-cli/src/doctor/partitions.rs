@@ -41,6 +41,14 @@ fn one(settings: &Settings, partition: &Record, name: &str, topic: &mut Topic) {
             "write OverSubscribe=FORCE:1",
         );
     }
+    if settings.lists("TaskPlugin", "task/affinity")
+        && !partition.get("CpuBind").eq_ignore_ascii_case("none")
+    {
+        topic.warning(
+            format!("slurm.conf: PartitionName={name}: TaskPlugin=task/affinity binds tasks to cores, and DFRS shares CPU time"),
+            "write CpuBind=none for this partition",
+        );
+    }
     if powers_down(settings, partition, name) {
         topic.error(
             format!("slurm.conf: PartitionName={name}: DFRS does not wake nodes that power saving (SuspendTime) has put to sleep"),

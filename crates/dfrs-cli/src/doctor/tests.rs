@@ -339,11 +339,11 @@ fn jobs_that_are_withheld_need_no_other_options_but_the_plugin_that_does_it() {
 
 #[test]
 fn what_makes_dfrs_worse_is_a_warning() {
-    leads_to(Level::Warning, "ConstrainCores=yes", |host| {
+    leads_to(Level::Warning, "binds tasks to cores", |host| {
         host.change(
             CONFIG,
-            "ConstrainCores          = no",
-            "ConstrainCores = yes",
+            "TaskPlugin              = task/cgroup",
+            "TaskPlugin = task/cgroup,task/affinity",
         );
     });
     leads_to(Level::Warning, "a job that asks for no memory", |host| {

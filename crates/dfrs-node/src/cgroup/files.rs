@@ -114,7 +114,12 @@ pub fn processes(directory: &Path) -> Result<Vec<u32>, CgroupError> {
     Ok(found)
 }
 
-fn own_processes(directory: &Path) -> Result<Vec<u32>, CgroupError> {
+/// Process ids in the control group itself; none if it has vanished.
+///
+/// # Errors
+///
+/// If the list is there and cannot be read.
+pub fn own_processes(directory: &Path) -> Result<Vec<u32>, CgroupError> {
     let text = match read(&directory.join("cgroup.procs")) {
         Ok(text) => text,
         Err(error) if has_vanished(&error.source) => return Ok(Vec::new()),
@@ -127,7 +132,7 @@ fn own_processes(directory: &Path) -> Result<Vec<u32>, CgroupError> {
 }
 
 /// The group was removed, before or after its file was opened.
-fn has_vanished(error: &io::Error) -> bool {
+pub fn has_vanished(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(NO_SUCH_DEVICE)
 }
 

@@ -107,6 +107,15 @@ pub trait Cgroups: Send {
     /// If a process that still lives cannot be moved.
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError>;
 
+    /// Lets the job's processes use all cores that Slurm has on this node, where Slurm has bound them to
+    /// some (`ConstrainCores=yes`), and tells how many places were changed. To be repeated: Slurm binds each
+    /// new step. O(steps of the job), and with v1 its processes.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    fn unbind(&self, job: &JobDirectory) -> Result<usize, CgroupError>;
+
     /// Removes what was made for the cap of a job that has ended; true if nothing is left of it.
     fn forget(&self, job: &JobDirectory) -> bool;
 

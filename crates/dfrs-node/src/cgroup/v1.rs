@@ -11,6 +11,10 @@
 //! and user processes (those of the steps in `freezer`, so never `slurmstepd`) are moved into it.
 //! Where `cpu` is mounted together with `cpuacct` Slurm's directory is there already, with the
 //! processes in it, and only the cap is written.
+//!
+//! In `cpuset` the groups stay as Slurm made them: for each new step Slurm binds the whole job again, and the
+//! kernel would refuse that if another step had more cores. The user processes are moved from there to
+//! Slurm's base, which has all cores.
 
 use std::fs;
 use std::io;
@@ -123,24 +127,56 @@ impl CgroupV1 {
         Ok(())
     }
 
+    /// Moves the user processes of the job that are not `there` to `group` in this controller's tree, and
+    /// tells how many. O(processes of the job and those there).
+    fn bring(
+        &self,
+        job: &JobDirectory,
+        controller: &str,
+        group: &Path,
+        there: &[u32],
+    ) -> Result<usize, CgroupError> {
+        let target = self.root.join(controller).join(group).join("cgroup.procs");
+        let mut total = 0;
+        for step in self.steps(job)? {
+            let step = self.root.join("freezer").join(&step.path);
+            let mut moved = files::processes(&step)?;
+            moved.retain(|process| !there.contains(process));
+            for &process in &moved {
+                move_process(process, &target)?;
+            }
+            if !moved.is_empty() {
+                self.return_strangers(controller, &step, &moved)?;
+            }
+            total += moved.len();
+        }
+        Ok(total)
+    }
+
     /// Of the processes that were moved, those that are not in the step, that is in its `freezer`
     /// group, are strangers: a process ended and another got its number before it was moved. They
     /// go where their parents are.
-    fn return_strangers(&self, step: &Path, moved: &[u32]) -> Result<(), CgroupError> {
+    fn return_strangers(
+        &self,
+        controller: &str,
+        step: &Path,
+        moved: &[u32],
+    ) -> Result<(), CgroupError> {
         let own = files::processes(step)?;
         for process in moved.iter().filter(|process| !own.contains(process)) {
-            move_process(*process, &self.origin(*process).join("cgroup.procs"))?;
+            let origin = self.origin(controller, *process);
+            move_process(*process, &origin.join("cgroup.procs"))?;
         }
         Ok(())
     }
 
-    /// The group, in the `cpu` tree, that a process was born in: its parent's; the root where that
-    /// cannot be told.
-    fn origin(&self, process: u32) -> PathBuf {
-        let tree = self.root.join("cpu");
+    /// The group, in the controller's tree, that a process was born in: its parent's; the root where
+    /// that cannot be told.
+    fn origin(&self, controller: &str, process: u32) -> PathBuf {
+        let tree = self.root.join(controller);
         let path = self
             .parent(process)
-            .and_then(|parent| self.cpu_group(parent));
+            .and_then(|parent| self.group_of(controller, parent));
         path.map(|path| tree.join(path))
             .filter(|group| group.is_dir())
             .unwrap_or(tree)
@@ -153,12 +189,12 @@ impl CgroupV1 {
     }
 
     /// As `/proc/PID/cgroup` has it: lines of `4:cpu,cpuacct:/path`.
-    fn cpu_group(&self, process: u32) -> Option<PathBuf> {
+    fn group_of(&self, controller: &str, process: u32) -> Option<PathBuf> {
         let groups = files::read(&self.proc.join(process.to_string()).join("cgroup")).ok()?;
         groups.lines().find_map(|line| {
             let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-            let is_cpu = controllers.split(',').any(|controller| controller == "cpu");
-            is_cpu.then(|| PathBuf::from(path.trim_start_matches('/')))
+            let is_it = controllers.split(',').any(|other| other == controller);
+            is_it.then(|| PathBuf::from(path.trim_start_matches('/')))
         })
     }
 }
@@ -237,21 +273,18 @@ impl Cgroups for CgroupV1 {
 
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
         let capped = files::processes(&self.root.join("cpu").join(&job.path))?;
-        let target = self.file("cpu", job, "cgroup.procs");
-        let mut total = 0;
-        for step in self.steps(job)? {
-            let step = self.root.join("freezer").join(&step.path);
-            let mut moved = files::processes(&step)?;
-            moved.retain(|process| !capped.contains(process));
-            for &process in &moved {
-                move_process(process, &target)?;
-            }
-            if !moved.is_empty() {
-                self.return_strangers(&step, &moved)?;
-            }
-            total += moved.len();
+        self.bring(job, "cpu", &job.path, &capped)
+    }
+
+    fn unbind(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
+        let tree = self.root.join("cpuset");
+        // Without ConstrainCores Slurm makes no groups here.
+        if !tree.join(&job.path).is_dir() {
+            return Ok(0);
         }
-        Ok(total)
+        let base: PathBuf = job.path.components().take(1).collect();
+        let free = files::own_processes(&tree.join(&base))?;
+        self.bring(job, "cpuset", &base, &free)
     }
 
     fn forget(&self, job: &JobDirectory) -> bool {
@@ -558,6 +591,21 @@ mod tests {
     }
 
     #[test]
+    fn user_processes_are_freed_of_slurms_cores_and_slurmstepd_is_not() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer"], JOB);
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let base = scratch.path().join("cpuset/slurm_n1");
+        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "Slurm binds nobody");
+        assert!(!base.exists());
+
+        fs::create_dir_all(scratch.path().join("cpuset").join(JOB)).unwrap();
+        write(&base.join("cgroup.procs"), "101\n").unwrap();
+        assert_eq!(cgroups.unbind(&job).unwrap(), 1);
+        assert_eq!(read(&scratch, "cpuset/slurm_n1/cgroup.procs"), "102");
+    }
+
+    #[test]
     fn what_was_made_is_removed_with_the_users_last_job() {
         let scratch = Scratch::new();
         let cgroups = CgroupV1::new(scratch.path(), "n1");
@@ -597,9 +645,9 @@ mod tests {
             .join(&job.path)
             .join("step_batch");
         write(&step.join("cgroup.procs"), "101\n").unwrap();
-        cgroups.return_strangers(&step, &[101, 102]).unwrap();
+        cgroups.return_strangers("cpu", &step, &[101, 102]).unwrap();
         assert_eq!(read(&scratch, "cpu/system.slice/cgroup.procs"), "102");
-        cgroups.return_strangers(&step, &[101, 103]).unwrap();
+        cgroups.return_strangers("cpu", &step, &[101, 103]).unwrap();
         assert_eq!(read(&scratch, "cpu/cgroup.procs"), "103", "parent unknown");
     }
 

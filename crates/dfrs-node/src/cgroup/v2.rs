@@ -4,7 +4,8 @@
 //! `system.slice/<node>_slurmstepd.scope/job_<id>/step_<name>/{slurm,user}`, without the node's name
 //! if it was built for one `slurmd` a host, and in a container below the container's own group. The
 //! step's `slurmstepd` lives in `slurm`, the user's processes in `user/task_<n>`. Slurm turns the
-//! `cpu` and `memory` controllers on down to there and never writes `cpu.max`.
+//! `cpu` and `memory` controllers on down to there and never writes `cpu.max`. With `ConstrainCores=yes` it
+//! writes `cpuset.cpus` of the job, of the step's `user`, and of no other group that matters here.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,9 @@ const CHUNK_BYTES: u64 = 64 << 20;
 const FRUITLESS_PIECES: u32 = 3;
 /// Next to nothing, in bytes.
 const LITTLE_BYTES: u64 = 128 << 10;
+
+/// From a job's group down to a task's: `step_0/user/task_0`.
+const DEPTH_OF_A_STEP: u32 = 3;
 
 /// `cpu.weight` of a job with a cap of one core; also the kernel's default.
 const ONE_CORE_WEIGHT: u64 = 100;
@@ -129,6 +133,11 @@ impl Cgroups for CgroupV2 {
 
     fn gather(&self, _job: &JobDirectory) -> Result<usize, CgroupError> {
         Ok(0) // the cap is on the group in which Slurm starts the processes
+    }
+
+    fn unbind(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
+        // From above: a group has no core that its parent has not.
+        unbind_below(&self.root.join(&job.path), DEPTH_OF_A_STEP)
     }
 
     fn forget(&self, _job: &JobDirectory) -> bool {
@@ -245,6 +254,38 @@ impl Cgroups for CgroupV2 {
     }
 }
 
+/// Gives the group, and those below it down to this depth, all cores of its parent where it was given some;
+/// tells how many groups that were. O(groups).
+fn unbind_below(directory: &Path, depth: u32) -> Result<usize, CgroupError> {
+    let mut changed = usize::from(unbind_group(directory)?);
+    if depth > 0 {
+        for (_, below) in files::subdirectories(directory)? {
+            changed += unbind_below(&below, depth - 1)?;
+        }
+    }
+    Ok(changed)
+}
+
+/// The same for one group. The kernel refuses to take cores back by an empty text while processes are inside.
+fn unbind_group(directory: &Path) -> Result<bool, CgroupError> {
+    let file = directory.join("cpuset.cpus");
+    let bound = match files::read(&file) {
+        Ok(cores) => cores,
+        Err(error) if files::has_vanished(&error.source) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if bound.is_empty() {
+        return Ok(false);
+    }
+    let parent = directory.parent().unwrap_or(directory);
+    let all = files::read(&parent.join("cpuset.cpus.effective"))?;
+    if bound == all {
+        return Ok(false);
+    }
+    files::write(&file, &all)?;
+    Ok(true)
+}
+
 /// What a `cpu.max` says; none: no cap.
 fn read_cap(path: &Path) -> Result<Option<Quota>, CgroupError> {
     let text = files::read(path)?;
@@ -325,6 +366,44 @@ mod tests {
         assert!(found);
         fs::remove_dir_all(scratch.path().join("system.slice")).unwrap();
         assert_eq!(cgroups.jobs().unwrap(), []);
+    }
+
+    #[test]
+    fn jobs_get_all_cores_where_slurm_has_bound_them_to_some() {
+        let scratch = Scratch::new();
+        let job = job_at(&scratch, DEBIAN, "step_batch");
+        let cgroups = CgroupV2::new(scratch.path(), "n1");
+        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "no cpuset controller");
+
+        let directory = scratch.path().join(DEBIAN);
+        let user = directory.join("step_batch/user");
+        let scope = directory.parent().unwrap();
+        for (group, cores, effective) in [
+            (scope, "", "0-3"),
+            (&*directory, "1", "0-3"),
+            (&*user, "1", "0-3"),
+            (&*user.join("task_0"), "", "1"),
+        ] {
+            write(&group.join("cpuset.cpus"), &format!("{cores}\n")).unwrap();
+            write(
+                &group.join("cpuset.cpus.effective"),
+                &format!("{effective}\n"),
+            )
+            .unwrap();
+        }
+        write(&directory.join("step_batch/cpuset.cpus.effective"), "0-3\n").unwrap();
+        assert_eq!(cgroups.unbind(&job).unwrap(), 2);
+        let cores = |group: &Path| files::read(&group.join("cpuset.cpus")).unwrap();
+        assert_eq!(
+            (cores(&directory), cores(&user)),
+            ("0-3".into(), "0-3".into())
+        );
+        assert_eq!(
+            cores(&user.join("task_0")),
+            "",
+            "it has what its parent has"
+        );
+        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "nothing is left to do");
     }
 
     #[test]

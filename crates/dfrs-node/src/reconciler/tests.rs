@@ -365,6 +365,20 @@ fn in_every_layout(scenario: impl Fn(World)) {
 }
 
 #[test]
+fn only_jobs_of_dfrs_are_freed_of_the_cores_that_slurm_bound_them_to() {
+    let mut world = World::new(LAYOUTS[0]);
+    world.start_job();
+    let tree = world.scratch.path().join("cgroup/cpuset");
+    fs::create_dir_all(tree.join(world.layout.job)).unwrap();
+    let base = tree.join("slurm_n1/cgroup.procs");
+    files::write(&base, "\n").unwrap();
+    world.push(&[(18, 1.0, false)]);
+    assert_eq!(files::read(&base).unwrap(), "", "nobody asked for job 17");
+    world.push(&[(JOB, 0.5, false)]);
+    assert_ne!(files::read(&base).unwrap(), "");
+}
+
+#[test]
 fn a_job_is_capped_changed_and_freed() {
     in_every_layout(|mut world| {
         world.start_job();
