@@ -32,6 +32,8 @@ class Acts:
         self.resumed = 0.0
         # In seconds since the epoch.
         self.kills = []
+        # [begin, end] of times in which srun could not have reached slurmctld, or a slurmd, in the same seconds.
+        self.outages = []
 
     def step(self):
         now = time.monotonic()
@@ -154,13 +156,20 @@ class Acts:
             return
         self.slurmctld_is_down = True
         self.slurmctld_ended = time.monotonic()
+        self.outage = self.begin_outage()
         self.site.daemon("controller", "slurmctld", how)
         self.after(1, 15, self.start_slurmctld)
+
+    def begin_outage(self):
+        """Until its end is set it lasts."""
+        self.outages.append([time.time(), float("inf")])
+        return self.outages[-1]
 
     def start_slurmctld(self):
         self.site.daemon("controller", "slurmctld", "start")
         self.slurmctld_is_down = False
         self.wait_for_answer()
+        self.outage[1] = time.time()
 
     def wait_for_answer(self):
         for _ in range(60):
@@ -189,7 +198,14 @@ class Acts:
             self.without_slurmd.discard(node)
 
     def kill_slurmd(self):
-        self.without_slurmd.add(self.end_for_a_while("slurmd", "kill", 1, 20))
+        outage = self.begin_outage()
+        node = self.end_for_a_while("slurmd", "kill", 1, 20)
+        self.without_slurmd.add(node)
+        self.after(20, 20, lambda: self.end_outage(outage))
+
+    @staticmethod
+    def end_outage(outage):
+        outage[1] = time.time()
 
     def kill_dfrsd(self):
         self.end_for_a_while("dfrsd", "kill", 0, 5)
@@ -204,4 +220,6 @@ class Acts:
             job.acts.add("power_off")
         self.site.note(f"{node}: power off")
         self.site.cluster.power(node, "stop")
+        outage = self.begin_outage()
         self.after(5, 30, lambda: self.site.cluster.power(node, "start"))
+        self.after(30, 30, lambda: self.end_outage(outage))

@@ -13,6 +13,9 @@ from submissions import DIRECTORY
 # as soon as it misses it on its node.
 SAVED_AFTER_SECONDS = 6
 ENDED = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE"}
+# What srun says, and ends with it, if it needs slurmctld or a slurmd that does not answer (Slurm 22.05 and 24.11).
+UNREACHABLE = re.compile(r"^srun: error: .*(Unable to confirm allocation|Unable to contact slurm controller|"
+                         r"Task launch for \S+ failed on node|Unable to create step)", re.MULTILINE)
 # These lines of DFRS's are errors of the faults, not of DFRS.
 EXPECTED_ERRORS = ("does not answer", "was killed before")
 
@@ -21,12 +24,15 @@ def run(site, jobs, acts, daemons):
     """A line "ok ..." or "FAILED ...: evidence" for each thing."""
     known = [job for job in jobs.submitted if job.forgotten is None]
     forgotten = [job for job in jobs.submitted if job.forgotten is not None]
+    files = site.cluster.files("controller", DIRECTORY)
+    # Their own scripts failed, as they would under any scheduler.
+    cut_off = {name for job in known for name in job.names() if was_cut_off(files, name, acts.outages)}
     checks = [
         ("slurmctld forgot only what was young when it was killed", few(
             f"{job.label}, {job.identity}: {job.forgotten:.0f} s" for job in forgotten
             if job.forgotten > SAVED_AFTER_SECONDS)),
-        *accounting(site, known, {identity for job in forgotten for identity in job.ids()}),
-        *work(site, known, acts.kills),
+        *accounting(site, known, {identity for job in forgotten for identity in job.ids()}, cut_off),
+        *work(site, known, acts.kills, files, cut_off),
         *nodes(site),
         *controller(site),
         *daemons.findings(),
@@ -41,8 +47,9 @@ def few(things):
 
 # --- accounting -----------------------------------------------------------------------------------------
 
-def accounting(site, jobs, given_again):
-    """given_again: ids that slurmctld forgot; the database may hold two jobs under one."""
+def accounting(site, jobs, given_again, cut_off):
+    """given_again: ids that slurmctld forgot; the database may hold two jobs under one. cut_off: names of jobs whose
+    srun could not reach a daemon."""
     ids = [identity for job in jobs for identity in job.ids() if identity not in given_again]
     records = sacct(site)
     counts = Counter(record["JobID"] for record in records)
@@ -55,9 +62,10 @@ def accounting(site, jobs, given_again):
     yield "every job has ended in sacct", few(
         f"{i}: {record['State']}" for i, record in mine.items() if record["State"].split()[0] not in ENDED)
     yield "sacct shows no impossible times", few(impossible(mine.values()))
+    excused = cancelled | {i for job in jobs for i, name in zip(job.ids(), job.names()) if name in cut_off}
     yield "no job ended but by itself or its user", few(
         f"{i}: {record['State']}" for i, record in mine.items()
-        if i not in cancelled and record["State"].split()[0] != "COMPLETED")
+        if i not in excused and record["State"].split()[0] != "COMPLETED")
 
 
 def sacct(site):
@@ -98,8 +106,7 @@ def was_forgotten(ends, kills):
 
 # --- work ---------------------------------------------------------------------------------------------------
 
-def work(site, jobs, kills):
-    files = site.cluster.files("controller", DIRECTORY)
+def work(site, jobs, kills, files, cut_off):
     ends = completions(site)
     excused = {name for name, times in ends.items() if was_forgotten(times[:-1], kills)}
     yield "no job completed twice in jobcomp", few(
@@ -108,7 +115,7 @@ def work(site, jobs, kills):
     for job in jobs:
         if "cancel" in job.acts:
             continue
-        for name in job.names():
+        for name in set(job.names()) - cut_off:
             missing += [f"{name} task {task}: {words}" for task in range(job.tasks)
                         if (words := last_word(files, name, task)) != "finish"]
     yield "every task of every job that nobody cancelled did all of its work", few(missing)
@@ -123,6 +130,17 @@ def work(site, jobs, kills):
 def last_word(files, name, task):
     lines = files.get(f"{name}.task{task}", "").splitlines()
     return lines[-1].split()[1] if lines else "never began"
+
+
+def was_cut_off(files, name, outages):
+    """Whether its last run failed by what srun says when it reaches no daemon, and one was away in its time."""
+    runs = [line.split() for line in files.get(f"{name}.job", "").splitlines()]
+    if len(runs) < 2 or [run[1] for run in runs[-2:]] != ["begin", "end"] or runs[-1][4] == "0":
+        return False
+    begin, end = float(runs[-2][0]), float(runs[-1][0])
+    # A job that is in no array has the largest number for its task's.
+    said = "".join(files.get(f"{name}{task}.out", "") for task in ("", ".4294967294"))
+    return bool(UNREACHABLE.search(said)) and any(start <= end and begin <= over for start, over in outages)
 
 
 def good_ends(files, name):
