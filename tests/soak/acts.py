@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What users and operators do to jobs and nodes, and what breaks, at random times."""
 
+import re
 import time
 
 from submissions import pick
@@ -76,6 +77,9 @@ class Acts:
                 self.site.control("scontrol", "resume", identity)
             elif reason.startswith("JobHeld"):
                 self.site.control("scontrol", "release", identity)
+        _, reservations = self.site.attempt("controller", "scontrol", "--oneliner", "show", "reservations")
+        for name in re.findall(r"\bReservationName=(soak\d+)", reservations):
+            self.site.control("scontrol", "delete", f"reservationname={name}")
 
     # --- jobs ------------------------------------------------------------------------------------------
 

@@ -71,7 +71,8 @@ fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
     match why {
         Blocked::NeverFits if job.free_until > 0 => {
-            "waits for nodes: a reservation begins there before its time limit would end".to_owned()
+            "waits for nodes: a reservation is there, or begins before its time limit would end"
+                .to_owned()
         }
         Blocked::NeverFits if observation.minds_neighbours(job) => {
             "waits for nodes: other jobs keep it off (--exclusive=user, MCS labels)".to_owned()
