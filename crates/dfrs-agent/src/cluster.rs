@@ -185,6 +185,34 @@ pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) 
         / MIB
 }
 
+/// How many tasks of a job that has its nodes for itself the memory of one is for, if it said how much a CPU
+/// needs: Slurm counts that. At least one.
+fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u32> {
+    if !job.exclusive || !job.memory_per_cpu || job.memory == 0 {
+        return None;
+    }
+    let task = job
+        .memory
+        .saturating_mul(u64::from(job.cpus_per_task.max(1)));
+    let tasks = whole_node(job, observation) / task;
+    Some(u32::try_from(tasks).unwrap_or(u32::MAX).max(1))
+}
+
+/// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it for itself.
+#[must_use]
+pub fn memory_held(
+    job: &ObservedJob,
+    place: &Place,
+    counted: u64,
+    observation: &Observation,
+) -> u64 {
+    if job.wants_whole_nodes() {
+        counted.max(memory_on_node(job, place.tasks, observation))
+    } else {
+        counted
+    }
+}
+
 /// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
 fn layout(
     job: &ObservedJob,
@@ -202,7 +230,11 @@ fn layout(
     let spread = (least_nodes > 1).then(|| job.tasks.div_ceil(least_nodes));
     let stated = (job.tasks_per_node > 0).then_some(job.tasks_per_node);
     Layout {
-        max_tasks_per_node: stated.into_iter().chain(spread).min(),
+        max_tasks_per_node: stated
+            .into_iter()
+            .chain(spread)
+            .chain(tasks_in_whole_node(job, observation))
+            .min(),
         max_nodes: most_nodes(job, least_nodes, observation),
         eligible,
     }

@@ -358,6 +358,8 @@ struct Tally {
     ending: u64,
     /// Taken since the last look.
     taken: u64,
+    /// How many jobs have memory here, by Slurm's count, and the node for themselves.
+    whole: u64,
 }
 
 /// What a look found to be different from what was known.
@@ -627,21 +629,30 @@ impl Observation {
     }
 
     /// MiB that are free on the node at this position: what Slurm counts, less what was taken since and
-    /// what ending processes still hold.
+    /// what ending processes still hold. None where a job has the node for itself, however little Slurm counts.
     #[must_use]
     pub fn free_memory(&self, position: usize) -> u64 {
+        let used = self.held_memory(position) + self.tallies[position].taken;
+        self.nodes[position].memory.saturating_sub(used)
+    }
+
+    /// MiB of the node at this position that jobs held at the last look.
+    fn held_memory(&self, position: usize) -> u64 {
         let (node, tally) = (&self.nodes[position], &self.tallies[position]);
-        let used = node.allocated_memory + tally.ending + tally.taken;
-        node.memory.saturating_sub(used)
+        let counted = node.allocated_memory + tally.ending;
+        if tally.whole > 0 {
+            counted.max(node.memory)
+        } else {
+            counted
+        }
     }
 
     /// Whether more than there is on the node with this Slurm index is used, for what was taken since the look.
     #[must_use]
     pub fn is_taken_twice(&self, index: u32) -> bool {
         self.node_position(index).is_some_and(|position| {
-            let (node, tally) = (&self.nodes[position], &self.tallies[position]);
-            let used = node.allocated_memory + tally.ending + tally.taken;
-            tally.taken > 0 && used > node.memory
+            let taken = self.tallies[position].taken;
+            taken > 0 && self.held_memory(position) + taken > self.nodes[position].memory
         })
     }
 
@@ -738,6 +749,8 @@ impl Observation {
                 &mut tally.listed
             };
             *sum = change(*sum, place.memory);
+            let whole = job.wants_whole_nodes() && place.memory > 0;
+            tally.whole = change(tally.whole, u64::from(whole));
         }
     }
 
@@ -788,6 +801,26 @@ mod tests {
         assert_eq!(observation.free_memory(0), 1000);
         assert_eq!(observation.memory_of_others(1), 300);
         assert_eq!(observation.placed().count(), 0);
+    }
+
+    #[test]
+    fn a_node_that_a_job_has_for_itself_has_no_memory_for_others() {
+        let mut nodes = nodes(1);
+        nodes[0].allocated_memory = 100;
+        let alone = ObservedJob {
+            exclusive: true,
+            ..placed(1, 0, false)
+        };
+        let mut observation = Observation::new([alone.clone()], nodes);
+        assert_eq!(observation.free_memory(0), 0);
+        let mut parked = alone;
+        parked.places[0].memory = 0;
+        observation.insert(parked);
+        assert_eq!(
+            observation.free_memory(0),
+            900,
+            "parked, it has nothing there"
+        );
     }
 
     #[test]

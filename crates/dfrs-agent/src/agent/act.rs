@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dfrs_core::Time;
 
 use super::Agent;
-use crate::cluster::memory_on_node;
+use crate::cluster::{memory_held, memory_on_node};
 use crate::daemons::{Daemons, NodeFacts};
 use crate::life::{Answer, Event, Life, Look, Step};
 use crate::observation::{Observation, ObservedJob, ObservedState, Place};
@@ -262,8 +262,11 @@ fn memory_taken(step: &Step, job: &ObservedJob, observation: &Observation) -> Ve
             })
             .collect(),
         Step::ClaimMemory(memory) => {
-            let nodes = job.places.iter().map(|place| place.node);
-            nodes.zip(memory.iter().copied()).collect()
+            let places = job.places.iter().zip(memory);
+            let held = |(place, counted): (&Place, &u64)| {
+                (place.node, memory_held(job, place, *counted, observation))
+            };
+            places.map(held).collect()
         }
         _ => Vec::new(),
     }

@@ -34,7 +34,9 @@ impl Model {
                 continue;
             }
             // Slurm starts nothing where a job is completing.
-            if self.completes_on(node.seen.index) {
+            if self.completes_on(node.seen.index)
+                || self.slurmctld.is_another_ones(node.seen.index, job)
+            {
                 continue;
             }
             let free_memory = self.free_memory(node.seen.index);

@@ -118,6 +118,19 @@ impl Slurmctld {
         })
     }
 
+    /// Whether one of a job that is there, parked ones aside, and this one wants the node for itself (`--exclusive`).
+    pub(super) fn is_another_ones(&self, node: u32, wanted: &ObservedJob) -> bool {
+        let mut here = self.jobs.values().filter(|job| {
+            let counts = job
+                .seen
+                .places
+                .iter()
+                .any(|place| place.node == node && place.memory > 0);
+            job.has_nodes() && counts && job.seen.id != wanted.id
+        });
+        here.any(|job| job.seen.exclusive || wanted.exclusive)
+    }
+
     /// `dfrs_nodes_set_parked()`. Returns whether any reason is another now.
     pub(super) fn set_parked(&mut self, parked: &[(String, u32)]) -> bool {
         let mut any = false;

@@ -310,6 +310,8 @@ impl Maker<'_> {
         let has_limit = self.draw.chance(25);
         let job = ObservedJob {
             limit_minutes: if has_limit { minutes } else { 0 },
+            // Not drawn: what other seeds draw stays as it is.
+            exclusive: label.is_multiple_of(11),
             ..job
         };
         let asks = job.comment == "dfrs:checkpoint";

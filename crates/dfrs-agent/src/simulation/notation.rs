@@ -146,6 +146,7 @@ fn submission(text: &str) -> Result<Submission, String> {
             "limit" => job.limit_minutes = number(value)?,
             "begin" => made.begin = number(value)?,
             "owner" => made.owner = true,
+            "exclusive" => job.exclusive = true,
             "label" => job.label = number(value)?,
             "stubborn" => made.stubborn = true,
             "untrapped" => made.untrapped = true,
@@ -223,6 +224,7 @@ fn print_submission(submission: &Submission) -> String {
     add(limit > 0, format!("limit={limit}"));
     add(submission.begin > 0, format!("begin={}", submission.begin));
     add(submission.owner, "owner".into());
+    add(job.exclusive, "exclusive".into());
     add(job.label > 0, format!("label={}", job.label));
     add(submission.stubborn, "stubborn".into());
     add(submission.untrapped, "untrapped".into());

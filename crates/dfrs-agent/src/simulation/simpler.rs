@@ -46,7 +46,7 @@ const WHOLE: [Change<Scenario>; 7] = [
     },
 ];
 
-const OF_JOBS: [Change<Submission>; 15] = [
+const OF_JOBS: [Change<Submission>; 16] = [
     |made| made.array = 1,
     |made| made.job.tasks = 1,
     |made| made.job.tasks = (made.job.tasks / 2).max(1),
@@ -55,6 +55,7 @@ const OF_JOBS: [Change<Submission>; 15] = [
     |made| made.job.limit_minutes = 0,
     |made| made.begin = 0,
     |made| made.owner = false,
+    |made| made.job.exclusive = false,
     |made| made.job.label = 0,
     |made| made.stubborn = false,
     |made| made.untrapped = false,
