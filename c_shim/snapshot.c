@@ -43,9 +43,8 @@ static bool reserve(builder_t *builder, void **array, uint32_t used, uint32_t mo
 #define RESERVE(builder, array, used, more, room) \
 	reserve((builder), (void **) &(array), (used), (more), &(room), sizeof(*(array)))
 
-/* No more of a comment is read: Slurm takes no longer ones with a job (validate_job_create_req() of 22.05
- * and 24.11), but its user can make it as long as a message may be (scontrol update), and each look reads
- * it. */
+/* No more of a comment is read: users cannot give longer ones (validate_job_create_req() of 22.05 and 24.11),
+ * and what others put there (a job_submit plugin) shall not lengthen each look. */
 #define MOST_COMMENT 1024
 
 /* Of all comments. NULL is as "". */

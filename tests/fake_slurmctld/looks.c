@@ -430,7 +430,7 @@ static void say_comment(const char *what, dfrs_view_t *view)
 	dfrs_snapshot_free(&snapshot);
 }
 
-/* A user makes it longer than any that comes with a job. */
+/* Longer than any that a user can give. */
 static void comment(void)
 {
 	dfrs_view_t *view = dfrs_view_create();

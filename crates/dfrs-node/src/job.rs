@@ -17,6 +17,10 @@ const ATTENTION: Duration = Duration::from_secs(2);
 /// a node may have many jobs.
 const CALM_INTERVAL: Duration = Duration::from_millis(250);
 
+/// Who thaws a job says so: within this the controller, which sees it in Slurm, no longer wants it frozen.
+/// One that still does has stopped it again since, and slurmd has heard that before the resumption.
+const UNTIL_TOLD: Duration = Duration::from_secs(5);
+
 /// One job: what is wanted of it, and what was done about it.
 #[derive(Debug)]
 pub struct Job {
@@ -62,10 +66,9 @@ pub enum Hold {
     Ours,
     /// It was frozen when we came, by Slurm's suspend: Slurm's resume will thaw it.
     Slurms,
-    /// It was frozen, and somebody thawed it: Slurm, to resume, signal or kill the job. It is left
-    /// alone until the controller wants the job thawed and then frozen again; to freeze it at once
-    /// would keep the job from dying.
-    Released,
+    /// It was frozen, and somebody thawed it then: Slurm, to resume, signal or kill the job. It is left
+    /// alone for a while; to freeze it at once would keep the job from dying.
+    Released(Duration),
 }
 
 /// What to do about one step of a job that shall be frozen.
@@ -80,13 +83,24 @@ pub enum FreezeStep {
 impl Hold {
     /// The next thing to do about a step of a job that shall be frozen, by what is known of it and
     /// what the kernel says.
-    pub fn next(known: Option<Hold>, state: Freezer) -> FreezeStep {
+    pub fn next(known: Option<Hold>, state: Freezer, now: Duration) -> FreezeStep {
         match (known, state) {
             (None, Freezer::Thawed) => FreezeStep::Freeze,
             (None, _) => FreezeStep::Note(Hold::Slurms),
-            (Some(_), Freezer::Thawed) => FreezeStep::Note(Hold::Released),
+            (Some(Hold::Released(since)), Freezer::Thawed)
+                if now.saturating_sub(since) >= UNTIL_TOLD =>
+            {
+                FreezeStep::Freeze
+            }
+            (Some(hold @ Hold::Released(_)), _) => FreezeStep::Note(hold),
+            (Some(_), Freezer::Thawed) => FreezeStep::Note(Hold::Released(now)),
             (Some(hold), _) => FreezeStep::Note(hold),
         }
+    }
+
+    /// Somebody thawed it.
+    pub fn is_released(self) -> bool {
+        matches!(self, Hold::Released(_))
     }
 }
 
@@ -137,7 +151,7 @@ impl Job {
 
     /// Some step of it is frozen, by us or by Slurm, as far as was seen.
     pub fn is_held(&self) -> bool {
-        self.holds.values().any(|&hold| hold != Hold::Released)
+        self.holds.values().any(|hold| !hold.is_released())
     }
 
     /// Whether it is time to look at it.
@@ -207,23 +221,22 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_thawed_is_not_frozen_again() {
+    fn what_somebody_else_thawed_is_not_frozen_again_at_once() {
         use FreezeStep::{Freeze, Note};
-        assert_eq!(Hold::next(None, Freezer::Thawed), Freeze);
-        assert_eq!(Hold::next(None, Freezer::Frozen), Note(Hold::Slurms));
-        assert_eq!(
-            Hold::next(Some(Hold::Ours), Freezer::Freezing),
-            Note(Hold::Ours)
-        );
-        for hold in [Hold::Ours, Hold::Slurms, Hold::Released] {
-            assert_eq!(
-                Hold::next(Some(hold), Freezer::Thawed),
-                Note(Hold::Released)
-            );
+        let at = Duration::from_secs;
+        let next = |known, state| Hold::next(known, state, at(10));
+        assert_eq!(next(None, Freezer::Thawed), Freeze);
+        assert_eq!(next(None, Freezer::Frozen), Note(Hold::Slurms));
+        assert_eq!(next(Some(Hold::Ours), Freezer::Freezing), Note(Hold::Ours));
+        for hold in [Hold::Ours, Hold::Slurms] {
+            let released = Note(Hold::Released(at(10)));
+            assert_eq!(next(Some(hold), Freezer::Thawed), released);
         }
-        assert_eq!(
-            Hold::next(Some(Hold::Released), Freezer::Frozen),
-            Note(Hold::Released)
-        );
+        let lately = Hold::Released(at(6));
+        for state in [Freezer::Thawed, Freezer::Frozen] {
+            assert_eq!(next(Some(lately), state), Note(lately));
+        }
+        // Nobody says that it may run.
+        assert_eq!(next(Some(Hold::Released(at(5))), Freezer::Thawed), Freeze);
     }
 }

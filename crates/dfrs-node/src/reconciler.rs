@@ -317,7 +317,7 @@ impl Reconciler {
         job.looked = Some(now.monotonic);
         self.apply_swap(job, directory);
         if job.frozen {
-            if self.freeze(job, directory) {
+            if self.freeze(job, directory, now) {
                 self.park(job, directory, now);
             } else {
                 self.unpark(job);
@@ -411,8 +411,8 @@ impl Reconciler {
     }
 
     /// Freezes the steps that are not, unless nobody wants it any more; true when all are frozen.
-    fn freeze(&mut self, job: &mut Job, directory: &JobDirectory) -> bool {
-        let result = self.freeze_steps(job, directory);
+    fn freeze(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) -> bool {
+        let result = self.freeze_steps(job, directory, now);
         self.complaints
             .check(job.subject("freezing"), result)
             .unwrap_or(false)
@@ -422,6 +422,7 @@ impl Reconciler {
         &mut self,
         job: &mut Job,
         directory: &JobDirectory,
+        now: Now,
     ) -> Result<bool, CgroupError> {
         let steps = self.cgroups.steps(directory)?;
         let mut all_frozen = !steps.is_empty();
@@ -429,7 +430,7 @@ impl Reconciler {
             let state = self.cgroups.freezer(step)?;
             all_frozen &= state == Freezer::Frozen;
             let known = job.holds.get(&step.name).copied();
-            let hold = match Hold::next(known, state) {
+            let hold = match Hold::next(known, state, now.monotonic) {
                 FreezeStep::Note(hold) => hold,
                 FreezeStep::Freeze if job.abandoned => continue,
                 FreezeStep::Freeze => {
@@ -440,9 +441,9 @@ impl Reconciler {
                     Hold::Ours
                 }
             };
-            if hold == Hold::Released && known != Some(Hold::Released) {
+            if hold.is_released() && !known.is_some_and(Hold::is_released) {
                 log::line(format_args!(
-                    "job {} {}: thawed by somebody else, left so",
+                    "job {} {}: thawed by somebody else, left so for a while",
                     job.id, step.name
                 ));
             }

@@ -87,6 +87,10 @@ impl Parked {
         match event {
             // Its nodes are somebody else's; it comes back when they no longer are.
             Event::HandedBack if is_reserved(look.job, look.config, look.now) => None,
+            // It is stopped again first: as long as it has no room it would be frozen and run in Slurm's eyes.
+            Event::HandedBack if self.called_back && look.job.state == ObservedState::Running => {
+                None
+            }
             Event::Planned(Action::Resume(..)) | Event::HandedBack => {
                 Some(Turn::to(Phase::Unparking(self.back(look))))
             }

@@ -625,6 +625,26 @@ fn what_slurm_thaws_stays_thawed_so_that_jobs_can_be_killed() {
 }
 
 #[test]
+fn what_slurm_thaws_is_parked_again_if_the_controller_goes_on_wanting_that() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.park();
+        // slurmd hears of a resumption after the suspension that followed it.
+        world.slurm_sets_frozen(false);
+        world.wait(1);
+        world.wait(4);
+        assert!(!world.is_frozen() && !world.is_parked());
+        world.wait(1);
+        world.settle_freezer();
+        world.tick();
+        world.reclaim_ends(1 << 20);
+        assert!(world.is_frozen() && world.is_parked());
+        world.push(&[(JOB, 0.25, false)]);
+        assert!(!world.is_frozen());
+    });
+}
+
+#[test]
 fn what_slurm_had_suspended_before_us_is_parked_but_not_thawed_by_us() {
     in_every_layout(|mut world| {
         world.start_job();

@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What operators say of jobs in every phase, and of partitions.
+# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
+
+load helpers
+
+teardown() {
+	controller scontrol update partition=main nodes=ALL
+	clean_up
+}
+
+operator_has() { says "$1" "suspended by an operator"; }
+# Work of so many seconds of a CPU of its own: a sleep goes on while it is frozen.
+work() { echo "$burn --work $1 --rate $rate; echo ended"; }
+# Nobody else undoes it, though there is room.
+stays() {
+	for _ in 1 2 3 4 5 6; do
+		[ "$(state "$1")" = "$2" ]
+		sleep 1
+	done
+}
+memory_of() { controller scontrol --oneliner show node "$1" | grep -o 'AllocMem=[0-9]*' | cut -d= -f2; }
+parked_on() { [ "$(node_job "$1" "$2" parked)" = True ]; }
+counts() { [ "$(memory_of "$1")" = "$2" ]; }
+
+@test "a running job that an operator suspends keeps its memory, and runs on when he says so" {
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 12)")
+	wait_for_state "$job" RUNNING 30
+	sleep 1
+	controller scontrol suspend "$job"
+	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "true")
+	wait_until 10 operator_has "$job"
+	stays "$job" SUSPENDED
+	[ "$(state "$waits")" = PENDING ]
+	counts n1 800
+	controller scontrol resume "$job"
+	wait_for_state "$job" RUNNING 5
+	wait_for_state "$job" COMPLETED 60
+	wait_for_state "$waits" COMPLETED 60
+	[ "$(output "$job")" = ended ]
+}
+
+@test "a parked job that an operator suspends waits for the operator" {
+	park_for "sleep 8" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 18)"
+	controller scontrol suspend "$parked_job"
+	wait_until 10 operator_has "$parked_job"
+	wait_for_state "$newcomer" COMPLETED 60
+	stays "$parked_job" SUSPENDED
+	# What is parked has given its memory up: others have it.
+	counts n1 0
+	controller scontrol resume "$parked_job"
+	wait_for_state "$parked_job" RUNNING 30
+	stays "$parked_job" RUNNING
+	wait_for_state "$parked_job" COMPLETED 60
+	[ "$(output "$parked_job")" = ended ]
+}
+
+@test "a parked job that an operator resumes comes back first, when its memory is free" {
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 30)")
+	wait_for_state "$job" RUNNING 30
+	sleep 7
+	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "sleep 20")
+	wait_for_state "$other" RUNNING 40
+	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "true")
+	controller scontrol resume "$job"
+	wait_until 10 says "$job" "resumed by an operator"
+	# slurmd may hear the resumption after the suspension that follows it: it is parked again all the same.
+	wait_until 15 parked_on n1 "$job"
+	[ "$(state "$other")" = RUNNING ]
+	counts n1 800
+	wait_for_state "$other" COMPLETED 60
+	wait_for_state "$job" RUNNING 20
+	[ "$(state "$later")" = PENDING ]
+	wait_for_state "$job" COMPLETED 90
+	wait_for_state "$later" COMPLETED 60
+	[ "$(output "$job")" = ended ]
+}
+
+@test "a job that is resumed while it is being parked runs on, and the other one waits" {
+	job=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 400")
+	wait_for_state "$job" RUNNING 30
+	sleep 7
+	other=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "true")
+	wait_for_state "$job" SUSPENDED 20
+	controller scontrol resume "$job"
+	# Parked by then or not: nobody takes its memory twice, and each is done once.
+	wait_for_state "$job" COMPLETED 120
+	wait_for_state "$other" COMPLETED 60
+	[ "$(controller scontrol show job "$job" | grep -o 'Restarts=[0-9]*')" = Restarts=0 ]
+	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
+}
+
+@test "a job that is suspended on its way back stays so until it is resumed" {
+	park_for "sleep 6" 7 --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 300"
+	wait_for_state "$newcomer" COMPLETED 60
+	# Coming back, or back: both are his to stop.
+	wait_for_state "$parked_job" RUNNING 30
+	controller scontrol suspend "$parked_job"
+	wait_until 10 operator_has "$parked_job"
+	stays "$parked_job" SUSPENDED
+	controller scontrol resume "$parked_job"
+	wait_for_state "$parked_job" COMPLETED 60
+}
+
+@test "held, released and requeued: waiting, parked and running jobs do as they are told" {
+	park_for "sleep 12" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "echo began; $(work 14)"
+	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --hold -- "true")
+	controller scontrol requeue "$parked_job"
+	wait_for_state "$parked_job" PENDING 20
+	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$parked_job" COMPLETED 90
+	# The second time from the beginning, and once.
+	[ "$(output "$parked_job" | grep -cx began)" = 2 ]
+	[ "$(output "$parked_job" | grep -cx ended)" = 1 ]
+	[ "$(state "$waits")" = PENDING ]
+	controller scontrol release "$waits"
+	wait_for_state "$waits" COMPLETED 30
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=20 -- "sleep 60")
+	wait_for_state "$job" RUNNING 20
+	sleep 1
+	controller scontrol requeuehold "$job"
+	wait_for_state "$job" PENDING 30
+	stays "$job" PENDING
+}
+
+@test "a node that leaves the partition keeps what is there, parked jobs too, and gets nothing new" {
+	park_for "sleep 12" 7 --nodelist=n2 --ntasks=1 --mem=800 --time=20 -- "$(work 15)"
+	controller scontrol update partition=main nodes=n1,n3,n4
+	later=$(submit --ntasks=1 --mem=800 --time=20 -- "hostname")
+	wait_for_state "$later" COMPLETED 30
+	[ "$(output "$later")" != n2 ]
+	[ "$(state "$parked_job")" = SUSPENDED ]
+	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$parked_job" RUNNING 40
+	wait_for_state "$parked_job" COMPLETED 60
+	[ "$(output "$parked_job")" = ended ]
+	wait_until 20 counts n2 0
+	controller scontrol update partition=main nodes=ALL
+	back=$(submit --nodelist=n2 --ntasks=1 --mem=800 --time=20 -- "hostname")
+	wait_for_state "$back" COMPLETED 40
+}
+
+@test "a job on two nodes of which one leaves the partition is parked on both, or not at all" {
+	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun $burn --work 20 --rate $rate --memory 200")
+	wait_for_state "$job" RUNNING 30
+	sleep 7
+	controller scontrol update partition=main nodes=n1,n3,n4
+	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 5")
+	wait_for_state "$other" COMPLETED 90
+	for node in n1 n2; do
+		[ "$(memory_of $node)" = 800 ] || [ "$(memory_of $node)" = 0 ]
+	done
+	wait_for_state "$job" COMPLETED 120
+	wait_until 20 nothing_is_counted
+	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
+}
