@@ -4,10 +4,13 @@
 //! is one line for each thing to mend.
 
 mod bindings;
+mod book;
 mod defects;
+mod files;
 mod licences;
 mod man;
 mod package;
+mod pictures;
 mod simulate;
 mod style;
 mod symbols;
@@ -28,6 +31,8 @@ struct Arguments {
 enum Task {
     /// Generate src/shim/bindings.rs from c_shim/dfrs_shim.h (needs libclang)
     Bindings(bindings::Arguments),
+    /// Build the documentation as a site (needs mdbook)
+    Book(book::Arguments),
     /// Plant defects, one after the other, and see whether simulation finds them
     Defects(defects::Arguments),
     /// Check that everything that is linked together may be distributed together
@@ -36,9 +41,11 @@ enum Task {
     Man(man::Arguments),
     /// Make Debian packages of what was built
     Package(package::Arguments),
+    /// Draw the documents' charts
+    Pictures(pictures::Arguments),
     /// Try the reconciler with faults that follow from seeds
     Simulate(simulate::Arguments),
-    /// Check licence markers in C and shell files, and links in Markdown files
+    /// Check licence markers in C and shell files, links and lines of Markdown files, and the site's contents
     Style(style::Arguments),
     /// Check a plugin's symbols against what Slurm installations provide
     Symbols(symbols::Arguments),
@@ -47,10 +54,12 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Bindings(arguments) => bindings::run(&arguments),
+        Task::Book(arguments) => book::run(&arguments),
         Task::Defects(arguments) => defects::run(&arguments),
         Task::Licences(arguments) => licences::run(&arguments),
         Task::Man(arguments) => man::run(&arguments),
         Task::Package(arguments) => package::run(&arguments),
+        Task::Pictures(arguments) => pictures::run(&arguments),
         Task::Simulate(arguments) => simulate::run(&arguments),
         Task::Style(arguments) => style::run(&arguments),
         Task::Symbols(arguments) => symbols::run(&arguments),

@@ -1,7 +1,8 @@
 //! `cargo xtask style`: what no other tool checks.
 
-mod links;
+pub mod links;
 mod markers;
+pub mod summary;
 mod width;
 
 use std::fs;
@@ -10,8 +11,11 @@ use std::process::Command;
 
 use clap::Args;
 
-/// Checks that C and shell files name their licence, and that Markdown files have links to files that
-/// exist and lines of at most a hundred characters.
+use crate::pictures;
+
+/// Checks that C and shell files name their licence, that Markdown files have links to files and headings
+/// that exist and lines of at most a hundred characters, and that the site's contents name every page and charts say what
+/// the text says.
 #[derive(Args)]
 pub struct Arguments {}
 
@@ -19,15 +23,21 @@ pub struct Arguments {}
 pub fn run(_arguments: &Arguments) -> Result<(), String> {
     let root = crate::root();
     let mut problems = Vec::new();
-    for path in known_files(root)? {
+    let paths = known_files(root)?;
+    for path in &paths {
         // Only text is looked at; a file that was just removed is none of our business.
-        let Ok(text) = fs::read_to_string(root.join(&path)) else {
+        let Ok(text) = fs::read_to_string(root.join(path)) else {
             continue;
         };
-        problems.extend(markers::problem(&path, &text));
-        problems.extend(links::problems(root, &path, &text));
-        problems.extend(width::problems(&path, &text));
+        problems.extend(markers::problem(path, &text));
+        problems.extend(links::problems(root, path, &text));
+        problems.extend(width::problems(path, &text));
     }
+    let summary = root.join("docs").join(summary::FILE);
+    let text =
+        fs::read_to_string(&summary).map_err(|error| format!("{}: {error}", summary.display()))?;
+    problems.extend(summary::problems(&text, &paths));
+    problems.extend(pictures::problems(root));
     if problems.is_empty() {
         Ok(())
     } else {

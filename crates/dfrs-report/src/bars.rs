@@ -4,6 +4,7 @@ use crate::axis::{Axis, Placed};
 use crate::number::{decimals, significant};
 use crate::svg::{COLOURS, Drawing, width_of};
 
+/// Of the drawing, in pixels, unless told otherwise.
 const WIDTH: f64 = 900.0;
 const TOP: f64 = 34.0;
 const BAR: f64 = 15.0;
@@ -20,6 +21,8 @@ pub struct Bars {
     pub groups: Vec<String>,
     /// Each with a name and a value for each group; a group without one has no bar.
     pub series: Vec<(String, Vec<Option<f64>>)>,
+    /// Of the drawing, in pixels.
+    pub width: f64,
 }
 
 impl Bars {
@@ -31,7 +34,15 @@ impl Bars {
             axis,
             groups,
             series: Vec::new(),
+            width: WIDTH,
         }
+    }
+
+    /// Makes the drawing so many pixels wide.
+    #[must_use]
+    pub fn wide(mut self, width: f64) -> Self {
+        self.width = width;
+        self
     }
 
     /// Adds a bar to every group.
@@ -45,8 +56,8 @@ impl Bars {
     #[must_use]
     pub fn to_svg(&self) -> String {
         let names = self.groups.iter().map(|name| width_of(name));
-        let left = (names.fold(40.0, f64::max) + 16.0).min(WIDTH / 2.0);
-        let right = WIDTH - 90.0;
+        let left = (names.fold(40.0, f64::max) + 16.0).min(self.width / 2.0);
+        let right = self.width - 90.0;
         let legend = if self.series.len() > 1 { 24.0 } else { 0.0 };
         let group = BAR * count(self.series.len().max(1)) + GAP;
         let top = TOP + legend;
@@ -118,14 +129,19 @@ impl Bars {
             (at(placed.floor()), bottom),
             r##"stroke="#222""##,
         );
-        drawing.finish(WIDTH, bottom + 50.0, &self.title)
+        drawing.finish(self.width, bottom + 50.0, &self.title)
     }
 
     fn draw_legend(&self, drawing: &mut Drawing, left: f64) {
         if self.series.len() < 2 {
             return;
         }
-        let mut x = left;
+        let needed: f64 = self
+            .series
+            .iter()
+            .map(|(name, _)| 40.0 + width_of(name))
+            .sum();
+        let mut x = left.min(self.width - needed).max(16.0);
         for (place, (name, _)) in self.series.iter().enumerate() {
             let square = colour(place);
             drawing.raw(&format!(

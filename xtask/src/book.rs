@@ -1,0 +1,222 @@
+//! `cargo xtask book`: the documentation as a site, by mdBook.
+//!
+//! mdBook takes one directory, and the pages link to files all over the repository. So the pages of docs/
+//! are staged beside copies of what they link to, which become `repository/…`: the site is whole without a
+//! forge, and links in docs/ work in both.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use crate::files;
+use crate::style::{links, summary};
+
+/// Where files from outside docs/ are in the site.
+const REPOSITORY: &str = "repository";
+/// The release that the pages were looked at with.
+const MDBOOK: &str = "0.5.4";
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Stage the pages for mdBook, and do not run it
+    #[arg(long)]
+    stage: bool,
+}
+
+/// Writes target/book/source and, unless told otherwise, target/book/site.
+///
+/// # Errors
+///
+/// What cannot be read or written, or that mdBook is missing or fails.
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let root = crate::root();
+    let source = root.join("target/book/source");
+    stage(root, &source)?;
+    if arguments.stage {
+        println!("{}", source.display());
+        return Ok(());
+    }
+    let mut mdbook = Command::new("mdbook");
+    let ended = mdbook.arg("build").arg(root).status().map_err(|error| {
+        format!("mdbook: {error}; install it: cargo install --locked mdbook@{MDBOOK}")
+    })?;
+    if !ended.success() {
+        return Err(format!("mdbook build: {ended}"));
+    }
+    println!("{}", root.join("target/book/site/index.html").display());
+    Ok(())
+}
+
+fn stage(root: &Path, source: &Path) -> Result<(), String> {
+    if source.exists() {
+        fs::remove_dir_all(source).map_err(|error| format!("{}: {error}", source.display()))?;
+    }
+    let docs = root.join("docs");
+    let mut linked = BTreeSet::new();
+    for path in files::below(&docs)? {
+        let relative = path.strip_prefix(&docs).unwrap_or(&path);
+        if path.extension().is_some_and(|ending| ending == "md") {
+            let text = read(&path)?;
+            linked.extend(outside(&Path::new("docs").join(relative), &text));
+            let mut text = moved(&text, relative);
+            if relative == Path::new(summary::FILE) {
+                text.push_str(&decisions(&docs)?);
+            }
+            write(&source.join(relative), text.as_bytes())?;
+        } else {
+            copy(&path, &source.join(relative))?;
+        }
+    }
+    for path in linked {
+        stage_linked(root, &path, source)?;
+    }
+    Ok(())
+}
+
+/// What a page of the repository links to outside docs/, from the root of the repository.
+fn outside(page: &Path, text: &str) -> Vec<PathBuf> {
+    let folder = page.parent().unwrap_or(Path::new(""));
+    let targets = links::prose(text).flat_map(|(_, line)| links::targets(line));
+    targets
+        .map(|target| normal(&folder.join(target)))
+        .filter(|path| !path.starts_with("docs"))
+        .collect()
+}
+
+/// Links of a page of docs/ that lead out of docs/ lead to the copies.
+fn moved(text: &str, page: &Path) -> String {
+    let depth = page.components().count() - 1;
+    let out = format!("]({}../", "../".repeat(depth));
+    let to = format!("]({}{REPOSITORY}/", "../".repeat(depth));
+    text.replace(&out, &to)
+}
+
+/// A page, a file or a directory that a page links to.
+fn stage_linked(root: &Path, path: &Path, source: &Path) -> Result<(), String> {
+    let (from, to) = (root.join(path), source.join(REPOSITORY).join(path));
+    if from.is_dir() {
+        let mut list = format!(
+            "<!doctype html>\n<title>{0}</title>\n<h1>{0}</h1>\n<ul>\n",
+            path.display()
+        );
+        for file in files::below(&from)? {
+            let below = file.strip_prefix(&from).unwrap_or(&file);
+            copy(&file, &to.join(below))?;
+            list.push_str(&format!(
+                "<li><a href=\"{0}\">{0}</a></li>\n",
+                below.display()
+            ));
+        }
+        list.push_str("</ul>\n");
+        return write(&to.join("index.html"), list.as_bytes());
+    }
+    if path.extension().is_none_or(|ending| ending != "md") {
+        return copy(&from, &to);
+    }
+    // What such a page links to is in the site if pages of docs/ link to it, too, or it is one of them.
+    let depth = path.components().count();
+    let text = read(&from)?;
+    for linked in outside(path, &text) {
+        let target = source.join(REPOSITORY).join(&linked);
+        if !target.exists() && linked.extension().is_none_or(|ending| ending != "md") {
+            stage_linked(root, &linked, source)?;
+        }
+    }
+    let text = text.replace(
+        &format!("]({}docs/", "../".repeat(depth - 1)),
+        &format!("]({}", "../".repeat(depth)),
+    );
+    // The contents are beside every page.
+    let text = text.replace("SUMMARY.md)", "introduction.md)");
+    write(&to, text.as_bytes())
+}
+
+/// The part of the summary for docs/adr/, which nobody has to keep.
+fn decisions(docs: &Path) -> Result<String, String> {
+    let mut part = "\n# Decisions\n\n".to_owned();
+    for path in files::below(&docs.join("adr"))? {
+        let text = read(&path)?;
+        let title = text.lines().next().unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        part.push_str(&format!(
+            "- [{}](adr/{name})\n",
+            title.trim_start_matches("# ")
+        ));
+    }
+    Ok(part)
+}
+
+/// Without `..` in the middle.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let bytes = fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?;
+    write(to, &bytes)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let directory = path.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_out_of_docs_lead_to_copies() {
+        let text = "[a](../slurm-conf/dfrs.conf#L3) [b](install.md)";
+        assert_eq!(
+            moved(text, Path::new("x.md")),
+            "[a](repository/slurm-conf/dfrs.conf#L3) [b](install.md)"
+        );
+        let text = "[a](../../README.md) [b](../install.md)";
+        assert_eq!(
+            moved(text, Path::new("adr/1.md")),
+            "[a](../repository/README.md) [b](../install.md)"
+        );
+        assert_eq!(
+            outside(Path::new("docs/adr/1.md"), text),
+            [Path::new("README.md")]
+        );
+    }
+
+    #[test]
+    fn every_link_of_the_staged_pages_leads_to_a_staged_file() {
+        let stage_in = std::env::temp_dir().join(format!("dfrs-book-{}", std::process::id()));
+        stage(crate::root(), &stage_in).expect("stages");
+        let mut pages = 0;
+        for path in files::below(&stage_in).expect("files") {
+            let Ok(relative) = path.strip_prefix(&stage_in) else {
+                continue;
+            };
+            if path.extension().is_some_and(|ending| ending == "md") {
+                let text = read(&path).expect("text");
+                let problems = links::problems(&stage_in, relative, &text);
+                assert_eq!(problems, [""; 0]);
+                pages += 1;
+            }
+        }
+        assert!(pages > 60, "{pages}");
+        fs::remove_dir_all(stage_in).expect("cleans up");
+    }
+}
