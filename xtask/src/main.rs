@@ -39,7 +39,7 @@ enum Task {
     Licences(licences::Arguments),
     /// Write manual pages and completions for shells, from the programs' own help
     Man(man::Arguments),
-    /// Make Debian packages of what was built
+    /// Make packages of what was built, .deb or .rpm
     Package(package::Arguments),
     /// Draw the documents' charts
     Pictures(pictures::Arguments),

@@ -1,5 +1,5 @@
-//! `cargo xtask man`: manual pages and completions, from the programs' own help, and of dfrs.conf from
-//! docs/configuration.md. Nothing of it is kept in the repository, so that nothing can be stale.
+//! `cargo xtask man`: manual pages and completions, from the programs' own help, and of dfrs.conf and the
+//! plugin from docs/. Nothing of it is kept in the repository, so that nothing can be stale.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,32 @@ const SOURCE: &str = concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Where to write them: below it man/man1, man/man5, man/man8 and completions
+    /// Where to write them: below it man/man1, man/man5, man/man7, man/man8 and completions
     #[arg(default_value = "target/man")]
     directory: PathBuf,
 }
+
+/// Pages that are made of a document.
+const DOCUMENTS: [(markdown::Title<'_>, &str); 2] = [
+    (
+        markdown::Title {
+            name: "dfrs.conf",
+            section: 5,
+            about: "configuration of DFRS, the fractional scheduler for Slurm",
+            see_also: "dfrs(1), sched_dfrs(7), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
+        },
+        "docs/configuration.md",
+    ),
+    (
+        markdown::Title {
+            name: "sched_dfrs",
+            section: 7,
+            about: "scheduler plugin for Slurm with which jobs share nodes",
+            see_also: "dfrs(1), dfrs.conf(5), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
+        },
+        "docs/plugin.md",
+    ),
+];
 
 /// A program and the section of the manual that it belongs to.
 struct Program {
@@ -67,20 +89,14 @@ pub(crate) fn write(directory: &Path) -> std::io::Result<()> {
             page(command, &name, section, &pages)?;
         }
     }
-    write_configuration(&directory.join("man/man5"))
-}
-
-fn write_configuration(directory: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(directory)?;
-    let title = markdown::Title {
-        name: "dfrs.conf",
-        section: 5,
-        about: "configuration of DFRS, the fractional scheduler for Slurm",
-        see_also: "dfrs(1), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
-    };
-    let document = fs::read_to_string(crate::root().join("docs/configuration.md"))?;
-    let page = markdown::page(&title, &document);
-    fs::write(directory.join("dfrs.conf.5"), page)
+    for (title, document) in DOCUMENTS {
+        let pages = directory.join(format!("man/man{}", title.section));
+        fs::create_dir_all(&pages)?;
+        let text = fs::read_to_string(crate::root().join(document))?;
+        let file = pages.join(format!("{}.{}", title.name, title.section));
+        fs::write(file, markdown::page(&title, &text))?;
+    }
+    Ok(())
 }
 
 /// Those that people see; help is no page of its own.
@@ -154,6 +170,16 @@ mod tests {
             assert!(main.exists());
         }
         assert!(pages >= 14, "{pages}");
+        for (title, document) in DOCUMENTS {
+            let file = format!("man/man{0}/{1}.{0}", title.section, title.name);
+            let page = plain(&fs::read_to_string(directory.join(&file)).expect("a page"));
+            let text = fs::read_to_string(crate::root().join(document)).expect("a document");
+            let headings = text.lines().filter_map(|line| line.strip_prefix("## "));
+            let page = page.to_lowercase();
+            for heading in headings.map(|heading| heading.replace('`', "").to_lowercase()) {
+                assert!(page.contains(&heading), "{file}: {heading}");
+            }
+        }
         fs::remove_dir_all(directory).expect("cleans up");
     }
 }

@@ -1,17 +1,19 @@
-//! `cargo xtask package`: Debian packages of what was built.
+//! `cargo xtask package`: packages of what was built, for Debian or for systems with RPM.
 
 mod binary;
+mod deb;
+mod rpm;
 mod stage;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::Args;
-use stage::Stage;
+use clap::{Args, ValueEnum};
+use stage::{PLAIN, PROGRAM, Stage};
 
 /// Packages a plugin, dfrsd and dfrs that were built (docker/build, or cargo build --release): the plugin for
-/// exactly the Slurm that it was built for. Needs dpkg-deb, strip and objdump.
+/// exactly the Slurm that it was built for. Needs strip and, for .deb, dpkg-deb and objdump, for .rpm, rpmbuild.
 #[derive(Args)]
 pub struct Arguments {
     /// The directory with sched_dfrs.so (or libsched_dfrs.so), burst_buffer_dfrs.so, dfrsd and dfrs
@@ -19,9 +21,60 @@ pub struct Arguments {
     /// Where to write the packages
     #[arg(long, default_value = "target/package")]
     output: PathBuf,
+    /// Which packages; several are separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "deb")]
+    format: Vec<Format>,
 }
 
-/// Writes three packages and prints their names.
+/// What packages are for, and what follows from that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Debian and its relatives
+    Deb,
+    /// Fedora, RHEL, SUSE and their relatives
+    Rpm,
+}
+
+impl Format {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Deb => "deb",
+            Self::Rpm => "rpm",
+        }
+    }
+
+    /// Where Slurm's own packages have plugins.
+    fn plugins(self) -> String {
+        match self {
+            Self::Deb => format!("usr/lib/{}-linux-gnu/slurm-wlm", std::env::consts::ARCH),
+            Self::Rpm => "usr/lib64/slurm".to_owned(),
+        }
+    }
+
+    const fn units(self) -> &'static str {
+        match self {
+            Self::Deb => "lib/systemd/system",
+            Self::Rpm => "usr/lib/systemd/system",
+        }
+    }
+
+    const fn zsh(self) -> &'static str {
+        match self {
+            Self::Deb => "usr/share/zsh/vendor-completions",
+            Self::Rpm => "usr/share/zsh/site-functions",
+        }
+    }
+
+    /// rpmbuild looks for what a library needs only if it may be executed.
+    const fn library_mode(self) -> u32 {
+        match self {
+            Self::Deb => PLAIN,
+            Self::Rpm => PROGRAM,
+        }
+    }
+}
+
+/// Writes three packages of each format and prints their names.
 ///
 /// # Errors
 ///
@@ -29,19 +82,21 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let pages = arguments.output.join("man");
     crate::man::write(&pages).map_err(|error| format!("{}: {error}", pages.display()))?;
-    let packages = [
-        command_line(arguments, &pages)?,
-        node(arguments, &pages)?,
-        plugin(arguments)?,
-    ];
-    for package in packages {
-        println!("{}", package.display());
+    for format in &arguments.format {
+        let packages = [
+            command_line(arguments, *format, &pages)?,
+            node(arguments, *format, &pages)?,
+            plugin(arguments, *format, &pages)?,
+        ];
+        for package in packages {
+            println!("{}", package.display());
+        }
     }
     Ok(())
 }
 
-fn command_line(arguments: &Arguments, pages: &Path) -> Result<PathBuf, String> {
-    let mut stage = Stage::new("slurm-dfrs", &arguments.output, &[])?;
+fn command_line(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf, String> {
+    let mut stage = Stage::new("slurm-dfrs", &arguments.output, format, &[])?;
     stage.program(&arguments.built.join("dfrs"), "usr/bin/dfrs")?;
     stage.manual(&pages.join("man/man1"), 1)?;
     stage.manual(&pages.join("man/man5"), 5)?;
@@ -62,22 +117,19 @@ fn command_line(arguments: &Arguments, pages: &Path) -> Result<PathBuf, String> 
     stage.build()
 }
 
-fn node(arguments: &Arguments, pages: &Path) -> Result<PathBuf, String> {
-    let mut stage = Stage::new("slurm-dfrs-node", &arguments.output, &[])?;
+fn node(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf, String> {
+    let mut stage = Stage::new("slurm-dfrs-node", &arguments.output, format, &[])?;
     stage.program(&arguments.built.join("dfrsd"), "usr/sbin/dfrsd")?;
     stage.manual(&pages.join("man/man8"), 8)?;
     completions(&mut stage, pages, "dfrsd")?;
     let unit = crate::root().join("crates/dfrs-node/dfrsd.service");
-    stage.file(&unit, "lib/systemd/system/dfrsd.service")?;
+    stage.file(&unit, &format!("{}/dfrsd.service", format.units()))?;
     stage.configuration("default", "etc/default/dfrsd")?;
     stage.configuration("logrotate", "etc/logrotate.d/slurm-dfrs-node")?;
-    for script in ["postinst", "prerm", "postrm"] {
-        stage.script(script)?;
-    }
     stage.build()
 }
 
-fn plugin(arguments: &Arguments) -> Result<PathBuf, String> {
+fn plugin(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf, String> {
     let names = ["sched_dfrs.so", "libsched_dfrs.so"].map(|name| arguments.built.join(name));
     let found = names.into_iter().find(|path| path.exists());
     let library =
@@ -87,16 +139,16 @@ fn plugin(arguments: &Arguments) -> Result<PathBuf, String> {
         .map_err(|problem| format!("{}: {problem}", library.display()))?;
     let next = next_micro(&release)?;
     let words = [("@SLURM@", release.as_str()), ("@NEXT@", &next)];
-    let mut stage = Stage::new("slurm-dfrs-plugin", &arguments.output, &words)?;
-    let directory = format!("usr/lib/{}-linux-gnu/slurm-wlm", std::env::consts::ARCH);
+    let mut stage = Stage::new("slurm-dfrs-plugin", &arguments.output, format, &words)?;
+    let directory = format.plugins();
     stage.library(&library, &format!("{directory}/sched_dfrs.so"))?;
     let withholder = "burst_buffer_dfrs.so";
     stage.library(
         &arguments.built.join(withholder),
         &format!("{directory}/{withholder}"),
     )?;
+    stage.manual(&pages.join("man/man7"), 7)?;
     stage.configuration("logrotate", "etc/logrotate.d/slurm-dfrs-plugin")?;
-    stage.script("prerm")?;
     stage.build()
 }
 
@@ -122,7 +174,7 @@ fn completions(stage: &mut Stage, pages: &Path, program: &str) -> Result<(), Str
         ),
         (
             format!("_{program}"),
-            format!("usr/share/zsh/vendor-completions/_{program}"),
+            format!("{}/_{program}", stage.format.zsh()),
         ),
     ] {
         stage.file(&from.join(file), &to)?;

@@ -18,6 +18,9 @@ pub(super) struct Title<'a> {
 /// its first column, with the other columns below each entry.
 pub(super) fn page(title: &Title<'_>, markdown: &str) -> String {
     let mut page = Page::new(title);
+    if begins_with_prose(markdown) {
+        page.roff.control("SH", ["DESCRIPTION"]);
+    }
     let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES);
     for event in parser {
         page.take(&event);
@@ -25,6 +28,14 @@ pub(super) fn page(title: &Title<'_>, markdown: &str) -> String {
     page.roff.control("SH", ["SEE ALSO"]);
     page.roff.text([roman(title.see_also)]);
     page.roff.render()
+}
+
+/// Whether something stands between the title and the first heading below it.
+fn begins_with_prose(markdown: &str) -> bool {
+    let mut lines = markdown
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("# "));
+    lines.next().is_some_and(|line| !line.starts_with('#'))
 }
 
 #[derive(Default)]
@@ -173,7 +184,13 @@ mod tests {
             about: "a test",
             see_also: "y(1)",
         };
+        let with_prose = super::page(&title, "# Title\n\nIt is this.\n\n## Keys\n");
+        assert!(
+            with_prose.contains(".SH DESCRIPTION\n.PP\nIt is this.\n"),
+            "{with_prose}"
+        );
         let page = page(&title, markdown);
+        assert!(!page.contains("DESCRIPTION"), "{page}");
         let body = page.split_once(".SH KEYS\n").expect("a section").1;
         let expected = [
             ".PP\nAll of \\fBthem\\fR:\n",

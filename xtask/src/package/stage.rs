@@ -1,89 +1,86 @@
-//! One package on its way: its files in a directory, then dpkg-deb.
+//! One package on its way: its files in a directory, laid out as its format wants them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::{binary, files_in, tool};
+use super::{Format, files_in, tool};
 
 /// Files that are never changed, and programs.
-const PLAIN: u32 = 0o644;
-const PROGRAM: u32 = 0o755;
-/// Of the changelog and the control file, unless DEBFULLNAME and DEBEMAIL say who builds.
+pub(super) const PLAIN: u32 = 0o644;
+pub(super) const PROGRAM: u32 = 0o755;
+/// Of the changelog and the package, unless DEBFULLNAME and DEBEMAIL say who builds.
 const NOBODY: &str = "The slurm-dfrs authors <nobody@localhost>";
 
 pub(super) struct Stage {
     /// The name of the templates in packaging/.
-    template: &'static str,
-    name: String,
-    root: PathBuf,
-    output: PathBuf,
-    control: String,
-    configuration: Vec<String>,
-    needs: Vec<String>,
+    pub(super) template: &'static str,
+    pub(super) format: Format,
+    pub(super) name: String,
+    /// Holds the files.
+    pub(super) root: PathBuf,
+    /// Where the package goes.
+    pub(super) output: PathBuf,
+    /// Debian's control file, which has the name and the description for all formats.
+    pub(super) control: String,
+    /// What is replaced in templates.
+    words: Vec<(&'static str, String)>,
+    /// Files that administrators change, as they are installed.
+    pub(super) configuration: Vec<String>,
+    /// Programs and libraries.
+    pub(super) objects: Vec<PathBuf>,
 }
 
 impl Stage {
-    /// An empty one; `words` are replaced in the control file.
+    /// An empty one; `words` are replaced in templates.
     pub(super) fn new(
         template: &'static str,
         output: &Path,
-        words: &[(&str, &str)],
+        format: Format,
+        words: &[(&'static str, &str)],
     ) -> Result<Self, String> {
-        let path = crate::root().join(format!("packaging/{template}.control"));
-        let mut control = read(&path)?;
-        for (from, to) in words {
-            control = control.replace(from, to);
-        }
-        let first = control.lines().next().unwrap_or_default();
+        let words = words.iter().map(|(from, to)| (*from, (*to).to_owned()));
+        let mut stage = Self {
+            template,
+            format,
+            name: String::new(),
+            root: PathBuf::new(),
+            output: output.to_owned(),
+            control: String::new(),
+            words: words.collect(),
+            configuration: Vec::new(),
+            objects: Vec::new(),
+        };
+        stage.control = stage.template("control")?;
+        let first = stage.control.lines().next().unwrap_or_default();
         let name = first.strip_prefix("Package: ");
-        let name = name
+        stage.name = name
             .ok_or("a control file begins with Package:")?
             .to_owned();
-        let root = output.join(&name);
-        if root.exists() {
-            fs::remove_dir_all(&root).map_err(|error| format!("{}: {error}", root.display()))?;
+        stage.root = output.join(format.name()).join(&stage.name);
+        if stage.root.exists() {
+            fs::remove_dir_all(&stage.root)
+                .map_err(|error| format!("{}: {error}", stage.root.display()))?;
         }
-        let stage = Self {
-            template,
-            name,
-            root,
-            output: output.to_owned(),
-            control,
-            configuration: Vec::new(),
-            needs: Vec::new(),
-        };
-        let copyright = read(&crate::root().join("packaging/copyright"))?;
-        let documents = stage.documents();
-        stage.write(
-            &format!("{documents}/copyright"),
-            copyright.as_bytes(),
-            PLAIN,
-        )?;
-        let changelog = format!("{documents}/changelog.gz");
-        let text = stage.changelog()?;
-        stage.compressed(text.as_bytes(), &changelog)?;
         Ok(stage)
     }
 
-    fn documents(&self) -> String {
-        format!("usr/share/doc/{}", self.name)
+    /// A file of packaging/ that belongs to this package, with its words.
+    pub(super) fn template(&self, ending: &str) -> Result<String, String> {
+        let mut text = read(&self.of_packaging(ending))?;
+        for (from, to) in &self.words {
+            text = text.replace(from, to);
+        }
+        Ok(text)
     }
 
-    fn changelog(&self) -> Result<String, String> {
-        let git = |format: &str| {
-            let mut git = Command::new("git");
-            tool(git.args(["log", "-1", format]).current_dir(crate::root()))
-        };
-        Ok(format!(
-            "{} ({}) unstable; urgency=medium\n\n  * Of {}; what changed is in CHANGELOG.md of the source.\n\n -- {}  {}\n",
-            self.name,
-            env!("CARGO_PKG_VERSION"),
-            git("--format=%h")?.trim(),
-            builder(),
-            git("--format=%cD")?.trim()
-        ))
+    fn of_packaging(&self, ending: &str) -> PathBuf {
+        crate::root().join(format!("packaging/{}.{ending}", self.template))
+    }
+
+    pub(super) fn documents(&self) -> String {
+        format!("usr/share/doc/{}", self.name)
     }
 
     /// A program, without symbols that only debuggers need.
@@ -93,15 +90,16 @@ impl Stage {
 
     /// The same for a library.
     pub(super) fn library(&mut self, from: &Path, to: &str) -> Result<(), String> {
-        self.object(from, to, PLAIN)
+        self.object(from, to, self.format.library_mode())
     }
 
     fn object(&mut self, from: &Path, to: &str, mode: u32) -> Result<(), String> {
         let target = self.place(to)?;
         let strip = ["--strip-unneeded", "--remove-section=.comment", "-o"];
         tool(Command::new("strip").args(strip).arg(&target).arg(from))?;
-        self.needs.extend(binary::needs(&target)?);
-        set_mode(&target, mode)
+        set_mode(&target, mode)?;
+        self.objects.push(target);
+        Ok(())
     }
 
     pub(super) fn file(&mut self, from: &Path, to: &str) -> Result<(), String> {
@@ -111,16 +109,8 @@ impl Stage {
 
     /// A file of packaging/ that administrators change.
     pub(super) fn configuration(&mut self, ending: &str, to: &str) -> Result<(), String> {
-        let from = crate::root().join(format!("packaging/{}.{ending}", self.template));
         self.configuration.push(format!("/{to}"));
-        self.file(&from, to)
-    }
-
-    /// A maintainer's script of packaging/.
-    pub(super) fn script(&mut self, which: &str) -> Result<(), String> {
-        let from = crate::root().join(format!("packaging/{}.{which}", self.template));
-        let text = read(&from)?;
-        self.write(&format!("DEBIAN/{which}"), text.as_bytes(), PROGRAM)
+        self.file(&self.of_packaging(ending), to)
     }
 
     /// All pages of a directory.
@@ -144,8 +134,8 @@ impl Stage {
         self.file(from, &to)
     }
 
-    /// As small as it gets and without its time, as Debian wants it.
-    fn compressed(&self, bytes: &[u8], to: &str) -> Result<(), String> {
+    /// As small as it gets and without its time.
+    pub(super) fn compressed(&self, bytes: &[u8], to: &str) -> Result<(), String> {
         let plain = to.trim_end_matches(".gz");
         self.write(plain, bytes, PLAIN)?;
         let path = self.root.join(plain);
@@ -160,73 +150,48 @@ impl Stage {
         Ok(path)
     }
 
-    fn write(&self, to: &str, bytes: &[u8], mode: u32) -> Result<(), String> {
+    pub(super) fn write(&self, to: &str, bytes: &[u8], mode: u32) -> Result<(), String> {
         let path = self.place(to)?;
         fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))?;
         set_mode(&path, mode)
     }
 
-    /// Makes the package and returns its file.
-    pub(super) fn build(mut self) -> Result<PathBuf, String> {
-        let architecture = tool(Command::new("dpkg").arg("--print-architecture"))?;
-        let architecture = architecture.trim();
-        let version = env!("CARGO_PKG_VERSION");
-        self.needs.sort();
-        self.needs.dedup();
-        let needs = self.needs.join(", ");
-        let (before, description) = self
+    /// All directories as they have to be, whatever the umask is here.
+    pub(super) fn open_directories(&self) -> Result<(), String> {
+        let mut chmod = Command::new("chmod");
+        tool(chmod.args(["-R", "u=rwX,go=rX"]).arg(&self.root)).map(|_| ())
+    }
+
+    /// The name without the word, and the sentences, of the control file's description.
+    pub(super) fn description(&self) -> Result<(&str, &str), String> {
+        let (_, description) = self
             .control
             .split_once("Description:")
             .ok_or("a control file has a description")?;
-        let mut fields: Vec<String> = before.lines().map(str::to_owned).collect();
-        match fields
-            .iter_mut()
-            .find(|field| field.starts_with("Depends: "))
-        {
-            Some(depends) => *depends = format!("{depends}, {needs}"),
-            None => fields.push(format!("Depends: {needs}")),
-        }
-        fields.push(format!("Version: {version}"));
-        fields.push(format!("Architecture: {architecture}"));
-        fields.push(format!("Maintainer: {}", builder()));
-        let control = format!("{}\nDescription:{description}", fields.join("\n"));
-        self.write("DEBIAN/control", control.as_bytes(), PLAIN)?;
-        if !self.configuration.is_empty() {
-            let list = self.configuration.join("\n") + "\n";
-            self.write("DEBIAN/conffiles", list.as_bytes(), PLAIN)?;
-        }
-        self.checksums()?;
-        let file = self
-            .output
-            .join(format!("{}_{version}_{architecture}.deb", self.name));
-        let mut dpkg = Command::new("dpkg-deb");
-        dpkg.args(["--build", "--root-owner-group", "-Zxz"])
-            .arg(&self.root)
-            .arg(&file);
-        // All directories as Debian has them, whatever the umask is here.
-        tool(
-            Command::new("chmod")
-                .args(["-R", "u=rwX,go=rX"])
-                .arg(&self.root),
-        )?;
-        tool(&mut dpkg)?;
-        Ok(file)
+        let (summary, sentences) = description.split_once('\n').unwrap_or((description, ""));
+        Ok((summary.trim(), sentences))
     }
 
-    fn checksums(&self) -> Result<(), String> {
-        let script = "find . -type f ! -path './DEBIAN/*' -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 md5sum";
-        let sums = Command::new("sh")
-            .args(["-c", script])
-            .current_dir(&self.root)
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|error| format!("sh cannot be run: {error}"))?;
-        self.write("DEBIAN/md5sums", &sums.stdout, PLAIN)
+    /// Makes the package and returns its file.
+    pub(super) fn build(self) -> Result<PathBuf, String> {
+        match self.format {
+            Format::Deb => super::deb::build(self),
+            Format::Rpm => super::rpm::build(self),
+        }
     }
 }
 
+/// Of the commit that is packaged.
+pub(super) fn commit(arguments: &[&str]) -> Result<String, String> {
+    let mut git = Command::new("git");
+    git.args(["log", "-1"])
+        .args(arguments)
+        .current_dir(crate::root());
+    Ok(tool(&mut git)?.trim().to_owned())
+}
+
 /// Who builds, as Debian's own tools ask it.
-fn builder() -> String {
+pub(super) fn builder() -> String {
     let variable = |name| {
         std::env::var(name)
             .ok()
@@ -238,7 +203,7 @@ fn builder() -> String {
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
+pub(super) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
