@@ -67,7 +67,7 @@ enum {
 	DFRS_SPECIAL_SEGMENTS = 16, /* --segment; from Slurm 24.05 on */
 	DFRS_SPECIAL_PORTS = 17, /* --resv-ports of the job; from 24.05 on */
 	DFRS_SPECIAL_QOS_LIST = 18, /* --qos with several names; from 24.11 on */
-	DFRS_SPECIAL_HIERARCHICAL = 19, /* --licenses with a hierarchical resource; from 25.11 on */
+	DFRS_SPECIAL_HIERARCHICAL = 19, /* --licenses with a hierarchical resource; from 25.05 on */
 	DFRS_SPECIAL_MEMORY_UPDATES = 20, /* --mem-update; from 26.05 on */
 };
 

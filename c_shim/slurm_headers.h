@@ -325,7 +325,7 @@ static inline bool dfrs_wants_one_of_several_qos(const job_record_t *job)
 /* --licenses with a hierarchical resource (resources.yaml), which depends on the nodes. */
 static inline bool dfrs_is_hierarchical(const licenses_t *license)
 {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
 	return license->id.hres_id != NO_VAL16;
 #else
 	return false;
@@ -422,5 +422,11 @@ typedef int (*dfrs_rm_job_t)(part_res_record_t *, node_use_record_t *, job_recor
 #else
 #define dfrs_extra(job) ((void) (job), (char **) NULL)
 #endif
+
+/* Whether jobs have one. */
+static inline bool dfrs_knows_extra(void)
+{
+	return SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0);
+}
 
 #endif

@@ -12,9 +12,7 @@ static char **field_of(job_record_t *job, uint32_t field)
 
 bool dfrs_has_extra(void)
 {
-	job_record_t none = { 0 };
-
-	return dfrs_extra(&none) != NULL;
+	return dfrs_knows_extra();
 }
 
 /* What the field is to say: to be freed. */

@@ -9,6 +9,7 @@
  * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
  * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. comment: how much of a long one
  * is read. warned: which jobs have died of their warning. yields: where they are shown.
+ * requests: what only newer versions have, and is refused.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -532,6 +533,61 @@ static void warned(void)
 	print_counts();
 }
 
+/* --- requests -------------------------------------------------------------------------------------------- */
+
+static void say_request(const char *what)
+{
+	printf("%s: special %u\n", what, dfrs_special(find_job_record(1)));
+}
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+static void request_licence(const char *what, uint16_t resource)
+{
+	job_record_t *job = find_job_record(1);
+	licenses_t *licence = xmalloc(sizeof(*licence));
+
+	licence->id.hres_id = resource;
+	job->license_list = list_create(xfree_ptr);
+	list_append(job->license_list, licence);
+	say_request(what);
+	FREE_NULL_LIST(job->license_list);
+}
+#endif
+
+static void requests(void)
+{
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	say_request("plain");
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+	job->details->segment_size = 4;
+	say_request("segments");
+	job->details->segment_size = 0;
+	job->resv_port_cnt = 2;
+	say_request("ports");
+	job->resv_port_cnt = NO_VAL16;
+	say_request("no ports");
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+	job->qos_list = list_create(NULL);
+	list_append(job->qos_list, job);
+	say_request("one QOS");
+	list_append(job->qos_list, job);
+	say_request("two QOS");
+	FREE_NULL_LIST(job->qos_list);
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+	request_licence("licence", NO_VAL16);
+	request_licence("hierarchical", 0);
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+	job->details->mem_update_delay = 60;
+	say_request("memory updates");
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -556,6 +612,8 @@ int main(int argc, char **argv)
 		warned();
 	else if (!strcmp(scenario, "yields"))
 		yields();
+	else if (!strcmp(scenario, "requests"))
+		requests();
 	else
 		return 2;
 	return 0;

@@ -191,6 +191,31 @@ fn yields_are_shown_beside_what_others_wrote() {
 }
 
 #[test]
+fn requests_that_only_newer_versions_have_are_refused() {
+    let lines = run("requests");
+    let from = |version: u32, expected: &[&str]| {
+        if crate::SLURM_VERSION_NUMBER >= version {
+            expected.iter().for_each(|line| assert_has(&lines, line));
+        }
+    };
+    from(0, &["plain: special 0"]);
+    from(
+        0x18_05_00,
+        &[
+            "segments: special 16",
+            "ports: special 17",
+            "no ports: special 0",
+        ],
+    );
+    from(0x18_0b_00, &["one QOS: special 0", "two QOS: special 18"]);
+    from(
+        0x19_05_00,
+        &["licence: special 0", "hierarchical: special 19"],
+    );
+    from(0x1a_05_00, &["memory updates: special 20"]);
+}
+
+#[test]
 fn only_what_has_died_of_its_warning_is_requeued() {
     let lines = run("warned");
     for line in [
