@@ -100,7 +100,7 @@ def completions(site):
 
 
 def was_forgotten(ends, kills):
-    """Whether slurmctld was killed before it had written one of these ends. Their seconds are whole ones."""
+    """Whether slurmctld was killed before it had written what happened at one of these times, in whole seconds."""
     return any(0 <= kill - end < SAVED_AFTER_SECONDS + 1 for end in ends for kill in kills)
 
 
@@ -123,7 +123,8 @@ def work(site, jobs, kills, files, cut_off):
     for job in jobs:
         if not job.acts:
             again += [f"{name}: {count} ends" for name in job.names()
-                      if (count := good_ends(files, name)) > 1 and name not in excused]
+                      if (count := good_ends(files, name)) > 1 and name not in excused
+                      and not was_forgotten(begins(files, name), kills)]
     yield "no job that nobody touched did its work twice", few(again)
 
 
@@ -141,6 +142,12 @@ def was_cut_off(files, name, outages):
     # A job that is in no array has the largest number for its task's.
     said = "".join(files.get(f"{name}{task}.out", "") for task in ("", ".4294967294"))
     return bool(UNREACHABLE.search(said)) and any(start <= end and begin <= over for start, over in outages)
+
+
+def begins(files, name):
+    """When it began, by its own account, in seconds since the epoch: a start is forgotten as an end is."""
+    lines = [line.split() for line in files.get(f"{name}.job", "").splitlines()]
+    return [float(line[0]) for line in lines if line[1] == "begin"]
 
 
 def good_ends(files, name):

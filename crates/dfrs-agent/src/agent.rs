@@ -140,6 +140,7 @@ pub struct Agent<S, D> {
     /// Nodes that were down when they were last seen.
     down: BTreeSet<String>,
     looked: Time,
+    began: Time,
     /// By how much the time that it is told is ahead of Slurm's clock.
     ahead: Ahead,
     longest_sleep: Span,
@@ -247,6 +248,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             can_park: BTreeSet::new(),
             down: BTreeSet::new(),
             looked: Time(0),
+            began: now,
             ahead: state.ahead,
             longest_sleep: LONGEST_SLEEP,
             cores_hidden: Time(0),

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::Time;
+use dfrs_core::{Span, Time};
 
-use super::Agent;
+use super::{Agent, SECOND};
 use crate::cluster::{memory_held, memory_on_node};
 use crate::daemons::{Daemons, NodeFacts};
 use crate::life::{Answer, Event, Life, Look, Step};
 use crate::observation::{Observation, ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 use crate::slurm::{Level, Slurm};
+
+/// A job that ended while slurmctld was away runs in its eyes until its node has said so again, 15 s later
+/// (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and 24.11), and would begin anew if it were requeued.
+const UNTIL_ENDS_ARE_HEARD: Span = Span(20 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// One step for every job that is on its way, but no more than `most` starts. Returns whether there
@@ -96,6 +100,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let is_parked = facts.parked.contains(&job.id);
         let step = record.life.next_step(&look, is_parked)?;
         if step == Step::Resume && !self.gives_back && is_taken(job, observation) {
+            return None;
+        }
+        if matches!(step, Step::Warn | Step::Requeue)
+            && now.since(self.began) < UNTIL_ENDS_ARE_HEARD
+        {
             return None;
         }
         let (is_leaving, is_parking) = (record.life.is_leaving(), record.life.is_parking());

@@ -310,6 +310,7 @@ impl Model {
     /// slurmctld starts.
     pub fn starts(&mut self) {
         self.serves = true;
+        self.serves_since = self.now;
         let running = self.slurmctld.jobs.values();
         let running = running.filter(|job| job.seen.state == ObservedState::Running);
         let running: Vec<u32> = running.map(|job| job.seen.id).collect();

@@ -9,6 +9,10 @@ use super::program::Fate;
 use super::whole::{Model, SECOND};
 use crate::observation::ObservedState;
 
+/// A slurmstepd that does not reach slurmctld says again so much later that its job has ended (`RETRY_DELAY` in
+/// `_send_complete_batch_script_msg()`, 22.05 and 24.11).
+const UNTIL_REPEATED: Span = Span(15 * SECOND);
+
 impl Model {
     pub(super) fn launched(&mut self, id: u64) {
         let now = self.clock_seconds();
@@ -174,7 +178,11 @@ impl Model {
         let reachable = nodes
             .iter()
             .all(|node| self.machines[*node as usize].answers);
-        if !self.serves || !reachable {
+        if !self.serves {
+            self.after(UNTIL_REPEATED, Event::Reported(id));
+            return;
+        }
+        if !reachable {
             self.after(Span(2 * SECOND), Event::Reported(id));
             return;
         }

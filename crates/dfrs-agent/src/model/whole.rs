@@ -38,6 +38,8 @@ pub struct Model {
     pub(super) slurmctld: Slurmctld,
     pub(super) saved: Slurmctld,
     pub(super) serves: bool,
+    /// Since when slurmctld is there.
+    pub(super) serves_since: Time,
     pub(super) updates: i64,
     /// Grows with every change of Slurm's records.
     pub(super) version: u64,
@@ -124,6 +126,7 @@ impl Model {
             machines,
             positions,
             serves: true,
+            serves_since: Time(0),
             ..Self::default()
         };
         model.updated();
@@ -327,6 +330,13 @@ impl Model {
     #[must_use]
     pub fn serves(&self) -> bool {
         self.serves
+    }
+
+    /// Whether this program did all of its work while slurmctld was away, and it has not heard so yet.
+    #[must_use]
+    pub fn is_unheard(&self, program: &Program) -> bool {
+        let ended = program.over_at.is_some_and(|at| at <= self.serves_since.0);
+        program.fate == Fate::Finished && !program.reported && !program.forgotten && ended
     }
 
     /// Partitions that Slurm's own backfill leaves alone from now on.

@@ -228,6 +228,13 @@ impl Watch {
                 let what = format!("job {id} begins while another one that had its id still ends");
                 return Err(("nothing runs twice", what));
             }
+            "requeue" => {
+                let program = job.and_then(|job| model.programs().get(&job.label));
+                if program.is_some_and(|program| model.is_unheard(program)) {
+                    let what = format!("job {id} ended while slurmctld was away, and is requeued");
+                    return Err(("nothing runs twice", what));
+                }
+            }
             "lost" | "finished" | "limit" => {
                 self.suspended.remove(&id);
             }

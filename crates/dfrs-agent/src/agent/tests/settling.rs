@@ -12,6 +12,8 @@ fn a_job_is_not_paused_before_it_has_settled() {
     ];
     for (mobility, pause) in ways {
         let mut story = Story::new(1);
+        // Before that nobody is requeued, settled or not.
+        story.run(20);
         story.submit(ObservedJob {
             comment: format!("dfrs:{mobility}"),
             ..large(1)
