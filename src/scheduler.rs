@@ -356,6 +356,8 @@ impl<S: Slurm> Core<S> {
         Facts {
             breaker: self.breaker.status(),
             counts: agent.counts(),
+            fares: agent.fares(self.clock.ahead().time(wall())),
+            done: agent.done(),
             silent: agent.silent_nodes().map(str::to_owned).collect(),
             couriers: self.gauges.traffic.report(),
             passes: self.gauges.stopwatch.times(),

@@ -8,7 +8,9 @@ use dfrs_agent::Counts;
 use dfrs_agent::slurm::Level;
 use dfrs_core::Time;
 use dfrs_proto::conf::{Config, Mode};
-use dfrs_proto::status::{Breaker, Couriers, Jobs, Journal, Lag, Nodes, Status, VERSION};
+use dfrs_proto::status::{
+    Breaker, Couriers, Done, Fares, Jobs, Journal, Lag, Nodes, Status, VERSION,
+};
 
 use crate::log::Log;
 use crate::measures::{LockTimes, Memory, PassTimes};
@@ -33,6 +35,10 @@ pub struct Facts {
     pub breaker: Breaker,
     /// Jobs and nodes.
     pub counts: Counts,
+    /// How jobs fare.
+    pub fares: Fares,
+    /// What was done with them.
+    pub done: Done,
     /// The nodes whose dfrsd does not answer.
     pub silent: Vec<String>,
     /// Messages to the nodes.
@@ -119,6 +125,8 @@ impl Reporter {
             written: seconds(now),
             breaker: facts.breaker,
             jobs: jobs(&facts.counts),
+            fares: facts.fares,
+            done: facts.done,
             nodes: nodes(&facts.counts, facts.silent),
             couriers: facts.couriers,
             passes,
@@ -145,6 +153,8 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         partitions: active.map_or_else(Vec::new, Config::partition_names),
         breaker: Breaker::default(),
         jobs: Jobs::default(),
+        fares: Fares::default(),
+        done: Done::default(),
         nodes: Nodes::default(),
         couriers: Couriers::default(),
         passes: dfrs_proto::status::Passes::default(),

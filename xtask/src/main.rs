@@ -4,6 +4,7 @@
 //! is one line for each thing to mend.
 
 mod bindings;
+mod board;
 mod book;
 mod defects;
 mod files;
@@ -31,6 +32,8 @@ struct Arguments {
 enum Task {
     /// Generate src/shim/bindings.rs from c_shim/dfrs_shim.h (needs libclang)
     Bindings(bindings::Arguments),
+    /// Draw the board's panels, of what a Prometheus has (needs promtool)
+    Board(board::Arguments),
     /// Build the documentation as a site (needs mdbook)
     Book(book::Arguments),
     /// Plant defects, one after the other, and see whether simulation finds them
@@ -54,6 +57,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Bindings(arguments) => bindings::run(&arguments),
+        Task::Board(arguments) => board::run(&arguments),
         Task::Book(arguments) => book::run(&arguments),
         Task::Defects(arguments) => defects::run(&arguments),
         Task::Licences(arguments) => licences::run(&arguments),

@@ -147,6 +147,8 @@ pub struct Agent<S, D> {
     cores_hidden: Time,
     arrays_read: Time,
     daily: Daily,
+    /// What was done since this agent began.
+    done: dfrs_proto::status::Done,
     /// slurmctld was killed, and was not looked at since.
     recovers: bool,
     has_looked: bool,
@@ -254,6 +256,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             cores_hidden: Time(0),
             arrays_read: Time(0),
             daily: Daily::from(now),
+            done: dfrs_proto::status::Done::default(),
             recovers,
             has_looked: false,
             lost: Lost::of(strangers.unwrap_or_default()),

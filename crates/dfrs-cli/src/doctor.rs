@@ -4,7 +4,7 @@ mod cgroup;
 mod compute_node;
 mod controller;
 mod finding;
-mod host;
+pub(crate) mod host;
 pub mod library;
 mod nodes;
 mod options;

@@ -1,6 +1,8 @@
-//! `dfrs exporter`: the status file as metrics for Prometheus.
+//! `dfrs exporter`: the status file, or what a node's dfrsd says, as metrics for Prometheus.
 
 mod metrics;
+mod node;
+mod out;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dfrs_proto::status::Status;
 
+use crate::doctor::host::{Host, ThisHost};
 use crate::report::Outcome;
 use crate::status;
 
@@ -21,6 +24,8 @@ use crate::status;
 /// nor a password: leave it on the loopback address, or put a proxy before it. With --once they are printed
 /// in Prometheus's older text format, for node_exporter's textfile collector. A status file that cannot be
 /// read is a metric, too: dfrs_status_readable is 0 then.
+///
+/// With --node it is about a node, and asks the dfrsd there: run it there as root or SlurmUser.
 #[derive(Args)]
 pub struct Arguments {
     /// The status file, or its directory; by default what dfrs.conf and slurm.conf in SLURM_CONF's directory
@@ -32,22 +37,37 @@ pub struct Arguments {
     /// Print the metrics and end
     #[arg(long, conflicts_with = "listen")]
     once: bool,
+    /// Those of this host's dfrsd, or of the one of this node
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, conflicts_with = "file")]
+    node: Option<Option<String>>,
 }
 
 /// Prints, or serves until it is ended.
 pub fn run(arguments: &Arguments) -> Outcome {
-    let told = status::place::find(arguments.file.as_deref()).and_then(|path| {
-        if arguments.once {
-            return Ok(textfile::of(&exposition(&path)));
-        }
-        server::serve(arguments.listen, &path).map(|()| String::new())
-    });
+    let told = match &arguments.node {
+        Some(node) => tell(arguments, &|| of_node(&ThisHost, node.as_deref())),
+        None => status::place::find(arguments.file.as_deref())
+            .and_then(|path| tell(arguments, &|| exposition(&path))),
+    };
     Outcome::of(told.map(|output| (output, String::new())))
+}
+
+/// What `metrics` says now, once or to all who ask.
+fn tell(arguments: &Arguments, metrics: &dyn Fn() -> String) -> Result<String, String> {
+    if arguments.once {
+        return Ok(textfile::of(&metrics()));
+    }
+    server::serve(arguments.listen, metrics).map(|()| String::new())
 }
 
 /// The metrics of now, in OpenMetrics' text format.
 fn exposition(path: &Path) -> String {
     metrics::encoded(read(path).as_ref().ok(), status::now())
+}
+
+/// The same of a node.
+fn of_node(host: &impl Host, node: Option<&str>) -> String {
+    node::encoded(node::ask(host, node).ok())
 }
 
 fn read(path: &Path) -> Result<Status, String> {

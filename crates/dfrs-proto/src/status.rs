@@ -35,6 +35,12 @@ pub struct Status {
     pub breaker: Breaker,
     /// The jobs of its partitions.
     pub jobs: Jobs,
+    /// How these jobs fare.
+    #[serde(default)]
+    pub fares: Fares,
+    /// What was done with jobs.
+    #[serde(default)]
+    pub done: Done,
     /// The nodes of its partitions.
     pub nodes: Nodes,
     /// Messages to the nodes.
@@ -94,6 +100,53 @@ pub struct Jobs {
     pub under_way: u32,
     /// Were suspended by others.
     pub suspended: u32,
+}
+
+/// How jobs fare: yields of those that have a share, stretches of those that have done something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fares {
+    /// Jobs that have a share of their nodes' CPU.
+    pub sharing: u32,
+    /// The smallest of their yields; 1 if there are none.
+    pub lowest_yield: f64,
+    /// The mean of them; 1 if there are none.
+    pub mean_yield: f64,
+    /// The mean of their stretches so far, of at least 10 s of work; 1 if there are none.
+    pub mean_stretch: f64,
+    /// The largest of these; 1 if there are none.
+    pub largest_stretch: f64,
+}
+
+impl Default for Fares {
+    /// There are no jobs.
+    fn default() -> Self {
+        Self {
+            sharing: 0,
+            lowest_yield: 1.0,
+            mean_yield: 1.0,
+            mean_stretch: 1.0,
+            largest_stretch: 1.0,
+        }
+    }
+}
+
+/// What was done with jobs since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// Jobs that came.
+    pub came: u64,
+    /// Jobs that ended.
+    pub ended: u64,
+    /// Starts.
+    pub starts: u64,
+    /// Suspensions of jobs to be parked.
+    pub suspends: u64,
+    /// Returns of parked jobs.
+    pub resumes: u64,
+    /// Warnings that a checkpoint is to be written.
+    pub warnings: u64,
+    /// Requeues of jobs that gave up their places.
+    pub requeues: u64,
 }
 
 /// Numbers of nodes.

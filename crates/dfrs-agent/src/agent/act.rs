@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
-use super::{Agent, SECOND};
+use super::{Agent, SECOND, counts};
 use crate::cluster::{memory_held, memory_on_node};
 use crate::daemons::{Daemons, NodeFacts};
 use crate::life::{Answer, Event, Life, Look, Step};
@@ -129,6 +129,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Answer {
         let answer = self.perform(job, step, observation, now);
+        counts::count(&mut self.done, step, &answer);
         if let Some(record) = self.ledger.get_mut(job.id) {
             let look = Look::new(job, observation, &self.config, now);
             let effects = record.on(&Event::Did(step, &answer), &look);

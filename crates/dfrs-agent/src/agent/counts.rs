@@ -1,8 +1,29 @@
-//! How many jobs there are of which kind, for those who watch.
+//! How many jobs there are of which kind, how they fare and what was done, for those who watch.
+
+use dfrs_core::{Span, Time};
+use dfrs_proto::status::{Done, Fares};
 
 use super::Agent;
 use crate::daemons::Daemons;
+use crate::ledger::Record;
+use crate::life::{Answer, Step};
 use crate::slurm::Slurm;
+
+/// Jobs that have had less than this count as if they had had it, as in the papers' bounded stretch.
+const SHORTEST: Span = Span::from_seconds(10);
+
+/// One more step, if it was done.
+pub(super) fn count(done: &mut Done, step: &Step, answer: &Answer) {
+    let count = match (answer, step) {
+        (Answer::Done, Step::Start(_)) => &mut done.starts,
+        (Answer::Done, Step::Suspend) => &mut done.suspends,
+        (Answer::Done, Step::Resume) => &mut done.resumes,
+        (Answer::Done, Step::Warn) => &mut done.warnings,
+        (Answer::Done, Step::Requeue) => &mut done.requeues,
+        _ => return,
+    };
+    *count += 1;
+}
 
 /// Jobs by what becomes of them, and nodes. The waiting rest of an array is one job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,12 +79,81 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         counts
     }
 
+    /// What was done since this agent began.
+    #[must_use]
+    pub fn done(&self) -> Done {
+        self.done.clone()
+    }
+
+    /// How the jobs fare at this time. O(jobs).
+    #[must_use]
+    pub fn fares(&self, now: Time) -> Fares {
+        let yields = self.shares.values().map(|share| share.0);
+        let lowest_yield = yields.clone().fold(1.0, f64::min);
+        let stretches: Vec<f64> = self
+            .ledger
+            .iter()
+            .filter_map(|(_, record)| stretch(record, now))
+            .collect();
+        let largest_stretch = stretches.iter().copied().fold(1.0, f64::max);
+        Fares {
+            sharing: number(self.shares.len()),
+            lowest_yield,
+            mean_yield: mean(yields),
+            mean_stretch: mean(stretches.into_iter()),
+            largest_stretch,
+        }
+    }
+
     /// The nodes whose daemon does not answer, as of the last pass, ascending.
     pub fn silent_nodes(&self) -> impl ExactSizeIterator<Item = &str> {
         self.silent.iter().map(String::as_str)
     }
 }
 
+/// Of a job so far, if it has done something.
+fn stretch(record: &Record, now: Time) -> Option<f64> {
+    let done = record.progress.clone().virtual_time(now);
+    let submitted = Time::from_seconds(record.submit_time);
+    let flow = now.since(submitted).max(Span::ZERO);
+    (done > Span::ZERO).then(|| (flow.seconds() / done.max(SHORTEST).seconds()).max(1.0))
+}
+
+/// 1 of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in values {
+        sum += value;
+        count += 1.0;
+    }
+    if count > 0.0 { sum / count } else { 1.0 }
+}
+
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_done_counts() {
+        let mut done = Done::default();
+        for (step, answer) in [
+            (Step::Suspend, Answer::Done),
+            (Step::Suspend, Answer::Refused),
+            (Step::Resume, Answer::Done),
+            (Step::ReleaseMemory, Answer::Released(Vec::new())),
+        ] {
+            count(&mut done, &step, &answer);
+        }
+        assert_eq!((done.suspends, done.resumes, done.starts), (1, 1, 0));
+    }
+
+    #[test]
+    fn of_no_job_all_is_well() {
+        assert!((mean([].into_iter()) - 1.0).abs() < 1e-12);
+        assert!((mean([0.5, 1.0].into_iter()) - 0.75).abs() < 1e-12);
+    }
 }

@@ -128,6 +128,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if is_first {
             // Who is there has not come since.
             self.daily = Daily::from(now);
+            self.done = dfrs_proto::status::Done::default();
             left_behind.extend(self.known_left_behind(seen));
         }
         Ok(left_behind)
@@ -184,6 +185,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
         self.freed |= changes.freed;
         self.daily.count(changes.new.len(), changes.ended.len());
+        self.done.came += changes.new.len() as u64;
+        self.done.ended += changes.ended.len() as u64;
         for (id, record) in changes.ended {
             let Some(record) = self.requeue_if_warned(id, record) else {
                 continue;

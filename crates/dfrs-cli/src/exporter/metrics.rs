@@ -1,19 +1,13 @@
-//! The metrics: names and help by Prometheus's conventions, in base units.
+//! The plugin's metrics: names and help by Prometheus's conventions, in base units.
 
 use std::fmt::Error;
 
 use dfrs_proto::status::{BreakerState, Spread, Status};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::encoding::DescriptorEncoder;
 
+use super::out::{Label, Out, float};
 use crate::status;
-
-/// Upper ends of histograms' buckets, in seconds: the same at all times.
-const BUCKETS: [f64; 12] = [
-    0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0,
-];
 
 /// What there is to tell.
 #[derive(Debug)]
@@ -26,13 +20,8 @@ struct Snapshot {
 
 /// In OpenMetrics' text format.
 pub(super) fn encoded(status: Option<&Status>, now: f64) -> String {
-    let mut registry = Registry::default();
     let status = status.cloned();
-    registry.register_collector(Box::new(Snapshot { status, now }));
-    let mut text = String::new();
-    // A String takes all.
-    let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
-    text
+    super::out::encoded(Snapshot { status, now })
 }
 
 impl Collector for Snapshot {
@@ -54,11 +43,6 @@ impl Collector for Snapshot {
     }
 }
 
-/// The label of a sample, its name and its value; none: the metric has no labels.
-type Label<'a> = Option<(&'a str, &'a str)>;
-
-struct Out<'a>(DescriptorEncoder<'a>);
-
 impl Out<'_> {
     fn state(&mut self, status: &Status, now: f64) -> Result<(), Error> {
         let labels = [
@@ -67,10 +51,7 @@ impl Out<'_> {
             ("policy", &status.policy),
         ];
         let help = "The version that runs, and what dfrs.conf says";
-        let mut info = self
-            .0
-            .encode_descriptor("dfrs", help, None, MetricType::Info)?;
-        info.encode_info(&labels)?;
+        self.info("dfrs", help, &labels)?;
         let works = status::trouble(status, now - status.written).is_none();
         let works = f64::from(u8::from(works));
         self.gauge(
@@ -121,6 +102,42 @@ impl Out<'_> {
                 ("paused", jobs.paused.into()),
                 ("under_way", jobs.under_way.into()),
                 ("suspended", jobs.suspended.into()),
+            ],
+        )?;
+        let fares = &status.fares;
+        self.gauge(
+            "dfrs_jobs_sharing",
+            "Jobs that have a share of their nodes' CPU",
+            fares.sharing.into(),
+        )?;
+        self.gauges(
+            "dfrs_yield",
+            "CPU allocated over CPU needed of these jobs; 1 if there are none",
+            "statistic",
+            &[("lowest", fares.lowest_yield), ("mean", fares.mean_yield)],
+        )?;
+        self.gauges(
+            "dfrs_stretch",
+            "Time in the system over work done, 10 s at least, of jobs in the system; 1 if there are none",
+            "statistic",
+            &[
+                ("mean", fares.mean_stretch),
+                ("largest", fares.largest_stretch),
+            ],
+        )?;
+        let done = &status.done;
+        self.counter("dfrs_jobs_submitted", "Jobs that came", done.came)?;
+        self.counter("dfrs_jobs_ended", "Jobs that ended", done.ended)?;
+        self.counters(
+            "dfrs_actions",
+            "What was done with jobs",
+            "action",
+            &[
+                ("start", done.starts),
+                ("suspend", done.suspends),
+                ("resume", done.resumes),
+                ("warn", done.warnings),
+                ("requeue", done.requeues),
             ],
         )?;
         let nodes = &status.nodes;
@@ -256,93 +273,4 @@ impl Out<'_> {
             journal.lost,
         )
     }
-
-    fn gauge(&mut self, name: &str, help: &str, value: f64) -> Result<(), Error> {
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Gauge)?;
-        metric.encode_gauge(&value)
-    }
-
-    fn seconds(&mut self, name: &str, help: &str, value: f64) -> Result<(), Error> {
-        let unit = Some(&Unit::Seconds);
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, unit, MetricType::Gauge)?;
-        metric.encode_gauge(&value)
-    }
-
-    fn gauges(
-        &mut self,
-        name: &str,
-        help: &str,
-        label: &str,
-        values: &[(&str, f64)],
-    ) -> Result<(), Error> {
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for (word, value) in values {
-            let labels = [(label, *word)];
-            metric.encode_family(&labels)?.encode_gauge(value)?;
-        }
-        Ok(())
-    }
-
-    /// Its name gets `_total`.
-    fn counter(&mut self, name: &str, help: &str, value: u64) -> Result<(), Error> {
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Counter)?;
-        metric.encode_counter::<NoLabelSet, u64, f64>(&value, None)
-    }
-
-    fn histogram(
-        &mut self,
-        name: &str,
-        help: &str,
-        spreads: &[(Label, &Spread)],
-    ) -> Result<(), Error> {
-        let help = format!("{help}; sums are at most an eighth too large");
-        let unit = Some(&Unit::Seconds);
-        let mut metric = self
-            .0
-            .encode_descriptor(name, &help, unit, MetricType::Histogram)?;
-        for (label, spread) in spreads {
-            match label {
-                None => buckets(&mut metric, spread)?,
-                Some((label, word)) => {
-                    let labels = [(*label, *word)];
-                    buckets(&mut metric.encode_family(&labels)?, spread)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The plugin's buckets, of which there are eight for each power of two, in those of [`BUCKETS`].
-fn buckets(metric: &mut MetricEncoder, spread: &Spread) -> Result<(), Error> {
-    let mut counts: Vec<(f64, u64)> = BUCKETS.iter().map(|end| (*end, 0)).collect();
-    counts.push((f64::INFINITY, 0));
-    let mut sum = 0.0;
-    for (most, count) in &spread.buckets {
-        // The last bucket of the plugin's says "and more".
-        let seconds = float((*most).min(spread.max)) / 1e6;
-        sum += seconds * float(*count);
-        let place = counts.iter_mut().find(|(end, _)| seconds <= *end);
-        if let Some((_, counted)) = place {
-            *counted += count;
-        }
-    }
-    let count = counts.iter().map(|(_, count)| count).sum();
-    metric.encode_histogram::<NoLabelSet>(sum, count, &counts, None)
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "metrics are floating-point numbers"
-)]
-fn float(number: u64) -> f64 {
-    number as f64
 }

@@ -1,36 +1,33 @@
 //! The exporter's HTTP server.
 
 use std::net::SocketAddr;
-use std::path::Path;
 
 use tiny_http::{Header, Method, Request, Response, Server};
-
-use super::exposition;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// Serves the status of this file until the process is ended.
+/// Serves these metrics, asked for anew each time, until the process is ended.
 ///
 /// # Errors
 ///
 /// The address cannot be had.
-pub(super) fn serve(address: SocketAddr, path: &Path) -> Result<(), String> {
+pub(super) fn serve(address: SocketAddr, metrics: &dyn Fn() -> String) -> Result<(), String> {
     let server = Server::http(address)
         .map_err(|error| format!("{address}: {error}; give another one with --listen"))?;
     for request in server.incoming_requests() {
-        answer(request, path);
+        answer(request, metrics);
     }
     Ok(())
 }
 
 /// Answers one request; a client that has gone away is none of our business.
-pub(super) fn answer(request: Request, path: &Path) {
+pub(super) fn answer(request: Request, metrics: &dyn Fn() -> String) {
     let known = matches!(request.method(), Method::Get | Method::Head);
     let place = request.url().split('?').next().unwrap_or_default();
     let (code, kind, text) = match place {
         _ if !known => (405, PLAIN, "only GET\n".to_owned()),
-        "/metrics" => (200, OPEN_METRICS, exposition(path)),
+        "/metrics" => (200, OPEN_METRICS, metrics()),
         "/healthz" => (200, PLAIN, "ok\n".to_owned()),
         "/" => (
             200,

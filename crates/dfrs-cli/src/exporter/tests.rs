@@ -3,6 +3,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use super::*;
+use crate::doctor::host::Owner;
 
 const EXAMPLE: &str = include_str!("../status/example.json");
 
@@ -19,6 +20,10 @@ fn names_and_values_are_those_of_the_file() {
         "dfrs_healthy 1.0",
         "dfrs_jobs{state=\"waiting\"} 3.0",
         "dfrs_nodes_silent 1.0",
+        "dfrs_yield{statistic=\"lowest\"} 0.25",
+        "dfrs_stretch{statistic=\"largest\"} 3.5",
+        "dfrs_jobs_submitted_total 9",
+        "dfrs_actions_total{action=\"suspend\"} 2",
         "dfrs_breaker_state{state=\"closed\"} 1.0",
         "dfrs_breaker_state{state=\"open\"} 0.0",
         "dfrs_breaker_trips_total 0",
@@ -35,6 +40,72 @@ fn names_and_values_are_those_of_the_file() {
         text.contains("dfrs_lock_held_seconds_bucket{le=\"+Inf\",lock=\"read\"}")
             || text.contains("dfrs_lock_held_seconds_bucket{lock=\"read\",le=\"+Inf\"}"),
         "{text}"
+    );
+}
+
+/// What dfrsd says with --json, or none.
+struct Node(Option<&'static str>);
+
+impl Host for Node {
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, String> {
+        assert_eq!(
+            (program, arguments),
+            ("dfrsd", &["status", "--json", "--node", "n1"][..])
+        );
+        self.0.map(str::to_owned).ok_or_else(|| "nobody".to_owned())
+    }
+
+    fn read(&self, _: &Path) -> std::io::Result<Vec<u8>> {
+        unreachable!("no file is read")
+    }
+
+    fn owner(&self, _: &Path) -> std::io::Result<Owner> {
+        unreachable!("no file is looked at")
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+const NODE: &str = r#"{"v":1,"software":"0.1.0","node":"n1","cgroup":"v2","generation":5,"heard_seconds_ago":1.5,
+    "time_to_live":60,"failed_open":false,"capacity_cores":2.0,"slurm_cpus":2,"swap_bytes":1048576,"jobs":[
+    {"id":1,"share":0.5,"cap_cores":1.0,"present":true,"frozen":false,"parked":false,"cpu_seconds":3.0,
+     "throttled_seconds":0.5,"resident_bytes":100,"swap_bytes":0},
+    {"id":2,"share":0.25,"cap_cores":null,"present":true,"frozen":true,"parked":true,"cpu_seconds":1.0,
+     "throttled_seconds":null,"resident_bytes":10,"swap_bytes":4096}]}"#;
+
+fn of_a_node() -> String {
+    of_node(&Node(Some(NODE)), Some("n1"))
+}
+
+#[test]
+fn of_a_node_all_that_its_dfrsd_says_is_told() {
+    let text = of_a_node();
+    for line in [
+        "dfrsd_up 1.0",
+        "dfrsd_cpu_capacity_cores 2.0",
+        "dfrsd_swap_bytes 1048576.0",
+        "dfrsd_caps_lifted 0.0",
+        "dfrsd_orders_age_seconds 1.5",
+        "dfrsd_jobs{state=\"running\"} 1.0",
+        "dfrsd_jobs{state=\"parked\"} 1.0",
+        "dfrsd_jobs{state=\"freezing\"} 0.0",
+        "dfrsd_jobs_share_ratio 0.75",
+        "dfrsd_jobs_resident_bytes 110.0",
+        "dfrsd_jobs_swapped_bytes 4096.0",
+        "dfrsd_jobs_cpu_seconds 4.0",
+        "dfrsd_jobs_throttled_seconds 0.5",
+    ] {
+        assert!(
+            text.lines().any(|found| found == line),
+            "{line:?} is not in\n{text}"
+        );
+    }
+    let silent = of_node(&Node(None), Some("n1"));
+    assert!(
+        silent.contains("dfrsd_up 0.0") && !silent.contains("dfrsd_jobs"),
+        "{silent}"
     );
 }
 
@@ -94,12 +165,14 @@ fn the_older_format_names_metadata_as_the_samples() {
 /// All words that look like a metric.
 fn named(text: &str) -> BTreeSet<&str> {
     let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-    words.filter(|word| word.starts_with("dfrs_")).collect()
+    words
+        .filter(|word| word.starts_with("dfrs_") || word.starts_with("dfrsd_"))
+        .collect()
 }
 
 #[test]
 fn what_the_board_and_the_alerts_ask_for_is_exported() {
-    let text = textfile::of(&example());
+    let text = textfile::of(&(example() + &of_a_node()));
     let exported = named(&text);
     for (file, asks) in [
         (
@@ -141,7 +214,7 @@ fn requests_are_answered_over_http() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for request in server.incoming_requests().take(4) {
-                server::answer(request, Path::new("/nonexistent"));
+                server::answer(request, &|| exposition(Path::new("/nonexistent")));
             }
         });
         let metrics = ask("GET /metrics?x=y");

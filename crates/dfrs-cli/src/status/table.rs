@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dfrs_proto::status::{BreakerState, Spread, Status};
+use dfrs_proto::status::{BreakerState, Done, Spread, Status};
 
 /// All of it. `age`: seconds since it was written.
 pub(super) fn text(status: &Status, age: f64) -> String {
@@ -42,6 +42,8 @@ fn facts(status: &Status, age: f64) -> Vec<(&'static str, String)> {
             format!("{} before that", seconds(status.written - status.started)),
         ),
         ("jobs", jobs(status)),
+        ("yields", yields(status)),
+        ("done", done(status)),
         ("nodes", nodes(status)),
         ("messages", messages(status)),
         ("passes", passes(status)),
@@ -71,6 +73,35 @@ fn jobs(status: &Status) -> String {
     format!(
         "{} wait, {} run, {} parked, {} paused after a checkpoint, {} on their way, {} suspended by others",
         jobs.waiting, jobs.running, jobs.parked, jobs.paused, jobs.under_way, jobs.suspended
+    )
+}
+
+/// Nothing of a plugin that does not say it, and of no jobs.
+fn yields(status: &Status) -> String {
+    let fares = &status.fares;
+    if fares.sharing == 0 {
+        return String::new();
+    }
+    format!(
+        "{:.2} at least, {:.2} in the mean; stretch so far {:.2} in the mean, {:.2} at most",
+        fares.lowest_yield, fares.mean_yield, fares.mean_stretch, fares.largest_stretch
+    )
+}
+
+fn done(status: &Status) -> String {
+    let done = &status.done;
+    if *done == Done::default() {
+        return String::new();
+    }
+    format!(
+        "{} jobs came, {} ended; {} starts, {} suspensions, {} returns, {} warnings, {} requeues",
+        done.came,
+        done.ended,
+        done.starts,
+        done.suspends,
+        done.resumes,
+        done.warnings,
+        done.requeues
     )
 }
 

@@ -1,0 +1,137 @@
+//! A node's metrics, from what its dfrsd says of itself.
+
+use std::fmt::Error;
+
+use dfrs_proto::report::{JobStatus, NodeStatus};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+
+use super::out::{Out, float};
+use crate::doctor::host::Host;
+
+/// Asks dfrsd of this node, or of the host's name, as root or SlurmUser may.
+///
+/// # Errors
+///
+/// One line, if it does not answer.
+pub(super) fn ask(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, String> {
+    let mut arguments = vec!["status", "--json"];
+    arguments.extend(node.iter().flat_map(|name| ["--node", name]));
+    let answer = host.run("dfrsd", &arguments)?;
+    serde_json::from_str(&answer).map_err(|error| format!("dfrsd answers strangely: {error}"))
+}
+
+/// In OpenMetrics' text format; none: dfrsd did not answer.
+pub(super) fn encoded(status: Option<NodeStatus>) -> String {
+    super::out::encoded(Snapshot(status))
+}
+
+#[derive(Debug)]
+struct Snapshot(Option<NodeStatus>);
+
+impl Collector for Snapshot {
+    fn encode(&self, encoder: DescriptorEncoder) -> Result<(), Error> {
+        let mut out = Out(encoder);
+        let answers = f64::from(u8::from(self.0.is_some()));
+        out.gauge("dfrsd_up", "Whether dfrsd answered", answers)?;
+        let Some(status) = &self.0 else {
+            return Ok(());
+        };
+        out.node(status)?;
+        out.its_jobs(&status.jobs)
+    }
+}
+
+impl Out<'_> {
+    fn node(&mut self, status: &NodeStatus) -> Result<(), Error> {
+        let labels = [
+            ("node", status.node.as_str()),
+            ("version", status.software.as_deref().unwrap_or("unknown")),
+            ("cgroup", &status.cgroup),
+        ];
+        self.info(
+            "dfrsd",
+            "Slurm's name of the node, and the version that runs there",
+            &labels,
+        )?;
+        self.gauge(
+            "dfrsd_cpu_capacity_cores",
+            "Cores of which jobs have shares",
+            status.capacity_cores,
+        )?;
+        self.gauge(
+            "dfrsd_swap_bytes",
+            "Swap of the node; 0: no job can be parked there",
+            float(status.swap_bytes),
+        )?;
+        self.gauge(
+            "dfrsd_caps_lifted",
+            "Whether all caps are lifted, because nothing was heard for too long",
+            f64::from(u8::from(status.failed_open)),
+        )?;
+        let Some(ago) = status.heard_seconds_ago else {
+            return Ok(());
+        };
+        self.seconds(
+            "dfrsd_orders_age",
+            "For how long nothing was heard from slurmctld",
+            ago,
+        )
+    }
+
+    fn its_jobs(&mut self, jobs: &[JobStatus]) -> Result<(), Error> {
+        let count = |state: &'static str| {
+            let of = jobs.iter().filter(|job| state_of(job) == state).count();
+            (state, float(of as u64))
+        };
+        self.gauges(
+            "dfrsd_jobs",
+            "Jobs of which the node holds something",
+            "state",
+            &STATES.map(count),
+        )?;
+        let sum = |of: fn(&JobStatus) -> Option<f64>| {
+            // From 0, not from the -0 of an empty sum.
+            jobs.iter()
+                .filter_map(of)
+                .fold(0.0, |sum, value| sum + value)
+        };
+        self.gauge(
+            "dfrsd_jobs_share_ratio",
+            "Part of the capacity that is promised to jobs",
+            sum(|job| job.share),
+        )?;
+        self.gauge(
+            "dfrsd_jobs_resident_bytes",
+            "Memory of these jobs in RAM",
+            sum(|job| job.resident_bytes.map(float)),
+        )?;
+        self.gauge(
+            "dfrsd_jobs_swapped_bytes",
+            "Memory of these jobs in swap",
+            sum(|job| job.swap_bytes.map(float)),
+        )?;
+        self.seconds(
+            "dfrsd_jobs_cpu",
+            "CPU time that these jobs have used so far; falls when one leaves",
+            sum(|job| job.cpu_seconds),
+        )?;
+        self.seconds(
+            "dfrsd_jobs_throttled",
+            "For how long caps have held these jobs back so far, summed over CPUs; falls when one leaves",
+            sum(|job| job.throttled_seconds),
+        )
+    }
+}
+
+/// Of a job on a node.
+const STATES: [&str; 4] = ["running", "freezing", "parked", "absent"];
+
+fn state_of(job: &JobStatus) -> &'static str {
+    match (job.present, job.parked, job.frozen) {
+        (false, _, _) => "absent",
+        (_, true, _) => "parked",
+        (_, _, true) => "freezing",
+        _ => "running",
+    }
+}

@@ -1,0 +1,194 @@
+//! `cargo xtask board`: the panels of monitoring/grafana-dfrs.json as pictures, of what a Prometheus has.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+use dfrs_report::{Axis, Chart, Series, Style};
+use serde::Deserialize;
+
+const BOARD: &str = "monitoring/grafana-dfrs.json";
+/// How many points a line has, about.
+const POINTS: f64 = 300.0;
+
+/// Draws the board's panels over time. Needs promtool (docker/prometheus prints where it is).
+#[derive(Args)]
+pub struct Arguments {
+    /// Prometheus, as http://127.0.0.1:9090
+    server: String,
+    /// From when on, in UNIX seconds
+    #[arg(long)]
+    from: f64,
+    /// Until when
+    #[arg(long)]
+    to: f64,
+    /// Only panels whose titles contain this
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Where to write them
+    #[arg(long, default_value = "target/board")]
+    output: PathBuf,
+    /// The program that asks
+    #[arg(long, default_value = "promtool")]
+    promtool: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Board {
+    panels: Vec<Panel>,
+}
+
+#[derive(Deserialize)]
+struct Panel {
+    title: String,
+    r#type: String,
+    #[serde(rename = "fieldConfig")]
+    field: Field,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Field {
+    defaults: Defaults,
+}
+
+#[derive(Deserialize)]
+struct Defaults {
+    unit: String,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    expr: String,
+    #[serde(rename = "legendFormat")]
+    legend: String,
+}
+
+/// What promtool prints: a series, with its labels.
+#[derive(Deserialize)]
+struct Answer {
+    metric: BTreeMap<String, String>,
+    values: Vec<(f64, String)>,
+}
+
+/// Draws them and prints their names.
+///
+/// # Errors
+///
+/// What cannot be read, asked or written.
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let path = crate::root().join(BOARD);
+    let text = fs::read_to_string(&path).map_err(|error| format!("{BOARD}: {error}"))?;
+    let board: Board = serde_json::from_str(&text).map_err(|error| format!("{BOARD}: {error}"))?;
+    fs::create_dir_all(&arguments.output)
+        .map_err(|error| format!("{}: {error}", arguments.output.display()))?;
+    let wanted =
+        |panel: &&Panel| panel.r#type == "timeseries" && panel.title.contains(&arguments.only);
+    for panel in board.panels.iter().filter(wanted) {
+        let file = arguments.output.join(file_name(&panel.title));
+        fs::write(&file, chart(panel, arguments)?.to_svg())
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        println!("{}", file.display());
+    }
+    Ok(())
+}
+
+fn file_name(title: &str) -> String {
+    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    format!("{}.svg", words.join("-"))
+}
+
+fn chart(panel: &Panel, arguments: &Arguments) -> Result<Chart, String> {
+    let unit = match panel.field.defaults.unit.as_str() {
+        "short" => "",
+        "percentunit" => "1 is all",
+        unit => unit,
+    };
+    let minutes = (arguments.to - arguments.from) / 60.0;
+    let mut chart = Chart::new(
+        &panel.title,
+        Axis::linear("minutes").with_range(0.0, minutes),
+        Axis::linear(unit).with_range(0.0, 0.0),
+    );
+    for target in &panel.targets {
+        for answer in ask(&target.expr, arguments)? {
+            let points = answer.values.iter().filter_map(|(at, value)| {
+                let value: f64 = value.parse().ok().filter(|value: &f64| value.is_finite())?;
+                Some(((at - arguments.from) / 60.0, value))
+            });
+            let name = legend(&target.legend, &answer.metric);
+            chart = chart.with(Series::new(&name, points.collect()).styled(Style::Line));
+        }
+    }
+    Ok(chart)
+}
+
+/// With the labels that it names.
+fn legend(format: &str, labels: &BTreeMap<String, String>) -> String {
+    labels
+        .iter()
+        .fold(format.to_owned(), |text, (name, value)| {
+            text.replace(&format!("{{{{{name}}}}}"), value)
+        })
+}
+
+fn ask(expression: &str, arguments: &Arguments) -> Result<Vec<Answer>, String> {
+    let step = ((arguments.to - arguments.from) / POINTS).max(1.0);
+    let expression =
+        expression.replace("$__rate_interval", &format!("{}s", (4.0 * step).max(20.0)));
+    let output = Command::new(&arguments.promtool)
+        .args(["query", "range", "-o", "json"])
+        .args([
+            format!("--start={}", arguments.from),
+            format!("--end={}", arguments.to),
+            format!("--step={step}s"),
+        ])
+        .args([&arguments.server, &expression])
+        .output()
+        .map_err(|error| format!("{}: {error}", arguments.promtool.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("promtool: {expression}: {}", said.trim()));
+    }
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("promtool: {expression}: answers strangely: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legends_have_their_labels_and_files_a_plain_name() {
+        let labels = BTreeMap::from([("state".to_owned(), "parked".to_owned())]);
+        assert_eq!(legend("{{state}} jobs", &labels), "parked jobs");
+        assert_eq!(file_name("Locks held, p99"), "locks-held-p99.svg");
+    }
+
+    #[test]
+    fn the_board_is_understood() {
+        let text = fs::read_to_string(crate::root().join(BOARD)).expect("a board");
+        let board: Board = serde_json::from_str(&text).expect("panels");
+        let mut titles: Vec<&str> = board
+            .panels
+            .iter()
+            .map(|panel| panel.title.as_str())
+            .collect();
+        titles.sort_unstable();
+        titles.dedup();
+        assert_eq!(
+            titles.len(),
+            board.panels.len(),
+            "each has a title of its own"
+        );
+        for panel in board.panels {
+            assert!(!panel.targets.is_empty(), "{}", panel.title);
+        }
+    }
+}
