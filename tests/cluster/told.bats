@@ -63,10 +63,10 @@ why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 	in_cluster controller -u alice -- $dfrs explain "$parked_job"
 	in_cluster controller -u alice -- $dfrs explain "$parked_job" | grep -q "^job $parked_job of user 1000 in partition main: parked"
 	# Others hear the same as of a job that is not there.
-	run in_cluster controller -u bob -- $dfrs explain "$parked_job"
+	run in_cluster controller -u nobody -- $dfrs explain "$parked_job"
 	[ "$status" = 1 ]
 	of_others=${output//$parked_job/N}
-	run in_cluster controller -u bob -- $dfrs explain 99999999
+	run in_cluster controller -u nobody -- $dfrs explain 99999999
 	[ "$status" = 1 ]
 	[ "${output//99999999/N}" = "$of_others" ]
 }
@@ -99,7 +99,7 @@ misses_dfrsd_on() { controller $dfrs doctor | grep -qE "^(warning|error) +dfrsd:
 	[[ "$output" != *panicked* ]]
 	grep -q '^ok *slurm: ' <<<"$output"
 	before=$(times_ready)
-	in_cluster controller -u bob -- $dfrs doctor --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["version"] == 1'
+	in_cluster controller -u nobody -- $dfrs doctor --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["version"] == 1'
 	[ "$(times_ready)" = "$before" ]
 }
 
