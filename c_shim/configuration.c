@@ -76,10 +76,12 @@ int dfrs_state_directory(char *out, size_t size)
 /* What is wrong first, in one line. */
 typedef struct {
 	const char *partitions;
+	const char *whole; /* those of them whose jobs get whole nodes */
 	char *text;
 	size_t size;
 	uint32_t found; /* of the named partitions */
 	bitstr_t *managed; /* nodes of these */
+	const part_record_t *apart; /* one of `whole` */
 } problem_t;
 
 static void say(problem_t *problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -199,6 +201,34 @@ static int check_other(void *record, void *argument)
 	return 0;
 }
 
+static int check_apart(void *record, void *argument)
+{
+	part_record_t *partition = record;
+	problem_t *problem = argument;
+	const part_record_t *apart = problem->apart;
+
+	if ((partition == apart) || !partition->node_bitmap || !apart->node_bitmap ||
+	    !dfrs_listed(problem->partitions, partition->name))
+		return 0;
+	if (bit_overlap_any(partition->node_bitmap, apart->node_bitmap))
+		say(problem, "slurm.conf: PartitionName=%s shares nodes with %s, which has Policy=DEMT in dfrs.conf: give it other nodes",
+		    partition->name, apart->name);
+	return 0;
+}
+
+/* Jobs that get whole nodes and others that share them would take them from each other for ever. */
+static int check_whole(void *record, void *argument)
+{
+	part_record_t *partition = record;
+	problem_t *problem = argument;
+
+	if (!dfrs_listed(problem->whole, partition->name))
+		return 0;
+	problem->apart = partition;
+	(void) list_for_each_ro(part_list, check_apart, problem);
+	return 0;
+}
+
 static const char *first_missing(const char *partitions, char *name, size_t size)
 {
 	while (*partitions) {
@@ -216,9 +246,10 @@ static const char *first_missing(const char *partitions, char *name, size_t size
 	return NULL;
 }
 
-void dfrs_conf_problem(const char *partitions, char *out, size_t size)
+void dfrs_conf_problem(const char *partitions, const char *whole, char *out, size_t size)
 {
-	problem_t problem = { .partitions = partitions ? partitions : "", .text = out, .size = size };
+	problem_t problem = { .partitions = partitions ? partitions : "", .whole = whole,
+			      .text = out, .size = size };
 	char name[256];
 	const char *missing;
 	bool withheld;
@@ -236,6 +267,8 @@ void dfrs_conf_problem(const char *partitions, char *out, size_t size)
 	if (part_list) {
 		(void) list_for_each_ro(part_list, check_managed, &problem);
 		(void) list_for_each_ro(part_list, check_other, &problem);
+		if (whole && *whole)
+			(void) list_for_each_ro(part_list, check_whole, &problem);
 	}
 	if (!problem.found)
 		say(&problem, "dfrs.conf: no Partition= line: DFRS has nothing to manage");

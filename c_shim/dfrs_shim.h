@@ -44,6 +44,9 @@ enum {
 	DFRS_JOB_EXCLUSIVE_USER = 1 << 10, /* wants no other users' jobs on its nodes */
 	/* Runs, and got its warning signal long before its time limit could be the reason: from DFRS. */
 	DFRS_JOB_WARNED = 1 << 11,
+	/* -N with a range and no -n: its nodes make its tasks, one on each or tasks_per_node; `tasks` are
+	 * those on min_nodes, or on the nodes that it has. */
+	DFRS_JOB_SIZED_BY_NODES = 1 << 12,
 };
 
 /* dfrs_job_t.special: what a job asks for that exact placement does not cover. */
@@ -182,8 +185,8 @@ int dfrs_conf_directory(char *out, size_t size);
 int dfrs_state_directory(char *out, size_t size);
 /* Empty if SelectType, SelectTypeParameters, BurstBufferType or SchedulerParameters, and the named
  * partitions are as DFRS needs them; else one line on what to change. partitions: comma-separated
- * names. */
-void dfrs_conf_problem(const char *partitions, char *out, size_t size);
+ * names; whole: those of them whose jobs get whole nodes. */
+void dfrs_conf_problem(const char *partitions, const char *whole, char *out, size_t size);
 /* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h says what
  * the answers mean. job: a job_record_t; the caller has a job lock. */
 int dfrs_job_withheld(const void *job);
@@ -291,10 +294,11 @@ void dfrs_nodes_set_parked(const char *const *names, const uint32_t *parked, uin
 /* Starts a pending job, whose time limit is cut to its deadline, on exactly these nodes with exactly so many tasks each (ascending nodes);
  * CPUs are no constraint, memory is. Nodes on which other jobs are completing may be used: count
  * what these still hold. Asks dfrs_jobs_gate() again. The
- * job may use all cores of its nodes; exclusive jobs have all CPUs.
+ * job may use all cores of its nodes; exclusive jobs have all CPUs. whole: it has all CPUs and all memory
+ * of its nodes, whatever it asks for, and counts as exclusive from then on.
  * ESLURM_NODES_BUSY: no memory, or a node cannot be used now. EAGAIN: as dfrs_jobs_gate(). An array's
  * tasks need records of their own first (ESLURM_NOT_SUPPORTED). */
-int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count);
+int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count, bool whole);
 /* Suspends a running job; it keeps its nodes, its memory and its priority. Its processes get SIGTSTP
  * now and SIGSTOP about two seconds later. */
 int dfrs_job_suspend(uint32_t job_id);

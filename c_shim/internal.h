@@ -73,7 +73,9 @@ part_record_t *dfrs_remembered_partition(const job_record_t *job);
 /* requests.c: what a job asked for, in plain numbers. All need a job lock; details must be there. */
 
 uint32_t dfrs_cpus_per_task(const dfrs_details_t *details);
-uint32_t dfrs_tasks(const dfrs_details_t *details);
+uint32_t dfrs_tasks(const job_record_t *job);
+/* Whether its nodes make its tasks, and how many nodes it gets is open: -N with a range and no -n. */
+bool dfrs_sized_by_nodes(const job_record_t *job);
 /* What of it exact placement does not cover; see dfrs_job_t.special. Here details may be missing. */
 uint32_t dfrs_special(const job_record_t *job);
 /* Whether --constraint is not given or no more than names joined by & and |. */

@@ -65,7 +65,7 @@ bool dfrs_least_within_limits(job_record_t *job)
 	const dfrs_details_t *details = job->details;
 	uint64_t memory = details->pn_min_memory;
 	dfrs_amounts_t least = {
-		.cpus = (uint64_t) dfrs_tasks(details) * dfrs_cpus_per_task(details),
+		.cpus = (uint64_t) dfrs_tasks(job) * dfrs_cpus_per_task(details),
 		.nodes = MAX(details->min_nodes, 1),
 	};
 

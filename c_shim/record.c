@@ -104,6 +104,8 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_MEMORY_PER_CPU;
 	if (warned_by_dfrs(job, now))
 		flags |= DFRS_JOB_WARNED;
+	if (dfrs_sized_by_nodes(job))
+		flags |= DFRS_JOB_SIZED_BY_NODES;
 	return flags;
 }
 
@@ -148,14 +150,18 @@ static void bound_tasks_per_node(dfrs_job_t *entry)
 {
 	uint32_t most = slurm_conf.max_tasks_per_node;
 
+	if (entry->flags & DFRS_JOB_SIZED_BY_NODES)
+		return; /* they say themselves how many each node has */
 	if (most && (entry->tasks > most) &&
 	    (!entry->tasks_per_node || (entry->tasks_per_node > most)))
 		entry->tasks_per_node = most;
 }
 
-static void fill_request(dfrs_job_t *entry, const dfrs_details_t *details)
+static void fill_request(dfrs_job_t *entry, const job_record_t *job)
 {
-	entry->tasks = dfrs_tasks(details);
+	const dfrs_details_t *details = job->details;
+
+	entry->tasks = dfrs_tasks(job);
 	entry->cpus_per_task = dfrs_cpus_per_task(details);
 	if (details->ntasks_per_node && (details->ntasks_per_node < INFINITE16 - 1))
 		entry->tasks_per_node = details->ntasks_per_node;
@@ -208,7 +214,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 		fill_array(entry, job);
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;
 	if (job->details)
-		fill_request(entry, job->details);
+		fill_request(entry, job);
 	/* "Prefer": no more is asked of nodes that share their CPUs. */
 	if (job->bit_flags & USE_MIN_NODES)
 		entry->max_nodes = entry->min_nodes;

@@ -18,12 +18,29 @@ static uint32_t tasks_per_node(const dfrs_details_t *details)
 	return ((tasks == NO_VAL16) || (tasks == INFINITE16)) ? 0 : tasks;
 }
 
-uint32_t dfrs_tasks(const dfrs_details_t *details)
+bool dfrs_sized_by_nodes(const job_record_t *job)
 {
+	const dfrs_details_t *details = job->details;
+
+	return details && !(job->bit_flags & JOB_NTASKS_SET) && (details->max_nodes < NO_VAL) &&
+	       (details->max_nodes > details->min_nodes);
+}
+
+uint32_t dfrs_tasks(const job_record_t *job)
+{
+	const dfrs_details_t *details = job->details;
+	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 	uint32_t nodes = MAX(details->min_nodes, 1);
 	uint32_t cpus_per_task = dfrs_cpus_per_task(details);
 	uint32_t tasks = details->num_tasks;
 
+	if (dfrs_sized_by_nodes(job)) {
+		/* On as many nodes as it was started on whole; what an earlier run had does not count. */
+		if (holds && dfrs_whole_nodes(details->whole_node) && job->job_resrcs &&
+		    job->job_resrcs->nhosts)
+			nodes = job->job_resrcs->nhosts;
+		return nodes * MAX(tasks_per_node(details), 1);
+	}
 	if ((tasks == 0) || (tasks == NO_VAL)) {
 		/* No -n: as many as the nodes and CPUs asked for make room for. */
 		tasks = nodes * MAX(tasks_per_node(details), 1);

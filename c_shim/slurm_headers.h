@@ -266,6 +266,17 @@ static inline bool dfrs_whole_nodes(uint8_t whole_node)
 #endif
 }
 
+/* From now on the whole of each node is asked for: as Slurm notes it where a partition's jobs get no other
+ * nodes (_resolve_shared_status() of 22.05 and 24.11, OverSubscribe=EXCLUSIVE). */
+static inline void dfrs_want_whole_nodes(uint8_t *whole_node)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+	*whole_node |= WHOLE_NODE_REQUIRED;
+#else
+	*whole_node = WHOLE_NODE_REQUIRED;
+#endif
+}
+
 /* Whether no other user's job may be on its nodes (--exclusive=user, ExclusiveUser=YES). */
 static inline bool dfrs_refuses_others(const job_record_t *job)
 {

@@ -27,8 +27,9 @@ typedef struct {
 
 /* --- the layout ---------------------------------------------------------------------------------- */
 
-/* One node's share of the job. Exclusive jobs own all CPUs of their nodes. */
-static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *place)
+/* One node's share of the job. Exclusive jobs own all CPUs of their nodes; one that is given whole nodes
+ * has their memory, too, so that Slurm itself puts nothing beside it. */
+static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *place, bool whole)
 {
 	uint64_t cpus = (uint64_t) place->tasks * dfrs_cpus_per_task(job->details);
 	node_record_t *node = node_record_table_ptr[place->node];
@@ -36,20 +37,21 @@ static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *pla
 	if (!node || !job->part_ptr->node_bitmap ||
 	    !bit_test(job->part_ptr->node_bitmap, place->node))
 		return ESLURM_INVALID_NODE_NAME;
-	if (dfrs_whole_nodes(job->details->whole_node))
+	if (whole || dfrs_whole_nodes(job->details->whole_node))
 		cpus = MAX(cpus, node->cpus_efctv);
 	if (!place->tasks || (cpus >= INFINITE16 - 1))
 		return ESLURM_BAD_TASK_COUNT;
 	lot->node = (int) place->node;
 	lot->cpus = (uint16_t) cpus;
-	lot->memory = dfrs_memory_request(job, node, (uint32_t) cpus);
+	lot->memory = whole ? dfrs_node_memory(node) :
+			      dfrs_memory_request(job, node, (uint32_t) cpus);
 	if (dfrs_select_memory(lot->node) + lot->memory > dfrs_node_memory(node))
 		return ESLURM_NODES_BUSY;
 	return SLURM_SUCCESS;
 }
 
 static int fill_layout(layout_t *layout, const job_record_t *job, const dfrs_place_t *places,
-		       uint32_t count)
+		       uint32_t count, bool whole)
 {
 	int last = -1;
 
@@ -61,7 +63,7 @@ static int fill_layout(layout_t *layout, const job_record_t *job, const dfrs_pla
 		if ((places[i].node >= (uint32_t) node_record_count) ||
 		    ((int) places[i].node <= last))
 			return ESLURM_INVALID_NODE_NAME;
-		rc = fill_lot(lot, job, &places[i]);
+		rc = fill_lot(lot, job, &places[i], whole);
 		if (rc)
 			return rc;
 		last = lot->node;
@@ -277,29 +279,46 @@ static void cut_to_deadline(job_record_t *job, time_t now)
 		job->time_limit = minutes;
 }
 
-static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places, uint32_t count)
+/* slurmctld tells the node that launches the job how many tasks it has, and counts those of a job whose
+ * size was open by its nodes (allocate_nodes() and build_node_details() of 22.05 and 24.11). */
+static void count_tasks(job_record_t *job, const layout_t *layout)
+{
+	dfrs_details_t *details = job->details;
+
+	if (dfrs_sized_by_nodes(job) && details->ntasks_per_node && details->num_tasks)
+		details->num_tasks = layout->count * details->ntasks_per_node;
+}
+
+static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places, uint32_t count,
+		 bool whole)
 {
 	/* Asked again: since the caller asked, another start may have used up a limit. */
 	time_t now = time(NULL);
 	int rc = dfrs_gate(job, now);
 	uint32_t limit;
+	uint8_t whole_node;
 
 	if (rc)
 		return rc;
 	if (!dfrs_single_record(job) || !dfrs_select_ready())
 		return ESLURM_NOT_SUPPORTED;
-	rc = fill_layout(layout, job, places, count);
+	rc = fill_layout(layout, job, places, count, whole);
 	if (rc)
 		return rc;
 	if (!within_limits(job, layout))
 		return ESLURM_ACCOUNTING_POLICY;
 	limit = job->time_limit;
+	whole_node = job->details->whole_node;
 	cut_to_deadline(job, now);
+	if (whole)
+		dfrs_want_whole_nodes(&job->details->whole_node);
 	rc = allocate_skeleton(job, layout);
 	if (rc) {
 		job->time_limit = limit;
+		job->details->whole_node = whole_node;
 		return rc;
 	}
+	count_tasks(job, layout);
 	if (!job->job_resrcs || (job->job_resrcs->nhosts != layout->count)) {
 		/* Not seen, and not to be guessed at: let it run as Slurm has laid it out. */
 		error("dfrs: %pJ was given other nodes than asked for", job);
@@ -317,7 +336,7 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 	return SLURM_SUCCESS;
 }
 
-int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count)
+int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count, bool whole)
 {
 	layout_t layout = { 0 };
 	int rc;
@@ -325,7 +344,7 @@ int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count)
 	if (!places || !count)
 		return ESLURM_INVALID_NODE_COUNT;
 	dfrs_lock_write();
-	rc = start(dfrs_find_job(job_id), &layout, places, count);
+	rc = start(dfrs_find_job(job_id), &layout, places, count, whole);
 	dfrs_unlock_write();
 	xfree(layout.lots);
 	if (!rc) {

@@ -48,7 +48,7 @@ impl Surroundings for Slurmctld {
                 "ShowYieldIn=Extra needs Slurm 23.02 or later; use AdminComment".to_owned(),
             );
         }
-        shim::conf_problem(&config.partition_names())
+        shim::conf_problem(&config.partition_names(), &config.moldable_names())
     }
 
     fn partitions_changed_at(&self) -> i64 {
@@ -170,12 +170,12 @@ impl Slurm for Calls {
         shim::nodes_set_parked(parked);
     }
 
-    fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
+    fn start(&mut self, job: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
         let layout: Vec<(u32, u32)> = places
             .iter()
             .map(|place| (place.node, place.tasks))
             .collect();
-        shim::job_start(job, &layout)
+        shim::job_start(job, &layout, whole)
     }
 
     fn suspend(&mut self, job: u32) -> Result<(), SlurmError> {

@@ -151,6 +151,7 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         problem,
         policy: active.map_or_else(String::new, |config| config.policy.to_string()),
         partitions: active.map_or_else(Vec::new, Config::partition_names),
+        moldable_partitions: active.map_or_else(Vec::new, Config::moldable_names),
         breaker: Breaker::default(),
         jobs: Jobs::default(),
         fares: Fares::default(),

@@ -20,6 +20,7 @@ pub const DFRS_JOB_MEMORY_PER_CPU: _bindgen_ty_2 = 256;
 pub const DFRS_JOB_ARRAY_MASTER: _bindgen_ty_2 = 512;
 pub const DFRS_JOB_EXCLUSIVE_USER: _bindgen_ty_2 = 1024;
 pub const DFRS_JOB_WARNED: _bindgen_ty_2 = 2048;
+pub const DFRS_JOB_SIZED_BY_NODES: _bindgen_ty_2 = 4096;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
 pub const DFRS_SPECIAL_NONE: _bindgen_ty_3 = 0;
 pub const DFRS_SPECIAL_GRES: _bindgen_ty_3 = 1;
@@ -293,6 +294,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_conf_problem(
         partitions: *const ::std::os::raw::c_char,
+        whole: *const ::std::os::raw::c_char,
         out: *mut ::std::os::raw::c_char,
         size: usize,
     );
@@ -392,6 +394,7 @@ unsafe extern "C" {
         job_id: u32,
         places: *const dfrs_place_t,
         count: u32,
+        whole: bool,
     ) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {

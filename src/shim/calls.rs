@@ -119,13 +119,14 @@ pub fn state_directory() -> Result<String, SlurmError> {
     result(code).map(|()| path)
 }
 
-/// One line on what to change in slurm.conf for these partitions, if anything.
+/// One line on what to change in slurm.conf for these partitions, if anything; `whole`: those of them whose
+/// jobs get whole nodes.
 #[must_use]
-pub fn conf_problem(partitions: &[String]) -> Option<String> {
-    let partitions = comma_separated(partitions);
-    // SAFETY: reads the NUL-terminated list; writes at most `size` bytes to a buffer of that size.
+pub fn conf_problem(partitions: &[String], whole: &[String]) -> Option<String> {
+    let (partitions, whole) = (comma_separated(partitions), comma_separated(whole));
+    // SAFETY: reads the NUL-terminated lists; writes at most `size` bytes to a buffer of that size.
     let ((), problem) = filled(TEXT_ROOM, |out, size| unsafe {
-        bindings::dfrs_conf_problem(partitions.as_ptr(), out, size)
+        bindings::dfrs_conf_problem(partitions.as_ptr(), whole.as_ptr(), out, size)
     });
     Some(problem).filter(|problem| !problem.is_empty())
 }
@@ -290,12 +291,12 @@ pub fn nodes_set_parked(parked: &[(String, u32)]) {
 }
 
 /// Starts a pending job with so many tasks (second) on each of these nodes (first: Slurm's index;
-/// ascending).
+/// ascending); `whole`: with all that is on these nodes, whatever it asks for.
 ///
 /// # Errors
 ///
 /// Slurm's reason; nothing has changed then.
-pub fn job_start(job: u32, layout: &[(u32, u32)]) -> Result<(), SlurmError> {
+pub fn job_start(job: u32, layout: &[(u32, u32)], whole: bool) -> Result<(), SlurmError> {
     let places: Vec<bindings::dfrs_place_t> = layout
         .iter()
         .map(|&(node, tasks)| bindings::dfrs_place_t {
@@ -306,7 +307,7 @@ pub fn job_start(job: u32, layout: &[(u32, u32)]) -> Result<(), SlurmError> {
         })
         .collect();
     // SAFETY: the array has `count` elements and outlives the call.
-    result(unsafe { bindings::dfrs_job_start(job, places.as_ptr(), count(places.len())) })
+    result(unsafe { bindings::dfrs_job_start(job, places.as_ptr(), count(places.len()), whole) })
 }
 
 /// Suspends a running job; it keeps its nodes, its memory and its priority.

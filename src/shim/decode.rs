@@ -81,7 +81,14 @@ impl<'a> Arrays<'a> {
     fn places_of(&self, raw: &bindings::dfrs_job_t) -> Vec<Place> {
         let places = part(self.places, raw.place_offset, raw.place_count);
         let mut places: Vec<Place> = places.iter().map(place).collect();
-        leave_out_surplus(&mut places, raw.tasks);
+        let is_sized = raw.flags & bindings::DFRS_JOB_SIZED_BY_NODES != 0;
+        if is_sized && raw.flags & bindings::DFRS_JOB_EXCLUSIVE != 0 {
+            // On whole nodes that make its tasks.
+            let each = raw.tasks_per_node.max(1);
+            places.iter_mut().for_each(|place| place.tasks = each);
+        } else {
+            leave_out_surplus(&mut places, raw.tasks);
+        }
         places
     }
 
@@ -116,6 +123,7 @@ impl<'a> Arrays<'a> {
             memory_per_cpu: flag(bindings::DFRS_JOB_MEMORY_PER_CPU),
             exclusive: flag(bindings::DFRS_JOB_EXCLUSIVE),
             warned: flag(bindings::DFRS_JOB_WARNED),
+            starts_whole: false,
             refuses_others: flag(bindings::DFRS_JOB_EXCLUSIVE_USER),
             label: raw.label,
             special: special(raw.special),
@@ -128,6 +136,7 @@ impl<'a> Arrays<'a> {
             places: self.places_of(raw),
             eligible: eligible.and_then(|position| sets.get(position).cloned()),
             all_eligible: flag(bindings::DFRS_JOB_ALL_ELIGIBLE),
+            sized_by_nodes: flag(bindings::DFRS_JOB_SIZED_BY_NODES),
         }
     }
 }

@@ -40,6 +40,7 @@ mod keep;
 mod left_behind;
 mod look;
 mod lost;
+mod moldable;
 mod postponed;
 mod record;
 mod remaps;
@@ -60,6 +61,7 @@ use follow::Lists;
 use give_back_partitions::GivingBack;
 use left_behind::LeftBehind;
 use lost::Lost;
+use moldable::Moldable;
 use postponed::Postponed;
 use remaps::Remaps;
 use retries::Retries;
@@ -117,6 +119,7 @@ pub struct Agent<S, D> {
     /// As they were when it was last decided.
     nodes: BTreeMap<String, ObservedNode>,
     blocked: BTreeMap<u32, Blocked>,
+    moldable: Moldable,
     /// What squeue was last given to show; `None`: nothing of DFRS's.
     reasons: BTreeMap<u32, Option<String>>,
     reasons_set: Time,
@@ -217,6 +220,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let shares = ledger.iter().map(|(id, record)| (id, record.share()));
         let shares = shares.filter(|(_, share)| share.0 > 0.0).collect();
         let first_remap = Time(now.0 + config.period.0);
+        let seen = Observation::default().with_whole_nodes(config.moldable_names());
         Self {
             slurm: ports.slurm,
             config,
@@ -225,7 +229,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             journal,
             recorder: ports.recorder,
             probe: ports.probe,
-            seen: Observation::default(),
+            seen,
             saved,
             head: None,
             kept: 0,
@@ -237,6 +241,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             facts: None,
             nodes: BTreeMap::new(),
             blocked: BTreeMap::new(),
+            moldable: Moldable::default(),
             reasons: BTreeMap::new(),
             reasons_set: Time(0),
             unset: BTreeSet::new(),
@@ -327,6 +332,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.postponed.next(),
             self.retries.next(),
             self.undecided.next(),
+            self.moldable.next(),
             self.refusals.next(),
             Some(self.remaps.due()),
             self.giving_back.next(self.looked),
@@ -385,15 +391,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         self.follow_reservations(seen, now);
         self.hand_back_partitions(seen, now);
+        self.hand_back_moldable(seen, now);
         self.follow(seen, now);
         self.probe.begin(Part::Ask);
         self.admit(seen, now);
         self.probe.begin(Part::Decide);
         let events = self.events(seen, now);
         let events = self.undecided.join(events, now);
+        report.depth = self.decide_about_moldable(seen, now);
         if !events.is_empty() {
             match self.decide(seen, &events, now, may_go_on) {
-                Ok(depth) => report.depth = depth,
+                Ok(depth) => report.depth = report.depth.saturating_add(depth),
                 Err(Stopped) => report.ended_decisions = self.undecided.in_a_row(),
             }
         }

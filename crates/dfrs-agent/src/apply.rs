@@ -1,22 +1,21 @@
-//! A plan becomes what the jobs are on their way to.
+//! Planned actions become what the jobs are on their way to.
 
-use dfrs_core::{Action, Plan, Time};
+use dfrs_core::{Action, Time};
 use dfrs_proto::conf::Config;
 
 use crate::ledger::Ledger;
 use crate::life::{Event, Look};
 use crate::observation::Observation;
 
-/// Enters the plan's actions into the ledger. An action that makes no sense for its job changes nothing.
-pub fn apply(
-    plan: &Plan,
+/// Enters actions into the ledger. One that makes no sense for its job changes nothing.
+pub fn apply<'a>(
+    actions: impl Iterator<Item = &'a Action>,
     ledger: &mut Ledger,
     observation: &Observation,
     config: &Config,
     now: Time,
 ) {
-    let actions = plan.actions.iter().map(|planned| &planned.action);
-    for action in actions.filter(|action| !matches!(action, Action::SetYield(..))) {
+    for action in actions {
         let Ok(id) = u32::try_from(action.job().0) else {
             continue;
         };

@@ -37,7 +37,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    fn look(&self, job: &'a ObservedJob, observation: &'a Observation) -> Look<'a> {
+    pub(crate) fn look(&self, job: &'a ObservedJob, observation: &'a Observation) -> Look<'a> {
         Look::new(job, observation, self.config, self.now)
     }
 }
@@ -52,7 +52,10 @@ pub fn planned_job(
     observation: &Observation,
     facts: &Facts,
 ) -> Option<Job> {
-    facts.config.partition(&job.partition)?;
+    let partition = facts.config.partition(&job.partition)?;
+    if partition.moldable.is_some() {
+        return None;
+    }
     let look = facts.look(job, observation);
     let is_ready = facts.ready.contains(&job.id);
     let state = record.life.planned(&look, is_ready)?;
@@ -242,7 +245,7 @@ fn layout(
 
 /// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has changed
 /// since. Jobs from which nothing of their own is kept share their set.
-fn eligible(
+pub(crate) fn eligible(
     job: &ObservedJob,
     state: &JobState,
     unheard: &BTreeSet<String>,
@@ -341,8 +344,8 @@ pub fn core_node(
 }
 
 /// MiB on a node that jobs have there, or shall have first of all, and the core does not decide about:
-/// jobs of which an operator says when they run, jobs whose processes are still ending, and those of
-/// partitions that are given back.
+/// jobs of which an operator says when they run, jobs whose processes are still ending, those of partitions
+/// of moldable jobs, and of partitions that are given back.
 fn undecided_memory(
     position: usize,
     observation: &Observation,
@@ -367,11 +370,13 @@ fn undecided_memory(
         .sum()
 }
 
-/// Whether the core sees this job with a place of its own (now or planned).
+/// Whether the core sees this job with a place of its own (now or planned): not one that has whole nodes.
 fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
     let record = ledger.get(job.id);
     let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));
-    is_ours && config.schedules(&job.partition) && job.state != ObservedState::Ended
+    let is_cores = config.partition(&job.partition);
+    let is_cores = is_cores.is_some_and(|partition| partition.moldable.is_none());
+    is_ours && is_cores && job.state != ObservedState::Ended
 }
 
 #[cfg(test)]

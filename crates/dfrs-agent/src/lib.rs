@@ -20,6 +20,7 @@ pub mod limits;
 pub mod live_journal;
 pub mod mobility;
 pub mod model;
+pub mod moldable;
 mod neighbours;
 pub mod node_changes;
 pub mod node_orders;

@@ -371,6 +371,12 @@ impl Life {
         matches!(self.phase, Phase::Parked(_))
     }
 
+    /// Whether it is planned to start, and has not yet.
+    #[must_use]
+    pub fn is_starting(&self) -> bool {
+        matches!(self.phase, Phase::Starting(_))
+    }
+
     /// Whether it gave up its place by a checkpoint, and nothing is planned for it.
     #[must_use]
     pub fn is_paused(&self) -> bool {
@@ -391,6 +397,15 @@ impl Life {
             Phase::Parked(parked) => parked.is_unheard,
             _ => false,
         }
+    }
+
+    /// Whether it is parked, or is to give up its place and has it still.
+    #[must_use]
+    pub fn can_be_called_off(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Parking(_) | Phase::Parked(_) | Phase::Leaving(_) | Phase::Warned(_)
+        )
     }
 
     /// Whether it was parked and is on its way back.

@@ -308,15 +308,22 @@ fn shown_outcome(record: &Record, outcome: Outcome) -> Outcome {
 /// A job that has one task a node at most needs its memory per node for that task: said in the
 /// plainer way.
 fn submission(name: String, job: &ObservedJob, observation: &Observation) -> EventKind {
-    let (task, node) = memory_request(job, observation);
-    let (mem, mem_per_node) = if job.tasks == 1 || job.tasks_per_node == 1 {
+    // What it asks for: its partition may give it less or more another time.
+    let asked = ObservedJob {
+        starts_whole: false,
+        ..job.clone()
+    };
+    let (task, node) = memory_request(&asked, observation);
+    let (mem, mem_per_node) = if job.task_range().1 == 1 || job.tasks_per_node == 1 {
         (as_number(Bytes(task.0 + node.0)), 0.0)
     } else {
         (as_number(task), as_number(node))
     };
+    let (tasks, most) = job.task_range();
     EventKind::Submit {
         job: name,
-        tasks: job.tasks,
+        tasks,
+        most_tasks: (most > tasks).then_some(most),
         cpu: f64::from(job.cpus_per_task.max(1)),
         mem,
         mem_per_node,

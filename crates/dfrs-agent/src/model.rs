@@ -73,6 +73,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         memory: 100,
         memory_per_cpu: true,
         exclusive: false,
+        starts_whole: false,
         refuses_others: false,
         label: 0,
         warned: false,
@@ -86,6 +87,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         places: Vec::new(),
         eligible: None,
         all_eligible: false,
+        sized_by_nodes: false,
         priority: 1000,
     }
 }
@@ -270,21 +272,32 @@ impl Slurm for FakeSlurm {
     fn set_parked(&mut self, parked: &[(String, u32)]) {
         self.0.borrow_mut().parked.push(parked.to_vec());
     }
-    fn start(&mut self, id: u32, places: &[Place]) -> Result<(), SlurmError> {
+    fn start(&mut self, id: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
         if self.0.borrow().refuse_start.contains(&id) {
             return Err(refused("Requested nodes are busy"));
         }
         let now = self.0.borrow().updates;
+        let sizes: Vec<(u32, u64)> = {
+            let world = self.0.borrow();
+            let nodes = world.nodes.iter();
+            nodes.map(|node| (node.index, node.memory)).collect()
+        };
         self.change(id, "start", ObservedState::Pending, |job| {
             job.last_launch = now;
+            job.exclusive |= whole;
+            if job.sized_by_nodes {
+                job.tasks = places.iter().map(|place| place.tasks).sum();
+            }
             let memory = |place: &Place| {
                 let units = if job.memory_per_cpu {
                     u64::from(place.tasks * job.cpus_per_task)
                 } else {
                     1
                 };
+                let all = sizes.iter().find(|(index, _)| *index == place.node);
+                let all = all.filter(|_| whole).map(|(_, memory)| *memory);
                 Place {
-                    memory: job.memory * units,
+                    memory: all.unwrap_or(job.memory * units),
                     ..place.clone()
                 }
             };

@@ -85,7 +85,9 @@ fn orders_of(
             jobs.extend(frozen_on(node, job, record));
         } else {
             let here = job.places.iter().filter(|place| place.node == node.index);
-            jobs.extend(here.filter_map(|place| order_for(job, record, place, node)));
+            let orders = here.filter_map(|place| order_for(job, record, place, node));
+            let is_whole = config.moldable(&job.partition).is_some();
+            jobs.extend(orders.map(|order| if is_whole { uncapped(order) } else { order }));
         }
     }
     for id in former.get(&node.name).into_iter().flatten() {
@@ -113,6 +115,14 @@ const fn end_of(id: u32) -> JobState {
         share: Share::ONE,
         frozen: false,
         ended: true,
+    }
+}
+
+/// Of a job that is to have all of its nodes.
+fn uncapped(order: JobState) -> JobState {
+    JobState {
+        share: Share::ONE,
+        ..order
     }
 }
 

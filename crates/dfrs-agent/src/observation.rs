@@ -161,10 +161,12 @@ pub struct ObservedJob {
     pub memory: u64,
     /// Which of the two `memory` is.
     pub memory_per_cpu: bool,
-    /// Asked for whole nodes.
+    /// Asked for whole nodes, or was started on such.
     pub exclusive: bool,
     /// It runs, and DFRS has sent it its warning signal.
     pub warned: bool,
+    /// It waits in a partition that gives it whole nodes, whatever it asks for. Slurm does not know.
+    pub starts_whole: bool,
     /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with `ExclusiveUser=YES`).
     pub refuses_others: bool,
     /// Its MCS label, if that decides whose jobs may be beside it: jobs of different ones are on no node
@@ -194,9 +196,29 @@ pub struct ObservedJob {
     pub eligible: Option<Arc<[u32]>>,
     /// It must get all of its eligible nodes (`--nodelist`).
     pub all_eligible: bool,
+    /// `-N` without `-n`: it has as many tasks as its nodes make, one on each or `tasks_per_node`. `tasks` are those
+    /// on `min_nodes`, or on the nodes that it has.
+    pub sized_by_nodes: bool,
 }
 
 impl ObservedJob {
+    /// Its tasks on each node, if it is the nodes that make them.
+    #[must_use]
+    pub fn tasks_on_each(&self) -> Option<u32> {
+        self.sized_by_nodes.then_some(self.tasks_per_node.max(1))
+    }
+
+    /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that make them.
+    #[must_use]
+    pub fn task_range(&self) -> (u32, u32) {
+        self.tasks_on_each()
+            .map_or((self.tasks, self.tasks), |each| {
+                let least = self.min_nodes.max(1);
+                let most = self.max_nodes.max(least);
+                (least.saturating_mul(each), most.saturating_mul(each))
+            })
+    }
+
     /// Its time limit, if it has one.
     #[must_use]
     pub fn limit(&self) -> Option<Span> {
@@ -235,17 +257,21 @@ impl ObservedJob {
         self.state == ObservedState::Suspended && self.priority == 0
     }
 
-    /// Whether it is to have all memory of each of its nodes: it asked for them whole, or for no amount.
+    /// Whether it is to have all memory of each of its nodes: it asked for them whole, or for no amount, or it starts
+    /// so anyway.
     #[must_use]
     pub fn wants_whole_nodes(&self) -> bool {
-        self.exclusive || self.memory == 0
+        self.exclusive || self.starts_whole || self.memory == 0
     }
 
     /// Whether both ask for the same, may use the same nodes for as long, and are both kept from running by
     /// an operator, or neither is.
     #[must_use]
     pub fn asks_for_the_same(&self, other: &Self) -> bool {
-        let size = |job: &Self| (job.tasks, job.cpus_per_task, job.tasks_per_node);
+        let size = |job: &Self| {
+            let tasks = (job.tasks_per_node, job.sized_by_nodes);
+            (job.tasks, job.cpus_per_task, tasks)
+        };
         let nodes = |job: &Self| {
             (
                 job.min_nodes,
@@ -327,6 +353,8 @@ pub struct Observation {
     /// Positions of nodes where memory was taken since the last look.
     taken: Vec<usize>,
     ahead: Ahead,
+    /// Partitions whose jobs start on whole nodes, whatever they ask for.
+    whole: BTreeSet<String>,
 }
 
 /// The most that one node has.
@@ -381,6 +409,13 @@ impl Observation {
             observation.insert(job);
         }
         observation
+    }
+
+    /// The same, where jobs of these partitions start on whole nodes, whatever they ask for.
+    #[must_use]
+    pub fn with_whole_nodes(self, partitions: impl IntoIterator<Item = String>) -> Self {
+        let whole = partitions.into_iter().collect();
+        Self { whole, ..self }
     }
 
     /// Becomes what these jobs and nodes show, all of them, and says what is different. O(n log n).
@@ -471,8 +506,16 @@ impl Observation {
 
     /// What Slurm shows, as it is kept here.
     fn as_known(&self, job: ObservedJob) -> ObservedJob {
-        let job = self.with_first_comment(job);
+        let job = self.with_first_comment(self.as_starting(job));
         job.moved_by(self.ahead.seconds())
+    }
+
+    /// What Slurm shows, with what is true of the next start of one that waits.
+    #[must_use]
+    pub fn as_starting(&self, mut job: ObservedJob) -> ObservedJob {
+        let waits = job.state == ObservedState::Pending;
+        job.starts_whole = waits && self.whole.contains(&job.partition);
+        job
     }
 
     fn take_in(&mut self, job: ObservedJob) {

@@ -8,6 +8,7 @@ mod driver;
 pub mod generate;
 mod journal;
 mod minimise;
+mod moldable;
 mod notation;
 mod reasons;
 mod scenario;

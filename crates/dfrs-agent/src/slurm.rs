@@ -75,8 +75,8 @@ pub trait Slurm {
     /// How many parked jobs live on these nodes: what administrators see in the reasons of those that drain or
     /// are to be rebooted. Nodes that are gone are passed over.
     fn set_parked(&mut self, parked: &[(String, u32)]);
-    /// Starts a pending job exactly here.
-    fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError>;
+    /// Starts a pending job exactly here; `whole`: with all CPUs and all memory of these nodes, whatever it asks for.
+    fn start(&mut self, job: u32, places: &[Place], whole: bool) -> Result<(), SlurmError>;
     /// Suspends a running job, which keeps its nodes and its memory.
     fn suspend(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Lets a suspended job run on.

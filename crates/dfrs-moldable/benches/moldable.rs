@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use dfrs_moldable::live::{Machine, plan};
+use dfrs_moldable::live::{Machine, Waiting, plan};
 use dfrs_moldable::workload::{Model, generate};
 use dfrs_moldable::{
     Algorithm, Busy, Estimate, Instance, Problem, Processors, Shuffles, bounds,
@@ -69,7 +69,7 @@ fn live(criterion: &mut Criterion) {
     group.sample_size(20);
     for model in Model::ALL {
         let instance = instance(model, 1_000, 1_000);
-        let waiting: Vec<_> = instance.tasks().iter().collect();
+        let waiting: Vec<_> = instance.tasks().iter().map(Waiting::from).collect();
         let running = (0..50u32).map(|place| Busy {
             until: f64::from(place) / 5.0,
             processors: Processors::of(place * 20..place * 20 + 10),
@@ -80,7 +80,7 @@ fn live(criterion: &mut Criterion) {
             running: running.collect(),
         };
         group.bench_function(BenchmarkId::from_parameter(model), |bencher| {
-            bencher.iter(|| plan(black_box(&machine), &waiting, 1.0, Shuffles::default()))
+            bencher.iter(|| plan(black_box(&machine), &waiting, 1.0))
         });
     }
     group.finish();

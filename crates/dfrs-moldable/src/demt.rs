@@ -13,6 +13,7 @@ use crate::schedule::Schedule;
 pub use batches::batches;
 pub(crate) use batches::lengths;
 pub use improved::improved;
+pub(crate) use improved::{best_of, lists};
 
 /// How often the order of the batches is shuffled, and from which seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

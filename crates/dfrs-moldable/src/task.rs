@@ -54,20 +54,30 @@ pub enum TaskError {
     #[error("an id has 1 to {LONGEST_ID} bytes and no control characters; give the task another")]
     Id,
     /// The weight is out of range.
-    #[error("the weight {0} is not allowed; give a number from 0 to {MOST_WEIGHT:e}")]
+    #[error("the weight {weight} is not allowed; give a number from 0 to {MOST_WEIGHT:e}", weight = short(*.0))]
     Weight(f64),
     /// The release time is out of range.
-    #[error("the release {0} is not allowed; give a number from 0 to {most:e}", most = TIMES.end())]
+    #[error("the release {release} is not allowed; give a number from 0 to {most:e}", release = short(*.0), most = TIMES.end())]
     Release(f64),
     /// A time is out of range.
     #[error(
-        "the time {1} on {0} processors is not allowed; give a number from {least:e} to {most:e}, or null where it is not possible",
-        least = TIMES.start(), most = TIMES.end()
+        "the time {time} on {0} processors is not allowed; give a number from {least:e} to {most:e}, or null where it is not possible",
+        least = TIMES.start(), most = TIMES.end(), time = short(*.1)
     )]
     Time(usize, f64),
     /// It cannot run on the machine.
     #[error("it has no time for {0} or fewer processors; give it one, or a machine with more")]
     TooLarge(u32),
+}
+
+/// The number, not with hundreds of digits.
+fn short(number: f64) -> String {
+    let is_plain = number == 0.0 || (1e-9..1e15).contains(&number.abs());
+    if is_plain {
+        number.to_string()
+    } else {
+        format!("{number:e}")
+    }
 }
 
 impl Task {
@@ -183,6 +193,16 @@ impl Task {
     #[must_use]
     pub fn fastest(&self) -> Allotment {
         self.at(self.places() - 1)
+    }
+
+    /// The shortest time on at most so many processors, on the fewest that reach it; none if it needs more. O(log m).
+    #[must_use]
+    pub fn fastest_on(&self, most: u32) -> Option<Allotment> {
+        let places = match &self.useful {
+            None => (most as usize).min(self.times.len()),
+            Some(useful) => useful.partition_point(|size| *size <= most),
+        };
+        places.checked_sub(1).map(|place| self.at(place))
     }
 
     /// The fewest processors on which it is possible.
@@ -301,6 +321,10 @@ mod tests {
         ));
         assert_eq!(of("a", 1.0, -1.0, &[1.0]), Err(TaskError::Release(-1.0)));
         assert_eq!(of("a", 1.0, 0.0, &[1.0, 0.0]), Err(TaskError::Time(2, 0.0)));
+        let huge = of("a", 1.0, 0.0, &[1e308])
+            .expect_err("no task")
+            .to_string();
+        assert!(huge.starts_with("the time 1e308 on 1 processors"), "{huge}");
         for times in [&[NO, NO, 1.0][..], &[]] {
             assert_eq!(of("a", 1.0, 0.0, times), Err(TaskError::TooLarge(2)));
         }
@@ -324,6 +348,10 @@ mod tests {
             prop_assert_eq!(task.cheapest(deadline).map_or(NO, Allotment::area), least);
             let fastest = times.iter().copied().fold(NO, f64::min);
             prop_assert_eq!(task.fastest().time, fastest);
+            let most = times.len() / 2;
+            let fastest = times[..most].iter().copied().fold(NO, f64::min);
+            let found = task.fastest_on(u32::try_from(most).expect("few"));
+            prop_assert_eq!(found.map_or(NO, |found| found.time), fastest);
         }
     }
 }

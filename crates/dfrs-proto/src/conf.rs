@@ -64,6 +64,17 @@ pub struct Partition {
     /// unless they say otherwise: [`Mobility::Park`] or [`Mobility::Never`], as they cannot be
     /// requeued. Default, `None`: as the partition's other jobs, as far as they can.
     pub interactive: Option<Mobility>,
+    /// `Policy=DEMT`: its jobs are moldable and get whole nodes, and nothing of them is ever paused or moved.
+    /// Default, `None`: fractions of nodes, by [`Config::policy`].
+    pub moldable: Option<Moldable>,
+}
+
+/// What the moldable jobs of a partition are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moldable {
+    /// `LinearSpeedup`: a job that says nothing of its speedup is as many times as fast as it has nodes, up to so
+    /// many, and no faster on more. 1 to 100000. Default: [`DEFAULT_LINEAR_SPEEDUP`].
+    pub linear_speedup: u32,
 }
 
 impl Partition {
@@ -75,6 +86,17 @@ impl Partition {
             mobility,
             allowed: value::all_mobilities(),
             interactive: None,
+            moldable: None,
+        }
+    }
+
+    /// One with whole nodes for moldable jobs.
+    #[must_use]
+    pub fn whole_nodes(name: impl Into<String>, moldable: Moldable) -> Self {
+        Self {
+            allowed: Vec::new(),
+            moldable: Some(moldable),
+            ..Self::new(name, Mobility::Never)
         }
     }
 }
@@ -142,6 +164,9 @@ pub struct Config {
 /// paper recommends, and better in most (docs/adr/0025).
 pub const DEFAULT_POLICY: &str = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
 
+/// How far the speedup of a moldable job is linear, if neither it nor `LinearSpeedup` says anything.
+pub const DEFAULT_LINEAR_SPEEDUP: u32 = 8;
+
 impl Config {
     /// Reads a `dfrs.conf`. Pure; `file_name` only appears in errors. O(length of `text`).
     ///
@@ -169,6 +194,20 @@ impl Config {
     #[must_use]
     pub fn schedules(&self, name: &str) -> bool {
         self.partition(name).is_some()
+    }
+
+    /// What the moldable jobs of the partition of this name are like, if that is what its jobs are.
+    #[must_use]
+    pub fn moldable(&self, name: &str) -> Option<Moldable> {
+        self.partition(name)?.moldable
+    }
+
+    /// Names of the partitions whose jobs get whole nodes, in the order of the file.
+    #[must_use]
+    pub fn moldable_names(&self) -> Vec<String> {
+        let moldable = self.partitions.iter();
+        let moldable = moldable.filter(|partition| partition.moldable.is_some());
+        moldable.map(|partition| partition.name.clone()).collect()
     }
 
     /// The partition of this name, if DFRS schedules it.

@@ -31,6 +31,9 @@ pub struct Status {
     pub policy: String,
     /// The partitions that DFRS is about.
     pub partitions: Vec<String>,
+    /// Those of them whose jobs are moldable and get whole nodes (`Policy=DEMT`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moldable_partitions: Vec<String>,
     /// Whether it schedules, or why not.
     pub breaker: Breaker,
     /// The jobs of its partitions.

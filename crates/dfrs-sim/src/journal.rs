@@ -50,6 +50,7 @@ impl<'a> Journal<'a> {
         self.write(job.submit, |name| EventKind::Submit {
             job: name(id),
             tasks: job.tasks,
+            most_tasks: None,
             cpu: share(job.cpu.0, NODE_CPU.0),
             mem: share(job.memory.0, NODE_MEMORY.0),
             mem_per_node: 0.0,

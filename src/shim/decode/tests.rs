@@ -145,3 +145,20 @@ fn what_exact_placement_does_not_cover_is_named() {
     assert_eq!(named, Some(Special::GenericResources));
     assert_eq!(special(4711), Some(Special::Incomplete));
 }
+
+#[test]
+fn whole_nodes_make_the_tasks_of_a_job_that_left_its_size_open() {
+    let (mut sets, mut seen) = (Sets::default(), Observation::default());
+    let mut first = Backing::new().node(0, 0).job(7, 1, &[0]).job(8, 1, &[0]);
+    for job in &mut first.jobs {
+        (job.tasks, job.tasks_per_node) = (2, 2);
+        job.flags = bindings::DFRS_JOB_EXCLUSIVE;
+    }
+    first.jobs[0].flags |= bindings::DFRS_JOB_SIZED_BY_NODES;
+    // CPUs of the node over those of a task.
+    first.places.iter_mut().for_each(|place| place.tasks = 4);
+    first.jobs[1].tasks = 3;
+    first.apply(true, &mut sets, &mut seen);
+    let tasks = |id| seen.job(id).unwrap().places[0].tasks;
+    assert_eq!((tasks(7), tasks(8)), (2, 3));
+}

@@ -177,9 +177,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         observation: &Observation,
         now: Time,
     ) -> Answer {
+        let whole = self.config.moldable(&job.partition).is_some();
         let slurm = &mut self.slurm;
         let done = match step {
-            Step::Start(placement) => slurm.start(job.id, &places(placement, observation)),
+            Step::Start(placement) => slurm.start(job.id, &places(placement, observation), whole),
             Step::Suspend => slurm.suspend(job.id),
             Step::Resume => slurm.resume(job.id),
             Step::ClaimMemory(memory) => slurm.claim_memory(job.id, memory),

@@ -18,7 +18,7 @@ use crate::probe::{Incident, Part};
 use crate::slurm::{Level, Slurm};
 
 /// A decision that would start jobs that Slurm would not start after all is taken anew so often.
-const MOST_TRIES: usize = 3;
+pub(super) const MOST_TRIES: usize = 3;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
@@ -119,7 +119,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Whether Slurm would start all of these jobs now. Room may be made for them, in vain if it would not.
-    fn would_start(&mut self, starts: Vec<u32>, seen: &Observation, now: Time) -> bool {
+    pub(super) fn would_start(&mut self, starts: Vec<u32>, seen: &Observation, now: Time) -> bool {
         let known = self.admission.asked_at(now);
         let unknown = starts
             .into_iter()
@@ -151,19 +151,31 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Enters the plan's actions into the ledger.
     fn enter(&mut self, plan: &Plan, events: &Events, seen: &Observation, now: Time) {
-        for planned in &plan.actions {
-            if !matches!(planned.action, Action::SetYield(..)) {
-                let text = format!("{:?}: {}", planned.action, planned.reason);
-                self.slurm.log(Level::Debug, &text);
-            }
-        }
-        self.keep_changes(&plan.actions, now);
-        if self.config.mode != Mode::Full {
-            return;
-        }
-        apply(plan, &mut self.ledger, seen, &self.config, now);
-        if events.period {
+        let actions = plan.actions.iter();
+        let actions = actions.map(|planned| (&planned.action, planned.reason.to_string()));
+        self.enter_actions(actions, seen, now);
+        if events.period && self.config.mode == Mode::Full {
             self.remaps.carry_out(plan);
+        }
+    }
+
+    /// Enters actions into the ledger, each with why.
+    pub(super) fn enter_actions<'a>(
+        &mut self,
+        actions: impl Iterator<Item = (&'a Action, String)>,
+        seen: &Observation,
+        now: Time,
+    ) {
+        let acts = actions.filter(|(action, _)| !matches!(action, Action::SetYield(..)));
+        let acts: Vec<(&Action, String)> = acts.collect();
+        for (action, why) in &acts {
+            let text = format!("{action:?}: {why}");
+            self.slurm.log(Level::Debug, &text);
+        }
+        self.keep_changes(&acts, now);
+        if self.config.mode == Mode::Full {
+            let actions = acts.iter().map(|(action, _)| *action);
+            apply(actions, &mut self.ledger, seen, &self.config, now);
         }
     }
 

@@ -72,12 +72,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.unexplained.extend(tried_again);
         let ended = std::mem::take(&mut self.freed);
         let nodes_changed = self.room_grew(observation);
+        if ended || nodes_changed {
+            self.stir_moldable();
+        }
         let ready = self.admission.ready();
         let mut again = self.postponed.again(ready, now);
         again.extend(self.retries.take_due(ready, now));
         again.sort_unstable();
         again.dedup();
+        let again = self.leave_to_core(again, observation);
         let new = self.submissions(observation);
+        let new = self.leave_to_core(new, observation);
         let wait = !new.is_empty() || !self.postponed.is_empty();
         let settles = wait.then(|| self.next_to_settle(observation, now));
         self.postponed

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Action, PlannedAction, Span, Time};
+use dfrs_core::{Action, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::explain::{Change, Explanation, MOST_ENTRIES, OnNode, VERSION};
 
@@ -116,6 +116,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Vec<String> {
         let mut notes = Vec::new();
+        self.moldable_notes(job, &mut notes);
         if record.is_some_and(|record| record.life.is_stuck()) {
             notes.push("pausing it failed three times: it is not tried again".to_owned());
         }
@@ -157,25 +158,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Keeps what was decided about jobs, for those who ask later and for the journal.
-    pub(super) fn keep_changes(&mut self, actions: &[PlannedAction], now: Time) {
-        for planned in actions {
-            let job = u32::try_from(planned.action.job().0);
-            let (Ok(job), false) = (job, matches!(planned.action, Action::SetYield(..))) else {
+    pub(super) fn keep_changes(&mut self, actions: &[(&Action, String)], now: Time) {
+        for (action, why) in actions {
+            let Ok(job) = u32::try_from(action.job().0) else {
                 continue;
             };
-            let why = planned.reason.to_string();
             let change = Change {
                 at: seconds(now),
-                what: planned.action.verb().to_owned(),
+                what: action.verb().to_owned(),
                 why: why.clone(),
             };
             self.last_changes.insert(job, change);
             if self.config.mode == Mode::Full {
-                let expected = match planned.action.mapping() {
+                let expected = match action.mapping() {
                     Some(_) => Expected::Place,
                     None => Expected::NoPlace,
                 };
-                self.expect(job, expected, &why);
+                self.expect(job, expected, why);
             }
         }
     }

@@ -183,6 +183,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "DFRS: has to be over before its time limit (reservation or deadline)".to_owned(),
             );
         }
+        if let Some(why) = self.why_moldable_waits(job, record) {
+            return Some(why);
+        }
         let blocked = self.blocked.get(&job.id).copied();
         record.life.reason(job, blocked, observation)
     }

@@ -12,6 +12,7 @@ mod ended;
 mod explained;
 mod hinted;
 mod killed;
+mod moldable;
 mod operators;
 mod settling;
 mod shadow;

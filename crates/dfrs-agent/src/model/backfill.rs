@@ -2,7 +2,7 @@
 //! queue, by memory (as with `OverSubscribe=FORCE`).
 
 use super::whole::Model;
-use crate::observation::{ObservedState, Place};
+use crate::observation::{ObservedJob, ObservedState, Place};
 
 impl Model {
     pub(super) fn backfill(&mut self) {
@@ -17,7 +17,7 @@ impl Model {
             // As Slurm does, it gives an array's task a record of its own when it starts it.
             let _ = self.split(id, 1);
             if let Some(places) = self.first_fit(id)
-                && self.start(id, &places).is_ok()
+                && self.start(id, &places, false).is_ok()
             {
                 self.note(format!("backfill starts {id}"));
             }
@@ -28,15 +28,15 @@ impl Model {
     fn first_fit(&self, id: u32) -> Option<Vec<Place>> {
         let job = &self.slurmctld.jobs.get(&id)?.seen;
         let cpus = u64::from(job.cpus_per_task.max(1));
+        if let Some(each) = job.tasks_on_each() {
+            return self.fewest_nodes(job, each);
+        }
         let (mut left, mut places) = (job.tasks, Vec::new());
         for node in &self.slurmctld.nodes {
             if node.partition != job.partition || node.down || node.drained || node.left {
                 continue;
             }
-            // Slurm starts nothing where a job is completing.
-            if self.completes_on(node.seen.index)
-                || self.slurmctld.is_another_ones(node.seen.index, job)
-            {
+            if !self.is_open(node.seen.index, job) {
                 continue;
             }
             let free_memory = self.free_memory(node.seen.index);
@@ -59,6 +59,34 @@ impl Model {
             left -= tasks;
         }
         (left == 0).then_some(places)
+    }
+
+    /// The fewest nodes that a job allows whose nodes make its tasks.
+    fn fewest_nodes(&self, job: &ObservedJob, each: u32) -> Option<Vec<Place>> {
+        let wanted = job.min_nodes.max(1) as usize;
+        let open = self.slurmctld.nodes.iter().filter(|node| {
+            let usable = !node.down && !node.drained && !node.left;
+            usable && node.partition == job.partition && self.is_open(node.seen.index, job)
+        });
+        let per_task = job.memory * u64::from(job.cpus_per_task.max(1) * each);
+        let needed = if job.memory_per_cpu {
+            per_task
+        } else {
+            job.memory
+        };
+        let fit = open.filter(|node| self.free_memory(node.seen.index) >= needed);
+        let places = fit.take(wanted).map(|node| Place {
+            node: node.seen.index,
+            tasks: each,
+            memory: 0,
+        });
+        let places: Vec<Place> = places.collect();
+        (places.len() == wanted).then_some(places)
+    }
+
+    /// Whether a job may start there beside what is there. Slurm starts nothing where a job is completing.
+    fn is_open(&self, node: u32, job: &ObservedJob) -> bool {
+        !self.completes_on(node) && !self.slurmctld.is_another_ones(node, job)
     }
 
     fn completes_on(&self, node: u32) -> bool {

@@ -94,8 +94,8 @@ impl Model {
         Ok(())
     }
 
-    /// Starts a pending job here, whoever asks for it.
-    pub(super) fn start(&mut self, id: u32, places: &[Place]) -> Answer {
+    /// Starts a pending job here, whoever asks for it; `whole`: with all that is on these nodes.
+    pub(super) fn start(&mut self, id: u32, places: &[Place], whole: bool) -> Answer {
         self.gate(id)?;
         let Some(job) = self.slurmctld.jobs.get(&id) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
@@ -106,15 +106,14 @@ impl Model {
         if job.seen.completing || job.seen.steps_alive {
             return error(codes::AGAIN, "Resource temporarily unavailable");
         }
-        let tasks: u32 = places.iter().map(|place| place.tasks).sum();
-        if tasks != job.seen.tasks || places.is_empty() {
+        if !is_laid_out(&job.seen, places, whole) {
             self.faults
-                .push(format!("job {id} is started with {tasks} tasks"));
+                .push(format!("job {id} is started with other tasks than it has"));
             return error(codes::INVALID, "Invalid argument");
         }
         let places: Vec<Place> = places
             .iter()
-            .map(|place| self.place(&job.seen, place))
+            .map(|place| self.place(&job.seen, place, whole))
             .collect();
         let usable = |place: &Place| {
             let node = self.slurmctld.nodes.get(place.node as usize);
@@ -127,16 +126,23 @@ impl Model {
         if !places.iter().all(usable) {
             return error(codes::NODES_BUSY, "Requested nodes are busy");
         }
+        if let Some(job) = self.slurmctld.jobs.get_mut(&id) {
+            job.seen.exclusive |= whole;
+            if job.seen.sized_by_nodes && whole {
+                job.seen.tasks = places.iter().map(|place| place.tasks).sum();
+            }
+        }
         self.begin_run(id, places);
         Ok(())
     }
 
-    fn place(&self, job: &ObservedJob, place: &Place) -> Place {
+    fn place(&self, job: &ObservedJob, place: &Place, whole: bool) -> Place {
         let node = self.slurmctld.nodes.get(place.node as usize);
         let all = node.map_or(0, |node| node.seen.memory);
         let per_cpu = u64::from(place.tasks) * u64::from(job.cpus_per_task);
         Place {
             memory: match (job.memory, job.memory_per_cpu) {
+                _ if whole => all,
                 (0, _) => all,
                 (memory, true) => memory * per_cpu,
                 (memory, false) => memory,
@@ -429,4 +435,14 @@ impl Model {
         self.refuse.0 -= 1;
         error(self.refuse.1, "refused by the model")
     }
+}
+
+/// Whether these are as many tasks as the job has: of one whose nodes make them, on as many nodes as it allows.
+fn is_laid_out(job: &ObservedJob, places: &[Place], whole: bool) -> bool {
+    let tasks: u32 = places.iter().map(|place| place.tasks).sum();
+    let Some(each) = job.tasks_on_each().filter(|_| whole) else {
+        return tasks == job.tasks && !places.is_empty();
+    };
+    let (least, most) = job.task_range();
+    (least..=most).contains(&tasks) && places.iter().all(|place| place.tasks == each)
 }

@@ -46,6 +46,7 @@ impl Model {
             state: ObservedState::Pending,
             array: if array > 1 { id } else { 0 },
             array_master: array > 1,
+            tasks: submission.job.task_range().0,
             user: submission.user,
             refuses_others: submission.owner,
             eligible: self
@@ -144,6 +145,7 @@ impl Model {
         }
         entry.seen.completing = false;
         entry.seen.places.clear();
+        entry.seen.tasks = entry.seen.task_range().0;
         entry.run = 0;
         entry.freed = now;
         if entry.requeues {

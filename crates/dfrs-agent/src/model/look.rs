@@ -115,6 +115,58 @@ impl Model {
         }
     }
 
+    /// Whether a moldable job could start although all of its partition's nodes that can be used are empty: it may, and
+    /// they are enough for its smallest size. Plainly, and apart from what decides; all nodes of a partition are alike.
+    #[must_use]
+    pub fn could_start_on_whole_nodes(&self, job: &JobEntry) -> bool {
+        let seen = &job.seen;
+        let waits = seen.state == ObservedState::Pending && !seen.completing && !seen.array_master;
+        if !waits || self.gate(seen.id).is_err() {
+            return false;
+        }
+        let open = |node: &&NodeEntry| !node.down && !node.drained && !node.left;
+        let nodes = self.slurmctld.nodes.iter().filter(open);
+        let nodes: Vec<&NodeEntry> = nodes
+            .filter(|node| node.partition == seen.partition)
+            .collect();
+        let is_empty = |node: &&NodeEntry| {
+            let index = node.seen.index;
+            let runs = &self.machines[index as usize].runs;
+            let kept_off = self.is_kept_off(job, index);
+            self.is_well(index) && !kept_off && self.is_empty_but_for(index, job) && runs.is_empty()
+        };
+        let holds = |node: &NodeEntry| {
+            let (cpus, task) = (
+                u64::from(seen.cpus_per_task),
+                seen.memory * u64::from(seen.cpus_per_task),
+            );
+            let by_cpus = u64::from(node.seen.cpus) / cpus.max(1);
+            by_cpus.min(node.seen.memory / task.max(1))
+        };
+        let least = nodes.iter().map(|node| holds(node)).min().unwrap_or(0);
+        let wanted = match seen.tasks_on_each() {
+            Some(each) if u64::from(each) <= least => u64::from(seen.min_nodes.max(1)),
+            None if least > 0 => u64::from(seen.tasks)
+                .div_ceil(least)
+                .max(seen.min_nodes.into()),
+            _ => return false,
+        };
+        nodes.iter().all(is_empty) && nodes.len() as u64 >= wanted
+    }
+
+    /// Whether other jobs are where this one is, or their processes, for all that slurmctld knows.
+    #[must_use]
+    pub fn has_neighbours(&self, job: &JobEntry) -> bool {
+        let mut places = job.seen.places.iter();
+        let others = self.slurmctld.jobs.values();
+        let others =
+            others.filter(|other| other.may_have_processes() && other.seen.id != job.seen.id);
+        places.any(|place| {
+            let mut there = others.clone().flat_map(|other| &other.seen.places);
+            there.any(|other| other.node == place.node)
+        })
+    }
+
     fn is_well(&self, node: u32) -> bool {
         let machine = self.machines.get(node as usize);
         machine.is_some_and(|machine| machine.takes_orders())
@@ -138,13 +190,14 @@ impl Model {
             let open = !node.down && !node.drained && !node.left;
             open && node.partition == job.seen.partition && node.seen.memory >= memory
         };
-        let mut nodes = self.slurmctld.nodes.iter().filter(usable);
-        nodes.any(|node| {
+        let nodes = self.slurmctld.nodes.iter().filter(usable);
+        let empty = nodes.filter(|node| {
             let index = node.seen.index;
             let runs = &self.machines[index as usize].runs;
             let kept_off = self.is_kept_off(job, index);
             let empty = self.is_empty_but_for(index, job) && runs.is_empty();
             self.is_well(index) && !kept_off && empty
-        })
+        });
+        empty.count() >= job.seen.min_nodes.max(1) as usize
     }
 }

@@ -107,8 +107,8 @@ impl Slurm for SlurmPort {
             model.updated();
         }
     }
-    fn start(&mut self, job: u32, places: &[Place]) -> Result<(), SlurmError> {
-        self.call("start", job, |model| model.start(job, places))
+    fn start(&mut self, job: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
+        self.call("start", job, |model| model.start(job, places, whole))
     }
     fn suspend(&mut self, job: u32) -> Result<(), SlurmError> {
         self.call("suspend", job, |model| model.suspend(job, false))
@@ -269,12 +269,13 @@ impl Model {
             let job = self.slurmctld.jobs.get(&id).filter(is_shown);
             let shown = job.filter(|_| reserved).map(|job| self.shown_job(job));
             let job = shown.as_ref().or(job.map(|job| &job.seen));
-            if seen.job(id) == job {
+            let job = job.map(|job| seen.as_starting(job.clone()));
+            if seen.job(id) == job.as_ref() {
                 continue;
             }
             different.jobs.insert(id);
             match job {
-                Some(job) => seen.insert(job.clone()),
+                Some(job) => seen.insert(job),
                 None => drop(seen.remove(id)),
             }
         }

@@ -52,7 +52,9 @@ impl Caps {
             let Some(share) = self.yields.get(&job).filter(|_| is_managed) else {
                 continue;
             };
-            let wanted = share * need;
+            // Who has a node for itself is not capped there.
+            let is_whole = partition.is_some_and(|name| config.moldable(name).is_some());
+            let wanted = if is_whole { 1.0 } else { share * need };
             if cap.is_some_and(|cap| (cap - wanted).abs() <= ROUNDING) {
                 continue;
             }

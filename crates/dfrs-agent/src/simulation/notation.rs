@@ -138,7 +138,10 @@ fn submission(text: &str) -> Result<Submission, String> {
             "partition" => value.clone_into(&mut job.partition),
             "comment" => value.clone_into(&mut job.comment),
             "priority" => job.priority = number(value)?,
+            "min-nodes" => job.min_nodes = number(value)?,
             "max-nodes" => job.max_nodes = number(value)?,
+            "tasks-per-node" => job.tasks_per_node = number(value)?,
+            "sized-by-nodes" => job.sized_by_nodes = true,
             "no-requeue" => job.requeue = false,
             "interactive" => job.batch = false,
             "work" => made.work = seconds(value)?,
@@ -216,7 +219,11 @@ fn print_submission(submission: &Submission) -> String {
     add(!job.memory_per_cpu, "per-node".into());
     add(!job.comment.is_empty(), format!("comment={}", job.comment));
     add(job.priority != 1000, format!("priority={}", job.priority));
+    add(job.min_nodes > 1, format!("min-nodes={}", job.min_nodes));
     add(job.max_nodes > 0, format!("max-nodes={}", job.max_nodes));
+    let each = job.tasks_per_node;
+    add(each > 0, format!("tasks-per-node={each}"));
+    add(job.sized_by_nodes, "sized-by-nodes".into());
     add(!job.requeue, "no-requeue".into());
     add(!job.batch, "interactive".into());
     add(submission.user != 1000, format!("user={}", submission.user));

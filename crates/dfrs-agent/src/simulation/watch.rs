@@ -137,6 +137,9 @@ impl Watch {
         for line in model.take_history() {
             self.write_down(now, &line);
             self.hear(&line, &model)?;
+            if driver.schedules() {
+                moldable_jobs_are_left_alone(&line, &model, driver)?;
+            }
         }
         for (level, line) in model.take_lines() {
             self.write_down(now, &line);
@@ -179,10 +182,9 @@ impl Watch {
 
     /// One thing that was done to a job.
     fn hear(&mut self, line: &str, model: &Model) -> Result<(), Broken> {
-        let id = line
-            .rsplit([' ', '(', ')'])
-            .find_map(|word| word.parse::<u32>().ok());
-        let Some(id) = id else { return Ok(()) };
+        let Some(id) = job_in(line) else {
+            return Ok(());
+        };
         let job = model.jobs().get(&id);
         self.reasons.hear(line, id);
         let word = line.split([' ', '(']).next().unwrap_or("");
@@ -338,7 +340,17 @@ impl Watch {
             |job: &&JobEntry| config.is_some_and(|config| config.schedules(&job.seen.partition));
         let could: BTreeSet<u32> = if serves {
             let jobs = model.jobs().values().filter(ours);
-            let jobs = jobs.filter(|job| model.could_run_alone(job));
+            let is_moldable = |job: &JobEntry| {
+                config.is_some_and(|config| config.moldable(&job.seen.partition).is_some())
+            };
+            let jobs = jobs.filter(|job| {
+                let waits = job.seen.state == ObservedState::Pending;
+                if waits && is_moldable(job) {
+                    model.could_start_on_whole_nodes(job)
+                } else {
+                    model.could_run_alone(job)
+                }
+            });
             jobs.map(|job| job.seen.id).collect()
         } else {
             BTreeSet::new()
@@ -387,6 +399,36 @@ impl Watch {
             Some(violation) => Err(("the journal is valid", violation.to_string())),
             None => Ok(()),
         }
+    }
+}
+
+/// The job that something was done to.
+fn job_in(line: &str) -> Option<u32> {
+    let mut words = line.rsplit([' ', '(', ')']);
+    words.find_map(|word| word.parse().ok())
+}
+
+/// Jobs of partitions with whole nodes have them for themselves, and are never paused or moved.
+fn moldable_jobs_are_left_alone(line: &str, model: &Model, driver: &Driver) -> Result<(), Broken> {
+    let job = job_in(line).and_then(|id| model.jobs().get(&id));
+    let is_moldable = |job: &&JobEntry| {
+        let config = driver.config();
+        config.is_some_and(|config| config.moldable(&job.seen.partition).is_some())
+    };
+    let Some(job) = job.filter(is_moldable) else {
+        return Ok(());
+    };
+    let id = job.seen.id;
+    match line.split([' ', '(']).next().unwrap_or("") {
+        "start" if job.has_nodes() && model.has_neighbours(job) => {
+            let what = format!("job {id} starts beside others");
+            Err(("whole nodes are nobody else's", what))
+        }
+        word @ ("suspend" | "release" | "warn" | "requeue") => {
+            let what = format!("DFRS does '{word}' to job {id}, whose partition has whole nodes");
+            Err(("moldable jobs are left alone", what))
+        }
+        _ => Ok(()),
     }
 }
 

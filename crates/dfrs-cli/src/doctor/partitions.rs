@@ -28,6 +28,9 @@ pub fn examine(
             continue;
         };
         one(settings, partition, name, &mut topic);
+        if wanted.moldable.is_none() {
+            memory(settings, partition, name, &mut topic);
+        }
         others(config, name, (partitions, nodes), &mut topic);
         topic.done(format!("{name}: Nodes={}", partition.get("Nodes")));
     }
@@ -68,6 +71,10 @@ fn one(settings: &Settings, partition: &Record, name: &str, topic: &mut Topic) {
             format!("scontrol update partitionname={name} state=up"),
         );
     }
+}
+
+/// Whether jobs that ask for no memory get some of it, and not all.
+fn memory(settings: &Settings, partition: &Record, name: &str, topic: &mut Topic) {
     if ["DefMemPerNode", "DefMemPerCPU"]
         .iter()
         .all(|key| is_unlimited(partition.get(key)) && is_unlimited(settings.get(key)))
@@ -111,7 +118,9 @@ fn others(
             let state = partition.get("State");
             partition.get("PartitionName") == other && (state == "UP" || state == "DRAIN")
         });
-        if schedules && !config.schedules(other) {
+        let is_whole = |name: &str| config.moldable(name).is_some();
+        let is_apart = is_whole(name) || is_whole(other);
+        if schedules && other != name && (!config.schedules(other) || is_apart) {
             topic.error(
                 format!("slurm.conf: PartitionName={other} shares nodes with {name}"),
                 "give it other nodes or State=DOWN",

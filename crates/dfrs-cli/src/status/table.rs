@@ -35,6 +35,7 @@ fn facts(status: &Status, age: f64) -> Vec<(&'static str, String)> {
         ("mode", status.mode.clone()),
         ("policy", status.policy.clone()),
         ("partitions", status.partitions.join(", ")),
+        ("Policy=DEMT", status.moldable_partitions.join(", ")),
         ("state", state(status)),
         ("written", format!("{} ago", seconds(age))),
         (

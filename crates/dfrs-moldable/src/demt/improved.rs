@@ -4,40 +4,60 @@ use super::{Shuffles, batches, shuffled};
 use crate::dual::Estimate;
 use crate::list::{self, Entry};
 use crate::problem::Problem;
-use crate::schedule::Schedule;
+use crate::schedule::{Criteria, Schedule};
 
 /// How often deadlines are lengthened, and shortened, by a factor of the root of 2.
-const STEPS: u32 = 8;
+const STEPS: usize = 8;
 
-/// The best of many lists: DEMT's own; DEMT's with the deadline of each batch lengthened, so that its tasks take fewer
-/// processors and do less work; all tasks with one deadline, from C*max downwards. Each of them in the order of the
-/// batches, by weight per area, and by weight per time. The best is that of the least product of makespan and
-/// weighted completion of those that are worse than DEMT in neither. O(m n K + n log n) for each list.
+/// The best of [`lists`]: that of the least product of makespan and weighted completion of those that are worse than
+/// DEMT in neither. O(m n K + n log n) for each list.
 #[must_use]
 pub fn improved(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
+    let lists = lists(problem, estimate, shuffles);
+    let best = best_of(lists, |list| list::criteria(problem, list));
+    list::schedule(&best, 0.0, problem.processors)
+}
+
+/// DEMT's own list; DEMT's with the deadline of each batch lengthened, so that its tasks take fewer processors and do
+/// less work; all tasks with one deadline, from C*max downwards. Each of these in the order of the batches, by weight
+/// per area, and by weight per time.
+pub(crate) fn lists(
+    problem: &Problem,
+    estimate: &Estimate,
+    shuffles: Shuffles,
+) -> impl Iterator<Item = Vec<Entry>> {
     let batches = batches(problem, estimate);
-    let mut best = shuffled(problem, &batches, shuffles);
-    let first = list::criteria(problem, &best);
+    let first = shuffled(problem, &batches, shuffles);
+    let guess = estimate.guess;
+    let factors =
+        std::iter::successors(Some(1.0), |factor| Some(factor * std::f64::consts::SQRT_2));
+    let others = factors.take(STEPS).flat_map(move |factor| {
+        let longer = lengthened(problem, &batches, factor, guess);
+        let alike = within(problem, guess / factor);
+        [longer, alike].into_iter().flat_map(|list| {
+            let [by_area, by_time] = [per_area, per_time].map(|key| sorted(problem, &list, key));
+            [by_area, by_time, list]
+        })
+    });
+    std::iter::once(first).chain(others)
+}
+
+/// The list of the least product of its criteria, of those that are nowhere worse than the first; none if there is none.
+pub(crate) fn best_of(
+    lists: impl IntoIterator<Item = Vec<Entry>>,
+    criteria: impl Fn(&[Entry]) -> Criteria,
+) -> Vec<Entry> {
+    let mut lists = lists.into_iter();
+    let mut best = lists.next().unwrap_or_default();
+    let first = criteria(&best);
     let mut least = first.product();
-    let mut consider = |list: Vec<Entry>| {
-        let found = list::criteria(problem, &list);
+    for list in lists {
+        let found = criteria(&list);
         if found.product() < least && found.is_nowhere_worse(first) {
             (best, least) = (list, found.product());
         }
-    };
-    let mut factor = 1.0;
-    for _ in 0..STEPS {
-        let longer = lengthened(problem, &batches, factor, estimate.guess);
-        let alike = within(problem, estimate.guess / factor);
-        for list in [longer, alike] {
-            for key in [per_area, per_time] {
-                consider(sorted(problem, &list, key));
-            }
-            consider(list);
-        }
-        factor *= std::f64::consts::SQRT_2;
     }
-    list::schedule(&best, 0.0, problem.processors)
+    best
 }
 
 /// The list of the batches, each task on the fewest processors on which it takes at most the longest time of its

@@ -6,7 +6,9 @@ use dfrs_core::Policy;
 
 use super::error::Mistake;
 use super::lexer::{self, Pair};
-use super::{Config, DEFAULT_POLICY, Mode, Partition, suggest, value};
+use super::{
+    Config, DEFAULT_LINEAR_SPEEDUP, DEFAULT_POLICY, Mode, Moldable, Partition, suggest, value,
+};
 
 pub(super) const GLOBAL_KEYS: &[&str] = &[
     "Mode",
@@ -28,8 +30,13 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
 /// A week, in seconds.
 const MOST_PERIOD: i64 = 604_800;
 const PARTITION: &str = "Partition";
+const LINEAR_SPEEDUP: &str = "LinearSpeedup";
+/// What may be done with jobs that give up their places: those of a partition with `Policy=DEMT` never do.
+const MOBILITY_KEYS: [&str; 3] = ["Mobility", "AllowMobility", "InteractiveMobility"];
 pub(super) const PARTITION_KEYS: &[&str] = &[
     PARTITION,
+    "Policy",
+    LINEAR_SPEEDUP,
     "Mobility",
     "AllowMobility",
     "InteractiveMobility",
@@ -142,14 +149,43 @@ fn partition(pairs: Vec<Pair>) -> Result<Partition, Mistake> {
     for pair in pairs {
         given.add(pair, PARTITION_KEYS)?;
     }
+    let name = given.get(PARTITION, "", |_, text| value::partition_name(text))?;
+    if let Some(moldable) = moldable(&given)? {
+        return Ok(Partition::whole_nodes(name, moldable));
+    }
     Ok(Partition {
-        name: given.get(PARTITION, "", |_, text| value::partition_name(text))?,
+        name,
         mobility: given.get("Mobility", "park", |key, text| {
             value::word(key, text, value::MOBILITIES)
         })?,
         allowed: given.get("AllowMobility", "all", value::mobilities)?,
         interactive: given.get("InteractiveMobility", "", value::interactive)?,
+        moldable: None,
     })
+}
+
+/// What the moldable jobs of a partition are like, if its policy is DEMT.
+fn moldable(given: &Given) -> Result<Option<Moldable>, Mistake> {
+    let is_moldable = given.get("Policy", "", value::partition_policy)?;
+    let out_of_place: &[&str] = if is_moldable {
+        &MOBILITY_KEYS
+    } else {
+        &[LINEAR_SPEEDUP]
+    };
+    for key in out_of_place {
+        if let Some(line) = given.line(key) {
+            let why = if is_moldable {
+                "Policy=DEMT never pauses or moves a job"
+            } else {
+                "only Policy=DEMT has moldable jobs"
+            };
+            let what = format!("{key} has no place on this Partition= line: {why}; take it out");
+            return Err(Mistake::new(line, what));
+        }
+    }
+    let default = DEFAULT_LINEAR_SPEEDUP.to_string();
+    let linear_speedup = given.get(LINEAR_SPEEDUP, &default, value::linear_speedup)?;
+    Ok(is_moldable.then_some(Moldable { linear_speedup }))
 }
 
 /// Pairs by the documented spelling of their key, each at most once.

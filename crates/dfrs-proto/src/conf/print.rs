@@ -40,6 +40,10 @@ impl fmt::Display for Config {
 
 impl fmt::Display for Partition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(moldable) = self.moldable {
+            let (name, linear) = (quoted(&self.name), moldable.linear_speedup);
+            return write!(out, "Partition={name} Policy=DEMT LinearSpeedup={linear}");
+        }
         let mobility = value::word_for(value::MOBILITIES, &self.mobility);
         write!(out, "Partition={} Mobility={mobility}", quoted(&self.name))?;
         if self.allowed != value::all_mobilities() {

@@ -3,7 +3,10 @@ use std::path::PathBuf;
 use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 use proptest::prelude::*;
 
-use super::{Config, JobField, Mode, Partition, Weighting, parse as rules, value};
+use super::{
+    Config, DEFAULT_LINEAR_SPEEDUP, JobField, Mode, Moldable, Partition, Weighting, parse as rules,
+    value,
+};
 
 const SECOND: i64 = 1_000_000;
 
@@ -135,7 +138,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Partition=a Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Partition, Mobility, AllowMobility, InteractiveMobility",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Partition, Policy, LinearSpeedup, Mobility, AllowMobility, InteractiveMobility",
         ),
         (
             "Mode=ful\nPartition=a",
@@ -200,6 +203,30 @@ fn each_mistake_names_its_line_and_what_to_write() {
         (
             "Mobility=park",
             "dfrs.conf:1: Mobility is about one partition; write it on that partition's line, after Partition=NAME",
+        ),
+        (
+            "Partition=a Policy=DMET",
+            "dfrs.conf:1: Policy=DMET on a Partition= line is wrong; allowed: DEMT (the policy of all other partitions stands on a line of its own)",
+        ),
+        (
+            "Policy=DEMT\nPartition=a",
+            "dfrs.conf:1: Policy=DEMT is about one partition; write it on that partition's line, after Partition=NAME",
+        ),
+        (
+            "Partition=a LinearSpeedup=8",
+            "dfrs.conf:1: LinearSpeedup has no place on this Partition= line: only Policy=DEMT has moldable jobs; take it out",
+        ),
+        (
+            "Partition=a Policy=DEMT Mobility=park",
+            "dfrs.conf:1: Mobility has no place on this Partition= line: Policy=DEMT never pauses or moves a job; take it out",
+        ),
+        (
+            "Partition=a Policy=DEMT LinearSpeedup=0",
+            "dfrs.conf:1: LinearSpeedup=0 is wrong; allowed: a whole number of nodes from 1 to 100000",
+        ),
+        (
+            "LinearSpeedup=8",
+            "dfrs.conf:1: LinearSpeedup is about one partition; write it on that partition's line, after Partition=NAME",
         ),
         (
             "Partition=a Period=3",
@@ -339,6 +366,19 @@ fn what_users_may_choose_is_a_list() {
 }
 
 #[test]
+fn a_partition_has_whole_nodes_for_moldable_jobs_if_it_says_so() {
+    let config =
+        parse("Partition=a\nPartition=b policy=demt\nPartition=c Policy=DEMT LinearSpeedup=64");
+    assert_eq!(config.moldable("a"), None);
+    let moldable = |linear_speedup| Some(Moldable { linear_speedup });
+    assert_eq!(config.moldable("b"), moldable(DEFAULT_LINEAR_SPEEDUP));
+    assert_eq!(config.moldable("c"), moldable(64));
+    assert_eq!(config.moldable_names(), ["b", "c"]);
+    let never = config.partition("b").expect("it is there");
+    assert_eq!((never.mobility, never.allowed.len()), (Mobility::Never, 0));
+}
+
+#[test]
 fn unknown_policies_are_refused() {
     assert_eq!(
         error("Partition=a\nPolicy=GreedyPN*/per/OPT=MIN/MINVT=600"),
@@ -365,7 +405,11 @@ prop_compose! {
         mobility in any_mobility(),
         allowed in prop::sample::subsequence(value::all_mobilities(), 0..=4),
         interactive in prop::option::of(prop_oneof![Just(Mobility::Park), Just(Mobility::Never)]),
+        linear_speedup in prop::option::of(1..=100_000_u32),
     ) -> Partition {
+        if let Some(linear_speedup) = linear_speedup {
+            return Partition::whole_nodes("", Moldable { linear_speedup });
+        }
         Partition { allowed, interactive, ..Partition::new("", mobility) }
     }
 }

@@ -185,8 +185,35 @@ pub(super) fn moves(key: &str, value: &str) -> Result<Option<u32>, String> {
     })
 }
 
+/// The name of the policy that partitions of moldable jobs have.
+const DEMT: &str = "DEMT";
+
+/// Whether a partition's jobs are moldable; nothing given: they are not.
+pub(super) fn partition_policy(key: &str, value: &str) -> Result<bool, String> {
+    if value.is_empty() || value.eq_ignore_ascii_case(DEMT) {
+        return Ok(!value.is_empty());
+    }
+    Err(format!(
+        "{key}={value} on a Partition= line is wrong; allowed: DEMT (the policy of all other partitions stands on a line of its own)"
+    ))
+}
+
+/// The most nodes that make a job as many times as fast.
+pub(super) fn linear_speedup(key: &str, value: &str) -> Result<u32, String> {
+    let number = value.parse().ok();
+    let number = number.filter(|most| (1..=100_000).contains(most));
+    number.ok_or_else(|| {
+        format!("{key}={value} is wrong; allowed: a whole number of nodes from 1 to 100000")
+    })
+}
+
 /// A policy by its name.
 pub(super) fn policy(key: &str, value: &str) -> Result<Policy, String> {
+    if value.eq_ignore_ascii_case(DEMT) {
+        return Err(format!(
+            "{key}=DEMT is about one partition; write it on that partition's line, after Partition=NAME"
+        ));
+    }
     value.parse().map_err(|error: PolicyError| {
         let names: Vec<String> = Policy::all().iter().map(Policy::to_string).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -67,8 +67,11 @@ pub enum EventKind {
     Submit {
         /// The job.
         job: String,
-        /// Number of its tasks, at least 1.
+        /// Number of its tasks, at least 1; of a moldable job whose nodes make its tasks, the fewest.
         tasks: u32,
+        /// The most tasks that it may have, where its size is chosen at its start.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        most_tasks: Option<u32>,
         /// CPU need of one task, in the unit of the nodes' `cpu`.
         cpu: f64,
         /// Memory requirement of one task, in the unit of the nodes' `mem`.

@@ -26,6 +26,8 @@ impl Phase {
 #[derive(Debug)]
 pub(super) struct Track {
     pub tasks: u32,
+    /// As many as `tasks`, unless its size is chosen at its start.
+    pub most_tasks: u32,
     pub cpu: f64,
     pub mem: f64,
     pub mem_per_node: f64,
@@ -41,13 +43,14 @@ pub(super) struct Track {
 impl Track {
     pub fn new(
         t: Time,
-        tasks: u32,
+        (tasks, most_tasks): (u32, u32),
         cpu: f64,
         (mem, mem_per_node): (f64, f64),
         runtime: Option<Span>,
     ) -> Self {
         Self {
             tasks,
+            most_tasks,
             cpu,
             mem,
             mem_per_node,

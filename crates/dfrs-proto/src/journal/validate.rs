@@ -127,12 +127,14 @@ impl Validator {
             EventKind::Submit {
                 job,
                 tasks,
+                most_tasks,
                 cpu,
                 mem,
                 mem_per_node,
                 runtime,
             } => {
-                let track = Track::new(self.t, *tasks, *cpu, (*mem, *mem_per_node), *runtime);
+                let tasks = (*tasks, most_tasks.unwrap_or(*tasks));
+                let track = Track::new(self.t, tasks, *cpu, (*mem, *mem_per_node), *runtime);
                 self.submit(job, track);
             }
             EventKind::Eligible { job, .. } => {
@@ -193,7 +195,8 @@ impl Validator {
     }
 
     fn submit(&mut self, job: &str, track: Track) {
-        if track.tasks == 0 || track.cpu < 0.0 || track.mem < 0.0 || track.mem_per_node < 0.0 {
+        let no_tasks = track.tasks == 0 || track.most_tasks < track.tasks;
+        if no_tasks || track.cpu < 0.0 || track.mem < 0.0 || track.mem_per_node < 0.0 {
             self.violate(Violated::BadJob { job: job.into() });
         }
         if self.jobs.contains_key(job) {
@@ -220,7 +223,8 @@ impl Validator {
         let left = track.place(self.t, nodes, stall);
         let taken: Vec<NodeIndex> = track.places.keys().copied().collect();
         let (placed, tasks) = (nodes.len(), track.tasks);
-        if u32::try_from(placed) != Ok(tasks) {
+        let allowed = tasks..=track.most_tasks;
+        if !u32::try_from(placed).is_ok_and(|placed| allowed.contains(&placed)) {
             self.violate(Violated::WrongTaskCount {
                 job: job.into(),
                 placed,

@@ -102,6 +102,7 @@ impl Lives {
                 mem,
                 mem_per_node,
                 runtime,
+                ..
             } => {
                 let place = self.jobs.len();
                 let mut life = Life::new(job.clone(), t, tasks, cpu, (mem, mem_per_node), runtime);

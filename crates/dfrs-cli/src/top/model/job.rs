@@ -61,6 +61,7 @@ impl Job {
             mem,
             mem_per_node,
             runtime,
+            ..
         } = kind
         else {
             return None;

@@ -88,6 +88,7 @@ fn golden_lines() {
     let submit = EventKind::Submit {
         job: "17_3".into(),
         tasks: 2,
+        most_tasks: None,
         cpu: 1.5,
         mem: 0.0,
         mem_per_node: 1024.0,

@@ -51,9 +51,9 @@ fn platform() -> impl Strategy<Value = EventKind> {
 fn kind() -> impl Strategy<Value = EventKind> {
     prop_oneof![
         1 => platform(),
-        3 => (job(), 0..4_u32, (number(), number(), number()), span()).prop_map(
-            |(job, tasks, (cpu, mem, mem_per_node), runtime)| EventKind::Submit {
-                job, tasks, cpu, mem, mem_per_node, runtime
+        3 => (job(), 0..4_u32, prop::option::of(0..6_u32), (number(), number(), number()), span()).prop_map(
+            |(job, tasks, most_tasks, (cpu, mem, mem_per_node), runtime)| EventKind::Submit {
+                job, tasks, most_tasks, cpu, mem, mem_per_node, runtime
             }
         ),
         3 => (job(), nodes()).prop_map(|(job, nodes)| EventKind::Start { job, nodes }),
@@ -168,7 +168,7 @@ proptest! {
         body.push(Event::new(Time(t), EventKind::Finish { job: job(), outcome: Outcome::Completed }));
         #[allow(clippy::cast_possible_truncation)] // below 20,000 s
         let runtime = Some(Span((done * 1e6).round() as i64 + slip * SECOND));
-        let submit = EventKind::Submit { job: job(), tasks: 1, cpu: 1.0, mem: 1.0, mem_per_node: 0.0, runtime };
+        let submit = EventKind::Submit { job: job(), tasks: 1, most_tasks: None, cpu: 1.0, mem: 1.0, mem_per_node: 0.0, runtime };
         let mut events = vec![
             Event::new(Time(0), EventKind::Platform { version: 1, policy: "x".into(), period: None, nodes: platform }),
             Event::new(Time(0), submit),

@@ -1,0 +1,132 @@
+//! What a decision about a partition of moldable jobs costs: CPU time of the whole of `moldable::decide`, from what
+//! was seen to the starts.
+//!
+//!     cargo run --release -p dfrs-agent --example moldable_decision -- [JOBS [NODES]]
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use dfrs_agent::cluster::Facts;
+use dfrs_agent::ledger::{Ledger, Record};
+use dfrs_agent::life::{Life, Look};
+use dfrs_agent::model::{job, nodes};
+use dfrs_agent::moldable::{Memory, decide};
+use dfrs_agent::observation::{Observation, ObservedJob, ObservedState, Place};
+use dfrs_agent::refusals::Refusals;
+use dfrs_core::Time;
+use dfrs_proto::conf::Config;
+
+const NOW: Time = Time(1_000_000_000_000);
+const ROUNDS: usize = 15;
+
+fn main() {
+    let number = |place, otherwise| {
+        let word = std::env::args().nth(place);
+        word.and_then(|word| word.parse().ok()).unwrap_or(otherwise)
+    };
+    let (jobs, count) = (number(1, 1000), number(2, 1000));
+    for word in ["downey", "linear"] {
+        let scene = Scene::new(word == "downey", jobs, count);
+        let mut times: Vec<f64> = (0..ROUNDS).map(|_| scene.decision()).collect();
+        times.sort_by(f64::total_cmp);
+        let (median, most) = (times[ROUNDS / 2], times[ROUNDS - 1]);
+        println!(
+            "{word}: {jobs} jobs, {count} nodes, half of them in use: {median:.1} ms of CPU, {most:.1} at most"
+        );
+    }
+}
+
+struct Scene {
+    config: Config,
+    seen: Observation,
+    ledger: Ledger,
+    ready: BTreeSet<u32>,
+}
+
+impl Scene {
+    /// Jobs of one to ten hours; speedups by Downey, or linear.
+    fn new(is_downey: bool, jobs: u32, count: u32) -> Self {
+        let text = "Mode=full\nPartition=dfrs Policy=DEMT LinearSpeedup=64\n";
+        let config = Config::parse(text, "dfrs.conf").expect("a good configuration");
+        let mut seen = Observation::default().with_whole_nodes(config.moldable_names());
+        seen.set_nodes(nodes(count));
+        let mut ready = BTreeSet::new();
+        for id in 1..=jobs {
+            ready.insert(id);
+            let parallelism = f64::from(count).powf(f64::from(id * 7919 % 1000) / 1000.0);
+            let word = format!(
+                "dfrs:speedup=downey,{parallelism:.2},{}",
+                f64::from(id % 20) / 10.0
+            );
+            seen.insert(ObservedJob {
+                min_nodes: 1,
+                max_nodes: count,
+                sized_by_nodes: true,
+                limit_minutes: 60 + id * 7919 % 540,
+                comment: if is_downey { word } else { String::new() },
+                ..job(id, 1)
+            });
+        }
+        for place in 0..50 {
+            seen.insert(running(jobs + 1 + place, place, count));
+        }
+        let mut ledger = Ledger::default();
+        let all: Vec<ObservedJob> = seen.jobs().cloned().collect();
+        for job in all {
+            let life = Life::first_seen(&Look::new(&job, &seen, &config, NOW));
+            ledger.insert(job.id, Record::new(1000, NOW, life));
+        }
+        Self {
+            config,
+            seen,
+            ledger,
+            ready,
+        }
+    }
+
+    /// Milliseconds of CPU that one takes.
+    fn decision(&self) -> f64 {
+        let facts = Facts {
+            config: &self.config,
+            can_park: &BTreeSet::new(),
+            ready: &self.ready,
+            refusals: &Refusals::default(),
+            now: NOW,
+        };
+        let before = cpu();
+        let turn = decide(&self.seen, &self.ledger, &facts, &Memory::default());
+        let took = cpu() - before;
+        assert!(!turn.starts.is_empty() && turn.outlook.len() == self.ready.len());
+        took
+    }
+}
+
+/// One of fifty jobs, each on a hundredth of the nodes.
+fn running(id: u32, place: u32, nodes: u32) -> ObservedJob {
+    let first = place * nodes / 50;
+    let places = (first..first + nodes / 100).map(|node| Place {
+        node,
+        tasks: 1,
+        memory: 1000,
+    });
+    ObservedJob {
+        state: ObservedState::Running,
+        exclusive: true,
+        sized_by_nodes: true,
+        places: places.collect(),
+        limit_minutes: 10 + place,
+        end_time: NOW.0 / 1_000_000 + i64::from(60 * (1 + place)),
+        ..job(id, nodes / 100)
+    }
+}
+
+/// Milliseconds that this thread has had a CPU.
+fn cpu() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    let nanoseconds: f64 = text
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.parse().ok())
+        .expect("a number");
+    nanoseconds / 1e6
+}

@@ -1,0 +1,92 @@
+//! Which tasks come first, and on how many processors each.
+
+use crate::demt::{Shuffles, best_of, lists};
+use crate::dual::Estimate;
+use crate::list::{self, Busy, Entry};
+use crate::problem::Problem;
+use crate::schedule::Criteria;
+
+/// So many tasks are tried on processors that would idle: each try costs a schedule.
+const MOST_TRIES: usize = 16;
+
+/// The list that is best around what runs: `free` processors are free now.
+pub(super) fn list(
+    problem: &Problem,
+    estimate: &Estimate,
+    (now, free): (f64, u32),
+    running: &[Busy],
+) -> Vec<Entry> {
+    let room = Room {
+        problem,
+        now,
+        free,
+        running,
+    };
+    let lists = lists(problem, estimate, Shuffles::default());
+    room.fill(best_of(lists, |list| room.criteria(list)))
+}
+
+/// What lists are judged by.
+struct Room<'a> {
+    problem: &'a Problem<'a>,
+    now: f64,
+    free: u32,
+    running: &'a [Busy],
+}
+
+impl Room<'_> {
+    fn starts(&self, list: &[Entry]) -> Vec<f64> {
+        list::starts(list, self.now, self.free, super::released(self.running))
+    }
+
+    /// Times count from now on: an absolute time is most of a sum of them.
+    fn criteria(&self, list: &[Entry]) -> Criteria {
+        let starts = self.starts(list).into_iter();
+        let ends = list.iter().zip(starts).map(|(entry, start)| {
+            let end = start - self.now + entry.allotment.time;
+            (entry.task, end)
+        });
+        Criteria::of(|task| self.problem.tasks[task].weight(), ends)
+    }
+
+    /// Tasks that would wait start at once, on as many processors as would idle, where that is better.
+    fn fill(&self, mut list: Vec<Entry>) -> Vec<Entry> {
+        let mut starts = self.starts(&list);
+        let mut criteria = self.criteria(&list);
+        let (mut place, mut tries) = (0, 0);
+        while place < list.len() && tries < MOST_TRIES {
+            let idle = self.idle(&list, &starts);
+            if idle == 0 {
+                break;
+            }
+            let (entry, start) = (list[place], starts[place]);
+            place += 1;
+            let narrow = self.problem.tasks[entry.task].fastest_on(idle);
+            let ends_sooner = |time: f64| self.now + time < start + entry.allotment.time;
+            let Some(allotment) = narrow.filter(|narrow| ends_sooner(narrow.time)) else {
+                continue;
+            };
+            if start <= self.now {
+                continue;
+            }
+            tries += 1;
+            let mut changed = list.clone();
+            changed.remove(place - 1);
+            changed.insert(0, Entry { allotment, ..entry });
+            let found = self.criteria(&changed);
+            if found.is_nowhere_worse(criteria) {
+                starts = self.starts(&changed);
+                (list, criteria) = (changed, found);
+            }
+        }
+        list
+    }
+
+    /// Processors that nobody uses from now on.
+    fn idle(&self, list: &[Entry], starts: &[f64]) -> u32 {
+        let begun = list.iter().zip(starts);
+        let begun = begun.filter(|(_, start)| **start <= self.now);
+        let used: u32 = begun.map(|(entry, _)| entry.allotment.processors).sum();
+        self.free.saturating_sub(used)
+    }
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A partition of moldable jobs: Policy=DEMT.
+
+load helpers
+
+setup() {
+	before=$(times_ready)
+	controller sed -i 's/^Partition=main .*/Partition=main Policy=DEMT LinearSpeedup=4/' /etc/slurm/dfrs.conf
+	controller scontrol reconfigure
+	wait_until 20 was_ready_more_often_than "$before"
+}
+
+teardown() {
+	controller scontrol update nodename=n4 state=resume 2>/dev/null || true
+	before=$(times_ready)
+	configure
+	controller scontrol reconfigure
+	wait_until 20 was_ready_more_often_than "$before"
+	clean_up
+}
+
+number_of_nodes() { controller squeue --noheader --states=all --jobs "$1" --format %D | tr -d ' '; }
+
+# field JOB NAME: what scontrol shows.
+field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | head -n 1 | cut -d= -f2-; }
+
+@test "a moldable job alone gets all nodes that make it faster, whole, and srun inside sees them" {
+	# shellcheck disable=SC2016 # expanded in the job
+	job=$(submit --nodes=1-4 --time=10 -- 'srun --quiet bash -c "echo on \$SLURMD_NODENAME; sleep 5"')
+	wait_for_state "$job" RUNNING 30
+	[ "$(number_of_nodes "$job")" = 4 ]
+	[ "$(field "$job" NumCPUs)" = 16 ]
+	[ "$(field "$job" OverSubscribe)" = NO ]
+	[ "$(counted_memory)" = 4000 ]
+	wait_for_state "$job" COMPLETED 60
+	[ "$(output "$job" | grep '^on ' | sort | tr '\n' ' ')" = "on n1 on n2 on n3 on n4 " ]
+}
+
+@test "tasks follow the nodes, with --ntasks-per-node and with -n" {
+	# shellcheck disable=SC2016 # expanded in the job
+	each=$(submit --nodes=2-4 --ntasks-per-node=2 --time=10 -- 'srun --quiet hostname; sleep 3')
+	wait_for_state "$each" COMPLETED 60
+	[ "$(output "$each" | grep -c '^n[1-4]$')" = 8 ]
+	together=$(submit --nodes=1-3 --ntasks=4 --time=10 -- 'srun --quiet hostname; sleep 3')
+	wait_for_state "$together" COMPLETED 60
+	[ "$(output "$together" | grep -c '^n[1-4]$')" = 4 ]
+	[ "$(output "$together" | grep '^n[1-4]$' | sort -u | wc -l)" = 3 ]
+}
+
+@test "nothing is shared or paused, and who waits is told for what and until when" {
+	first=$(submit --nodes=3 --time=10 -- "sleep 20")
+	wait_for_state "$first" RUNNING 30
+	second=$(submit --nodes=2 --mem=100 --time=10 -- "sleep 5")
+	wait_until 20 says "$second" "DFRS: waits for 2 nodes; expected to start at"
+	[ "$(state "$first")" = RUNNING ]
+	third=$(submit --nodes=1-4 --comment=dfrs:speedup=1,1,1,1 --time=10 -- "sleep 5")
+	wait_for_state "$third" RUNNING 20
+	[ "$(number_of_nodes "$third")" = 1 ]
+	# The first ends long before its limit.
+	wait_for_state "$second" RUNNING 60
+	[ "$(state "$first")" != RUNNING ]
+	wait_for_state "$second" COMPLETED 60
+	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
+}
+
+@test "nodes that drain are left alone, and what can never start is told so" {
+	controller scontrol update nodename=n4 state=drain reason=upkeep
+	job=$(submit --nodes=1-4 --time=10 -- "sleep 5")
+	wait_for_state "$job" RUNNING 30
+	[ "$(number_of_nodes "$job")" = 3 ]
+	all=$(submit --nodes=4 --time=10 -- "sleep 1")
+	wait_until 20 says "$all" "DFRS: needs 4 nodes"
+	controller scontrol update nodename=n4 state=resume
+	wait_for_state "$all" COMPLETED 60
+}
+
+@test "a partition that becomes one of moldable jobs goes on with what runs" {
+	before=$(times_ready)
+	configure
+	controller scontrol reconfigure
+	wait_until 20 was_ready_more_often_than "$before"
+	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 25; echo done"
+	before=$(times_ready)
+	controller sed -i 's/^Partition=main .*/Partition=main Policy=DEMT/' /etc/slurm/dfrs.conf
+	controller scontrol reconfigure
+	wait_until 20 was_ready_more_often_than "$before"
+	later=$(submit --nodes=1-4 --nodelist=n1 --time=10 -- "sleep 1")
+	# shellcheck disable=SC2154 # park_for sets both
+	wait_for_state "$newcomer" COMPLETED 60
+	# shellcheck disable=SC2154
+	wait_for_state "$parked_job" COMPLETED 120
+	[ "$(output "$parked_job" | grep -cx "done")" = 1 ]
+	wait_for_state "$later" COMPLETED 60
+}
