@@ -18,7 +18,7 @@ const MOST_TOLD: usize = 20;
 const MOST_LOOKS: f64 = 2e9;
 
 /// How SWF traces are taken.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SwfModel {
     /// A processor is a node, and no job requires memory
     Processors,

@@ -15,15 +15,18 @@ mod moldable;
 mod options;
 mod outputs;
 mod overload;
+mod paired;
 mod replay;
 mod report;
 mod reproduce;
 mod runs;
 mod sim;
 mod status;
+mod study;
 mod summary;
 mod top;
 mod usage;
+mod weeks;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -46,6 +49,7 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Sim(sim::Arguments),
     Status(status::Arguments),
+    Study(study::Arguments),
     Top(top::Arguments),
 }
 
@@ -76,6 +80,7 @@ pub fn run() -> ExitCode {
         Ok(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Ok(Command::Sim(arguments)) => sim::run(&arguments),
         Ok(Command::Status(arguments)) => status::run(&arguments),
+        Ok(Command::Study(arguments)) => study::run(&arguments),
         Ok(Command::Top(arguments)) => top::run(&arguments),
         Err(error) => usage::outcome(&error),
     };

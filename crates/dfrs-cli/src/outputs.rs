@@ -1,7 +1,7 @@
 //! Files that a command writes: looked at before the work begins, which may take hours.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Refuses files that can not be written, or would destroy each other: `read` is read, and each option names
 /// a file that is written.
@@ -54,4 +54,19 @@ fn directory(path: &Path) -> &Path {
     path.parent()
         .filter(|directory| !directory.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
+}
+
+/// Writes a file as a whole or not at all, and returns its path.
+pub fn save(directory: &Path, name: &str, content: &str) -> Result<String, String> {
+    let path = directory.join(name);
+    let unfinished = directory.join(format!(".{name}.unfinished"));
+    fs::write(&unfinished, content)
+        .and_then(|()| fs::rename(&unfinished, &path))
+        .map_err(|error| {
+            format!(
+                "{}: cannot be written: {error}; check the path and its permissions",
+                path.display()
+            )
+        })?;
+    Ok(path.display().to_string())
 }

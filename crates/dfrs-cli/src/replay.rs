@@ -147,12 +147,20 @@ struct Replay {
 }
 
 impl Replay {
-    /// Position of EASY.
-    fn easy(&self) -> Option<usize> {
-        let easy = Some(Scheduler::Batch(Batch::Easy));
-        self.schedules
-            .iter()
-            .position(|schedule| schedule.scheduler == easy)
+    /// Position of this batch scheduler.
+    fn position(&self, batch: Batch) -> Option<usize> {
+        let wanted = Some(Scheduler::Batch(batch));
+        let mut schedules = self.schedules.iter();
+        schedules.position(|schedule| schedule.scheduler == wanted)
+    }
+
+    /// Positions of what DFRS is compared with: as it was, where that is known, and what most sites run in
+    /// the same simulation.
+    fn opponents(&self) -> Vec<usize> {
+        let shared = self.position(Batch::EasyShared);
+        let mut opponents = vec![self.before];
+        opponents.extend(shared.filter(|shared| *shared != self.before));
+        opponents
     }
 }
 

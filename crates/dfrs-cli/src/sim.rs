@@ -3,7 +3,7 @@
 mod catalogue;
 mod files;
 mod live;
-mod results;
+pub mod results;
 mod run;
 pub mod world;
 

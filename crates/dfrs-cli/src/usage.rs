@@ -31,14 +31,14 @@ pub fn outcome(error: &clap::Error) -> Outcome {
         },
         _ => Outcome {
             output: String::new(),
-            errors: one_line(&text),
+            errors: format!("dfrs: {}; try --help\n", one_line(&text)),
             code,
         },
     }
 }
 
 /// The paragraphs of an error but the last ones, which are the usage and where to find help.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| {
         !paragraph.is_empty()
             && !paragraph.starts_with("Usage:")
@@ -51,6 +51,5 @@ fn one_line(text: &str) -> String {
         })
         .collect();
     let told = told.join("; ");
-    let told = told.strip_prefix("error: ").unwrap_or(&told);
-    format!("dfrs: {told}; try --help\n")
+    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
 }

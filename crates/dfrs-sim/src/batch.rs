@@ -2,6 +2,7 @@
 //! from start to end; under those that share nodes, whole CPUs and memory.
 
 mod conservative;
+mod gang;
 mod machine;
 mod places;
 mod plan;
@@ -57,11 +58,27 @@ pub enum Batch {
     EasyShared,
     /// Conservative on nodes that jobs share. A reservation is for certain nodes, as in Slurm's backfill.
     ConservativeShared,
+    /// EASY on nodes that jobs share, with gang scheduling: each CPU is given to so many jobs, 2 to 9, that
+    /// take turns ([`crate::Settings::time_slice`]); all have their memory (Slurm's PreemptMode=GANG and
+    /// OverSubscribe=FORCE:n).
+    EasyGang(u8),
 }
 
+/// The names of gang scheduling with 2 and more jobs for each CPU.
+const GANGS: [&str; 8] = [
+    "EASY/gang2",
+    "EASY/gang3",
+    "EASY/gang4",
+    "EASY/gang5",
+    "EASY/gang6",
+    "EASY/gang7",
+    "EASY/gang8",
+    "EASY/gang9",
+];
+
 impl Batch {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
+    /// All of them; of gang scheduling two.
+    pub const ALL: [Self; 9] = [
         Self::Fcfs,
         Self::Easy,
         Self::EasyNoShadow,
@@ -69,14 +86,23 @@ impl Batch {
         Self::FcfsShared,
         Self::EasyShared,
         Self::ConservativeShared,
+        Self::EasyGang(2),
+        Self::EasyGang(4),
     ];
+
+    /// The one of this name, in any case.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        let gangs = (2..).take(GANGS.len()).map(Self::EasyGang);
+        let mut all = Self::ALL.into_iter().chain(gangs);
+        all.find(|batch| batch.name().eq_ignore_ascii_case(name))
+    }
 
     /// Whether jobs share nodes; else each task has one to itself.
     #[must_use]
     pub const fn shares_nodes(self) -> bool {
         matches!(
             self,
-            Self::FcfsShared | Self::EasyShared | Self::ConservativeShared
+            Self::FcfsShared | Self::EasyShared | Self::ConservativeShared | Self::EasyGang(_)
         )
     }
 
@@ -91,6 +117,7 @@ impl Batch {
             Self::FcfsShared => "FCFS/shared",
             Self::EasyShared => "EASY/shared",
             Self::ConservativeShared => "Conservative/shared",
+            Self::EasyGang(times) => GANGS[(times as usize).saturating_sub(2) % GANGS.len()],
         }
     }
 
@@ -118,6 +145,9 @@ impl Batch {
             }
             Self::ConservativeShared => {
                 "batch: Conservative on nodes that jobs share; a task has whole CPUs and its memory"
+            }
+            Self::EasyGang(_) => {
+                "batch: EASY on nodes that jobs share, so many for each CPU, which they have in turns"
             }
         }
     }
@@ -148,6 +178,9 @@ pub(crate) fn run(
     settings: &Settings,
     journal: Journal<'_>,
 ) -> Result<Outcome, SimulationError> {
+    if let Batch::EasyGang(times) = batch {
+        return gang::run(trace, (batch, times.into()), settings, journal);
+    }
     let durations = match (batch, settings.estimates) {
         (Batch::Fcfs | Batch::FcfsShared, _)
         | (Batch::Easy | Batch::EasyNoShadow | Batch::EasyShared, Estimates::Perfect) => {
@@ -170,7 +203,7 @@ pub(crate) fn run(
             let discipline = SharedQueue::new(batch, nodes);
             carry_out(trace, (batch, nodes), machine, discipline, journal)
         }
-        Batch::Fcfs | Batch::Easy | Batch::EasyNoShadow => {
+        Batch::Fcfs | Batch::Easy | Batch::EasyNoShadow | Batch::EasyGang(_) => {
             let discipline = Queue::new(batch, nodes);
             carry_out(trace, (batch, nodes), machine, discipline, journal)
         }

@@ -22,7 +22,7 @@ mod world;
 
 pub use batch::Batch;
 pub use bound::{offline_bound, offline_bound_and_tell};
-pub use limits::round_limits;
+pub use limits::{false_limits, round_limits};
 pub use mobility::{Cost, CostError, MobilityShares, SharesError};
 pub use outcome::{DecisionTimes, JobRecord, Outcome};
 pub use overload::Overload;

@@ -33,3 +33,18 @@ pub fn round_limits(seed: u64, trace: &mut Trace) {
         job.estimate = Some(said.unwrap_or(wanted));
     }
 }
+
+/// What somebody asks for who does not think about it.
+const A_DAY: Span = Span::from_seconds(24 * 3600);
+
+/// Lets such a share of jobs, 0 to 1, ask for a day, whatever they need. Which ones follows from
+/// the seed and their ids; one that does at one share does at every larger one. O(n).
+pub fn false_limits(seed: u64, share: f64, trace: &mut Trace) {
+    for job in &mut trace.jobs {
+        // Its own stream, too.
+        let place = f64::from(drawn(seed ^ 0x6661_6c73_6500, &job.id));
+        if place < share * f64::from(WHOLE) {
+            job.estimate = Some(A_DAY);
+        }
+    }
+}

@@ -96,6 +96,12 @@ pub struct Summary {
     pub pause_gb_per_second: f64,
     /// [`Self::migration_gb`] over the makespan, in GB/s.
     pub migration_gb_per_second: f64,
+    /// The median bounded stretch: half of the jobs have no larger one.
+    pub median_stretch: f64,
+    /// The same of 90 in 100 jobs.
+    pub stretch_90: f64,
+    /// The same of 99 in 100 jobs.
+    pub stretch_99: f64,
 }
 
 impl Summary {
@@ -126,6 +132,10 @@ impl Summary {
                 .map(|record| u64::from(of(record)))
                 .sum()
         };
+        let mut sorted: Vec<f64> = pairs()
+            .map(|(job, record)| stretch(job, record, bound))
+            .collect();
+        sorted.sort_unstable_by(f64::total_cmp);
         let (max_stretch, mean_stretch) = stretches(bound);
         let (max_stretch_10s, mean_stretch_10s) = stretches(STRETCH_BOUND);
         let (max_stretch_30s, mean_stretch_30s) = stretches(STRETCH_BOUND_IPDPS);
@@ -172,6 +182,9 @@ impl Summary {
             migrations_per_job: real(migrations.into()) / jobs,
             pause_gb_per_second: per_second(pause_gb),
             migration_gb_per_second: per_second(migration_gb),
+            median_stretch: quantile(&sorted, 50),
+            stretch_90: quantile(&sorted, 90),
+            stretch_99: quantile(&sorted, 99),
         }
     }
 
@@ -190,6 +203,12 @@ pub fn compare_with_best(summaries: &mut [Summary]) {
     for summary in summaries {
         summary.degradation_from_best = summary.max_stretch / best;
     }
+}
+
+/// The least value of a sorted list that so many in a hundred do not exceed; of an empty list 1.
+fn quantile(sorted: &[f64], percent: usize) -> f64 {
+    let place = (sorted.len() * percent).div_ceil(100).max(1) - 1;
+    sorted.get(place).copied().unwrap_or(1.0)
 }
 
 /// From the first submission to the last completion.

@@ -25,10 +25,7 @@ impl FromStr for Scheduler {
     type Err = SchedulerError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let known = Batch::ALL
-            .into_iter()
-            .find(|batch| batch.name().eq_ignore_ascii_case(name));
-        match known {
+        match Batch::of_name(name) {
             Some(batch) => Ok(Self::Batch(batch)),
             None => name.parse().map(Self::Dfrs).map_err(SchedulerError),
         }
@@ -66,6 +63,8 @@ mod tests {
             "EASY",
             "EASY/no-shadow",
             "Conservative",
+            "EASY/gang2",
+            "EASY/gang7",
             "GreedyPM*/per/OPT=MIN/MINVT=600",
         ] {
             assert_eq!(name.parse::<Scheduler>().unwrap().to_string(), name);

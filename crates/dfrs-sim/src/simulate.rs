@@ -35,6 +35,8 @@ pub struct Settings {
     /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::Settings`]): as the plugin
     /// does, and not as in the papers.
     pub keep_equal_jobs: bool,
+    /// How long a turn is in gang scheduling, above 0.
+    pub time_slice: Span,
     /// What policies of DFRS that ask may know of run times; limits are the jobs' estimates.
     pub run_time_hint: RunTimeHint,
 }
@@ -52,7 +54,7 @@ pub enum Estimates {
 
 impl Settings {
     /// What the papers take: a penalty of 300 s, each policy's own period, perfect estimates. Swap is
-    /// as much as memory.
+    /// as much as memory, and a turn takes as long as with Slurm's default of SchedulerTimeSlice.
     #[must_use]
     pub const fn new(nodes: u32) -> Self {
         Self {
@@ -64,6 +66,7 @@ impl Settings {
             period: None,
             estimates: Estimates::Perfect,
             keep_equal_jobs: false,
+            time_slice: Span::from_seconds(30),
             run_time_hint: RunTimeHint::Nothing,
         }
     }

@@ -53,7 +53,11 @@ pub fn table(replay: &Replay) -> String {
         text.push('\n');
     }
     text + "\nLost is the time in the system beyond the run time; stretch is bounded at 10 s.\n"
-        + &verdict(replay, replay.before)
+        + &replay
+            .opponents()
+            .into_iter()
+            .map(|opponent| verdict(replay, opponent))
+            .collect::<String>()
 }
 
 /// In a sentence: how many jobs are done sooner and later than under the schedule at this position.

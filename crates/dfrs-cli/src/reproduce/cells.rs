@@ -2,7 +2,7 @@
 
 use dfrs_report::{Cell, Close, compared, csv_line, decimals, percent, significant};
 
-use super::experiment::{BATCH, EASY, EASY_PUBLISHED, Experiment};
+use super::experiment::{BATCH, EASY, EASY_PUBLISHED, EASY_SHARED, Experiment};
 use super::measure::{Measure, Spread};
 use super::published::{Statistic, Value, published};
 use super::results::{Query, Results};
@@ -142,6 +142,7 @@ pub fn label(policy: &str) -> String {
     match policy {
         EASY_PUBLISHED => format!("{policy} (as published)"),
         EASY => format!("{policy} (as defined)"),
+        EASY_SHARED => format!("{policy} (shared nodes)"),
         _ => policy.into(),
     }
 }

@@ -3,7 +3,7 @@
 use dfrs_report::{Axis, Chart, Series, Style};
 
 use super::cells::label;
-use super::experiment::{BATCH, BEST, EASY, EASY_PUBLISHED, Experiment};
+use super::experiment::{BATCH, BEST, EASY, EASY_PUBLISHED, EASY_SHARED, Experiment};
 use super::measure::Measure;
 use super::results::Results;
 use super::traces::TraceSet;
@@ -71,7 +71,7 @@ pub fn by_period(experiment: &Experiment, results: &Results, set: TraceSet) -> O
         axis,
     )
     .with(curve(experiment, results, set, measure, BEST)?);
-    for policy in [EASY_PUBLISHED, EASY] {
+    for policy in [EASY_PUBLISHED, EASY, EASY_SHARED] {
         let spread = experiment.spread(results, set, policy, None, measure)?;
         chart = chart.with(Series::level(&label(policy), spread.mean));
     }

@@ -3,7 +3,6 @@
 mod easy;
 mod runs;
 
-use std::fs;
 use std::path::Path;
 
 use dfrs_report::Page;
@@ -15,6 +14,7 @@ use super::results::Results;
 use super::tables::counted;
 use super::traces::TraceSet;
 use super::{figures, tables};
+use crate::outputs::save;
 
 /// Writes everything to the directory and returns the path of the report.
 pub fn write(
@@ -140,19 +140,4 @@ fn show(experiment: &Experiment, results: &Results, page: &mut Page) -> Vec<(Str
         page.table(&table);
     }
     drawn
-}
-
-/// Writes a file as a whole or not at all, and returns its path.
-fn save(directory: &Path, name: &str, content: &str) -> Result<String, String> {
-    let path = directory.join(name);
-    let unfinished = directory.join(format!(".{name}.unfinished"));
-    fs::write(&unfinished, content)
-        .and_then(|()| fs::rename(&unfinished, &path))
-        .map_err(|error| {
-            format!(
-                "{}: cannot be written: {error}; check the path and its permissions",
-                path.display()
-            )
-        })?;
-    Ok(path.display().to_string())
 }

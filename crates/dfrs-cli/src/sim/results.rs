@@ -12,19 +12,47 @@ pub fn json(results: &[Summary]) -> Result<String, String> {
     Ok(format!("[\n  {}\n]\n", lines.join(",\n  ")))
 }
 
+/// What is measured, in the order of columns: all fields of a [`Summary`] but the first two.
+pub const MEASURES: [&str; 30] = [
+    "max_stretch",
+    "mean_stretch",
+    "bound",
+    "degradation",
+    "normalized_underutilization",
+    "normalized_stalled",
+    "makespan",
+    "pauses",
+    "migrations",
+    "pause_gb",
+    "migration_gb",
+    "decide_seconds_mean",
+    "decide_seconds_max",
+    "degradation_from_best",
+    "max_stretch_10s",
+    "mean_stretch_10s",
+    "max_stretch_30s",
+    "mean_stretch_30s",
+    "mean_wait",
+    "mean_turnaround",
+    "utilization",
+    "pauses_per_hour",
+    "migrations_per_hour",
+    "pauses_per_job",
+    "migrations_per_job",
+    "pause_gb_per_second",
+    "migration_gb_per_second",
+    "median_stretch",
+    "stretch_90",
+    "stretch_99",
+];
+
 /// The same with a line of names first; what is null is left empty.
 pub fn csv(results: &[Summary]) -> Result<String, String> {
-    let mut text = String::from(
-        "policy,jobs,max_stretch,mean_stretch,bound,degradation,normalized_underutilization,normalized_stalled,makespan,pauses,\
-         migrations,pause_gb,migration_gb,decide_seconds_mean,decide_seconds_max,degradation_from_best,\
-         max_stretch_10s,mean_stretch_10s,max_stretch_30s,mean_stretch_30s,mean_wait,mean_turnaround,utilization,\
-         pauses_per_hour,migrations_per_hour,pauses_per_job,migrations_per_job,pause_gb_per_second,\
-         migration_gb_per_second\n",
-    );
-    let names: Vec<String> = text.trim_end().split(',').map(String::from).collect();
+    let names = ["policy", "jobs"].into_iter().chain(MEASURES);
+    let mut text = names.clone().collect::<Vec<_>>().join(",") + "\n";
     for result in results {
-        let object = serde_json::to_value(result).map_err(|error| error.to_string())?;
-        let fields = names.iter().map(|name| match &object[name] {
+        let fields = fields(result)?;
+        let fields = names.clone().map(|name| match &fields[name] {
             Value::String(text) => text.clone(),
             Value::Null => String::new(),
             value => value.to_string(),
@@ -32,6 +60,11 @@ pub fn csv(results: &[Summary]) -> Result<String, String> {
         let _ = writeln!(text, "{}", fields.collect::<Vec<_>>().join(",")); // a String takes all
     }
     Ok(text)
+}
+
+/// The fields of a result by their names.
+pub fn fields(result: &Summary) -> Result<Value, String> {
+    serde_json::to_value(result).map_err(|error| error.to_string())
 }
 
 /// A column for people: its head, and its field.

@@ -1,9 +1,9 @@
 //! What the simulated world is like.
 
 use clap::{Args, ValueEnum};
-use dfrs_core::{Bytes, RunTimeHint, Span};
+use dfrs_core::{Bytes, RunTimeHint, Span, Submission};
 use dfrs_sim::trace::{NODE_CPUS, NODE_MEMORY, Trace, TraceJob, scaled};
-use dfrs_sim::{Cost, Estimates, MobilityShares, Settings, round_limits};
+use dfrs_sim::{Cost, Estimates, MobilityShares, Scheduler, Settings, false_limits, round_limits};
 
 use crate::options::{period, seconds};
 
@@ -47,10 +47,16 @@ pub struct World {
     /// and --run-time-hint
     #[arg(long)]
     round_limits: bool,
+    /// Let such a share of the jobs, drawn by --seed, ask for a day whatever they need: limits that lie
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
+    false_limits: f64,
     /// CPUs of a node, for the batch schedulers that share nodes (EASY/shared and the like): a task has as
     /// many whole ones as its CPU need is. In a dump of sacct --cpus-per-node says it
     #[arg(long, value_name = "NUMBER", default_value_t = NODE_CPUS, conflicts_with = "cpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     node_cpus: u32,
+    /// How many seconds a turn takes under EASY/gang2 and the like
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = period)]
+    time_slice: Span,
     /// Leave equal jobs where they are in remaps, as the plugin does and the papers do not
     #[arg(long)]
     keep_equal_jobs: bool,
@@ -102,8 +108,54 @@ impl World {
                 KnownTimes::User => Estimates::User,
             },
             keep_equal_jobs: self.keep_equal_jobs,
+            time_slice: self.time_slice,
             run_time_hint: self.run_time_hint.into(),
             ..Settings::new(nodes)
+        }
+    }
+
+    /// The same but for what makes no difference to this scheduler: two worlds that are equal then have the
+    /// same schedules.
+    pub fn as_seen_by(&self, scheduler: &Scheduler) -> Self {
+        let policy = match scheduler {
+            Scheduler::Batch(_) => return self.for_batch(),
+            Scheduler::Dfrs(policy) => policy,
+        };
+        let run_time_hint = match policy.submission {
+            Submission::Cheapest => self.run_time_hint,
+            _ => Hint::None,
+        };
+        Self {
+            estimates: KnownTimes::Perfect,
+            run_time_hint,
+            round_limits: self.round_limits && run_time_hint != Hint::None,
+            false_limits: if run_time_hint == Hint::None {
+                0.0
+            } else {
+                self.false_limits
+            },
+            time_slice: Span::ZERO,
+            ..self.clone()
+        }
+    }
+
+    fn for_batch(&self) -> Self {
+        let asks_users = self.estimates == KnownTimes::User;
+        Self {
+            penalty: Span::ZERO,
+            period: None,
+            mobility: MobilityShares::default(),
+            seed: if asks_users { self.seed } else { 0 },
+            park_cost: None,
+            checkpoint_cost: None,
+            swap: Bytes::ZERO,
+            estimates: self.estimates,
+            run_time_hint: Hint::None,
+            round_limits: self.round_limits && asks_users,
+            false_limits: if asks_users { self.false_limits } else { 0.0 },
+            node_cpus: self.node_cpus,
+            time_slice: self.time_slice,
+            keep_equal_jobs: false,
         }
     }
 
@@ -153,8 +205,20 @@ impl World {
         if self.round_limits {
             round_limits(self.seed, trace);
         }
+        if self.false_limits > 0.0 {
+            false_limits(self.seed, self.false_limits, trace);
+        }
         self.mobility.draw(self.seed, trace);
     }
+}
+
+/// A share.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "allowed: a number from 0 to 1".into())
 }
 
 /// A multiple of a node's memory.

@@ -16,9 +16,8 @@ const POINTS: u32 = 200;
 pub fn add(page: &mut Page, replay: &Replay) {
     page.section("In short");
     facts(page, replay);
-    page.text(&verdict(replay, replay.before));
-    if let Some(easy) = replay.easy().filter(|easy| *easy != replay.before) {
-        page.text(&verdict(replay, easy));
+    for opponent in replay.opponents() {
+        page.text(&verdict(replay, opponent));
     }
     page.text("Sooner and later are about when a job is done, because under DFRS waiting is not all that a user sees: a job starts at once as a rule, may get only a share of the CPU that it needs, and may be paused. What counts is the time lost: from submission to completion, less the run time.");
     table(page, replay);
@@ -56,36 +55,36 @@ pub fn add(page: &mut Page, replay: &Replay) {
 
 #[allow(clippy::cast_precision_loss)] // numbers of jobs
 fn facts(page: &mut Page, replay: &Replay) {
-    let (before, after) = (
-        &replay.schedules[replay.before],
-        &replay.schedules[replay.after],
-    );
+    let after = &replay.schedules[replay.after];
     let jobs = replay.source.trace.jobs.len().max(1) as f64;
-    let shift = Shift::of_all(&before.lost, &after.lost);
     let lost = |schedule: &Schedule| brief(mean(schedule.lost.iter().copied()));
-    let name = short(replay, replay.before);
-    let facts = [
-        (
-            unbroken(&format!("{} → {}", lost(before), lost(after))),
-            format!("mean time lost, {name} and under DFRS"),
-        ),
-        (
-            percent(shift.sooner.count as f64 / jobs),
-            "of jobs done more than a minute sooner".to_owned(),
-        ),
-        (
-            percent(shift.later.count as f64 / jobs),
-            "of jobs done more than a minute later".to_owned(),
-        ),
-        (
-            brief(shift.later.most),
-            "later: the job that loses most".to_owned(),
-        ),
-        (
-            significant(after.summary.pauses as f64 / jobs, 2),
-            "pauses per job".to_owned(),
-        ),
-    ];
+    let mut facts = Vec::new();
+    for opponent in replay.opponents() {
+        let (before, name) = (&replay.schedules[opponent], short(replay, opponent));
+        let shift = Shift::of_all(&before.lost, &after.lost);
+        facts.extend([
+            (
+                unbroken(&format!("{} → {}", lost(before), lost(after))),
+                format!("mean time lost, {name} and under DFRS"),
+            ),
+            (
+                unbroken(&format!(
+                    "{} / {}",
+                    percent(shift.sooner.count as f64 / jobs),
+                    percent(shift.later.count as f64 / jobs)
+                )),
+                format!("of jobs done more than a minute sooner / later than {name}"),
+            ),
+            (
+                brief(shift.later.most),
+                format!("later than {name}: the job that loses most"),
+            ),
+        ]);
+    }
+    facts.push((
+        significant(after.summary.pauses as f64 / jobs, 2),
+        "pauses per job".to_owned(),
+    ));
     let facts: Vec<(&str, &str)> = facts
         .iter()
         .map(|(number, what)| (number.as_str(), what.as_str()))

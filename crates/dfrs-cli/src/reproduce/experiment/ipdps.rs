@@ -1,17 +1,18 @@
 //! Figures and tables of the IPDPS 2010 paper.
 
 use super::{
-    EASY, EASY_NOTE, EASY_PUBLISHED, Experiment, HPC2N_NOTE, IPDPS, LOAD_NOTE, LOADS, PENALTY,
-    Shape,
+    EASY, EASY_NOTE, EASY_PUBLISHED, EASY_SHARED, Experiment, HPC2N_NOTE, IPDPS, LOAD_NOTE, LOADS,
+    PENALTY, Shape,
 };
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
 
-/// The paper's nine algorithms, and EASY as it is defined.
+/// The paper's nine algorithms, and EASY as it is defined, with whole and with shared nodes.
 pub const WITH_EASY: &[&str] = &[
     "FCFS",
     EASY_PUBLISHED,
     EASY,
+    EASY_SHARED,
     "GREEDY",
     "GREEDY-PMTN",
     "GREEDY-PMTN-MIGR",

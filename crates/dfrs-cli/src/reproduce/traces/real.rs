@@ -2,18 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use dfrs_core::{Span, Time};
 use dfrs_sim::trace::{Model, Trace, read_file};
 use dfrs_sim::{Batch, Scheduler, never_fits};
 
 use super::ALL_TRACES;
 use crate::runs::digest;
+use crate::weeks;
 
 /// Number of its nodes, dual-core ones.
 pub(super) const HPC2N_NODES: u32 = 120;
 /// How many jobs the papers' version of the trace has.
 const HPC2N_JOBS: usize = 202_876;
-const WEEK: Span = Span::from_seconds(7 * 24 * 3600);
 
 /// The HPC2N trace.
 pub(super) struct Real {
@@ -42,7 +41,7 @@ impl Real {
                 .all(|scheduler| never_fits(job, scheduler, HPC2N_NODES).is_none())
         });
         let left_out = before - whole.jobs.len();
-        let weeks = split(&whole);
+        let weeks = weeks::split(&whole);
         if weeks.is_empty() {
             return Err(told("has no job that fits; give the HPC2N trace".into()));
         }
@@ -90,81 +89,5 @@ impl Real {
             ));
         }
         notes
-    }
-}
-
-/// The jobs of each week, which begins at time 0. Weeks without jobs are left out.
-fn split(whole: &Trace) -> Vec<Trace> {
-    let mut weeks: Vec<(i64, Trace)> = Vec::new();
-    for job in &whole.jobs {
-        let week = job.submit.0.div_euclid(WEEK.0);
-        if weeks.last().is_none_or(|(last, _)| *last != week) {
-            let empty = Trace {
-                jobs: Vec::new(),
-                nodes: whole.nodes,
-                has_memory: whole.has_memory,
-            };
-            weeks.push((week, empty));
-        }
-        if let Some((_, trace)) = weeks.last_mut() {
-            let mut job = job.clone();
-            job.submit = Time(job.submit.0.rem_euclid(WEEK.0));
-            trace.jobs.push(job);
-        }
-    }
-    weeks.into_iter().map(|(_, trace)| trace).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dfrs_core::{Bytes, Cores};
-    use dfrs_sim::trace::TraceJob;
-
-    #[test]
-    fn weeks_begin_at_0() {
-        let job = |id: &str, seconds: i64| {
-            let runtime = Span::from_seconds(60);
-            TraceJob::new(
-                id,
-                Time(seconds * 1_000_000),
-                1,
-                Cores(1),
-                Bytes::ZERO,
-                runtime,
-            )
-        };
-        let whole = Trace {
-            jobs: vec![
-                job("a", 5),
-                job("b", 604_799),
-                job("c", 604_800),
-                job("d", 3 * 604_800 + 7),
-            ],
-            nodes: Some(120),
-            has_memory: true,
-        };
-        let weeks = split(&whole);
-        let found: Vec<Vec<(&str, i64)>> = weeks
-            .iter()
-            .map(|week| {
-                let jobs = week.jobs.iter();
-                jobs.map(|job| (job.id.as_str(), job.submit.0 / 1_000_000))
-                    .collect()
-            })
-            .collect();
-        assert_eq!(
-            found,
-            [
-                vec![("a", 5), ("b", 604_799)],
-                vec![("c", 0)],
-                vec![("d", 7)]
-            ]
-        );
-        assert!(
-            weeks
-                .iter()
-                .all(|week| week.has_memory && week.nodes == Some(120))
-        );
     }
 }

@@ -1,0 +1,232 @@
+//! A study as its file says it.
+
+mod traces;
+
+use std::path::{Path, PathBuf};
+
+use dfrs_sim::Scheduler;
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::options;
+use super::place::{Document, Item};
+use super::sources::Block;
+use crate::sim::results::MEASURES;
+
+/// The largest file that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+/// What is told of a study that does not say what is to be measured.
+const USUAL: [&str; 2] = ["max_stretch", "mean_stretch"];
+/// The dimension that is no option.
+pub const POLICY: &str = "policy";
+
+/// What is to be run, and what is to be told.
+#[derive(Debug)]
+pub struct Study {
+    pub path: PathBuf,
+    pub blocks: Vec<Block>,
+    pub policies: Vec<Scheduler>,
+    /// The options that are not as they are by default, in the order of the file.
+    pub options: Vec<Choice>,
+    /// With which runs others are compared: names of options, or `policy`, and their values.
+    pub baseline: Vec<(String, String)>,
+    pub measures: Vec<&'static str>,
+    /// Whether the offline bound is wanted.
+    pub bound: bool,
+}
+
+/// An option and the values that it takes in turn.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub name: String,
+    pub values: Vec<String>,
+}
+
+/// Reads a study.
+///
+/// # Errors
+///
+/// One line that names the line of the file.
+pub fn read(path: &Path) -> Result<Study, String> {
+    let told = |what: String| format!("{}: {what}", path.display());
+    let unreadable = |error| {
+        told(format!(
+            "cannot be read: {error}; check the path and its permissions"
+        ))
+    };
+    let found = path.metadata().map_err(unreadable)?;
+    if !found.is_file() || found.len() > LONGEST {
+        return Err(told(format!(
+            "is no file of at most {LONGEST} bytes; give a study (docs/study.md)"
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    parse(Document { path, text: &text })
+}
+
+fn parse(document: Document) -> Result<Study, String> {
+    let table = document.table()?;
+    let known = [
+        "traces", "policies", "options", "baseline", "measures", "bound",
+    ];
+    let mut study = Study {
+        path: document.path.into(),
+        blocks: Vec::new(),
+        policies: Vec::new(),
+        options: Vec::new(),
+        baseline: Vec::new(),
+        measures: USUAL.to_vec(),
+        bound: false,
+    };
+    let entries = document.entries("a study", table.get_ref(), &known)?;
+    for (name, value) in &entries {
+        match *name {
+            "traces" => study.blocks = traces::read(&document, value)?,
+            "policies" => study.policies = policies(&document, value)?,
+            "options" => study.options = choices(&document, value)?,
+            "measures" => study.measures = measures(&document, value)?,
+            "bound" => study.bound = switch(&document, name, value)?,
+            _ => {}
+        }
+    }
+    for (name, is_missing, example) in [
+        (
+            "traces",
+            study.blocks.is_empty(),
+            "[[traces]] with generate = \"lublin\"",
+        ),
+        (
+            "policies",
+            study.policies.is_empty(),
+            "policies = [\"EASY\"]",
+        ),
+    ] {
+        if is_missing {
+            let file = document.path.display();
+            return Err(format!(
+                "{file}: names no {name}; add {example}, see docs/study.md"
+            ));
+        }
+    }
+    // What it is compared with depends on all others.
+    if let Some((_, value)) = entries.iter().find(|(name, _)| *name == "baseline") {
+        study.baseline = baseline(&document, value, &study)?;
+    }
+    let known = |measure: &&str| study.bound || !["bound", "degradation"].contains(measure);
+    if let Some(unknown) = study.measures.iter().find(|measure| !known(measure)) {
+        let file = document.path.display();
+        return Err(format!(
+            "{file}: {unknown} needs the offline bound; add bound = true"
+        ));
+    }
+    Ok(study)
+}
+
+fn policies(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Scheduler>, String> {
+    let mut found: Vec<Scheduler> = Vec::new();
+    for item in document.items("policies", value)? {
+        let policy: Scheduler = item
+            .text
+            .parse()
+            .map_err(|error| document.refuse(&item.span, error))?;
+        if found.contains(&policy) {
+            return Err(
+                document.refuse(&item.span, format!("{policy} is there twice; name it once"))
+            );
+        }
+        found.push(policy);
+    }
+    Ok(found)
+}
+
+fn choices(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Choice>, String> {
+    let names = options::names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut choices = Vec::new();
+    for (name, value) in entries(document, "options", value, &names)? {
+        let mut values: Vec<String> = Vec::new();
+        for Item { text, span } in document.items(name, value)? {
+            options::parse([(name, text.as_str())].into_iter())
+                .map_err(|error| document.refuse(&span, error))?;
+            if values.contains(&text) {
+                let what = format!("{name} is {text} twice; name each value once");
+                return Err(document.refuse(&span, what));
+            }
+            values.push(text);
+        }
+        choices.push(Choice {
+            name: name.into(),
+            values,
+        });
+    }
+    Ok(choices)
+}
+
+fn measures(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<&'static str>, String> {
+    let items = document.items("measures", value)?;
+    let known = |item: Item| {
+        let found = MEASURES.iter().find(|measure| **measure == item.text);
+        found.copied().ok_or_else(|| {
+            let (measure, known) = (&item.text, MEASURES.join(", "));
+            let what = format!("there is no measure of the name {measure}; allowed: {known}");
+            document.refuse(&item.span, what)
+        })
+    };
+    items.into_iter().map(known).collect()
+}
+
+/// A policy, or a table of options, each of which must be one of the values that the study has.
+fn baseline(
+    document: &Document,
+    value: &Spanned<DeValue>,
+    study: &Study,
+) -> Result<Vec<(String, String)>, String> {
+    let policies: Vec<String> = study.policies.iter().map(ToString::to_string).collect();
+    let mut dimensions: Vec<(&str, &[String])> = vec![(POLICY, &policies)];
+    let options = study.options.iter();
+    dimensions.extend(options.map(|choice| (choice.name.as_str(), choice.values.as_slice())));
+    let names: Vec<&str> = dimensions.iter().map(|(name, _)| *name).collect();
+    let entries = match value.get_ref() {
+        DeValue::Table(_) => entries(document, "baseline", value, &names)?,
+        _ => vec![(POLICY, value)],
+    };
+    let mut found = Vec::new();
+    for (name, value) in entries {
+        let item = document.item(name, value)?;
+        let values = dimensions.iter().find(|(known, _)| *known == name);
+        let values = values.map_or(&[][..], |(_, values)| values);
+        let value = values
+            .iter()
+            .find(|value| value.eq_ignore_ascii_case(&item.text));
+        let value = value.ok_or_else(|| {
+            let (value, values) = (&item.text, values.join(", "));
+            let what = format!("baseline: {name} is {value}, which is not run; allowed: {values}");
+            document.refuse(&item.span, what)
+        })?;
+        found.push((name.to_owned(), value.clone()));
+    }
+    Ok(found)
+}
+
+/// The entries of something that must be a table.
+fn entries<'t, 'a>(
+    document: &Document<'a>,
+    name: &str,
+    value: &'t Spanned<DeValue<'a>>,
+    known: &[&str],
+) -> Result<Vec<(&'t str, &'t Spanned<DeValue<'a>>)>, String> {
+    match value.get_ref() {
+        DeValue::Table(table) => document.entries(name, table, known),
+        _ => Err(document.refuse(
+            &value.span(),
+            format!("{name} is no table; write [{name}] and its entries below"),
+        )),
+    }
+}
+
+fn switch(document: &Document, name: &str, value: &Spanned<DeValue>) -> Result<bool, String> {
+    match value.get_ref() {
+        DeValue::Boolean(is_set) => Ok(*is_set),
+        _ => Err(document.refuse(&value.span(), format!("{name}: allowed: true, false"))),
+    }
+}

@@ -1,0 +1,246 @@
+//! All runs of a study: every trace under every policy with every combination of options.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::Span;
+use dfrs_sim::metrics::{Summary, compare_with_best};
+use dfrs_sim::{Scheduler, offline_bound, simulate};
+use serde::Serialize;
+
+use super::file::{Choice, Study};
+use super::options::{self, Options};
+use super::sources::{self, Files, Source};
+use crate::overload;
+use crate::runs::Runs;
+
+/// One combination of options.
+pub struct Setting {
+    /// The values of the study's options.
+    pub values: Vec<String>,
+    options: Options,
+}
+
+/// One trace under one policy with one setting.
+pub struct Row<'a> {
+    pub source: &'a Source<'a>,
+    pub setting: &'a Setting,
+    pub policy: &'a Scheduler,
+    pub nodes: u32,
+    pub summary: Summary,
+}
+
+/// A study that is ready to run.
+pub struct Grid<'a> {
+    study: &'a Study,
+    sources: Vec<Source<'a>>,
+    settings: Vec<Setting>,
+    files: Files,
+    notes: String,
+}
+
+/// All that a result depends on.
+#[derive(Serialize)]
+struct Run<'a> {
+    trace: String,
+    policy: String,
+    /// Printed for the developer: what is added to the options is in it.
+    options: String,
+    nodes: u32,
+    stretch_bound: Span,
+    #[serde(skip)]
+    place: Place<'a>,
+}
+
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    source: &'a Source<'a>,
+    setting: &'a Setting,
+    policy: &'a Scheduler,
+}
+
+/// All that the offline bound depends on.
+#[derive(Serialize)]
+struct Bound<'a> {
+    bound_of: String,
+    nodes: u32,
+    stretch_bound: Span,
+    #[serde(skip)]
+    place: (&'a Source<'a>, &'a Setting),
+}
+
+impl<'a> Grid<'a> {
+    /// Reads the files that the study names.
+    pub fn new(study: &'a Study) -> Result<Self, String> {
+        let sources = sources::all(study);
+        let settings = settings(&study.options)
+            .map_err(|error| format!("{}: options: {error}", study.path.display()))?;
+        let mut files = Files::default();
+        for source in &sources {
+            for setting in &settings {
+                files.prepare(study, source, &setting.options)?;
+            }
+        }
+        let notes = files.notes();
+        Ok(Self {
+            study,
+            sources,
+            settings,
+            files,
+            notes,
+        })
+    }
+
+    /// What people should know about the traces.
+    pub fn notes(&self) -> &str {
+        &self.notes
+    }
+
+    /// How many runs there are, in words.
+    pub fn size(&self) -> String {
+        let (traces, policies) = (self.sources.len(), self.study.policies.len());
+        let settings = self.settings.len();
+        format!(
+            "{} runs: {traces} traces, {policies} policies, {settings} combinations of options",
+            traces * policies * settings
+        )
+    }
+
+    /// Does what is not done yet, each run that is the same under several settings once.
+    pub fn execute(&'a self, runs: &mut Runs) -> Result<Vec<Row<'a>>, String> {
+        let mut wanted: Vec<Run> = Vec::new();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut rows = Vec::new();
+        for source in &self.sources {
+            for setting in &self.settings {
+                let (trace, nodes) = self.files.identity(source, &setting.options)?;
+                for policy in &self.study.policies {
+                    let place = Place {
+                        source,
+                        setting,
+                        policy,
+                    };
+                    let run = place.run(&trace, nodes);
+                    let key = serde_json::to_string(&run).map_err(|error| error.to_string())?;
+                    let number = *known.entry(key).or_insert(wanted.len());
+                    if number == wanted.len() {
+                        wanted.push(run);
+                    }
+                    rows.push((place, number));
+                }
+            }
+        }
+        let summaries = runs.execute("study", &wanted, |run| self.simulate(&run.place))?;
+        let mut rows: Vec<Row> = rows
+            .into_iter()
+            .map(|(place, number)| Row {
+                source: place.source,
+                setting: place.setting,
+                policy: place.policy,
+                nodes: wanted[number].nodes,
+                summary: summaries[number].clone(),
+            })
+            .collect();
+        self.compare(runs, &mut rows)?;
+        Ok(rows)
+    }
+
+    fn simulate(&self, place: &Place) -> Result<Summary, String> {
+        let options = &place.setting.options;
+        let (mut trace, nodes) = self.files.get(place.source, options)?;
+        options.world.draw(&mut trace);
+        let settings = options.world.settings(nodes);
+        let name = place.policy.to_string();
+        let outcome = simulate(&trace, place.policy, &settings, None)
+            .map_err(|error| format!("{} under {name}: {error}", place.source.name))?;
+        let bound = options.stretch_bound;
+        Ok(Summary::new(name, &trace, nodes, &outcome, bound))
+    }
+
+    /// With the best policy of the same trace and setting, and with the offline bound if it is wanted.
+    fn compare(&'a self, runs: &mut Runs, rows: &mut [Row]) -> Result<(), String> {
+        let bounds = match self.study.bound {
+            true => self.bounds(runs)?,
+            false => Vec::new(),
+        };
+        for (number, rows) in rows.chunks_mut(self.study.policies.len()).enumerate() {
+            let mut summaries: Vec<Summary> = rows.iter().map(|row| row.summary.clone()).collect();
+            compare_with_best(&mut summaries);
+            for (row, mut summary) in rows.iter_mut().zip(summaries) {
+                if let Some(bound) = bounds.get(number) {
+                    summary.compare_with_bound(*bound);
+                }
+                row.summary = summary;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bounds, for each trace and setting.
+    fn bounds(&'a self, runs: &mut Runs) -> Result<Vec<f64>, String> {
+        let mut wanted: Vec<Bound> = Vec::new();
+        let mut known: BTreeMap<(String, u32, Span), usize> = BTreeMap::new();
+        let mut numbers = Vec::new();
+        for source in &self.sources {
+            for setting in &self.settings {
+                let (trace, nodes) = self.files.identity(source, &setting.options)?;
+                let bound = setting.options.stretch_bound;
+                let key = (trace.clone(), nodes, bound);
+                let number = *known.entry(key).or_insert(wanted.len());
+                if number == wanted.len() {
+                    wanted.push(Bound {
+                        bound_of: trace,
+                        nodes,
+                        stretch_bound: bound,
+                        place: (source, setting),
+                    });
+                }
+                numbers.push(number);
+            }
+        }
+        let bounds = runs.execute("offline bounds", &wanted, |run| {
+            let (source, setting) = run.place;
+            let (trace, nodes) = self.files.get(source, &setting.options)?;
+            overload::refuse_bound(&self.study.path, &trace, nodes)?;
+            Ok(offline_bound(&trace, nodes, run.stretch_bound))
+        })?;
+        Ok(numbers.into_iter().map(|number| bounds[number]).collect())
+    }
+}
+
+impl<'a> Place<'a> {
+    fn run(self, trace: &str, nodes: u32) -> Run<'a> {
+        let options = &self.setting.options;
+        let world = options.world.as_seen_by(self.policy);
+        Run {
+            trace: trace.to_owned(),
+            policy: self.policy.to_string(),
+            options: format!("{world:?}"),
+            nodes,
+            stretch_bound: options.stretch_bound,
+            place: self,
+        }
+    }
+}
+
+/// All combinations of the values; the last option changes fastest.
+fn settings(choices: &[Choice]) -> Result<Vec<Setting>, String> {
+    let mut combinations: Vec<Vec<&str>> = vec![Vec::new()];
+    for choice in choices {
+        let longer = combinations.into_iter().flat_map(|values| {
+            choice.values.iter().map(move |value| {
+                let mut values = values.clone();
+                values.push(value);
+                values
+            })
+        });
+        combinations = longer.collect();
+    }
+    let setting = |values: Vec<&str>| {
+        let named = choices.iter().map(|choice| choice.name.as_str());
+        Ok(Setting {
+            options: options::parse(named.zip(values.iter().copied()))?,
+            values: values.into_iter().map(String::from).collect(),
+        })
+    };
+    combinations.into_iter().map(setting).collect()
+}
