@@ -9,7 +9,7 @@ use crate::schedule::{Criteria, Schedule};
 /// How often deadlines are lengthened, and shortened, by a factor of the root of 2.
 const STEPS: usize = 8;
 
-/// The best of [`lists`]: that of the least product of makespan and weighted completion of those that are worse than
+/// The best of `lists`: that of the least product of makespan and weighted completion of those that are worse than
 /// DEMT in neither. O(m n K + n log n) for each list.
 #[must_use]
 pub fn improved(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
