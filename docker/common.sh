@@ -83,7 +83,9 @@ project=${DFRS_PROJECT:-dfrs}
 
 # Compose on our cluster, with the variables of compose.yaml in the environment.
 on_cluster() {
-	compose --project-name "$project" --file "$root/docker/compose.yaml" "$@"
+	local files=(--file "$root/docker/compose.yaml")
+	[ -z "${DFRS_STATE_MB:-}" ] || files+=(--file "$root/docker/small-state.yaml")
+	compose --project-name "$project" "${files[@]}" "$@"
 }
 
 # Runs a command in a container of our cluster: in_cluster SERVICE [-u USER] [--] COMMAND...

@@ -7,6 +7,7 @@ import time
 from submissions import pick
 
 CONF = "/etc/slurm/dfrs.conf"
+FILLER = "/var/lib/slurm/slurmctld/filler"
 
 
 class Acts:
@@ -18,7 +19,7 @@ class Acts:
     )
     FAULTS = (
         (5, "kill_slurmctld"), (2, "stop_slurmctld"), (4, "kill_slurmd"), (4, "kill_dfrsd"), (2, "stop_dfrsd"),
-        (1, "power_off"),
+        (1, "power_off"), (2, "fill_disk"),
     )
 
     def __init__(self, site, jobs, chance, between, calm):
@@ -28,6 +29,8 @@ class Acts:
         self.count = 0
         self.put_off = []
         self.slurmctld_is_down = False
+        # Of time.monotonic(): until then slurmctld may not have written all that it knows.
+        self.unwritten_until = 0.0
         self.without_slurmd = set()
         self.slurmctld_ended = 0.0
         self.resumed = 0.0
@@ -156,7 +159,8 @@ class Acts:
     # --- faults ----------------------------------------------------------------------------------------------
 
     def end_slurmctld(self, how):
-        if self.slurmctld_is_down:
+        # What a full disk makes it forget is Slurm's.
+        if self.slurmctld_is_down or time.monotonic() < self.unwritten_until:
             return
         self.slurmctld_is_down = True
         self.slurmctld_ended = time.monotonic()
@@ -227,3 +231,15 @@ class Acts:
         outage = self.begin_outage()
         self.after(5, 30, lambda: self.site.cluster.power(node, "start"))
         self.after(30, 30, lambda: self.end_outage(outage))
+
+    def fill_disk(self):
+        """No state can be written for a while, neither Slurm's nor DFRS's."""
+        if self.slurmctld_is_down:
+            return
+        self.unwritten_until = float("inf")
+        self.site.control("sh", "-c", f"cat /dev/zero >{FILLER}")
+        self.after(10, 40, self.free_disk)
+
+    def free_disk(self):
+        self.site.control("rm", "-f", FILLER)
+        self.unwritten_until = time.monotonic() + 10
