@@ -73,6 +73,9 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
         Some(record.life.not_before()),
         Some(record.life.left_alone_until()),
         record.life.next_move_forgotten(facts.now),
+        record
+            .life
+            .comes_first_otherwise_at(facts.config.longest_pause, facts.now),
         facts.refusals.next_of(job.id, facts.now),
         reserved_at(job, facts.config),
     ];
@@ -144,6 +147,9 @@ fn core_job(
         } else {
             weight
         },
+        comes_first: record
+            .life
+            .comes_first(facts.config.longest_pause, facts.now),
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
         fluid: Vec::new(),

@@ -21,6 +21,7 @@ mod leaving;
 mod order;
 mod parked;
 mod parking;
+mod pauses;
 mod phase;
 mod planned;
 mod reason;
@@ -44,6 +45,7 @@ pub use step::{Answer, Step};
 pub use turn::Effects;
 
 use leaving::Next;
+use pauses::Pauses;
 use phase::Phase;
 use requeued::Requeued;
 use step::NO_ROOM;
@@ -71,6 +73,9 @@ pub struct Life {
     failed_pauses: u32,
     /// When it was paused or moved within the last hour.
     moves: Vec<Time>,
+    /// How long it was paused, or has been.
+    #[serde(default, skip_serializing_if = "Pauses::are_none")]
+    pauses: Pauses,
     /// Nothing is done to it before this: what failed is not tried again at once.
     not_before: Time,
     /// It is not paused or moved before this: an operator resumed it.
@@ -196,6 +201,7 @@ impl Life {
         }
         if let Some(phase) = turn.phase {
             self.phase = phase;
+            self.pauses.follow(&self.phase, now);
         }
         turn.effects
     }
@@ -274,6 +280,19 @@ impl Life {
     pub fn recent_moves(&self, now: Time) -> u32 {
         let recent = self.moves.iter().filter(|at| now.0 - at.0 < HOUR.0).count();
         u32::try_from(recent).unwrap_or(u32::MAX)
+    }
+
+    /// Whether it has been paused for so long, or came back so and has not had its place for as long: then it
+    /// comes before others. `None`: never.
+    #[must_use]
+    pub fn comes_first(&self, longest_pause: Option<Span>, now: Time) -> bool {
+        longest_pause.is_some_and(|longest| self.pauses.were_too_long(longest, now))
+    }
+
+    /// When that next changes by the passing of time alone.
+    #[must_use]
+    pub fn comes_first_otherwise_at(&self, longest_pause: Option<Span>, now: Time) -> Option<Time> {
+        self.pauses.next_change(longest_pause?, now)
     }
 
     /// When the first of the recent pauses and migrations is no longer one.

@@ -64,7 +64,7 @@ pub(crate) fn decide(policy: &Policy, roster: &Roster, now: Time, stage: Stage) 
 enum Claim {
     /// It never ran, and has hardly waited.
     New,
-    /// It never ran.
+    /// It never ran, or was paused for too long.
     Waited,
     /// It gave way before, and has had much less than others.
     Back,
@@ -211,6 +211,9 @@ impl<'b, 'a> Service<'b, 'a> {
     }
 
     fn claim(&self, job: &Job) -> Option<Claim> {
+        if job.comes_first {
+            return Some(Claim::Waited);
+        }
         if job.virtual_time > Span::ZERO {
             return (self.is_period || job.virtual_time < YOUNG).then_some(Claim::Back);
         }

@@ -247,6 +247,7 @@ impl Job {
             state: JobState::Pending,
             locked: self.locked,
             weight: self.weight,
+            comes_first: self.comes_first,
             recent_moves: self.recent_moves,
             rigid: kind.rigid,
             fluid: kind.fluid,

@@ -231,6 +231,10 @@ pub struct Job {
     /// Weight in priority and in shares.
     #[serde(default)]
     pub weight: Weight,
+    /// It was paused for longer than it is to be, or came back so and is to have something of it: its
+    /// priority is infinite, as that of a job without virtual time. The driver says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub comes_first: bool,
     /// How often it was paused or migrated within the last hour, for the policy's budget.
     #[serde(default)]
     pub recent_moves: u32,
@@ -264,6 +268,7 @@ impl Job {
             state: JobState::Pending,
             locked: false,
             weight: Weight::ONE,
+            comes_first: false,
             recent_moves: 0,
             rigid: Vec::new(),
             fluid: Vec::new(),

@@ -9,7 +9,8 @@ use crate::units::{Span, Time};
 
 /// How a job's priority follows from its flow time (time since submission) and its virtual time
 /// (integral of its yield), both in seconds. A job without virtual time always has infinite priority,
-/// also at the instant of its submission, when its flow time is 0 as well.
+/// also at the instant of its submission, when its flow time is 0 as well; so has one that
+/// [comes first](Job::comes_first).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PriorityFunction {
     /// flow / vt² (TPDS, Section 4.1): the default.
@@ -28,10 +29,10 @@ impl PriorityFunction {
     const BOUND: Span = Span::from_seconds(30);
 
     /// A job's place in the order of priorities at `now`: its value times its weight, infinite
-    /// without virtual time.
+    /// without virtual time, and if it comes first.
     #[must_use]
     pub fn of(self, job: &Job, now: Time) -> Priority {
-        let value = if job.virtual_time <= Span::ZERO {
+        let value = if job.virtual_time <= Span::ZERO || job.comes_first {
             f64::INFINITY
         } else {
             let flow = job.flow_time(now).seconds();
@@ -131,6 +132,18 @@ mod tests {
     fn no_virtual_time_is_infinite_even_at_submission() {
         assert_eq!(value(PriorityFunction::default(), 100, 0), f64::INFINITY);
         assert_eq!(value(PriorityFunction::default(), 40, 0), f64::INFINITY);
+    }
+
+    #[test]
+    fn what_comes_first_is_infinite_and_before_later_newcomers() {
+        let now = Time::from_seconds(100);
+        let first = Job {
+            comes_first: true,
+            ..job(2, 10, 50)
+        };
+        let of = |job: &Job| PriorityFunction::default().of(job, now);
+        assert_eq!(of(&first).value(), f64::INFINITY);
+        assert!(of(&first) > of(&job(1, 20, 0)));
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn job() -> impl Strategy<Value = Job> {
     ]);
     let times = (instant(), instant(), option::of(instant()));
     let more = (
-        any::<bool>(),
+        any::<(bool, bool)>(),
         prop_oneof![Just(1000), any::<u32>()],
         count(),
     );
@@ -134,7 +134,7 @@ fn job() -> impl Strategy<Value = Job> {
         vec(kind(), 0..3),
     )
         .prop_map(
-            |(id, times, kind, mobility, state, (locked, weight, recent_moves), further_kinds)| {
+            |(id, times, kind, mobility, state, (flags, weight, recent_moves), further_kinds)| {
                 Job {
                     id,
                     submit: Time(times.0),
@@ -147,8 +147,9 @@ fn job() -> impl Strategy<Value = Job> {
                     virtual_time: Span(times.1),
                     limit: times.2.map(Span),
                     state,
-                    locked,
+                    locked: flags.0,
                     weight: Weight(weight),
+                    comes_first: flags.1,
                     recent_moves,
                     rigid: kind.rigid,
                     fluid: kind.fluid,

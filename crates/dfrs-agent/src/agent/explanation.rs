@@ -128,6 +128,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "it began a moment ago (SettleTime): it is not paused or moved yet".to_owned(),
             );
         }
+        let longest = self.config.longest_pause;
+        if record.is_some_and(|record| record.life.comes_first(longest, now)) {
+            notes.push(
+                "it was paused for as long as LongestPause: it comes before others".to_owned(),
+            );
+        }
         if record.is_some_and(|record| record.hurries) {
             notes.push(
                 "it has to be over before a reservation or its deadline, and weighs more"

@@ -12,6 +12,7 @@ mod ended;
 mod explained;
 mod hinted;
 mod killed;
+mod long_pauses;
 mod moldable;
 mod operators;
 mod settling;

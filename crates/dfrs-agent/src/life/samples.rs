@@ -9,6 +9,7 @@ use super::parking::Parking;
 use super::phase::Phase;
 use super::requeued::Requeued;
 use super::starting::Starting;
+use super::unparking::Unparking;
 use crate::placement::Placement;
 
 /// Somewhere in the life of a job that ended up in `phase`.
@@ -22,6 +23,16 @@ pub(super) fn in_phase(phase: Phase) -> Life {
 /// Runs.
 pub(crate) fn running() -> Life {
     in_phase(Phase::Running)
+}
+
+/// Is to come back from where it was parked.
+pub(super) fn unparking() -> Life {
+    in_phase(Phase::Unparking(Unparking {
+        placement: Placement::default(),
+        memory: Vec::new(),
+        since: Time(0),
+        is_forgotten: false,
+    }))
 }
 
 /// Is being parked since the beginning of time.

@@ -194,6 +194,9 @@ fn policy(seed: u64) -> Vec<String> {
     if draw.chance(30) {
         lines.push("RunTimeHint=limits".to_owned());
     }
+    if draw.chance(25) {
+        lines.push("LongestPause=60".to_owned());
+    }
     lines
 }
 

@@ -210,7 +210,11 @@ fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
         1 => Just(Mobility::Never)
     ];
     let more = (
-        (proptest::bool::weighted(0.1), 0u32..4),
+        (
+            proptest::bool::weighted(0.1),
+            proptest::bool::weighted(0.1),
+            0u32..4,
+        ),
         prop_oneof![4 => Just(0u64), 1 => 0u64..50],
         prop_oneof![4 => Just(0u64), 1 => 0u64..3],
         prop_oneof![
@@ -230,12 +234,13 @@ fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 (mut job, wish, places),
                 layout,
                 mobility,
-                ((locked, recent_moves), per_node, gpus, further),
+                ((locked, comes_first, recent_moves), per_node, gpus, further),
                 weight,
             )| {
                 job.layout = layout;
                 job.mobility = mobility;
                 job.locked = locked;
+                job.comes_first = comes_first;
                 job.recent_moves = recent_moves;
                 job.memory_per_node = Bytes(per_node);
                 job.weight = Weight(weight);

@@ -21,14 +21,13 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "CheckpointWait",
     "ParkTimeout",
     "SettleTime",
+    "LongestPause",
     "TimeToLive",
     "SwapPerNode",
     "Journal",
     "StatusDirectory",
     "ShowYieldIn",
 ];
-/// A week, in seconds.
-const MOST_PERIOD: i64 = 604_800;
 const PARTITION: &str = "Partition";
 const LINEAR_SPEEDUP: &str = "LinearSpeedup";
 /// What may be done with jobs that give up their places: those of a partition with `Policy=DEMT` never do.
@@ -97,6 +96,7 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
         settle_time: given.get("SettleTime", "10", |key, text| {
             value::seconds(key, text, 0, 3600)
         })?,
+        longest_pause: given.get("LongestPause", "unlimited", value::longest_pause)?,
         time_to_live: given.get("TimeToLive", "60", |key, text| {
             value::seconds(key, text, 5, 86_400)
         })?,
@@ -127,7 +127,7 @@ fn policy(given: &Given) -> Result<Policy, Mistake> {
         return Ok(policy);
     };
     let period = given.get("Period", "", |key, text| {
-        value::seconds(key, text, 1, MOST_PERIOD)
+        value::seconds(key, text, 1, value::WEEK)
     })?;
     let named = given
         .0

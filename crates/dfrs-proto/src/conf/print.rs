@@ -25,6 +25,9 @@ impl fmt::Display for Config {
         writeln!(out, "CheckpointWait={}", seconds(self.checkpoint_wait))?;
         writeln!(out, "ParkTimeout={}", seconds(self.park_timeout))?;
         writeln!(out, "SettleTime={}", seconds(self.settle_time))?;
+        let longest = self.longest_pause.map(seconds);
+        let longest = longest.map_or("unlimited".into(), |longest| longest.to_string());
+        writeln!(out, "LongestPause={longest}")?;
         writeln!(out, "TimeToLive={}", seconds(self.time_to_live))?;
         writeln!(out, "SwapPerNode={}", memory(self.swap_per_node))?;
         writeln!(out, "Journal={}", path(self.journal.as_deref()))?;

@@ -29,6 +29,7 @@ fn defaults_are_as_documented() {
     assert_eq!(config.checkpoint_wait, Span(60 * SECOND));
     assert_eq!(config.park_timeout, Span(60 * SECOND));
     assert_eq!(config.settle_time, Span(10 * SECOND));
+    assert_eq!(config.longest_pause, None);
     assert_eq!(config.time_to_live, Span(60 * SECOND));
     assert_eq!(config.swap_per_node, Bytes(0));
     assert_eq!(config.journal, None);
@@ -43,7 +44,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
         "# a comment\n\
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
-         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0\n\
+         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
          SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs ShowYieldIn=admincomment\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
@@ -58,6 +59,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
     assert_eq!(config.park_timeout, Span(30 * SECOND));
     assert_eq!(config.settle_time, Span(0));
+    assert_eq!(config.longest_pause, Some(Span(7200 * SECOND)));
     assert_eq!(config.show_yield_in, Some(JobField::AdminComment));
     assert_eq!(config.time_to_live, Span(45 * SECOND));
     assert_eq!(config.swap_per_node, Bytes(2 << 30));
@@ -134,7 +136,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, JobWeight, CheckpointWait, ParkTimeout, SettleTime, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, JobWeight, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
         ),
         (
             "Partition=a Colour=red",
@@ -421,6 +423,7 @@ prop_compose! {
         job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
         seconds in prop::array::uniform4(5..86_400_i64),
         settle_time in 0..=3600_i64,
+        longest_pause in prop::option::of(60..=604_800_i64),
         move_cost in 0..=86_400_i64,
         run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
         kilobytes in 0..1_u64 << 40,
@@ -449,6 +452,7 @@ prop_compose! {
             checkpoint_wait,
             park_timeout,
             settle_time: Span(settle_time * SECOND),
+            longest_pause: longest_pause.map(|seconds| Span(seconds * SECOND)),
             time_to_live,
             swap_per_node: Bytes(kilobytes << 10),
             journal: journal.map(PathBuf::from),

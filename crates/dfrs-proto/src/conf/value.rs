@@ -185,6 +185,18 @@ pub(super) fn moves(key: &str, value: &str) -> Result<Option<u32>, String> {
     })
 }
 
+/// A week, in seconds.
+pub(super) const WEEK: i64 = 604_800;
+
+/// For how long a job may be paused; `None`: for any time.
+pub(super) fn longest_pause(key: &str, value: &str) -> Result<Option<Span>, String> {
+    if value.eq_ignore_ascii_case("unlimited") {
+        return Ok(None);
+    }
+    let allowed = |error| format!("{error}, or unlimited");
+    seconds(key, value, 60, WEEK).map(Some).map_err(allowed)
+}
+
 /// The name of the policy that partitions of moldable jobs have.
 const DEMT: &str = "DEMT";
 

@@ -62,6 +62,7 @@ impl Draft {
             weight: fields
                 .value("weight", units::weight)?
                 .unwrap_or(Weight::ONE),
+            comes_first: fields.flag("comes-first")?,
             recent_moves: fields.value("recent-moves", units::count)?.unwrap_or(0),
             rigid: tasks.rigid,
             fluid: tasks.fluid,

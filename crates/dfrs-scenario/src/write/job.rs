@@ -80,6 +80,9 @@ fn settings(job: &Job, lists: &mut Lists<'_>) -> String {
     if job.weight != Weight::ONE {
         text += &format!(" weight={}", show_weight(job.weight));
     }
+    if job.comes_first {
+        text += " comes-first";
+    }
     if job.recent_moves != 0 {
         text += &format!(" recent-moves={}", job.recent_moves);
     }

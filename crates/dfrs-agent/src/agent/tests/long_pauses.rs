@@ -1,0 +1,64 @@
+//! A job that is parked while others come and go, with and without a longest pause.
+
+use super::*;
+
+/// What the long job had before the others came: it does not come back quickly any more.
+const HEAD_START: i64 = 2000;
+/// A pause of at most 120 s ends with the next event: here the next job comes, or ends.
+const LATEST: usize = 175;
+/// How long each of the others runs.
+const TURN: i64 = 50;
+
+/// One long job on one node, and then for so long others that leave no room for it, one after the other:
+/// whether it runs, second by second.
+fn crowded_out(longest_pause: &str, seconds: i64) -> Vec<bool> {
+    let text = format!(
+        "Mode=full\nSwapPerNode=10000\nMovesPerHour=unlimited\nLongestPause={longest_pause}\nPartition=dfrs\n"
+    );
+    let config = Config::parse(&text, "dfrs.conf").expect("a good configuration");
+    let mut story = Story::with_config(1, config);
+    story.submit(large(1));
+    story.run_with(HEAD_START, 1);
+    let mut runs = Vec::new();
+    for id in 2..2 + u32::try_from(seconds / TURN).expect("few") {
+        story.submit(large(id));
+        for _ in 0..TURN {
+            story.run_with(1, 4);
+            runs.push(story.state(1) == ObservedState::Running);
+        }
+        if story.state(id) == ObservedState::Running {
+            story.slurm.0.borrow_mut().end(id);
+        }
+    }
+    runs
+}
+
+/// How long each run of `what` was.
+fn runs_of(what: bool, all: &[bool]) -> Vec<usize> {
+    let parts = all.chunk_by(|one, next| one == next);
+    parts
+        .filter(|part| part[0] == what)
+        .map(<[bool]>::len)
+        .collect()
+}
+
+#[test]
+fn without_a_longest_pause_it_stays_parked_as_long_as_others_come() {
+    let runs = crowded_out("unlimited", 900);
+    let paused = runs_of(false, &runs);
+    assert!(paused.iter().sum::<usize>() > 890, "{paused:?}");
+}
+
+#[test]
+fn with_one_it_comes_back_in_time_and_keeps_its_place_for_as_long() {
+    let runs = crowded_out("120", 900);
+    let paused = runs_of(false, &runs);
+    assert!(paused.len() >= 3, "{paused:?}");
+    assert!(
+        paused.iter().all(|seconds| *seconds <= LATEST),
+        "{paused:?}"
+    );
+    let back = runs_of(true, &runs);
+    let whole = &back[1..back.len() - 1];
+    assert!(whole.iter().all(|seconds| *seconds >= 115), "{back:?}");
+}
