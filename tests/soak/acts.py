@@ -29,8 +29,10 @@ class Acts:
         self.count = 0
         self.put_off = []
         self.slurmctld_is_down = False
-        # Of time.monotonic(): until then slurmctld may not have written all that it knows.
+        # Of time.monotonic(): until then slurmctld may not have written all that it knows. What makes it read
+        # its state again is not done then: that it forgets is Slurm's, not the disk's or DFRS's.
         self.unwritten_until = 0.0
+        self.is_switched_off = False
         self.without_slurmd = set()
         self.slurmctld_ended = 0.0
         self.resumed = 0.0
@@ -140,7 +142,8 @@ class Acts:
         self.after(20, 60, lambda: self.site.control("scontrol", "update", f"nodename={node}", "state=resume"))
 
     def reconfigure(self):
-        self.site.control("scontrol", "reconfigure")
+        if not self.is_unwritten():
+            self.site.control("scontrol", "reconfigure")
 
     def reserve(self):
         name = f"soak{self.count}"
@@ -149,8 +152,15 @@ class Acts:
         self.after(40, 120, lambda: self.site.control("scontrol", "delete", f"reservationname={name}"))
 
     def switch_off(self):
+        if self.is_unwritten():
+            return
+        self.is_switched_off = True
         self.set_mode("off")
-        self.after(20, 60, lambda: self.set_mode("full"))
+        self.after(20, 60, self.switch_on)
+
+    def switch_on(self):
+        self.is_switched_off = False
+        self.set_mode("full")
 
     def set_mode(self, mode):
         self.site.control("sed", "-i", f"s/^Mode=.*/Mode={mode}/", CONF)
@@ -159,8 +169,7 @@ class Acts:
     # --- faults ----------------------------------------------------------------------------------------------
 
     def end_slurmctld(self, how):
-        # What a full disk makes it forget is Slurm's.
-        if self.slurmctld_is_down or time.monotonic() < self.unwritten_until:
+        if self.slurmctld_is_down or self.is_unwritten():
             return
         self.slurmctld_is_down = True
         self.slurmctld_ended = time.monotonic()
@@ -234,11 +243,14 @@ class Acts:
 
     def fill_disk(self):
         """No state can be written for a while, neither Slurm's nor DFRS's."""
-        if self.slurmctld_is_down:
+        if self.slurmctld_is_down or self.is_unwritten() or self.is_switched_off:
             return
         self.unwritten_until = float("inf")
         self.site.control("sh", "-c", f"cat /dev/zero >{FILLER}")
         self.after(10, 40, self.free_disk)
+
+    def is_unwritten(self):
+        return time.monotonic() < self.unwritten_until
 
     def free_disk(self):
         self.site.control("rm", "-f", FILLER)
