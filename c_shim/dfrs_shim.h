@@ -66,7 +66,6 @@ enum {
 	DFRS_SPECIAL_NODE_LIST = 12, /* --nodelist with fewer nodes than asked for */
 	DFRS_SPECIAL_FEATURES = 13, /* --constraint with counts, parentheses or brackets */
 	DFRS_SPECIAL_BROKEN = 14, /* Slurm has no details of it */
-	DFRS_SPECIAL_OVERCOMMIT = 15, /* --overcommit */
 	DFRS_SPECIAL_SEGMENTS = 16, /* --segment; from Slurm 24.05 on */
 	DFRS_SPECIAL_PORTS = 17, /* --resv-ports of the job; from 24.05 on */
 	DFRS_SPECIAL_QOS_LIST = 18, /* --qos with several names; from 24.11 on */

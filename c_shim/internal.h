@@ -74,6 +74,8 @@ part_record_t *dfrs_remembered_partition(const job_record_t *job);
 
 uint32_t dfrs_cpus_per_task(const dfrs_details_t *details);
 uint32_t dfrs_tasks(const job_record_t *job);
+/* --overcommit: more tasks than CPUs. */
+bool dfrs_overcommits(const dfrs_details_t *details);
 /* Whether its nodes make its tasks, and how many nodes it gets is open: -N with a range and no -n. */
 bool dfrs_sized_by_nodes(const job_record_t *job);
 /* What of it exact placement does not cover; see dfrs_job_t.special. Here details may be missing. */

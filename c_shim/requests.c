@@ -18,6 +18,11 @@ static uint32_t tasks_per_node(const dfrs_details_t *details)
 	return ((tasks == NO_VAL16) || (tasks == INFINITE16)) ? 0 : tasks;
 }
 
+bool dfrs_overcommits(const dfrs_details_t *details)
+{
+	return details->overcommit && (details->overcommit != NO_VAL8);
+}
+
 bool dfrs_sized_by_nodes(const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
@@ -34,6 +39,10 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	uint32_t cpus_per_task = dfrs_cpus_per_task(details);
 	uint32_t tasks = details->num_tasks;
 
+	/* Slurm sees to it that one task, or --ntasks-per-node, have their CPUs on each node (can_job_run_on_node()
+	 * of 22.05 and 24.11), and all tasks there share these. */
+	if (dfrs_overcommits(details))
+		return nodes * MAX(tasks_per_node(details), 1);
 	if (dfrs_sized_by_nodes(job)) {
 		/* On as many nodes as it was started on whole; what an earlier run had does not count. */
 		if (holds && dfrs_whole_nodes(details->whole_node) && job->job_resrcs &&
@@ -108,8 +117,6 @@ static uint32_t special_of_request(const dfrs_details_t *details)
 		return DFRS_SPECIAL_CORE_SPEC;
 	if ((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
 		return DFRS_SPECIAL_ARBITRARY;
-	if (details->overcommit && (details->overcommit != NO_VAL8))
-		return DFRS_SPECIAL_OVERCOMMIT;
 	if (dfrs_wants_segments(details))
 		return DFRS_SPECIAL_SEGMENTS;
 	if (dfrs_wants_memory_updates(details))

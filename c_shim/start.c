@@ -218,6 +218,17 @@ static void use_all_cores(job_resources_t *resources, uint32_t host)
 	bit_nset(resources->core_bitmap, first, first + (sockets * cores) - 1);
 }
 
+/* Tasks on the host of this number: as many as have CPUs, or an even part of all if there are more. */
+static uint16_t tasks_on(const job_record_t *job, const layout_t *layout, uint32_t host)
+{
+	uint32_t tasks = layout->lots[host].cpus / dfrs_cpus_per_task(job->details);
+	uint32_t all = job->details->num_tasks;
+
+	if (dfrs_overcommits(job->details) && (all != NO_VAL))
+		tasks = MAX(tasks, (all + layout->count - 1 - host) / layout->count);
+	return (uint16_t) MIN(tasks, INFINITE16 - 2);
+}
+
 static void lay_out(job_record_t *job, const layout_t *layout)
 {
 	job_resources_t *resources = job->job_resrcs;
@@ -232,8 +243,7 @@ static void lay_out(job_record_t *job, const layout_t *layout)
 		resources->cpus[host] = lot->cpus;
 		resources->memory_allocated[host] = lot->memory;
 		if (resources->tasks_per_node)
-			resources->tasks_per_node[host] = (uint16_t)
-				(lot->cpus / dfrs_cpus_per_task(job->details));
+			resources->tasks_per_node[host] = tasks_on(job, layout, host);
 		use_all_cores(resources, host);
 	}
 	resources->ncpus = layout->cpus;

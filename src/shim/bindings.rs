@@ -37,7 +37,6 @@ pub const DFRS_SPECIAL_ARBITRARY: _bindgen_ty_3 = 11;
 pub const DFRS_SPECIAL_NODE_LIST: _bindgen_ty_3 = 12;
 pub const DFRS_SPECIAL_FEATURES: _bindgen_ty_3 = 13;
 pub const DFRS_SPECIAL_BROKEN: _bindgen_ty_3 = 14;
-pub const DFRS_SPECIAL_OVERCOMMIT: _bindgen_ty_3 = 15;
 pub const DFRS_SPECIAL_SEGMENTS: _bindgen_ty_3 = 16;
 pub const DFRS_SPECIAL_PORTS: _bindgen_ty_3 = 17;
 pub const DFRS_SPECIAL_QOS_LIST: _bindgen_ty_3 = 18;

@@ -186,7 +186,6 @@ fn special(raw: u32) -> Option<Special> {
         bindings::DFRS_SPECIAL_ARBITRARY => Some(Special::Arbitrary),
         bindings::DFRS_SPECIAL_NODE_LIST => Some(Special::NodeList),
         bindings::DFRS_SPECIAL_FEATURES => Some(Special::Features),
-        bindings::DFRS_SPECIAL_OVERCOMMIT => Some(Special::Overcommit),
         bindings::DFRS_SPECIAL_SEGMENTS => Some(Special::Segments),
         bindings::DFRS_SPECIAL_PORTS => Some(Special::ReservedPorts),
         bindings::DFRS_SPECIAL_QOS_LIST => Some(Special::QosList),

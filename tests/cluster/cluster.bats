@@ -160,6 +160,17 @@ reconfigured() {
 	[ "$(echo "$output" | grep -c '^n[1-4]$')" = 3 ]
 }
 
+@test "with --overcommit more tasks than CPUs share what one needs" {
+	run in_cluster controller -u alice -- srun --nodes=2 --ntasks=12 --overcommit --mem-per-cpu=50 hostname
+	[ "$status" = 0 ]
+	[ "$(echo "$output" | grep -c '^n[1-4]$')" = 12 ]
+	[ "$(echo "$output" | sort | uniq --count | awk '{ print $1 }' | tr '\n' ' ')" = "6 6 " ]
+	job=$(submit --ntasks=30 --overcommit --mem-per-cpu=360 -- "sleep 5")
+	wait_for_state "$job" RUNNING 20
+	controller scontrol show job "$job" | grep -q 'NumNodes=1 NumCPUs=1 NumTasks=30'
+	wait_for_state "$job" COMPLETED 40
+}
+
 @test "cancelled jobs leave nothing behind, running, waiting or parked" {
 	one=$(submit --ntasks=1 --nodelist=n4 --mem=900 -- "$burn --work 200 --rate $rate --memory 200")
 	wait_for_state "$one" RUNNING 30

@@ -91,8 +91,8 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	job=$(submit --ntasks=1 --mem=50 --contiguous --nodes=2 -- "true")
 	wait_until 20 says "$job" "contiguous nodes"
 	controller scancel "$job"
-	job=$(submit --ntasks=30 --overcommit --mem-per-cpu=30 -- "true")
-	wait_until 20 says "$job" "--overcommit"
+	job=$(submit --ntasks=1 --mem=50 --switches=1 -- "true")
+	wait_until 20 says "$job" "--switches"
 	# From Slurm 24.05 on.
 	controller sbatch --help | grep -q -- --segment || return 0
 	controller scancel "$job"

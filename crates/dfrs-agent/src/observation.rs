@@ -67,8 +67,6 @@ pub enum Special {
     Features,
     /// Slurm's record of it is incomplete.
     Incomplete,
-    /// `--overcommit`.
-    Overcommit,
     /// `--segment`.
     Segments,
     /// `--resv-ports` of the job.
@@ -98,7 +96,6 @@ impl fmt::Display for Special {
             Self::NodeList => "some nodes by name and more of any (--nodelist)",
             Self::Features => "counted or grouped features (--constraint)",
             Self::Incomplete => "something that slurmctld has no details of",
-            Self::Overcommit => "more tasks than CPUs (--overcommit)",
             Self::Segments => "nodes in segments (--segment)",
             Self::ReservedPorts => "reserved ports (--resv-ports)",
             Self::QosList => "one of several QOS (--qos)",
