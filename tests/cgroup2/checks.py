@@ -115,7 +115,9 @@ def job_file(job, name):
 
 
 def cpu_max(job):
-    return read(job_file(job, "cpu.max")).split()[0]
+    """The cap in microseconds of each 100 ms, whatever its period."""
+    quota, period = read(job_file(job, "cpu.max")).split()
+    return quota if quota == "max" else str(round(int(quota) * 100_000 / int(period)))
 
 
 def cpu_used(job):

@@ -115,6 +115,7 @@ const fn end_of(id: u32) -> JobState {
         share: Share::ONE,
         frozen: false,
         ended: true,
+        spans_nodes: false,
     }
 }
 
@@ -122,6 +123,7 @@ const fn end_of(id: u32) -> JobState {
 fn uncapped(order: JobState) -> JobState {
     JobState {
         share: Share::ONE,
+        spans_nodes: false,
         ..order
     }
 }
@@ -141,5 +143,6 @@ fn order_for(
         share: if frozen { Share::ONE } else { share },
         frozen,
         ended: false,
+        spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
     })
 }

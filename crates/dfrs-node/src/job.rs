@@ -28,6 +28,8 @@ pub struct Job {
     pub id: u32,
     /// Wanted: a cap; none: no cap.
     pub share: Option<Share>,
+    /// Wanted: a cap that holds it up as shortly as can be.
+    pub spans_nodes: bool,
     /// Wanted: frozen.
     pub frozen: bool,
     /// Wanted: the word that nothing of it is left.
@@ -110,6 +112,7 @@ impl Job {
         Job {
             id,
             share: None,
+            spans_nodes: false,
             frozen: false,
             ended: false,
             abandoned: false,
@@ -130,6 +133,7 @@ impl Job {
     /// Takes note of what is wanted of it; none: nothing.
     pub fn want(&mut self, wanted: Option<&JobState>, now: Duration) {
         let share = wanted.map(|state| state.share);
+        self.spans_nodes = wanted.is_some_and(|state| state.spans_nodes);
         let frozen = wanted.is_some_and(|state| state.frozen);
         let ended = wanted.is_some_and(|state| state.ended);
         self.set_wanted(share, frozen, ended, now);
@@ -198,6 +202,7 @@ mod tests {
                 share: Share::ONE,
                 frozen: false,
                 ended: false,
+                spans_nodes: false,
             }),
             at(10_000),
         );
@@ -208,6 +213,7 @@ mod tests {
                 share: Share::ONE,
                 frozen: true,
                 ended: false,
+                spans_nodes: false,
             }),
             at(10_000),
         );

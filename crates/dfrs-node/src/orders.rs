@@ -141,6 +141,7 @@ mod tests {
             share: Share::clamped(share),
             frozen: false,
             ended: false,
+            spans_nodes: false,
         }];
         let nodes = [("n1".to_string(), NodeState { cpus: 4, jobs })].into();
         DesiredState {

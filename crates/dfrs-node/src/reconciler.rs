@@ -350,7 +350,11 @@ impl Reconciler {
 
     /// Sets, changes or lifts the cap, as far as it differs from the kernel's; returns the kernel's.
     fn apply_cap(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) -> Option<Quota> {
-        let wanted = job.share.map(|share| Quota::of(share, self.capacity));
+        let cap_of = match job.spans_nodes {
+            true => Quota::in_short_periods,
+            false => Quota::of,
+        };
+        let wanted = job.share.map(|share| cap_of(share, self.capacity));
         if wanted.is_none() && !job.capped {
             return None;
         }

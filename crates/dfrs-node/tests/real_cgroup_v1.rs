@@ -299,6 +299,45 @@ fn busy_processes_use_their_share_and_no_more() {
 
 #[test]
 #[ignore = "needs root and cgroup v1"]
+fn a_job_on_several_nodes_has_its_share_in_short_periods() {
+    let mut node = Node::new("periods");
+    node.start("while :; do :; done");
+    let period = |node: &Node| node.read("cpu", &format!("{JOB}/cpu.cfs_period_us"));
+    let cap = |node: &Node| (node.quota().unwrap_or_default(), period(node));
+    let short = ("4000".to_owned(), "20000".to_owned());
+    let long = ("20000".to_owned(), "100000".to_owned());
+    // To and fro: the kernel refuses a cap that is more than what is above it in between.
+    for _ in 0..2 {
+        node.push(r#"{"id":17,"share":0.2}"#);
+        let capped = comes_true(|| node.quota().is_some() && cap(&node) == long);
+        assert!(capped, "{}", node.log());
+        node.push(r#"{"id":17,"share":0.2,"spans_nodes":true}"#);
+        assert!(comes_true(|| cap(&node) == short), "{}", node.log());
+    }
+    let used = node.cores_used_at_least(0.17);
+    println!("share 0.2 in periods of 20 ms: {used:.3} cores used");
+    assert!((used - 0.2).abs() < 0.03, "{used} cores used");
+
+    // The kernel has taken the period over.
+    let stat = |node: &Node, key: &str| -> u64 {
+        let text = node.read("cpu", &format!("{JOB}/cpu.stat"));
+        let line = text.lines().find_map(|line| line.strip_prefix(key));
+        line.and_then(|number| number.trim().parse().ok()).unwrap()
+    };
+    let (begin, before) = (Instant::now(), stat(&node, "nr_periods "));
+    sleep(Duration::from_secs(2));
+    let periods = (stat(&node, "nr_periods ") - before) as f64;
+    let length = begin.elapsed().as_secs_f64() / periods;
+    println!("a period of {:.1} ms by the kernel's count", length * 1e3);
+    assert!((0.018..0.03).contains(&length), "{length} s");
+
+    node.push("");
+    let lifted = ("-1".to_owned(), "100000".to_owned());
+    assert!(comes_true(|| cap(&node) == lifted), "{}", node.log());
+}
+
+#[test]
+#[ignore = "needs root and cgroup v1"]
 fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     let mut node = Node::new("park");
     node.start("(head -c 100M /dev/urandom; exec sleep 1000) | tail -c 100M & while :; do :; done");

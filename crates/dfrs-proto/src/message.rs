@@ -83,6 +83,10 @@ pub struct JobState {
     /// left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
+    /// It has tasks on other nodes, too, which may wait for those here: its cap is to hold it up as shortly
+    /// as can be. A daemon that does not know this caps it as any other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spans_nodes: bool,
 }
 
 /// A fraction of a node's CPU capacity, 0 to 1.
@@ -290,6 +294,7 @@ mod tests {
             share: Share::clamped(share),
             frozen,
             ended: false,
+            spans_nodes: false,
         };
         let nodes = [
             (
@@ -323,16 +328,22 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_asked_for_in_a_field_that_others_do_not_have() {
-        let job = JobState {
+    fn what_few_jobs_have_is_in_fields_that_others_do_not_have() {
+        let job = |ended, spans_nodes| JobState {
             id: 17,
             share: Share::ONE,
             frozen: false,
-            ended: true,
+            ended,
+            spans_nodes,
         };
-        let text = r#"{"id":17,"share":1.0,"frozen":false,"ended":true}"#;
-        assert_eq!(serde_json::to_string(&job).unwrap(), text);
-        assert_eq!(serde_json::from_str::<JobState>(text).unwrap(), job);
+        for (job, more) in [
+            (job(true, false), r#","ended":true"#),
+            (job(false, true), r#","spans_nodes":true"#),
+        ] {
+            let text = format!(r#"{{"id":17,"share":1.0,"frozen":false{more}}}"#);
+            assert_eq!(serde_json::to_string(&job).unwrap(), text);
+            assert_eq!(serde_json::from_str::<JobState>(&text).unwrap(), job);
+        }
     }
 
     #[test]
@@ -370,7 +381,8 @@ mod tests {
                 id: 1,
                 share: Share::ONE,
                 frozen: false,
-                ended: false
+                ended: false,
+                spans_nodes: false,
             }]
         );
     }
@@ -441,17 +453,18 @@ mod tests {
     }
 
     fn node_state() -> impl Strategy<Value = NodeState> {
-        let one = (0.0f64..=1.0, any::<bool>(), any::<bool>());
+        let one = (0.0f64..=1.0, any::<[bool; 3]>());
         let jobs = proptest::collection::btree_map(1u32.., one, 0..20);
         (any::<u32>(), jobs).prop_map(|(cpus, jobs)| NodeState {
             cpus,
             jobs: jobs
                 .into_iter()
-                .map(|(id, (share, frozen, ended))| JobState {
+                .map(|(id, (share, [frozen, ended, spans_nodes]))| JobState {
                     id,
                     share: Share::clamped(share),
                     frozen,
                     ended,
+                    spans_nodes,
                 })
                 .collect(),
         })

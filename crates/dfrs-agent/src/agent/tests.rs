@@ -169,6 +169,25 @@ fn jobs_start_at_once_and_share_a_node() {
 }
 
 #[test]
+fn nodes_are_told_which_jobs_have_tasks_elsewhere() {
+    let mut story = Story::new(2);
+    story.submit(job(1, 8));
+    story.submit(job(2, 1));
+    story.run(1);
+    let daemons = story.daemons.0.borrow();
+    let orders = ["n0", "n1"].map(|node| &daemons.orders[node].jobs);
+    let of = |id| orders.into_iter().flatten().filter(move |job| job.id == id);
+    assert_eq!(
+        of(1).map(|job| job.spans_nodes).collect::<Vec<_>>(),
+        [true; 2]
+    );
+    assert_eq!(
+        of(2).map(|job| job.spans_nodes).collect::<Vec<_>>(),
+        [false]
+    );
+}
+
+#[test]
 fn a_job_of_twice_the_priority_gets_twice_the_share_if_priorities_count() {
     let mut config = config();
     config.job_weight = Weighting::Priority;

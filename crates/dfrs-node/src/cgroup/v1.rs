@@ -28,7 +28,7 @@ use super::{
     numbered,
 };
 use crate::log;
-use crate::quota::{PERIOD_MICROSECONDS, Quota};
+use crate::quota::{LONG_PERIOD, Quota};
 
 /// The kernel's "no limit" for memory is the largest page-aligned number; nobody has half of it.
 const NO_MEMORY_LIMIT: u64 = u64::MAX / 4;
@@ -250,6 +250,7 @@ impl Cgroups for CgroupV1 {
     fn set_cap(&self, job: &JobDirectory, cap: Option<Quota>) -> Result<(), CgroupError> {
         let directory = self.root.join("cpu").join(&job.path);
         let quota_file = directory.join("cpu.cfs_quota_us");
+        let period_file = directory.join("cpu.cfs_period_us");
         let shares_file = directory.join("cpu.shares");
         let Some(cap) = cap else {
             if !directory.is_dir() {
@@ -257,18 +258,28 @@ impl Cgroups for CgroupV1 {
             }
             files::write(&shares_file, &ONE_CORE_SHARES.to_string())?;
             self.weigh_parents(job)?;
-            return files::write(&quota_file, "-1");
+            files::write(&quota_file, "-1")?;
+            return files::write(&period_file, &LONG_PERIOD.to_string());
         };
         fs::create_dir_all(&directory).map_err(failed("create", &directory))?;
         let shares = cap.weight(ONE_CORE_SHARES, SHARES.0, SHARES.1);
         files::write(&shares_file, &shares.to_string())?;
         self.weigh_parents(job)?;
-        files::write(
-            &directory.join("cpu.cfs_period_us"),
-            &PERIOD_MICROSECONDS.to_string(),
-        )?;
-        // The cap last: it is what is looked at to see whether all was written.
-        files::write(&quota_file, &cap.microseconds().to_string())
+        let mut writes = [
+            (&period_file, cap.period()),
+            (&quota_file, cap.microseconds()),
+        ];
+        // Between the two writes the cap is never more than the larger of the two: the kernel refuses a group
+        // more than the one above it has.
+        if self
+            .cap(job)?
+            .is_some_and(|old| cap.period() < old.period())
+        {
+            writes.reverse();
+        }
+        writes
+            .iter()
+            .try_for_each(|(file, number)| files::write(file, &number.to_string()))
     }
 
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
@@ -483,19 +494,24 @@ mod tests {
         fs::create_dir_all(scratch.path().join("cpu")).unwrap();
         let cgroups = CgroupV1::new(scratch.path(), "n1");
         assert_eq!(cgroups.cap(&job).unwrap(), None);
-        let cap = Some(Quota::of(Share::clamped(0.2), 1.0));
+        let cap = Some(Quota::in_short_periods(Share::clamped(0.2), 1.0));
         cgroups.set_cap(&job, cap).unwrap();
         assert_eq!(
             read(&scratch, "cpu/slurm_n1/uid_1000/job_17/cpu.cfs_period_us"),
-            "100000"
+            "20000"
         );
         assert_eq!(
             read(&scratch, "cpu/slurm_n1/uid_1000/job_17/cpu.cfs_quota_us"),
-            "20000"
+            "4000"
         );
         assert_eq!(cgroups.cap(&job).unwrap(), cap);
         cgroups.set_cap(&job, None).unwrap();
         assert_eq!(cgroups.cap(&job).unwrap(), None);
+        assert_eq!(
+            read(&scratch, "cpu/slurm_n1/uid_1000/job_17/cpu.cfs_period_us"),
+            "100000",
+            "as the kernel has it without a cap"
+        );
         assert_eq!(
             files::subdirectories(&scratch.path().join("cpu"))
                 .unwrap()

@@ -18,7 +18,7 @@ use super::{
     numbered, scope,
 };
 use crate::log;
-use crate::quota::{PERIOD_MICROSECONDS, Quota};
+use crate::quota::{LONG_PERIOD, Quota};
 
 /// While Slurm's scope is not there, look for it at every so many-th call: walking takes milliseconds.
 const CALLS_BETWEEN_WALKS: u32 = 20;
@@ -127,7 +127,7 @@ impl Cgroups for CgroupV2 {
         let quota = cap.map_or("max".to_string(), |cap| cap.microseconds().to_string());
         files::write(
             &self.file(job, "cpu.max"),
-            &format!("{quota} {PERIOD_MICROSECONDS}"),
+            &format!("{quota} {}", cap.map_or(LONG_PERIOD, Quota::period)),
         )
     }
 
@@ -419,6 +419,13 @@ mod tests {
             "40000 100000"
         );
         assert_eq!(cgroups.cap(&job).unwrap(), cap);
+        let short = Some(Quota::in_short_periods(Share::clamped(0.2), 2.0));
+        cgroups.set_cap(&job, short).unwrap();
+        assert_eq!(
+            files::read(&cgroups.file(&job, "cpu.max")).unwrap(),
+            "8000 20000"
+        );
+        assert_eq!(cgroups.cap(&job).unwrap(), short);
         cgroups.set_cap(&job, None).unwrap();
         assert_eq!(
             files::read(&cgroups.file(&job, "cpu.max")).unwrap(),

@@ -66,6 +66,8 @@ struct World {
     seconds: u64,
     /// Orders ask whether jobs have ended.
     asks_for_ends: bool,
+    /// Orders say that jobs are on several nodes.
+    jobs_span_nodes: bool,
 }
 
 impl World {
@@ -87,6 +89,7 @@ impl World {
             generation: 0,
             seconds: 0,
             asks_for_ends: false,
+            jobs_span_nodes: false,
         }
     }
 
@@ -105,6 +108,7 @@ impl World {
             share: Share::clamped(share),
             frozen,
             ended: self.asks_for_ends,
+            spans_nodes: self.jobs_span_nodes,
         };
         let node = NodeState {
             cpus: 2,
@@ -266,16 +270,22 @@ impl World {
         self.wait(61);
     }
 
-    /// The cap in cores.
-    fn cap(&self) -> Option<f64> {
+    fn quota(&self) -> Option<Quota> {
         let job = JobDirectory {
             id: JOB,
             path: self.layout.job.into(),
         };
-        cgroups(&self.scratch, self.layout)
-            .cap(&job)
-            .unwrap()
-            .map(Quota::cores)
+        cgroups(&self.scratch, self.layout).cap(&job).unwrap()
+    }
+
+    /// The cap in cores.
+    fn cap(&self) -> Option<f64> {
+        self.quota().map(Quota::cores)
+    }
+
+    /// The period of the cap in milliseconds.
+    fn period(&self) -> Option<u64> {
+        self.quota().map(|quota| quota.period() / 1000)
     }
 
     fn has(&self, name: &str) -> bool {
@@ -386,6 +396,27 @@ fn a_job_is_capped_changed_and_freed() {
         assert_eq!(world.cap(), Some(0.5));
         world.push(&[(JOB, 0.5, false)]);
         assert_eq!(world.cap(), Some(1.0));
+        world.push(&[]);
+        assert_eq!(world.cap(), None);
+    });
+}
+
+#[test]
+fn a_job_on_several_nodes_has_short_periods_as_long_as_it_is() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.push(&[(JOB, 0.25, false)]);
+        assert_eq!((world.cap(), world.period()), (Some(0.5), Some(100)));
+        world.jobs_span_nodes = true;
+        world.push(&[(JOB, 0.25, false)]);
+        world.wait(1);
+        assert_eq!((world.cap(), world.period()), (Some(0.5), Some(20)));
+        world.crash();
+        world.push(&[(JOB, 0.25, false)]);
+        assert_eq!((world.cap(), world.period()), (Some(0.5), Some(20)));
+        world.jobs_span_nodes = false;
+        world.push(&[(JOB, 0.125, false)]);
+        assert_eq!((world.cap(), world.period()), (Some(0.25), Some(100)));
         world.push(&[]);
         assert_eq!(world.cap(), None);
     });
