@@ -136,6 +136,12 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         node_cpus: arguments.world.node_cpus(),
     };
     let mut input = input::read(&source, &arguments.policies)?;
+    if arguments.world.uses_less() && (arguments.bound || arguments.live.live) {
+        return Err(
+            "dfrs sim: --bound and --live take it that jobs use all that they asked for; leave them out, or --least-use"
+                .into(),
+        );
+    }
     if arguments.bound {
         overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
     }

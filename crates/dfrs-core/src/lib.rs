@@ -31,6 +31,7 @@
 //! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: who comes first.
 //! - [`check()`]: what must hold of every plan.
 //! - [`Experience`]: what users' time limits have been worth so far.
+//! - [`Measured`]: what a job needs, from what it was seen to use; [`shares_of_requests`]: what it then gets.
 //! - [`Progress`]: how far a job is; the one place where shares are integrated over time.
 //!
 //! TPDS is Stillwell, Vivien, Casanova: Dynamic Fractional Resource Scheduling versus Batch Scheduling,
@@ -53,6 +54,7 @@ mod headroom;
 mod kinds;
 mod mapping;
 pub mod model;
+mod needs;
 mod node_set;
 pub mod packing;
 pub mod plan;
@@ -81,6 +83,7 @@ pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
     Run, TaskKind,
 };
+pub use needs::{Interval, Measured, Met, Need, shares_of_requests};
 pub use node_set::NodeSet;
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{

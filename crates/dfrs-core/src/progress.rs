@@ -164,6 +164,12 @@ impl Progress {
         self.predict();
     }
 
+    /// There is so much to do in all, which nobody need know, counted from its beginning.
+    pub fn set_work(&mut self, work: Option<Span>) {
+        self.work = work.map(exactly);
+        self.predict();
+    }
+
     /// Its rate from `now` on.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         self.advance(now);
@@ -260,6 +266,18 @@ mod tests {
         let end = Time(500_000 * 63_071_999);
         assert_eq!(looked_at.virtual_time(end), left_alone.virtual_time(end));
         assert_eq!(looked_at.finish(), left_alone.finish());
+    }
+
+    #[test]
+    fn work_may_grow_while_it_is_done() {
+        let mut job = of(Span::from_seconds(10));
+        job.place(seconds(0), Span::ZERO);
+        job.set_rate(seconds(0), Rate::of(Yield(0.5)));
+        job.advance(seconds(20));
+        job.set_work(Some(Span::from_seconds(30)));
+        assert_eq!(job.finish(), Some(seconds(60)));
+        job.set_work(None);
+        assert_eq!(job.finish(), None);
     }
 
     #[test]

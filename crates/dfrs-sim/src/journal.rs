@@ -54,7 +54,8 @@ impl<'a> Journal<'a> {
             cpu: share(job.cpu.0, NODE_CPU.0),
             mem: share(job.memory.0, NODE_MEMORY.0),
             mem_per_node: 0.0,
-            runtime: Some(job.runtime),
+            // Who uses less than its need does more than its yield says.
+            runtime: Some(job.runtime).filter(|_| job.uses.is_empty()),
         })
     }
 

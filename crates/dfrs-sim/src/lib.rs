@@ -18,6 +18,7 @@ mod overload;
 mod scheduler;
 mod simulate;
 pub mod trace;
+mod uses;
 mod world;
 
 pub use batch::Batch;
@@ -28,5 +29,7 @@ pub use outcome::{DecisionTimes, JobRecord, Outcome};
 pub use overload::Overload;
 pub use scheduler::{Scheduler, SchedulerError};
 pub use simulate::{
-    Ended, Estimates, Settings, SimulationError, Sink, never_fits, simulate, simulate_and_tell,
+    Ended, Estimates, Needs, Settings, SimulationError, Sink, never_fits, simulate,
+    simulate_and_tell,
 };
+pub use uses::use_less;

@@ -20,6 +20,13 @@ pub struct JobRecord {
     /// Dedicated run time that it could have done with the CPU that it held while it made no progress,
     /// after pauses and migrations.
     pub stalled: Span,
+    /// How long it was held back while it was taken to need less than it asked for, how often, and how long at
+    /// most.
+    pub held_back: Span,
+    /// See `held_back`.
+    pub times_held_back: u32,
+    /// See `held_back`.
+    pub longest_held_back: Span,
 }
 
 /// How long decisions took on this machine: those of one instant together, and the yields that follow.

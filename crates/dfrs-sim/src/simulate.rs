@@ -39,6 +39,20 @@ pub struct Settings {
     pub time_slice: Span,
     /// What policies of DFRS that ask may know of run times; limits are the jobs' estimates.
     pub run_time_hint: RunTimeHint,
+    /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less than they asked for
+    /// ([`crate::trace::TraceJob::uses`]).
+    pub needs: Needs,
+}
+
+/// What CPU a job counts with in decisions of DFRS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Needs {
+    /// What it asked for.
+    #[default]
+    Requested,
+    /// What it was seen to use, as [`dfrs_core::Measured`] has it: looked at every 10 s, and 2 s after it is
+    /// held back.
+    Measured,
 }
 
 /// How batch schedulers know how long jobs run.
@@ -68,6 +82,7 @@ impl Settings {
             keep_equal_jobs: false,
             time_slice: Span::from_seconds(30),
             run_time_hint: RunTimeHint::Nothing,
+            needs: Needs::Requested,
         }
     }
 

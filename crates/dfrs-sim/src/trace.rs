@@ -66,6 +66,9 @@ pub struct TraceJob {
     pub waited: Option<Span>,
     /// How long it was suspended there, after its start; not part of the run time.
     pub suspended: Span,
+    /// Hundredths of its CPU need that it can use, 1 to 100, in each of its phases, which are equal parts of its run
+    /// time; empty: all of it, always.
+    pub uses: Vec<u8>,
 }
 
 impl TraceJob {
@@ -92,6 +95,7 @@ impl TraceJob {
             mobility: Mobility::Checkpoint,
             waited: None,
             suspended: Span::ZERO,
+            uses: Vec::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod events;
 mod settle;
+mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -16,6 +17,7 @@ use crate::journal::{Journal, position};
 use crate::outcome::{JobRecord, Outcome};
 use crate::simulate::{LAST, Settings, SimulationError};
 use crate::trace::{Trace, platform};
+use uses::Uses;
 
 /// After so many periods in which no job made progress, none ever will.
 const IDLE_PERIODS: u32 = 1000;
@@ -41,6 +43,8 @@ struct World<'a> {
     system: Roster,
     /// Of each job that was submitted.
     progress: Vec<Progress>,
+    /// If any job uses less than it asked for: what each does.
+    uses: Option<Uses>,
     outcome: Outcome,
     /// When jobs that were not placed are submitted anew, and how often each was tried.
     retries: BTreeSet<(Time, JobId)>,
@@ -68,6 +72,7 @@ impl<'a> World<'a> {
                 jobs: Vec::new(),
             }),
             progress: Vec::with_capacity(trace.jobs.len()),
+            uses: Uses::of(trace, settings.needs),
             outcome,
             retries: BTreeSet::new(),
             tries: BTreeMap::new(),
@@ -85,9 +90,13 @@ impl<'a> World<'a> {
             if now > LAST {
                 return Err(SimulationError::TooLong);
             }
+            self.begin_phases(now);
             let happened = self.drain(now, is_new)?;
+            let measured = self.measure(now);
             if let Some((changed, shares)) = self.react(now, &happened) {
                 self.settle(now, changed, shares)?;
+            } else if measured {
+                self.share_measured(now)?;
             }
             self.raise_again(now, &happened.submitted);
             if self.is_idle(&happened) {
@@ -111,9 +120,11 @@ impl<'a> World<'a> {
             return None;
         }
         // That of a job that waits is what it was when it gave up its place.
-        let progress = &mut self.progress;
-        self.system
-            .set_virtual_times(|id| progress[position(id)].virtual_time(now));
+        let (progress, uses) = (&mut self.progress, &mut self.uses);
+        self.system.set_virtual_times(|id| match uses {
+            Some(uses) => uses.virtual_time(id, now),
+            None => progress[position(id)].virtual_time(now),
+        });
         let before = Instant::now();
         let decision = decide(&self.policy, &mut self.system, now, happened);
         let shares = decision.yields();

@@ -216,6 +216,7 @@ impl Run<'_> {
                     migrations: counts.migrations,
                     migrated_tasks: counts.migrated_tasks,
                     stalled: Span((counts.allocated().0 - program.worked.0).max(0)),
+                    ..JobRecord::default()
                 }
             })
             .collect();

@@ -3,7 +3,10 @@
 use clap::{Args, ValueEnum};
 use dfrs_core::{Bytes, RunTimeHint, Span, Submission};
 use dfrs_sim::trace::{NODE_CPUS, NODE_MEMORY, Trace, TraceJob, scaled};
-use dfrs_sim::{Cost, Estimates, MobilityShares, Scheduler, Settings, false_limits, round_limits};
+use dfrs_sim::{
+    Cost, Estimates, MobilityShares, Needs, Scheduler, Settings, false_limits, round_limits,
+    use_less,
+};
 
 use crate::options::{period, seconds};
 
@@ -50,6 +53,14 @@ pub struct World {
     /// Let such a share of the jobs, drawn by --seed, ask for a day whatever they need: limits that lie
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     false_limits: f64,
+    /// Let jobs use less CPU than they asked for: in each of one to four phases a part between this and all,
+    /// drawn by --seed. Decisions do not know it, unless --needs measured
+    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = hundredths)]
+    least_use: u8,
+    /// What CPU jobs count with in decisions of DFRS: what they asked for, or what they were seen to use, with
+    /// headroom
+    #[arg(long, value_enum, default_value_t = CountedNeeds::Requested)]
+    needs: CountedNeeds,
     /// CPUs of a node, for the batch schedulers that share nodes (EASY/shared and the like): a task has as
     /// many whole ones as its CPU need is. In a dump of sacct --cpus-per-node says it
     #[arg(long, value_name = "NUMBER", default_value_t = NODE_CPUS, conflicts_with = "cpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -69,6 +80,14 @@ enum KnownTimes {
     /// From their users: the requested time of SWF (field 9), the time limit in a dump of sacct; exactly
     /// where it is unknown
     User,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CountedNeeds {
+    /// What they asked for
+    Requested,
+    /// What they were seen to use, with headroom
+    Measured,
 }
 
 /// What is known of run times.
@@ -110,6 +129,10 @@ impl World {
             keep_equal_jobs: self.keep_equal_jobs,
             time_slice: self.time_slice,
             run_time_hint: self.run_time_hint.into(),
+            needs: match self.needs {
+                CountedNeeds::Requested => Needs::Requested,
+                CountedNeeds::Measured => Needs::Measured,
+            },
             ..Settings::new(nodes)
         }
     }
@@ -135,6 +158,12 @@ impl World {
                 self.false_limits
             },
             time_slice: Span::ZERO,
+            // Who uses all that it asked for needs that.
+            needs: if self.least_use == 100 {
+                CountedNeeds::Requested
+            } else {
+                self.needs
+            },
             ..self.clone()
         }
     }
@@ -156,6 +185,9 @@ impl World {
             node_cpus: self.node_cpus,
             time_slice: self.time_slice,
             keep_equal_jobs: false,
+            // A job that has its CPUs for itself is as fast, whatever it uses of them.
+            least_use: 100,
+            needs: CountedNeeds::Requested,
         }
     }
 
@@ -190,6 +222,11 @@ impl World {
         notes
     }
 
+    /// Whether jobs use less than they asked for.
+    pub fn uses_less(&self) -> bool {
+        self.least_use < 100
+    }
+
     /// What is drawn follows from it.
     pub fn seed(&self) -> u64 {
         self.seed
@@ -208,6 +245,7 @@ impl World {
         if self.false_limits > 0.0 {
             false_limits(self.seed, self.false_limits, trace);
         }
+        use_less(self.seed, self.least_use, trace);
         self.mobility.draw(self.seed, trace);
     }
 }
@@ -219,6 +257,14 @@ fn share(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "allowed: a number from 0 to 1".into())
+}
+
+/// A share in hundredths, above 0.
+fn hundredths(text: &str) -> Result<u8, String> {
+    scaled(text.as_bytes(), 2)
+        .and_then(|hundredths| u8::try_from(hundredths).ok())
+        .filter(|hundredths| (1..=100).contains(hundredths))
+        .ok_or_else(|| "allowed: a number from 0.01 to 1".into())
 }
 
 /// A multiple of a node's memory.

@@ -17,7 +17,9 @@ impl World<'_> {
             .map(|job| job.submit);
         let completion = self.next_completion();
         let retry = self.retries.first().map(|(time, _)| *time);
-        let events = [submission, completion, retry].into_iter().flatten().min();
+        let measured = self.next_measurement(now);
+        let events = [submission, completion, retry, measured];
+        let events = events.into_iter().flatten().min();
         let period = self.next_period(now);
         events.into_iter().chain(period).min()
     }
@@ -53,7 +55,11 @@ impl World<'_> {
             }
             let id = JobId(self.progress.len() as u64);
             self.journal.submit(id)?;
-            self.progress.push(Progress::new(now, Some(job.runtime)));
+            let work = self
+                .uses
+                .as_mut()
+                .map_or(job.runtime, |uses| uses.come(job, now));
+            self.progress.push(Progress::new(now, Some(work)));
             self.system.insert(job.to_job(id));
             happened.submitted.push(id);
         }
@@ -68,12 +74,18 @@ impl World<'_> {
         let ended: Vec<JobId> = running.filter(ends).collect();
         for id in &ended {
             if let Some(job) = self.system.remove(*id) {
-                let virtual_time = self.progress[position(*id)].virtual_time(now);
+                let virtual_time = match &mut self.uses {
+                    Some(uses) => uses.virtual_time(*id, now),
+                    None => self.progress[position(*id)].virtual_time(now),
+                };
                 self.system.experience_mut().learn(job.limit, virtual_time);
             }
             let record = &mut self.outcome.jobs[position(*id)];
             record.finish = now;
             record.stalled = self.progress[position(*id)].stalled(now);
+            if let Some(uses) = &mut self.uses {
+                uses.end(*id, record, now);
+            }
             self.tries.remove(id);
             self.journal.finish(now, *id)?;
         }

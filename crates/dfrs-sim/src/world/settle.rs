@@ -15,6 +15,7 @@ impl World<'_> {
         shares: Shares,
     ) -> Result<(), WriteError> {
         for (id, before) in changed {
+            self.measure_anew(id);
             let Some(job) = self.system.job(id) else {
                 continue;
             };
@@ -33,6 +34,9 @@ impl World<'_> {
                 _ => {}
             }
         }
+        if self.uses.is_some() {
+            return self.share_measured(now);
+        }
         self.share(now, shares)
     }
 
@@ -48,6 +52,7 @@ impl World<'_> {
         record.migrated_tasks += arriving(old, new);
         let stall = self.settings.stall(job, new);
         self.progress[position(job.id)].place(now, stall);
+        self.place_uses(now, job, stall);
         self.journal.migrate(now, job.id, new, stall)
     }
 
@@ -59,6 +64,7 @@ impl World<'_> {
         if lost {
             progress.lose();
         }
+        self.pause_uses(now, job, lost);
         self.journal.pause(now, job.id, lost)
     }
 
@@ -68,10 +74,12 @@ impl World<'_> {
         if progress.had_place() {
             let stall = self.settings.stall(job, new);
             progress.place(now, stall);
+            self.place_uses(now, job, stall);
             return self.journal.resume(now, job.id, new, stall);
         }
         self.outcome.jobs[position(job.id)].start = now;
         progress.place(now, Span::ZERO);
+        self.place_uses(now, job, Span::ZERO);
         // Its share follows, even if it is what a share is at first.
         self.journal.start(now, job.id, new)
     }

@@ -1,0 +1,134 @@
+//! Whether needs from measurement help where jobs use less CPU than they asked for, and what those pay for it
+//! that wake up again:
+//!
+//! ```sh
+//! cargo run --release -p dfrs-sim --example needs -- 100 0.7
+//! cargo run --release -p dfrs-sim --example needs -- 100 0.7 10 50
+//! ```
+//!
+//! So many traces of the published model at this load, 128 nodes, penalty 300 s; in each of one to four phases jobs
+//! use from so many hundredths of their CPU need (10 if none are given) to all of it. Figures are means over
+//! traces with standard errors, and medians.
+
+use std::error::Error;
+
+use dfrs_core::Span;
+use dfrs_sim::generate::Lublin;
+use dfrs_sim::metrics::Summary;
+use dfrs_sim::trace::Trace;
+use dfrs_sim::{MobilityShares, Needs, Outcome, Scheduler, Settings, simulate, use_less};
+
+const NODES: u32 = 128;
+const POLICIES: [&str; 2] = [
+    "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+    "GreedyPM*/per/OPT=MIN/MINVT=600",
+];
+/// Which jobs can move how: all freely, and as on a machine where most can only be parked.
+const WORLDS: [&str; 2] = ["checkpoint=1", "park=0.7,checkpoint=0.2,never=0.1"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [count, load, leasts @ ..] = &arguments[..] else {
+        return Err("give COUNT LOAD [HUNDREDTHS…]".into());
+    };
+    let leasts: Result<Vec<u8>, _> = leasts.iter().map(|least| least.parse()).collect();
+    let leasts = Some(leasts?).filter(|leasts| !leasts.is_empty());
+    let load: f64 = load.parse()?;
+    let traces: Result<Vec<Trace>, _> = (1..=count.parse()?)
+        .map(|seed| Lublin::default().trace_at_load(seed, load))
+        .collect();
+    let traces = traces?;
+    println!("{} traces at load {load}", traces.len());
+    for least in leasts.unwrap_or_else(|| vec![10]) {
+        for world in WORLDS {
+            let mobility: MobilityShares = world.parse()?;
+            let drawn = (1..).zip(&traces).map(|(seed, trace)| {
+                let mut trace = trace.clone();
+                mobility.draw(seed, &mut trace);
+                use_less(seed, least, &mut trace);
+                trace
+            });
+            let drawn: Vec<Trace> = drawn.collect();
+            println!("\nuse from {least} hundredths on, {world}");
+            for name in POLICIES {
+                for needs in [Needs::Requested, Needs::Measured] {
+                    measure(name, needs, &drawn)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn measure(name: &str, needs: Needs, traces: &[Trace]) -> Result<(), Box<dyn Error>> {
+    let policy: Scheduler = name.parse()?;
+    let settings = Settings {
+        needs,
+        ..Settings::new(NODES)
+    };
+    let (mut largest, mut mean, mut held) = (Vec::new(), Vec::new(), HeldBack::default());
+    for trace in traces {
+        let outcome = simulate(trace, &policy, &settings, None)?;
+        held.add(&outcome);
+        let bound = Span::from_seconds(10);
+        let summary = Summary::new(name.into(), trace, NODES, &outcome, bound);
+        largest.push(summary.max_stretch);
+        mean.push(summary.mean_stretch);
+    }
+    println!("{policy}, needs {needs:?}");
+    println!("  largest stretch  {}", told(&mut largest));
+    println!("  mean stretch     {}", told(&mut mean));
+    if needs == Needs::Measured {
+        held.tell();
+    }
+    Ok(())
+}
+
+/// How long jobs were held back while they were taken to need less than they asked for.
+#[derive(Default)]
+struct HeldBack {
+    jobs: usize,
+    concerned: usize,
+    times: u32,
+    together: f64,
+    run: f64,
+    longest: f64,
+}
+
+impl HeldBack {
+    fn add(&mut self, outcome: &Outcome) {
+        for job in &outcome.jobs {
+            self.jobs += 1;
+            self.concerned += usize::from(job.times_held_back > 0);
+            self.times += job.times_held_back;
+            self.together += job.held_back.seconds();
+            self.run += job.finish.since(job.start).seconds();
+            self.longest = self.longest.max(job.longest_held_back.seconds());
+        }
+    }
+
+    fn tell(&self) {
+        let each = self.together / f64::from(self.times.max(1));
+        println!(
+            "  held back: {} of {} jobs, {} times, {each:.2} s each, {:.2} s at most, {:.5}% of all time that they ran",
+            self.concerned,
+            self.jobs,
+            self.times,
+            self.longest,
+            100.0 * self.together / self.run.max(1.0),
+        );
+    }
+}
+
+/// Mean, standard error, median and the largest.
+#[expect(clippy::cast_precision_loss, reason = "a few traces")]
+fn told(all: &mut [f64]) -> String {
+    all.sort_by(f64::total_cmp);
+    let count = all.len() as f64;
+    let mean = all.iter().sum::<f64>() / count;
+    let squares: f64 = all.iter().map(|one| (one - mean) * (one - mean)).sum();
+    let error = (squares / (count - 1.0).max(1.0) / count).sqrt();
+    let median = all.get(all.len() / 2).copied().unwrap_or(1.0);
+    let most = all.last().copied().unwrap_or(1.0);
+    format!("{mean:9.3} ± {error:.3}, median {median:.3}, largest {most:.3}")
+}

@@ -1,0 +1,98 @@
+//! Jobs that use less than they asked for, and decisions that know it.
+
+mod common;
+
+use common::{run, settings, times, trace, traces};
+use dfrs_sim::{Needs, Settings, use_less};
+use proptest::prelude::*;
+
+fn with(needs: Needs, nodes: u32) -> Settings {
+    Settings {
+        needs,
+        ..settings(nodes)
+    }
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.01, "{found}, not {expected}");
+}
+
+#[test]
+fn who_idles_leaves_room_as_soon_as_it_is_known_and_loses_nothing() {
+    let mut jobs = trace("idles,0,1,1.0,0.1,2000\ncomputes,0,1,1.0,0.1,600\n");
+    jobs.jobs[0].uses = vec![10];
+    let asked = run(&jobs, "Greedy*/OPT=MIN", with(Needs::Requested, 1));
+    assert_eq!(times(&asked.outcome), [(0.0, 2000.0), (0.0, 1200.0)]);
+    let known = run(&jobs, "Greedy*/OPT=MIN", with(Needs::Measured, 1));
+    let ends = times(&known.outcome);
+    near(ends[0].1, 2000.0);
+    // Half of the node for a minute each time that the need falls by half, then 8 of 9 parts.
+    let left = 600.0 - 60.0 * (1.0 / 2.0 + 1.0 / 1.5 + 1.0 / 1.25);
+    near(ends[1].1, 180.0 + left * 9.0 / 8.0);
+    assert!(known.violations.is_empty(), "{:?}", known.violations);
+    assert_eq!(known.outcome.jobs[0].times_held_back, 0);
+}
+
+#[test]
+fn who_wakes_is_held_back_for_two_seconds() {
+    let mut jobs = trace("wakes,0,1,1.0,0.1,2000\ncomputes,0,1,1.0,0.1,5000\n");
+    jobs.jobs[0].uses = vec![10, 100];
+    let run = run(&jobs, "Greedy*/OPT=MIN", with(Needs::Measured, 1));
+    let wakes = &run.outcome.jobs[0];
+    assert_eq!((wakes.times_held_back, wakes.held_back.seconds()), (1, 2.0));
+    // In these it has a ninth of the node, and half of it afterwards.
+    near(
+        times(&run.outcome)[0].1,
+        1002.0 + 2.0 * (1000.0 - 2.0 / 9.0),
+    );
+    assert!(run.violations.is_empty(), "{:?}", run.violations);
+}
+
+#[test]
+fn where_there_is_room_nobody_is_held_back() {
+    let mut jobs = trace("wakes,0,1,1.0,0.1,2000\n");
+    jobs.jobs[0].uses = vec![10, 100];
+    let run = run(&jobs, "Greedy*/OPT=MIN", with(Needs::Measured, 1));
+    assert_eq!(times(&run.outcome), [(0.0, 2000.0)]);
+    assert_eq!(run.outcome.jobs[0].times_held_back, 0);
+}
+
+proptest! {
+    /// Who uses all that it asked for fares as ever, whatever decisions go by.
+    #[test]
+    fn who_uses_all_makes_no_difference(jobs in traces(3)) {
+        let mut all = jobs.clone();
+        for job in &mut all.jobs {
+            job.uses = vec![100; 2];
+        }
+        for policy in ["GreedyPMC*/move-per/OPT=VT/MINVT=600", "GreedyP*/OPT=MIN"] {
+            let plain = run(&jobs, policy, settings(3));
+            let asked = run(&all, policy, with(Needs::Requested, 3));
+            let known = run(&all, policy, with(Needs::Measured, 3));
+            prop_assert_eq!(times(&plain.outcome), times(&known.outcome));
+            prop_assert_eq!(&asked.outcome.jobs, &known.outcome.jobs);
+        }
+    }
+
+    /// However little jobs use, all finish, no sooner than alone, the journal is valid, and whoever is held back
+    /// by what was measured is so for two seconds at most.
+    #[test]
+    fn nobody_starves(jobs in traces(3), least in 1u8..=100, seed: u64) {
+        let mut jobs = jobs;
+        use_less(seed, least, &mut jobs);
+        let policies = [
+            "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+            "GreedyPM*/per/OPT=MIN/MINVT=600",
+            "MCB8*/per/OPT=AVG",
+            "/stretch-per/OPT=MAX",
+        ];
+        for policy in policies {
+            let run = run(&jobs, policy, with(Needs::Measured, 3));
+            prop_assert!(run.violations.is_empty(), "{}: {:?}", policy, run.violations);
+            for (job, record) in jobs.jobs.iter().zip(&run.outcome.jobs) {
+                prop_assert!(record.finish >= job.submit + job.runtime);
+                prop_assert!(record.longest_held_back.seconds() <= 2.0);
+            }
+        }
+    }
+}
