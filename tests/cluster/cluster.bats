@@ -164,7 +164,7 @@ reconfigured() {
 	run in_cluster controller -u alice -- srun --nodes=2 --ntasks=12 --overcommit --mem-per-cpu=50 hostname
 	[ "$status" = 0 ]
 	[ "$(echo "$output" | grep -c '^n[1-4]$')" = 12 ]
-	[ "$(echo "$output" | sort | uniq --count | awk '{ print $1 }' | tr '\n' ' ')" = "6 6 " ]
+	[ "$(echo "$output" | grep '^n[1-4]$' | sort | uniq --count | awk '{ print $1 }' | tr '\n' ' ')" = "6 6 " ]
 	job=$(submit --ntasks=30 --overcommit --mem-per-cpu=360 -- "sleep 5")
 	wait_for_state "$job" RUNNING 20
 	controller scontrol show job "$job" | grep -q 'NumNodes=1 NumCPUs=1 NumTasks=30'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A tightly coupled parallel program: each rank computes a block, then all wait for all (an
  * allreduce of one number), again and again. Prints one line: steps done, mean wall time of a step,
  * and the mean CPU time of a block, in microseconds. Their ratio is what the step cost beyond
