@@ -1,5 +1,5 @@
-//! Whether needs from measurement help where jobs use less CPU than they asked for, and what those pay for it
-//! that wake up again:
+//! What jobs pay for needs from measurement that wake up again: how often and how long they are held back. What it
+//! brings, `dfrs study` tells, with `least-use` and `needs` among its options.
 //!
 //! ```sh
 //! cargo run --release -p dfrs-sim --example needs -- 100 0.7
@@ -7,14 +7,11 @@
 //! ```
 //!
 //! So many traces of the published model at this load, 128 nodes, penalty 300 s; in each of one to four phases jobs
-//! use from so many hundredths of their CPU need (10 if none are given) to all of it. Figures are means over
-//! traces with standard errors, and medians.
+//! use from so many hundredths of their CPU need (10 if none are given) to all of it.
 
 use std::error::Error;
 
-use dfrs_core::Span;
 use dfrs_sim::generate::Lublin;
-use dfrs_sim::metrics::Summary;
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{MobilityShares, Needs, Outcome, Scheduler, Settings, simulate, use_less};
 
@@ -51,36 +48,25 @@ fn main() -> Result<(), Box<dyn Error>> {
             let drawn: Vec<Trace> = drawn.collect();
             println!("\nuse from {least} hundredths on, {world}");
             for name in POLICIES {
-                for needs in [Needs::Requested, Needs::Measured] {
-                    measure(name, needs, &drawn)?;
-                }
+                measure(name, &drawn)?;
             }
         }
     }
     Ok(())
 }
 
-fn measure(name: &str, needs: Needs, traces: &[Trace]) -> Result<(), Box<dyn Error>> {
+fn measure(name: &str, traces: &[Trace]) -> Result<(), Box<dyn Error>> {
     let policy: Scheduler = name.parse()?;
     let settings = Settings {
-        needs,
+        needs: Needs::Measured,
         ..Settings::new(NODES)
     };
-    let (mut largest, mut mean, mut held) = (Vec::new(), Vec::new(), HeldBack::default());
+    let mut held = HeldBack::default();
     for trace in traces {
-        let outcome = simulate(trace, &policy, &settings, None)?;
-        held.add(&outcome);
-        let bound = Span::from_seconds(10);
-        let summary = Summary::new(name.into(), trace, NODES, &outcome, bound);
-        largest.push(summary.max_stretch);
-        mean.push(summary.mean_stretch);
+        held.add(&simulate(trace, &policy, &settings, None)?);
     }
-    println!("{policy}, needs {needs:?}");
-    println!("  largest stretch  {}", told(&mut largest));
-    println!("  mean stretch     {}", told(&mut mean));
-    if needs == Needs::Measured {
-        held.tell();
-    }
+    println!("{policy}");
+    held.tell();
     Ok(())
 }
 
@@ -118,17 +104,4 @@ impl HeldBack {
             100.0 * self.together / self.run.max(1.0),
         );
     }
-}
-
-/// Mean, standard error, median and the largest.
-#[expect(clippy::cast_precision_loss, reason = "a few traces")]
-fn told(all: &mut [f64]) -> String {
-    all.sort_by(f64::total_cmp);
-    let count = all.len() as f64;
-    let mean = all.iter().sum::<f64>() / count;
-    let squares: f64 = all.iter().map(|one| (one - mean) * (one - mean)).sum();
-    let error = (squares / (count - 1.0).max(1.0) / count).sqrt();
-    let median = all.get(all.len() / 2).copied().unwrap_or(1.0);
-    let most = all.last().copied().unwrap_or(1.0);
-    format!("{mean:9.3} ± {error:.3}, median {median:.3}, largest {most:.3}")
 }
