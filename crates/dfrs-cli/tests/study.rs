@@ -277,6 +277,10 @@ fn mistakes_are_one_line_with_their_place() {
             "bound needs the offline bound; add bound = true",
         ),
         (
+            &format!("bound = true\n{good}[options]\nleast-use = [1, 0.5]\n"),
+            "the offline bound takes it that jobs use all that they asked for",
+        ),
+        (
             &format!("{good}[[traces]]\ngenerate = \"lublin\"\n"),
             ":5: there are other traces of the name lublin",
         ),

@@ -74,6 +74,12 @@ impl<'a> Grid<'a> {
         let sources = sources::all(study);
         let settings = settings(&study.options)
             .map_err(|error| format!("{}: options: {error}", study.path.display()))?;
+        if study.bound && settings.iter().any(|one| one.options.world.uses_less()) {
+            return Err(format!(
+                "{}: the offline bound takes it that jobs use all that they asked for; leave out bound, or least-use",
+                study.path.display()
+            ));
+        }
         let mut files = Files::default();
         for source in &sources {
             for setting in &settings {
