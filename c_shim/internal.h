@@ -73,6 +73,8 @@ part_record_t *dfrs_remembered_partition(const job_record_t *job);
 /* requests.c: what a job asked for, in plain numbers. All need a job lock; details must be there. */
 
 uint32_t dfrs_cpus_per_task(const dfrs_details_t *details);
+/* --ntasks-per-node; 0: not said. */
+uint32_t dfrs_tasks_per_node(const dfrs_details_t *details);
 uint32_t dfrs_tasks(const job_record_t *job);
 /* --overcommit: more tasks than CPUs. */
 bool dfrs_overcommits(const dfrs_details_t *details);

@@ -163,9 +163,8 @@ static void fill_request(dfrs_job_t *entry, const job_record_t *job)
 
 	entry->tasks = dfrs_tasks(job);
 	entry->cpus_per_task = dfrs_cpus_per_task(details);
-	if (details->ntasks_per_node && (details->ntasks_per_node < INFINITE16 - 1))
-		entry->tasks_per_node = details->ntasks_per_node;
-	else if (dfrs_overcommits(details))
+	entry->tasks_per_node = dfrs_tasks_per_node(details);
+	if (!entry->tasks_per_node && dfrs_overcommits(details))
 		entry->tasks_per_node = 1;
 	bound_tasks_per_node(entry);
 	entry->min_nodes = MAX(details->min_nodes, 1);

@@ -11,7 +11,7 @@ uint32_t dfrs_cpus_per_task(const dfrs_details_t *details)
 	return ((cpus == 0) || (cpus == NO_VAL16) || (cpus == INFINITE16)) ? 1 : cpus;
 }
 
-static uint32_t tasks_per_node(const dfrs_details_t *details)
+uint32_t dfrs_tasks_per_node(const dfrs_details_t *details)
 {
 	uint16_t tasks = details->ntasks_per_node;
 
@@ -37,22 +37,20 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 	uint32_t nodes = MAX(details->min_nodes, 1);
 	uint32_t cpus_per_task = dfrs_cpus_per_task(details);
+	uint32_t on_each = MAX(dfrs_tasks_per_node(details), 1);
 	uint32_t tasks = details->num_tasks;
 
-	/* Slurm sees to it that one task, or --ntasks-per-node, have their CPUs on each node (can_job_run_on_node()
-	 * of 22.05 and 24.11), and all tasks there share these. */
-	if (dfrs_overcommits(details))
-		return nodes * MAX(tasks_per_node(details), 1);
-	if (dfrs_sized_by_nodes(job)) {
-		/* On as many nodes as it was started on whole; what an earlier run had does not count. */
-		if (holds && dfrs_whole_nodes(details->whole_node) && job->job_resrcs &&
-		    job->job_resrcs->nhosts)
-			nodes = job->job_resrcs->nhosts;
-		return nodes * MAX(tasks_per_node(details), 1);
-	}
+	/* On as many nodes as it was started on whole; what an earlier run had does not count. */
+	if (dfrs_sized_by_nodes(job) && holds && dfrs_whole_nodes(details->whole_node) &&
+	    job->job_resrcs && job->job_resrcs->nhosts)
+		nodes = job->job_resrcs->nhosts;
+	/* With --overcommit Slurm sees to it that one task, or --ntasks-per-node, have their CPUs on each node
+	 * (can_job_run_on_node() of 22.05 and 24.11), and all tasks there share these. */
+	if (dfrs_sized_by_nodes(job) || dfrs_overcommits(details))
+		return nodes * on_each;
 	if ((tasks == 0) || (tasks == NO_VAL)) {
 		/* No -n: as many as the nodes and CPUs asked for make room for. */
-		tasks = nodes * MAX(tasks_per_node(details), 1);
+		tasks = nodes * on_each;
 		if (details->min_cpus != NO_VAL)
 			tasks = MAX(tasks, (details->min_cpus + cpus_per_task - 1) / cpus_per_task);
 	}

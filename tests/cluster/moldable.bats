@@ -47,6 +47,12 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	wait_for_state "$together" COMPLETED 60
 	[ "$(output "$together" | grep -c '^n[1-4]$')" = 4 ]
 	[ "$(output "$together" | grep '^n[1-4]$' | sort -u | wc -l)" = 3 ]
+	# shellcheck disable=SC2016 # expanded in the job
+	overcommitted=$(submit --nodes=1-3 --overcommit --time=10 -- 'srun --quiet hostname; sleep 3')
+	wait_for_state "$overcommitted" RUNNING 20
+	controller dfrs explain "$overcommitted" --json | grep -q '"tasks": *3,'
+	wait_for_state "$overcommitted" COMPLETED 60
+	[ "$(output "$overcommitted" | grep '^n[1-4]$' | sort -u | wc -l)" = 3 ]
 }
 
 @test "nothing is shared or paused, and who waits is told for what and until when" {
