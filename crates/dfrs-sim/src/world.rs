@@ -17,7 +17,7 @@ use crate::journal::{Journal, position};
 use crate::outcome::{JobRecord, Outcome};
 use crate::simulate::{LAST, Settings, SimulationError};
 use crate::trace::{Trace, platform};
-use uses::Uses;
+use uses::{Uses, counted};
 
 /// After so many periods in which no job made progress, none ever will.
 const IDLE_PERIODS: u32 = 1000;
@@ -121,10 +121,8 @@ impl<'a> World<'a> {
         }
         // That of a job that waits is what it was when it gave up its place.
         let (progress, uses) = (&mut self.progress, &mut self.uses);
-        self.system.set_virtual_times(|id| match uses {
-            Some(uses) => uses.virtual_time(id, now),
-            None => progress[position(id)].virtual_time(now),
-        });
+        self.system
+            .set_virtual_times(|id| counted(progress, uses.as_mut(), id, now));
         let before = Instant::now();
         let decision = decide(&self.policy, &mut self.system, now, happened);
         let shares = decision.yields();

@@ -4,6 +4,7 @@ use dfrs_core::{Events, JobId, Progress, Time};
 use dfrs_proto::journal::WriteError;
 
 use super::World;
+use super::uses::counted;
 use crate::journal::position;
 
 impl World<'_> {
@@ -74,10 +75,7 @@ impl World<'_> {
         let ended: Vec<JobId> = running.filter(ends).collect();
         for id in &ended {
             if let Some(job) = self.system.remove(*id) {
-                let virtual_time = match &mut self.uses {
-                    Some(uses) => uses.virtual_time(*id, now),
-                    None => self.progress[position(*id)].virtual_time(now),
-                };
+                let virtual_time = counted(&mut self.progress, self.uses.as_mut(), *id, now);
                 self.system.experience_mut().learn(job.limit, virtual_time);
             }
             let record = &mut self.outcome.jobs[position(*id)];

@@ -208,11 +208,6 @@ impl Uses {
         work
     }
 
-    /// How far a job is, as decisions count it.
-    pub(super) fn virtual_time(&mut self, id: JobId, now: Time) -> Span {
-        self.jobs[position(id)].counted.virtual_time(now)
-    }
-
     /// A job ends.
     pub(super) fn end(&mut self, id: JobId, record: &mut JobRecord, now: Time) {
         self.requests.remove(&id);
@@ -338,6 +333,19 @@ impl World<'_> {
         }
         Ok(())
     }
+}
+
+/// How far a job is, as decisions count it: as it makes progress, or, where jobs use less than they asked for, by
+/// shares alone.
+pub(super) fn counted(
+    progress: &mut [Progress],
+    uses: Option<&mut Uses>,
+    id: JobId,
+    now: Time,
+) -> Span {
+    let place = position(id);
+    uses.map_or(&mut progress[place], |uses| &mut uses.jobs[place].counted)
+        .virtual_time(now)
 }
 
 /// Decisions count the job with this need of its request from now on.
