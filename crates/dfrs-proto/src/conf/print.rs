@@ -14,8 +14,7 @@ impl fmt::Display for Config {
         writeln!(out, "Policy={}", quoted(&self.policy.to_string()))?;
         writeln!(out, "Period={}", seconds(self.period))?;
         let moves = self.policy.settings.budget.moves_per_job;
-        let moves = moves.map_or("unlimited".into(), |most| most.to_string());
-        writeln!(out, "MovesPerHour={moves}")?;
+        writeln!(out, "MovesPerHour={}", or_unlimited(moves))?;
         let settings = &self.policy.settings;
         writeln!(out, "MoveCost={}", seconds(settings.penalty))?;
         let hint = value::word_for(value::RUN_TIME_HINTS, &settings.run_time_hint);
@@ -26,8 +25,7 @@ impl fmt::Display for Config {
         writeln!(out, "ParkTimeout={}", seconds(self.park_timeout))?;
         writeln!(out, "SettleTime={}", seconds(self.settle_time))?;
         let longest = self.longest_pause.map(seconds);
-        let longest = longest.map_or("unlimited".into(), |longest| longest.to_string());
-        writeln!(out, "LongestPause={longest}")?;
+        writeln!(out, "LongestPause={}", or_unlimited(longest))?;
         writeln!(out, "TimeToLive={}", seconds(self.time_to_live))?;
         writeln!(out, "SwapPerNode={}", memory(self.swap_per_node))?;
         writeln!(out, "Journal={}", path(self.journal.as_deref()))?;
@@ -68,6 +66,10 @@ impl fmt::Display for Partition {
 
 fn path(path: Option<&Path>) -> String {
     quoted(&path.map_or("none".into(), Path::to_string_lossy))
+}
+
+fn or_unlimited(limit: Option<impl fmt::Display>) -> String {
+    limit.map_or(value::UNLIMITED.into(), |limit| limit.to_string())
 }
 
 fn seconds(span: Span) -> i64 {

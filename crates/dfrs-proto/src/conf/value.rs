@@ -176,12 +176,11 @@ pub(super) fn partition_name(value: &str) -> Result<String, String> {
 
 /// How often one job may be paused or moved within an hour; `None`: without limit.
 pub(super) fn moves(key: &str, value: &str) -> Result<Option<u32>, String> {
-    if value.eq_ignore_ascii_case("unlimited") {
-        return Ok(None);
-    }
-    let number = value.parse().ok().filter(|most| (1..=3600).contains(most));
-    number.map(Some).ok_or_else(|| {
-        format!("{key}={value} is wrong; allowed: a whole number from 1 to 3600, or unlimited")
+    or_unlimited(value, || {
+        let number = value.parse().ok().filter(|most| (1..=3600).contains(most));
+        number.ok_or_else(|| {
+            format!("{key}={value} is wrong; allowed: a whole number from 1 to 3600")
+        })
     })
 }
 
@@ -190,11 +189,23 @@ pub(super) const WEEK: i64 = 604_800;
 
 /// For how long a job may be paused; `None`: for any time.
 pub(super) fn longest_pause(key: &str, value: &str) -> Result<Option<Span>, String> {
-    if value.eq_ignore_ascii_case("unlimited") {
+    or_unlimited(value, || seconds(key, value, 60, WEEK))
+}
+
+/// The word for no limit.
+pub(super) const UNLIMITED: &str = "unlimited";
+
+/// What `limit` makes of the value; `None`: no limit.
+fn or_unlimited<T>(
+    value: &str,
+    limit: impl FnOnce() -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    if value.eq_ignore_ascii_case(UNLIMITED) {
         return Ok(None);
     }
-    let allowed = |error| format!("{error}, or unlimited");
-    seconds(key, value, 60, WEEK).map(Some).map_err(allowed)
+    limit()
+        .map(Some)
+        .map_err(|error| format!("{error}, or {UNLIMITED}"))
 }
 
 /// The name of the policy that partitions of moldable jobs have.
