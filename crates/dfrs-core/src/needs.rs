@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::units::{Cores, Span};
 
 mod shares;
@@ -24,8 +22,7 @@ const LEAST_INTERVALS: i64 = 4;
 const HEADROOM: u128 = 125;
 
 /// What a job needs of what it asked for, in eighths, 1 to 8. Eight are the whole request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "u8", into = "u8")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Need(u8);
 
 impl Need {
@@ -76,25 +73,6 @@ impl Need {
     /// Half of it, rounded up.
     const fn half(self) -> Self {
         Self(self.0.div_ceil(2))
-    }
-}
-
-impl Default for Need {
-    fn default() -> Self {
-        Self::WHOLE
-    }
-}
-
-/// As [`Need::from_eighths`]: what comes from elsewhere is brought into range.
-impl From<u8> for Need {
-    fn from(eighths: u8) -> Self {
-        Self::from_eighths(eighths)
-    }
-}
-
-impl From<Need> for u8 {
-    fn from(need: Need) -> Self {
-        need.0
     }
 }
 
@@ -157,12 +135,6 @@ impl Measured {
             calm: Span::ZERO,
             most: Need::LEAST,
         }
-    }
-
-    /// What it asked for.
-    #[must_use]
-    pub const fn request(&self) -> Cores {
-        self.request
     }
 
     /// What decisions go by.
@@ -291,7 +263,7 @@ mod tests {
 
     #[test]
     fn eighths_are_brought_into_range_and_rounded_up() {
-        let all = [0, 1, 8, 9, 255].map(|eighths| Need::from(eighths).eighths());
+        let all = [0, 1, 8, 9, 255].map(|eighths| Need::from_eighths(eighths).eighths());
         assert_eq!(all, [1, 1, 8, 8, 8]);
         assert_eq!(Need::from_eighths(3).of(Cores(9)), Cores(4));
         assert_eq!(Need::WHOLE.of(Cores(u64::MAX)), Cores(u64::MAX));
