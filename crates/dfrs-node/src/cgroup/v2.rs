@@ -412,26 +412,19 @@ mod tests {
         let job = job_at(&scratch, DEBIAN, "step_batch");
         let cgroups = CgroupV2::new(scratch.path(), "n1");
         assert_eq!(cgroups.cap(&job).unwrap(), None);
-        let cap = Some(Quota::of(Share::clamped(0.2), 2.0));
-        cgroups.set_cap(&job, cap).unwrap();
-        assert_eq!(
-            files::read(&cgroups.file(&job, "cpu.max")).unwrap(),
-            "40000 100000"
-        );
-        assert_eq!(cgroups.cap(&job).unwrap(), cap);
-        let short = Some(Quota::in_short_periods(Share::clamped(0.2), 2.0));
-        cgroups.set_cap(&job, short).unwrap();
-        assert_eq!(
-            files::read(&cgroups.file(&job, "cpu.max")).unwrap(),
-            "8000 20000"
-        );
-        assert_eq!(cgroups.cap(&job).unwrap(), short);
-        cgroups.set_cap(&job, None).unwrap();
-        assert_eq!(
-            files::read(&cgroups.file(&job, "cpu.max")).unwrap(),
-            "max 100000"
-        );
-        assert_eq!(cgroups.cap(&job).unwrap(), None);
+        let share = Share::clamped(0.2);
+        for (cap, written) in [
+            (Some(Quota::of(share, 2.0)), "40000 100000"),
+            (Some(Quota::in_short_periods(share, 2.0)), "8000 20000"),
+            (None, "max 100000"),
+        ] {
+            cgroups.set_cap(&job, cap).unwrap();
+            assert_eq!(
+                files::read(&cgroups.file(&job, "cpu.max")).unwrap(),
+                written
+            );
+            assert_eq!(cgroups.cap(&job).unwrap(), cap);
+        }
     }
 
     #[test]
