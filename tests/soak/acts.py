@@ -152,7 +152,8 @@ class Acts:
         self.after(40, 120, lambda: self.site.control("scontrol", "delete", f"reservationname={name}"))
 
     def switch_off(self):
-        if self.is_unwritten():
+        # Of two at once the first to end would let the disk be filled before the other one reconfigures.
+        if self.is_unwritten() or self.is_switched_off:
             return
         self.is_switched_off = True
         self.set_mode("off")
