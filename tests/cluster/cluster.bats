@@ -26,13 +26,7 @@ is_nobodys() {
 close_aside() {
 	controller sed -i -e 's/^PartitionName=main .* Default/PartitionName=main Nodes=ALL Default/' -e '/^PartitionName=aside/d' /etc/slurm/scheduler.conf
 	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
-	controller scontrol reconfigure
-}
-
-reconfigured() {
-	before=$(times_ready)
-	controller scontrol reconfigure
-	wait_until 15 was_ready_more_often_than "$before"
+	reconfigure
 }
 
 @test "a job starts within a second or so, on exactly the planned tasks per node" {
@@ -199,7 +193,7 @@ reconfigured() {
 
 @test "scontrol reconfigure disturbs nobody" {
 	park_for "sleep 16" 4 --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200"
-	controller scontrol reconfigure
+	reconfigure
 	sleep 3
 	[ "$(state "$parked_job")" = SUSPENDED ]
 	[ "$(state "$newcomer")" = RUNNING ]
@@ -279,7 +273,7 @@ reconfigured() {
 @test "a mistake in dfrs.conf is one line in the log, and backfill schedules" {
 	controller cp /etc/slurm/dfrs.conf /etc/slurm/dfrs.conf.good
 	controller sh -c 'echo "Perod=5" >> /etc/slurm/dfrs.conf'
-	controller scontrol reconfigure
+	reconfigure
 	wait_until 15 sh -c "docker exec $(container controller) grep -q \"unknown key 'Perod'; did you mean 'Period'\" /var/log/slurm/slurmctld.log"
 	job=$(submit --ntasks=1 --mem=50 -- "hostname")
 	wait_for_state "$job" COMPLETED 60
@@ -290,7 +284,7 @@ reconfigured() {
 @test "switched off, DFRS brings back what it has parked" {
 	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=off/' /etc/slurm/dfrs.conf
-	controller scontrol reconfigure
+	reconfigure
 	wait_for_state "$newcomer" COMPLETED 40
 	wait_for_state "$parked_job" COMPLETED 60
 	wait_until 10 nothing_is_counted
@@ -302,7 +296,7 @@ reconfigured() {
 	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=shadow/' /etc/slurm/dfrs.conf
 	before=$(times_ready)
-	controller scontrol reconfigure
+	reconfigure
 	wait_until 15 logs "brings back the jobs that it had parked; then it only watches"
 	# One agent at a time.
 	[ "$(times_ready)" = "$before" ]
@@ -323,7 +317,7 @@ reconfigured() {
 		"$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report"
 	later=$(submit --partition=aside --ntasks=1 --mem=900 -- "hostname")
 	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
-	controller scontrol reconfigure
+	reconfigure
 	wait_until 20 says "$later" "gives its partition back"
 	# Nobody else gets the memory that it waits for.
 	wait_for_state "$parked_job" RUNNING 60

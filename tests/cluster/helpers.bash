@@ -124,6 +124,24 @@ times_ready() { controller_log | grep -c 'schedules partition' || true; }
 
 was_ready_more_often_than() { [ "$(times_ready)" -gt "$1" ]; }
 
+# slurmctld of 24.11.5 waits without an end for connections that nobody closes, before it begins anew. It is then
+# killed, lest all later stories fail, too, and says before what its threads are.
+reconfigure() {
+	controller timeout 120 scontrol reconfigure && return
+	# shellcheck disable=SC2016 # the container's words
+	controller sh -c 'for pid in $(pgrep -x slurmctld); do grep -H . /proc/$pid/task/*/comm /proc/$pid/task/*/wchan; done'
+	controller /opt/cluster/service slurmctld kill
+	return 1
+}
+
+# As reconfigure, until DFRS schedules again.
+reconfigured() {
+	local before
+	before=$(times_ready)
+	reconfigure
+	wait_until 20 was_ready_more_often_than "$before"
+}
+
 # Seconds from a job's submission to its start, by Slurm's own clock.
 seconds_until_start() {
 	local submitted started
@@ -152,7 +170,7 @@ recover() {
 		in_cluster $node sh -c 'for daemon in dfrsd slurmd; do pgrep -x $daemon >/dev/null || /opt/cluster/service $daemon start; done'
 	done
 	wait_until 20 controller scontrol ping
-	controller scontrol reconfigure
+	reconfigure
 	controller scontrol update partition=main AllowAccounts=ALL
 	controller scontrol update nodename=n[1-4] state=resume || true
 }

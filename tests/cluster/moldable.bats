@@ -6,18 +6,14 @@
 load helpers
 
 setup() {
-	before=$(times_ready)
 	controller sed -i 's/^Partition=main .*/Partition=main Policy=DEMT LinearSpeedup=4/' /etc/slurm/dfrs.conf
-	controller scontrol reconfigure
-	wait_until 20 was_ready_more_often_than "$before"
+	reconfigured
 }
 
 teardown() {
 	controller scontrol update nodename=n4 state=resume 2>/dev/null || true
-	before=$(times_ready)
 	configure
-	controller scontrol reconfigure
-	wait_until 20 was_ready_more_often_than "$before"
+	reconfigured
 	clean_up
 }
 
@@ -83,15 +79,11 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 }
 
 @test "a partition that becomes one of moldable jobs goes on with what runs" {
-	before=$(times_ready)
 	configure
-	controller scontrol reconfigure
-	wait_until 20 was_ready_more_often_than "$before"
+	reconfigured
 	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 25; echo done"
-	before=$(times_ready)
 	controller sed -i 's/^Partition=main .*/Partition=main Policy=DEMT/' /etc/slurm/dfrs.conf
-	controller scontrol reconfigure
-	wait_until 20 was_ready_more_often_than "$before"
+	reconfigured
 	later=$(submit --nodes=1-4 --nodelist=n1 --time=10 -- "sleep 1")
 	# shellcheck disable=SC2154 # park_for sets both
 	wait_for_state "$newcomer" COMPLETED 60

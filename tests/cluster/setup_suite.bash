@@ -6,5 +6,5 @@ setup_suite() {
 	# shellcheck source=helpers.bash
 	. "${BATS_TEST_DIRNAME:-$(dirname "${BASH_SOURCE[0]}")}/helpers.bash"
 	configure
-	controller scontrol reconfigure
+	reconfigure
 }

@@ -17,15 +17,9 @@ setup() {
 
 teardown() {
 	configure
-	controller scontrol reconfigure
+	reconfigure
 	in_cluster n4 sh -c 'pgrep -x dfrsd >/dev/null || /opt/cluster/service dfrsd start'
 	clean_up
-}
-
-reconfigured() {
-	before=$(times_ready)
-	controller scontrol reconfigure
-	wait_until 15 was_ready_more_often_than "$before"
 }
 
 # field USER JOB NAME: what dfrs explain tells that user.
