@@ -47,7 +47,7 @@ enum Command {
     Moldable(moldable::Arguments),
     Replay(replay::Arguments),
     Reproduce(reproduce::Arguments),
-    Sim(sim::Arguments),
+    Sim(Box<sim::Arguments>),
     Status(status::Arguments),
     Study(study::Arguments),
     Top(top::Arguments),

@@ -142,6 +142,12 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
                 .into(),
         );
     }
+    if arguments.world.loses_by_coupling() && arguments.live.live {
+        return Err(
+            "dfrs sim: --live takes it that yields tell how fast jobs are; leave it out, or --coupling-loss"
+                .into(),
+        );
+    }
     if arguments.bound {
         overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
     }

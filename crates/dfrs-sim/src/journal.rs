@@ -3,19 +3,32 @@
 use dfrs_core::{JobId, Mapping, NodeIndex, Span, Time};
 use dfrs_proto::journal::{Event, EventKind, PlatformNode, VERSION, WriteError};
 
+use crate::coupling::CouplingLoss;
 use crate::simulate::{Ended, Sink};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, platform};
 
 /// The journal of one simulation, if somebody wants it.
 pub(crate) struct Journal<'a> {
     trace: &'a Trace,
+    loss: CouplingLoss,
     sink: Option<Sink<'a>>,
     ended: Option<Ended<'a>>,
 }
 
 impl<'a> Journal<'a> {
-    pub fn new(trace: &'a Trace, sink: Option<Sink<'a>>, ended: Option<Ended<'a>>) -> Self {
-        Self { trace, sink, ended }
+    /// The loss is that of the world in which things happen.
+    pub fn new(
+        trace: &'a Trace,
+        loss: CouplingLoss,
+        sink: Option<Sink<'a>>,
+        ended: Option<Ended<'a>>,
+    ) -> Self {
+        Self {
+            trace,
+            loss,
+            sink,
+            ended,
+        }
     }
 
     /// Whether events go anywhere.
@@ -47,6 +60,8 @@ impl<'a> Journal<'a> {
 
     pub fn submit(&mut self, id: JobId) -> Result<(), WriteError> {
         let job = job(self.trace, id);
+        // Who uses less than its need does more than its yield says, and who waits for its other tasks less.
+        let yields_tell_all = job.uses.is_empty() && (self.loss.is_none() || job.tasks == 1);
         self.write(job.submit, |name| EventKind::Submit {
             job: name(id),
             tasks: job.tasks,
@@ -54,8 +69,7 @@ impl<'a> Journal<'a> {
             cpu: share(job.cpu.0, NODE_CPU.0),
             mem: share(job.memory.0, NODE_MEMORY.0),
             mem_per_node: 0.0,
-            // Who uses less than its need does more than its yield says.
-            runtime: Some(job.runtime).filter(|_| job.uses.is_empty()),
+            runtime: Some(job.runtime).filter(|_| yields_tell_all),
         })
     }
 

@@ -8,6 +8,7 @@
 
 mod batch;
 mod bound;
+mod coupling;
 pub mod generate;
 mod journal;
 mod limits;
@@ -23,6 +24,7 @@ mod world;
 
 pub use batch::Batch;
 pub use bound::{offline_bound, offline_bound_and_tell};
+pub use coupling::CouplingLoss;
 pub use limits::{false_limits, round_limits};
 pub use mobility::{Cost, CostError, MobilityShares, SharesError};
 pub use outcome::{DecisionTimes, JobRecord, Outcome};

@@ -4,6 +4,7 @@ use dfrs_core::{Bytes, Job, Mapping, Mobility, RunTimeHint, Span, Time};
 use dfrs_proto::journal::{Event, WriteError};
 
 use crate::batch::Room;
+use crate::coupling::CouplingLoss;
 use crate::journal::Journal;
 use crate::mobility::Cost;
 use crate::outcome::Outcome;
@@ -42,6 +43,8 @@ pub struct Settings {
     /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less than they asked for
     /// ([`crate::trace::TraceJob::uses`]).
     pub needs: Needs,
+    /// What jobs on several nodes lose beside what their yields say under DFRS. Decisions do not know it.
+    pub coupling_loss: CouplingLoss,
 }
 
 /// What CPU a job counts with in decisions of DFRS.
@@ -83,6 +86,7 @@ impl Settings {
             time_slice: Span::from_seconds(30),
             run_time_hint: RunTimeHint::Nothing,
             needs: Needs::Requested,
+            coupling_loss: CouplingLoss::NONE,
         }
     }
 
@@ -200,7 +204,11 @@ pub fn simulate_and_tell<'a>(
             return Err(SimulationError::NeverFits { id, nodes, why });
         }
     }
-    let journal = Journal::new(trace, sink, ended);
+    let loss = match scheduler {
+        Scheduler::Batch(_) => CouplingLoss::NONE,
+        Scheduler::Dfrs(_) => settings.coupling_loss,
+    };
+    let journal = Journal::new(trace, loss, sink, ended);
     match scheduler {
         Scheduler::Batch(batch) => batch::run(trace, *batch, settings, journal),
         Scheduler::Dfrs(policy) => {

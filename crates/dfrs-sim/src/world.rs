@@ -43,7 +43,7 @@ struct World<'a> {
     system: Roster,
     /// Of each job that was submitted.
     progress: Vec<Progress>,
-    /// If any job uses less than it asked for: what each does.
+    /// If any job does more or less than its yield says: what each does.
     uses: Option<Uses>,
     outcome: Outcome,
     /// When jobs that were not placed are submitted anew, and how often each was tried.
@@ -72,7 +72,7 @@ impl<'a> World<'a> {
                 jobs: Vec::new(),
             }),
             progress: Vec::with_capacity(trace.jobs.len()),
-            uses: Uses::of(trace, settings.needs),
+            uses: Uses::of(trace, settings),
             outcome,
             retries: BTreeSet::new(),
             tries: BTreeMap::new(),

@@ -1,9 +1,9 @@
-//! Jobs that use less than they asked for, and decisions that know it.
+//! Jobs that use less than they asked for, decisions that know it, and jobs that wait for their tasks on other nodes.
 
 mod common;
 
 use common::{run, settings, times, trace, traces};
-use dfrs_sim::{Needs, Settings, use_less};
+use dfrs_sim::{CouplingLoss, Needs, Settings, use_less};
 use proptest::prelude::*;
 
 fn with(needs: Needs, nodes: u32) -> Settings {
@@ -57,7 +57,44 @@ fn where_there_is_room_nobody_is_held_back() {
     assert_eq!(run.outcome.jobs[0].times_held_back, 0);
 }
 
+fn coupled(hundredths: u32, nodes: u32) -> Settings {
+    Settings {
+        coupling_loss: CouplingLoss::from_hundredths(hundredths),
+        ..settings(nodes)
+    }
+}
+
+#[test]
+fn who_waits_for_tasks_on_other_nodes_is_slower_than_its_yield() {
+    let jobs = trace("one,0,2,1.0,0.1,100\nother,0,2,1.0,0.1,100\n");
+    let run = run(&jobs, "Greedy*/OPT=MIN", coupled(200, 2));
+    // Both at yield 0.5 on two nodes: 1 + 2 * 0.5 times as long.
+    assert_eq!(times(&run.outcome), [(0.0, 400.0), (0.0, 400.0)]);
+    assert!(run.violations.is_empty(), "{:?}", run.violations);
+}
+
+#[test]
+fn who_is_on_one_node_or_has_all_that_it_needs_loses_nothing_by_coupling() {
+    let jobs = trace("wide,0,2,1.0,0.1,100\n");
+    for (nodes, end) in [(1, 200.0), (2, 100.0)] {
+        let run = run(&jobs, "Greedy*/OPT=MIN", coupled(200, nodes));
+        assert_eq!(times(&run.outcome), [(0.0, end)]);
+    }
+}
+
 proptest! {
+    /// However much jobs lose, all finish, no sooner than without a loss alone, and the journal is valid.
+    #[test]
+    fn coupled_jobs_finish(jobs in traces(3), loss in 0u32..=400) {
+        for policy in ["GreedyPMC*/move-per/OPT=VT/MINVT=600", "GreedyPM*/per/OPT=MIN/MINVT=600"] {
+            let run = run(&jobs, policy, coupled(loss, 3));
+            prop_assert!(run.violations.is_empty(), "{}: {:?}", policy, run.violations);
+            for (job, record) in jobs.jobs.iter().zip(&run.outcome.jobs) {
+                prop_assert!(record.finish >= job.submit + job.runtime);
+            }
+        }
+    }
+
     /// Who uses all that it asked for fares as ever, whatever decisions go by.
     #[test]
     fn who_uses_all_makes_no_difference(jobs in traces(3)) {

@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use dfrs_core::{Bytes, RunTimeHint, Span, Submission};
 use dfrs_sim::trace::{NODE_CPUS, NODE_MEMORY, Trace, TraceJob, scaled};
 use dfrs_sim::{
-    Cost, Estimates, MobilityShares, Needs, Scheduler, Settings, false_limits, round_limits,
-    use_less,
+    Cost, CouplingLoss, Estimates, MobilityShares, Needs, Scheduler, Settings, false_limits,
+    round_limits, use_less,
 };
 
 use crate::options::{period, seconds};
@@ -61,6 +61,10 @@ pub struct World {
     /// headroom
     #[arg(long, value_enum, default_value_t = CountedNeeds::Requested)]
     needs: CountedNeeds,
+    /// Let jobs on n nodes at yield y take 1 + LOSS (1 - y) log2 n times as long as the yield explains, as programs do whose
+    /// tasks wait for each other: 2 was measured for steps of 1 ms, 0.2 for steps of 10 ms. Decisions do not know it
+    #[arg(long, value_name = "LOSS", default_value = "0", value_parser = coupling_loss)]
+    coupling_loss: CouplingLoss,
     /// CPUs of a node, for the batch schedulers that share nodes (EASY/shared and the like): a task has as
     /// many whole ones as its CPU need is. In a dump of sacct --cpus-per-node says it
     #[arg(long, value_name = "NUMBER", default_value_t = NODE_CPUS, conflicts_with = "cpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -133,6 +137,7 @@ impl World {
                 CountedNeeds::Requested => Needs::Requested,
                 CountedNeeds::Measured => Needs::Measured,
             },
+            coupling_loss: self.coupling_loss,
             ..Settings::new(nodes)
         }
     }
@@ -188,6 +193,8 @@ impl World {
             // A job that has its CPUs for itself is as fast, whatever it uses of them.
             least_use: 100,
             needs: CountedNeeds::Requested,
+            // Nor does it wait for CPU, or for turns that are not those of its other tasks.
+            coupling_loss: CouplingLoss::NONE,
         }
     }
 
@@ -225,6 +232,11 @@ impl World {
     /// Whether jobs use less than they asked for.
     pub fn uses_less(&self) -> bool {
         self.least_use < 100
+    }
+
+    /// Whether jobs on several nodes take longer than their yields explain.
+    pub fn loses_by_coupling(&self) -> bool {
+        !self.coupling_loss.is_none()
     }
 
     /// What is drawn follows from it.
@@ -265,6 +277,17 @@ fn hundredths(text: &str) -> Result<u8, String> {
         .and_then(|hundredths| u8::try_from(hundredths).ok())
         .filter(|hundredths| (1..=100).contains(hundredths))
         .ok_or_else(|| "allowed: a number from 0.01 to 1".into())
+}
+
+/// The most that a coupling loss may be.
+const MOST_LOSS: u32 = 100;
+
+fn coupling_loss(text: &str) -> Result<CouplingLoss, String> {
+    scaled(text.as_bytes(), 2)
+        .and_then(|hundredths| u32::try_from(hundredths).ok())
+        .filter(|hundredths| *hundredths <= MOST_LOSS * 100)
+        .map(CouplingLoss::from_hundredths)
+        .ok_or_else(|| format!("allowed: a number from 0 to {MOST_LOSS}"))
 }
 
 /// A multiple of a node's memory.

@@ -1,4 +1,5 @@
-//! Jobs that use less than they asked for: how fast they are, and what decisions learn of it.
+//! Jobs that use less than they asked for, or wait for their tasks on other nodes: how fast they are, and what decisions
+//! learn of it.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,10 @@ use dfrs_core::{
 use dfrs_proto::journal::WriteError;
 
 use super::World;
+use crate::coupling::CouplingLoss;
 use crate::journal::position;
 use crate::outcome::JobRecord;
-use crate::simulate::Needs;
+use crate::simulate::{Needs, Settings};
 use crate::trace::{Trace, TraceJob};
 
 /// How long an interval of a measurement is.
@@ -24,6 +26,7 @@ const ROUNDING: f64 = 1e-9;
 /// What jobs do, and what is known of it.
 pub(super) struct Uses {
     needs: Needs,
+    loss: CouplingLoss,
     /// Of each job that was submitted.
     jobs: Vec<Used>,
     /// What those asked for that run and are taken to need less.
@@ -48,6 +51,8 @@ struct Used {
     /// It has a place, and this share of its request.
     runs: bool,
     share: f64,
+    /// On how many nodes.
+    nodes: u32,
     /// Since when it is held back although it may need more than it is taken to need.
     held_back: Option<Time>,
     suffered: Span,
@@ -83,8 +88,9 @@ impl Used {
     }
 
     /// How fast it is.
-    fn rate(&self) -> Rate {
-        Rate::of(Yield((self.share / self.wants()).min(1.0)))
+    fn rate(&self, loss: CouplingLoss) -> Rate {
+        let share = (self.share / self.wants()).min(1.0);
+        Rate::of(Yield(loss.speed(share, self.nodes)))
     }
 
     fn cores(&self, part: f64) -> Cores {
@@ -171,11 +177,13 @@ impl Used {
 }
 
 impl Uses {
-    /// `None`: all jobs use all that they asked for.
-    pub(super) fn of(trace: &Trace, needs: Needs) -> Option<Self> {
+    /// `None`: yields tell all.
+    pub(super) fn of(trace: &Trace, settings: &Settings) -> Option<Self> {
+        let loss = settings.coupling_loss;
         let any = trace.jobs.iter().any(|job| !job.uses.is_empty());
-        any.then(|| Self {
-            needs,
+        (any || !loss.is_none()).then(|| Self {
+            needs: settings.needs,
+            loss,
             jobs: Vec::with_capacity(trace.jobs.len()),
             requests: BTreeMap::new(),
         })
@@ -198,6 +206,7 @@ impl Uses {
             throttled: false,
             runs: false,
             share: 0.0,
+            nodes: 1,
             held_back: None,
             suffered: Span::ZERO,
             times: 0,
@@ -223,12 +232,13 @@ impl World<'_> {
     /// Jobs that have done the work of a phase begin the next one.
     pub(super) fn begin_phases(&mut self, now: Time) {
         let Some(uses) = &mut self.uses else { return };
+        let loss = uses.loss;
         for job in self.system.running() {
             let place = position(job.id);
             let (used, progress) = (&mut uses.jobs[place], &mut self.progress[place]);
             while progress.finish() == Some(now) && used.phase + 1 < used.uses.len() {
                 used.change(now, |used| used.phase += 1);
-                progress.set_rate(now, used.rate());
+                progress.set_rate(now, used.rate(loss));
                 progress.set_work(Some(used.work()));
             }
         }
@@ -290,6 +300,7 @@ impl World<'_> {
         let Some(uses) = &mut self.uses else { return };
         let used = &mut uses.jobs[position(job.id)];
         used.change(now, |used| used.runs = true);
+        used.nodes = nodes(job);
         used.counted.place(now, stall);
         used.begin_interval(now + stall);
     }
@@ -312,6 +323,7 @@ impl World<'_> {
         let Some(uses) = &mut self.uses else {
             return Ok(());
         };
+        let loss = uses.loss;
         let cluster = self.system.cluster();
         let yields = yields_of(&self.policy, cluster, now);
         for met in shares_of_requests(cluster, &yields, &uses.requests) {
@@ -329,7 +341,7 @@ impl World<'_> {
             }
             used.change(now, |used| used.share = told);
             used.counted.set_rate(now, Rate::of(of_need));
-            self.progress[place].set_rate(now, used.rate());
+            self.progress[place].set_rate(now, used.rate(loss));
         }
         Ok(())
     }
@@ -346,6 +358,12 @@ pub(super) fn counted(
     let place = position(id);
     uses.map_or(&mut progress[place], |uses| &mut uses.jobs[place].counted)
         .virtual_time(now)
+}
+
+/// On how many nodes it has tasks.
+fn nodes(job: &Job) -> u32 {
+    let nodes = job.running_on().map_or(0, |mapping| mapping.iter().count());
+    u32::try_from(nodes).unwrap_or(u32::MAX)
 }
 
 /// Decisions count the job with this need of its request from now on.
