@@ -30,6 +30,9 @@ const SECOND: i64 = 1_000_000;
 /// batches of the on-line algorithm (Section 2.2 of the paper), in which all that was submitted before the second
 /// begins has started.
 const PATIENCE: i64 = 2;
+/// So long a job waits before it starts on more nodes than it needs. Jobs are often submitted one after the other: the
+/// first of them would get nodes, and keep them, that the next ones use better.
+const BURST: Span = Span(2 * SECOND);
 
 /// What is expected of a job that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +162,7 @@ impl Turn {
         for placement in &schedule.placements {
             let candidate = &candidates[placement.task];
             placed.insert(candidate.job.id);
-            self.place(candidate, placement, nodes, now);
+            self.place(candidate, placement, nodes, now, memory);
         }
         for candidate in candidates {
             if !placed.contains(&candidate.job.id) {
@@ -176,15 +179,22 @@ impl Turn {
         placement: &Placement,
         nodes: &mut Nodes,
         now: Time,
+        memory: &Memory,
     ) {
         let count = placement.processors.count();
-        let at = now + Span(microseconds(placement.start));
+        let mut at = now + Span(microseconds(placement.start));
+        if count > *candidate.request.sizes.start() {
+            at = at.max(memory.since(candidate.job, now) + BURST);
+        }
         let outlook = Outlook::Starts { at, nodes: count };
         self.outlook.insert(candidate.job.id, outlook);
         if placement.start > 0.0 {
             return;
         }
         nodes.take(&placement.processors, placement.end);
+        if at > now {
+            return;
+        }
         let tasks = candidate.request.tasks_on(count);
         let runs = placement.processors.iter().zip(tasks);
         let runs = runs.map(|(node, tasks)| Run {
@@ -229,12 +239,15 @@ impl Turn {
 }
 
 impl Memory {
+    /// Since when the job waits for nothing but room.
+    fn since(&self, job: &ObservedJob, now: Time) -> Time {
+        self.since.get(&job.id).copied().unwrap_or(now)
+    }
+
     fn is_overdue(&self, job: &ObservedJob, now: Time) -> bool {
-        let since = self.since.get(&job.id);
-        let length = self.lengths.get(&job.partition);
-        since.zip(length).is_some_and(|(since, length)| {
+        self.lengths.get(&job.partition).is_some_and(|length| {
             let patience = Span(length.0.saturating_mul(PATIENCE));
-            *length > Span::ZERO && now.since(*since) >= patience
+            *length > Span::ZERO && now.since(self.since(job, now)) >= patience
         })
     }
 

@@ -54,6 +54,7 @@ impl Scene {
             let job = scene.seen.job(id).expect("it is there");
             let look = Look::new(job, &scene.seen, &scene.config, NOW);
             let life = Life::first_seen(&look);
+            scene.memory.since.insert(id, Time::default());
             scene.ledger.insert(id, Record::new(1000, NOW, life));
         }
         scene
@@ -111,6 +112,28 @@ fn a_job_alone_gets_all_nodes_that_make_it_faster() {
         ..moldable(1, 2, 16)
     };
     assert_eq!(Scene::new(vec![word], nodes(6)).starts(), [(1, all(6))]);
+}
+
+#[test]
+fn who_has_just_come_starts_on_more_nodes_than_it_needs_a_little_later() {
+    let hardly_faster = |id| ObservedJob {
+        comment: "dfrs:speedup=1,1.2".into(),
+        ..moldable(id, 1, 4)
+    };
+    let mut scene = Scene::new(vec![hardly_faster(1)], nodes(4));
+    scene.memory = Memory::default();
+    let turn = scene.decide();
+    assert_eq!(turn.jobs(), [0; 0]);
+    assert_eq!(turn.next(NOW), Some(NOW + BURST));
+    scene.memory.since.insert(1, Time(NOW.0 - BURST.0));
+    assert_eq!(scene.starts(), [(1, vec![(0, 1), (1, 1)])]);
+    // Others have come meanwhile: all on one node, at once.
+    let mut scene = Scene::new((1..=4).map(hardly_faster).collect(), nodes(4));
+    scene.memory = Memory::default();
+    assert_eq!(scene.decide().jobs().len(), 4);
+    let mut rigid = Scene::new(vec![moldable(1, 4, 4)], nodes(4));
+    rigid.memory = Memory::default();
+    assert_eq!(rigid.decide().jobs(), [1]);
 }
 
 #[test]

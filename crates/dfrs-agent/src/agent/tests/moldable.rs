@@ -30,7 +30,7 @@ fn a_moldable_job_has_its_nodes_for_itself_and_is_not_capped() {
     let mut story = Story::with_config(3, whole());
     story.submit(moldable(1, 1, 2));
     story.submit(moldable(2, 1, 4));
-    story.run(1);
+    story.run(3);
     assert_eq!(nodes_of(&story, 1) + nodes_of(&story, 2), 3);
     for node in ["n0", "n1", "n2"] {
         assert_eq!(story.shares(node), [1.0]);
