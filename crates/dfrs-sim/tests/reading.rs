@@ -92,6 +92,29 @@ fn csv_is_read_with_and_without_its_header() {
 }
 
 #[test]
+fn csv_has_its_columns_where_the_header_says() {
+    let plain = lenient("id,3,2,0.25,0.1,7.5\ny,3,1,1,0,1\n").trace;
+    let mixed = "Runtime, mem,cpu,tasks,submit,id\n7.5,0.1,0.25,2,3,id\n1,0,1,1,3,y\n";
+    assert_eq!(lenient(mixed).trace, plain);
+}
+
+#[test]
+fn a_header_that_is_not_complete_is_refused() {
+    let refused = |header: &str| {
+        let text = format!("# a comment\n{header}\n1,0,1,0.5,0.5,10\n");
+        trace_of(text.as_bytes(), false)
+            .expect_err("no trace")
+            .to_string()
+    };
+    assert_eq!(
+        refused("id,submit,tasks,need,mem,runtime"),
+        "line 2: the header does not name cpu; expected are the 6 of id,submit,tasks,cpu,mem,runtime, in any order"
+    );
+    assert!(refused("id,submit,tasks,cpu,mem,runtime,user").contains("names 7 columns"));
+    assert!(refused("id,submit,submit,cpu,mem,runtime").contains("does not name tasks"));
+}
+
+#[test]
 fn lines_that_make_no_sense_are_told_and_left_out() {
     let swf = |line: &str| told(&format!("{SWF}{line}\n"))[0].clone();
     let rest = "-1 -1 2 -1 -1 0 1 1 -1 -1 -1 -1 -1";

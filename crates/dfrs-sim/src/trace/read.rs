@@ -59,6 +59,9 @@ pub enum TraceError {
         /// Counted from 1.
         line: usize,
     },
+    /// The columns that it names are not those of a trace.
+    #[error("{0}")]
+    Header(BadLine),
     /// A model of what SWF says is for SWF only.
     #[error("is CSV, and --model hpc2n is for SWF; leave it out")]
     NoModel,
@@ -124,6 +127,7 @@ struct Collector {
     strict: bool,
     /// What the first line that is no comment says.
     is_csv: Option<bool>,
+    columns: csv::Columns,
     trace: Trace,
     /// The line of each job.
     lines: Vec<usize>,
@@ -140,6 +144,7 @@ impl Collector {
             model,
             strict,
             is_csv: None,
+            columns: csv::Columns::default(),
             trace: Trace::default(),
             lines: Vec::new(),
             ids: Ids::default(),
@@ -175,11 +180,15 @@ impl Collector {
             return Err(TraceError::NoModel);
         }
         self.trace.has_memory = is_csv || self.model.has_memory();
-        if is_first && csv::is_header(text) {
+        if is_first
+            && is_csv
+            && let Some(columns) = csv::header(text)
+        {
+            self.columns = columns.map_err(|what| TraceError::Header(BadLine { line, what }))?;
             return Ok(());
         }
         let job = match is_csv {
-            true => csv::job(text),
+            true => csv::job(text, self.columns),
             false => swf::job(text, self.model),
         };
         match job {
