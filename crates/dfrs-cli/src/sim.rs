@@ -2,6 +2,8 @@
 
 mod catalogue;
 mod files;
+mod gantt;
+mod jobs;
 mod live;
 pub mod results;
 mod run;
@@ -77,9 +79,12 @@ pub struct Arguments {
     /// Write how much CPU is demanded and used at what time to this file; for one policy only
     #[arg(long, value_name = "FILE")]
     utilization_csv: Option<PathBuf>,
+    /// Draw what ran when and where, with how much of each node, to this file as SVG; for one policy only
+    #[arg(long, value_name = "FILE")]
+    gantt: Option<PathBuf>,
     /// Keep the result of each policy in this file as soon as it is there, and take from it what an
     /// earlier call, finished or interrupted, has left
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["journal", "jobs_csv", "utilization_csv"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["journal", "jobs_csv", "utilization_csv", "gantt"])]
     results: Option<PathBuf>,
     /// Refuse the trace if a line makes no sense or a job can never start
     #[arg(long)]
@@ -114,6 +119,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         ("--journal", &arguments.journal),
         ("--jobs-csv", &arguments.jobs_csv),
         ("--utilization-csv", &arguments.utilization_csv),
+        ("--gantt", &arguments.gantt),
     ];
     if let Some((option, _)) = for_one.iter().find(|(_, file)| file.is_some())
         && arguments.policies.len() > 1

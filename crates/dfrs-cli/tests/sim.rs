@@ -149,7 +149,7 @@ fn the_journal_passes_the_check_and_jobs_are_written() {
         "{lines}"
     );
     assert!(
-        lines.ends_with("b,50,1,100,1,100,100,200,50,150,1.5,0,0\n"),
+        lines.ends_with("b,50,1,100,1,100,100,200,50,150,1.5,0,w0,0,0\n"),
         "{lines}"
     );
 }

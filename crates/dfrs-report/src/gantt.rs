@@ -14,22 +14,26 @@ const BOTTOM: f64 = 52.0;
 /// The least height of a bar that has its name in it.
 const NAMED: f64 = 13.0;
 
-/// A task that has rows for a time.
+/// A task that has rows, or parts of them, for a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttBar {
     /// Its name, shown where there is room, and when pointed at.
     pub name: String,
+    /// What has the same number has the same colour.
+    pub colour: usize,
     /// From when until when.
     pub time: Range<f64>,
     /// Which rows; ranges that do not touch.
-    pub rows: Vec<Range<u32>>,
+    pub rows: Vec<Range<f64>>,
 }
 
-/// Bars over time, with a row for each processor.
+/// Bars over time, with a row for each processor or node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gantt {
     /// What it shows.
     pub title: String,
+    /// What a row is: `processor`, `node`.
+    pub row: &'static str,
     /// Number of rows.
     pub rows: u32,
     /// What is drawn.
@@ -48,7 +52,7 @@ impl Gantt {
         let (right, bottom) = (WIDTH - 16.0, HEIGHT - BOTTOM);
         let x = |value: f64| LEFT + time.at(value) * (right - LEFT);
         let row = (bottom - TOP) / f64::from(self.rows.max(1));
-        let y = |index: u32| TOP + row * f64::from(index);
+        let y = |place: f64| TOP + row * place;
         let mut drawing = Drawing::new();
         let bold = r#" font-size="14" font-weight="bold""#;
         drawing.text((LEFT, 20.0), "start", bold, &self.title);
@@ -57,7 +61,7 @@ impl Gantt {
             drawing.line(ends.0, ends.1, r##"stroke="#ececec""##);
             drawing.text((x(*value), bottom + 18.0), "middle", "", name);
         }
-        for (place, bar) in self.bars.iter().enumerate() {
+        for bar in &self.bars {
             let (from, to) = (x(bar.time.start), x(bar.time.end));
             let name = escape(&bar.name);
             drawing.raw(&format!("<g><title>{name}</title>"));
@@ -68,7 +72,7 @@ impl Gantt {
                     to - from,
                     end - top,
                     // Black hides the names.
-                    COLOURS[1 + place % (COLOURS.len() - 1)],
+                    COLOURS[1 + bar.colour % (COLOURS.len() - 1)],
                 ));
                 if end - top >= NAMED && to - from >= width_of(&bar.name) {
                     let middle = ((from + to) / 2.0, (top + end) / 2.0 + 4.0);
@@ -85,7 +89,7 @@ impl Gantt {
         drawing.text(((LEFT + right) / 2.0, bottom + 40.0), "middle", "", "time");
         let middle = (TOP + bottom) / 2.0;
         let turned = format!(r#" transform="rotate(-90 18 {middle:.1})""#);
-        drawing.text((18.0, middle), "middle", &turned, "processor");
+        drawing.text((18.0, middle), "middle", &turned, self.row);
         drawing.finish(WIDTH, HEIGHT, &self.title)
     }
 }
@@ -98,11 +102,13 @@ mod tests {
     fn bars_are_where_they_belong_and_names_are_harmless() {
         let gantt = Gantt {
             title: "a < b".into(),
+            row: "processor",
             rows: 4,
             bars: vec![GanttBar {
                 name: "<x>".into(),
+                colour: 0,
                 time: 0.0..10.0,
-                rows: vec![0..1, 2..4],
+                rows: vec![0.0..1.0, 2.0..4.0],
             }],
         };
         let svg = gantt.to_svg();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dfrs_moldable::{Criteria, Instance};
+use dfrs_moldable::{Criteria, Instance, Processors};
 use dfrs_report::{Gantt, GanttBar};
 use serde::Serialize;
 
@@ -92,10 +92,16 @@ fn ratio(value: f64, least: f64) -> f64 {
 /// Who runs when and where.
 pub fn gantt(instance: &Instance, scheduled: &Scheduled) -> Gantt {
     let placements = scheduled.schedule.placements.iter();
+    let rows = |processors: &Processors| {
+        let ranges = processors.ranges().iter();
+        let rows = ranges.map(|range| f64::from(range.start)..f64::from(range.end));
+        rows.collect()
+    };
     let bars = placements.map(|placement| GanttBar {
+        colour: placement.task,
         name: instance.tasks()[placement.task].id().to_owned(),
         time: placement.start..placement.end,
-        rows: placement.processors.ranges().to_vec(),
+        rows: rows(&placement.processors),
     });
     Gantt {
         title: format!(
@@ -104,6 +110,7 @@ pub fn gantt(instance: &Instance, scheduled: &Scheduled) -> Gantt {
             instance.tasks().len(),
             instance.processors()
         ),
+        row: "processor",
         rows: instance.processors(),
         bars: bars.collect(),
     }

@@ -4,10 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use dfrs_core::Span;
 use dfrs_proto::journal::{Event, JournalWriter};
-use dfrs_sim::metrics::{Utilization, UtilizationStep, stretch};
-use dfrs_sim::trace::Trace;
+use dfrs_sim::metrics::{Utilization, UtilizationStep};
 use dfrs_sim::{Ended, Outcome, SimulationError, Sink};
 
 /// What is written while a simulation goes on.
@@ -27,21 +25,32 @@ pub enum Failure {
 /// What a policy does in its world, live or not; calls `ended` for each job.
 type Simulation<'a> = &'a dyn Fn(Option<Sink>, Ended) -> Result<Outcome, Failure>;
 
-/// Simulates, writes what is wanted, and calls `ended` for each job.
-pub fn simulate(wanted: &Wanted, simulation: Simulation, ended: Ended) -> Result<Outcome, Failure> {
+/// Somebody who looks at what happens.
+pub type Notice<'a> = Option<&'a mut dyn FnMut(&Event)>;
+
+/// Simulates, writes what is wanted, tells `notice` what happens, and calls `ended` for each job.
+pub fn simulate(
+    wanted: &Wanted,
+    mut notice: Notice,
+    simulation: Simulation,
+    ended: Ended,
+) -> Result<Outcome, Failure> {
     let mut journal = wanted.journal.map(create).transpose()?;
     let mut writer = journal.as_mut().map(JournalWriter::new);
     let mut usage = wanted.utilization.map(UsageFile::create).transpose()?;
     let mut refusal = None;
+    let is_wanted = wanted.journal.is_some() || wanted.utilization.is_some() || notice.is_some();
     let mut sink = |event: &Event| {
         if let Some(usage) = &mut usage
             && let Err(error) = usage.take(event)
         {
             refusal.get_or_insert(error);
         }
+        if let Some(notice) = &mut notice {
+            notice(event);
+        }
         writer.as_mut().map_or(Ok(()), |writer| writer.write(event))
     };
-    let is_wanted = wanted.journal.is_some() || wanted.utilization.is_some();
     let sink: Option<Sink> = if is_wanted { Some(&mut sink) } else { None };
     let outcome = simulation(sink, ended);
     let outcome = outcome.map_err(|failure| match (failure, wanted.journal) {
@@ -114,60 +123,13 @@ impl UsageFile {
     }
 }
 
-/// Writes one line for each job, with the names of columns that batsim and evalys use. Times are
-/// seconds; `requested_time` is what the job's user asked for, the run time where the trace does not say;
-/// `stretch` is bounded.
-pub fn write_jobs(
-    path: &Path,
-    trace: &Trace,
-    outcome: &Outcome,
-    bound: Span,
-) -> Result<(), String> {
-    let mut out = create(path)?;
-    write_job_lines(&mut out, trace, outcome, bound)
-        .and_then(|()| out.flush())
-        .map_err(|error| refused(path, &error))
-}
-
-fn write_job_lines(
-    out: &mut impl Write,
-    trace: &Trace,
-    outcome: &Outcome,
-    bound: Span,
-) -> io::Result<()> {
-    writeln!(
-        out,
-        "job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,\
-         execution_time,finish_time,waiting_time,turnaround_time,stretch,pauses,migrations"
-    )?;
-    for (job, record) in trace.jobs.iter().zip(&outcome.jobs) {
-        writeln!(
-            out,
-            "{},{},{},{},1,{},{},{},{},{},{},{},{}",
-            job.id,
-            job.submit.seconds(),
-            job.tasks,
-            job.estimate.unwrap_or(job.runtime).seconds(),
-            record.start.seconds(),
-            record.finish.since(record.start).seconds(),
-            record.finish.seconds(),
-            record.start.since(job.submit).seconds(),
-            record.finish.since(job.submit).seconds(),
-            stretch(job, record, bound),
-            record.pauses,
-            record.migrations,
-        )?;
-    }
-    Ok(())
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>, String> {
+pub(super) fn create(path: &Path) -> Result<BufWriter<File>, String> {
     File::create(path)
         .map(BufWriter::new)
         .map_err(|error| refused(path, &error))
 }
 
-fn refused(path: &Path, error: &io::Error) -> String {
+pub(super) fn refused(path: &Path, error: &io::Error) -> String {
     format!(
         "{}: cannot be written: {error}; check the path and its permissions",
         path.display()

@@ -1,13 +1,16 @@
 //! All policies on one trace.
 
 use dfrs_core::Span;
+use dfrs_proto::journal::Event;
 use dfrs_sim::metrics::{Summary, compare_with_best};
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{Ended, Outcome, Scheduler, Settings, Sink, offline_bound, simulate_and_tell};
 use serde::Serialize;
 
 use super::Arguments;
-use super::files::{self, Failure};
+use super::files::{self, Failure, Notice};
+use super::gantt::Places;
+use super::jobs::{self, Starts};
 use super::live::{self, Live};
 use crate::runs::{Parts, Runs, digest};
 
@@ -126,13 +129,31 @@ fn one(
         (_, scheduler) => ideal(trace, scheduler, settings, sink, ended),
     };
     let trace_file = arguments.trace.display();
-    let outcome = files::simulate(&wanted, &simulation, ended).map_err(|error| match error {
-        Failure::Line(error) => error,
-        Failure::Simulation(error) => format!("{trace_file}: {}: {error}", run.policy),
-    })?;
+    let jobs_csv = arguments.jobs_csv.as_ref().filter(|_| is_written);
+    let gantt = arguments.gantt.as_ref().filter(|_| is_written);
+    let mut starts = jobs_csv.map(|_| Starts::default());
+    let mut places = gantt.map(|_| Places::default());
+    let is_noticed = starts.is_some() || places.is_some();
+    let mut notice = |event: &Event| {
+        if let Some(starts) = &mut starts {
+            starts.take(event);
+        }
+        if let Some(places) = &mut places {
+            places.take(event);
+        }
+    };
+    let notice: Notice = if is_noticed { Some(&mut notice) } else { None };
+    let outcome =
+        files::simulate(&wanted, notice, &simulation, ended).map_err(|error| match error {
+            Failure::Line(error) => error,
+            Failure::Simulation(error) => format!("{trace_file}: {}: {error}", run.policy),
+        })?;
     let bound = arguments.stretch_bound;
-    if let Some(path) = arguments.jobs_csv.as_ref().filter(|_| is_written) {
-        files::write_jobs(path, trace, &outcome, bound)?;
+    if let (Some(path), Some(starts)) = (jobs_csv, &starts) {
+        jobs::write(path, trace, starts, &outcome, bound)?;
+    }
+    if let (Some(path), Some(places)) = (gantt, places) {
+        places.write(path, &run.policy)?;
     }
     let name = run.policy.clone();
     Ok(Summary::new(name, trace, settings.nodes, &outcome, bound))
