@@ -125,7 +125,7 @@ fn generated(arguments: &GenerateArguments) -> Result<(String, String), String> 
     }
     match &arguments.output {
         None => Ok((text, String::new())),
-        Some(path) => files::write(path, &text).map(|()| Default::default()),
+        Some(path) => outputs::write(path, &text).map(|()| Default::default()),
     }
 }
 
@@ -146,7 +146,7 @@ fn scheduled(arguments: &ScheduleArguments) -> Result<(String, String), String> 
         .map(|algorithm| schedule(&instance, *algorithm, arguments))
         .collect::<Result<_, _>>()?;
     for (path, scheduled) in drawings.iter().zip(&all) {
-        files::write(path, &show::gantt(&instance, scheduled).to_svg())?;
+        outputs::write(path, &show::gantt(&instance, scheduled).to_svg())?;
     }
     let output = match arguments.format {
         Format::Json => show::json(&instance, &all, least)?,

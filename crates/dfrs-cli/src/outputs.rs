@@ -70,3 +70,13 @@ pub fn save(directory: &Path, name: &str, content: &str) -> Result<String, Strin
         })?;
     Ok(path.display().to_string())
 }
+
+/// Writes a whole file.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| {
+        format!(
+            "{}: cannot be written: {error}; check the path and the space left",
+            path.display()
+        )
+    })
+}

@@ -465,6 +465,9 @@ fn a_file_that_is_read_or_written_is_not_written_over() {
     assert!(!Path::new(&new).exists());
     let devices = ["--journal", "/dev/null", "--jobs-csv", "/dev/null"];
     assert_eq!(dfrs(&[&call[..], &devices].concat()).0, 0);
+    let (code, _, errors) = dfrs(&[&call[..], &["--gantt", "/dev/full"]].concat());
+    assert_eq!(code, 2);
+    assert!(errors.contains("/dev/full: cannot be written"), "{errors}");
 }
 
 #[test]

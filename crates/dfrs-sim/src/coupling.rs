@@ -2,8 +2,7 @@
 
 /// How much a job on several nodes loses because its caps are not in step: on n nodes at yield y it takes
 /// 1 + C (1 - y) log2 n times as long as its yield explains. Hundredths of C. The form and its values are measured, see
-/// docs/parallel.md: 2 for steps of a millisecond, 0.2 for steps of ten. It depends on how many nodes a job has tasks, not on how
-/// many tasks.
+/// docs/parallel.md: 2 for steps of a millisecond, 0.2 for steps of ten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CouplingLoss(u32);
 

@@ -54,13 +54,3 @@ pub fn drawings(path: Option<&Path>, algorithms: &[Algorithm]) -> Vec<PathBuf> {
     });
     named.collect()
 }
-
-/// Writes a whole file.
-pub fn write(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| {
-        format!(
-            "{}: cannot be written: {error}; check the path and the space left",
-            path.display()
-        )
-    })
-}

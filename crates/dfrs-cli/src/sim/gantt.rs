@@ -1,7 +1,6 @@
 //! `--gantt`: what ran when and where, with how much of each node.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use dfrs_core::NodeIndex;
 use dfrs_proto::journal::{Event, EventKind};
 use dfrs_report::{Gantt, GanttBar};
 
-use super::files::{create, refused};
+use crate::outputs;
 
 /// More pieces nobody can tell apart, and no program likes to show.
 const MOST_PIECES: usize = 20_000;
@@ -160,9 +159,7 @@ impl Places {
             rows: u32::try_from(nodes).unwrap_or(u32::MAX),
             bars: self.pieces,
         };
-        create(path)?
-            .write_all(gantt.to_svg().as_bytes())
-            .map_err(|error| refused(path, &error))
+        outputs::write(path, &gantt.to_svg())
     }
 }
 
