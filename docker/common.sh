@@ -108,8 +108,24 @@ in_cluster() {
 	docker exec ${options[@]+"${options[@]}"} "$(container "$service")" "$@"
 }
 
+# By service the containers that a script need not look up each time.
+declare -gA known_containers=()
+
+# Looks all containers of our cluster up, once.
+know_containers() {
+	local service id
+	while read -r service id; do
+		known_containers[$service]=$id
+	done < <(docker ps --all --no-trunc --filter "label=com.docker.compose.project=$project" \
+		--format '{{.Label "com.docker.compose.service"}} {{.ID}}')
+}
+
 # The id of a service's container, whether it runs or not.
 container() {
+	if [ -n "${known_containers[$1]:-}" ]; then
+		echo "${known_containers[$1]}"
+		return
+	fi
 	docker ps --all --quiet --no-trunc \
 		--filter "label=com.docker.compose.project=$project" \
 		--filter "label=com.docker.compose.service=$1" | head -n 1

@@ -30,7 +30,7 @@ step() {
 		conclude_session "$heading"
 	else
 		start=$SECONDS
-		"${@:2}" 2>&1 | tee "$log"
+		measured "$log" "${@:2}" 2>&1 | tee "$log"
 		conclude "$heading" "${PIPESTATUS[0]}" $((SECONDS - start))
 	fi
 }
@@ -76,8 +76,17 @@ begin_session() {
 # is over.
 run_session() {
 	trap : TERM
-	("${@:2}") >>"$1" 2>&1
+	(measured "$@") >>"$1" 2>&1
 	echo $? $SECONDS >"$1.end"
+}
+
+# measured LOG COMMAND...: leaves beside the log how many seconds of CPU it and its children took, apart from what
+# Docker did for them.
+measured() {
+	local status TIMEFORMAT='%0U %0S'
+	{ time "${@:2}" 2>&3; } 3>&2 2>"$1.cpu"
+	status=$?
+	return $status
 }
 
 # The CPU that nobody else wants: of what the kernel gives to this session, and, where all sessions have the
@@ -109,17 +118,19 @@ conclude_session() {
 # conclude HEADING STATUS SECONDS: counts its tests by what it has printed; a step that has printed no count is
 # one test.
 conclude() {
-	local heading=$1 status=$2 seconds=$3 log counts
+	local heading=$1 status=$2 seconds=$3 log counts user=0 system=0
 	log=$(log_of "$heading")
+	read -r user system 2>/dev/null <"$log.cpu"
+	seconds="$seconds s ($((user + system)) s of CPU)"
 	counts=$(count "$log")
 	[ "$counts" != "0 0" ] || { [ "$status" = 0 ] && counts="1 0" || counts="0 1"; }
 	passed=$((passed + ${counts% *}))
 	failed=$((failed + ${counts#* }))
 	if [ "$status" = 0 ] && [ "${counts#* }" = 0 ]; then
-		echo "--- $heading: ${counts% *} passed, $seconds s"
+		echo "--- $heading: ${counts% *} passed, $seconds"
 	else
 		failures+=("$heading")
-		echo "--- $heading: FAILED (${counts% *} passed, ${counts#* } failed), $seconds s; see $log"
+		echo "--- $heading: FAILED (${counts% *} passed, ${counts#* } failed), $seconds; see $log"
 	fi
 }
 

@@ -12,7 +12,7 @@ with_scheduler() {
 	ready=$(times_ready)
 	controller sh -c "cp $1 /etc/slurm/scheduler.conf && /opt/cluster/service slurmctld restart"
 	wait_until 60 was_ready_more_often_than "$ready"
-	wait_until 60 nodes_are_idle
+	wait_for_idle_nodes 60
 }
 
 # A journal of its own: DFRS has other nodes here, and a journal keeps to those that it began with.

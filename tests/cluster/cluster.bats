@@ -67,6 +67,23 @@ close_aside() {
 	controller scontrol show job "${jobs[0]}" | grep -qxF '   AdminComment=[DFRS: yield 0.50] '
 }
 
+@test "a job on two nodes keeps its least yield, and who waits for its CPU is told so" {
+	# Only the project's own policy asks for it.
+	controller sed -i.good 's#^Policy=.*#Policy=GreedyPMC*/move-per/OPT=VT/MINVT=600\nParallelLeastYield=1#' /etc/slurm/dfrs.conf
+	reconfigured
+	wide=$(submit --nodes=2 --ntasks-per-node=4 --nodelist=n1,n2 --mem=50 -- "srun $burn --work 60 --rate $rate")
+	wait_for_state "$wide" RUNNING 30
+	narrow=$(submit --ntasks=1 --nodelist=n1 --mem=50 -- "$burn --work 1 --rate $rate")
+	beside=$(submit --ntasks=1 --nodelist=n3 --mem=50 -- "$burn --work 1 --rate $rate")
+	wait_until 20 says "$narrow" 'DFRS: waits for CPU'
+	wait_for_state "$beside" COMPLETED 30
+	controller scontrol show job "$wide" | grep -qxF '   AdminComment=[DFRS: yield 1.00] '
+	controller scancel "$wide"
+	wait_for_state "$narrow" COMPLETED 30
+	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
+	reconfigured
+}
+
 @test "memory is a hard limit: who does not fit waits and says why" {
 	first=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 60")
 	wait_for_state "$first" RUNNING 30
@@ -144,7 +161,7 @@ close_aside() {
 		[ "$(running)" -le 2 ]
 		sleep 0.5
 	done
-	wait_until 40 queue_is_empty
+	wait_for_empty_queue 40
 	[ "$(controller squeue --noheader --states=completed --array --jobs "$job" | wc -l)" = 4 ]
 }
 
@@ -173,7 +190,7 @@ close_aside() {
 	wait_for_state "$one" SUSPENDED 30
 	three=$(submit --ntasks=1 --nodelist=n4 --mem=900 --hold -- "sleep 100")
 	controller scancel "$one" "$two" "$three"
-	wait_until 30 queue_is_empty
+	wait_for_empty_queue 30
 	wait_until 10 nothing_is_counted
 	wait_until 20 in_cluster n4 sh -c '! pgrep -x dfrs-burn'
 }

@@ -17,7 +17,7 @@ setup() {
 teardown() {
 	[ -n "$BATS_TEST_COMPLETED" ] || tell_logs
 	controller scancel --user=alice || true
-	wait_until 60 queue_is_empty
+	wait_for_empty_queue 60
 }
 
 tell_logs() {

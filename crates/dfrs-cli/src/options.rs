@@ -1,6 +1,6 @@
 //! Values of options that several commands have.
 
-use dfrs_core::Span;
+use dfrs_core::{LeastYield, Span};
 use dfrs_sim::trace::MOST_SECONDS;
 
 /// Seconds, 0 or more.
@@ -31,4 +31,19 @@ pub fn seconds_above_0(text: &str) -> Result<Span, String> {
         Span::ZERO => Err("allowed: seconds, above 0".into()),
         span => Ok(span),
     }
+}
+
+/// What jobs on several nodes have at least, if anything is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParallelLeastYield(pub Option<LeastYield>);
+
+/// A least yield, or none.
+pub fn least_yield(text: &str) -> Result<ParallelLeastYield, String> {
+    if text == "none" {
+        return Ok(ParallelLeastYield(None));
+    }
+    let least: Result<LeastYield, _> = text.parse();
+    least
+        .map(|least| ParallelLeastYield(Some(least)))
+        .map_err(|allowed| format!("{allowed}, or none"))
 }

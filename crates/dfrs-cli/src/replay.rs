@@ -19,7 +19,7 @@ use dfrs_sim::trace::{MOST_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
 
 use crate::input::SwfModel;
-use crate::options::{period, seconds};
+use crate::options::{ParallelLeastYield, least_yield, period, seconds};
 use crate::outputs;
 use crate::report::Outcome;
 use crate::sim::world::{Hint, swap};
@@ -79,6 +79,10 @@ pub struct Arguments {
     /// What policies of DFRS that ask (GreedyPMC) may know of run times
     #[arg(long, value_enum, default_value_t = Hint::None)]
     run_time_hint: Hint,
+    /// The least yield that policies of DFRS that ask (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or
+    /// none
+    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = least_yield)]
+    parallel_least_yield: ParallelLeastYield,
     /// What the processors and the memory of an SWF trace are on nodes
     #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
     model: SwfModel,
@@ -108,6 +112,7 @@ impl Arguments {
             swap: Bytes::ZERO,
             period: None,
             run_time_hint: Hint::None,
+            parallel_least_yield: ParallelLeastYield(policy.settings.parallel_least_yield),
             model: SwfModel::Processors,
             output: None,
             strict: false,
@@ -130,6 +135,7 @@ impl Arguments {
             estimates: Estimates::User,
             keep_equal_jobs: true,
             run_time_hint: self.run_time_hint.into(),
+            parallel_least_yield: self.parallel_least_yield.0,
             ..Settings::new(source.nodes)
         }
     }

@@ -3,18 +3,20 @@
 use crate::greedy::{all_nodes, place};
 use crate::model::{Cluster, Job, JobState, Node, NodeIndex, NodeState};
 use crate::plan::Blocked;
-use crate::policy::{LoadCeiling, Policy};
+use crate::policy::{Ceilings, Policy};
 use crate::prospects::Prospects;
 use crate::usage::Usage;
 
 /// Finds out why jobs wait, given what is in use after the plan.
 pub(crate) struct Inquiry<'a> {
     cluster: &'a Cluster,
-    ceiling: Option<LoadCeiling>,
+    ceilings: Ceilings,
     /// Whether all nodes take tasks.
     all_up: bool,
     /// After the plan.
     after: Question,
+    /// The same if loads were not limited.
+    whatever_load: Option<Question>,
     /// If no job ran.
     empty: Option<Question>,
     /// If nobody used anything and all nodes were up.
@@ -46,9 +48,10 @@ impl<'a> Inquiry<'a> {
     pub(crate) fn new(policy: &Policy, cluster: &'a Cluster, after: Usage) -> Self {
         Self {
             cluster,
-            ceiling: policy.settings.load_ceiling,
+            ceilings: policy.ceilings(),
             all_up: cluster.nodes.iter().all(Node::is_up),
             after: Question::new(after),
+            whatever_load: None,
             empty: None,
             at_best: None,
         }
@@ -67,13 +70,15 @@ impl<'a> Inquiry<'a> {
                 Blocked::NodesUnavailable
             } else if self.after.usage.takes_back(job, mapping) {
                 Blocked::NotNow
+            } else if self.whatever_load().usage.takes_back(job, mapping) {
+                Blocked::Cpu
             } else {
                 Blocked::OwnNodesFull
             };
         }
-        let ceiling = self.ceiling;
-        let at_best = || Question::new(Usage::at_best(cluster, ceiling));
-        let empty = || Question::new(Usage::empty(cluster, ceiling));
+        let ceilings = self.ceilings;
+        let at_best = || Question::new(Usage::at_best(cluster, ceilings));
+        let empty = || Question::new(Usage::empty(cluster, ceilings));
         let fits_now = self.after.could_place(cluster, job)
             && (job.has_one_kind() || place(cluster, &self.after.usage, job).is_some());
         if fits_now {
@@ -84,6 +89,8 @@ impl<'a> Inquiry<'a> {
             .could_place(cluster, job)
         {
             Blocked::NeverFits
+        } else if self.whatever_load().could_place(cluster, job) {
+            Blocked::Cpu
         } else if self.all_up
             || self
                 .empty
@@ -95,6 +102,12 @@ impl<'a> Inquiry<'a> {
         } else {
             Blocked::NodesUnavailable
         }
+    }
+
+    fn whatever_load(&mut self) -> &mut Question {
+        let usage = &self.after.usage;
+        self.whatever_load
+            .get_or_insert_with(|| Question::new(usage.without_ceilings()))
     }
 
     /// Whether some node that the job may use takes no tasks now.

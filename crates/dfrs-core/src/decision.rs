@@ -124,8 +124,7 @@ impl<'a> Decision<'a> {
     }
 
     fn usage_afterwards(&self) -> Usage {
-        let ceiling = self.policy.settings.load_ceiling;
-        let mut usage = Usage::empty(self.cluster(), ceiling);
+        let mut usage = Usage::empty(self.cluster(), self.policy.ceilings());
         for placed in self.roster.placed(&self.target) {
             usage.add(placed.job, placed.mapping);
         }

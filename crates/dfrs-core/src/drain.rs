@@ -27,7 +27,7 @@ pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Tar
         return target;
     }
     let swap = SwapUsage::of(cluster, roster.parked());
-    let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
+    let mut usage = Usage::empty(cluster, policy.ceilings());
     for placed in roster.placed(&target) {
         usage.add(placed.job, placed.mapping);
     }

@@ -12,6 +12,8 @@ pub(crate) struct Space {
     pub(crate) memory: Bytes,
     /// CPU needs that the ceiling on load still allows.
     pub(crate) load: Cores,
+    /// The same for a job that may run on several nodes.
+    pub(crate) load_parallel: Cores,
     /// Whether it has any CPU capacity.
     pub(crate) has_cpu: bool,
 }
@@ -65,7 +67,7 @@ impl Headroom {
         let wanted = u64::from(job.tasks);
         let least = job.memory + job.memory_per_node;
         let takes_one =
-            |space: &Space| job.cpu <= space.load && (space.has_cpu || job.cpu.is_zero());
+            |space: &Space| job.cpu <= space.load_for(job) && (space.has_cpu || job.cpu.is_zero());
         let may_use_any = job.layout.tasks_per_node() > 0;
         let mut found = 0u64;
         let spaces = self.spaces.iter();
@@ -84,6 +86,16 @@ impl Headroom {
 }
 
 impl Space {
+    /// CPU needs that the ceilings leave to this job.
+    #[inline]
+    fn load_for(&self, job: &Job) -> Cores {
+        if job.may_span_nodes() {
+            self.load_parallel
+        } else {
+            self.load
+        }
+    }
+
     /// How many tasks of the job fit: 0 to the job's number of tasks. Further resources and lists of
     /// nodes play no part.
     pub(crate) fn slots(self, job: &Job) -> u64 {
@@ -92,7 +104,7 @@ impl Space {
         }
         let most = job.tasks.min(job.layout.tasks_per_node());
         // Most often all fit, which is told faster than how many would.
-        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load {
+        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load_for(job) {
             return u64::from(most);
         }
         u64::from(most)
@@ -100,7 +112,7 @@ impl Space {
                 self.memory.minus(job.memory_per_node).0,
                 job.memory.0,
             ))
-            .min(quotient(self.load.0, job.cpu.0))
+            .min(quotient(self.load_for(job).0, job.cpu.0))
     }
 }
 
@@ -170,6 +182,7 @@ mod tests {
         let space = |memory, has_cpu| Space {
             memory: Bytes(memory),
             load: Cores(u64::MAX),
+            load_parallel: Cores(u64::MAX),
             has_cpu,
         };
         let mut job = Job::new(JobId(1), Time(0), 3, Cores(1), Bytes(0));

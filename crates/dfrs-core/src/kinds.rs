@@ -82,6 +82,13 @@ impl Job {
         self.further_kinds.is_empty()
     }
 
+    /// Whether its tasks may be on several nodes. A kind of one task is told by itself ([`Self::by_kind`]): as no.
+    #[must_use]
+    #[inline]
+    pub(crate) fn may_span_nodes(&self) -> bool {
+        (self.tasks > 1 || !self.has_one_kind()) && self.layout.nodes() > 1
+    }
+
     /// Its kinds of tasks, the first one first; their positions are the kinds' numbers.
     pub fn kinds(&self) -> impl ExactSizeIterator<Item = TaskKind> + '_ {
         (0..1 + self.further_kinds.len()).map(|kind| match kind {

@@ -211,6 +211,12 @@ impl Mapping {
         self.runs.len()
     }
 
+    /// Whether tasks are on more than one node. O(1).
+    #[must_use]
+    pub fn spans_nodes(&self) -> bool {
+        self.runs.len() > 1
+    }
+
     /// Whether no task is mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -111,6 +111,9 @@ pub enum Blocked {
     NeverFits,
     /// There is not enough free memory now.
     Memory,
+    /// There is enough free memory, but not where the load is as low as it has to be there: that of all nodes is
+    /// limited, or jobs on several nodes have a least yield ([`crate::policy::Settings`]).
+    Cpu,
     /// Parked, and the memory of its own nodes is taken.
     OwnNodesFull,
     /// The eligible nodes are down or draining.
@@ -125,6 +128,7 @@ impl fmt::Display for Blocked {
         formatter.write_str(match self {
             Self::NeverFits => "requires more than the cluster has",
             Self::Memory => "waits for memory",
+            Self::Cpu => "waits for CPU",
             Self::OwnNodesFull => "parked, waits for memory on its own nodes",
             Self::NodesUnavailable => "its nodes are down or draining",
             Self::NotNow => "waits for the next scheduling event",

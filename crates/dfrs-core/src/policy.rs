@@ -8,8 +8,10 @@ use crate::units::{Cores, Span, Time};
 
 mod catalogue;
 mod ipdps;
+mod least_yield;
 mod name;
 
+pub use least_yield::{LeastYield, LeastYieldError};
 pub use name::PolicyError;
 
 /// A scheduling policy, parsed from and printed to the papers' names (TPDS, Section 4.5), for
@@ -148,6 +150,22 @@ impl LoadCeiling {
     }
 }
 
+/// What the loads of nodes may grow to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ceilings {
+    /// Of any node.
+    pub(crate) all: Option<LoadCeiling>,
+    /// Of nodes with jobs that run on several.
+    pub(crate) parallel: Option<LoadCeiling>,
+}
+
+impl From<Option<LoadCeiling>> for Ceilings {
+    fn from(all: Option<LoadCeiling>) -> Self {
+        let parallel = None;
+        Self { all, parallel }
+    }
+}
+
 /// What the papers' names do not say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -165,6 +183,10 @@ pub struct Settings {
     /// No decision puts a task with a CPU need where the load would exceed this. Default none, as in
     /// the papers.
     pub load_ceiling: Option<LoadCeiling>,
+    /// Jobs on several nodes have at least this yield: neither they nor others beside them go where the load
+    /// would be too much for that, and others give way for them if need be. Default none, as in the papers. Only
+    /// [`Submission::Cheapest`] asks for it.
+    pub parallel_least_yield: Option<LeastYield>,
     /// How much may be moved. Default without limit, as in the papers.
     pub budget: Budget,
     /// Whether a remap exchanges the places of equal jobs so that as few of them as possible move, which
@@ -193,6 +215,7 @@ impl Default for Settings {
             penalty: Span::ZERO,
             priority: PriorityFunction::default(),
             load_ceiling: None,
+            parallel_least_yield: None,
             budget: Budget::default(),
             keep_equal_jobs: false,
             run_time_hint: RunTimeHint::Nothing,
@@ -244,6 +267,21 @@ impl Policy {
     #[must_use]
     pub const fn weighs_moves(&self) -> bool {
         matches!(self.submission, Submission::Cheapest)
+    }
+
+    /// [`Settings::parallel_least_yield`], where it is asked for.
+    pub(crate) fn parallel_least_yield(&self) -> Option<LeastYield> {
+        self.settings
+            .parallel_least_yield
+            .filter(|_| self.submission == Submission::Cheapest)
+    }
+
+    /// What loads may grow to.
+    pub(crate) fn ceilings(&self) -> Ceilings {
+        Ceilings {
+            all: self.settings.load_ceiling,
+            parallel: self.parallel_least_yield().map(LeastYield::ceiling),
+        }
     }
 
     /// Whether the grace period protects this running job.

@@ -31,7 +31,7 @@ impl Known {
     /// O(nodes + runs).
     pub(crate) fn of(policy: &Policy, roster: &Roster) -> Self {
         Self {
-            usage: roster.usage(policy.settings.load_ceiling),
+            usage: roster.usage(policy.ceilings()),
             is_settled: false,
             refused: Vec::new(),
         }
@@ -133,7 +133,7 @@ pub(crate) fn fill(
         .map(|(place, _)| place)
         .collect();
     if roster.has_waiting() || !dropped.is_empty() {
-        let mut usage = Usage::empty(roster.cluster(), policy.settings.load_ceiling);
+        let mut usage = Usage::empty(roster.cluster(), policy.ceilings());
         for placed in roster.placed(&target) {
             usage.add(placed.job, placed.mapping);
         }
@@ -331,7 +331,7 @@ fn force(
 /// Whether a marked job fits where it was; unlike for a job that comes back, its nodes may be
 /// draining.
 pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
-    mapping.parts().all(|part| usage.fits(job, part))
+    mapping.parts().all(|part| usage.fits(job, mapping, part))
 }
 
 /// The running jobs to pause, in the order in which they were marked, and where the new job then

@@ -168,7 +168,7 @@ impl<'a> Remap<'a> {
     ) -> Self {
         let cluster = roster.cluster();
         let swap = SwapUsage::of(cluster, roster.parked());
-        let mut usage = Usage::empty(cluster, policy.settings.load_ceiling);
+        let mut usage = Usage::empty(cluster, policy.ceilings());
         let mut pinned = Vec::new();
         let mut candidates: Vec<Candidate<'a>> = Vec::new();
         for (place, job) in roster.running_indices().iter().zip(roster.running()) {
@@ -357,7 +357,7 @@ impl<'a> Remap<'a> {
                 let fits = match is_running {
                     true => pin.mapping.parts().all(|part| {
                         if with_arrivals.contains(&part.node) {
-                            self.usage.fits(candidate.job, part)
+                            self.usage.fits(candidate.job, pin.mapping, part)
                         } else {
                             self.usage.holds(candidate.job, part)
                         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::course::Changes;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex};
 use crate::plan::{Action, PlannedAction, Reason};
-use crate::policy::Policy;
+use crate::policy::{Ceilings, Policy};
 use crate::roster::Roster;
 use crate::target::{Fate, Target};
 use crate::units::Time;
@@ -140,7 +140,7 @@ impl Transition {
     fn new(roster: &Roster) -> Self {
         Self {
             // What is there may be above the ceiling, and may move so.
-            usage: roster.usage(None),
+            usage: roster.usage(Ceilings::default()),
             swap: Some(SwapUsage::of(roster.cluster(), roster.parked())),
             actions: Vec::new(),
         }
@@ -208,7 +208,7 @@ impl Transition {
         };
         let fits = mapping
             .parts()
-            .all(|part| self.usage.fits(change.job, part));
+            .all(|part| self.usage.fits(change.job, mapping, part));
         if fits {
             if let Some(swap) = &mut self.swap {
                 swap.remove(change.job, mapping);
@@ -283,7 +283,7 @@ impl Transition {
             return Ok(());
         };
         self.usage.remove(job, old);
-        if let Some(full) = new.parts().find(|part| !self.usage.fits(job, *part)) {
+        if let Some(full) = new.parts().find(|part| !self.usage.fits(job, new, *part)) {
             self.usage.add(job, old);
             return Err(full.node);
         }

@@ -2,7 +2,7 @@
 
 use crate::headroom::{Space, quotient};
 use crate::model::{Cluster, Job, Mapping, NodeIndex, NodeState, Part, Run};
-use crate::policy::LoadCeiling;
+use crate::policy::{Ceilings, LoadCeiling};
 use crate::units::{Amount, Bytes, Cores};
 
 /// Memory, CPU load and further resources in use on each node. Only running jobs use them.
@@ -27,6 +27,10 @@ struct Spot {
     load: Cores,
     /// What it may grow to.
     most_load: Cores,
+    /// The same beside jobs that run on several nodes.
+    most_parallel: Cores,
+    /// How many of these are there.
+    parallel: u32,
     /// Whether it takes new tasks.
     is_up: bool,
     /// Whether nothing can run there.
@@ -34,25 +38,43 @@ struct Spot {
 }
 
 impl Spot {
-    /// Whether it has so much more memory, and may have so much more load: what needs no CPU may go where
-    /// there is too much load already.
+    /// Whether it has so much more memory, and may have so much more load for a job that runs on several nodes
+    /// or on one: what needs no CPU may go where there is too much load already.
     #[inline]
-    fn has_room(&self, memory: Bytes, cpu: Cores) -> bool {
+    fn has_room(&self, memory: Bytes, cpu: Cores, is_parallel: bool) -> bool {
         self.memory_used + memory <= self.memory
-            && (self.load + cpu <= self.most_load || cpu.is_zero())
+            && (self.load + cpu <= self.most_load(is_parallel) || cpu.is_zero())
+    }
+
+    /// What the load may grow to if such a job comes.
+    #[inline]
+    fn most_load(&self, is_parallel: bool) -> Cores {
+        if is_parallel || self.parallel > 0 {
+            self.most_parallel
+        } else {
+            self.most_load
+        }
     }
 
     /// What is left, if it takes new tasks.
     fn space(&self) -> Option<Space> {
         (self.is_up && self.memory_used <= self.memory).then(|| Space {
             memory: self.memory.minus(self.memory_used),
-            // Without a ceiling nodes do not differ in this.
-            load: match self.most_load {
-                NO_CEILING => NO_CEILING,
-                most => most.minus(self.load),
-            },
+            load: self.load_left(false),
+            load_parallel: self.load_left(true),
             has_cpu: !self.cpu.is_zero(),
         })
+    }
+}
+
+impl Spot {
+    /// What the ceilings leave to such a job.
+    fn load_left(&self, is_parallel: bool) -> Cores {
+        // Without a ceiling nodes do not differ in this.
+        match self.most_load(is_parallel) {
+            NO_CEILING => NO_CEILING,
+            most => most.minus(self.load),
+        }
     }
 }
 
@@ -88,13 +110,17 @@ impl InUse {
 
 impl Usage {
     /// No job runs; others hold their memory. O(nodes).
-    pub(crate) fn empty(cluster: &Cluster, ceiling: Option<LoadCeiling>) -> Self {
+    pub(crate) fn empty(cluster: &Cluster, ceilings: impl Into<Ceilings>) -> Self {
+        let ceilings = ceilings.into();
         let spots = cluster.nodes.iter().map(|node| Spot {
             memory: node.memory,
             memory_used: node.held_memory,
             cpu: node.cpu,
             load: Cores::ZERO,
-            most_load: most_load(ceiling, node.cpu),
+            most_load: most_load(ceilings.all, node.cpu),
+            most_parallel: most_load(ceilings.all, node.cpu)
+                .min(most_load(ceilings.parallel, node.cpu)),
+            parallel: 0,
             is_up: node.state == NodeState::Up,
             is_down: node.state == NodeState::Down,
         });
@@ -117,8 +143,8 @@ impl Usage {
     }
 
     /// Nobody uses anything, and all nodes take tasks: what the cluster could hold at best. O(nodes).
-    pub(crate) fn at_best(cluster: &Cluster, ceiling: Option<LoadCeiling>) -> Self {
-        let mut usage = Self::empty(cluster, ceiling);
+    pub(crate) fn at_best(cluster: &Cluster, ceilings: impl Into<Ceilings>) -> Self {
+        let mut usage = Self::empty(cluster, ceilings);
         for spot in &mut usage.spots {
             spot.is_up = true;
             spot.is_down = false;
@@ -128,17 +154,17 @@ impl Usage {
     }
 
     /// What the cluster's running jobs use. O(nodes + jobs + runs).
-    pub(crate) fn of(cluster: &Cluster, ceiling: Option<LoadCeiling>) -> Self {
-        Self::of_jobs(cluster, ceiling, cluster.jobs.iter())
+    pub(crate) fn of(cluster: &Cluster, ceilings: impl Into<Ceilings>) -> Self {
+        Self::of_jobs(cluster, ceilings, cluster.jobs.iter())
     }
 
     /// What those of these jobs use that run. O(nodes + jobs + runs).
     pub(crate) fn of_jobs<'j>(
         cluster: &Cluster,
-        ceiling: Option<LoadCeiling>,
+        ceilings: impl Into<Ceilings>,
         jobs: impl Iterator<Item = &'j Job>,
     ) -> Self {
-        let mut usage = Self::empty(cluster, ceiling);
+        let mut usage = Self::empty(cluster, ceilings);
         for job in jobs {
             if let Some(mapping) = job.running_on() {
                 usage.add(job, mapping);
@@ -149,17 +175,22 @@ impl Usage {
 
     /// Counts the job in. Runs on nodes that do not exist are left out.
     pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
+        let parallel = u32::from(mapping.spans_nodes());
         if self.further.is_empty() && job.has_one_kind() && mapping.has_one_kind() {
             for run in mapping {
                 if let Some(spot) = self.spots.get_mut(run.node.index()) {
                     spot.memory_used += job.memory_on(run.tasks);
                     spot.load += job.cpu.times(run.tasks);
+                    spot.parallel += parallel;
                 }
             }
             return;
         }
         for part in mapping.parts() {
             self.add_part(job, part);
+            if let Some(spot) = self.spots.get_mut(part.node.index()) {
+                spot.parallel += parallel;
+            }
         }
     }
 
@@ -168,6 +199,16 @@ impl Usage {
         let mut usage = self.clone();
         for spot in &mut usage.spots {
             spot.most_load = spot.most_load.min(ceiling.of(spot.cpu));
+            spot.most_parallel = spot.most_parallel.min(spot.most_load);
+        }
+        usage
+    }
+
+    /// The same, but loads may grow to anything. O(nodes).
+    pub(crate) fn without_ceilings(&self) -> Self {
+        let mut usage = self.clone();
+        for spot in &mut usage.spots {
+            (spot.most_load, spot.most_parallel) = (NO_CEILING, NO_CEILING);
         }
         usage
     }
@@ -201,10 +242,12 @@ impl Usage {
 
     /// Counts the job out.
     pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
+        let parallel = u32::from(mapping.spans_nodes());
         for part in mapping.parts() {
             if let Some(spot) = self.spots.get_mut(part.node.index()) {
                 spot.memory_used -= job.memory_of(part);
                 spot.load -= job.cpu_of(part);
+                spot.parallel -= parallel;
             }
             if let Some(further) = self.further.get_mut(part.node.index()) {
                 for (resource, rigid) in further.rigid.iter_mut().enumerate() {
@@ -226,6 +269,12 @@ impl Usage {
     /// Sum of the CPU needs of the tasks on the node.
     pub(crate) fn load(&self, node: NodeIndex) -> Cores {
         self.spots[node.index()].load
+    }
+
+    /// What the load of the node may grow to if the job comes, which is not there; `None`: anything.
+    pub(crate) fn most_load(&self, node: NodeIndex, job: &Job) -> Option<Cores> {
+        let most = self.spots[node.index()].most_load(job.may_span_nodes());
+        (most != NO_CEILING && !job.cpu.is_zero()).then_some(most)
     }
 
     /// CPU capacity of the node.
@@ -298,27 +347,28 @@ impl Usage {
     fn takes_one(&self, job: &Job, memory: Bytes, node: NodeIndex, spot: &Spot) -> bool {
         spot.is_up
             && (job.cpu.is_zero() || !spot.cpu.is_zero())
-            && spot.has_room(memory, job.cpu)
+            && spot.has_room(memory, job.cpu, job.may_span_nodes())
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
     }
 
-    /// Whether these tasks of the job fit on the node beside what is there, by memory, further rigid
-    /// resources and the ceiling on load. The job itself must not be counted in on the node.
-    pub(crate) fn fits(&self, job: &Job, part: Part<'_>) -> bool {
-        self.has_room(part.node, job.memory_of(part), job.cpu_of(part))
-            && self.rigid_fits(job, part)
+    /// Whether the job's tasks on one node of the mapping fit beside what is there, by memory, further rigid
+    /// resources and the ceilings on load. The job itself must not be counted in on the node.
+    pub(crate) fn fits(&self, job: &Job, mapping: &Mapping, part: Part<'_>) -> bool {
+        let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
+        self.has_room(part.node, memory, cpu, mapping.spans_nodes()) && self.rigid_fits(job, part)
     }
 
-    /// As `fits`, for a job of one kind.
+    /// As `fits`, for a job of one kind whose other tasks have no place yet.
     #[inline]
     pub(crate) fn fits_run(&self, job: &Job, run: Run) -> bool {
-        self.has_room(run.node, job.memory_on(run.tasks), job.cpu.times(run.tasks))
+        let (memory, cpu) = (job.memory_on(run.tasks), job.cpu.times(run.tasks));
+        self.has_room(run.node, memory, cpu, job.may_span_nodes())
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&run)))
     }
 
-    fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores) -> bool {
+    fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores, is_parallel: bool) -> bool {
         let spot = self.spots.get(node.index());
-        spot.is_some_and(|spot| spot.has_room(memory, cpu))
+        spot.is_some_and(|spot| spot.has_room(memory, cpu, is_parallel))
     }
 
     /// As `fits`, but whatever the load: for tasks that are there already.
@@ -337,7 +387,7 @@ impl Usage {
             self.spots
                 .get(part.node.index())
                 .is_some_and(|spot| !spot.is_down)
-                && self.fits(job, part)
+                && self.fits(job, mapping, part)
         })
     }
 

@@ -5,12 +5,13 @@
 //! constraint.
 
 use crate::model::{Cluster, Job, JobId, Mapping, Node};
-use crate::policy::{Optimisation, Policy};
+use crate::policy::{LeastYield, Optimisation, Policy};
 use crate::units::{Span, Time, Yield};
 
 mod average;
 mod constraints;
 mod filling;
+mod floors;
 mod heuristic;
 mod rows;
 mod segments;
@@ -19,6 +20,7 @@ mod stretch;
 mod youth;
 
 use constraints::Constraints;
+use floors::Floors;
 pub(crate) use stretch::{LEAST_YIELD, Line};
 
 /// The yield that the policy gives every running job of the cluster, ascending by job, for the mapping
@@ -27,7 +29,8 @@ pub(crate) use stretch::{LEAST_YIELD, Line};
 ///
 /// Runs on nodes that do not exist are left out. With [`Optimisation::Minimum`] jobs share in
 /// proportion to their weights, with [`Optimisation::VirtualTime`] to these times what their virtual time,
-/// number of tasks, mobility and memory say. For `/stretch-per` each job's expected stretch is that at `now` plus the
+/// number of tasks, mobility and memory say; there jobs on several nodes have at least
+/// [`crate::Settings::parallel_least_yield`], or an equal share if that is less. For `/stretch-per` each job's expected stretch is that at `now` plus the
 /// period, its yield lasting till then (TPDS, Section 4.7; IPDPS 2010, Section III-B); no yield is then
 /// below 0.01, or 1/max(1, Λ) if that is less, and weights play no part.
 ///
@@ -80,6 +83,8 @@ impl<'a> Placed<'a> {
 pub(crate) enum Goal {
     /// The yields themselves.
     Yield(Optimisation),
+    /// Those of [`Optimisation::VirtualTime`], but jobs on several nodes have at least so much.
+    AtLeast(LeastYield),
     /// The stretch that is expected at the end of the period.
     Stretch {
         optimisation: Optimisation,
@@ -89,7 +94,7 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    pub(crate) const fn of(policy: &Policy, now: Time) -> Self {
+    pub(crate) fn of(policy: &Policy, now: Time) -> Self {
         let optimisation = policy.optimisation;
         if policy.is_by_stretch() {
             Self::Stretch {
@@ -97,6 +102,10 @@ impl Goal {
                 now,
                 period: policy.settings.period,
             }
+        } else if optimisation == Optimisation::VirtualTime
+            && let Some(least) = policy.parallel_least_yield()
+        {
+            Self::AtLeast(least)
         } else {
             Self::Yield(optimisation)
         }
@@ -110,16 +119,19 @@ pub(crate) fn smallest_yield(nodes: &[Node], placed: &[Placed<'_>]) -> f64 {
 
 /// The yields of these jobs, in their order.
 pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Vec<Yield> {
-    let constraints = Constraints::new(nodes, placed);
+    let mut constraints = Constraints::new(nodes, placed);
+    let young = || placed.iter().map(|placed| youth::weight(nodes, placed));
     let yields = match goal {
         Goal::Yield(Optimisation::Uniform) => vec![constraints.uniform(); placed.len()],
         Goal::Yield(Optimisation::Minimum | Optimisation::Maximum) => {
             let weights = placed.iter().map(|placed| placed.job.weight.0.max(1));
             filling::max_min(&constraints, weights.collect())
         }
-        Goal::Yield(Optimisation::VirtualTime) => {
-            let weights = placed.iter().map(|placed| youth::weight(nodes, placed));
-            filling::max_min(&constraints, weights.collect())
+        Goal::Yield(Optimisation::VirtualTime) => filling::max_min(&constraints, young().collect()),
+        Goal::AtLeast(least) => {
+            let floors = Floors::of(&constraints, placed, *least);
+            floors.take_from(&mut constraints);
+            floors.add_to(filling::max_min(&constraints, young().collect()))
         }
         Goal::Yield(Optimisation::Average) => average::maximise(&constraints),
         Goal::Yield(Optimisation::Heuristic) => heuristic::improve(

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::{Kinds, NOW, carry_out, cases, cluster, event, events, plan, policies, policy};
 use dfrs_core::{
     Action, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Mapping, Mobility, Node,
-    NodeIndex, NodeState, Plan, Policy, Roster, Stopped, Submission, Time, check, check_cluster,
-    decide, decide_while, packing::pack_all, yields_of,
+    NodeIndex, NodeState, Optimisation, Plan, Policy, Roster, Stopped, Submission, Time, Yield,
+    check, check_cluster, decide, decide_while, packing::pack_all, yields_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -58,6 +58,43 @@ proptest! {
             for part in action.mapping().into_iter().flat_map(Mapping::parts).filter(|part| job.cpu_of(*part) > Cores::ZERO) {
                 let most = ceiling.of(cluster.nodes[part.node.index()].cpu);
                 prop_assert!(loads[part.node.index()] <= most, "{:?}: {:?} of {:?}", action, loads[part.node.index()], most);
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_is_beside_a_job_on_several_nodes_leaves_it_its_least_yield(
+        cluster in cluster(ANY), policy in policy(), events in events(),
+    ) {
+        let least = policy.settings.parallel_least_yield;
+        let Some(least) = least.filter(|_| policy.submission == Submission::Cheapest) else {
+            return Ok(());
+        };
+        let after = carry_out(&cluster, &plan(&policy, &cluster, &events));
+        let mut loads = vec![Cores::ZERO; cluster.nodes.len()];
+        for job in &after.jobs {
+            for part in job.running_on().into_iter().flat_map(Mapping::parts) {
+                loads[part.node.index()] += job.cpu_of(part);
+            }
+        }
+        let share = f64::from(least.0) / 100.0;
+        // So much is exact to a node's capacity; what one job gets loses a millionth of a core to rounding.
+        let most = |node: NodeIndex| cluster.nodes[node.index()].cpu.0 as f64 / share;
+        let yields: BTreeMap<JobId, Yield> =
+            yields_of(&policy, &after, Time::from_seconds(1000)).into_iter().collect();
+        for job in &after.jobs {
+            let Some(mapping) = job.running_on().filter(|mapping| mapping.spans_nodes()) else {
+                continue;
+            };
+            let is_fresh = cluster.job(job.id).is_some_and(|before| before.state != job.state);
+            let fits = mapping.nodes().all(|node| loads[node.index()].0 as f64 <= most(node) * 1.000_001 + 1.0);
+            let needs_cpu = mapping.parts().all(|part| !job.cpu_of(part).is_zero());
+            prop_assert!(fits || !is_fresh || !needs_cpu, "{} arrived where there is too much load", job.id);
+            // Other yields are not by age, and other resources may be shorter than CPU.
+            let is_by_age = policy.optimisation == Optimisation::VirtualTime
+                && after.jobs.iter().all(|job| job.kinds().all(|kind| kind.fluid.is_empty()));
+            if fits && needs_cpu && is_by_age {
+                prop_assert!(yields[&job.id].0 >= share * 0.95 - 0.05, "{}: {:?}", job.id, yields[&job.id]);
             }
         }
     }

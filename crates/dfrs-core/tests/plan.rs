@@ -44,6 +44,7 @@ fn reasons_are_words() {
     for (why, words) in [
         (Blocked::NeverFits, "requires more than the cluster has"),
         (Blocked::Memory, "waits for memory"),
+        (Blocked::Cpu, "waits for CPU"),
         (
             Blocked::OwnNodesFull,
             "parked, waits for memory on its own nodes",

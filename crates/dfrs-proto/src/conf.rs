@@ -126,6 +126,9 @@ pub struct Config {
     ///
     /// What it knows of run times is `RunTimeHint`: `none` (default), or `limits`, the time limits of jobs as
     /// far as such limits have been true so far.
+    ///
+    /// What it gives jobs on several nodes at least is `ParallelLeastYield`: a yield from 0.01 to 1, or `none`
+    /// (default).
     pub policy: Policy,
     /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: what the
     /// policy's name says, else 600.

@@ -15,9 +15,10 @@ const REASONS: [(&str, Reason); 6] = [
     ("share", Reason::Share),
 ];
 
-const BLOCKED: [(&str, Blocked); 5] = [
+const BLOCKED: [(&str, Blocked); 6] = [
     ("never fits", Blocked::NeverFits),
     ("memory", Blocked::Memory),
+    ("cpu", Blocked::Cpu),
     ("own nodes full", Blocked::OwnNodesFull),
     ("nodes unavailable", Blocked::NodesUnavailable),
     ("not now", Blocked::NotNow),

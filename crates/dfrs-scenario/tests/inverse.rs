@@ -2,8 +2,9 @@
 
 use dfrs_core::{
     Action, Amount, Blocked, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
-    LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeState, Plan, PlannedAction, Policy,
-    PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, TaskKind, Time, Weight, Yield,
+    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeState, Plan, PlannedAction,
+    Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, TaskKind, Time, Weight,
+    Yield,
 };
 use dfrs_scenario::{Outcome, Scenario, print, read, rewritten};
 use proptest::collection::vec;
@@ -202,13 +203,14 @@ fn policy() -> impl Strategy<Value = Policy> {
     let flags = (
         any::<bool>(),
         select(vec![RunTimeHint::Nothing, RunTimeHint::Limits]),
+        option::of(1u32..=100),
     );
     let settings = (times, priority, limits, flags).prop_map(
         |(
             (period, penalty),
             priority,
             (ceiling, per_decision, per_job),
-            (keep_equal_jobs, run_time_hint),
+            (keep_equal_jobs, run_time_hint, least_yield),
         )| {
             Settings {
                 period: Span(period),
@@ -221,6 +223,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                 },
                 keep_equal_jobs,
                 run_time_hint,
+                parallel_least_yield: least_yield.map(LeastYield),
             }
         },
     );
@@ -261,6 +264,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     let blocked = select(vec![
         Blocked::NeverFits,
         Blocked::Memory,
+        Blocked::Cpu,
         Blocked::OwnNodesFull,
         Blocked::NodesUnavailable,
         Blocked::NotNow,

@@ -1,6 +1,6 @@
 //! One trace under one scheduler.
 
-use dfrs_core::{Bytes, Job, Mapping, Mobility, RunTimeHint, Span, Time};
+use dfrs_core::{Bytes, Job, LeastYield, Mapping, Mobility, RunTimeHint, Span, Time};
 use dfrs_proto::journal::{Event, WriteError};
 
 use crate::batch::Room;
@@ -40,6 +40,8 @@ pub struct Settings {
     pub time_slice: Span,
     /// What policies of DFRS that ask may know of run times; limits are the jobs' estimates.
     pub run_time_hint: RunTimeHint,
+    /// What policies of DFRS that ask give jobs on several nodes at least.
+    pub parallel_least_yield: Option<LeastYield>,
     /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less than they asked for
     /// ([`crate::trace::TraceJob::uses`]).
     pub needs: Needs,
@@ -85,6 +87,7 @@ impl Settings {
             keep_equal_jobs: false,
             time_slice: Span::from_seconds(30),
             run_time_hint: RunTimeHint::Nothing,
+            parallel_least_yield: None,
             needs: Needs::Requested,
             coupling_loss: CouplingLoss::NONE,
         }
@@ -216,6 +219,7 @@ pub fn simulate_and_tell<'a>(
             policy.settings.period = settings.period.unwrap_or(policy.settings.period);
             policy.settings.keep_equal_jobs = settings.keep_equal_jobs;
             policy.settings.run_time_hint = settings.run_time_hint;
+            policy.settings.parallel_least_yield = settings.parallel_least_yield;
             if policy.weighs_moves() {
                 policy.settings.penalty = settings.penalty;
             }

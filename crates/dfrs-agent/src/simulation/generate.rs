@@ -197,6 +197,9 @@ fn policy(seed: u64) -> Vec<String> {
     if draw.chance(25) {
         lines.push("LongestPause=60".to_owned());
     }
+    if draw.chance(25) {
+        lines.push(format!("ParallelLeastYield={}", draw.one_of(&["0.5", "1"])));
+    }
     lines
 }
 

@@ -8,7 +8,7 @@ use dfrs_sim::{
     round_limits, use_less,
 };
 
-use crate::options::{period, seconds};
+use crate::options::{ParallelLeastYield, least_yield, period, seconds};
 
 /// The most swap of a node, in nodes' memory.
 const MOST_SWAP: i64 = 1000;
@@ -45,6 +45,10 @@ pub struct World {
     /// What policies of DFRS that ask (GreedyPMC) may know of run times
     #[arg(long, value_enum, default_value_t = Hint::None)]
     run_time_hint: Hint,
+    /// The least yield that policies of DFRS that ask (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or
+    /// none
+    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = least_yield)]
+    parallel_least_yield: ParallelLeastYield,
     /// Give each job without a time limit one as users do: its run time times a number from 1 to 5, drawn
     /// by --seed, and then the next of 15 minutes, 1 hour, 4 hours, 1 day and 1 week. For --estimates user
     /// and --run-time-hint
@@ -133,6 +137,7 @@ impl World {
             keep_equal_jobs: self.keep_equal_jobs,
             time_slice: self.time_slice,
             run_time_hint: self.run_time_hint.into(),
+            parallel_least_yield: self.parallel_least_yield.0,
             needs: match self.needs {
                 CountedNeeds::Requested => Needs::Requested,
                 CountedNeeds::Measured => Needs::Measured,
@@ -149,13 +154,14 @@ impl World {
             Scheduler::Batch(_) => return self.for_batch(),
             Scheduler::Dfrs(policy) => policy,
         };
-        let run_time_hint = match policy.submission {
-            Submission::Cheapest => self.run_time_hint,
-            _ => Hint::None,
+        let (run_time_hint, parallel_least_yield) = match policy.submission {
+            Submission::Cheapest => (self.run_time_hint, self.parallel_least_yield),
+            _ => (Hint::None, ParallelLeastYield(None)),
         };
         Self {
             estimates: KnownTimes::Perfect,
             run_time_hint,
+            parallel_least_yield,
             round_limits: self.round_limits && run_time_hint != Hint::None,
             false_limits: if run_time_hint == Hint::None {
                 0.0
@@ -185,6 +191,7 @@ impl World {
             swap: Bytes::ZERO,
             estimates: self.estimates,
             run_time_hint: Hint::None,
+            parallel_least_yield: ParallelLeastYield(None),
             round_limits: self.round_limits && asks_users,
             false_limits: if asks_users { self.false_limits } else { 0.0 },
             node_cpus: self.node_cpus,

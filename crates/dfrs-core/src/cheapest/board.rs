@@ -34,7 +34,7 @@ impl<'a> Board<'a> {
             roster,
             cluster,
             now,
-            usage: roster.usage(policy.settings.load_ceiling),
+            usage: roster.usage(policy.ceilings()),
             swap: SwapUsage::of(cluster, roster.parked()),
             target: Target::default(),
             moves_left: most.map_or(usize::MAX, |most| most as usize),

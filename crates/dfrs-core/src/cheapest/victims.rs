@@ -13,7 +13,7 @@ use crate::preempt::{mark, still_fits};
 use crate::priority::Priority;
 use crate::stop::Stop;
 use crate::target::{Fate, has_swap};
-use crate::units::Span;
+use crate::units::{Cores, Span};
 
 /// How much a victim's cost counts beside the load of the node after it.
 const COST: f64 = 10.0;
@@ -188,8 +188,12 @@ impl<'a> Search<'_, 'a> {
         }
         let mut load = board.usage.load(node) + job.cpu.times(tasks);
         let memory = board.usage.memory(node) + job.memory_on(tasks);
+        // Nobody leaves for less load where all that others lose by it is some of their yield.
+        let most_load = board.usage.most_load(node, job);
+        let is_too_much = |load: Cores| most_load.is_some_and(|most| load > most);
+        let may_leave_for_load = board.policy.parallel_least_yield().is_some();
         let mut cost = 0.0;
-        if memory > known.memory {
+        if memory > known.memory || may_leave_for_load && is_too_much(load) {
             let mut short = memory.minus(known.memory);
             let mut swap = board.swap.used(node);
             let wanted = f64::from(job.tasks);
@@ -223,7 +227,7 @@ impl<'a> Search<'_, 'a> {
                 cost += f64::from_bits(each);
                 load -= victim.cpu_of(part);
                 short -= freed;
-                if short.is_zero() {
+                if short.is_zero() && !(may_leave_for_load && is_too_much(load)) {
                     break;
                 }
             }
@@ -231,8 +235,7 @@ impl<'a> Search<'_, 'a> {
                 return None;
             }
         }
-        let ceiling = board.policy.settings.load_ceiling;
-        if ceiling.is_some_and(|ceiling| load > ceiling.of(known.cpu)) && !job.cpu.is_zero() {
+        if is_too_much(load) {
             return None;
         }
         Some(COST * cost + LOAD * share(load.0, known.cpu.0))

@@ -2,7 +2,7 @@
 
 use super::Roster;
 use crate::model::Job;
-use crate::policy::LoadCeiling;
+use crate::policy::Ceilings;
 use crate::target::Target;
 use crate::usage::Usage;
 use crate::yields::Placed;
@@ -20,8 +20,8 @@ impl Roster {
     }
 
     /// What running jobs use. O(nodes + runs).
-    pub(crate) fn usage(&self, ceiling: Option<LoadCeiling>) -> Usage {
-        Usage::of_jobs(&self.cluster, ceiling, self.running())
+    pub(crate) fn usage(&self, ceilings: Ceilings) -> Usage {
+        Usage::of_jobs(&self.cluster, ceilings, self.running())
     }
 
     /// Whether any job may be given a place.

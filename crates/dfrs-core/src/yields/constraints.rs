@@ -83,6 +83,26 @@ impl Constraints {
         }
     }
 
+    /// What is left when each job has so much of its needs: needs become what it misses, and capacities what
+    /// the others leave. Shares are from 0 to 1 and fit together. O(runs).
+    pub(super) fn take(&mut self, shares: &[f64]) {
+        for row in 0..self.len() {
+            let taken = |(job, need): &Term| part(*need, shares[*job as usize]);
+            let taken: u64 = self.members(row).iter().map(taken).sum();
+            self.capacity[row] = self.capacity[row].saturating_sub(taken);
+        }
+        for (job, need) in &mut self.members {
+            *need -= part(*need, shares[*job as usize]);
+        }
+        let mut start = 0;
+        for (share, end) in shares.iter().zip(&self.place_ends) {
+            for (_, need) in &mut self.places[start..*end] {
+                *need -= part(*need, *share);
+            }
+            start = *end;
+        }
+    }
+
     /// Number of constraints.
     pub(super) const fn len(&self) -> usize {
         self.capacity.len()
@@ -143,18 +163,29 @@ impl Constraints {
     }
 
     /// 1/max(1, Λ), Λ being the greatest load: the largest yield that all jobs can have.
-    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
     pub(super) fn uniform(&self) -> f64 {
-        let shares = (0..self.len()).map(|row| {
-            let total: u128 = self
-                .members(row)
-                .iter()
-                .map(|(_, need)| u128::from(*need))
-                .sum();
-            self.capacity[row] as f64 / total as f64
-        });
+        let shares = (0..self.len()).map(|row| self.equal_share(row));
         shares.fold(1.0, f64::min)
     }
+
+    /// The largest yield that all jobs of the constraint can have. O(jobs of the constraint).
+    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    pub(super) fn equal_share(&self, row: usize) -> f64 {
+        let members = self.members(row).iter();
+        let total: u128 = members.map(|(_, need)| u128::from(*need)).sum();
+        self.capacity[row] as f64 / total as f64
+    }
+}
+
+/// This part of a need, rounded up to a whole number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "no more than the need"
+)]
+fn part(need: u64, share: f64) -> u64 {
+    ((need as f64 * share).ceil() as u64).min(need)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 
 use dfrs_core::{
     Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
-    LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Part, Plan, Policy,
-    Roster, RunTimeHint, Settings, Span, Submission, TaskKind, Time, Weight, decide,
+    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Part, Plan,
+    Policy, Roster, RunTimeHint, Settings, Span, Submission, TaskKind, Time, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -60,9 +60,17 @@ fn settings() -> impl Strategy<Value = Settings> {
         proptest::option::weighted(0.4, 50u32..500),
         (budget(), budget()),
         (any::<bool>(), any::<bool>()),
+        proptest::option::weighted(0.4, 10u32..=100),
     )
         .prop_map(
-            |(period, penalty, ceiling, (per_decision, per_job), (keep_equal_jobs, hints))| {
+            |(
+                period,
+                penalty,
+                ceiling,
+                (per_decision, per_job),
+                (keep_equal_jobs, hints),
+                least,
+            )| {
                 Settings {
                     period: Span::from_seconds(period),
                     penalty: Span::from_seconds(penalty),
@@ -77,6 +85,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                     } else {
                         RunTimeHint::Nothing
                     },
+                    parallel_least_yield: least.map(LeastYield),
                     ..Settings::default()
                 }
             },

@@ -17,6 +17,7 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "MovesPerHour",
     "MoveCost",
     "RunTimeHint",
+    "ParallelLeastYield",
     "JobWeight",
     "CheckpointWait",
     "ParkTimeout",
@@ -123,6 +124,8 @@ fn policy(given: &Given) -> Result<Policy, Mistake> {
     policy.settings.run_time_hint = given.get("RunTimeHint", "none", |key, text| {
         value::word(key, text, value::RUN_TIME_HINTS)
     })?;
+    policy.settings.parallel_least_yield =
+        given.get("ParallelLeastYield", "none", value::least_yield)?;
     let Some(pair) = given.0.get("Period") else {
         return Ok(policy);
     };

@@ -19,6 +19,9 @@ impl fmt::Display for Config {
         writeln!(out, "MoveCost={}", seconds(settings.penalty))?;
         let hint = value::word_for(value::RUN_TIME_HINTS, &settings.run_time_hint);
         writeln!(out, "RunTimeHint={hint}")?;
+        let least = settings.parallel_least_yield;
+        let least = least.map_or(value::NONE.to_owned(), |least| least.to_string());
+        writeln!(out, "ParallelLeastYield={least}")?;
         let weighting = value::word_for(value::WEIGHTINGS, &self.job_weight);
         writeln!(out, "JobWeight={weighting}")?;
         writeln!(out, "CheckpointWait={}", seconds(self.checkpoint_wait))?;

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
+use dfrs_core::{Bytes, LeastYield, Mobility, Policy, RunTimeHint, Span};
 use proptest::prelude::*;
 
 use super::{
@@ -44,7 +44,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
         "# a comment\n\
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
-         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
+         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits ParallelLeastYield=0.5 jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
          SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs ShowYieldIn=admincomment\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
@@ -55,6 +55,8 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     assert_eq!(config.policy.settings.budget.moves_per_job, Some(3));
     assert_eq!(config.policy.settings.penalty, Span(45 * SECOND));
     assert_eq!(config.policy.settings.run_time_hint, RunTimeHint::Limits);
+    let least = config.policy.settings.parallel_least_yield;
+    assert_eq!(least, Some(LeastYield(50)));
     assert_eq!(config.job_weight, Weighting::Priority);
     assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
     assert_eq!(config.park_timeout, Span(30 * SECOND));
@@ -136,7 +138,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, JobWeight, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, ParallelLeastYield, JobWeight, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
         ),
         (
             "Partition=a Colour=red",
@@ -426,6 +428,7 @@ prop_compose! {
         longest_pause in prop::option::of(60..=604_800_i64),
         move_cost in 0..=86_400_i64,
         run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
+        least_yield in prop::option::of(1..=100u32),
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
         show_yield_in in prop_oneof![Just(None), Just(Some(JobField::AdminComment)), Just(Some(JobField::Extra))],
@@ -444,6 +447,7 @@ prop_compose! {
         policy.settings.keep_equal_jobs = true;
         policy.settings.penalty = Span(move_cost * SECOND);
         policy.settings.run_time_hint = run_time_hint;
+        policy.settings.parallel_least_yield = least_yield.map(LeastYield);
         Config {
             mode,
             policy,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dfrs_core::policy::PolicyError;
-use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
+use dfrs_core::{Bytes, LeastYield, Mobility, Policy, RunTimeHint, Span};
 
 use super::{JobField, Mode, Weighting, suggest};
 
@@ -191,6 +191,20 @@ pub(super) const WEEK: i64 = 604_800;
 pub(super) fn longest_pause(key: &str, value: &str) -> Result<Option<Span>, String> {
     or_unlimited(value, || seconds(key, value, 60, WEEK))
 }
+
+/// What jobs on several nodes have at least; `None`: nothing.
+pub(super) fn least_yield(key: &str, value: &str) -> Result<Option<LeastYield>, String> {
+    if value.eq_ignore_ascii_case(NONE) {
+        return Ok(None);
+    }
+    let least: Result<LeastYield, _> = value.parse();
+    least
+        .map(Some)
+        .map_err(|allowed| format!("{key}={value} is wrong; {allowed}, or {NONE}"))
+}
+
+/// The word for nothing.
+pub(super) const NONE: &str = "none";
 
 /// The word for no limit.
 pub(super) const UNLIMITED: &str = "unlimited";

@@ -1,6 +1,6 @@
 //! The line of the policy.
 
-use dfrs_core::{Policy, PriorityFunction, RunTimeHint};
+use dfrs_core::{LeastYield, Policy, PriorityFunction, RunTimeHint};
 
 use super::draft::Draft;
 use crate::units;
@@ -29,6 +29,11 @@ fn hint(text: &str) -> Result<RunTimeHint, &'static str> {
         "limits" => Ok(RunTimeHint::Limits),
         _ => Err("none or limits"),
     }
+}
+
+fn least_yield(text: &str) -> Result<LeastYield, &'static str> {
+    text.parse()
+        .map_err(|_| "none or a number from 0.01 to 1, in hundredths")
 }
 
 /// A limit that can be lifted.
@@ -64,6 +69,8 @@ impl Draft {
             &mut changed.run_time_hint,
             fields.value("run-time-hint", hint)?,
         );
+        let least = fields.value("parallel-least-yield", limit(least_yield))?;
+        set(&mut changed.parallel_least_yield, least);
         fields.finish()?;
         match self.policy.replace(policy) {
             None => Ok(()),

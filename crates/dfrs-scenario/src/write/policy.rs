@@ -96,5 +96,8 @@ fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
     if settings.run_time_hint == RunTimeHint::Limits {
         words.push("run-time-hint=limits".into());
     }
+    if let Some(least) = settings.parallel_least_yield {
+        words.push(format!("parallel-least-yield={least}"));
+    }
     words
 }

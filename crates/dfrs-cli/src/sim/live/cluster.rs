@@ -20,13 +20,14 @@ const MOST_CPUS: u64 = 1000;
 const MEMORY: u64 = 100_000_000;
 const PARTITION: &str = "live";
 /// Keys of dfrs.conf that other options say.
-const SAID_ELSEWHERE: [(&str, &str); 6] = [
+const SAID_ELSEWHERE: [(&str, &str); 7] = [
     ("Mode", "leave it out"),
     ("Policy", "give --policy"),
     ("Period", "give --period"),
     ("SwapPerNode", "give --swap"),
     ("Journal", "give --journal"),
     ("RunTimeHint", "give --run-time-hint"),
+    ("ParallelLeastYield", "give --parallel-least-yield"),
 ];
 
 /// A job's label in the model, by its position in the trace.
@@ -118,6 +119,9 @@ impl Cluster {
         let _ = writeln!(text, "SwapPerNode={}", self.swap);
         if self.run_time_hint == RunTimeHint::Limits {
             text.push_str("RunTimeHint=limits\n");
+        }
+        if let Some(least) = settings.parallel_least_yield {
+            let _ = writeln!(text, "ParallelLeastYield={least}");
         }
         for line in lines {
             let _ = writeln!(text, "{line}");

@@ -1,0 +1,119 @@
+//! The least yield of jobs that run on several nodes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::LoadCeiling;
+
+/// The least yield of jobs that run on several nodes, in percent. 1 to 100; less counts as 1, more as 100.
+///
+/// Tasks that wait for each other make little progress while each node gives them their CPU in slices of its own
+/// (docs/parallel.md). As text it is a share: `0.5`.
+///
+/// ```
+/// use dfrs_core::LeastYield;
+/// assert_eq!("0.5".parse(), Ok(LeastYield(50)));
+/// assert_eq!(LeastYield(100).to_string(), "1");
+/// assert!("0".parse::<LeastYield>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LeastYield(pub u32);
+
+/// A text is no [`LeastYield`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeastYieldError;
+
+impl fmt::Display for LeastYieldError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("allowed: a number from 0.01 to 1, in hundredths")
+    }
+}
+
+impl std::error::Error for LeastYieldError {}
+
+impl LeastYield {
+    fn percent(self) -> u32 {
+        self.0.clamp(1, 100)
+    }
+
+    /// As a share.
+    pub(crate) fn share(self) -> f64 {
+        f64::from(self.percent()) / 100.0
+    }
+
+    /// The load up to which all on a node can have it.
+    pub(crate) fn ceiling(self) -> LoadCeiling {
+        LoadCeiling(10_000 / self.percent())
+    }
+}
+
+impl FromStr for LeastYield {
+    type Err = LeastYieldError;
+
+    fn from_str(text: &str) -> Result<Self, LeastYieldError> {
+        let (whole, hundredths) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+        if !is_number(whole) || !is_number(hundredths) || !(1..=2).contains(&hundredths.len()) {
+            return Err(LeastYieldError);
+        }
+        let whole: u32 = whole.parse().map_err(|_| LeastYieldError)?;
+        let hundredths: u32 = format!("{hundredths:0<2}")
+            .parse()
+            .map_err(|_| LeastYieldError)?;
+        let percent = whole.saturating_mul(100).saturating_add(hundredths);
+        let percent = Some(percent).filter(|percent| (1..=100).contains(percent));
+        percent.map(Self).ok_or(LeastYieldError)
+    }
+}
+
+impl fmt::Display for LeastYield {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.share())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_shares_and_come_back() {
+        for percent in 1..=100 {
+            let least = LeastYield(percent);
+            assert_eq!(least.to_string().parse(), Ok(least));
+        }
+        for (text, percent) in [
+            ("0.5", 50),
+            ("0.50", 50),
+            ("1", 100),
+            ("1.0", 100),
+            ("0.07", 7),
+        ] {
+            assert_eq!(text.parse(), Ok(LeastYield(percent)));
+        }
+        for text in [
+            "",
+            "0",
+            "0.0",
+            ".5",
+            "1.01",
+            "2",
+            "-1",
+            "0.005",
+            "0.",
+            "50%",
+            "4294967296",
+        ] {
+            assert_eq!(text.parse::<LeastYield>(), Err(LeastYieldError), "{text}");
+        }
+    }
+
+    #[test]
+    fn at_its_ceiling_all_can_have_it() {
+        for (percent, ceiling) in [(100, 100), (50, 200), (30, 333), (1, 10_000), (0, 10_000)] {
+            assert_eq!(LeastYield(percent).ceiling(), LoadCeiling(ceiling));
+        }
+    }
+}

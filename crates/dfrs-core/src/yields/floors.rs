@@ -1,0 +1,103 @@
+//! The least yields of jobs that run on several nodes.
+
+use super::Placed;
+use super::constraints::Constraints;
+use crate::policy::LeastYield;
+
+/// What each job has at least, whatever its weight.
+pub(super) struct Floors(Vec<f64>);
+
+impl Floors {
+    /// The least yield for each job on several nodes, or an equal share of its fullest node if that is less: all
+    /// together they fit. Nothing for the others. O(runs).
+    pub(super) fn of(constraints: &Constraints, placed: &[Placed<'_>], least: LeastYield) -> Self {
+        let equal: Vec<f64> = (0..constraints.len())
+            .map(|row| constraints.equal_share(row))
+            .collect();
+        let floor = |(job, placed): (usize, &Placed<'_>)| {
+            if !placed.mapping.spans_nodes() {
+                return 0.0;
+            }
+            let places = constraints.places(job).iter();
+            places
+                .map(|(row, _)| equal[*row as usize])
+                .fold(least.share(), f64::min)
+        };
+        Self(placed.iter().enumerate().map(floor).collect())
+    }
+
+    /// Leaves what all of them leave.
+    pub(super) fn take_from(&self, constraints: &mut Constraints) {
+        constraints.take(&self.0);
+    }
+
+    /// The yields if jobs have these parts of what their floors leave of their needs.
+    pub(super) fn add_to(self, parts: Vec<f64>) -> Vec<f64> {
+        let both = self.0.into_iter().zip(parts);
+        both.map(|(floor, part)| floor + (1.0 - floor) * part)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, JobId, Mapping, Node, NodeIndex};
+    use crate::policy::Optimisation;
+    use crate::units::{Bytes, Cores, Span, Time};
+    use crate::yields::{Goal, allocate};
+
+    /// The yields of jobs that each need all CPU of these nodes, and have run for so many seconds.
+    fn yields(jobs: &[(&[u32], i64)], goal: &Goal) -> Vec<f64> {
+        let nodes = vec![Node::new("", Cores::from_cores(8), Bytes(1)); 4];
+        let jobs: Vec<(Job, Mapping)> = jobs
+            .iter()
+            .map(|(nodes, seconds)| {
+                let mut job = Job::new(JobId(1), Time(0), 1, Cores::from_cores(8), Bytes(0));
+                job.virtual_time = Span::from_seconds(*seconds);
+                let mapping = Mapping::from_tasks(nodes.iter().copied().map(NodeIndex));
+                (job, mapping)
+            })
+            .collect();
+        let placed: Vec<Placed<'_>> = jobs
+            .iter()
+            .map(|(job, mapping)| Placed::new(job, mapping))
+            .collect();
+        let found = allocate(&nodes, &placed, goal).into_iter();
+        found.map(|share| (share.0 * 1e4).round() / 1e4).collect()
+    }
+
+    const OLD: i64 = 990;
+
+    #[test]
+    fn an_old_job_on_several_nodes_keeps_its_least_yield_beside_a_young_one() {
+        let jobs: &[(&[u32], i64)] = &[(&[0, 1], OLD), (&[1], 0), (&[2], OLD), (&[2], 0)];
+        let by_age = yields(jobs, &Goal::Yield(Optimisation::VirtualTime));
+        assert_eq!(by_age[..2], by_age[2..]);
+        assert!(by_age[0] < 0.1 && by_age[1] > 0.9, "{by_age:?}");
+        for percent in [25, 50, 80] {
+            let found = yields(jobs, &Goal::AtLeast(LeastYield(percent)));
+            // Beyond what both can have nobody has a least yield; what is left is shared by age.
+            let least = f64::from(percent.min(50)) / 100.0;
+            assert!(found[0] >= least && found[0] < least + 0.1, "{found:?}");
+            assert_eq!(found[2..], by_age[2..]);
+            assert!((found[0] + found[1] - 1.0).abs() < 2e-4);
+        }
+    }
+
+    #[test]
+    fn where_there_is_too_much_load_the_least_is_an_equal_share() {
+        let jobs: &[(&[u32], i64)] = &[(&[0, 1], OLD), (&[1, 2], OLD), (&[1], 0), (&[2], 0)];
+        let all = yields(jobs, &Goal::AtLeast(LeastYield(100)));
+        assert!(all[0] >= 0.3333 && all[1] >= 0.3333, "{all:?}");
+        assert!(all[0] + all[1] + all[2] <= 1.0002 && all[1] + all[3] <= 1.0002);
+    }
+
+    #[test]
+    fn enough_cpu_is_enough_for_all() {
+        assert_eq!(
+            yields(&[(&[0, 1], OLD)], &Goal::AtLeast(LeastYield(50))),
+            [1.0]
+        );
+    }
+}
