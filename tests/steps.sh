@@ -14,6 +14,9 @@ declare -A sessions=()
 # Those of them that finish_beside is to show.
 beside=()
 
+# The process of the last of them that has to wait for its turn.
+last_in_turn=
+
 # Whether steps leave the CPU to what runs beside them, as long as it does.
 steps_are_idle=no
 
@@ -30,7 +33,7 @@ step() {
 		conclude_session "$heading"
 	else
 		start=$SECONDS
-		measured "$log" "${@:2}" 2>&1 | tee "$log"
+		measured "$log.cpu" "${@:2}" 2>&1 | tee "$log"
 		conclude "$heading" "${PIPESTATUS[0]}" $((SECONDS - start))
 	fi
 }
@@ -40,6 +43,12 @@ begin_beside() {
 	echo "... $1: begins, beside what follows; see $(log_of "$1")"
 	begin_session "$@"
 	beside+=("$1")
+}
+
+# begin_in_turn HEADING COMMAND...: the same, but as soon as all that was so begun is over: one at a time.
+begin_in_turn() {
+	predecessor=$last_in_turn begin_beside "$@"
+	last_in_turn=${sessions[$1]}
 }
 
 somebody_is_beside() {
@@ -62,29 +71,32 @@ finish_beside() {
 	beside=()
 }
 
-# begin_session HEADING COMMAND...: the command may be a function of ours.
+# begin_session HEADING COMMAND...: the command may be a function of ours. It begins when the process $predecessor, if
+# there is one, is over.
 begin_session() {
 	local log
 	log=$(log_of "$1")
 	: >"$log"
 	rm -f "$log.end"
-	setsid bash -uo pipefail -c "$(declare -p logs); $(declare -f); run_session \"\$@\"" session "$log" "${@:2}" </dev/null &
+	setsid bash -uo pipefail -c "$(declare -p logs); $(declare -f); run_session \"\$@\"" session "$log" "${predecessor:-}" "${@:2}" </dev/null &
 	sessions[$1]=$!
 }
 
-# run_session LOG COMMAND...: in the new session. This shell outlives the end of the session, to say when all
-# is over.
+# run_session LOG PREDECESSOR COMMAND...: in the new session. This shell outlives the end of the session, to say when
+# all is over.
 run_session() {
 	trap : TERM
-	(measured "$@") >>"$1" 2>&1
+	[ -z "$2" ] || tail --pid="$2" --follow /dev/null
+	SECONDS=0
+	(measured "$1.cpu" "${@:3}") >>"$1" 2>&1
 	echo $? $SECONDS >"$1.end"
 }
 
-# measured LOG COMMAND...: leaves beside the log how many seconds of CPU it and its children took, apart from what
-# Docker did for them.
+# measured FILE COMMAND...: leaves in the file how many seconds of CPU it and its children took, apart from what Docker
+# did for them.
 measured() {
 	local status TIMEFORMAT='%0U %0S'
-	{ time "${@:2}" 2>&3; } 3>&2 2>"$1.cpu"
+	{ time "${@:2}" 2>&3; } 3>&2 2>"$1"
 	status=$?
 	return $status
 }
