@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from cluster import Cluster, Failure
-from suite import is_python
+from suite import is_python, python_file
 
 HOME = "/home/slurm"
 TREE = f"{HOME}/tree"
@@ -61,7 +61,7 @@ class Station:
         begin = time.monotonic()
         if is_python(name):
             where, program = "python", ["python3", "-m", "pytest", "-p", "no:cacheprovider", "--local-config",
-                                        "--no-color", f"tests/test_{name}.py"]
+                                        "--no-color", f"tests/{python_file(name)}"]
         else:
             where, program = "expect", [f"./test{name}"]
         # Jobs on all nodes read the python tests' files, which pytest would put below /tmp.
@@ -71,7 +71,7 @@ class Station:
         done = subprocess.run(inside, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         seconds = round(time.monotonic() - begin, 1)
         output = done.stdout.decode(errors="replace")
-        (self.logs / f"{name}.log").write_text(output)
+        (self.logs / f"{name.replace('/', '-')}.log").write_text(output)
         result = {"result": judge(name, done.returncode, output), "seconds": seconds}
         # A daemon that ends is never all right, whatever the test thinks.
         trouble = self._inside(["env", f"EXPECTED={EXPECTED[self.configuration]}", "bash", "-s"], text=TIDY).strip()

@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import sys
 
 from cluster import Failure
 
@@ -16,8 +17,8 @@ class Suite:
         self.directory = tree.resolve() / "testsuite"
         expect = {path.name.removeprefix("test"): path for path in self.directory.glob("expect/test*")
                   if re.fullmatch(r"test\d+\.\d+", path.name)}
-        python = {path.stem.removeprefix("test_"): path for path in self.directory.glob("python/tests/test_*.py")
-                  if re.fullmatch(r"test_\d+_\d+", path.stem)}
+        tests = self.directory / "python/tests"
+        python = {python_name(path.relative_to(tests)): path for path in tests.rglob("test_*.py")}
         self.files = {**expect, **python}
         if not expect:
             raise Failure(f"there is no testsuite/expect in '{tree}'; name a directory of Slurm's sources")
@@ -56,14 +57,27 @@ class Suite:
             return [name for name in dict.fromkeys(listed) if name not in left_out]
         chosen = [name for name in names if re.fullmatch(wanted, name)]
         if not chosen:
-            raise Failure(f"no test's whole name is like '{wanted}'; names are like 1.31 and 116_40")
+            raise Failure(f"no test's whole name is like '{wanted}'; names are like 1.31, 116_40 and commands/sbatch/wrap")
         return chosen
 
 
+def python_name(path):
+    """What a file of testsuite/python/tests is called here: 116_40, and in 22.05 a/b/c for a/b/test_c.py."""
+    return str(path.with_name(path.stem.removeprefix("test_")))
+
+
+def python_file(name):
+    """The other way round."""
+    path = pathlib.PurePath(name)
+    return str(path.with_name(f"test_{path.name}.py"))
+
+
 def order(name):
-    """A key by which 1.2 comes before 1.10."""
-    return [int(part) for part in re.split(r"[._]", name)]
+    """A key by which 1.2 comes before 1.10, and tests with numbers before those with names."""
+    if re.fullmatch(r"\d+[._]\d+", name):
+        return [int(part) for part in re.split(r"[._]", name)], ""
+    return [sys.maxsize], name
 
 
 def is_python(name):
-    return "_" in name
+    return not re.fullmatch(r"\d+\.\d+", name)

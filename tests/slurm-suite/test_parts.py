@@ -11,6 +11,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent / "docker/demo.d")]
 
 import compare  # noqa: E402
 import station  # noqa: E402
+import suite  # noqa: E402
 
 
 def results(**tests):
@@ -41,6 +42,19 @@ class Comparison(unittest.TestCase):
         self.assertEqual(unexplained, 1)
         self.assertIn("NOT EXPECTED under off", lines[-1])
         self.assertEqual(compare.side_by_side(self.results, {**reasons, ("a_3", "off"): "why"})[1], 0)
+
+
+class Names(unittest.TestCase):
+    def test_python_tests_have_numbers_or_directories(self):
+        for path, name in (("test_116_40.py", "116_40"), ("commands/sbatch/test_wrap.py", "commands/sbatch/wrap")):
+            self.assertEqual(suite.python_name(pathlib.PurePath(path)), name)
+            self.assertEqual(suite.python_file(name), path)
+            self.assertTrue(suite.is_python(name))
+        self.assertFalse(suite.is_python("1.31"))
+
+    def test_numbers_come_first_and_in_their_order(self):
+        names = ["commands/a", "1.10", "116_2", "1.2", "b"]
+        self.assertEqual(sorted(names, key=suite.order), ["1.2", "1.10", "116_2", "b", "commands/a"])
 
 
 class Judgement(unittest.TestCase):
