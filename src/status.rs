@@ -173,6 +173,7 @@ fn jobs(counts: &Counts) -> Jobs {
         paused: counts.paused,
         under_way: counts.under_way,
         suspended: counts.suspended,
+        waits_for: counts.waits_for,
     }
 }
 

@@ -92,10 +92,20 @@ fn what_slurm_did_stands_beside_what_dfrs_would_have_done() {
         "EASY/shared, simulated",
         "GreedyPMC*/move-per/OPT=VT/MINVT=600, simulated",
         "Of 1 more jobs",
-        "by 'park', and a pause or a move costs 300 s",
+        "by 'park', and a pause or a move costs 60 s",
         "what memory jobs used",
     ] {
         assert!(output.contains(part), "{part:?} is not in\n{output}");
+    }
+}
+
+#[test]
+fn pauses_cost_what_dfrs_conf_says_or_as_in_the_papers() {
+    for (given, cost) in [("45", "costs 45 s"), ("0", "costs 300 s")] {
+        let conf = format!("MoveCost={given}\n{CONF}");
+        let site = Site::new(&format!("cost-{given}"), &conf).write(&journal(13, "not by DFRS"));
+        let (code, output, _) = site.status(&[]);
+        assert!(code == 0 && output.contains(cost), "{output}");
     }
 }
 

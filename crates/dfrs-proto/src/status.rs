@@ -103,6 +103,26 @@ pub struct Jobs {
     pub under_way: u32,
     /// Were suspended by others.
     pub suspended: u32,
+    /// For what those wait that wait for their start, are parked or paused.
+    #[serde(default)]
+    pub waits_for: WaitsFor,
+}
+
+/// Numbers of jobs by what they wait for, as the last decision said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitsFor {
+    /// Free memory; parked ones for that of their own nodes.
+    pub memory: u32,
+    /// CPU, where a load or a least yield limits who comes.
+    pub cpu: u32,
+    /// Nodes that are down or draining.
+    pub nodes: u32,
+    /// The next decision, which may give them a place.
+    pub decision: u32,
+    /// Nothing that will come: no nodes hold them.
+    pub nothing: u32,
+    /// Something that is Slurm's to say, as a dependency, a limit or a hold; or nothing was decided about them yet.
+    pub slurm: u32,
 }
 
 /// How jobs fare: yields of those that have a share, stretches of those that have done something.

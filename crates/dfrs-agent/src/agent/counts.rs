@@ -1,7 +1,7 @@
 //! How many jobs there are of which kind, how they fare and what was done, for those who watch.
 
-use dfrs_core::{Span, Time};
-use dfrs_proto::status::{Done, Fares};
+use dfrs_core::{Blocked, Span, Time};
+use dfrs_proto::status::{Done, Fares, WaitsFor};
 
 use super::Agent;
 use crate::daemons::Daemons;
@@ -40,6 +40,8 @@ pub struct Counts {
     pub under_way: u32,
     /// Were suspended by others.
     pub suspended: u32,
+    /// For what those wait that are waiting, parked or paused.
+    pub waits_for: WaitsFor,
     /// Nodes of the partitions.
     pub nodes: u32,
     /// Those that take work.
@@ -59,7 +61,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             nodes_can_park: number(self.can_park.len()),
             ..Counts::default()
         };
-        for (_, record) in self.ledger.iter() {
+        for (id, record) in self.ledger.iter() {
             let life = &record.life;
             let kind = if life.is_under_way() {
                 &mut counts.under_way
@@ -75,6 +77,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 &mut counts.waiting
             };
             *kind += 1;
+            if !(life.is_under_way() || life.is_foreign() || life.is_running()) {
+                *cause(&mut counts.waits_for, self.blocked.get(&id).copied()) += 1;
+            }
         }
         counts
     }
@@ -108,6 +113,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// The nodes whose daemon does not answer, as of the last pass, ascending.
     pub fn silent_nodes(&self) -> impl ExactSizeIterator<Item = &str> {
         self.silent.iter().map(String::as_str)
+    }
+}
+
+/// The number of those that wait for this; `None`: the last decision said nothing.
+fn cause(waits_for: &mut WaitsFor, why: Option<Blocked>) -> &mut u32 {
+    match why {
+        Some(Blocked::Memory | Blocked::OwnNodesFull) => &mut waits_for.memory,
+        Some(Blocked::Cpu) => &mut waits_for.cpu,
+        Some(Blocked::NodesUnavailable) => &mut waits_for.nodes,
+        Some(Blocked::NotNow) => &mut waits_for.decision,
+        Some(Blocked::NeverFits) => &mut waits_for.nothing,
+        None => &mut waits_for.slurm,
     }
 }
 

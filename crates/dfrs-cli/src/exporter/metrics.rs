@@ -104,6 +104,20 @@ impl Out<'_> {
                 ("suspended", jobs.suspended.into()),
             ],
         )?;
+        let waits_for = &jobs.waits_for;
+        self.gauges(
+            "dfrs_jobs_waiting",
+            "Jobs that wait for a start, are parked or paused, by what for",
+            "cause",
+            &[
+                ("memory", waits_for.memory.into()),
+                ("cpu", waits_for.cpu.into()),
+                ("nodes", waits_for.nodes.into()),
+                ("decision", waits_for.decision.into()),
+                ("nothing", waits_for.nothing.into()),
+                ("slurm", waits_for.slurm.into()),
+            ],
+        )?;
         let fares = &status.fares;
         self.gauge(
             "dfrs_jobs_sharing",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dfrs_core::{Bytes, Mobility};
+use dfrs_core::{Bytes, Mobility, Span};
 use dfrs_proto::conf::Config;
 use dfrs_sim::trace::NODE_MEMORY;
 use dfrs_sim::{Batch, Scheduler};
@@ -65,6 +65,7 @@ pub struct Row {
 /// One line: the file cannot be read, is no journal, or says too little.
 pub fn compare(journal: &Path, config: &Config) -> Result<Comparison, String> {
     let mut arguments = Arguments::of_journal(journal, &config.policy, mobility(config))?;
+    arguments.penalty = move_cost(config);
     let mut source = source::read_file(&arguments)?;
     arguments.swap = swap(config, &source);
     arguments.mobility.draw(arguments.seed, &mut source.trace);
@@ -160,13 +161,21 @@ fn row(schedule: &Schedule, counts: &[bool]) -> Row {
     }
 }
 
+/// What a pause or a move costs a job: what dfrs.conf says, or as in the papers if it leaves that to nobody.
+fn move_cost(config: &Config) -> Span {
+    match config.policy.settings.penalty {
+        Span::ZERO => PENALTY,
+        cost => cost,
+    }
+}
+
 fn notes(config: &Config, source: Source) -> Vec<String> {
     let mobility = mobility(config);
     let can = match mobility {
         Mobility::Never => "no job is paused or moved".to_owned(),
         mobility => format!(
             "all jobs can give up their places by '{mobility}', and a pause or a move costs {} s",
-            PENALTY.0 / 1_000_000
+            move_cost(config).0 / 1_000_000
         ),
     };
     let mut notes = vec![

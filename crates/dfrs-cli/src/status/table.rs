@@ -43,6 +43,7 @@ fn facts(status: &Status, age: f64) -> Vec<(&'static str, String)> {
             format!("{} before that", seconds(status.written - status.started)),
         ),
         ("jobs", jobs(status)),
+        ("wait for", causes(status)),
         ("yields", yields(status)),
         ("done", done(status)),
         ("nodes", nodes(status)),
@@ -75,6 +76,24 @@ fn jobs(status: &Status) -> String {
         "{} wait, {} run, {} parked, {} paused after a checkpoint, {} on their way, {} suspended by others",
         jobs.waiting, jobs.running, jobs.parked, jobs.paused, jobs.under_way, jobs.suspended
     )
+}
+
+/// Nothing where nobody waits.
+fn causes(status: &Status) -> String {
+    let waits_for = &status.jobs.waits_for;
+    let causes = [
+        (waits_for.memory, "memory"),
+        (waits_for.cpu, "CPU"),
+        (waits_for.nodes, "nodes that are down or draining"),
+        (waits_for.decision, "the next decision"),
+        (waits_for.nothing, "nothing that will come"),
+        (waits_for.slurm, "what Slurm says of them"),
+    ];
+    let some = causes.into_iter().filter(|(jobs, _)| *jobs > 0);
+    let some: Vec<String> = some
+        .map(|(jobs, what)| format!("{jobs} for {what}"))
+        .collect();
+    some.join(", ")
 }
 
 /// Nothing of a plugin that does not say it, and of no jobs.

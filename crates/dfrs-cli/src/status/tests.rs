@@ -14,6 +14,7 @@ fn a_plugin_that_works_is_no_trouble() {
         "mode       full\n",
         "state      works\n",
         "jobs       3 wait, 2 run, 1 parked, ",
+        "wait for   3 for memory, 1 for what Slurm says of them\n",
         "1 whose dfrsd does not answer (n2)",
         "state file is up to date; journal is 1.5 ms behind, 0 lines lost",
     ] {
