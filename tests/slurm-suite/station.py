@@ -27,12 +27,14 @@ class Station:
         self.configuration = configuration
         self.logs = logs / configuration
         self.seconds = given.seconds
+        self.python_options = []  # known when it comes up
         project = os.environ.get("DFRS_PROJECT", "dfrs-suite")
         self.cluster = Cluster(f"{project}-{configuration}{number}", given.debian)
         # Tests count seconds; with the demo's fraction of a core they would measure that.
         self.cluster.environment["DFRS_NODE_CPUS"] = "1"
 
     def up(self, suite, *options):
+        self.python_options = suite.python_options()
         self.logs.mkdir(parents=True, exist_ok=True)
         self.cluster.up(f"suite-{self.configuration}", *options)
         pack = subprocess.Popen(["tar", "--create", "--directory", str(suite.tree), *PARTS], stdout=subprocess.PIPE)
@@ -60,8 +62,8 @@ class Station:
         """Runs a test and ends what it left: {"result": pass, skip, fail or time, "seconds": ...}."""
         begin = time.monotonic()
         if is_python(name):
-            where, program = "python", ["python3", "-m", "pytest", "-p", "no:cacheprovider", "--local-config",
-                                        "--no-color", f"tests/{python_file(name)}"]
+            where, program = "python", ["python3", "-m", "pytest", "-p", "no:cacheprovider",
+                                        *self.python_options, f"tests/{python_file(name)}"]
         else:
             where, program = "expect", [f"./test{name}"]
         # Jobs on all nodes read the python tests' files, which pytest would put below /tmp.

@@ -23,6 +23,11 @@ class Suite:
         if not expect:
             raise Failure(f"there is no testsuite/expect in '{tree}'; name a directory of Slurm's sources")
 
+    def python_options(self):
+        """The suite's own options for pytest: the cluster is as it is, and output is to be read by programs."""
+        known = (self.directory / "python/conftest.py").read_text()
+        return [option for option in ("--local-config", "--no-color") if f'"{option}"' in known]
+
     @property
     def tree(self):
         return self.directory.parent
