@@ -111,11 +111,8 @@ pub fn frozen_on(node: &ObservedNode, job: &ObservedJob, record: &Record) -> Opt
 /// The node leaves the job alone, and says when it is gone.
 const fn end_of(id: u32) -> JobState {
     JobState {
-        id,
-        share: Share::ONE,
-        frozen: false,
         ended: true,
-        spans_nodes: false,
+        ..JobState::new(id, Share::ONE)
     }
 }
 
@@ -138,11 +135,10 @@ fn order_for(
     let needs = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
     let share = Share::clamped(record.share().0 * needs / f64::from(node.cpus.max(1)));
     let frozen = record.life.is_frozen(job, place)?;
+    let share = if frozen { Share::ONE } else { share };
     Some(JobState {
-        id: job.id,
-        share: if frozen { Share::ONE } else { share },
         frozen,
-        ended: false,
         spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
+        ..JobState::new(job.id, share)
     })
 }

@@ -83,8 +83,8 @@ pub fn table(status: &NodeStatus) -> String {
     }
     let _ = writeln!(
         text,
-        "{:>10} {:>7} {:>9} {:<8} {:>10} {:>12} {:>9} {:>9}",
-        "JOB", "SHARE", "CAP/CORES", "STATE", "CPU/S", "THROTTLED/S", "RAM/MIB", "SWAP/MIB"
+        "{:>10} {:>7} {:>9} {:<8} {:>10} {:>12} {:>9} {:>9} {:>5}",
+        "JOB", "SHARE", "CAP/CORES", "STATE", "CPU/S", "THROTTLED/S", "RAM/MIB", "SWAP/MIB", "NEED"
     );
     for job in &status.jobs {
         text.push_str(&row(job));
@@ -130,7 +130,7 @@ fn row(job: &JobStatus) -> String {
     };
     let mebibytes = |bytes: Option<u64>| number(bytes.map(|bytes| bytes as f64 / 1_048_576.0), 1);
     format!(
-        "{:>10} {:>7} {:>9} {:<8} {:>10} {:>12} {:>9} {:>9}\n",
+        "{:>10} {:>7} {:>9} {:<8} {:>10} {:>12} {:>9} {:>9} {:>5}\n",
         job.id,
         number(job.share, 3),
         number(job.cap_cores, 3),
@@ -138,7 +138,9 @@ fn row(job: &JobStatus) -> String {
         number(job.cpu_seconds, 2),
         number(job.throttled_seconds, 2),
         mebibytes(job.resident_bytes),
-        mebibytes(job.swap_bytes)
+        mebibytes(job.swap_bytes),
+        job.need
+            .map_or("-".into(), |eighths| format!("{eighths}/8"))
     )
 }
 
@@ -176,6 +178,7 @@ mod tests {
             throttled_seconds: None,
             resident_bytes: Some(3 << 19),
             swap_bytes: Some(0),
+            need: Some(3),
         };
         let text = table(&status_with(vec![job]));
         let lines: Vec<&str> = text.lines().collect();
@@ -187,7 +190,7 @@ mod tests {
         assert_eq!(
             fields,
             [
-                "17", "0.250", "0.500", "running", "12.35", "-", "1.5", "0.0"
+                "17", "0.250", "0.500", "running", "12.35", "-", "1.5", "0.0", "3/8"
             ]
         );
         assert_eq!(lines[1].split_whitespace().count(), fields.len());

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dfrs_core::Need;
 use dfrs_proto::message::{JobState, Share};
 
 use crate::cgroup::{Freezer, JobDirectory};
 use crate::measure::Meter;
+use crate::needs::NeedMeter;
 use crate::parking::Parking;
 use crate::reclaimer::Request;
 
@@ -30,6 +32,10 @@ pub struct Job {
     pub share: Option<Share>,
     /// Wanted: a cap that holds it up as shortly as can be.
     pub spans_nodes: bool,
+    /// Wanted: what it needs of this share of the node, which it asked for; none: nobody asks.
+    pub request: Option<Share>,
+    /// What it counts with in decisions.
+    pub counted_need: Need,
     /// Wanted: frozen.
     pub frozen: bool,
     /// Wanted: the word that nothing of it is left.
@@ -54,6 +60,10 @@ pub struct Job {
     pub reclaim: Option<Request>,
     /// The measurement under way.
     pub meter: Option<Meter>,
+    /// What it needs, while that is asked and it runs here.
+    pub needs: Option<NeedMeter>,
+    /// What was said of that.
+    pub said_need: Need,
     /// When something happened to it.
     pub changed: Duration,
     /// When it was looked at.
@@ -113,6 +123,8 @@ impl Job {
             id,
             share: None,
             spans_nodes: false,
+            request: None,
+            counted_need: Need::WHOLE,
             frozen: false,
             ended: false,
             abandoned: false,
@@ -125,6 +137,8 @@ impl Job {
             resident_when_frozen: None,
             reclaim: None,
             meter: None,
+            needs: None,
+            said_need: Need::WHOLE,
             changed: now,
             looked: None,
         }
@@ -134,6 +148,8 @@ impl Job {
     pub fn want(&mut self, wanted: Option<&JobState>, now: Duration) {
         let share = wanted.map(|state| state.share);
         self.spans_nodes = wanted.is_some_and(|state| state.spans_nodes);
+        self.request = wanted.and_then(|state| state.request);
+        self.counted_need = wanted.map_or(Need::WHOLE, |state| state.need);
         let frozen = wanted.is_some_and(|state| state.frozen);
         let ended = wanted.is_some_and(|state| state.ended);
         self.set_wanted(share, frozen, ended, now);
@@ -143,6 +159,7 @@ impl Job {
     /// Takes note that nobody says any more what is wanted of it: no cap, and frozen if it is.
     pub fn abandon(&mut self, now: Duration) {
         self.set_wanted(None, self.frozen && !self.holds.is_empty(), false, now);
+        (self.request, self.counted_need) = (None, Need::WHOLE);
         self.abandoned = true;
     }
 
@@ -156,6 +173,18 @@ impl Job {
     /// Some step of it is frozen, by us or by Slurm, as far as was seen.
     pub fn is_held(&self) -> bool {
         self.holds.values().any(|hold| !hold.is_released())
+    }
+
+    /// What it needs of what it asked for, as far as that is known.
+    pub fn need(&self) -> Need {
+        self.needs.as_ref().map_or(Need::WHOLE, NeedMeter::need)
+    }
+
+    /// Whether it needs more, and whether it needs less, than it counts with.
+    pub fn has_news_of_need(&self) -> (bool, bool) {
+        let (need, counted) = (self.need(), self.counted_need);
+        let asked = self.request.is_some();
+        (asked && need > counted, asked && need < counted)
     }
 
     /// Whether it is time to look at it.
@@ -196,24 +225,12 @@ mod tests {
         assert!(job.is_due(at(2200)));
         job.looked = Some(at(9990));
         assert!(!job.is_due(at(10_000)));
-        job.want(
-            Some(&JobState {
-                id: 17,
-                share: Share::ONE,
-                frozen: false,
-                ended: false,
-                spans_nodes: false,
-            }),
-            at(10_000),
-        );
+        job.want(Some(&JobState::new(17, Share::ONE)), at(10_000));
         assert!(job.is_due(at(10_000)));
         job.want(
             Some(&JobState {
-                id: 17,
-                share: Share::ONE,
                 frozen: true,
-                ended: false,
-                spans_nodes: false,
+                ..JobState::new(17, Share::ONE)
             }),
             at(10_000),
         );

@@ -1,6 +1,7 @@
 //! The node daemon: applies the plugin's desired state to the cgroups that Slurm made, and measures.
 //!
-//! Decisions are in modules without I/O or clock ([`orders`], [`quota`], the rules in [`parking`]);
+//! Decisions are in modules without I/O or clock ([`orders`], [`quota`], [`needs`], the rules in
+//! [`parking`]);
 //! [`reconciler`] compares what is desired with what the kernel says, through the [`cgroup`] trait,
 //! and [`daemon`] is the shell around it: socket, signals, time.
 
@@ -13,6 +14,7 @@ pub mod facts;
 pub mod job;
 pub mod log;
 pub mod measure;
+pub mod needs;
 pub mod options;
 pub mod orders;
 pub mod panics;

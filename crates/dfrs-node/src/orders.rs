@@ -136,13 +136,7 @@ mod tests {
     }
 
     fn state(generation: u64, share: f64) -> DesiredState {
-        let jobs = vec![JobState {
-            id: 17,
-            share: Share::clamped(share),
-            frozen: false,
-            ended: false,
-            spans_nodes: false,
-        }];
+        let jobs = vec![JobState::new(17, Share::clamped(share))];
         let nodes = [("n1".to_string(), NodeState { cpus: 4, jobs })].into();
         DesiredState {
             generation,

@@ -12,11 +12,12 @@ use dfrs_proto::report::{IntervalEnd, JobStatus, NodeStatus};
 
 use crate::Now;
 use crate::capacity::{CapacityOptions, usable_cpus};
-use crate::cgroup::{CgroupError, Cgroups, Freezer, JobDirectory, MemoryUse};
+use crate::cgroup::{CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse};
 use crate::facts::Facts;
 use crate::job::{FreezeStep, Hold, Job};
 use crate::log::{self, Complaints};
 use crate::measure::{MeasurementFile, Meter, Setting};
+use crate::needs::{NeedMeter, cores};
 use crate::orders::{Desired, Orders};
 use crate::parking::{self, Parking};
 use crate::quota::Quota;
@@ -61,6 +62,8 @@ pub struct Reconciler {
     node_seen: Option<Duration>,
     capacity: f64,
     swap_bytes: u64,
+    /// What was said: some job needs more than it counts with, and one needs less.
+    news_of_needs: (bool, bool),
 }
 
 impl Reconciler {
@@ -86,6 +89,7 @@ impl Reconciler {
             node_seen: None,
             capacity: crate::capacity::MINIMUM_CORES,
             swap_bytes: 0,
+            news_of_needs: (false, false),
         }
     }
 
@@ -117,6 +121,7 @@ impl Reconciler {
         }
         jobs.retain(|_, job| job.is_wanted() || job.directory.is_some());
         self.jobs = jobs;
+        self.say_news_of_needs();
         self.remove_leftovers(&present);
     }
 
@@ -189,6 +194,7 @@ impl Reconciler {
             throttled_seconds: cpu.throttled_seconds,
             resident_bytes: memory.resident,
             swap_bytes: memory.swapped,
+            need: job.request.map(|_| job.need().eighths()),
         }
     }
 
@@ -557,7 +563,11 @@ impl Reconciler {
             capacity_cores: self.capacity,
             frozen: job.frozen,
         };
-        self.read_meter(job, directory, now);
+        let reading = self.cgroups.cpu_use(directory);
+        if let Some(meter) = &mut job.meter {
+            meter.read(now, reading);
+        }
+        self.follow_need(job, reading, now);
         let period = self.settings.measure_period;
         if let Some(reason) = job
             .meter
@@ -567,7 +577,47 @@ impl Reconciler {
             self.end_interval(job, self.cgroups.memory_use(directory), reason);
         }
         if job.meter.is_none() {
-            job.meter = Meter::start(setting, now, self.cgroups.cpu_use(directory));
+            job.meter = Meter::start(setting, now, reading);
+        }
+    }
+
+    /// What the job needs, if that is asked and it runs; who comes back, or asked for something else, is
+    /// measured anew.
+    fn follow_need(&mut self, job: &mut Job, reading: CpuUse, now: Now) {
+        let request = job.request.filter(|_| !job.frozen);
+        let request = request.map(|share| cores(share.fraction() * self.capacity));
+        let is_same = |meter: &NeedMeter| Some(meter.request()) == request;
+        match &mut job.needs {
+            Some(meter) if is_same(meter) => meter.read(now.monotonic, reading, job.capped),
+            needs => {
+                *needs =
+                    request.and_then(|request| NeedMeter::start(request, now.monotonic, reading));
+            }
+        }
+        self.say_need(job);
+    }
+
+    fn say_need(&mut self, job: &mut Job) {
+        let (before, need) = (job.said_need, job.need());
+        if before == need {
+            return;
+        }
+        let said = self.facts.set_need(job.id, before, need);
+        if self.complaints.check(job.subject("need"), said).is_some() {
+            job.said_need = need;
+        }
+    }
+
+    /// Whether there is a job to ask about.
+    fn say_news_of_needs(&mut self) {
+        let news = self.jobs.values().map(Job::has_news_of_need);
+        let news = news.fold((false, false), |all, one| (all.0 | one.0, all.1 | one.1));
+        if news == self.news_of_needs {
+            return;
+        }
+        let said = self.facts.set_news_of_needs(news.0, news.1);
+        if self.complaints.check("news of needs", said).is_some() {
+            self.news_of_needs = news;
         }
     }
 
@@ -588,6 +638,8 @@ impl Reconciler {
     fn job_ended(&mut self, job: &mut Job, directory: JobDirectory) {
         self.end_interval(job, MemoryUse::default(), IntervalEnd::End);
         self.unpark(job);
+        job.needs = None;
+        self.say_need(job);
         job.holds.clear();
         job.capped = false;
         job.swap_allowed = None;

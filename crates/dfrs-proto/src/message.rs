@@ -22,6 +22,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dfrs_core::Need;
 use serde::{Deserialize, Serialize};
 
 use crate::text::shortened;
@@ -87,6 +88,53 @@ pub struct JobState {
     /// as can be. A daemon that does not know this caps it as any other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spans_nodes: bool,
+    /// Fraction of the node's CPU capacity that all the job's tasks there asked for together; none: nobody
+    /// asks what it needs of that. A daemon that does not know this measures nothing of the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Share>,
+    /// What it counts with in decisions: so many eighths of its request, 1 to 8. What is not said is all.
+    #[serde(default = "whole", skip_serializing_if = "is_whole", with = "eighths")]
+    pub need: Need,
+}
+
+impl JobState {
+    /// A job that runs with this share, and of which nothing else is wanted.
+    #[must_use]
+    pub const fn new(id: u32, share: Share) -> JobState {
+        JobState {
+            id,
+            share,
+            frozen: false,
+            ended: false,
+            spans_nodes: false,
+            request: None,
+            need: Need::WHOLE,
+        }
+    }
+}
+
+const fn whole() -> Need {
+    Need::WHOLE
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks so
+fn is_whole(need: &Need) -> bool {
+    !need.is_less()
+}
+
+/// A need as its eighths; what is no number of them is brought into range.
+mod eighths {
+    use dfrs_core::Need;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks so
+    pub(super) fn serialize<S: Serializer>(need: &Need, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(need.eighths())
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Need, D::Error> {
+        u8::deserialize(deserializer).map(Need::from_eighths)
+    }
 }
 
 /// A fraction of a node's CPU capacity, 0 to 1.
@@ -290,11 +338,8 @@ mod tests {
 
     fn golden() -> Message {
         let job = |id, share, frozen| JobState {
-            id,
-            share: Share::clamped(share),
             frozen,
-            ended: false,
-            spans_nodes: false,
+            ..JobState::new(id, Share::clamped(share))
         };
         let nodes = [
             (
@@ -329,16 +374,27 @@ mod tests {
 
     #[test]
     fn what_few_jobs_have_is_in_fields_that_others_do_not_have() {
-        let job = |ended, spans_nodes| JobState {
-            id: 17,
-            share: Share::ONE,
-            frozen: false,
-            ended,
-            spans_nodes,
-        };
+        let job = JobState::new(17, Share::ONE);
+        let request = Some(Share::clamped(0.5));
+        let need = Need::from_eighths(3);
         for (job, more) in [
-            (job(true, false), r#","ended":true"#),
-            (job(false, true), r#","spans_nodes":true"#),
+            (JobState { ended: true, ..job }, r#","ended":true"#),
+            (
+                JobState {
+                    spans_nodes: true,
+                    ..job
+                },
+                r#","spans_nodes":true"#,
+            ),
+            (JobState { request, ..job }, r#","request":0.5"#),
+            (
+                JobState {
+                    request,
+                    need,
+                    ..job
+                },
+                r#","request":0.5,"need":3"#,
+            ),
         ] {
             let text = format!(r#"{{"id":17,"share":1.0,"frozen":false{more}}}"#);
             assert_eq!(serde_json::to_string(&job).unwrap(), text);
@@ -375,16 +431,7 @@ mod tests {
         let Message::State(state) = Message::decode(text.as_bytes()).unwrap() else {
             panic!("no state")
         };
-        assert_eq!(
-            state.nodes["a"].jobs,
-            [JobState {
-                id: 1,
-                share: Share::ONE,
-                frozen: false,
-                ended: false,
-                spans_nodes: false,
-            }]
-        );
+        assert_eq!(state.nodes["a"].jobs, [JobState::new(1, Share::ONE)]);
     }
 
     #[test]
@@ -453,18 +500,23 @@ mod tests {
     }
 
     fn node_state() -> impl Strategy<Value = NodeState> {
-        let one = (0.0f64..=1.0, any::<[bool; 3]>());
+        let request = proptest::option::of(0.0f64..=1.0);
+        let one = (0.0f64..=1.0, any::<[bool; 3]>(), request, 1u8..=8);
         let jobs = proptest::collection::btree_map(1u32.., one, 0..20);
         (any::<u32>(), jobs).prop_map(|(cpus, jobs)| NodeState {
             cpus,
             jobs: jobs
                 .into_iter()
-                .map(|(id, (share, [frozen, ended, spans_nodes]))| JobState {
-                    id,
-                    share: Share::clamped(share),
-                    frozen,
-                    ended,
-                    spans_nodes,
+                .map(|(id, (share, flags, request, need))| {
+                    let [frozen, ended, spans_nodes] = flags;
+                    JobState {
+                        frozen,
+                        ended,
+                        spans_nodes,
+                        request: request.map(Share::clamped),
+                        need: Need::from_eighths(need),
+                        ..JobState::new(id, Share::clamped(share))
+                    }
                 })
                 .collect(),
         })

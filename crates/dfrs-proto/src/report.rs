@@ -57,6 +57,9 @@ pub struct JobStatus {
     pub resident_bytes: Option<u64>,
     /// Memory in swap, in bytes.
     pub swap_bytes: Option<u64>,
+    /// Eighths of what it asked for that it needs here; none if nobody asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub need: Option<u8>,
 }
 
 /// Why a [`Measurement`] ends where it does.

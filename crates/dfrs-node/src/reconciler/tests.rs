@@ -4,12 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use dfrs_core::Need;
 use dfrs_proto::message::{DesiredState, JobState, NodeState, Share};
 use dfrs_proto::report::Measurement;
 
 use super::*;
 use crate::cgroup::{Reclaimed, files, v1::CgroupV1, v2::CgroupV2};
 use crate::scratch::Scratch;
+
+mod needs;
 
 const JOB: u32 = 17;
 
@@ -68,6 +71,10 @@ struct World {
     asks_for_ends: bool,
     /// Orders say that jobs are on several nodes.
     jobs_span_nodes: bool,
+    /// Orders ask what jobs need of this share of the node.
+    request: Option<f64>,
+    /// Orders say that jobs count with this.
+    counted_need: Need,
 }
 
 impl World {
@@ -90,6 +97,8 @@ impl World {
             seconds: 0,
             asks_for_ends: false,
             jobs_span_nodes: false,
+            request: None,
+            counted_need: Need::WHOLE,
         }
     }
 
@@ -104,11 +113,12 @@ impl World {
     fn push(&mut self, jobs: &[(u32, f64, bool)]) {
         self.generation += 1;
         let job = |&(id, share, frozen): &(u32, f64, bool)| JobState {
-            id,
-            share: Share::clamped(share),
             frozen,
             ended: self.asks_for_ends,
             spans_nodes: self.jobs_span_nodes,
+            request: self.request.map(Share::clamped),
+            need: self.counted_need,
+            ..JobState::new(id, Share::clamped(share))
         };
         let node = NodeState {
             cpus: 2,
@@ -197,12 +207,27 @@ impl World {
     }
 
     fn set_cpu_use(&self, seconds: f64) {
+        self.set_cpu_use_and_throttling(seconds, None);
+    }
+
+    /// In seconds; nothing of throttling: the kernel does not tell it.
+    fn set_cpu_use_and_throttling(&self, seconds: f64, throttled: Option<f64>) {
+        let line = |key: &str, scale: f64| {
+            throttled.map_or(String::new(), |seconds| {
+                format!("{key} {}\n", seconds * scale)
+            })
+        };
         if self.layout.v2 {
+            let throttled = line("throttled_usec", 1e6);
             self.write(
                 &self.path("", "cpu.stat"),
-                &format!("usage_usec {}\n", seconds * 1e6),
+                &format!("usage_usec {}\n{throttled}", seconds * 1e6),
             );
         } else {
+            if throttled.is_some() {
+                let throttled = line("throttled_time", 1e9);
+                self.write(&self.path("cpu", "cpu.stat"), &throttled);
+            }
             self.write(
                 &self.path("cpuacct", "cpuacct.usage"),
                 &format!("{}\n", seconds * 1e9),
