@@ -20,6 +20,7 @@ pub use traffic::Traffic;
 mod board;
 mod courier;
 mod flights;
+mod needs;
 mod prober;
 mod rounds;
 #[cfg(test)]
@@ -117,6 +118,10 @@ impl Daemons for Couriers {
             fewer: changes.gone.clone(),
         };
         let _ = self.questions.send(asked);
+        if self.board.asks_for_needs() {
+            let orders = prober::Event::Orders(changes.clone(), number);
+            let _ = self.questions.send(orders);
+        }
         let _ = self.orders.send(courier::Event::Orders(changes, number));
     }
 

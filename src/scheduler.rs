@@ -12,7 +12,7 @@ use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_agent::state::State;
 use dfrs_agent::{Agent, Ports};
 use dfrs_core::{Bytes, Time};
-use dfrs_proto::conf::{Config, Mode};
+use dfrs_proto::conf::{Config, Mode, Needs};
 
 use crate::breaker::{Breaker, History};
 use crate::daemons::{Couriers, Pace, Traffic};
@@ -403,7 +403,7 @@ fn make_core<T: Surroundings>(
     config: &Config,
     unkept: Option<State>,
 ) -> Result<Core<T::Slurm>, String> {
-    let config = &without_parking_if_unsafe(surroundings, config);
+    let config = &without_answers_if_unknown(surroundings, config);
     let names = config.partition_list();
     surroundings.log(
         Level::Info,
@@ -421,10 +421,21 @@ fn make_core<T: Surroundings>(
 }
 
 /// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are worth
-/// nothing, and memory would be given to others while it is still in use: nothing is parked then.
-fn without_parking_if_unsafe(surroundings: &impl Surroundings, config: &Config) -> Config {
+/// nothing, and memory would be given to others while it is still in use: nothing is parked then, and nobody
+/// counts with less than it asked for.
+fn without_answers_if_unknown(surroundings: &impl Surroundings, config: &Config) -> Config {
     let mut config = config.clone();
-    if config.swap_per_node != Bytes(0) && !surroundings.delivery_known() {
+    if surroundings.delivery_known() {
+        return config;
+    }
+    if config.needs == Needs::Measured {
+        surroundings.log(
+            Level::Error,
+            "dfrs.conf: Needs counts as requested: in this series of Slurm slurmd cannot tell a message that arrived from one that did not, and so not what jobs need",
+        );
+        config.needs = Needs::Requested;
+    }
+    if config.swap_per_node != Bytes(0) {
         surroundings.log(
             Level::Error,
             "dfrs.conf: SwapPerNode counts as 0 and no job is parked: in this series of Slurm slurmd cannot tell a message that arrived from one that did not",

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dfrs_agent::daemons::{NodeFacts, OrderChanges};
+use dfrs_agent::places::{Changed, Places};
+use dfrs_core::Need;
 
 /// The facts, and what has to be known to find them.
 #[derive(Default)]
@@ -17,6 +19,10 @@ struct Inner {
     number: u64,
     orders: BTreeMap<String, Orders>,
     parking: BTreeMap<u32, Parking>,
+    /// Where jobs are whose needs are asked for.
+    places: Places,
+    /// There were such jobs before or after the last change.
+    asks_for_needs: bool,
 }
 
 /// Numbers of changes.
@@ -54,7 +60,40 @@ impl Board {
             let facts = Arc::make_mut(&mut inner.facts);
             facts.silent.retain(|node| !answered.contains(node));
             facts.silent.extend(silent.iter().cloned());
+            inner.forget_needs_on(silent);
         }
+    }
+
+    /// A job needs this, asked after it came to its place with this change.
+    pub(super) fn needs(&self, job: u32, since: u64, need: Need) {
+        let mut inner = self.lock();
+        let facts = &inner.facts;
+        let is_there = inner.places.place(job).is_some_and(|place| {
+            let mut nodes = place.nodes.iter();
+            place.since == since && nodes.all(|node| !facts.silent.contains(node))
+        });
+        let known = facts.needs.get(&job).copied().unwrap_or(Need::WHOLE);
+        if !is_there || known == need {
+            return;
+        }
+        let needs = &mut Arc::make_mut(&mut inner.facts).needs;
+        if need.is_less() {
+            needs.insert(job, need);
+        } else {
+            needs.remove(&job);
+        }
+    }
+
+    /// Whether the last change matters to whoever asks for needs.
+    pub(super) fn asks_for_needs(&self) -> bool {
+        self.lock().asks_for_needs
+    }
+
+    /// Whether all nodes of a job have heard that they are to say what it needs.
+    pub(super) fn know_to_measure(&self, job: u32) -> bool {
+        let inner = self.lock();
+        let heard = |node: &str| inner.orders.get(node).map_or(0, |orders| orders.confirmed);
+        inner.places.know(job, heard)
     }
 
     /// These nodes have swap for parked jobs, those have none that is known of.
@@ -123,6 +162,10 @@ impl Board {
         for node in changes.changed.keys() {
             inner.orders.entry(node.clone()).or_default().given = number;
         }
+        let asked = !inner.places.is_empty();
+        let moved = inner.places.change(changes, number);
+        inner.asks_for_needs = asked || !inner.places.is_empty();
+        inner.forget_needs_of(&moved);
         inner.set_parking(parking);
         inner.leave_out(&changes.gone);
         number
@@ -135,6 +178,26 @@ impl Board {
 }
 
 impl Inner {
+    /// What a job needed elsewhere is nothing here. Who counts with all again although it was known to need
+    /// less has begun anew without anybody's seeing it elsewhere.
+    fn forget_needs_of(&mut self, moved: &Changed) {
+        let both = moved.elsewhere.iter().chain(&moved.whole);
+        self.forget_needs(both.copied().collect());
+    }
+
+    /// What a node that does not answer would say is not known.
+    fn forget_needs_on(&mut self, nodes: &[String]) {
+        let jobs = nodes.iter().flat_map(|node| self.places.jobs_on(node));
+        self.forget_needs(jobs.map(|(job, _)| job).collect());
+    }
+
+    fn forget_needs(&mut self, jobs: Vec<u32>) {
+        if jobs.iter().any(|job| self.facts.needs.contains_key(job)) {
+            let needs = &mut Arc::make_mut(&mut self.facts).needs;
+            needs.retain(|job, _| !jobs.contains(job));
+        }
+    }
+
     fn set_parking(&mut self, parking: BTreeMap<u32, Vec<String>>) {
         let mut before = std::mem::take(&mut self.parking);
         for (job, nodes) in parking {
@@ -193,6 +256,7 @@ impl Inner {
 mod tests {
     use dfrs_proto::message::NodeState;
 
+    use super::super::needs::tests::asking;
     use super::*;
 
     fn changes(nodes: &[&str]) -> OrderChanges {
@@ -251,6 +315,41 @@ mod tests {
         assert!(board.facts().parked.is_empty(), "a late answer");
         confirm(&board, "a", 3);
         assert!(asks(&board));
+    }
+
+    #[test]
+    fn a_need_is_known_while_its_job_is_where_it_was_asked_about() {
+        let board = Board::default();
+        let known = || board.facts().needs.get(&9).map(|need| need.eighths());
+        let learn = |since, eighths| board.needs(9, since, Need::from_eighths(eighths));
+        let order = |jobs| board.change(&asking(&[("a", jobs)]), BTreeMap::new());
+        order(&[(9, 8)]);
+        assert!(!board.know_to_measure(9));
+        confirm(&board, "a", 1);
+        assert!(board.know_to_measure(9));
+        learn(1, 3);
+        assert_eq!(known(), Some(3));
+        order(&[(9, 3), (8, 8)]);
+        assert_eq!(known(), Some(3));
+        learn(1, 5);
+        learn(0, 2);
+        assert_eq!(known(), Some(5));
+        order(&[(9, 8), (8, 8)]);
+        assert_eq!(known(), None, "whoever decides has forgotten it");
+        learn(1, 5);
+        order(&[(8, 8)]);
+        assert_eq!(known(), None, "it has left");
+        order(&[(9, 8), (8, 8)]);
+        learn(1, 5);
+        assert_eq!(known(), None, "a late answer");
+        learn(5, 5);
+        board.heard(&[], &["a".to_owned()]);
+        assert_eq!(known(), None, "its node is silent");
+        learn(5, 5);
+        assert_eq!(known(), None);
+        board.heard(&["a".to_owned()], &[]);
+        learn(5, 8);
+        assert_eq!(known(), None, "all is nothing to know");
     }
 
     #[test]

@@ -1,16 +1,18 @@
-//! Learns from the node daemons what they publish as socket names: which nodes have swap, and which
-//! of the jobs that are being parked are parked. The question is a message to that name; whether it
-//! can be delivered is the answer.
+//! Learns from the node daemons what they publish as socket names: which nodes have swap, which of the
+//! jobs that are being parked are parked, and what jobs need (`needs`). The question is a message to
+//! that name; whether it can be delivered is the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use dfrs_agent::daemons::OrderChanges;
 use dfrs_proto::message::Message;
 
 use super::board::{Board, Parking};
 use super::flights::{Flights, Landed};
+use super::needs::{self, Needs};
 use super::{Pace, TICK, Traffic};
 use crate::node_link::NodeLink;
 
@@ -33,6 +35,8 @@ pub(super) enum Event {
         more: Vec<String>,
         fewer: BTreeSet<String>,
     },
+    /// The change of orders with this number.
+    Orders(OrderChanges, u64),
     Landed(Landed),
     Stop,
 }
@@ -41,6 +45,7 @@ enum Question {
     Swap(Vec<String>),
     /// Of a job that is being parked since the change of orders of that number.
     Parked(u32, u64),
+    Need(needs::Question),
 }
 
 /// The thread's state.
@@ -53,6 +58,7 @@ pub(super) struct Prober {
     nodes: BTreeMap<String, Instant>,
     /// When each of these jobs was last asked about.
     asked: BTreeMap<u32, Instant>,
+    needs: Needs,
     open: BTreeMap<u64, (Question, Instant)>,
     stops: bool,
 }
@@ -76,6 +82,7 @@ impl Prober {
             late: pace.late,
             nodes: BTreeMap::new(),
             asked: BTreeMap::new(),
+            needs: Needs::default(),
             open: BTreeMap::new(),
             stops: false,
         }
@@ -85,6 +92,7 @@ impl Prober {
     pub(super) fn run(&mut self, events: &Receiver<Event>) {
         // After a panic: what was under way may never be heard of again.
         self.open.clear();
+        self.needs.begin_again(Instant::now());
         while !self.stops {
             match events.recv_timeout(TICK) {
                 Ok(event) => {
@@ -113,6 +121,9 @@ impl Prober {
                     self.nodes.entry(node).or_insert(now);
                 }
             }
+            Event::Orders(changes, number) => {
+                self.needs.change(&changes, number, Instant::now());
+            }
             Event::Landed(landed) => self.answer(landed),
             Event::Stop => self.stops = true,
         }
@@ -131,13 +142,37 @@ impl Prober {
             Some((Question::Parked(job, since), _)) if landed.failed.is_empty() => {
                 self.board.parked(job, since);
             }
+            Some((Question::Need(question), _)) => {
+                let learned = self.needs.answer(&question, &landed.failed, Instant::now());
+                if let Some((job, since, need)) = learned {
+                    self.board.needs(job, since, need);
+                }
+            }
             Some((Question::Parked(..), _)) | None => {}
         }
     }
 
     fn ask_what_is_due(&mut self, now: Instant) {
         self.ask_who_is_parked(now);
+        self.ask_for_needs(now);
         self.ask_for_swap(now);
+    }
+
+    /// Asks nodes that have such jobs what these need.
+    fn ask_for_needs(&mut self, now: Instant) {
+        let facts = self.board.facts();
+        let board = Arc::clone(&self.board);
+        while self.has_room(now) {
+            let knows = |job| board.know_to_measure(job);
+            let Some(question) = self.needs.next(now, &facts.silent, knows) else {
+                return;
+            };
+            let (nodes, address) = (question.nodes.clone(), question.address());
+            if !self.ask(nodes, address, Question::Need(question.clone()), now) {
+                self.needs.not_asked(&question, now);
+                return;
+            }
+        }
     }
 
     /// Whether another question may be asked: nobody waits for those that are late.
@@ -201,12 +236,22 @@ impl Prober {
         }
     }
 
-    /// A question that cannot be asked is asked again when it is due again.
-    fn ask(&mut self, nodes: Vec<String>, address: String, question: Question, now: Instant) {
-        if let Ok(bytes) = Message::Probe.encode()
-            && let Ok(flight) = self.flights.start(nodes, address, bytes)
-        {
-            self.open.insert(flight, (question, now));
-        }
+    /// Returns false if it cannot be asked: then it is asked again when it is due again.
+    fn ask(
+        &mut self,
+        nodes: Vec<String>,
+        address: String,
+        question: Question,
+        now: Instant,
+    ) -> bool {
+        let started = Message::Probe.encode().ok().and_then(|bytes| {
+            let flight = self.flights.start(nodes, address, bytes);
+            flight.ok()
+        });
+        let Some(flight) = started else {
+            return false;
+        };
+        self.open.insert(flight, (question, now));
+        true
     }
 }

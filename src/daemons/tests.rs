@@ -180,6 +180,27 @@ fn a_job_is_parked_only_when_all_its_nodes_say_so_and_never_without_nodes() {
 }
 
 #[test]
+fn what_a_job_needs_is_asked_where_there_is_news_and_nowhere_else() {
+    let link = Arc::new(FakeLink::default());
+    let mut couriers = couriers(&link, &Log::nowhere());
+    couriers.set(
+        needs::tests::asking(&[("n0", &[(7, 2)]), ("n1", &[])]),
+        BTreeMap::new(),
+    );
+    let enough = |eighths: u8| format!("/run/dfrs/%n/need.7.{eighths}.sock");
+    let no = [enough(2), enough(5)];
+    link.change(|nodes| nodes.missing = BTreeSet::from(no));
+    // It needs more than the two eighths that it counts with, and six are enough.
+    wait_for_facts(&couriers, "a need", |facts| {
+        facts.needs == BTreeMap::from([(7, dfrs_core::Need::from_eighths(6))])
+    });
+    let asked = link.lock().got.clone();
+    let about_needs = |(_, address): &&(String, String)| address.contains("need");
+    let nodes: BTreeSet<&String> = asked.keys().filter(about_needs).map(|key| &key.0).collect();
+    assert_eq!(nodes, BTreeSet::from([&"n0".to_owned()]));
+}
+
+#[test]
 fn ten_nodes_that_hang_keep_none_of_630_others_waiting_nor_the_end() {
     let link = Arc::new(FakeLink::default());
     let all = names(640);

@@ -142,15 +142,17 @@ fn stays_away_where_no_scheduler_may_run() {
 }
 
 #[test]
-fn nothing_is_parked_where_slurmd_does_not_tell_of_lost_messages() {
-    let configuration = format!("{CONFIGURATION}SwapPerNode=1G\n");
+fn nothing_is_parked_or_measured_where_slurmd_does_not_tell_of_lost_messages() {
+    let configuration = format!("{CONFIGURATION}SwapPerNode=1G\nNeeds=measured\n");
     let run = run("quiet-parking", Some(&configuration));
     run.assert_sound();
     let (from, to) = (0x17_0b_00, 0x18_05_00); // 23.11.0, 24.05.0
     if (from..to).contains(&SLURM_VERSION_NUMBER) {
         run.assert_has("SwapPerNode counts as 0 and no job is parked");
+        run.assert_has("Needs counts as requested");
     } else {
         run.assert_has_not("SwapPerNode");
+        run.assert_has_not("Needs");
     }
 }
 

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Cluster, Job, JobId, Time, Yield, yields_of};
+use dfrs_core::{Cluster, Cores, Job, JobId, Met, shares_of_requests, yields_of};
 
 use crate::cluster::{Facts, actual_job, core_node, core_nodes};
 use crate::ledger::Ledger;
+use crate::needs::request_of;
 use crate::node_changes::NodeChanges;
 use crate::observation::Observation;
 use crate::weights::Weights;
@@ -16,6 +17,8 @@ use crate::weights::Weights;
 #[derive(Debug, Default)]
 pub struct Actual {
     cluster: Cluster,
+    /// What those asked for that count with less.
+    requests: BTreeMap<JobId, Cores>,
     weights: Weights,
 }
 
@@ -46,22 +49,35 @@ impl Actual {
         }
     }
 
-    /// The share of each job. O(jobs + (nodes + places) log nodes).
+    /// How many jobs count with less than they asked for.
     #[must_use]
-    pub fn shares(&mut self, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Yield> {
+    pub fn lowered(&self) -> u32 {
+        u32::try_from(self.requests.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The shares of each job. O(jobs + (nodes + places) log nodes).
+    #[must_use]
+    pub fn shares(&mut self, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Met> {
         for job in &mut self.cluster.jobs {
             if let Some(record) = slurm_id(job.id).and_then(|id| ledger.get(id)) {
-                job.virtual_time = record.virtual_time();
+                job.virtual_time = record.virtual_time_by_need();
             }
         }
-        shares_of(&self.cluster, facts)
+        self.shares_of_all(facts)
     }
 
     /// The shares as they follow from the cluster made anew. O(jobs log jobs): for tests.
     #[must_use]
-    pub fn shares_anew(seen: &Observation, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Yield> {
+    pub fn shares_anew(seen: &Observation, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Met> {
         let weights = Weights::new(seen, facts.config);
-        shares_of(&Self::anew(weights, seen, ledger, facts).cluster, facts)
+        Self::anew(weights, seen, ledger, facts).shares_of_all(facts)
+    }
+
+    fn shares_of_all(&self, facts: &Facts) -> BTreeMap<u32, Met> {
+        let yields = yields_of(&facts.config.policy, &self.cluster, facts.now);
+        let met = shares_of_requests(&self.cluster, &yields, &self.requests).into_iter();
+        met.filter_map(|met| Some((slurm_id(met.job)?, met)))
+            .collect()
     }
 
     fn anew(weights: Weights, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Self {
@@ -71,13 +87,19 @@ impl Actual {
         };
         actual.cluster.nodes = core_nodes(seen, ledger, facts);
         let jobs = seen.placed().map(|job| job.id);
-        let jobs = jobs.filter_map(|id| actual.see(id, seen, ledger, facts));
-        actual.cluster.jobs = jobs.collect();
+        let jobs: Vec<Job> = jobs
+            .filter_map(|id| actual.see(id, seen, ledger, facts))
+            .collect();
+        for job in &jobs {
+            actual.follow_request(job.id, Some(job), seen);
+        }
+        actual.cluster.jobs = jobs;
         actual
     }
 
     fn follow_job(&mut self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) {
         let job = self.see(id, seen, ledger, facts);
+        self.follow_request(JobId(u64::from(id)), job.as_ref(), seen);
         let jobs = &mut self.cluster.jobs;
         let position = jobs.binary_search_by_key(&JobId(u64::from(id)), |job| job.id);
         match (position, job) {
@@ -88,18 +110,21 @@ impl Actual {
         }
     }
 
+    /// What it asked for matters where it counts with less.
+    fn follow_request(&mut self, id: JobId, job: Option<&Job>, seen: &Observation) {
+        let shown = slurm_id(id).and_then(|id| seen.job(id));
+        let request = shown.map(request_of);
+        let request = request.filter(|request| job.is_some_and(|job| job.cpu < *request));
+        match request {
+            Some(request) => self.requests.insert(id, request),
+            None => self.requests.remove(&id),
+        };
+    }
+
     fn see(&self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Option<Job> {
         let (job, record) = (seen.job(id)?, ledger.get(id)?);
         actual_job(job, record, &self.weights, seen, facts)
     }
-}
-
-fn shares_of(cluster: &Cluster, facts: &Facts) -> BTreeMap<u32, Yield> {
-    let now: Time = facts.now;
-    let yields = yields_of(&facts.config.policy, cluster, now).into_iter();
-    yields
-        .filter_map(|(id, share)| Some((slurm_id(id)?, share)))
-        .collect()
 }
 
 fn slurm_id(id: JobId) -> Option<u32> {

@@ -41,6 +41,7 @@ mod left_behind;
 mod look;
 mod lost;
 mod moldable;
+mod needs;
 mod postponed;
 mod record;
 mod remaps;
@@ -210,6 +211,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let giving_back = GivingBack::of(state.to_give_back(&config));
         let has_begun_before = !state.partitions.is_empty();
         let mut ledger = state.ledger;
+        needs::forget_needs(&mut ledger);
         let saved = ledger
             .iter()
             .map(|(id, record)| (id, record.clone()))
@@ -323,7 +325,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn due_at(&self) -> Time {
         let looked = self.ahead.wall(self.looked);
         let changed = self.slurm.last_update() >= looked.0 / SECOND;
-        if changed || self.freed || self.lists.any_under_way() {
+        let said = self.has_news_of_needs();
+        if changed || said || self.freed || self.lists.any_under_way() {
             return self.looked;
         }
         let foreseen = [

@@ -10,6 +10,7 @@ use dfrs_core::{
 use crate::ledger::{Ledger, Record};
 use crate::life::Look;
 use crate::mobility::{is_settling, mobility, settled_at, settles_from};
+use crate::needs::{need_of, request_of};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
 use crate::placement::Placement;
 use crate::refusals::Refusals;
@@ -126,7 +127,7 @@ fn core_job(
         id: JobId(u64::from(job.id)),
         submit: submitted(job, record),
         tasks: job.tasks.max(1),
-        cpu: Cores(u64::from(job.cpus_per_task.max(1)) * MICROCORES),
+        cpu: need_of(job, record, facts.config).of(request_of(job)),
         memory,
         memory_per_node,
         layout: layout(job, &state, record.life.unheard(), observation, facts),
@@ -135,7 +136,7 @@ fn core_job(
         } else {
             mobility(job, facts.config)
         },
-        virtual_time: record.virtual_time(),
+        virtual_time: record.virtual_time_by_need(),
         limit: record.limit,
         state,
         locked: record.life.is_under_way()

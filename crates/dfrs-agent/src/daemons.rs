@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dfrs_core::Need;
 use dfrs_proto::message::NodeState;
 
 /// What the nodes said, as far as it is known.
@@ -12,6 +13,9 @@ pub struct NodeFacts {
     pub parked: BTreeSet<u32>,
     /// Nodes with swap.
     pub can_park: BTreeSet<String>,
+    /// What jobs need that live on less than they asked for, on the worst of their nodes. Of those whose
+    /// orders ask for it, while they are where they were asked about and their nodes answer.
+    pub needs: BTreeMap<u32, Need>,
     /// Nodes whose daemon does not answer.
     pub silent: BTreeSet<String>,
 }

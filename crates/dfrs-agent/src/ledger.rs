@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Progress, Rate, Span, Time, Yield};
+use dfrs_core::{Met, Need, Progress, Rate, Span, Time, Yield};
 use serde::{Deserialize, Serialize};
 
 use crate::beside::Beside;
@@ -25,6 +25,18 @@ pub struct Record {
     /// How far it is. Its rate is 0 while it has no place.
     #[serde(flatten, with = "kept_progress")]
     pub progress: Progress,
+    /// What decisions count beside that: where it was taken to need less than it asked for, it had more of its
+    /// need than of its request. Nothing as long as that never was so.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        rename = "more_virtual_time",
+        with = "kept_more"
+    )]
+    pub more: Option<Progress>,
+    /// What it needs of what it asked for, where it is, as its nodes saw it. Learned anew after a restart.
+    #[serde(skip, default = "whole")]
+    pub need: Need,
     /// Wall-clock time that the job's time limit still has to be extended by.
     pub limit_debt: Span,
     /// The time limit that its user gave, or the partition's default, before anything was added to it: how
@@ -57,6 +69,8 @@ impl Record {
             shown_submit_time: submit_time,
             restarts: 0,
             progress: progress(Span::ZERO, now, Yield::ZERO),
+            more: None,
+            need: Need::WHOLE,
             limit_debt: Span(0),
             limit: None,
             life,
@@ -82,6 +96,11 @@ impl Record {
     pub fn on(&mut self, event: &Event, look: &Look) -> Effects {
         let effects = self.life.on(event, look);
         if matches!(event, Event::Seen) {
+            let is_elsewhere =
+                look.job.restarts != self.restarts || look.job.state != ObservedState::Running;
+            if is_elsewhere {
+                self.need = Need::WHOLE;
+            }
             self.shown_submit_time = look.job.submit_time;
             self.restarts = look.job.restarts;
             self.limit = self.limit_before_extensions(look.job);
@@ -91,6 +110,7 @@ impl Record {
         }
         if effects.begins_again {
             self.progress.lose();
+            self.more = None;
         }
         if effects.forgotten.is_some() && effects.is_left_behind {
             // It is decided about as it was at its submission.
@@ -110,8 +130,8 @@ impl Record {
     /// Whether nothing follows from what Slurm shows now.
     fn is_still(&self, look: &Look) -> bool {
         let job = look.job;
-        let has_idle_share =
-            job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO;
+        let has_share = self.progress.rate() != Rate::ZERO || self.need.is_less();
+        let has_idle_share = job.state != ObservedState::Running && has_share;
         (self.shown_submit_time, self.restarts) == (job.submit_time, job.restarts)
             && self.limit == self.limit_before_extensions(job)
             && !has_idle_share
@@ -124,7 +144,14 @@ impl Record {
         self.progress.counted()
     }
 
-    /// The share of its need that it has; 0 while it has no place.
+    /// The same as decisions count it: what of its need it has had.
+    #[must_use]
+    pub fn virtual_time_by_need(&self) -> Span {
+        let more = self.more.as_ref().map_or(Span::ZERO, Progress::counted);
+        Span(self.virtual_time().0.saturating_add(more.0))
+    }
+
+    /// The share of what it asked for that it has; 0 while it has no place.
     #[must_use]
     pub fn share(&self) -> Yield {
         self.progress.rate().share()
@@ -136,16 +163,39 @@ impl Record {
         self.virtual_time() == Span::ZERO && self.progress.rate() == Rate::ZERO
     }
 
-    /// It has this share from `now` on.
+    /// It has this share from `now` on, of what it asked for and of what it needs.
     pub fn set_share(&mut self, now: Time, share: Yield) {
+        self.set_shares(now, share, share);
+    }
+
+    /// It has these shares from `now` on.
+    pub fn set_shares(&mut self, now: Time, of_request: Yield, of_need: Yield) {
         self.count_until(now);
-        self.progress.set_rate(now, Rate::of(share));
+        self.progress.set_rate(now, Rate::of(of_request));
+        let more = more(of_request, of_need);
+        if more != Rate::ZERO || self.more.is_some() {
+            let counted = self
+                .more
+                .get_or_insert_with(|| progress(Span::ZERO, now, Yield::ZERO));
+            counted.set_rate(now, more);
+        }
+    }
+
+    /// Whether these are the shares that it has.
+    #[must_use]
+    pub fn has_shares(&self, met: &Met) -> bool {
+        let known = self.more.as_ref().map_or(Rate::ZERO, Progress::rate);
+        self.progress.rate() == Rate::of(met.of_request)
+            && known == more(met.of_request, met.of_need)
     }
 
     /// Brings the virtual time up to `now`, and what the job's time limit lags behind.
     pub fn count_until(&mut self, now: Time) {
         let (since, before) = (self.progress.since(), self.virtual_time());
         self.progress.advance(now);
+        if let Some(more) = &mut self.more {
+            more.advance(now);
+        }
         if self.progress.rate() != Rate::ZERO {
             let elapsed = now.since(since).max(Span::ZERO);
             self.limit_debt += elapsed - (self.virtual_time() - before);
@@ -159,6 +209,37 @@ fn progress(virtual_time: Span, now: Time, share: Yield) -> Progress {
     progress.place(now, Span::ZERO);
     progress.set_rate(now, Rate::of(share));
     progress
+}
+
+const fn whole() -> Need {
+    Need::WHOLE
+}
+
+/// What a job has of its need beyond what it has of its request.
+fn more(of_request: Yield, of_need: Yield) -> Rate {
+    Rate::of(Yield(of_need.0 - of_request.0))
+}
+
+/// What decisions count beside a job's progress, as it is kept. After a restart nothing is added to it until
+/// its need is learned again.
+mod kept_more {
+    use dfrs_core::{Progress, Span, Time, Yield};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[allow(clippy::ref_option)] // serde asks so
+    pub(super) fn serialize<S: Serializer>(
+        more: &Option<Progress>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        more.as_ref().map(Progress::counted).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(
+        deserializer: D,
+    ) -> Result<Option<Progress>, D::Error> {
+        let counted = Option::<Span>::deserialize(deserializer)?;
+        Ok(counted.map(|counted| super::progress(counted, Time(0), Yield::ZERO)))
+    }
 }
 
 /// A job's progress as it is kept: less than a microsecond is lost.
@@ -319,6 +400,24 @@ mod tests {
         record.count_until(Time(160 * SECOND));
         assert_eq!(record.virtual_time(), Span(25 * SECOND));
         assert_eq!(record.limit_debt, Span(15 * SECOND));
+    }
+
+    #[test]
+    fn decisions_count_what_of_its_need_it_had() {
+        let mut record = Record::new(0, Time(0), Life::default());
+        record.set_shares(Time(0), Yield(0.25), Yield(1.0));
+        record.set_share(Time(100 * SECOND), Yield(0.5));
+        record.count_until(Time(120 * SECOND));
+        assert_eq!(record.virtual_time(), Span(35 * SECOND));
+        assert_eq!(record.virtual_time_by_need(), Span(110 * SECOND));
+        assert_eq!(
+            record.limit_debt,
+            Span(85 * SECOND),
+            "limits go by requests"
+        );
+        let text = serde_json::to_string(&record).expect("is written");
+        let read: Record = serde_json::from_str(&text).expect("is read");
+        assert_eq!(read.virtual_time_by_need(), Span(110 * SECOND));
     }
 
     #[test]

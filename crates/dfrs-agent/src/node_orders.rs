@@ -7,6 +7,7 @@ use dfrs_proto::message::{JobState, NodeState, Share};
 
 use crate::daemons::OrderChanges;
 use crate::ledger::{Ledger, Record};
+use crate::needs::{is_measured, need_of};
 use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
 
@@ -85,7 +86,10 @@ fn orders_of(
             jobs.extend(frozen_on(node, job, record));
         } else {
             let here = job.places.iter().filter(|place| place.node == node.index);
-            let orders = here.filter_map(|place| order_for(job, record, place, node));
+            let orders = here.filter_map(|place| {
+                let order = order_for(job, record, place, node)?;
+                Some(asking(order, job, record, place, node, config))
+            });
             let is_whole = config.moldable(&job.partition).is_some();
             jobs.extend(orders.map(|order| if is_whole { uncapped(order) } else { order }));
         }
@@ -132,8 +136,7 @@ fn order_for(
     place: &Place,
     node: &ObservedNode,
 ) -> Option<JobState> {
-    let needs = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
-    let share = Share::clamped(record.share().0 * needs / f64::from(node.cpus.max(1)));
+    let share = Share::clamped(record.share().0 * request_on(job, place, node));
     let frozen = record.life.is_frozen(job, place)?;
     let share = if frozen { Share::ONE } else { share };
     Some(JobState {
@@ -141,4 +144,29 @@ fn order_for(
         spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
         ..JobState::new(job.id, share)
     })
+}
+
+/// The part of a node that the tasks of the job there asked for.
+fn request_on(job: &ObservedJob, place: &Place, node: &ObservedNode) -> f64 {
+    let cpus = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
+    cpus / f64::from(node.cpus.max(1))
+}
+
+/// The same orders, which also ask what the job needs of its request, if it may count with less and runs.
+fn asking(
+    order: JobState,
+    job: &ObservedJob,
+    record: &Record,
+    place: &Place,
+    node: &ObservedNode,
+    config: &Config,
+) -> JobState {
+    if order.frozen || !is_measured(job, record, config) {
+        return order;
+    }
+    JobState {
+        request: Some(Share::clamped(request_on(job, place, node))),
+        need: need_of(job, record, config),
+        ..order
+    }
 }

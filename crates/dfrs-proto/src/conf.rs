@@ -49,6 +49,16 @@ pub enum Weighting {
     Priority,
 }
 
+/// What CPU a job counts with in decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needs {
+    /// What it asked for.
+    #[default]
+    Requested,
+    /// What its nodes saw it use, while it lives on less than it asked for.
+    Measured,
+}
+
 /// A partition that DFRS schedules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
@@ -135,6 +145,8 @@ pub struct Config {
     pub period: Span,
     /// `JobWeight`: `equal` (default), or `priority`.
     pub job_weight: Weighting,
+    /// `Needs`: `requested` (default), or `measured`.
+    pub needs: Needs,
     /// `CheckpointWait`: how long a job has, after its warning signal, to write its checkpoint
     /// before it is requeued. Whole seconds, 1 to 86400. Default: 60.
     pub checkpoint_wait: Span,

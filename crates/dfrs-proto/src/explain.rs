@@ -67,6 +67,9 @@ pub struct Explanation {
     pub tasks: u32,
     /// The CPUs of each.
     pub cpus_per_task: u32,
+    /// The part of these that it counts with in decisions, above 0 and at most 1 (`Needs=measured`).
+    #[serde(default = "whole")]
+    pub need: f64,
     /// The share of its CPU need that it has now, 0 to 1.
     pub r#yield: f64,
     /// What it has done, as seconds of having all that it needs.
@@ -96,6 +99,11 @@ pub struct Explanation {
     pub neighbour_jobs: Vec<u32>,
     /// What else there is to know, a line each.
     pub notes: Vec<String>,
+}
+
+/// Plugins that did not say it count with all.
+const fn whole() -> f64 {
+    1.0
 }
 
 /// Something that DFRS decided about a job.

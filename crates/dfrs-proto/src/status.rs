@@ -130,6 +130,9 @@ pub struct WaitsFor {
 pub struct Fares {
     /// Jobs that have a share of their nodes' CPU.
     pub sharing: u32,
+    /// Those of them that count with less than they asked for, as they live on less (`Needs=measured`).
+    #[serde(default)]
+    pub lowered: u32,
     /// The smallest of their yields; 1 if there are none.
     pub lowest_yield: f64,
     /// The mean of them; 1 if there are none.
@@ -145,6 +148,7 @@ impl Default for Fares {
     fn default() -> Self {
         Self {
             sharing: 0,
+            lowered: 0,
             lowest_yield: 1.0,
             mean_yield: 1.0,
             mean_stretch: 1.0,

@@ -103,6 +103,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let largest_stretch = stretches.iter().copied().fold(1.0, f64::max);
         Fares {
             sharing: number(self.shares.len()),
+            lowered: self.actual.lowered(),
             lowest_yield,
             mean_yield: mean(yields),
             mean_stretch: mean(stretches.into_iter()),

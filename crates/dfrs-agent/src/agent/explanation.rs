@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Action, Span, Time};
+use dfrs_core::{Action, Need, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::explain::{Change, Explanation, MOST_ENTRIES, OnNode, VERSION};
 
@@ -11,6 +11,7 @@ use crate::daemons::Daemons;
 use crate::ledger::Record;
 use crate::live_journal::Expected;
 use crate::mobility::{is_settling, mobility};
+use crate::needs::need_of;
 use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::Placement;
 use crate::slurm::Slurm;
@@ -50,6 +51,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             nodes: on_nodes(&nodes),
             tasks: job.tasks,
             cpus_per_task: job.cpus_per_task,
+            need: f64::from(self.need(job, record).eighths()) / 8.0,
             r#yield: record.map_or(0.0, |record| record.share().0),
             virtual_time: length(virtual_time),
             flow_time,
@@ -65,6 +67,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             neighbour_jobs: neighbours.into_iter().take(MOST_ENTRIES).collect(),
             notes: self.notes(job, record, &nodes, now),
         })
+    }
+
+    /// What it counts with in decisions.
+    fn need(&self, job: &ObservedJob, record: Option<&Record>) -> Need {
+        record.map_or(Need::WHOLE, |record| need_of(job, record, &self.config))
     }
 
     /// The record of a task that waits with others is that of its array.
@@ -149,6 +156,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     silent.len()
                 ));
             }
+        }
+        let need = self.need(job, record);
+        if need.is_less() {
+            notes.push(format!(
+                "it lives on less than it asked for, and counts with {need} of it; all of it comes back within seconds when it is held back"
+            ));
         }
         let left_out: Vec<&str> = self.refusals.left_out(job.id, now).take(5).collect();
         if !left_out.is_empty() {

@@ -53,6 +53,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let differ = can_park.symmetric_difference(&self.can_park);
         let differ = differ.filter_map(|name| self.seen.node(name));
         self.lists.see_parking(differ.map(|node| node.index));
+        self.learn_needs(&facts);
         self.silent = facts.silent.clone();
         self.can_park = can_park;
         self.facts = Some(facts);

@@ -1,6 +1,6 @@
 //! Sharing: CPU for what runs now, and time limits that count virtual time.
 
-use dfrs_core::{Rate, Time};
+use dfrs_core::{JobId, Met, Time, Yield};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
@@ -33,19 +33,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         );
         let before = std::mem::take(&mut self.shares);
         for id in before.keys().chain(shares.keys()) {
-            let share = shares.get(id).copied().unwrap_or_default();
+            let met = shares.get(id).copied();
+            let met = met.unwrap_or_else(|| nothing(*id));
             let is_managed = observation.job(*id).is_none_or(|job| self.is_managed(job));
             if self
                 .ledger
                 .get(*id)
                 .filter(|_| is_managed)
-                .is_some_and(|record| record.progress.rate() != Rate::of(share))
+                .is_some_and(|record| !record.has_shares(&met))
                 && let Some(record) = self.ledger.get_mut(*id)
             {
-                record.set_share(now, share);
+                record.set_shares(now, met.of_request, met.of_need);
             }
         }
-        self.shares = shares;
+        let shares = shares.into_iter();
+        self.shares = shares.map(|(id, met)| (id, met.of_request)).collect();
     }
 
     /// Moves the time limits of jobs that lag behind. O(jobs that run and have a limit).
@@ -73,5 +75,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 }
             }
         }
+    }
+}
+
+/// Of a job that has no CPU.
+const fn nothing(id: u32) -> Met {
+    Met {
+        job: JobId(id as u64),
+        of_request: Yield::ZERO,
+        of_need: Yield::ZERO,
     }
 }

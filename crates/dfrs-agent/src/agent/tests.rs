@@ -14,6 +14,7 @@ mod hinted;
 mod killed;
 mod long_pauses;
 mod moldable;
+mod needs;
 mod operators;
 mod settling;
 mod shadow;

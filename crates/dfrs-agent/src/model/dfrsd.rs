@@ -192,6 +192,7 @@ impl Model {
         let facts = Arc::new(NodeFacts {
             parked: parked.map(|(job, _)| *job).collect(),
             can_park: with_swap.map(|machine| machine.name.clone()).collect(),
+            needs: BTreeMap::new(),
             silent: self.silent.clone(),
         });
         // What is being parked gets there without anything else happening.

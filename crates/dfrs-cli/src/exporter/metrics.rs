@@ -124,6 +124,11 @@ impl Out<'_> {
             "Jobs that have a share of their nodes' CPU",
             fares.sharing.into(),
         )?;
+        self.gauge(
+            "dfrs_jobs_lowered",
+            "Jobs of these that count with less than they asked for, as they live on less",
+            fares.lowered.into(),
+        )?;
         self.gauges(
             "dfrs_yield",
             "CPU allocated over CPU needed of these jobs; 1 if there are none",

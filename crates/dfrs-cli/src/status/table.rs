@@ -102,8 +102,13 @@ fn yields(status: &Status) -> String {
     if fares.sharing == 0 {
         return String::new();
     }
+    let lowered = match fares.lowered {
+        0 => String::new(),
+        1 => "; 1 job lives on less than it asked for".to_owned(),
+        number => format!("; {number} jobs live on less than they asked for"),
+    };
     format!(
-        "{:.2} at least, {:.2} in the mean; stretch so far {:.2} in the mean, {:.2} at most",
+        "{:.2} at least, {:.2} in the mean; stretch so far {:.2} in the mean, {:.2} at most{lowered}",
         fares.lowest_yield, fares.mean_yield, fares.mean_stretch, fares.largest_stretch
     )
 }

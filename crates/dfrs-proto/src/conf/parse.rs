@@ -19,6 +19,7 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "RunTimeHint",
     "ParallelLeastYield",
     "JobWeight",
+    "Needs",
     "CheckpointWait",
     "ParkTimeout",
     "SettleTime",
@@ -87,6 +88,9 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
         period,
         job_weight: given.get("JobWeight", "equal", |key, text| {
             value::word(key, text, value::WEIGHTINGS)
+        })?,
+        needs: given.get("Needs", "requested", |key, text| {
+            value::word(key, text, value::NEEDS)
         })?,
         checkpoint_wait: given.get("CheckpointWait", "60", |key, text| {
             value::seconds(key, text, 1, 86_400)

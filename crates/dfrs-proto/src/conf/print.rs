@@ -24,6 +24,8 @@ impl fmt::Display for Config {
         writeln!(out, "ParallelLeastYield={least}")?;
         let weighting = value::word_for(value::WEIGHTINGS, &self.job_weight);
         writeln!(out, "JobWeight={weighting}")?;
+        let needs = value::word_for(value::NEEDS, &self.needs);
+        writeln!(out, "Needs={needs}")?;
         writeln!(out, "CheckpointWait={}", seconds(self.checkpoint_wait))?;
         writeln!(out, "ParkTimeout={}", seconds(self.park_timeout))?;
         writeln!(out, "SettleTime={}", seconds(self.settle_time))?;

@@ -4,8 +4,8 @@ use dfrs_core::{Bytes, LeastYield, Mobility, Policy, RunTimeHint, Span};
 use proptest::prelude::*;
 
 use super::{
-    Config, DEFAULT_LINEAR_SPEEDUP, JobField, Mode, Moldable, Partition, Weighting, parse as rules,
-    value,
+    Config, DEFAULT_LINEAR_SPEEDUP, JobField, Mode, Moldable, Needs, Partition, Weighting,
+    parse as rules, value,
 };
 
 const SECOND: i64 = 1_000_000;
@@ -26,6 +26,7 @@ fn defaults_are_as_documented() {
     let config = parse("Partition=batch\n");
     assert_eq!(config.mode, Mode::Shadow);
     assert_eq!(config.period, Span(600 * SECOND));
+    assert_eq!(config.needs, Needs::Requested);
     assert_eq!(config.checkpoint_wait, Span(60 * SECOND));
     assert_eq!(config.park_timeout, Span(60 * SECOND));
     assert_eq!(config.settle_time, Span(10 * SECOND));
@@ -44,7 +45,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
         "# a comment\n\
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
-         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits ParallelLeastYield=0.5 jobweight=Priority CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
+         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits ParallelLeastYield=0.5 jobweight=Priority needs=Measured CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
          SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs ShowYieldIn=admincomment\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
@@ -58,6 +59,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     let least = config.policy.settings.parallel_least_yield;
     assert_eq!(least, Some(LeastYield(50)));
     assert_eq!(config.job_weight, Weighting::Priority);
+    assert_eq!(config.needs, Needs::Measured);
     assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
     assert_eq!(config.park_timeout, Span(30 * SECOND));
     assert_eq!(config.settle_time, Span(0));
@@ -138,7 +140,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, ParallelLeastYield, JobWeight, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, ParallelLeastYield, JobWeight, Needs, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
         ),
         (
             "Partition=a Colour=red",
@@ -423,6 +425,7 @@ prop_compose! {
         policy in prop::sample::select(Policy::catalogue()),
         mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
         job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
+        needs in prop_oneof![Just(Needs::Requested), Just(Needs::Measured)],
         seconds in prop::array::uniform4(5..86_400_i64),
         settle_time in 0..=3600_i64,
         longest_pause in prop::option::of(60..=604_800_i64),
@@ -453,6 +456,7 @@ prop_compose! {
             policy,
             period,
             job_weight,
+            needs,
             checkpoint_wait,
             park_timeout,
             settle_time: Span(settle_time * SECOND),

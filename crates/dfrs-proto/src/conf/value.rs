@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dfrs_core::policy::PolicyError;
 use dfrs_core::{Bytes, LeastYield, Mobility, Policy, RunTimeHint, Span};
 
-use super::{JobField, Mode, Weighting, suggest};
+use super::{JobField, Mode, Needs, Weighting, suggest};
 
 const MICROSECONDS: i64 = 1_000_000;
 const MEGABYTE: u64 = 1 << 20;
@@ -22,6 +22,11 @@ pub(super) const MODES: &Words<Mode> = &[
 pub(super) const WEIGHTINGS: &Words<Weighting> = &[
     ("equal", Weighting::Equal),
     ("priority", Weighting::Priority),
+];
+
+pub(super) const NEEDS: &Words<Needs> = &[
+    ("requested", Needs::Requested),
+    ("measured", Needs::Measured),
 ];
 
 pub(super) const RUN_TIME_HINTS: &Words<RunTimeHint> = &[

@@ -1,0 +1,64 @@
+//! What nodes say that jobs need of what they asked for becomes part of what is known of these.
+
+use std::sync::Arc;
+
+use dfrs_core::Need;
+use dfrs_proto::conf::Needs;
+
+use super::Agent;
+use crate::daemons::{Daemons, NodeFacts};
+use crate::ledger::Ledger;
+use crate::needs::is_measured;
+use crate::observation::ObservedState;
+use crate::slurm::Slurm;
+
+/// All of these count with what they asked for, until nodes say otherwise.
+pub(super) fn forget_needs(ledger: &mut Ledger) {
+    for id in ledger.ids() {
+        if ledger.get(id).is_some_and(|record| record.need.is_less())
+            && let Some(record) = ledger.get_mut(id)
+        {
+            record.need = Need::WHOLE;
+        }
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Whether nodes say something else of needs than when they were last asked.
+    pub(super) fn has_news_of_needs(&self) -> bool {
+        if self.config.needs == Needs::Requested {
+            return false;
+        }
+        let facts = self.daemons.facts();
+        let known = self.facts.as_ref();
+        known.is_some_and(|known| !Arc::ptr_eq(known, &facts) && known.needs != facts.needs)
+    }
+
+    /// Follows what nodes say of needs, where that is different. O(jobs with lowered needs).
+    pub(super) fn learn_needs(&mut self, facts: &NodeFacts) {
+        if self.config.needs == Needs::Requested {
+            return;
+        }
+        let before = self.facts.take();
+        let known = before.iter().flat_map(|facts| facts.needs.keys());
+        for id in known.chain(facts.needs.keys()) {
+            let need = facts.needs.get(id).copied().unwrap_or(Need::WHOLE);
+            self.learn_need(*id, need);
+        }
+        self.facts = before;
+    }
+
+    fn learn_need(&mut self, id: u32, need: Need) {
+        let job = self.seen.job(id);
+        let may_be_less = job.zip(self.ledger.get(id)).is_some_and(|(job, record)| {
+            job.state == ObservedState::Running && is_measured(job, record, &self.config)
+        });
+        let need = if may_be_less { need } else { Need::WHOLE };
+        let record = self.ledger.get(id);
+        if record.is_some_and(|record| record.need != need)
+            && let Some(record) = self.ledger.get_mut(id)
+        {
+            record.need = need;
+        }
+    }
+}
