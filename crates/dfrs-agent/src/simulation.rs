@@ -15,6 +15,7 @@ mod scenario;
 mod simpler;
 mod thawed;
 mod trial;
+mod uses;
 mod watch;
 
 pub use draw::Draw;

@@ -97,7 +97,11 @@ impl Model {
             Act::Hang(node) => self.machine(*node, |machine| machine.answers = false),
             Act::Unhang(node) => self.machine(*node, |machine| machine.answers = true),
             Act::Slow(node, times) => self.machine(*node, |machine| machine.slowness = *times),
-            Act::StopDfrsd(node) => self.machine(*node, |machine| machine.has_dfrsd = false),
+            Act::StopDfrsd(node) => {
+                self.machine(*node, |machine| machine.has_dfrsd = false);
+                // What it measured is gone with it.
+                self.rate(&[*node]);
+            }
             Act::StartDfrsd(node) => self.machine(*node, |machine| {
                 machine.has_dfrsd = true;
                 machine.generation = 0;

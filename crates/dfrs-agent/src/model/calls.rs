@@ -7,6 +7,7 @@ use dfrs_proto::journal::Outcome;
 
 use super::Fate;
 use super::events::Event;
+use super::needs::phase_at;
 use super::whole::{Model, SECOND};
 use super::work::Run;
 use crate::observation::{ObservedJob, ObservedState, Place};
@@ -185,6 +186,7 @@ impl Model {
         let (kept, work) = program.map_or((Span(0), Span(0)), |program| {
             (program.kept, program.submission.work)
         });
+        let uses = program.map_or_else(Vec::new, |program| program.submission.uses.clone());
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
         let done = kept.0 as f64;
         let alive: BTreeSet<u32> = parts.iter().map(|part| part.0).collect();
@@ -196,6 +198,10 @@ impl Model {
                 job: id,
                 label,
                 shares: vec![0.0; parts.len()],
+                gauges: vec![None; parts.len()],
+                phase: phase_at(kept, work, uses.len()),
+                uses,
+                held_back: None,
                 parts,
                 alive,
                 began: false,

@@ -9,6 +9,7 @@ use dfrs_proto::message::NodeState;
 use super::events::Event;
 use super::whole::{Model, SECOND};
 use crate::daemons::{NodeFacts, OrderChanges};
+use crate::places::Places;
 
 /// A node that was not reached is tried again after this.
 pub(crate) const SENT_AGAIN_AFTER: Span = Span(5 * SECOND);
@@ -22,6 +23,7 @@ impl Model {
         if !parking.is_empty() || !self.parking.is_empty() {
             self.facts = None;
         }
+        self.follow_places(&changes, self.generation + 1);
         let changed = changes.changed.iter();
         let mut changed: Vec<(u32, NodeState)> = changed
             .filter_map(|(name, orders)| Some((*self.positions.get(name)?, orders.clone())))
@@ -94,6 +96,7 @@ impl Model {
         if !machine.takes_orders() {
             let name = machine.name.clone();
             self.facts = None;
+            self.forget_needs_on(&name);
             self.silent.insert(name);
             self.after(SENT_AGAIN_AFTER, Event::SendAgain(node));
             return;
@@ -106,6 +109,7 @@ impl Model {
         }
         self.freeze(node);
         self.rate(&[node]);
+        self.hear_of_needs_on(node);
     }
 
     /// What the node was last told, unless something newer is under way. Who was reached is told the same
@@ -192,7 +196,7 @@ impl Model {
         let facts = Arc::new(NodeFacts {
             parked: parked.map(|(job, _)| *job).collect(),
             can_park: with_swap.map(|machine| machine.name.clone()).collect(),
-            needs: BTreeMap::new(),
+            needs: self.needs.clone(),
             silent: self.silent.clone(),
         });
         // What is being parked gets there without anything else happening.
@@ -212,6 +216,8 @@ impl Model {
     pub(super) fn stop_orders(&mut self) {
         self.told.clear();
         self.parking.clear();
+        self.places = Places::default();
+        self.needs.clear();
         self.silent = BTreeSet::new();
         self.check_contacts();
     }

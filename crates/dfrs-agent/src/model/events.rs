@@ -11,6 +11,12 @@ pub(super) enum Event {
     Launched(u64),
     /// Slurm's signals to stop, or to go on, reach the processes of this run.
     Stopped(u64, bool),
+    /// This run begins its next phase, if its rate has not changed since.
+    Phase(u64, u64),
+    /// This node looks at what it has measured of this run, if nothing has changed since.
+    Measured(u64, u32, u64),
+    /// The nodes of this job are asked what it needs.
+    Learned(u32),
     /// This run has done its work, if its rate has not changed since.
     Finished(u64, u64),
     /// slurmctld hears that this run is over.

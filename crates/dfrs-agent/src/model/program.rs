@@ -31,6 +31,8 @@ pub struct Submission {
     pub user: u32,
     /// Its run time with all the CPU that it needs.
     pub work: Span,
+    /// The percents of what it asked for that it can use, in equal parts of its work; none: all of it.
+    pub uses: Vec<u8>,
     /// Seconds from its submission before which it may not begin.
     pub begin: i64,
     /// `--exclusive=user`: no other user's jobs on its nodes.
@@ -52,6 +54,7 @@ impl Submission {
             job,
             user: 1000,
             work,
+            uses: Vec::new(),
             begin: 0,
             owner: false,
             stubborn: false,

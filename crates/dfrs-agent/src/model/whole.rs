@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{Need, Span, Time};
 use dfrs_proto::message::NodeState;
 
 use super::events::{Event, Queue};
@@ -15,6 +15,7 @@ use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
 use super::work::Run;
 use crate::daemons::NodeFacts;
 use crate::observation::ObservedNode;
+use crate::places::Places;
 use crate::slurm::Level;
 use crate::state::{Changes, State};
 
@@ -63,6 +64,10 @@ pub struct Model {
     /// Jobs that are being parked, and the generation of the orders of each of their nodes as it began.
     pub(super) parking: BTreeMap<u32, BTreeMap<String, u64>>,
     pub(super) silent: BTreeSet<String>,
+    /// Where jobs are whose needs are asked for, what is known of these, and whom nodes are being asked about.
+    pub(super) places: Places,
+    pub(super) needs: BTreeMap<u32, Need>,
+    pub(super) asked_about: BTreeSet<u32>,
     /// What is known of the nodes, while it does not change.
     pub(super) facts: Option<Arc<NodeFacts>>,
     /// Partitions that DFRS schedules now: Slurm's backfill leaves them alone.
@@ -178,6 +183,9 @@ impl Model {
         match event {
             Event::Launched(run) => self.launched(run),
             Event::Stopped(run, stops) => self.stopped(run, stops),
+            Event::Phase(run, version) => self.next_phase(run, version),
+            Event::Measured(run, node, version) => self.measured(run, node, version),
+            Event::Learned(job) => self.learned(job),
             Event::Finished(run, version) => self.finished(run, version),
             Event::Reported(run) => self.reported(run),
             Event::Gone(run, node) => self.gone(run, node),

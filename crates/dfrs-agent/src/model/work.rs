@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Span, Time};
 
 use super::events::Event;
+use super::gauge::Gauge;
 use super::machine::{Frozen, swapped};
 use super::whole::Model;
 
@@ -15,8 +16,15 @@ pub(super) struct Run {
     pub(super) label: u32,
     /// Node, cores needed there, MiB there; ascending by node.
     pub(super) parts: Vec<(u32, f64, u64)>,
-    /// The share of its need that it gets on each of these, if nothing else holds it up.
+    /// The share of what it can use now that it gets on each of these, if nothing else holds it up.
     pub(super) shares: Vec<f64>,
+    /// What each of these measures of it.
+    pub(super) gauges: Vec<Option<Gauge>>,
+    /// The percents of what it asked for that it can use, by phase, and its present phase.
+    pub(super) uses: Vec<u8>,
+    pub(super) phase: usize,
+    /// Since when it is held back although it counts with less than it asked for.
+    pub(super) held_back: Option<Time>,
     /// Nodes on which processes are left.
     pub(super) alive: BTreeSet<u32>,
     /// The prolog is over.
@@ -46,7 +54,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn count(&mut self, now: Time) {
+    pub(super) fn count(&mut self, now: Time) {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
         let elapsed = (now.0 - self.counted.0) as f64;
         self.done += elapsed * self.rate;
@@ -54,7 +62,7 @@ impl Run {
     }
 
     /// Where in its parts this node is.
-    fn part(&self, node: u32) -> Option<usize> {
+    pub(super) fn part(&self, node: u32) -> Option<usize> {
         self.parts.binary_search_by_key(&node, |part| part.0).ok()
     }
 
@@ -77,6 +85,15 @@ impl Run {
 impl Model {
     /// The rates of everything that runs on one of these nodes follow from what is there now.
     pub(super) fn rate(&mut self, nodes: &[u32]) {
+        self.rate_all(nodes, None);
+    }
+
+    /// The same where this run, which is there, does something else than before.
+    pub(super) fn rate_anew(&mut self, nodes: &[u32], changed: u64) {
+        self.rate_all(nodes, Some(changed));
+    }
+
+    fn rate_all(&mut self, nodes: &[u32], changed: Option<u64>) {
         let mut touched = BTreeSet::new();
         for node in nodes {
             for (run, share) in self.shares_on(*node) {
@@ -90,11 +107,12 @@ impl Model {
             }
         }
         for run in touched {
-            self.rate_run(run);
+            self.rate_run(run, changed == Some(run));
+            self.gauge(run);
         }
     }
 
-    fn rate_run(&mut self, id: u64) {
+    fn rate_run(&mut self, id: u64, changed: bool) {
         let now = self.now;
         let Some(run) = self.runs.get_mut(&id) else {
             return;
@@ -105,7 +123,8 @@ impl Model {
         } else {
             0.0
         };
-        if (run.rate - rate).abs() < 1e-12 && run.version > 0 {
+        run.follow_held_back(&self.machines, now);
+        if (run.rate - rate).abs() < 1e-12 && run.version > 0 && !changed {
             return;
         }
         run.count(now);
@@ -114,7 +133,11 @@ impl Model {
         let version = run.version;
         if rate > 0.0 {
             let left = Span(time_left(run));
+            let next = next_phase_in(run);
             self.after(left, Event::Finished(id, version));
+            if let Some(next) = next {
+                self.after(next, Event::Phase(id, version));
+            }
         }
     }
 
@@ -126,7 +149,7 @@ impl Model {
         let wanted = |id: &u64| {
             let run = self.runs.get(id)?;
             let frozen = machine.frozen.contains_key(&run.job);
-            let need = run.parts[run.part(node)?].1;
+            let need = run.parts[run.part(node)?].1 * run.wants();
             let cap = machine.cap(run.job).unwrap_or(need);
             let idle = frozen || !run.is_ready();
             Some((*id, need, if idle { 0.0 } else { need.min(cap) }))
@@ -274,4 +297,18 @@ impl Model {
 fn time_left(run: &Run) -> i64 {
     let left = (run.work.0 as f64 - run.done).max(0.0);
     ((left / run.rate).ceil() as i64).max(1)
+}
+
+/// When it begins its next phase at the present rate, if it has one before its end.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "work is far below 2^53 microseconds, and phases are few"
+)]
+fn next_phase_in(run: &Run) -> Option<Span> {
+    let phases = run.uses.len();
+    let next = run.phase + 1;
+    let at = run.work.0 as f64 * next as f64 / phases.max(1) as f64;
+    let left = (at - run.done).max(0.0);
+    (next < phases).then(|| Span(((left / run.rate).ceil() as i64).max(1)))
 }

@@ -172,6 +172,7 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
     maker.lost_state(seed);
     let mut scenario = maker.scenario;
     super::moldable::draw(seed, &mut scenario);
+    super::uses::draw(seed, &mut scenario);
     scenario.acts.sort_by_key(|(at, _)| *at);
     scenario
 }

@@ -147,6 +147,10 @@ fn submission(text: &str) -> Result<Submission, String> {
             "work" => made.work = seconds(value)?,
             "user" => made.user = number(value)?,
             "limit" => job.limit_minutes = number(value)?,
+            "uses" => {
+                let percents = value.split(',').map(number);
+                made.uses = percents.collect::<Result<Vec<u8>, String>>()?;
+            }
             "begin" => made.begin = number(value)?,
             "owner" => made.owner = true,
             "exclusive" => job.exclusive = true,
@@ -229,6 +233,8 @@ fn print_submission(submission: &Submission) -> String {
     add(submission.user != 1000, format!("user={}", submission.user));
     let limit = job.limit_minutes;
     add(limit > 0, format!("limit={limit}"));
+    let uses: Vec<String> = submission.uses.iter().map(u8::to_string).collect();
+    add(!uses.is_empty(), format!("uses={}", uses.join(",")));
     add(submission.begin > 0, format!("begin={}", submission.begin));
     add(submission.owner, "owner".into());
     add(job.exclusive, "exclusive".into());

@@ -46,12 +46,13 @@ const WHOLE: [Change<Scenario>; 7] = [
     },
 ];
 
-const OF_JOBS: [Change<Submission>; 16] = [
+const OF_JOBS: [Change<Submission>; 17] = [
     |made| made.array = 1,
     |made| made.job.tasks = 1,
     |made| made.job.tasks = (made.job.tasks / 2).max(1),
     |made| made.job.memory = made.job.memory.min(100),
     |made| made.work = halved(made.work),
+    |made| made.uses.clear(),
     |made| made.job.limit_minutes = 0,
     |made| made.begin = 0,
     |made| made.owner = false,

@@ -153,6 +153,7 @@ impl Watch {
             self.looked = now;
             self.frozen_jobs_are_suspended(&model)?;
             self.orders_are_obeyed(driver, &model)?;
+            self.who_is_held_back_is_heard(driver, &mut model)?;
             let drains = self.drains.look(&model, driver.schedules());
             drains.map_err(|what| ("drains say what is parked", what))?;
             drop(model);
@@ -292,6 +293,18 @@ impl Watch {
         caps.map_err(|what| ("caps are in force", what))?;
         let thawed = self.thawed.look(model);
         thawed.map_err(|what| ("what is counted is thawed", what))
+    }
+
+    /// Who counts with less than it asked for, and is held back, has its request back soon.
+    fn who_is_held_back_is_heard(&self, driver: &Driver, model: &mut Model) -> Result<(), Broken> {
+        let is_heard = driver.schedules() && model.serves() && model.now() >= self.lossy;
+        match model.look_at_held_back(!is_heard) {
+            Some((job, seconds)) => {
+                let what = format!("job {job} is held back for {seconds} s and counts with less");
+                Err(("who wakes is heard", what))
+            }
+            None => Ok(()),
+        }
     }
 
     /// No job stays frozen that Slurm shows as running.
