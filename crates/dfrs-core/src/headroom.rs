@@ -1,7 +1,10 @@
 //! How much space nodes have left, equal ones counted together: whether a job fits is answered without
 //! looking at every node again.
 
+use std::sync::Arc;
+
 use crate::model::Job;
+use crate::parallel_ceiling::ParallelCeiling;
 use crate::units::{Bytes, Cores};
 use crate::usage::Usage;
 
@@ -25,6 +28,7 @@ pub(crate) struct Headroom {
     /// Distinct spaces and how many nodes have them, descending.
     spaces: Vec<(Space, u64)>,
     nodes: usize,
+    parallel: Option<Arc<ParallelCeiling>>,
 }
 
 impl Headroom {
@@ -48,6 +52,7 @@ impl Headroom {
         Self {
             spaces,
             nodes: usage.nodes(),
+            parallel: usage.parallel_ceiling(),
         }
     }
 
@@ -66,8 +71,10 @@ impl Headroom {
     pub(crate) fn holds(&self, job: &Job) -> bool {
         let wanted = u64::from(job.tasks);
         let least = job.memory + job.memory_per_node;
-        let takes_one =
-            |space: &Space| job.cpu <= space.load_for(job) && (space.has_cpu || job.cpu.is_zero());
+        let is_parallel = self.parallel.as_ref().is_some_and(|all| all.is_about(job));
+        let takes_one = |space: &Space| {
+            job.cpu <= space.load_for(is_parallel) && (space.has_cpu || job.cpu.is_zero())
+        };
         let may_use_any = job.layout.tasks_per_node() > 0;
         let mut found = 0u64;
         let spaces = self.spaces.iter();
@@ -79,17 +86,18 @@ impl Headroom {
                     if found.saturating_add(*nodes) >= wanted && may_use_any && takes_one(space) {
                         return true;
                     }
-                    found = found.saturating_add(nodes.saturating_mul(space.slots(job)));
+                    found =
+                        found.saturating_add(nodes.saturating_mul(space.slots(job, is_parallel)));
                     found >= wanted
                 })
     }
 }
 
 impl Space {
-    /// CPU needs that the ceilings leave to this job.
+    /// CPU needs that the ceilings leave to such a job.
     #[inline]
-    fn load_for(&self, job: &Job) -> Cores {
-        if job.may_span_nodes() {
+    fn load_for(&self, is_parallel: bool) -> Cores {
+        if is_parallel {
             self.load_parallel
         } else {
             self.load
@@ -98,13 +106,14 @@ impl Space {
 
     /// How many tasks of the job fit: 0 to the job's number of tasks. Further resources and lists of
     /// nodes play no part.
-    pub(crate) fn slots(self, job: &Job) -> u64 {
+    /// `is_parallel`: the ceiling on nodes with parallel jobs is about it.
+    pub(crate) fn slots(self, job: &Job, is_parallel: bool) -> u64 {
         if self.memory < job.memory_per_node || !(self.has_cpu || job.cpu.is_zero()) {
             return 0;
         }
         let most = job.tasks.min(job.layout.tasks_per_node());
         // Most often all fit, which is told faster than how many would.
-        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load_for(job) {
+        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load_for(is_parallel) {
             return u64::from(most);
         }
         u64::from(most)
@@ -112,7 +121,7 @@ impl Space {
                 self.memory.minus(job.memory_per_node).0,
                 job.memory.0,
             ))
-            .min(quotient(self.load_for(job).0, job.cpu.0))
+            .min(quotient(self.load_for(is_parallel).0, job.cpu.0))
     }
 }
 
@@ -187,11 +196,11 @@ mod tests {
         };
         let mut job = Job::new(JobId(1), Time(0), 3, Cores(1), Bytes(0));
         job.memory_per_node = Bytes(20);
-        assert_eq!(space(19, true).slots(&job), 0);
-        assert_eq!(space(20, true).slots(&job), 3);
-        assert_eq!(space(20, false).slots(&job), 0);
+        assert_eq!(space(19, true).slots(&job, false), 0);
+        assert_eq!(space(20, true).slots(&job, false), 3);
+        assert_eq!(space(20, false).slots(&job, false), 0);
         job.cpu = Cores::ZERO;
-        assert_eq!(space(20, false).slots(&job), 3);
+        assert_eq!(space(20, false).slots(&job, false), 3);
     }
 
     #[test]

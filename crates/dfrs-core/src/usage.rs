@@ -1,7 +1,10 @@
 //! What is in use on each node, kept up to date while a decision is made.
 
+use std::sync::Arc;
+
 use crate::headroom::{Space, quotient};
 use crate::model::{Cluster, Job, Mapping, NodeIndex, NodeState, Part, Run};
+use crate::parallel_ceiling::ParallelCeiling;
 use crate::policy::{Ceilings, LoadCeiling};
 use crate::units::{Amount, Bytes, Cores};
 
@@ -12,6 +15,7 @@ pub(crate) struct Usage {
     spots: Vec<Spot>,
     /// Further resources of each node; empty if no node has any.
     further: Vec<Further>,
+    parallel: Option<Arc<ParallelCeiling>>,
 }
 
 /// The load of any node may grow to this if there is no ceiling.
@@ -139,6 +143,7 @@ impl Usage {
         Self {
             spots: spots.collect(),
             further: further.collect(),
+            parallel: ParallelCeiling::of(cluster, ceilings).map(Arc::new),
         }
     }
 
@@ -210,7 +215,18 @@ impl Usage {
         for spot in &mut usage.spots {
             (spot.most_load, spot.most_parallel) = (NO_CEILING, NO_CEILING);
         }
+        usage.parallel = None;
         usage
+    }
+
+    /// The ceiling on nodes with parallel jobs, if there is one.
+    pub(crate) fn parallel_ceiling(&self) -> Option<Arc<ParallelCeiling>> {
+        self.parallel.clone()
+    }
+
+    /// Whether that is about this job.
+    fn is_parallel(&self, job: &Job) -> bool {
+        self.parallel.as_ref().is_some_and(|all| all.is_about(job))
     }
 
     /// Number of nodes.
@@ -273,7 +289,7 @@ impl Usage {
 
     /// What the load of the node may grow to if the job comes, which is not there; `None`: anything.
     pub(crate) fn most_load(&self, node: NodeIndex, job: &Job) -> Option<Cores> {
-        let most = self.spots[node.index()].most_load(job.may_span_nodes());
+        let most = self.spots[node.index()].most_load(self.is_parallel(job));
         (most != NO_CEILING && !job.cpu.is_zero()).then_some(most)
     }
 
@@ -321,10 +337,11 @@ impl Usage {
     /// its CPU capacity. Ascending. O(nodes).
     pub(crate) fn each_taker(&self, job: &Job, mut found: impl FnMut(NodeIndex, Cores, Cores)) {
         let memory = job.memory_on(1);
+        let is_parallel = self.is_parallel(job);
         match &job.layout.eligible {
             None => {
                 for (index, spot) in (0..).zip(&self.spots) {
-                    if self.takes_one(job, memory, NodeIndex(index), spot) {
+                    if self.takes_one(job, memory, is_parallel, NodeIndex(index), spot) {
                         found(NodeIndex(index), spot.load, spot.cpu);
                     }
                 }
@@ -332,7 +349,8 @@ impl Usage {
             Some(nodes) => {
                 for node in nodes.iter() {
                     let spot = self.spots.get(node.index());
-                    if let Some(spot) = spot.filter(|spot| self.takes_one(job, memory, *node, spot))
+                    if let Some(spot) =
+                        spot.filter(|spot| self.takes_one(job, memory, is_parallel, *node, spot))
                     {
                         found(*node, spot.load, spot.cpu);
                     }
@@ -344,10 +362,17 @@ impl Usage {
     /// Whether the node takes one task of the job, which requires so much memory.
     // Greedy spends most of its time here.
     #[inline(always)]
-    fn takes_one(&self, job: &Job, memory: Bytes, node: NodeIndex, spot: &Spot) -> bool {
+    fn takes_one(
+        &self,
+        job: &Job,
+        memory: Bytes,
+        is_parallel: bool,
+        node: NodeIndex,
+        spot: &Spot,
+    ) -> bool {
         spot.is_up
             && (job.cpu.is_zero() || !spot.cpu.is_zero())
-            && spot.has_room(memory, job.cpu, job.may_span_nodes())
+            && spot.has_room(memory, job.cpu, is_parallel)
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
     }
 
@@ -355,14 +380,15 @@ impl Usage {
     /// resources and the ceilings on load. The job itself must not be counted in on the node.
     pub(crate) fn fits(&self, job: &Job, mapping: &Mapping, part: Part<'_>) -> bool {
         let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
-        self.has_room(part.node, memory, cpu, mapping.spans_nodes()) && self.rigid_fits(job, part)
+        let is_parallel = mapping.spans_nodes() && self.is_parallel(job);
+        self.has_room(part.node, memory, cpu, is_parallel) && self.rigid_fits(job, part)
     }
 
     /// As `fits`, for a job of one kind whose other tasks have no place yet.
     #[inline]
     pub(crate) fn fits_run(&self, job: &Job, run: Run) -> bool {
         let (memory, cpu) = (job.memory_on(run.tasks), job.cpu.times(run.tasks));
-        self.has_room(run.node, memory, cpu, job.may_span_nodes())
+        self.has_room(run.node, memory, cpu, self.is_parallel(job))
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&run)))
     }
 
@@ -416,7 +442,7 @@ impl Usage {
         let Some(space) = space.filter(|_| job.layout.allows(node)) else {
             return 0;
         };
-        let mut most = space.slots(job);
+        let mut most = space.slots(job, self.is_parallel(job));
         for (kind, amount) in job.rigid.iter().enumerate() {
             let (used, capacity) = self.rigid(node, kind);
             most = most.min(quotient(capacity.minus(used).0, amount.0));
