@@ -76,6 +76,8 @@ struct Service<'b, 'a> {
     is_period: bool,
     /// Where there is room as it is.
     room: Prospects,
+    /// The same for those that are tried on one node, because they find no room on several; made when first asked.
+    room_on_one: Option<Prospects>,
     /// Where there would be room if others gave way.
     chances: Chances,
     /// Who is to start on idle CPU only.
@@ -88,6 +90,7 @@ impl<'b, 'a> Service<'b, 'a> {
     fn of(board: &'b mut Board<'a>, is_period: bool) -> Self {
         Self {
             room: Prospects::of(&board.usage),
+            room_on_one: None,
             chances: Chances::default(),
             held: Held::of(board.policy.settings.run_time_hint, board.roster),
             calm: None,
@@ -100,8 +103,7 @@ impl<'b, 'a> Service<'b, 'a> {
     fn run(mut self) {
         let (roster, cluster) = (self.board.roster, self.board.cluster);
         let places = roster.waiting_that(|job| {
-            !is_hopeless(&mut self.room, job)
-                || !self.chances.are_none(&*self.board, Claim::Waited, job)
+            !self.is_hopeless(job) || !self.chances.are_none(&*self.board, Claim::Waited, job)
         });
         let (policy, now) = (self.board.policy, self.board.now);
         let ranked: Vec<(Turn, usize)> = places
@@ -130,7 +132,7 @@ impl<'b, 'a> Service<'b, 'a> {
             // What has no chance any more need not be put in order.
             waiting.rest.retain(|(_, place)| {
                 let job = &cluster.jobs[*place];
-                !is_hopeless(&mut self.room, job)
+                !self.is_hopeless(job)
                     || self
                         .claim(job)
                         .is_some_and(|claim| !self.chances.are_none(&*self.board, claim, job))
@@ -138,18 +140,64 @@ impl<'b, 'a> Service<'b, 'a> {
         }
     }
 
+    /// Whether it is known without looking for a place that there is none.
+    fn is_hopeless(&mut self, job: &Job) -> bool {
+        is_hopeless(&mut self.room, job)
+            && self
+                .on_one_node(job)
+                .is_none_or(|job| is_hopeless(self.room_on_one(), &job))
+    }
+
+    /// A job that is to have its least yield on several nodes, as one that has all its tasks on one: there it waits
+    /// for nobody elsewhere, and shares CPU as others do.
+    fn on_one_node(&self, job: &Job) -> Option<Job> {
+        let is_free = only_place(job).is_none() && self.board.usage.is_parallel(job);
+        let mut job = is_free.then(|| job.clone())?;
+        job.layout.max_nodes = Some(1);
+        Some(job)
+    }
+
+    /// Where the job can be now.
+    fn put(&mut self, job: &Job) -> Option<Mapping> {
+        let cluster = self.board.cluster;
+        if let Some(mapping) = put(cluster, &self.board.usage, job) {
+            return Some(mapping);
+        }
+        let one = self.on_one_node(job)?;
+        let found = put(cluster, &self.board.usage, &one);
+        if found.is_none() {
+            let usage = &self.board.usage;
+            let room = self.room_on_one.get_or_insert_with(|| Prospects::of(usage));
+            room.miss(&one, usage);
+        }
+        found
+    }
+
+    /// A job was placed.
+    fn shrink(&mut self) {
+        self.room.shrink();
+        if let Some(room) = &mut self.room_on_one {
+            room.shrink();
+        }
+    }
+
+    fn room_on_one(&mut self) -> &mut Prospects {
+        let usage = &self.board.usage;
+        self.room_on_one.get_or_insert_with(|| Prospects::of(usage))
+    }
+
     /// Whether the job fits somewhere as it is; then it is there.
     fn start(&mut self, place: usize, job: &Job) -> bool {
-        if is_hopeless(&mut self.room, job) {
+        if self.is_hopeless(job) {
             return false;
         }
         if self.held.holds_back(job) {
             return self.start_on_idle(place, job);
         }
-        match put(self.board.cluster, &self.board.usage, job) {
+        match self.put(job) {
             Some(mapping) => {
                 self.board.usage.add(job, &mapping);
-                self.room.shrink();
+                self.shrink();
                 self.calm = None;
                 self.chances.take(job, &mapping);
                 self.board.target.give_place(job, place, mapping);
@@ -173,7 +221,7 @@ impl<'b, 'a> Service<'b, 'a> {
         };
         calm.take(job, &mapping);
         self.board.usage.add(job, &mapping);
-        self.room.shrink();
+        self.shrink();
         self.chances.take(job, &mapping);
         self.board.target.give_place(job, place, mapping);
         true
@@ -203,6 +251,7 @@ impl<'b, 'a> Service<'b, 'a> {
                 }
                 // Those that gave way may have left more than it takes.
                 self.room = Prospects::of(&self.board.usage);
+                self.room_on_one = None;
                 self.calm = None;
             }
             None if is_anywhere => self.chances.miss(claim, job),

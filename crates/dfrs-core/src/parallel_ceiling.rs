@@ -3,9 +3,9 @@
 use crate::headroom::Space;
 use crate::model::{Cluster, Job, Node};
 use crate::policy::{Ceilings, LoadCeiling};
-use crate::units::Cores;
+use crate::units::{Bytes, Cores};
 
-/// All nodes as they are when nobody is there and none is down.
+/// All nodes as they would be if no job of ours were there.
 #[derive(Clone, Debug)]
 pub(crate) struct ParallelCeiling {
     /// In the cluster's order.
@@ -60,11 +60,17 @@ impl ParallelCeiling {
     }
 }
 
+/// Nobody waits for a node that is down or draining, and may be so for days.
 fn empty(node: &Node, ceiling: LoadCeiling) -> Space {
+    let (memory, most_load) = if node.is_up() {
+        (node.memory.minus(node.held_memory), ceiling.of(node.cpu))
+    } else {
+        (Bytes::ZERO, Cores::ZERO)
+    };
     Space {
-        memory: node.memory,
+        memory,
         load: Cores(u64::MAX),
-        load_parallel: ceiling.of(node.cpu),
+        load_parallel: most_load,
         has_cpu: !node.cpu.is_zero(),
     }
 }
@@ -73,7 +79,7 @@ fn empty(node: &Node, ceiling: LoadCeiling) -> Space {
 mod tests {
     use super::*;
     use crate::model::{JobId, NodeIndex};
-    use crate::units::{Bytes, Time};
+    use crate::units::Time;
 
     #[test]
     fn it_is_about_those_who_could_have_their_least_yield() {
@@ -106,5 +112,17 @@ mod tests {
         few.layout.max_tasks_per_node = Some(3);
         assert!(!of(100).is_about(&few));
         assert!(ParallelCeiling::of(&cluster, Ceilings::default()).is_none());
+        let mut drained = cluster.clone();
+        drained.nodes[1].state = crate::model::NodeState::Draining;
+        let parallel = Some(LoadCeiling(100));
+        let left = ParallelCeiling::of(
+            &drained,
+            Ceilings {
+                all: None,
+                parallel,
+            },
+        )
+        .expect("there");
+        assert!(left.is_about(&job(12, 1, 1)) && !left.is_about(&job(13, 1, 1)));
     }
 }

@@ -225,7 +225,7 @@ impl Usage {
     }
 
     /// Whether that is about this job.
-    fn is_parallel(&self, job: &Job) -> bool {
+    pub(crate) fn is_parallel(&self, job: &Job) -> bool {
         self.parallel.as_ref().is_some_and(|all| all.is_about(job))
     }
 
@@ -380,7 +380,12 @@ impl Usage {
     /// resources and the ceilings on load. The job itself must not be counted in on the node.
     pub(crate) fn fits(&self, job: &Job, mapping: &Mapping, part: Part<'_>) -> bool {
         let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
-        let is_parallel = mapping.spans_nodes() && self.is_parallel(job);
+        // One that comes back where nobody else is has a place there already, whatever its own load.
+        let is_alone = self
+            .spots
+            .get(part.node.index())
+            .is_none_or(|spot| spot.load.is_zero());
+        let is_parallel = mapping.spans_nodes() && !is_alone && self.is_parallel(job);
         self.has_room(part.node, memory, cpu, is_parallel) && self.rigid_fits(job, part)
     }
 
