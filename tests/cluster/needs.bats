@@ -4,6 +4,8 @@
 # Needs=measured: a job that lives on less than it asked for leaves the rest to others, and has it back when it
 # wakes.
 
+# shellcheck disable=SC2154 # burn and rate are in helpers.bash
+
 load helpers
 
 dfrs=/opt/dfrs/dfrs

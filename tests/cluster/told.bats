@@ -102,7 +102,7 @@ misses_dfrsd_on() { controller $dfrs doctor | grep -qE "^(warning|error) +dfrsd:
 		/etc/slurm/dfrs.conf
 	reconfigured
 	# What other stories did to dfrsd is in the log as well.
-	lines=$(controller_log | wc -l)
+	length=$(controller_log | wc -l)
 	jobs=()
 	for _ in $(seq 12); do
 		jobs+=("$(submit --ntasks=1 --nodelist=n1,n2 --nodes=2 --mem=400 --time=5 -- "sleep 4")")
@@ -121,5 +121,5 @@ import json, sys
 told = json.load(sys.stdin)
 assert told["jobs"] == 12, told
 assert told["schedules"][0]["mean_wait"] > 5, told'
-	[ "$(controller_log | tail -n +$((lines + 1)) | grep -c 'error: .*dfrs')" = 0 ]
+	[ "$(controller_log | tail -n +$((length + 1)) | grep -c 'error: .*dfrs')" = 0 ]
 }
