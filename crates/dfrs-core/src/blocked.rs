@@ -15,7 +15,7 @@ pub(crate) struct Inquiry<'a> {
     all_up: bool,
     /// After the plan.
     after: Question,
-    /// The same if loads were not limited.
+    /// The same if loads were not limited; not asked where they are not.
     whatever_load: Option<Question>,
     /// If no job ran.
     empty: Option<Question>,
@@ -40,6 +40,12 @@ impl Question {
 
     fn could_place(&mut self, cluster: &Cluster, job: &Job) -> bool {
         self.prospects.could_place(cluster, &self.usage, job)
+    }
+
+    /// The same, and for several kinds of tasks whether Greedy finds a place for all together.
+    fn places(&mut self, cluster: &Cluster, job: &Job) -> bool {
+        self.could_place(cluster, job)
+            && (job.has_one_kind() || place(cluster, &self.usage, job).is_some())
     }
 }
 
@@ -70,7 +76,10 @@ impl<'a> Inquiry<'a> {
                 Blocked::NodesUnavailable
             } else if self.after.usage.takes_back(job, mapping) {
                 Blocked::NotNow
-            } else if self.whatever_load().usage.takes_back(job, mapping) {
+            } else if self
+                .whatever_load()
+                .is_some_and(|after| after.usage.takes_back(job, mapping))
+            {
                 Blocked::Cpu
             } else {
                 Blocked::OwnNodesFull
@@ -79,9 +88,7 @@ impl<'a> Inquiry<'a> {
         let ceilings = self.ceilings;
         let at_best = || Question::new(Usage::at_best(cluster, ceilings));
         let empty = || Question::new(Usage::empty(cluster, ceilings));
-        let fits_now = self.after.could_place(cluster, job)
-            && (job.has_one_kind() || place(cluster, &self.after.usage, job).is_some());
-        if fits_now {
+        if self.after.places(cluster, job) {
             Blocked::NotNow
         } else if !self
             .at_best
@@ -89,7 +96,10 @@ impl<'a> Inquiry<'a> {
             .could_place(cluster, job)
         {
             Blocked::NeverFits
-        } else if self.whatever_load().could_place(cluster, job) {
+        } else if self
+            .whatever_load()
+            .is_some_and(|after| after.places(cluster, job))
+        {
             Blocked::Cpu
         } else if self.all_up
             || self
@@ -104,10 +114,13 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn whatever_load(&mut self) -> &mut Question {
+    fn whatever_load(&mut self) -> Option<&mut Question> {
+        if self.ceilings.are_none() {
+            return None;
+        }
         let usage = &self.after.usage;
-        self.whatever_load
-            .get_or_insert_with(|| Question::new(usage.without_ceilings()))
+        let question = || Question::new(usage.without_ceilings());
+        Some(self.whatever_load.get_or_insert_with(question))
     }
 
     /// Whether some node that the job may use takes no tasks now.

@@ -159,6 +159,13 @@ pub(crate) struct Ceilings {
     pub(crate) parallel: Option<LoadCeiling>,
 }
 
+impl Ceilings {
+    /// Whether any load will do.
+    pub(crate) fn are_none(self) -> bool {
+        self.all.is_none() && self.parallel.is_none()
+    }
+}
+
 impl From<Option<LoadCeiling>> for Ceilings {
     fn from(all: Option<LoadCeiling>) -> Self {
         let parallel = None;

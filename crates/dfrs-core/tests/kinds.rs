@@ -1,9 +1,9 @@
 //! Jobs with tasks of different kinds: decisions worked out by hand, and what is written of them.
 
 use dfrs_core::{
-    Action, Amount, Blocked, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Mapping,
-    Mobility, Node, NodeIndex, Optimisation, Plan, PlannedAction, Policy, Reason, Roster, Run,
-    Span, TaskKind, Time, Yield, check, check_cluster, decide, yields_of,
+    Action, Amount, Blocked, Bytes, Cluster, Cores, Events, Job, JobId, JobState, LeastYield,
+    Mapping, Mobility, Node, NodeIndex, Optimisation, Plan, PlannedAction, Policy, Reason, Roster,
+    Run, Span, TaskKind, Time, Yield, check, check_cluster, decide, yields_of,
 };
 
 const NOW: Time = Time::from_seconds(1000);
@@ -198,6 +198,23 @@ fn nobody_is_dropped_for_kinds_that_do_not_fit_together() {
     assert_eq!(
         blocked("MCB8*", &cluster, submit(2)),
         [(JobId(2), Blocked::NeverFits)]
+    );
+}
+
+#[test]
+fn kinds_that_fit_one_by_one_and_not_together_wait_for_memory_whatever_the_load() {
+    let mut cluster = cluster(1);
+    cluster.insert(job(2, &[(1, 10, 60), (1, 10, 60)]));
+    assert_eq!(
+        blocked("GreedyPMC*/OPT=VT", &cluster, submit(2)),
+        [(JobId(2), Blocked::Memory)]
+    );
+    let mut policy: Policy = "GreedyPMC*/OPT=VT".parse().unwrap();
+    policy.settings.parallel_least_yield = Some(LeastYield(100));
+    let mut roster = Roster::new(cluster);
+    assert_eq!(
+        decide(&policy, &mut roster, NOW, &submit(2)).blocked(),
+        [(JobId(2), Blocked::Memory)]
     );
 }
 
