@@ -122,11 +122,6 @@ know_containers() {
 
 # The id of a service's container, whether it runs or not.
 container() {
-	if [ -n "${known_containers[$1]:-}" ]; then
-		echo "${known_containers[$1]}"
-		return
-	fi
-	docker ps --all --quiet --no-trunc \
-		--filter "label=com.docker.compose.project=$project" \
-		--filter "label=com.docker.compose.service=$1" | head -n 1
+	[ -n "${known_containers[$1]:-}" ] || know_containers
+	echo "${known_containers[$1]:-}"
 }

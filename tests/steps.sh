@@ -95,10 +95,8 @@ run_session() {
 # measured FILE COMMAND...: leaves in the file how many seconds of CPU it and its children took, apart from what Docker
 # did for them.
 measured() {
-	local status TIMEFORMAT='%0U %0S'
+	local TIMEFORMAT='%0U %0S'
 	{ time "${@:2}" 2>&3; } 3>&2 2>"$1"
-	status=$?
-	return $status
 }
 
 # The CPU that nobody else wants: of what the kernel gives to this session, and, where all sessions have the

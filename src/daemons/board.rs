@@ -254,9 +254,9 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
+    use dfrs_agent::model::asking;
     use dfrs_proto::message::NodeState;
 
-    use super::super::needs::tests::asking;
     use super::*;
 
     fn changes(nodes: &[&str]) -> OrderChanges {

@@ -317,28 +317,11 @@ fn concerns(about: About, counted: Need) -> bool {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use dfrs_proto::message::{JobState, NodeState, Share};
+mod tests {
+    use dfrs_agent::model::asking;
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Orders by which nodes are asked about these jobs, which count with so many eighths.
-    pub(in crate::daemons) fn asking(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
-        let job = |(id, eighths): &(u32, u8)| JobState {
-            request: Some(Share::ONE),
-            need: Need::from_eighths(*eighths),
-            ..JobState::new(*id, Share::ONE)
-        };
-        let orders = nodes.iter().map(|(node, jobs)| {
-            let jobs = jobs.iter().map(job).collect();
-            ((*node).to_owned(), NodeState { cpus: 4, jobs })
-        });
-        OrderChanges {
-            changed: orders.collect(),
-            gone: BTreeSet::new(),
-        }
-    }
 
     const SECOND: Duration = Duration::from_secs(1);
 

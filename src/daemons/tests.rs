@@ -184,7 +184,7 @@ fn what_a_job_needs_is_asked_where_there_is_news_and_nowhere_else() {
     let link = Arc::new(FakeLink::default());
     let mut couriers = couriers(&link, &Log::nowhere());
     couriers.set(
-        needs::tests::asking(&[("n0", &[(7, 2)]), ("n1", &[])]),
+        dfrs_agent::model::asking(&[("n0", &[(7, 2)]), ("n1", &[])]),
         BTreeMap::new(),
     );
     let enough = |eighths: u8| format!("/run/dfrs/%n/need.7.{eighths}.sock");

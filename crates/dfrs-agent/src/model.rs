@@ -37,14 +37,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dfrs_core::Need;
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::Outcome;
-use dfrs_proto::message::NodeState;
+use dfrs_proto::message::{JobState, NodeState, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{Changes, State, Store};
+
+/// Orders by which these nodes, of four CPUs, are asked what jobs need, each of which counts with so many eighths of
+/// the node.
+#[must_use]
+pub fn asking(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
+    let job = |(id, eighths): &(u32, u8)| JobState {
+        request: Some(Share::ONE),
+        need: Need::from_eighths(*eighths),
+        ..JobState::new(*id, Share::ONE)
+    };
+    let orders = nodes.iter().map(|(node, jobs)| {
+        let jobs = jobs.iter().map(job).collect();
+        ((*node).to_owned(), NodeState { cpus: 4, jobs })
+    });
+    OrderChanges {
+        changed: orders.collect(),
+        ..OrderChanges::default()
+    }
+}
 
 /// A pending batch job of `tasks` one-CPU tasks with 100 MiB each, in partition `dfrs`.
 #[must_use]

@@ -6,12 +6,10 @@ use dfrs_proto::conf::{Config, Needs};
 use crate::ledger::Record;
 use crate::observation::ObservedJob;
 
-const MICROCORES: u64 = 1_000_000;
-
 /// What each of the job's tasks asked for.
 #[must_use]
 pub fn request_of(job: &ObservedJob) -> Cores {
-    Cores(u64::from(job.cpus_per_task.max(1)) * MICROCORES)
+    Cores::from_cores(job.cpus_per_task.max(1).into())
 }
 
 /// Whether the job may count with less than it asked for: not one that has its nodes for itself, or that has

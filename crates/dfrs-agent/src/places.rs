@@ -135,26 +135,8 @@ fn asked(orders: &NodeState) -> BTreeMap<u32, Need> {
 
 #[cfg(test)]
 mod tests {
-    use dfrs_proto::message::{JobState, Share};
-
     use super::*;
-
-    /// Orders by which nodes are asked about these jobs, which count with so many eighths.
-    fn asking(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
-        let job = |(id, eighths): &(u32, u8)| JobState {
-            request: Some(Share::ONE),
-            need: Need::from_eighths(*eighths),
-            ..JobState::new(*id, Share::ONE)
-        };
-        let orders = nodes.iter().map(|(node, jobs)| {
-            let jobs = jobs.iter().map(job).collect();
-            ((*node).to_owned(), NodeState { cpus: 4, jobs })
-        });
-        OrderChanges {
-            changed: orders.collect(),
-            gone: BTreeSet::new(),
-        }
-    }
+    use crate::model::asking;
 
     fn since(places: &Places, job: u32) -> Option<u64> {
         places.place(job).map(|place| place.since)

@@ -20,6 +20,7 @@ use crate::prospects::Prospects;
 use crate::roster::Roster;
 use crate::target::Target;
 use crate::units::{Span, Time};
+use crate::usage::Usage;
 use board::Board;
 use calm::{Calm, Held};
 use chances::Chances;
@@ -143,9 +144,9 @@ impl<'b, 'a> Service<'b, 'a> {
     /// Whether it is known without looking for a place that there is none.
     fn is_hopeless(&mut self, job: &Job) -> bool {
         is_hopeless(&mut self.room, job)
-            && self
-                .on_one_node(job)
-                .is_none_or(|job| is_hopeless(self.room_on_one(), &job))
+            && self.on_one_node(job).is_none_or(|job| {
+                is_hopeless(known(&mut self.room_on_one, &self.board.usage), &job)
+            })
     }
 
     /// A job that is to have its least yield on several nodes, as one that has all its tasks on one: there it waits
@@ -164,11 +165,10 @@ impl<'b, 'a> Service<'b, 'a> {
             return Some(mapping);
         }
         let one = self.on_one_node(job)?;
-        let found = put(cluster, &self.board.usage, &one);
+        let usage = &self.board.usage;
+        let found = put(cluster, usage, &one);
         if found.is_none() {
-            let usage = &self.board.usage;
-            let room = self.room_on_one.get_or_insert_with(|| Prospects::of(usage));
-            room.miss(&one, usage);
+            known(&mut self.room_on_one, usage).miss(&one, usage);
         }
         found
     }
@@ -179,11 +179,6 @@ impl<'b, 'a> Service<'b, 'a> {
         if let Some(room) = &mut self.room_on_one {
             room.shrink();
         }
-    }
-
-    fn room_on_one(&mut self) -> &mut Prospects {
-        let usage = &self.board.usage;
-        self.room_on_one.get_or_insert_with(|| Prospects::of(usage))
     }
 
     /// Whether the job fits somewhere as it is; then it is there.
@@ -276,6 +271,11 @@ impl<'b, 'a> Service<'b, 'a> {
             Claim::New
         })
     }
+}
+
+/// What is left in this usage, looked at if it is not known.
+fn known<'p>(room: &'p mut Option<Prospects>, usage: &Usage) -> &'p mut Prospects {
+    room.get_or_insert_with(|| Prospects::of(usage))
 }
 
 /// When a waiting job is tried: the greatest first.

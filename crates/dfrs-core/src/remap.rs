@@ -357,7 +357,7 @@ impl<'a> Remap<'a> {
                 let fits = match is_running {
                     true => pin.mapping.parts().all(|part| {
                         if with_arrivals.contains(&part.node) {
-                            self.usage.fits(candidate.job, pin.mapping, part)
+                            self.usage.fits(candidate.job, part, false)
                         } else {
                             self.usage.holds(candidate.job, part)
                         }

@@ -208,7 +208,7 @@ impl Transition {
         };
         let fits = mapping
             .parts()
-            .all(|part| self.usage.fits(change.job, mapping, part));
+            .all(|part| self.usage.fits(change.job, part, false));
         if fits {
             if let Some(swap) = &mut self.swap {
                 swap.remove(change.job, mapping);
@@ -283,7 +283,7 @@ impl Transition {
             return Ok(());
         };
         self.usage.remove(job, old);
-        if let Some(full) = new.parts().find(|part| !self.usage.fits(job, new, *part)) {
+        if let Some(full) = new.parts().find(|part| !self.usage.fits(job, *part, false)) {
             self.usage.add(job, old);
             return Err(full.node);
         }

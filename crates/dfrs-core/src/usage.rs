@@ -224,9 +224,15 @@ impl Usage {
         self.parallel.clone()
     }
 
-    /// Whether that is about this job.
+    /// Whether that is about this job: the same in all of a decision, and not to be asked of each node. O(distinct
+    /// nodes), or O(n log n) of a list of its own.
     pub(crate) fn is_parallel(&self, job: &Job) -> bool {
         self.parallel.as_ref().is_some_and(|all| all.is_about(job))
+    }
+
+    /// The same for a job that is, or is to be, there.
+    pub(crate) fn is_parallel_on(&self, job: &Job, mapping: &Mapping) -> bool {
+        mapping.spans_nodes() && self.is_parallel(job)
     }
 
     /// Number of nodes.
@@ -288,8 +294,9 @@ impl Usage {
     }
 
     /// What the load of the node may grow to if the job comes, which is not there; `None`: anything.
-    pub(crate) fn most_load(&self, node: NodeIndex, job: &Job) -> Option<Cores> {
-        let most = self.spots[node.index()].most_load(self.is_parallel(job));
+    /// `is_parallel` is [`Self::is_parallel`] of it, here and below.
+    pub(crate) fn most_load(&self, node: NodeIndex, job: &Job, is_parallel: bool) -> Option<Cores> {
+        let most = self.spots[node.index()].most_load(is_parallel);
         (most != NO_CEILING && !job.cpu.is_zero()).then_some(most)
     }
 
@@ -376,24 +383,25 @@ impl Usage {
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
     }
 
-    /// Whether the job's tasks on one node of the mapping fit beside what is there, by memory, further rigid
-    /// resources and the ceilings on load. The job itself must not be counted in on the node.
-    pub(crate) fn fits(&self, job: &Job, mapping: &Mapping, part: Part<'_>) -> bool {
+    /// Whether these tasks of the job fit on the node beside what is there, by memory, further rigid resources and
+    /// the ceilings on load. The job itself must not be counted in on the node. `is_parallel` is
+    /// [`Self::is_parallel_on`] of its mapping; false where there is no such ceiling.
+    pub(crate) fn fits(&self, job: &Job, part: Part<'_>, is_parallel: bool) -> bool {
         let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
         // One that comes back where nobody else is has a place there already, whatever its own load.
         let is_alone = self
             .spots
             .get(part.node.index())
             .is_none_or(|spot| spot.load.is_zero());
-        let is_parallel = mapping.spans_nodes() && !is_alone && self.is_parallel(job);
-        self.has_room(part.node, memory, cpu, is_parallel) && self.rigid_fits(job, part)
+        self.has_room(part.node, memory, cpu, is_parallel && !is_alone)
+            && self.rigid_fits(job, part)
     }
 
     /// As `fits`, for a job of one kind whose other tasks have no place yet.
     #[inline]
-    pub(crate) fn fits_run(&self, job: &Job, run: Run) -> bool {
+    pub(crate) fn fits_run(&self, job: &Job, run: Run, is_parallel: bool) -> bool {
         let (memory, cpu) = (job.memory_on(run.tasks), job.cpu.times(run.tasks));
-        self.has_room(run.node, memory, cpu, self.is_parallel(job))
+        self.has_room(run.node, memory, cpu, is_parallel)
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&run)))
     }
 
@@ -414,11 +422,12 @@ impl Usage {
     /// nodes where it was before, so that neither its layout nor whether they drain is looked at: a
     /// node that drains waits for what is parked there.
     pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
+        let is_parallel = self.is_parallel_on(job, mapping);
         mapping.parts().all(|part| {
             self.spots
                 .get(part.node.index())
                 .is_some_and(|spot| !spot.is_down)
-                && self.fits(job, mapping, part)
+                && self.fits(job, part, is_parallel)
         })
     }
 
@@ -442,12 +451,12 @@ impl Usage {
 
     /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number of
     /// tasks.
-    pub(crate) fn slots(&self, job: &Job, node: NodeIndex) -> u32 {
+    pub(crate) fn slots(&self, job: &Job, node: NodeIndex, is_parallel: bool) -> u32 {
         let space = self.spots[node.index()].space();
         let Some(space) = space.filter(|_| job.layout.allows(node)) else {
             return 0;
         };
-        let mut most = space.slots(job, self.is_parallel(job));
+        let mut most = space.slots(job, is_parallel);
         for (kind, amount) in job.rigid.iter().enumerate() {
             let (used, capacity) = self.rigid(node, kind);
             most = most.min(quotient(capacity.minus(used).0, amount.0));

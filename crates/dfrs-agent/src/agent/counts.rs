@@ -63,21 +63,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         for (id, record) in self.ledger.iter() {
             let life = &record.life;
-            let kind = if life.is_under_way() {
-                &mut counts.under_way
+            let (kind, waits) = if life.is_under_way() {
+                (&mut counts.under_way, false)
             } else if life.is_parked() {
-                &mut counts.parked
+                (&mut counts.parked, true)
             } else if life.is_paused() {
-                &mut counts.paused
+                (&mut counts.paused, true)
             } else if life.is_foreign() {
-                &mut counts.suspended
+                (&mut counts.suspended, false)
             } else if life.is_running() {
-                &mut counts.running
+                (&mut counts.running, false)
             } else {
-                &mut counts.waiting
+                (&mut counts.waiting, true)
             };
             *kind += 1;
-            if !(life.is_under_way() || life.is_foreign() || life.is_running()) {
+            if waits {
                 *cause(&mut counts.waits_for, self.blocked.get(&id).copied()) += 1;
             }
         }

@@ -13,7 +13,7 @@ use crate::preempt::{mark, still_fits};
 use crate::priority::Priority;
 use crate::stop::Stop;
 use crate::target::{Fate, has_swap};
-use crate::units::{Cores, Span};
+use crate::units::{Bytes, Cores, Span};
 
 /// How much a victim's cost counts beside the load of the node after it.
 const COST: f64 = 10.0;
@@ -55,6 +55,7 @@ pub(super) fn make_room(board: &mut Board<'_>, index: usize, terms: Terms) -> Op
         && job.tasks > 0
         && !matches!(job.state, JobState::Parked(_));
     let mut search = Search {
+        is_parallel: board.usage.is_parallel(job),
         board,
         crowd: &mut crowd,
         job,
@@ -76,6 +77,8 @@ struct Search<'s, 'a> {
     board: &'s mut Board<'a>,
     crowd: &'s mut Crowd,
     job: &'a Job,
+    /// The ceiling on nodes with parallel jobs is about it.
+    is_parallel: bool,
     terms: Terms,
     /// Members that have been taken off their nodes.
     marked: Vec<u32>,
@@ -189,12 +192,14 @@ impl<'a> Search<'_, 'a> {
         let mut load = board.usage.load(node) + job.cpu.times(tasks);
         let memory = board.usage.memory(node) + job.memory_on(tasks);
         // Nobody leaves for less load where all that others lose by it is some of their yield.
-        let most_load = board.usage.most_load(node, job);
+        let most_load = board.usage.most_load(node, job, self.is_parallel);
         let is_too_much = |load: Cores| most_load.is_some_and(|most| load > most);
         let may_leave_for_load = board.policy.parallel_least_yield().is_some();
+        let is_enough =
+            |short: Bytes, load| short.is_zero() && !(may_leave_for_load && is_too_much(load));
+        let mut short = memory.minus(known.memory);
         let mut cost = 0.0;
-        if memory > known.memory || may_leave_for_load && is_too_much(load) {
-            let mut short = memory.minus(known.memory);
+        if !is_enough(short, load) {
             let mut swap = board.swap.used(node);
             let wanted = f64::from(job.tasks);
             let members = self.crowd.on(node).iter().copied();
@@ -227,7 +232,7 @@ impl<'a> Search<'_, 'a> {
                 cost += f64::from_bits(each);
                 load -= victim.cpu_of(part);
                 short -= freed;
-                if short.is_zero() && !(may_leave_for_load && is_too_much(load)) {
+                if is_enough(short, load) {
                     break;
                 }
             }
