@@ -2,6 +2,7 @@
 //! tried with faults that follow from a seed.
 
 mod caps;
+mod ceiling;
 mod drains;
 mod draw;
 mod driver;

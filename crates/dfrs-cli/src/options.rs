@@ -1,6 +1,9 @@
 //! Values of options that several commands have.
 
-use dfrs_core::{LeastYield, Span};
+use std::fmt::Display;
+use std::str::FromStr;
+
+use dfrs_core::{LeastYield, LoadCeiling, Span};
 use dfrs_sim::trace::MOST_SECONDS;
 
 /// Seconds, 0 or more.
@@ -39,11 +42,26 @@ pub struct ParallelLeastYield(pub Option<LeastYield>);
 
 /// A least yield, or none.
 pub fn least_yield(text: &str) -> Result<ParallelLeastYield, String> {
+    or_none(text).map(ParallelLeastYield)
+}
+
+/// What the load of a node may grow to, if anything is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MostLoad(pub Option<LoadCeiling>);
+
+/// A ceiling on the load of nodes, or none.
+pub fn load_ceiling(text: &str) -> Result<MostLoad, String> {
+    or_none(text).map(MostLoad)
+}
+
+fn or_none<T>(text: &str) -> Result<Option<T>, String>
+where
+    T: FromStr<Err: Display>,
+{
     if text == "none" {
-        return Ok(ParallelLeastYield(None));
+        return Ok(None);
     }
-    let least: Result<LeastYield, _> = text.parse();
-    least
-        .map(|least| ParallelLeastYield(Some(least)))
+    let read: Result<T, _> = text.parse();
+    read.map(Some)
         .map_err(|allowed| format!("{allowed}, or none"))
 }

@@ -19,7 +19,7 @@ use dfrs_sim::trace::{MOST_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
 
 use crate::input::SwfModel;
-use crate::options::{ParallelLeastYield, least_yield, period, seconds};
+use crate::options::{MostLoad, ParallelLeastYield, least_yield, load_ceiling, period, seconds};
 use crate::outputs;
 use crate::report::Outcome;
 use crate::sim::world::{Hint, swap};
@@ -83,6 +83,10 @@ pub struct Arguments {
     /// none
     #[arg(long, value_name = "YIELD", default_value = "none", value_parser = least_yield)]
     parallel_least_yield: ParallelLeastYield,
+    /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
+    /// need more than twice what it has
+    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = load_ceiling)]
+    load_ceiling: MostLoad,
     /// What the processors and the memory of an SWF trace are on nodes
     #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
     model: SwfModel,
@@ -113,6 +117,7 @@ impl Arguments {
             period: None,
             run_time_hint: Hint::None,
             parallel_least_yield: ParallelLeastYield(policy.settings.parallel_least_yield),
+            load_ceiling: MostLoad(policy.settings.load_ceiling),
             model: SwfModel::Processors,
             output: None,
             strict: false,
@@ -136,6 +141,7 @@ impl Arguments {
             keep_equal_jobs: true,
             run_time_hint: self.run_time_hint.into(),
             parallel_least_yield: self.parallel_least_yield.0,
+            load_ceiling: self.load_ceiling.0,
             ..Settings::new(source.nodes)
         }
     }

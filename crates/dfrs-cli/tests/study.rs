@@ -303,6 +303,9 @@ fn mistakes_are_one_line_with_their_place() {
         assert_eq!((code, told.as_str()), (2, ""), "{text}: {errors}");
         assert_eq!(errors.lines().count(), 1, "{text}: {errors}");
         assert!(errors.contains(part), "{text}: {errors}");
+        // Before anything is run, which may take hours.
+        let (code, ..) = study(&scratch, &["--dry-run"]);
+        assert_eq!(code, 2, "{text}");
     }
     let (code, _, errors) = dfrs(&["study", "/nowhere.toml"]);
     assert_eq!((code, errors.lines().count()), (2, 1), "{errors}");

@@ -6,9 +6,8 @@ mod calm;
 mod chances;
 mod crowd;
 mod moves;
+mod turn;
 mod victims;
-
-use std::cmp::Ordering;
 
 use crate::events::Stage;
 use crate::greatest::Greatest;
@@ -24,6 +23,7 @@ use crate::usage::Usage;
 use board::Board;
 use calm::{Calm, Held};
 use chances::Chances;
+use turn::{AverageNode, Turn};
 use victims::Terms;
 
 /// For so long a newcomer does not push aside those that are hardly older.
@@ -39,8 +39,8 @@ const YOUNG: Span = Span::from_seconds(1000);
 /// turns.
 const MARGIN: f64 = 2.0;
 
-/// Places waiting jobs, in order of priority, so that those that never ran come first: where they fit; else
-/// where others give way for them. At the period single jobs move, too. Those that are expected to be long
+/// Places waiting jobs, those that never ran first, by their wait over their size, and then the others in order of
+/// priority: where they fit; else where others give way for them. At the period single jobs move, too. Those that are expected to be long
 /// and cannot move freely come last, start where CPU is idle, and nobody gives way for their first start.
 ///
 /// O(nodes log nodes + runs), as much again for each job that others give way for, and O(nodes + tasks log
@@ -100,19 +100,21 @@ impl<'b, 'a> Service<'b, 'a> {
         }
     }
 
-    /// Tries all that may find a place, the highest priority first.
+    /// Tries all that may find a place: newcomers first, and then the highest priority.
     fn run(mut self) {
         let (roster, cluster) = (self.board.roster, self.board.cluster);
         let places = roster.waiting_that(|job| {
             !self.is_hopeless(job) || !self.chances.are_none(&*self.board, Claim::Waited, job)
         });
         let (policy, now) = (self.board.policy, self.board.now);
+        let average = AverageNode::of(cluster);
         let ranked: Vec<(Turn, usize)> = places
             .into_iter()
             .map(|place| {
                 let job = &cluster.jobs[place];
                 let turn = Turn {
-                    share: self.share_waited(job),
+                    share_waited: self.share_waited(job),
+                    urgency: average.urgency(job, now),
                     priority: policy.settings.priority.of(job, now),
                 };
                 (turn, place)
@@ -276,30 +278,6 @@ impl<'b, 'a> Service<'b, 'a> {
 /// What is left in this usage, looked at if it is not known.
 fn known<'p>(room: &'p mut Option<Prospects>, usage: &Usage) -> &'p mut Prospects {
     room.get_or_insert_with(|| Prospects::of(usage))
-}
-
-/// When a waiting job is tried: the greatest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Turn {
-    /// For one that is held back.
-    share: Option<u64>,
-    priority: Priority,
-}
-
-impl Ord for Turn {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.share.is_none(), self.share, self.priority).cmp(&(
-            other.share.is_none(),
-            other.share,
-            other.priority,
-        ))
-    }
-}
-
-impl PartialOrd for Turn {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// Jobs, and where they are from now on.

@@ -88,8 +88,8 @@ pub use needs::{Interval, Measured, Met, Need, shares_of_requests};
 pub use node_set::NodeSet;
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{
-    Budget, Grace, LeastYield, LeastYieldError, LoadCeiling, Optimisation, Periodic, Policy,
-    PolicyError, Retry, RunTimeHint, Settings, Submission,
+    Budget, Grace, LeastYield, LeastYieldError, LoadCeiling, LoadCeilingError, Optimisation,
+    Periodic, Policy, PolicyError, Retry, RunTimeHint, Settings, Submission,
 };
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};

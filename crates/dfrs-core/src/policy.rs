@@ -4,14 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Job;
 use crate::priority::PriorityFunction;
-use crate::units::{Cores, Span, Time};
+use crate::units::{Span, Time};
 
 mod catalogue;
 mod ipdps;
 mod least_yield;
+mod load_ceiling;
 mod name;
 
 pub use least_yield::{LeastYield, LeastYieldError};
+pub use load_ceiling::{LoadCeiling, LoadCeilingError};
 pub use name::PolicyError;
 
 /// A scheduling policy, parsed from and printed to the papers' names (TPDS, Section 4.5), for
@@ -127,27 +129,6 @@ pub enum Grace {
     FlowTime(Span),
     /// `MINVT=`: those with a virtual time below this.
     VirtualTime(Span),
-}
-
-/// A ceiling on the load of a node, in percent of its CPU capacity: at 400, a node's tasks may
-/// together need four times its CPU, and no yield need be below 1/4. At least 100; less counts as
-/// 100. Jobs that stay where they are may exceed it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct LoadCeiling(pub u32);
-
-impl LoadCeiling {
-    /// The greatest sum of needs on a node of this capacity, rounded down.
-    ///
-    /// ```
-    /// use dfrs_core::{Cores, LoadCeiling};
-    /// assert_eq!(LoadCeiling(400).of(Cores::from_cores(8)), Cores::from_cores(32));
-    /// assert_eq!(LoadCeiling(50).of(Cores::from_cores(8)), Cores::from_cores(8));
-    /// ```
-    #[must_use]
-    pub fn of(self, capacity: Cores) -> Cores {
-        let percent = u128::from(self.0.max(100));
-        Cores(u64::try_from(u128::from(capacity.0) * percent / 100).unwrap_or(u64::MAX))
-    }
 }
 
 /// What the loads of nodes may grow to.
@@ -315,13 +296,5 @@ mod tests {
         let is_periodic = |name: &str| name.parse::<Policy>().expect(name).is_periodic();
         assert!(is_periodic("/per") && is_periodic("/stretch-per"));
         assert!(!is_periodic("Greedy*"));
-    }
-
-    #[test]
-    fn a_ceiling_is_in_percent_of_the_capacity() {
-        let of = |percent, capacity| LoadCeiling(percent).of(Cores(capacity));
-        assert_eq!(of(250, 3), Cores(7));
-        assert_eq!(of(99, 3), Cores(3));
-        assert_eq!(of(101, u64::MAX), Cores(u64::MAX));
     }
 }

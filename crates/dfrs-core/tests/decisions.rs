@@ -32,6 +32,20 @@ fn is_on_draining_node(cluster: &Cluster, job: &Job) -> bool {
         .is_some_and(|here| here.nodes().any(drains))
 }
 
+/// The wait of a job that never ran, and 10 s, over its size in average nodes, but at least a tenth of one.
+fn urgency(cluster: &Cluster, job: &Job) -> f64 {
+    if job.comes_first {
+        return f64::INFINITY;
+    }
+    let count = cluster.nodes.len().max(1) as u64;
+    let average = |sum: u64| (sum / count).max(1) as f64;
+    let cpu = average(cluster.nodes.iter().map(|node| node.cpu.0).sum());
+    let memory = average(cluster.nodes.iter().map(|node| node.memory.0).sum());
+    let size = f64::from(job.tasks) * (job.cpu.0 as f64 / cpu).max(job.memory.0 as f64 / memory);
+    let weight = f64::from(job.weight.0.max(1)) / 1000.0;
+    weight * (job.flow_time(NOW).seconds() + 10.0) / size.max(0.1)
+}
+
 /// Whether the job is put where it has its least yield if nobody else is there.
 fn could_have(policy: &Policy, cluster: &Cluster, job: &Job, least: LeastYield) -> bool {
     let mut alone = cluster.clone();
@@ -332,9 +346,14 @@ proptest! {
     fn a_newcomer_starts_if_it_fits_beside_those_that_never_ran(cluster in cluster(PLAIN)) {
         let policy: Policy = "GreedyPMC*/OPT=VT".parse().unwrap();
         let is_new = |job: &Job| job.virtual_time.0 == 0 && job.is_running();
-        // Who waits longest is tried first; whoever ran gives way to it, having had at least 150 s.
+        // Who has waited longest for its size is tried first; whoever ran gives way to it, having had at least 150 s.
         let waiting = cluster.jobs.iter().filter(|job| !job.is_running() && job.virtual_time.0 == 0);
-        let Some(first) = waiting.min_by_key(|job| (std::cmp::Reverse(job.weight), job.submit, job.id)) else { return Ok(()) };
+        let first = waiting.max_by(|one, other| {
+            let urgency = |job: &Job| urgency(&cluster, job);
+            urgency(one).total_cmp(&urgency(other)).then(
+                (one.weight, other.submit, other.id).cmp(&(other.weight, one.submit, one.id)))
+        });
+        let Some(first) = first else { return Ok(()) };
         if cluster.jobs.iter().any(|job| is_new(job) || job.is_running() && job.virtual_time.seconds() < 150.0) {
             return Ok(());
         }

@@ -137,6 +137,9 @@ pub struct Config {
     /// What it knows of run times is `RunTimeHint`: `none` (default), or `limits`, the time limits of jobs as
     /// far as such limits have been true so far.
     ///
+    /// What it lets the load of a node grow to is `LoadCeiling`: whole percent of the node's CPUs, at least 100%,
+    /// or `none` (default).
+    ///
     /// What it gives jobs on several nodes at least is `ParallelLeastYield`: a yield from 0.01 to 1, or `none`
     /// (default).
     pub policy: Policy,

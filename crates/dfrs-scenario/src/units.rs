@@ -128,8 +128,8 @@ pub(crate) fn show_weight(weight: Weight) -> String {
 }
 
 pub(crate) fn ceiling(text: &str) -> Result<LoadCeiling, &'static str> {
-    let percent = text.strip_suffix('%').and_then(|text| text.parse().ok());
-    percent.map(LoadCeiling).ok_or("whole percent, e.g. 300%")
+    text.parse()
+        .map_err(|_| "whole percent, at least 100%, e.g. 300%")
 }
 
 pub(crate) fn count(text: &str) -> Result<u32, &'static str> {

@@ -196,7 +196,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     ]);
     let times = (instant(), instant());
     let limits = (
-        option::of(count()),
+        option::of(100..=u32::MAX),
         option::of(count()),
         option::of(count()),
     );

@@ -1,6 +1,6 @@
 //! One trace under one scheduler.
 
-use dfrs_core::{Bytes, Job, LeastYield, Mapping, Mobility, RunTimeHint, Span, Time};
+use dfrs_core::{Bytes, Job, LeastYield, LoadCeiling, Mapping, Mobility, RunTimeHint, Span, Time};
 use dfrs_proto::journal::{Event, WriteError};
 
 use crate::batch::Room;
@@ -42,6 +42,8 @@ pub struct Settings {
     pub run_time_hint: RunTimeHint,
     /// What policies of DFRS that ask give jobs on several nodes at least.
     pub parallel_least_yield: Option<LeastYield>,
+    /// The highest load that decisions of DFRS give a node; none: the policy's own.
+    pub load_ceiling: Option<LoadCeiling>,
     /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less than they asked for
     /// ([`crate::trace::TraceJob::uses`]).
     pub needs: Needs,
@@ -88,6 +90,7 @@ impl Settings {
             time_slice: Span::from_seconds(30),
             run_time_hint: RunTimeHint::Nothing,
             parallel_least_yield: None,
+            load_ceiling: None,
             needs: Needs::Requested,
             coupling_loss: CouplingLoss::NONE,
         }
@@ -220,6 +223,7 @@ pub fn simulate_and_tell<'a>(
             policy.settings.keep_equal_jobs = settings.keep_equal_jobs;
             policy.settings.run_time_hint = settings.run_time_hint;
             policy.settings.parallel_least_yield = settings.parallel_least_yield;
+            policy.settings.load_ceiling = settings.load_ceiling.or(policy.settings.load_ceiling);
             if policy.weighs_moves() {
                 policy.settings.penalty = settings.penalty;
             }

@@ -173,6 +173,7 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
     let mut scenario = maker.scenario;
     super::moldable::draw(seed, &mut scenario);
     super::uses::draw(seed, &mut scenario);
+    super::ceiling::draw(seed, &mut scenario);
     scenario.acts.sort_by_key(|(at, _)| *at);
     scenario
 }

@@ -17,7 +17,7 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
         return;
     }
     let always = draw.chance(75);
-    add_line(&mut scenario.conf);
+    add_line(&mut scenario.conf, MEASURED);
     for (_, act) in &mut scenario.acts {
         match act {
             Act::Submit(submission) if draw.chance(70) => {
@@ -29,7 +29,7 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
             }
             Act::Configure(conf) if always => {
                 let mut lines: Vec<String> = conf.lines().map(str::to_owned).collect();
-                add_line(&mut lines);
+                add_line(&mut lines, MEASURED);
                 *conf = lines.join("\n");
             }
             _ => {}
@@ -38,6 +38,6 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
 }
 
 /// The lines of partitions come last, and the mode first.
-fn add_line(lines: &mut Vec<String>) {
-    lines.insert(lines.len().min(1), MEASURED.to_owned());
+pub(super) fn add_line(lines: &mut Vec<String>, line: &str) {
+    lines.insert(lines.len().min(1), line.to_owned());
 }

@@ -8,7 +8,7 @@ use dfrs_sim::{
     round_limits, use_less,
 };
 
-use crate::options::{ParallelLeastYield, least_yield, period, seconds};
+use crate::options::{MostLoad, ParallelLeastYield, least_yield, load_ceiling, period, seconds};
 
 /// The most swap of a node, in nodes' memory.
 const MOST_SWAP: i64 = 1000;
@@ -49,6 +49,10 @@ pub struct World {
     /// none
     #[arg(long, value_name = "YIELD", default_value = "none", value_parser = least_yield)]
     parallel_least_yield: ParallelLeastYield,
+    /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
+    /// need more than twice what it has
+    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = load_ceiling)]
+    load_ceiling: MostLoad,
     /// Give each job without a time limit one as users do: its run time times a number from 1 to 5, drawn
     /// by --seed, and then the next of 15 minutes, 1 hour, 4 hours, 1 day and 1 week. For --estimates user
     /// and --run-time-hint
@@ -138,6 +142,7 @@ impl World {
             time_slice: self.time_slice,
             run_time_hint: self.run_time_hint.into(),
             parallel_least_yield: self.parallel_least_yield.0,
+            load_ceiling: self.load_ceiling.0,
             needs: match self.needs {
                 CountedNeeds::Requested => Needs::Requested,
                 CountedNeeds::Measured => Needs::Measured,
@@ -192,6 +197,7 @@ impl World {
             estimates: self.estimates,
             run_time_hint: Hint::None,
             parallel_least_yield: ParallelLeastYield(None),
+            load_ceiling: MostLoad(None),
             round_limits: self.round_limits && asks_users,
             false_limits: if asks_users { self.false_limits } else { 0.0 },
             node_cpus: self.node_cpus,

@@ -116,6 +116,27 @@ struct Read {
     digest: String,
 }
 
+impl Read {
+    /// What of the file the source is.
+    fn trace_of(&self, source: &Source) -> Result<&Trace, String> {
+        let Which::Week(path, week) = source.which else {
+            return Ok(&self.input.trace);
+        };
+        let found = usize::try_from(week)
+            .ok()
+            .and_then(|week| self.weeks.get(week));
+        found.ok_or_else(|| {
+            let (path, last) = (path.display(), self.weeks.len().saturating_sub(1));
+            format!("{path}: has no week {week}; its weeks are 0 to {last}")
+        })
+    }
+
+    /// Whether it has what the source asks for.
+    fn check(&self, source: &Source) -> Result<(), String> {
+        self.trace_of(source).map(|_| ())
+    }
+}
+
 impl Files {
     /// Reads what the source needs with these options, unless it is there.
     pub fn prepare(
@@ -130,8 +151,8 @@ impl Files {
             return Ok(());
         };
         let key = source.key(options);
-        if self.0.contains_key(&key) {
-            return Ok(());
+        if let Some(read) = self.0.get(&key) {
+            return read.check(source);
         }
         let wanted = input::Source {
             trace: path,
@@ -148,14 +169,14 @@ impl Files {
             _ => Vec::new(),
         };
         let digest = digest(&input.trace);
-        self.0.insert(
-            key,
-            Read {
-                input,
-                weeks,
-                digest,
-            },
-        );
+        let read = Read {
+            input,
+            weeks,
+            digest,
+        };
+        // Now: hours of runs may come before this one.
+        read.check(source)?;
+        self.0.insert(key, read);
         Ok(())
     }
 
@@ -200,19 +221,7 @@ impl Files {
             return Ok((trace, *nodes));
         }
         let read = self.read(source, options)?;
-        let mut trace = match source.which {
-            Which::Week(path, week) => {
-                let found = usize::try_from(week)
-                    .ok()
-                    .and_then(|week| read.weeks.get(week));
-                let found = found.ok_or_else(|| {
-                    let (path, last) = (path.display(), read.weeks.len().saturating_sub(1));
-                    format!("{path}: has no week {week}; its weeks are 0 to {last}")
-                })?;
-                found.clone()
-            }
-            _ => read.input.trace.clone(),
-        };
+        let mut trace = read.trace_of(source)?.clone();
         if let Some(load) = source.load {
             scale_to_load(&mut trace, read.input.nodes, load)
                 .map_err(|error| format!("{}: {error}", source.name))?;

@@ -194,7 +194,7 @@ impl<'a> Search<'_, 'a> {
         // Nobody leaves for less load where all that others lose by it is some of their yield.
         let most_load = board.usage.most_load(node, job, self.is_parallel);
         let is_too_much = |load: Cores| most_load.is_some_and(|most| load > most);
-        let may_leave_for_load = board.policy.parallel_least_yield().is_some();
+        let may_leave_for_load = !board.policy.ceilings().are_none();
         let is_enough =
             |short: Bytes, load| short.is_zero() && !(may_leave_for_load && is_too_much(load));
         let mut short = memory.minus(known.memory);

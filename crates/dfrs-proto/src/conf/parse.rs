@@ -17,6 +17,7 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
     "MovesPerHour",
     "MoveCost",
     "RunTimeHint",
+    "LoadCeiling",
     "ParallelLeastYield",
     "JobWeight",
     "Needs",
@@ -128,6 +129,7 @@ fn policy(given: &Given) -> Result<Policy, Mistake> {
     policy.settings.run_time_hint = given.get("RunTimeHint", "none", |key, text| {
         value::word(key, text, value::RUN_TIME_HINTS)
     })?;
+    policy.settings.load_ceiling = given.get("LoadCeiling", "none", value::load_ceiling)?;
     policy.settings.parallel_least_yield =
         given.get("ParallelLeastYield", "none", value::least_yield)?;
     let Some(pair) = given.0.get("Period") else {

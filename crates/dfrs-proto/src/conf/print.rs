@@ -19,9 +19,9 @@ impl fmt::Display for Config {
         writeln!(out, "MoveCost={}", seconds(settings.penalty))?;
         let hint = value::word_for(value::RUN_TIME_HINTS, &settings.run_time_hint);
         writeln!(out, "RunTimeHint={hint}")?;
+        writeln!(out, "LoadCeiling={}", or_none(settings.load_ceiling))?;
         let least = settings.parallel_least_yield;
-        let least = least.map_or(value::NONE.to_owned(), |least| least.to_string());
-        writeln!(out, "ParallelLeastYield={least}")?;
+        writeln!(out, "ParallelLeastYield={}", or_none(least))?;
         let weighting = value::word_for(value::WEIGHTINGS, &self.job_weight);
         writeln!(out, "JobWeight={weighting}")?;
         let needs = value::word_for(value::NEEDS, &self.needs);
@@ -71,6 +71,10 @@ impl fmt::Display for Partition {
 
 fn path(path: Option<&Path>) -> String {
     quoted(&path.map_or("none".into(), Path::to_string_lossy))
+}
+
+fn or_none(limit: Option<impl fmt::Display>) -> String {
+    limit.map_or(value::NONE.into(), |limit| limit.to_string())
 }
 
 fn or_unlimited(limit: Option<impl fmt::Display>) -> String {

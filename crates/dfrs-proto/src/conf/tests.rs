@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use dfrs_core::{Bytes, LeastYield, Mobility, Policy, RunTimeHint, Span};
+use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, RunTimeHint, Span};
 use proptest::prelude::*;
 
 use super::{
@@ -45,7 +45,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
         "# a comment\n\
          MODE=full period=30 # another\n\
          Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
-         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits ParallelLeastYield=0.5 jobweight=Priority needs=Measured CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
+         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits loadceiling=150% ParallelLeastYield=0.5 jobweight=Priority needs=Measured CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
          SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs ShowYieldIn=admincomment\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
@@ -56,6 +56,8 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     assert_eq!(config.policy.settings.budget.moves_per_job, Some(3));
     assert_eq!(config.policy.settings.penalty, Span(45 * SECOND));
     assert_eq!(config.policy.settings.run_time_hint, RunTimeHint::Limits);
+    let ceiling = config.policy.settings.load_ceiling;
+    assert_eq!(ceiling, Some(LoadCeiling(150)));
     let least = config.policy.settings.parallel_least_yield;
     assert_eq!(least, Some(LeastYield(50)));
     assert_eq!(config.job_weight, Weighting::Priority);
@@ -140,7 +142,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, ParallelLeastYield, JobWeight, Needs, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, LoadCeiling, ParallelLeastYield, JobWeight, Needs, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
         ),
         (
             "Partition=a Colour=red",
@@ -431,6 +433,7 @@ prop_compose! {
         longest_pause in prop::option::of(60..=604_800_i64),
         move_cost in 0..=86_400_i64,
         run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
+        load_ceiling in prop::option::of(100..=1000u32),
         least_yield in prop::option::of(1..=100u32),
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
@@ -450,6 +453,7 @@ prop_compose! {
         policy.settings.keep_equal_jobs = true;
         policy.settings.penalty = Span(move_cost * SECOND);
         policy.settings.run_time_hint = run_time_hint;
+        policy.settings.load_ceiling = load_ceiling.map(LoadCeiling);
         policy.settings.parallel_least_yield = least_yield.map(LeastYield);
         Config {
             mode,

@@ -1,9 +1,11 @@
 //! Values of single keys. Errors say what is allowed, without the place, which the caller knows.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use dfrs_core::policy::PolicyError;
-use dfrs_core::{Bytes, LeastYield, Mobility, Policy, RunTimeHint, Span};
+use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, RunTimeHint, Span};
 
 use super::{JobField, Mode, Needs, Weighting, suggest};
 
@@ -199,12 +201,23 @@ pub(super) fn longest_pause(key: &str, value: &str) -> Result<Option<Span>, Stri
 
 /// What jobs on several nodes have at least; `None`: nothing.
 pub(super) fn least_yield(key: &str, value: &str) -> Result<Option<LeastYield>, String> {
+    or_none(key, value)
+}
+
+/// What the load of a node may grow to; `None`: anything.
+pub(super) fn load_ceiling(key: &str, value: &str) -> Result<Option<LoadCeiling>, String> {
+    or_none(key, value)
+}
+
+fn or_none<T>(key: &str, value: &str) -> Result<Option<T>, String>
+where
+    T: FromStr<Err: fmt::Display>,
+{
     if value.eq_ignore_ascii_case(NONE) {
         return Ok(None);
     }
-    let least: Result<LeastYield, _> = value.parse();
-    least
-        .map(Some)
+    let read: Result<T, _> = value.parse();
+    read.map(Some)
         .map_err(|allowed| format!("{key}={value} is wrong; {allowed}, or {NONE}"))
 }
 

@@ -71,7 +71,7 @@ fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
     );
     let ceiling = settings
         .load_ceiling
-        .map_or("none".into(), |ceiling| format!("{}%", ceiling.0));
+        .map_or("none".into(), |ceiling| ceiling.to_string());
     add(
         settings.load_ceiling != implied.load_ceiling,
         "load-ceiling",

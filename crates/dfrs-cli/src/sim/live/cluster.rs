@@ -20,13 +20,14 @@ const MOST_CPUS: u64 = 1000;
 const MEMORY: u64 = 100_000_000;
 const PARTITION: &str = "live";
 /// Keys of dfrs.conf that other options say.
-const SAID_ELSEWHERE: [(&str, &str); 7] = [
+const SAID_ELSEWHERE: [(&str, &str); 8] = [
     ("Mode", "leave it out"),
     ("Policy", "give --policy"),
     ("Period", "give --period"),
     ("SwapPerNode", "give --swap"),
     ("Journal", "give --journal"),
     ("RunTimeHint", "give --run-time-hint"),
+    ("LoadCeiling", "give --load-ceiling"),
     ("ParallelLeastYield", "give --parallel-least-yield"),
 ];
 
@@ -119,6 +120,9 @@ impl Cluster {
         let _ = writeln!(text, "SwapPerNode={}", self.swap);
         if self.run_time_hint == RunTimeHint::Limits {
             text.push_str("RunTimeHint=limits\n");
+        }
+        if let Some(ceiling) = settings.load_ceiling {
+            let _ = writeln!(text, "LoadCeiling={ceiling}");
         }
         if let Some(least) = settings.parallel_least_yield {
             let _ = writeln!(text, "ParallelLeastYield={least}");

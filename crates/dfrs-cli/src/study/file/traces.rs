@@ -189,13 +189,13 @@ fn loads(document: &Document, items: &[Item]) -> Result<Vec<f64>, String> {
     items.iter().map(load).collect()
 }
 
-/// Whole numbers, or a text such as 1..40, both included, or 2..182 step 18.
+/// Whole numbers, or a text such as 1..40, both included, or 1..181 step 18.
 fn range(document: &Document, name: &str, items: &[Item]) -> Result<Vec<u64>, String> {
     let mut found: Vec<u64> = Vec::new();
     for item in items {
         let numbers = numbers(&item.text).ok_or_else(|| {
             let what = format!(
-                "{name}: {} is none; allowed: 7, or from and to as in \"1..40\" (40 included) or \"2..182 step 18\", at most {MOST}",
+                "{name}: {} is none; allowed: 7, or from and to as in \"1..40\" (40 included) or \"1..181 step 18\", at most {MOST}",
                 item.text
             );
             document.refuse(&item.span, what)

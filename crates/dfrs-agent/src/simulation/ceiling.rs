@@ -1,0 +1,35 @@
+//! A ceiling on the load of nodes; drawn apart: what other seeds draw stays as it is.
+
+use super::draw::Draw;
+use super::scenario::Scenario;
+use super::uses::add_line;
+use crate::model::acts::Act;
+
+/// Gives some scenarios one, and sees to it that all jobs can keep below it on their partition without one of its
+/// nodes: Slurm would not take others.
+pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
+    let mut draw = Draw::new(seed ^ 0x0063_6569_6c65);
+    if !draw.chance(15) {
+        return;
+    }
+    let ceiling = draw.one_of(&["100%", "100%", "150%", "200%"]);
+    let line = format!("LoadCeiling={ceiling}");
+    add_line(&mut scenario.conf, &line);
+    for (_, act) in &mut scenario.acts {
+        match act {
+            Act::Submit(submission) => {
+                let own = |partition: &str| partition == submission.job.partition;
+                let nodes = scenario.nodes.iter().find(|nodes| own(&nodes.partition));
+                let cpus = nodes.map_or(1, |nodes| nodes.cpus * nodes.count.saturating_sub(1));
+                let each = submission.job.cpus_per_task.max(1);
+                submission.job.tasks = submission.job.tasks.min(cpus / each).max(1);
+            }
+            Act::Configure(conf) if draw.chance(75) => {
+                let mut lines: Vec<String> = conf.lines().map(str::to_owned).collect();
+                add_line(&mut lines, &line);
+                *conf = lines.join("\n");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! In which order waiting jobs are tried.
+
+use std::cmp::Ordering;
+use std::iter::once;
+
+use super::crowd::share;
+use crate::model::{Cluster, Job, TaskKind};
+use crate::priority::Priority;
+use crate::units::{Span, Time};
+
+/// Added to the wait of a newcomer, in seconds: of those that come at once the small ones are first.
+const OFFSET: f64 = 10.0;
+
+/// No job counts as smaller than this, in nodes.
+const SMALLEST: f64 = 0.1;
+
+/// When a waiting job is tried: the greatest first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Turn {
+    /// Of one that is held back and never ran how much of its limit it has waited, in millionths; these come last.
+    pub(super) share_waited: Option<u64>,
+    pub(super) urgency: Urgency,
+    pub(super) priority: Priority,
+}
+
+/// Who is tried before others whatever their priorities are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Urgency {
+    /// It has run before.
+    Ordinary,
+    /// It never ran: its wait over its size, times its weight.
+    New(f64),
+    /// It comes first.
+    First,
+}
+
+impl Urgency {
+    fn rank(self) -> (u8, f64) {
+        match self {
+            Self::Ordinary => (0, 0.0),
+            Self::New(urgency) => (1, urgency),
+            Self::First => (2, 0.0),
+        }
+    }
+}
+
+/// What a node of the cluster has on average, in parts of which jobs are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AverageNode {
+    cpu: u64,
+    memory: u64,
+}
+
+impl AverageNode {
+    /// O(nodes).
+    pub(super) fn of(cluster: &Cluster) -> Self {
+        let count = cluster.nodes.len().max(1) as u128;
+        let average = |sum: u128| u64::try_from(sum / count).unwrap_or(u64::MAX);
+        let nodes = || cluster.nodes.iter();
+        Self {
+            cpu: average(nodes().map(|node| u128::from(node.cpu.0)).sum()),
+            memory: average(nodes().map(|node| u128::from(node.memory.0)).sum()),
+        }
+    }
+
+    /// How many nodes the job is worth, by its memory or its CPU, whichever is more, on as few nodes as its rules
+    /// allow. O(kinds).
+    fn size(self, job: &Job) -> f64 {
+        let first = (
+            job.tasks,
+            job.cpu,
+            job.memory,
+            job.memory_per_node,
+            &job.layout,
+        );
+        let further = job.further_kinds.iter().map(|kind| {
+            let TaskKind {
+                tasks,
+                cpu,
+                memory,
+                memory_per_node,
+                layout,
+                ..
+            } = kind;
+            (*tasks, *cpu, *memory, *memory_per_node, layout)
+        });
+        let (mut cpu, mut memory) = (0.0, 0.0);
+        for (tasks, cpu_each, memory_each, memory_per_node, layout) in once(first).chain(further) {
+            let nodes = tasks.div_ceil(layout.tasks_per_node().max(1));
+            cpu += f64::from(tasks) * share(cpu_each.0, self.cpu);
+            memory += f64::from(tasks) * share(memory_each.0, self.memory)
+                + f64::from(nodes) * share(memory_per_node.0, self.memory);
+        }
+        cpu.max(memory)
+    }
+
+    /// The urgency of a waiting job at `now`. Small jobs are soon done with and are in nobody's way; a large one
+    /// counts for more the longer it waits, so that it is passed over for as long as its size explains.
+    pub(super) fn urgency(self, job: &Job, now: Time) -> Urgency {
+        if job.comes_first {
+            Urgency::First
+        } else if job.virtual_time > Span::ZERO {
+            Urgency::Ordinary
+        } else {
+            let waited = job.flow_time(now).seconds() + OFFSET;
+            Urgency::New(job.weight.factor() * waited / self.size(job).max(SMALLEST))
+        }
+    }
+}
+
+impl Eq for Turn {}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (own, others) = (self.urgency.rank(), other.urgency.rank());
+        let share = (self.share_waited.is_none(), self.share_waited);
+        share
+            .cmp(&(other.share_waited.is_none(), other.share_waited))
+            .then(own.0.cmp(&others.0))
+            .then(own.1.total_cmp(&others.1))
+            .then(self.priority.cmp(&other.priority))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobId, Node};
+    use crate::priority::PriorityFunction;
+    use crate::units::{Bytes, Cores, Weight};
+
+    fn cluster() -> Cluster {
+        let node = |cpu, memory| Node::new("", Cores(cpu), Bytes(memory));
+        Cluster {
+            nodes: vec![node(10, 100), node(30, 300)],
+            jobs: Vec::new(),
+        }
+    }
+
+    fn job(id: u64, submit: i64, tasks: u32, cpu: u64, memory: u64) -> Job {
+        let submit = Time::from_seconds(submit);
+        Job::new(JobId(id), submit, tasks, Cores(cpu), Bytes(memory))
+    }
+
+    /// The jobs' numbers in the order in which they are tried.
+    fn order(jobs: &[Job]) -> Vec<u64> {
+        let (average, now) = (AverageNode::of(&cluster()), Time::from_seconds(100));
+        let turn = |job: &Job| Turn {
+            share_waited: job.limit.map(|limit| limit.0.unsigned_abs()),
+            urgency: average.urgency(job, now),
+            priority: PriorityFunction::default().of(job, now),
+        };
+        let mut jobs: Vec<&Job> = jobs.iter().collect();
+        jobs.sort_by_key(|job| std::cmp::Reverse(turn(job)));
+        jobs.iter().map(|job| job.id.0).collect()
+    }
+
+    #[test]
+    fn size_is_in_nodes_by_memory_or_cpu() {
+        let size = |job: &Job| AverageNode::of(&cluster()).size(job);
+        assert!((size(&job(1, 0, 2, 20, 50)) - 2.0).abs() < 1e-9);
+        assert!((size(&job(1, 0, 2, 5, 100)) - 1.0).abs() < 1e-9);
+        let mut two = job(1, 0, 2, 5, 100);
+        two.further_kinds = vec![TaskKind::new(3, Cores(20), Bytes(0))];
+        assert!((size(&two) - 3.5).abs() < 1e-9);
+        let mut per_node = job(1, 0, 4, 0, 25);
+        per_node.memory_per_node = Bytes(50);
+        assert!((size(&per_node) - 0.75).abs() < 1e-9);
+        per_node.layout.max_tasks_per_node = Some(2);
+        assert!((size(&per_node) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn newcomers_go_by_wait_over_size() {
+        // One node that has waited 100 s, half a node 60 s, four nodes 100 s.
+        let mut jobs = vec![
+            job(1, 0, 1, 20, 0),
+            job(2, 40, 1, 10, 0),
+            job(3, 0, 4, 20, 0),
+        ];
+        assert_eq!(order(&jobs), [2, 1, 3]);
+        jobs[2].weight = Weight(10_000);
+        assert_eq!(order(&jobs), [3, 2, 1]);
+        // The smallest are alike: by submission then.
+        assert_eq!(order(&[job(1, 50, 1, 1, 0), job(2, 49, 1, 2, 0)]), [2, 1]);
+    }
+
+    #[test]
+    fn who_comes_first_is_before_newcomers_and_these_before_who_has_run() {
+        let mut jobs = vec![
+            job(1, 0, 1, 20, 0),
+            job(2, 0, 1, 20, 0),
+            job(3, 99, 1, 20, 0),
+            job(4, 0, 1, 20, 0),
+        ];
+        jobs[0].virtual_time = Span::from_seconds(1);
+        jobs[1].virtual_time = Span::from_seconds(50);
+        jobs[1].comes_first = true;
+        jobs[3].limit = Some(Span::from_seconds(7200));
+        assert_eq!(order(&jobs), [2, 3, 1, 4]);
+    }
+}
