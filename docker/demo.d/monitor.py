@@ -44,7 +44,7 @@ class Monitor:
 
     def _start_exporter(self, service):
         about = [] if service == "controller" else [f"--node={service}"]
-        command = ["/opt/dfrs/dfrs", "exporter", *about, "--listen", f"0.0.0.0:{PORT}"]
+        command = ["dfrs", "exporter", *about, "--listen", f"0.0.0.0:{PORT}"]
         detached = ["docker", "exec", "--detach", self.cluster.container(service), *command]
         result = subprocess.run(detached, capture_output=True, text=True)
         if result.returncode:

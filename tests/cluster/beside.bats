@@ -71,5 +71,5 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 }
 
 @test "the journal of a part of the nodes is valid" {
-	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-beside.jsonl
+	controller dfrs check /var/log/slurm/dfrs-beside.jsonl
 }

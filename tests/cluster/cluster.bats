@@ -84,6 +84,22 @@ close_aside() {
 	reconfigured
 }
 
+@test "nobody is put where the load would exceed its ceiling" {
+	controller sed -i.good '1i LoadCeiling=150%' /etc/slurm/dfrs.conf
+	reconfigured
+	wide=$(submit --ntasks=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- "$burn --work 60 --rate $rate")
+	half=$(submit --ntasks=2 --nodelist=n1 --mem=50 --comment=dfrs:never -- "$burn --work 60 --rate $rate")
+	wait_for_state "$wide" RUNNING 30
+	wait_for_state "$half" RUNNING 30
+	over=$(submit --ntasks=1 --nodelist=n1 --mem=50 -- "$burn --work 1 --rate $rate")
+	wait_until 20 says "$over" 'DFRS: waits for CPU'
+	controller scancel "$half"
+	wait_for_state "$over" COMPLETED 30
+	controller scancel "$wide"
+	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
+	reconfigured
+}
+
 @test "memory is a hard limit: who does not fit waits and says why" {
 	first=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 60")
 	wait_for_state "$first" RUNNING 30
@@ -348,7 +364,7 @@ close_aside() {
 	done
 	wait_until 10 nothing_is_counted
 	close_aside
-	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
+	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
 @test "a failed node's jobs go to other nodes" {
@@ -387,7 +403,7 @@ close_aside() {
 }
 
 @test "the journal of all this is valid" {
-	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
+	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
 @test "the journal goes on in a new file when it is renamed, and the parts together are valid" {
@@ -396,7 +412,7 @@ close_aside() {
 	job=$(submit --ntasks=1 --mem=50 -- "true")
 	wait_for_state "$job" COMPLETED 30
 	wait_until 20 controller grep -q "\"finish\".*\b$job\b" $journal
-	controller sh -c "cat $journal.1 $journal | /opt/dfrs/dfrs check /dev/stdin"
+	controller sh -c "cat $journal.1 $journal | dfrs check /dev/stdin"
 }
 
 @test "sdiag counts DFRS's cycles" {

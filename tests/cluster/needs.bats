@@ -8,7 +8,6 @@
 
 load helpers
 
-dfrs=/opt/dfrs/dfrs
 # All CPUs of a node, and an eighth of them: what a job uses that sleeps most of the time.
 all=0.32
 little=0.04
@@ -28,7 +27,7 @@ teardown() {
 # The part of n1 that a job may use, by what dfrsd there says.
 share() { node_job n1 "$1" share; }
 has_share() { is_between "$2" "$(share "$1")" "$3"; }
-need() { controller $dfrs explain --json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["need"])'; }
+need() { controller dfrs explain --json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["need"])'; }
 needs_all() { [ "$(need "$1")" = 1.0 ]; }
 
 # cores JOB: what it uses on n1, by the kernel's accounting of ten seconds.

@@ -89,7 +89,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_for_state "$job" COMPLETED 120
 	wait_for_state "$other" COMPLETED 60
 	[ "$(controller scontrol show job "$job" | grep -o 'Restarts=[0-9]*')" = Restarts=0 ]
-	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
+	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
 @test "a job that is suspended on its way back stays so until it is resumed" {
@@ -154,5 +154,5 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	done
 	wait_for_state "$job" COMPLETED 120
 	wait_until 20 nothing_is_counted
-	controller /opt/dfrs/dfrs check /var/log/slurm/dfrs-journal.jsonl
+	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }

@@ -6,8 +6,6 @@
 
 load helpers
 
-dfrs=/opt/dfrs/dfrs
-
 setup() {
 	# Users may not enter StateSaveLocation.
 	controller install -d -o slurm -m 755 /run/dfrs-status
@@ -24,7 +22,7 @@ teardown() {
 
 # field USER JOB NAME: what dfrs explain tells that user.
 field() {
-	in_cluster controller -u "$1" -- $dfrs explain --json "$2" | python3 -c '
+	in_cluster controller -u "$1" -- dfrs explain --json "$2" | python3 -c '
 import json, sys
 value = json.load(sys.stdin).get(sys.argv[1])
 print(json.dumps(value) if isinstance(value, list) else value)' "$3"
@@ -54,21 +52,21 @@ why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 	[ "$(field alice "${two[0]}" neighbour_jobs)" = None ]
 	field root "${two[0]}" neighbour_jobs | grep -qw "${two[7]}"
 	# For people, in words.
-	in_cluster controller -u alice -- $dfrs explain "$parked_job"
-	in_cluster controller -u alice -- $dfrs explain "$parked_job" | grep -q "^job $parked_job of user 1000 in partition main: parked"
+	in_cluster controller -u alice -- dfrs explain "$parked_job"
+	in_cluster controller -u alice -- dfrs explain "$parked_job" | grep -q "^job $parked_job of user 1000 in partition main: parked"
 	# Others hear the same as of a job that is not there.
-	run in_cluster controller -u nobody -- $dfrs explain "$parked_job"
+	run in_cluster controller -u nobody -- dfrs explain "$parked_job"
 	[ "$status" = 1 ]
 	of_others=${output//$parked_job/N}
-	run in_cluster controller -u nobody -- $dfrs explain 99999999
+	run in_cluster controller -u nobody -- dfrs explain 99999999
 	[ "$status" = 1 ]
 	[ "${output//99999999/N}" = "$of_others" ]
 }
 
-misses_dfrsd_on() { controller $dfrs doctor | grep -qE "^(warning|error) +dfrsd: .*$1"; }
+misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: .*$1"; }
 
 @test "dfrs doctor finds a good cluster good, and says which dfrsd is gone" {
-	run controller $dfrs doctor
+	run controller dfrs doctor
 	echo "$output"
 	[ "$status" -lt 2 ]
 	[[ ! "$output" =~ (^|$'\n')error ]]
@@ -77,23 +75,23 @@ misses_dfrsd_on() { controller $dfrs doctor | grep -qE "^(warning|error) +dfrsd:
 	done
 	in_cluster n4 /opt/cluster/service dfrsd kill
 	wait_until 60 misses_dfrsd_on n4
-	run in_cluster n4 $dfrs doctor --node n4
+	run in_cluster n4 dfrs doctor --node n4
 	echo "$output"
 	[ "$status" = 2 ]
 	grep -q '^error *dfrsd: ' <<<"$output"
 	in_cluster n4 /opt/cluster/service dfrsd start
-	run in_cluster n1 $dfrs doctor --node n1
+	run in_cluster n1 dfrs doctor --node n1
 	echo "$output"
 	[ "$status" -lt 2 ]
 }
 
 @test "dfrs doctor tells a user what he may read, and nothing is changed" {
-	run in_cluster controller -u alice -- $dfrs doctor
+	run in_cluster controller -u alice -- dfrs doctor
 	echo "$output"
 	[[ "$output" != *panicked* ]]
 	grep -q '^ok *slurm: ' <<<"$output"
 	before=$(times_ready)
-	in_cluster controller -u nobody -- $dfrs doctor --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["version"] == 1'
+	in_cluster controller -u nobody -- dfrs doctor --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["version"] == 1'
 	[ "$(times_ready)" = "$before" ]
 }
 
@@ -110,13 +108,13 @@ misses_dfrsd_on() { controller $dfrs doctor | grep -qE "^(warning|error) +dfrsd:
 	for job in "${jobs[@]}"; do wait_for_state "$job" COMPLETED 120; done
 	[ "$(field alice "${jobs[0]}" mode 2>/dev/null || echo shadow)" = shadow ]
 	sleep 2
-	run controller $dfrs status --shadow
+	run controller dfrs status --shadow
 	echo "$output"
 	[ "$status" = 0 ]
 	grep -q 'Slurm, as it was' <<<"$output"
 	grep -q 'EASY/shared, simulated' <<<"$output"
 	# Twelve jobs of 4 s on two nodes, two at a time: those who came last waited for some 20 s.
-	controller $dfrs status --shadow --json | python3 -c '
+	controller dfrs status --shadow --json | python3 -c '
 import json, sys
 told = json.load(sys.stdin)
 assert told["jobs"] == 12, told

@@ -182,7 +182,7 @@ def controller(site):
     yield "no memory of a node is counted as used", few(used)
     _, states = site.attempt("controller", "sinfo", "--noheader", "--Node", "--format=%N %t")
     yield "all nodes are idle", few(line for line in states.splitlines() if not line.endswith(" idle"))
-    code, text = site.attempt("controller", "/opt/dfrs/dfrs", "check", "/var/log/slurm/dfrs-journal.jsonl", seconds=600)
+    code, text = site.attempt("controller", "dfrs", "check", "/var/log/slurm/dfrs-journal.jsonl", seconds=600)
     yield "the journal is valid", "" if code == 0 else text
     _, log = site.attempt("controller", "grep", "-E", "(error|fatal): .*dfrs", "/var/log/slurm/slurmctld.log")
     kinds = Counter(kind(line) for line in log.splitlines() if not any(word in line for word in EXPECTED_ERRORS))

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::stage::{PLAIN, PROGRAM, Stage, builder, commit, read};
+use super::stage::{
+    PLAIN, PROGRAM, Stage, builder, date_of_source, name_of_source, read, seconds_of_source,
+};
 use super::{binary, tool};
 
 /// Makes it and returns its file.
@@ -39,7 +41,9 @@ pub(super) fn build(stage: Stage) -> Result<PathBuf, String> {
         .join(format!("{}_{version}_{architecture}.deb", stage.name));
     stage.open_directories()?;
     let mut dpkg = Command::new("dpkg-deb");
-    dpkg.args(["--build", "--root-owner-group", "-Zxz"])
+    // The same contents are the same package, whenever it is made.
+    dpkg.env("SOURCE_DATE_EPOCH", seconds_of_source()?)
+        .args(["--build", "--root-owner-group", "-Zxz"])
         .arg(&stage.root)
         .arg(&file);
     tool(&mut dpkg)?;
@@ -77,9 +81,9 @@ fn changelog(name: &str) -> Result<String, String> {
     Ok(format!(
         "{name} ({}) unstable; urgency=medium\n\n  * Of {}; what changed is in CHANGELOG.md of the source.\n\n -- {}  {}\n",
         env!("CARGO_PKG_VERSION"),
-        commit(&["--format=%h"])?,
+        name_of_source(),
         builder(),
-        commit(&["--format=%cD"])?
+        date_of_source("%a, %d %b %Y %H:%M:%S +0000")?
     ))
 }
 

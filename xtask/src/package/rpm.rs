@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::stage::{PLAIN, Stage, builder, commit, read};
+use super::stage::{PLAIN, Stage, builder, date_of_source, name_of_source, read};
 use super::tool;
 use crate::files;
 
@@ -68,7 +68,7 @@ fn specification_of(stage: &Stage) -> Result<String, String> {
         "Name: {name}\nVersion: {version}\nRelease: {RELEASE}\nSummary: {summary}\nLicense: GPL-2.0-or-later\n\
          Group: System/Daemons\nPackager: {builder}\n{requires}\n\n%description\n{description}\n\n\
          %install\ncp -a %{{staged}}/. %{{buildroot}}/\n\n{scripts}\n\n%files\n{files}\n\n\
-         %changelog\n* {date} {builder} - {version}-{RELEASE}\n- Of {commit}; what changed is in CHANGELOG.md of the source.\n",
+         %changelog\n* {date} {builder} - {version}-{RELEASE}\n- Of {source}; what changed is in CHANGELOG.md of the source.\n",
         name = stage.name,
         version = env!("CARGO_PKG_VERSION"),
         builder = builder(),
@@ -76,8 +76,8 @@ fn specification_of(stage: &Stage) -> Result<String, String> {
         description = described(sentences),
         scripts = scripts.join("\n"),
         files = files(stage)?.join("\n"),
-        date = commit(&["--format=%cd", "--date=format:%a %b %d %Y"])?,
-        commit = commit(&["--format=%h"])?,
+        date = date_of_source("%a %b %d %Y")?,
+        source = name_of_source(),
     ))
 }
 

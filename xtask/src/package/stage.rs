@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::UNIX_EPOCH;
 
 use super::{Format, files_in, tool};
 
@@ -181,13 +182,42 @@ impl Stage {
     }
 }
 
-/// Of the commit that is packaged.
-pub(super) fn commit(arguments: &[&str]) -> Result<String, String> {
+/// What is packaged: a commit, or, where the source came without git, a version.
+pub(super) fn name_of_source() -> String {
+    commit("%h").unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
+}
+
+/// When that was made, in UNIX seconds.
+pub(super) fn seconds_of_source() -> Result<String, String> {
+    if let Some(seconds) = commit("%ct") {
+        return Ok(seconds);
+    }
+    let changelog = crate::root().join("CHANGELOG.md");
+    let seconds = fs::metadata(&changelog)
+        .and_then(|about| about.modified())
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+        .ok_or_else(|| format!("{}: its time cannot be read", changelog.display()))?;
+    Ok(seconds.as_secs().to_string())
+}
+
+/// The same as date(1) writes it in this format.
+pub(super) fn date_of_source(format: &str) -> Result<String, String> {
+    let mut date = Command::new("date");
+    date.env("LC_ALL", "C").args([
+        "--utc",
+        &format!("--date=@{}", seconds_of_source()?),
+        &format!("+{format}"),
+    ]);
+    Ok(tool(&mut date)?.trim().to_owned())
+}
+
+fn commit(format: &str) -> Option<String> {
     let mut git = Command::new("git");
-    git.args(["log", "-1"])
-        .args(arguments)
+    git.args(["log", "-1", &format!("--format={format}")])
         .current_dir(crate::root());
-    Ok(tool(&mut git)?.trim().to_owned())
+    let said = tool(&mut git).ok()?.trim().to_owned();
+    (!said.is_empty()).then_some(said)
 }
 
 /// Who builds, as Debian's own tools ask it.
