@@ -1,5 +1,5 @@
-//! GreedyPMC and `/move-per`: all waiting jobs are tried at every event, newcomers first; where memory is
-//! short, those give way whose leaving costs least; nothing is mapped anew.
+//! GreedyPMC and `/move-per`: all waiting jobs are tried at every event, newcomers first; where memory, or
+//! CPU below a ceiling, is short, those give way whose leaving costs least; nothing is mapped anew.
 
 mod board;
 mod calm;
@@ -11,6 +11,7 @@ mod victims;
 
 use crate::events::Stage;
 use crate::greatest::Greatest;
+use crate::load_limits::LoadLimit;
 use crate::model::{Job, Mapping};
 use crate::policy::Policy;
 use crate::preempt::{is_hopeless, only_place, put};
@@ -154,7 +155,8 @@ impl<'b, 'a> Service<'b, 'a> {
     /// A job that is to have its least yield on several nodes, as one that has all its tasks on one: there it waits
     /// for nobody elsewhere, and shares CPU as others do.
     fn on_one_node(&self, job: &Job) -> Option<Job> {
-        let is_free = only_place(job).is_none() && self.board.usage.is_parallel(job);
+        let is_free =
+            only_place(job).is_none() && self.board.usage.limit(job) == LoadLimit::Parallel;
         let mut job = is_free.then(|| job.clone())?;
         job.layout.max_nodes = Some(1);
         Some(job)

@@ -3,6 +3,7 @@
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::load_limits::LoadLimit;
 use crate::model::{Cluster, Job, Mapping, NodeIndex, Run};
 use crate::usage::Usage;
 
@@ -81,7 +82,7 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
         return Some(one_each(&nodes));
     }
     let most = job.layout.tasks_per_node();
-    let is_parallel = usage.is_parallel(job);
+    let limit = usage.limit(job);
     let mut nodes_left = job.layout.nodes();
     let mut runs = Vec::with_capacity(nodes.len());
     let mut heap = BinaryHeap::from(nodes);
@@ -101,7 +102,7 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
             node: next.node,
             tasks,
         };
-        if next.tasks < most && usage.fits_run(job, run(next.tasks + 1), is_parallel) {
+        if next.tasks < most && usage.fits_run(job, run(next.tasks + 1), limit) {
             *best = next;
         } else {
             PeekMut::pop(best);
@@ -138,10 +139,10 @@ fn one_each(nodes: &[Candidate]) -> Mapping {
 /// Places a job that may use only so many nodes on those that hold the most of its tasks (ties: the
 /// lower load): if any set of that many nodes holds it, these do.
 fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
-    let is_parallel = usage.is_parallel(job);
+    let limit = usage.limit(job);
     let mut rooms: Vec<(u32, Candidate)> = all_nodes(cluster, job)
         .filter_map(|node| {
-            let slots = usage.slots(job, node, is_parallel);
+            let slots = usage.slots(job, node, limit);
             let capacity = usage.cpu(node);
             let candidate = Candidate {
                 load_after: usage.load(node) + job.cpu,
@@ -177,8 +178,8 @@ pub(crate) fn could_place(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
 
 /// As `could_place`, for a job of one kind.
 fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
-    let is_parallel = usage.is_parallel(job);
-    let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node, is_parallel));
+    let limit = usage.limit(job);
+    let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node, limit));
     let wanted = u64::from(job.tasks);
     if job.layout.nodes() >= cluster.nodes.len() {
         let mut found = 0;
@@ -197,7 +198,7 @@ fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
 /// How many tasks of a job of one kind each node takes, kept up to date while others are paused for it.
 pub(crate) struct Room<'a> {
     job: &'a Job,
-    is_parallel: bool,
+    limit: LoadLimit,
     /// How many tasks each node takes.
     slots: Vec<u32>,
     /// Their sum.
@@ -212,7 +213,7 @@ impl<'a> Room<'a> {
         let limited = job.layout.nodes() < cluster.nodes.len();
         let mut room = Self {
             job,
-            is_parallel: usage.is_parallel(job),
+            limit: usage.limit(job),
             slots: vec![0; cluster.nodes.len()],
             total: 0,
             nodes: limited.then(BTreeMap::new),
@@ -223,7 +224,7 @@ impl<'a> Room<'a> {
 
     /// Looks at a node again. O(1), O(log nodes) for a job that may use only so many nodes.
     pub(crate) fn update(&mut self, usage: &Usage, node: NodeIndex) {
-        let now = usage.slots(self.job, node, self.is_parallel);
+        let now = usage.slots(self.job, node, self.limit);
         let before = std::mem::replace(&mut self.slots[node.index()], now);
         self.total = self.total - u64::from(before) + u64::from(now);
         let Some(nodes) = &mut self.nodes else { return };

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::load_limits::{LoadLimit, LoadLimits};
 use crate::model::Job;
-use crate::parallel_ceiling::ParallelCeiling;
 use crate::units::{Bytes, Cores};
 use crate::usage::Usage;
 
@@ -15,8 +15,10 @@ pub(crate) struct Space {
     pub(crate) memory: Bytes,
     /// CPU needs that the ceiling on load still allows.
     pub(crate) load: Cores,
-    /// The same for a job that may run on several nodes.
+    /// The same for a job that keeps the ceiling of those on several nodes.
     pub(crate) load_parallel: Cores,
+    /// The same for one that keeps no ceiling of its own.
+    pub(crate) load_at_most: Cores,
     /// Whether it has any CPU capacity.
     pub(crate) has_cpu: bool,
 }
@@ -28,7 +30,7 @@ pub(crate) struct Headroom {
     /// Distinct spaces and how many nodes have them, descending.
     spaces: Vec<(Space, u64)>,
     nodes: usize,
-    parallel: Option<Arc<ParallelCeiling>>,
+    limits: Option<Arc<LoadLimits>>,
 }
 
 impl Headroom {
@@ -52,7 +54,7 @@ impl Headroom {
         Self {
             spaces,
             nodes: usage.nodes(),
-            parallel: usage.parallel_ceiling(),
+            limits: usage.limits(),
         }
     }
 
@@ -71,9 +73,10 @@ impl Headroom {
     pub(crate) fn holds(&self, job: &Job) -> bool {
         let wanted = u64::from(job.tasks);
         let least = job.memory + job.memory_per_node;
-        let is_parallel = self.parallel.as_ref().is_some_and(|all| all.is_about(job));
+        let limits = self.limits.as_ref();
+        let limit = limits.map_or(LoadLimit::Node, |limits| limits.of_job(job));
         let takes_one = |space: &Space| {
-            job.cpu <= space.load_for(is_parallel) && (space.has_cpu || job.cpu.is_zero())
+            job.cpu <= space.load_for(limit) && (space.has_cpu || job.cpu.is_zero())
         };
         let may_use_any = job.layout.tasks_per_node() > 0;
         let mut found = 0u64;
@@ -86,8 +89,7 @@ impl Headroom {
                     if found.saturating_add(*nodes) >= wanted && may_use_any && takes_one(space) {
                         return true;
                     }
-                    found =
-                        found.saturating_add(nodes.saturating_mul(space.slots(job, is_parallel)));
+                    found = found.saturating_add(nodes.saturating_mul(space.slots(job, limit)));
                     found >= wanted
                 })
     }
@@ -96,24 +98,23 @@ impl Headroom {
 impl Space {
     /// CPU needs that the ceilings leave to such a job.
     #[inline]
-    fn load_for(&self, is_parallel: bool) -> Cores {
-        if is_parallel {
-            self.load_parallel
-        } else {
-            self.load
+    fn load_for(&self, limit: LoadLimit) -> Cores {
+        match limit {
+            LoadLimit::Nothing => self.load_at_most,
+            LoadLimit::Node => self.load,
+            LoadLimit::Parallel => self.load_parallel,
         }
     }
 
     /// How many tasks of the job fit: 0 to the job's number of tasks. Further resources and lists of
     /// nodes play no part.
-    /// `is_parallel`: the ceiling on nodes with parallel jobs is about it.
-    pub(crate) fn slots(self, job: &Job, is_parallel: bool) -> u64 {
+    pub(crate) fn slots(self, job: &Job, limit: LoadLimit) -> u64 {
         if self.memory < job.memory_per_node || !(self.has_cpu || job.cpu.is_zero()) {
             return 0;
         }
         let most = job.tasks.min(job.layout.tasks_per_node());
         // Most often all fit, which is told faster than how many would.
-        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load_for(is_parallel) {
+        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load_for(limit) {
             return u64::from(most);
         }
         u64::from(most)
@@ -121,7 +122,7 @@ impl Space {
                 self.memory.minus(job.memory_per_node).0,
                 job.memory.0,
             ))
-            .min(quotient(self.load_for(is_parallel).0, job.cpu.0))
+            .min(quotient(self.load_for(limit).0, job.cpu.0))
     }
 }
 
@@ -192,15 +193,16 @@ mod tests {
             memory: Bytes(memory),
             load: Cores(u64::MAX),
             load_parallel: Cores(u64::MAX),
+            load_at_most: Cores(u64::MAX),
             has_cpu,
         };
         let mut job = Job::new(JobId(1), Time(0), 3, Cores(1), Bytes(0));
         job.memory_per_node = Bytes(20);
-        assert_eq!(space(19, true).slots(&job, false), 0);
-        assert_eq!(space(20, true).slots(&job, false), 3);
-        assert_eq!(space(20, false).slots(&job, false), 0);
+        assert_eq!(space(19, true).slots(&job, LoadLimit::Node), 0);
+        assert_eq!(space(20, true).slots(&job, LoadLimit::Node), 3);
+        assert_eq!(space(20, false).slots(&job, LoadLimit::Node), 0);
         job.cpu = Cores::ZERO;
-        assert_eq!(space(20, false).slots(&job, false), 3);
+        assert_eq!(space(20, false).slots(&job, LoadLimit::Node), 3);
     }
 
     #[test]

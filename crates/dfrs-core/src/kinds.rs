@@ -140,9 +140,15 @@ impl Job {
     /// Memory that the job takes at least, wherever its tasks are.
     pub(crate) fn least_memory(&self) -> Bytes {
         let further = self.further_kinds.iter();
-        self.memory.times(self.tasks)
-            + self.memory_per_node
-            + further.map(|kind| kind.memory_on(kind.tasks)).sum()
+        std::iter::once((self.tasks, self.memory, self.memory_per_node, &self.layout))
+            .chain(
+                further.map(|kind| (kind.tasks, kind.memory, kind.memory_per_node, &kind.layout)),
+            )
+            .map(|(tasks, memory, memory_per_node, layout)| {
+                let fewest_nodes = tasks.div_ceil(layout.tasks_per_node().max(1));
+                memory.times(tasks) + memory_per_node.times(fewest_nodes)
+            })
+            .sum()
     }
 
     /// Memory that a part of the job requires.

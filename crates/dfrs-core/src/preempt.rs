@@ -331,10 +331,8 @@ fn force(
 /// Whether a marked job fits where it was; unlike for a job that comes back, its nodes may be
 /// draining.
 pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
-    let is_parallel = usage.is_parallel_on(job, mapping);
-    mapping
-        .parts()
-        .all(|part| usage.fits(job, part, is_parallel))
+    let limit = usage.limit_on(job, mapping);
+    mapping.parts().all(|part| usage.fits(job, part, limit))
 }
 
 /// The running jobs to pause, in the order in which they were marked, and where the new job then

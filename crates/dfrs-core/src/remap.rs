@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::drain::holds_up_drain;
 use crate::greatest::Greatest;
+use crate::load_limits::LoadLimit;
 use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned};
 use crate::plan::Reason;
@@ -192,7 +193,9 @@ impl<'a> Remap<'a> {
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
         let mut alone = Alone::beside(cluster, &usage, least);
-        let waiting = roster.waiting_that(|job| alone.fits(job));
+        // Vector packing keeps every load below the ceiling: who cannot keep below it is Greedy's.
+        let can_keep = |job: &Job| usage.limit(job) != LoadLimit::Nothing;
+        let waiting = roster.waiting_that(|job| can_keep(job) && alone.fits(job));
         candidates.extend(waiting.into_iter().map(|place| {
             let job = &cluster.jobs[place];
             let pin = pin(policy, cluster, job, now);
@@ -357,7 +360,8 @@ impl<'a> Remap<'a> {
                 let fits = match is_running {
                     true => pin.mapping.parts().all(|part| {
                         if with_arrivals.contains(&part.node) {
-                            self.usage.fits(candidate.job, part, false)
+                            let limit = self.usage.limit_on(candidate.job, &pin.mapping);
+                            self.usage.fits(candidate.job, part, limit)
                         } else {
                             self.usage.holds(candidate.job, part)
                         }

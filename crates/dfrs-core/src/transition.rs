@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::course::Changes;
+use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex};
 use crate::plan::{Action, PlannedAction, Reason};
 use crate::policy::{Ceilings, Policy};
@@ -208,7 +209,7 @@ impl Transition {
         };
         let fits = mapping
             .parts()
-            .all(|part| self.usage.fits(change.job, part, false));
+            .all(|part| self.usage.fits(change.job, part, LoadLimit::Nothing));
         if fits {
             if let Some(swap) = &mut self.swap {
                 swap.remove(change.job, mapping);
@@ -283,7 +284,10 @@ impl Transition {
             return Ok(());
         };
         self.usage.remove(job, old);
-        if let Some(full) = new.parts().find(|part| !self.usage.fits(job, *part, false)) {
+        if let Some(full) = new
+            .parts()
+            .find(|part| !self.usage.fits(job, *part, LoadLimit::Nothing))
+        {
             self.usage.add(job, old);
             return Err(full.node);
         }

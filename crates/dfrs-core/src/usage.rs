@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::headroom::{Space, quotient};
+use crate::load_limits::{LoadLimit, LoadLimits};
 use crate::model::{Cluster, Job, Mapping, NodeIndex, NodeState, Part, Run};
-use crate::parallel_ceiling::ParallelCeiling;
 use crate::policy::{Ceilings, LoadCeiling};
 use crate::units::{Amount, Bytes, Cores};
 
@@ -15,7 +15,7 @@ pub(crate) struct Usage {
     spots: Vec<Spot>,
     /// Further resources of each node; empty if no node has any.
     further: Vec<Further>,
-    parallel: Option<Arc<ParallelCeiling>>,
+    limits: Option<Arc<LoadLimits>>,
 }
 
 /// The load of any node may grow to this if there is no ceiling.
@@ -42,21 +42,22 @@ struct Spot {
 }
 
 impl Spot {
-    /// Whether it has so much more memory, and may have so much more load for a job that runs on several nodes
-    /// or on one: what needs no CPU may go where there is too much load already.
+    /// Whether it has so much more memory, and may have so much more load for a job of this limit: what needs no CPU
+    /// may go where there is too much load already.
     #[inline]
-    fn has_room(&self, memory: Bytes, cpu: Cores, is_parallel: bool) -> bool {
+    fn has_room(&self, memory: Bytes, cpu: Cores, limit: LoadLimit) -> bool {
         self.memory_used + memory <= self.memory
-            && (self.load + cpu <= self.most_load(is_parallel) || cpu.is_zero())
+            && (self.load + cpu <= self.most_load(limit) || cpu.is_zero())
     }
 
     /// What the load may grow to if such a job comes.
     #[inline]
-    fn most_load(&self, is_parallel: bool) -> Cores {
-        if is_parallel || self.parallel > 0 {
-            self.most_parallel
-        } else {
-            self.most_load
+    fn most_load(&self, limit: LoadLimit) -> Cores {
+        match limit {
+            LoadLimit::Parallel => self.most_parallel,
+            _ if self.parallel > 0 => self.most_parallel,
+            LoadLimit::Node => self.most_load,
+            LoadLimit::Nothing => NO_CEILING,
         }
     }
 
@@ -64,8 +65,9 @@ impl Spot {
     fn space(&self) -> Option<Space> {
         (self.is_up && self.memory_used <= self.memory).then(|| Space {
             memory: self.memory.minus(self.memory_used),
-            load: self.load_left(false),
-            load_parallel: self.load_left(true),
+            load: self.load_left(LoadLimit::Node),
+            load_parallel: self.load_left(LoadLimit::Parallel),
+            load_at_most: self.load_left(LoadLimit::Nothing),
             has_cpu: !self.cpu.is_zero(),
         })
     }
@@ -73,9 +75,9 @@ impl Spot {
 
 impl Spot {
     /// What the ceilings leave to such a job.
-    fn load_left(&self, is_parallel: bool) -> Cores {
+    fn load_left(&self, limit: LoadLimit) -> Cores {
         // Without a ceiling nodes do not differ in this.
-        match self.most_load(is_parallel) {
+        match self.most_load(limit) {
             NO_CEILING => NO_CEILING,
             most => most.minus(self.load),
         }
@@ -143,7 +145,7 @@ impl Usage {
         Self {
             spots: spots.collect(),
             further: further.collect(),
-            parallel: ParallelCeiling::of(cluster, ceilings).map(Arc::new),
+            limits: LoadLimits::of(cluster, ceilings).map(Arc::new),
         }
     }
 
@@ -199,13 +201,14 @@ impl Usage {
         }
     }
 
-    /// The same, but no load may grow beyond this either. O(nodes).
+    /// The same, but no load may grow beyond this either, whoever comes. O(nodes).
     pub(crate) fn under(&self, ceiling: LoadCeiling) -> Self {
         let mut usage = self.clone();
         for spot in &mut usage.spots {
             spot.most_load = spot.most_load.min(ceiling.of(spot.cpu));
             spot.most_parallel = spot.most_parallel.min(spot.most_load);
         }
+        usage.limits = None;
         usage
     }
 
@@ -215,24 +218,28 @@ impl Usage {
         for spot in &mut usage.spots {
             (spot.most_load, spot.most_parallel) = (NO_CEILING, NO_CEILING);
         }
-        usage.parallel = None;
+        usage.limits = None;
         usage
     }
 
-    /// The ceiling on nodes with parallel jobs, if there is one.
-    pub(crate) fn parallel_ceiling(&self) -> Option<Arc<ParallelCeiling>> {
-        self.parallel.clone()
+    /// Who keeps which ceiling, if there is one.
+    pub(crate) fn limits(&self) -> Option<Arc<LoadLimits>> {
+        self.limits.clone()
     }
 
-    /// Whether that is about this job: the same in all of a decision, and not to be asked of each node. O(distinct
+    /// Which ceiling the job keeps: the same in all of a decision, and not to be asked of each node. O(distinct
     /// nodes), or O(n log n) of a list of its own.
-    pub(crate) fn is_parallel(&self, job: &Job) -> bool {
-        self.parallel.as_ref().is_some_and(|all| all.is_about(job))
+    pub(crate) fn limit(&self, job: &Job) -> LoadLimit {
+        let limits = self.limits.as_ref();
+        limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
     }
 
     /// The same for a job that is, or is to be, there.
-    pub(crate) fn is_parallel_on(&self, job: &Job, mapping: &Mapping) -> bool {
-        mapping.spans_nodes() && self.is_parallel(job)
+    pub(crate) fn limit_on(&self, job: &Job, mapping: &Mapping) -> LoadLimit {
+        match self.limit(job) {
+            LoadLimit::Parallel if !mapping.spans_nodes() => LoadLimit::Node,
+            limit => limit,
+        }
     }
 
     /// Number of nodes.
@@ -294,9 +301,9 @@ impl Usage {
     }
 
     /// What the load of the node may grow to if the job comes, which is not there; `None`: anything.
-    /// `is_parallel` is [`Self::is_parallel`] of it, here and below.
-    pub(crate) fn most_load(&self, node: NodeIndex, job: &Job, is_parallel: bool) -> Option<Cores> {
-        let most = self.spots[node.index()].most_load(is_parallel);
+    /// `limit` is [`Self::limit`] of it, here and below.
+    pub(crate) fn most_load(&self, node: NodeIndex, job: &Job, limit: LoadLimit) -> Option<Cores> {
+        let most = self.spots[node.index()].most_load(limit);
         (most != NO_CEILING && !job.cpu.is_zero()).then_some(most)
     }
 
@@ -344,11 +351,11 @@ impl Usage {
     /// its CPU capacity. Ascending. O(nodes).
     pub(crate) fn each_taker(&self, job: &Job, mut found: impl FnMut(NodeIndex, Cores, Cores)) {
         let memory = job.memory_on(1);
-        let is_parallel = self.is_parallel(job);
+        let limit = self.limit(job);
         match &job.layout.eligible {
             None => {
                 for (index, spot) in (0..).zip(&self.spots) {
-                    if self.takes_one(job, memory, is_parallel, NodeIndex(index), spot) {
+                    if self.takes_one(job, memory, limit, NodeIndex(index), spot) {
                         found(NodeIndex(index), spot.load, spot.cpu);
                     }
                 }
@@ -357,7 +364,7 @@ impl Usage {
                 for node in nodes.iter() {
                     let spot = self.spots.get(node.index());
                     if let Some(spot) =
-                        spot.filter(|spot| self.takes_one(job, memory, is_parallel, *node, spot))
+                        spot.filter(|spot| self.takes_one(job, memory, limit, *node, spot))
                     {
                         found(*node, spot.load, spot.cpu);
                     }
@@ -373,41 +380,41 @@ impl Usage {
         &self,
         job: &Job,
         memory: Bytes,
-        is_parallel: bool,
+        limit: LoadLimit,
         node: NodeIndex,
         spot: &Spot,
     ) -> bool {
         spot.is_up
             && (job.cpu.is_zero() || !spot.cpu.is_zero())
-            && spot.has_room(memory, job.cpu, is_parallel)
+            && spot.has_room(memory, job.cpu, limit)
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
     }
 
     /// Whether these tasks of the job fit on the node beside what is there, by memory, further rigid resources and
-    /// the ceilings on load. The job itself must not be counted in on the node. `is_parallel` is
-    /// [`Self::is_parallel_on`] of its mapping; false where there is no such ceiling.
-    pub(crate) fn fits(&self, job: &Job, part: Part<'_>, is_parallel: bool) -> bool {
+    /// the ceilings on load. The job itself must not be counted in on the node. `limit` is [`Self::limit_on`] of its
+    /// mapping.
+    pub(crate) fn fits(&self, job: &Job, part: Part<'_>, limit: LoadLimit) -> bool {
         let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
         // One that comes back where nobody else is has a place there already, whatever its own load.
         let is_alone = self
             .spots
             .get(part.node.index())
             .is_none_or(|spot| spot.load.is_zero());
-        self.has_room(part.node, memory, cpu, is_parallel && !is_alone)
-            && self.rigid_fits(job, part)
+        let limit = if is_alone { LoadLimit::Nothing } else { limit };
+        self.has_room(part.node, memory, cpu, limit) && self.rigid_fits(job, part)
     }
 
     /// As `fits`, for a job of one kind whose other tasks have no place yet.
     #[inline]
-    pub(crate) fn fits_run(&self, job: &Job, run: Run, is_parallel: bool) -> bool {
+    pub(crate) fn fits_run(&self, job: &Job, run: Run, limit: LoadLimit) -> bool {
         let (memory, cpu) = (job.memory_on(run.tasks), job.cpu.times(run.tasks));
-        self.has_room(run.node, memory, cpu, is_parallel)
+        self.has_room(run.node, memory, cpu, limit)
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&run)))
     }
 
-    fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores, is_parallel: bool) -> bool {
+    fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores, limit: LoadLimit) -> bool {
         let spot = self.spots.get(node.index());
-        spot.is_some_and(|spot| spot.has_room(memory, cpu, is_parallel))
+        spot.is_some_and(|spot| spot.has_room(memory, cpu, limit))
     }
 
     /// As `fits`, but whatever the load: for tasks that are there already.
@@ -422,12 +429,12 @@ impl Usage {
     /// nodes where it was before, so that neither its layout nor whether they drain is looked at: a
     /// node that drains waits for what is parked there.
     pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
-        let is_parallel = self.is_parallel_on(job, mapping);
+        let limit = self.limit_on(job, mapping);
         mapping.parts().all(|part| {
             self.spots
                 .get(part.node.index())
                 .is_some_and(|spot| !spot.is_down)
-                && self.fits(job, part, is_parallel)
+                && self.fits(job, part, limit)
         })
     }
 
@@ -451,12 +458,12 @@ impl Usage {
 
     /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number of
     /// tasks.
-    pub(crate) fn slots(&self, job: &Job, node: NodeIndex, is_parallel: bool) -> u32 {
+    pub(crate) fn slots(&self, job: &Job, node: NodeIndex, limit: LoadLimit) -> u32 {
         let space = self.spots[node.index()].space();
         let Some(space) = space.filter(|_| job.layout.allows(node)) else {
             return 0;
         };
-        let mut most = space.slots(job, is_parallel);
+        let mut most = space.slots(job, limit);
         for (kind, amount) in job.rigid.iter().enumerate() {
             let (used, capacity) = self.rigid(node, kind);
             most = most.min(quotient(capacity.minus(used).0, amount.0));

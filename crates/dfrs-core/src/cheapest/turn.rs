@@ -1,10 +1,9 @@
 //! In which order waiting jobs are tried.
 
 use std::cmp::Ordering;
-use std::iter::once;
 
 use super::crowd::share;
-use crate::model::{Cluster, Job, TaskKind};
+use crate::model::{Cluster, Job};
 use crate::priority::Priority;
 use crate::units::{Span, Time};
 
@@ -63,39 +62,15 @@ impl AverageNode {
         }
     }
 
-    /// How many nodes the job is worth, by its memory or its CPU, whichever is more, on as few nodes as its rules
-    /// allow. O(kinds).
+    /// How many nodes the job is worth, by its memory or its CPU, whichever is more. O(kinds).
+    #[expect(clippy::cast_precision_loss, reason = "sizes are real numbers")]
     fn size(self, job: &Job) -> f64 {
-        let first = (
-            job.tasks,
-            job.cpu,
-            job.memory,
-            job.memory_per_node,
-            &job.layout,
-        );
-        let further = job.further_kinds.iter().map(|kind| {
-            let TaskKind {
-                tasks,
-                cpu,
-                memory,
-                memory_per_node,
-                layout,
-                ..
-            } = kind;
-            (*tasks, *cpu, *memory, *memory_per_node, layout)
-        });
-        let (mut cpu, mut memory) = (0.0, 0.0);
-        for (tasks, cpu_each, memory_each, memory_per_node, layout) in once(first).chain(further) {
-            let nodes = tasks.div_ceil(layout.tasks_per_node().max(1));
-            cpu += f64::from(tasks) * share(cpu_each.0, self.cpu);
-            memory += f64::from(tasks) * share(memory_each.0, self.memory)
-                + f64::from(nodes) * share(memory_per_node.0, self.memory);
-        }
-        cpu.max(memory)
+        let cpu = job.total_cpu() as f64 / self.cpu.max(1) as f64;
+        cpu.max(share(job.least_memory().0, self.memory))
     }
 
-    /// The urgency of a waiting job at `now`. Small jobs are soon done with and are in nobody's way; a large one
-    /// counts for more the longer it waits, so that it is passed over for as long as its size explains.
+    /// The urgency of a waiting job at `now`. Small jobs are in nobody's way; a large one
+    /// passes those whose waits stay shorter than its own by more than it is larger.
     pub(super) fn urgency(self, job: &Job, now: Time) -> Urgency {
         if job.comes_first {
             Urgency::First
@@ -131,7 +106,7 @@ impl PartialOrd for Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{JobId, Node};
+    use crate::model::{JobId, Node, TaskKind};
     use crate::priority::PriorityFunction;
     use crate::units::{Bytes, Cores, Weight};
 

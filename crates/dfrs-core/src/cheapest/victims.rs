@@ -7,6 +7,7 @@ use super::board::Board;
 use super::crowd::{Crowd, Member, share};
 use super::{Arrivals, Claim, MARGIN, SETTLED};
 use crate::greedy::{self, all_nodes};
+use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex, Run};
 use crate::plan::Reason;
 use crate::preempt::{mark, still_fits};
@@ -55,7 +56,7 @@ pub(super) fn make_room(board: &mut Board<'_>, index: usize, terms: Terms) -> Op
         && job.tasks > 0
         && !matches!(job.state, JobState::Parked(_));
     let mut search = Search {
-        is_parallel: board.usage.is_parallel(job),
+        limit: board.usage.limit(job),
         board,
         crowd: &mut crowd,
         job,
@@ -77,8 +78,8 @@ struct Search<'s, 'a> {
     board: &'s mut Board<'a>,
     crowd: &'s mut Crowd,
     job: &'a Job,
-    /// The ceiling on nodes with parallel jobs is about it.
-    is_parallel: bool,
+    /// Which ceiling on load it keeps.
+    limit: LoadLimit,
     terms: Terms,
     /// Members that have been taken off their nodes.
     marked: Vec<u32>,
@@ -191,12 +192,9 @@ impl<'a> Search<'_, 'a> {
         }
         let mut load = board.usage.load(node) + job.cpu.times(tasks);
         let memory = board.usage.memory(node) + job.memory_on(tasks);
-        // Nobody leaves for less load where all that others lose by it is some of their yield.
-        let most_load = board.usage.most_load(node, job, self.is_parallel);
+        let most_load = board.usage.most_load(node, job, self.limit);
         let is_too_much = |load: Cores| most_load.is_some_and(|most| load > most);
-        let may_leave_for_load = !board.policy.ceilings().are_none();
-        let is_enough =
-            |short: Bytes, load| short.is_zero() && !(may_leave_for_load && is_too_much(load));
+        let is_enough = |short: Bytes, load| short.is_zero() && !is_too_much(load);
         let mut short = memory.minus(known.memory);
         let mut cost = 0.0;
         if !is_enough(short, load) {
@@ -236,12 +234,9 @@ impl<'a> Search<'_, 'a> {
                     break;
                 }
             }
-            if !short.is_zero() {
+            if !is_enough(short, load) {
                 return None;
             }
-        }
-        if is_too_much(load) {
-            return None;
         }
         Some(COST * cost + LOAD * share(load.0, known.cpu.0))
     }

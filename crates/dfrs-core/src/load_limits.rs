@@ -1,0 +1,182 @@
+//! Which ceilings on the load of nodes hold for which jobs.
+
+use crate::headroom::Space;
+use crate::model::{Cluster, Job, Node};
+use crate::policy::{Ceilings, LoadCeiling};
+use crate::units::{Bytes, Cores};
+
+/// What the load of a node may grow to if a job comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoadLimit {
+    /// Anything; beside jobs on several nodes their ceiling.
+    Nothing,
+    /// The ceiling of all nodes.
+    Node,
+    /// The ceiling of nodes with jobs on several nodes: it is to be one.
+    Parallel,
+}
+
+/// The ceilings, with what tells which of them a job could keep: one that could not on empty nodes would wait for
+/// ever, and starts where it can, as if there were no such ceiling.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadLimits {
+    all: Option<EmptyNodes>,
+    parallel: Option<EmptyNodes>,
+}
+
+impl LoadLimits {
+    /// `None` if there is no ceiling. O(nodes log nodes).
+    pub(crate) fn of(cluster: &Cluster, ceilings: Ceilings) -> Option<Self> {
+        if ceilings.are_none() {
+            return None;
+        }
+        let empty = |ceiling| EmptyNodes::of(cluster, ceiling);
+        let stricter = |ceiling: LoadCeiling| {
+            let all = ceilings.all.unwrap_or(ceiling);
+            ceiling.min(all)
+        };
+        Some(Self {
+            all: ceilings.all.map(empty),
+            parallel: ceilings.parallel.map(stricter).map(empty),
+        })
+    }
+
+    /// What holds for a job that has no place, or is to get one. O(distinct nodes), or O(n log n) of a list of its own.
+    pub(crate) fn of_job(&self, job: &Job) -> LoadLimit {
+        let could_keep = |nodes: &EmptyNodes| job.by_kind().iter().all(|kind| nodes.hold(kind));
+        if job.may_span_nodes() && self.parallel.as_ref().is_some_and(could_keep) {
+            LoadLimit::Parallel
+        } else if self.all.as_ref().is_none_or(could_keep) {
+            LoadLimit::Node
+        } else {
+            LoadLimit::Nothing
+        }
+    }
+}
+
+/// All nodes as they would be if no job of ours were there.
+#[derive(Clone, Debug)]
+struct EmptyNodes {
+    /// In the cluster's order.
+    nodes: Vec<Space>,
+    /// Distinct ones and how many nodes are so, those of the highest ceiling first.
+    kinds: Vec<(Space, u64)>,
+}
+
+impl EmptyNodes {
+    fn of(cluster: &Cluster, ceiling: LoadCeiling) -> Self {
+        let nodes = cluster.nodes.iter().map(|node| empty(node, ceiling));
+        let nodes: Vec<Space> = nodes.collect();
+        let mut all = nodes.clone();
+        all.sort_unstable_by(|one, other| other.cmp(one));
+        let alike = all.chunk_by(|one, other| one == other);
+        let kinds = alike.map(|nodes| (nodes[0], nodes.len() as u64)).collect();
+        Self { nodes, kinds }
+    }
+
+    /// Whether they hold a job of one kind.
+    fn hold(&self, job: &Job) -> bool {
+        let slots = |space: &Space| space.slots(job, LoadLimit::Node);
+        let mut found: Vec<(u64, u64)> = match &job.layout.eligible {
+            None => {
+                let kinds = self.kinds.iter();
+                kinds.map(|(space, nodes)| (slots(space), *nodes)).collect()
+            }
+            Some(eligible) => {
+                let nodes = eligible.iter();
+                let known = nodes.filter_map(|node| self.nodes.get(node.index()));
+                known.map(|space| (slots(space), 1)).collect()
+            }
+        };
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        let mut nodes_left = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);
+        let mut tasks = 0u64;
+        for (slots, nodes) in found {
+            let used = nodes.min(nodes_left);
+            nodes_left -= used;
+            tasks = tasks.saturating_add(used.saturating_mul(slots));
+        }
+        tasks >= u64::from(job.tasks)
+    }
+}
+
+/// Nobody waits for a node that is down or draining, and may be so for days.
+fn empty(node: &Node, ceiling: LoadCeiling) -> Space {
+    let (memory, most_load) = if node.is_up() {
+        (node.memory.minus(node.held_memory), ceiling.of(node.cpu))
+    } else {
+        (Bytes::ZERO, Cores::ZERO)
+    };
+    Space {
+        memory,
+        load: most_load,
+        load_parallel: most_load,
+        load_at_most: Cores(u64::MAX),
+        has_cpu: !node.cpu.is_zero(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobId, NodeIndex};
+    use crate::units::Time;
+
+    fn cluster() -> Cluster {
+        let node = |cpu, memory| Node::new("", Cores(cpu), Bytes(memory));
+        Cluster {
+            nodes: vec![node(4, 100), node(4, 100), node(8, 10)],
+            jobs: Vec::new(),
+        }
+    }
+
+    fn limits(cluster: &Cluster, all: Option<u32>, parallel: Option<u32>) -> LoadLimits {
+        let ceilings = Ceilings {
+            all: all.map(LoadCeiling),
+            parallel: parallel.map(LoadCeiling),
+        };
+        LoadLimits::of(cluster, ceilings).expect("there")
+    }
+
+    fn job(tasks: u32, cpu: u64, memory: u64) -> Job {
+        Job::new(JobId(1), Time(0), tasks, Cores(cpu), Bytes(memory))
+    }
+
+    #[test]
+    fn a_ceiling_on_parallel_jobs_is_about_those_who_could_have_their_least_yield() {
+        let cluster = cluster();
+        let is_about = |percent, job: &Job| {
+            limits(&cluster, None, Some(percent)).of_job(job) == LoadLimit::Parallel
+        };
+        assert!(is_about(100, &job(16, 1, 1)));
+        assert!(!is_about(100, &job(17, 1, 1)) && is_about(200, &job(17, 1, 1)));
+        // Two tasks on each of the small nodes; no memory for any on the large one.
+        assert!(is_about(100, &job(4, 2, 20)) && !is_about(100, &job(5, 2, 20)));
+        assert!(!is_about(100, &job(2, 9, 1)) && !is_about(100, &job(1, 1, 1)));
+        let mut few = job(8, 1, 1);
+        few.layout.eligible = Some([0, 1].map(NodeIndex).into_iter().collect());
+        assert!(is_about(100, &few));
+        few.layout.max_tasks_per_node = Some(3);
+        assert!(!is_about(100, &few));
+        let mut drained = cluster.clone();
+        drained.nodes[1].state = crate::model::NodeState::Draining;
+        let left = limits(&drained, None, Some(100));
+        assert_eq!(left.of_job(&job(12, 1, 1)), LoadLimit::Parallel);
+        assert_eq!(left.of_job(&job(13, 1, 1)), LoadLimit::Node);
+        assert!(LoadLimits::of(&cluster, Ceilings::default()).is_none());
+    }
+
+    #[test]
+    fn a_ceiling_on_all_nodes_is_for_those_who_could_keep_it() {
+        let cluster = cluster();
+        let all = limits(&cluster, Some(100), None);
+        assert_eq!(all.of_job(&job(16, 1, 1)), LoadLimit::Node);
+        assert_eq!(all.of_job(&job(17, 1, 1)), LoadLimit::Nothing);
+        assert_eq!(all.of_job(&job(1, 9, 1)), LoadLimit::Nothing);
+        // The stricter one counts for jobs on several nodes.
+        let both = limits(&cluster, Some(100), Some(200));
+        assert_eq!(both.of_job(&job(16, 1, 1)), LoadLimit::Parallel);
+        assert_eq!(both.of_job(&job(17, 1, 1)), LoadLimit::Nothing);
+        assert_eq!(both.of_job(&job(1, 8, 1)), LoadLimit::Node);
+    }
+}
