@@ -3,6 +3,7 @@
 //! Each task is a module with its `Arguments` and `run(&Arguments) -> Result<(), String>`; the error
 //! is one line for each thing to mend.
 
+#[cfg(feature = "bindings")]
 mod bindings;
 mod board;
 mod book;
@@ -31,6 +32,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Task {
     /// Generate src/shim/bindings.rs from c_shim/dfrs_shim.h (needs libclang)
+    #[cfg(feature = "bindings")]
     Bindings(bindings::Arguments),
     /// Draw the board's panels, of what a Prometheus has (needs promtool)
     Board(board::Arguments),
@@ -56,6 +58,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
+        #[cfg(feature = "bindings")]
         Task::Bindings(arguments) => bindings::run(&arguments),
         Task::Board(arguments) => board::run(&arguments),
         Task::Book(arguments) => book::run(&arguments),

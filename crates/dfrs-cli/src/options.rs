@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use dfrs_core::{LeastYield, LoadCeiling, Span};
+use dfrs_core::Span;
 use dfrs_sim::trace::MOST_SECONDS;
 
 /// Seconds, 0 or more.
@@ -36,32 +36,19 @@ pub fn seconds_above_0(text: &str) -> Result<Span, String> {
     }
 }
 
-/// What jobs on several nodes have at least, if anything is said.
+/// What may be left out, by the word none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParallelLeastYield(pub Option<LeastYield>);
+pub struct OrNone<T>(pub Option<T>);
 
-/// A least yield, or none.
-pub fn least_yield(text: &str) -> Result<ParallelLeastYield, String> {
-    or_none(text).map(ParallelLeastYield)
-}
-
-/// What the load of a node may grow to, if anything is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MostLoad(pub Option<LoadCeiling>);
-
-/// A ceiling on the load of nodes, or none.
-pub fn load_ceiling(text: &str) -> Result<MostLoad, String> {
-    or_none(text).map(MostLoad)
-}
-
-fn or_none<T>(text: &str) -> Result<Option<T>, String>
+/// Such a value.
+pub fn or_none<T>(text: &str) -> Result<OrNone<T>, String>
 where
     T: FromStr<Err: Display>,
 {
     if text == "none" {
-        return Ok(None);
+        return Ok(OrNone(None));
     }
     let read: Result<T, _> = text.parse();
-    read.map(Some)
+    read.map(|value| OrNone(Some(value)))
         .map_err(|allowed| format!("{allowed}, or none"))
 }

@@ -13,13 +13,13 @@ mod timeline;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dfrs_core::{Bytes, Mobility, Policy, Span};
+use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::trace::{MOST_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
 
 use crate::input::SwfModel;
-use crate::options::{MostLoad, ParallelLeastYield, least_yield, load_ceiling, period, seconds};
+use crate::options::{OrNone, or_none, period, seconds};
 use crate::outputs;
 use crate::report::Outcome;
 use crate::sim::world::{Hint, swap};
@@ -81,12 +81,12 @@ pub struct Arguments {
     run_time_hint: Hint,
     /// The least yield that policies of DFRS that ask (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or
     /// none
-    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = least_yield)]
-    parallel_least_yield: ParallelLeastYield,
+    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
+    parallel_least_yield: OrNone<LeastYield>,
     /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
     /// need more than twice what it has
-    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = load_ceiling)]
-    load_ceiling: MostLoad,
+    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = or_none::<LoadCeiling>)]
+    load_ceiling: OrNone<LoadCeiling>,
     /// What the processors and the memory of an SWF trace are on nodes
     #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
     model: SwfModel,
@@ -116,8 +116,8 @@ impl Arguments {
             swap: Bytes::ZERO,
             period: None,
             run_time_hint: Hint::None,
-            parallel_least_yield: ParallelLeastYield(policy.settings.parallel_least_yield),
-            load_ceiling: MostLoad(policy.settings.load_ceiling),
+            parallel_least_yield: OrNone(policy.settings.parallel_least_yield),
+            load_ceiling: OrNone(policy.settings.load_ceiling),
             model: SwfModel::Processors,
             output: None,
             strict: false,

@@ -360,7 +360,7 @@ impl<'a> Remap<'a> {
                 let fits = match is_running {
                     true => pin.mapping.parts().all(|part| {
                         if with_arrivals.contains(&part.node) {
-                            let limit = self.usage.limit_on(candidate.job, &pin.mapping);
+                            let limit = self.usage.limit_on(candidate.job, pin.mapping);
                             self.usage.fits(candidate.job, part, limit)
                         } else {
                             self.usage.holds(candidate.job, part)

@@ -213,9 +213,14 @@ pub(super) fn date_of_source(format: &str) -> Result<String, String> {
 }
 
 fn commit(format: &str) -> Option<String> {
+    let root = crate::root();
     let mut git = Command::new("git");
     git.args(["log", "-1", &format!("--format={format}")])
-        .current_dir(crate::root());
+        .current_dir(root);
+    if let Some(above) = root.parent() {
+        // What was unpacked within another repository is none of its commits.
+        git.env("GIT_CEILING_DIRECTORIES", above);
+    }
     let said = tool(&mut git).ok()?.trim().to_owned();
     (!said.is_empty()).then_some(said)
 }

@@ -1,14 +1,14 @@
 //! What the simulated world is like.
 
 use clap::{Args, ValueEnum};
-use dfrs_core::{Bytes, RunTimeHint, Span, Submission};
+use dfrs_core::{Bytes, LeastYield, LoadCeiling, RunTimeHint, Span, Submission};
 use dfrs_sim::trace::{NODE_CPUS, NODE_MEMORY, Trace, TraceJob, scaled};
 use dfrs_sim::{
     Cost, CouplingLoss, Estimates, MobilityShares, Needs, Scheduler, Settings, false_limits,
     round_limits, use_less,
 };
 
-use crate::options::{MostLoad, ParallelLeastYield, least_yield, load_ceiling, period, seconds};
+use crate::options::{OrNone, or_none, period, seconds};
 
 /// The most swap of a node, in nodes' memory.
 const MOST_SWAP: i64 = 1000;
@@ -47,12 +47,12 @@ pub struct World {
     run_time_hint: Hint,
     /// The least yield that policies of DFRS that ask (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or
     /// none
-    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = least_yield)]
-    parallel_least_yield: ParallelLeastYield,
+    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
+    parallel_least_yield: OrNone<LeastYield>,
     /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
     /// need more than twice what it has
-    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = load_ceiling)]
-    load_ceiling: MostLoad,
+    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = or_none::<LoadCeiling>)]
+    load_ceiling: OrNone<LoadCeiling>,
     /// Give each job without a time limit one as users do: its run time times a number from 1 to 5, drawn
     /// by --seed, and then the next of 15 minutes, 1 hour, 4 hours, 1 day and 1 week. For --estimates user
     /// and --run-time-hint
@@ -161,7 +161,7 @@ impl World {
         };
         let (run_time_hint, parallel_least_yield) = match policy.submission {
             Submission::Cheapest => (self.run_time_hint, self.parallel_least_yield),
-            _ => (Hint::None, ParallelLeastYield(None)),
+            _ => (Hint::None, OrNone(None)),
         };
         Self {
             estimates: KnownTimes::Perfect,
@@ -196,8 +196,8 @@ impl World {
             swap: Bytes::ZERO,
             estimates: self.estimates,
             run_time_hint: Hint::None,
-            parallel_least_yield: ParallelLeastYield(None),
-            load_ceiling: MostLoad(None),
+            parallel_least_yield: OrNone(None),
+            load_ceiling: OrNone(None),
             round_limits: self.round_limits && asks_users,
             false_limits: if asks_users { self.false_limits } else { 0.0 },
             node_cpus: self.node_cpus,

@@ -129,9 +129,9 @@ fn policy(given: &Given) -> Result<Policy, Mistake> {
     policy.settings.run_time_hint = given.get("RunTimeHint", "none", |key, text| {
         value::word(key, text, value::RUN_TIME_HINTS)
     })?;
-    policy.settings.load_ceiling = given.get("LoadCeiling", "none", value::load_ceiling)?;
+    policy.settings.load_ceiling = given.get("LoadCeiling", "none", value::or_none)?;
     policy.settings.parallel_least_yield =
-        given.get("ParallelLeastYield", "none", value::least_yield)?;
+        given.get("ParallelLeastYield", "none", value::or_none)?;
     let Some(pair) = given.0.get("Period") else {
         return Ok(policy);
     };

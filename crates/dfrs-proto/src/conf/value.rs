@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use dfrs_core::policy::PolicyError;
-use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, RunTimeHint, Span};
+use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 
 use super::{JobField, Mode, Needs, Weighting, suggest};
 
@@ -199,17 +199,8 @@ pub(super) fn longest_pause(key: &str, value: &str) -> Result<Option<Span>, Stri
     or_unlimited(value, || seconds(key, value, 60, WEEK))
 }
 
-/// What jobs on several nodes have at least; `None`: nothing.
-pub(super) fn least_yield(key: &str, value: &str) -> Result<Option<LeastYield>, String> {
-    or_none(key, value)
-}
-
-/// What the load of a node may grow to; `None`: anything.
-pub(super) fn load_ceiling(key: &str, value: &str) -> Result<Option<LoadCeiling>, String> {
-    or_none(key, value)
-}
-
-fn or_none<T>(key: &str, value: &str) -> Result<Option<T>, String>
+/// A value that may be left out, `None`, by the word for nothing.
+pub(super) fn or_none<T>(key: &str, value: &str) -> Result<Option<T>, String>
 where
     T: FromStr<Err: fmt::Display>,
 {
