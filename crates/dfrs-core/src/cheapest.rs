@@ -41,8 +41,9 @@ const YOUNG: Span = Span::from_seconds(1000);
 const MARGIN: f64 = 2.0;
 
 /// Places waiting jobs, those that never ran first, by their wait over their size, and then the others in order of
-/// priority: where they fit; else where others give way for them. At the period single jobs move, too. Those that are expected to be long
-/// and cannot move freely come last, start where CPU is idle, and nobody gives way for their first start.
+/// priority: where they fit; else where others give way for them. At the period single jobs move, too. Those that
+/// are expected to be long and cannot move freely come last, start where CPU is idle, and nobody gives way for
+/// their first start.
 ///
 /// O(nodes log nodes + runs), as much again for each job that others give way for, and O(nodes + tasks log
 /// tasks) for each that Greedy places.

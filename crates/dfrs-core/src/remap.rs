@@ -357,10 +357,10 @@ impl<'a> Remap<'a> {
         for candidate in std::mem::take(&mut self.kept) {
             if let Some(pin) = candidate.pin {
                 let is_running = candidate.job.is_running();
+                let limit = self.usage.limit_on(candidate.job, pin.mapping);
                 let fits = match is_running {
                     true => pin.mapping.parts().all(|part| {
                         if with_arrivals.contains(&part.node) {
-                            let limit = self.usage.limit_on(candidate.job, pin.mapping);
                             self.usage.fits(candidate.job, part, limit)
                         } else {
                             self.usage.holds(candidate.job, part)

@@ -2,7 +2,7 @@
 
 use super::draw::Draw;
 use super::scenario::Scenario;
-use super::uses::add_line;
+use super::uses::{add_line, add_to_text};
 use crate::model::acts::Act;
 
 /// Gives some scenarios one, and sees to it that all jobs can keep below it on their partition without one of its
@@ -24,11 +24,7 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
                 let each = submission.job.cpus_per_task.max(1);
                 submission.job.tasks = submission.job.tasks.min(cpus / each).max(1);
             }
-            Act::Configure(conf) if draw.chance(75) => {
-                let mut lines: Vec<String> = conf.lines().map(str::to_owned).collect();
-                add_line(&mut lines, &line);
-                *conf = lines.join("\n");
-            }
+            Act::Configure(conf) if draw.chance(75) => add_to_text(conf, &line),
             _ => {}
         }
     }

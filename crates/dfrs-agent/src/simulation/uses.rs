@@ -28,13 +28,18 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
                 submission.work = submission.work.max(Span(least * SECOND));
             }
             Act::Configure(conf) if always => {
-                let mut lines: Vec<String> = conf.lines().map(str::to_owned).collect();
-                add_line(&mut lines, MEASURED);
-                *conf = lines.join("\n");
+                add_to_text(conf, MEASURED);
             }
             _ => {}
         }
     }
+}
+
+/// Adds the line to a dfrs.conf.
+pub(super) fn add_to_text(conf: &mut String, line: &str) {
+    let mut lines: Vec<String> = conf.lines().map(str::to_owned).collect();
+    add_line(&mut lines, line);
+    *conf = lines.join("\n");
 }
 
 /// The lines of partitions come last, and the mode first.
