@@ -458,7 +458,7 @@ mod tests {
         let mut running = job(1, 150, 10);
         running.state = JobState::Running(Mapping::from_tasks([NodeIndex(0)]));
         cluster.jobs.push(running);
-        let usage = Usage::of(&cluster, Some(LoadCeiling(100)));
+        let usage = Usage::of(&cluster, Some(LoadCeiling::from_percent(100)));
         for (cpu, fits) in [(0, true), (1, false)] {
             let wanted = job(1, cpu, 10);
             assert_eq!(could_place(&cluster, &usage, &wanted), fits);
@@ -517,7 +517,7 @@ mod tests {
     proptest! {
         #[test]
         fn room_is_kept_up_to_date(cluster in occupied(), wanted in wanted(), ceiling in 100u32..300) {
-            let mut usage = Usage::of(&cluster, Some(LoadCeiling(ceiling)));
+            let mut usage = Usage::of(&cluster, Some(LoadCeiling::from_percent(ceiling)));
             let mut room = Room::new(&cluster, &usage, &wanted);
             prop_assert_eq!(room.suffices(), could_place(&cluster, &usage, &wanted));
             for job in &cluster.jobs {

@@ -178,7 +178,7 @@ mod tests {
             ceiling in proptest::option::of(100u32..400),
         ) {
             let cluster = Cluster { nodes, jobs };
-            let usage = Usage::empty(&cluster, ceiling.map(LoadCeiling));
+            let usage = Usage::empty(&cluster, ceiling.map(LoadCeiling::from_percent));
             let headroom = Headroom::of(&usage);
             for job in &cluster.jobs {
                 prop_assert!(headroom.knows(job));

@@ -132,8 +132,8 @@ mod tests {
 
     fn limits(cluster: &Cluster, all: Option<u32>, parallel: Option<u32>) -> LoadLimits {
         let ceilings = Ceilings {
-            all: all.map(LoadCeiling),
-            parallel: parallel.map(LoadCeiling),
+            all: all.map(LoadCeiling::from_percent),
+            parallel: parallel.map(LoadCeiling::from_percent),
         };
         LoadLimits::of(cluster, ceilings).expect("there")
     }

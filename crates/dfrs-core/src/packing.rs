@@ -71,8 +71,8 @@ impl Fraction {
 
     /// The yield that all jobs can have on a node whose load is at this ceiling.
     pub(crate) fn least_yield(ceiling: LoadCeiling) -> Self {
-        match u64::from(ceiling.0) {
-            ..=100 => Self::ONE,
+        match u64::from(u32::from(ceiling)) {
+            100 => Self::ONE,
             percent => Self::new(100, percent.min(Self::LARGEST)),
         }
     }
@@ -426,14 +426,20 @@ mod tests {
 
     #[test]
     fn ceilings_bound_the_least_yield() {
-        assert_eq!(Fraction::least_yield(LoadCeiling(0)), Fraction::ONE);
-        assert_eq!(Fraction::least_yield(LoadCeiling(100)), Fraction::ONE);
         assert_eq!(
-            Fraction::least_yield(LoadCeiling(101)),
+            Fraction::least_yield(LoadCeiling::from_percent(0)),
+            Fraction::ONE
+        );
+        assert_eq!(
+            Fraction::least_yield(LoadCeiling::from_percent(100)),
+            Fraction::ONE
+        );
+        assert_eq!(
+            Fraction::least_yield(LoadCeiling::from_percent(101)),
             Fraction::new(100, 101)
         );
         assert_eq!(
-            Fraction::least_yield(LoadCeiling(u32::MAX)),
+            Fraction::least_yield(LoadCeiling::from_percent(u32::MAX)),
             Fraction::new(100, 1 << 22)
         );
     }
@@ -570,7 +576,7 @@ mod tests {
 
         #[test]
         fn the_fast_packing_is_the_plain_one_with_rules((cluster, pins) in instance(false), ceiling in 50u32..1000) {
-            agree(&cluster, &pins, Fraction::least_yield(LoadCeiling(ceiling)))?;
+            agree(&cluster, &pins, Fraction::least_yield(LoadCeiling::from_percent(ceiling)))?;
         }
     }
 }

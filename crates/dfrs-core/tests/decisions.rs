@@ -143,7 +143,7 @@ proptest! {
                     let load = loads[part.node.index()];
                     load.0 as f64 <= most(part.node) * 1.000_001 + 1.0 || load == job.cpu_of(part)
                 });
-            let arrived_well = fits || is_back_alone || !is_bound || !could_keep(&policy, &cluster, job, LoadCeiling(10_000 / least.0));
+            let arrived_well = fits || is_back_alone || !is_bound || !could_keep(&policy, &cluster, job, LoadCeiling::from_percent(10_000 / least.0));
             prop_assert!(arrived_well, "{} arrived where there is too much load", job.id);
             // Other yields are not by age, and other resources may be shorter than CPU.
             let is_by_age = policy.optimisation == Optimisation::VirtualTime

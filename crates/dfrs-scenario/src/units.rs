@@ -226,7 +226,7 @@ mod tests {
     fn other_quantities_are_read_and_shown() {
         assert_eq!(weight("1.5"), Ok(Weight(1500)));
         assert_eq!(show_weight(Weight(1)), "0.001");
-        assert_eq!(ceiling("300%"), Ok(LoadCeiling(300)));
+        assert_eq!(ceiling("300%"), Ok(LoadCeiling::from_percent(300)));
         assert_eq!(amounts("2,0"), Ok(vec![Amount(2), Amount(0)]));
         assert_eq!(show_amounts(&[Amount(2), Amount(0)]), "2,0");
         assert!(weight("1.0001").is_err() && ceiling("300").is_err());

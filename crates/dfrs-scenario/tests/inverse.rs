@@ -196,7 +196,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     ]);
     let times = (instant(), instant());
     let limits = (
-        option::of(100..=u32::MAX),
+        option::of(any::<u32>()),
         option::of(count()),
         option::of(count()),
     );
@@ -216,7 +216,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                 period: Span(period),
                 penalty: Span(penalty),
                 priority,
-                load_ceiling: ceiling.map(LoadCeiling),
+                load_ceiling: ceiling.map(LoadCeiling::from_percent),
                 budget: Budget {
                     moves_per_decision: per_decision,
                     moves_per_job: per_job,

@@ -59,7 +59,7 @@ fn everything_arrives_where_it_belongs() {
     assert_eq!(scenario.now, Time(1_000_250_000));
     let settings = &scenario.policy.settings;
     assert_eq!(settings.period, Span::from_seconds(300));
-    assert_eq!(settings.load_ceiling, Some(LoadCeiling(300)));
+    assert_eq!(settings.load_ceiling, Some(LoadCeiling::from_percent(300)));
     assert_eq!(settings.budget.moves_per_job, Some(2));
     assert!(settings.keep_equal_jobs);
     let nodes = &scenario.cluster.nodes;

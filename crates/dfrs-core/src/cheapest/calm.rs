@@ -10,7 +10,7 @@ use crate::units::Cores;
 use crate::usage::Usage;
 
 /// A node on which no task waits for CPU.
-const IDLE: LoadCeiling = LoadCeiling(100);
+const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
 
 /// Which jobs are to start on idle CPU only.
 pub(super) struct Held {

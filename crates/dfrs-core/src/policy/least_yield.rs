@@ -45,7 +45,7 @@ impl LeastYield {
 
     /// The load up to which all on a node can have it.
     pub(crate) fn ceiling(self) -> LoadCeiling {
-        LoadCeiling(10_000 / self.percent())
+        LoadCeiling::from_percent(10_000 / self.percent())
     }
 }
 
@@ -113,7 +113,10 @@ mod tests {
     #[test]
     fn at_its_ceiling_all_can_have_it() {
         for (percent, ceiling) in [(100, 100), (50, 200), (30, 333), (1, 10_000), (0, 10_000)] {
-            assert_eq!(LeastYield(percent).ceiling(), LoadCeiling(ceiling));
+            assert_eq!(
+                LeastYield(percent).ceiling(),
+                LoadCeiling::from_percent(ceiling)
+            );
         }
     }
 }

@@ -8,19 +8,20 @@ use serde::{Deserialize, Serialize};
 use crate::units::Cores;
 
 /// A ceiling on the load of a node, in percent of its CPU capacity: at 400, a node's tasks may
-/// together need four times its CPU, and no yield need be below 1/4. At least 100; less counts as
-/// 100. Jobs that stay where they are may exceed it. As text it is `400%`.
+/// together need four times its CPU, and no yield need be below 1/4. At least 100. Jobs that stay
+/// where they are may exceed it. As text it is `400%`.
 ///
 /// ```
 /// use dfrs_core::LoadCeiling;
-/// assert_eq!("150%".parse(), Ok(LoadCeiling(150)));
-/// assert_eq!(LoadCeiling(400).to_string(), "400%");
+/// assert_eq!("150%".parse(), Ok(LoadCeiling::from_percent(150)));
+/// assert_eq!(LoadCeiling::from_percent(400).to_string(), "400%");
 /// assert!("99%".parse::<LoadCeiling>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct LoadCeiling(pub u32);
+#[serde(into = "u32", try_from = "u32")]
+pub struct LoadCeiling(u32);
 
-/// A text is no [`LoadCeiling`].
+/// A text or a number is no [`LoadCeiling`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadCeilingError;
 
@@ -33,16 +34,22 @@ impl fmt::Display for LoadCeilingError {
 impl std::error::Error for LoadCeilingError {}
 
 impl LoadCeiling {
+    /// A ceiling of so many percent; less than 100 counts as 100.
+    #[must_use]
+    pub const fn from_percent(percent: u32) -> Self {
+        Self(if percent < 100 { 100 } else { percent })
+    }
+
     /// The greatest sum of needs on a node of this capacity, rounded down.
     ///
     /// ```
     /// use dfrs_core::{Cores, LoadCeiling};
-    /// assert_eq!(LoadCeiling(400).of(Cores::from_cores(8)), Cores::from_cores(32));
-    /// assert_eq!(LoadCeiling(50).of(Cores::from_cores(8)), Cores::from_cores(8));
+    /// let ceiling = LoadCeiling::from_percent(400);
+    /// assert_eq!(ceiling.of(Cores::from_cores(8)), Cores::from_cores(32));
     /// ```
     #[must_use]
     pub fn of(self, capacity: Cores) -> Cores {
-        let percent = u128::from(self.0.max(100));
+        let percent = u128::from(self.0);
         Cores(u64::try_from(u128::from(capacity.0) * percent / 100).unwrap_or(u64::MAX))
     }
 }
@@ -56,15 +63,29 @@ impl FromStr for LoadCeiling {
             return Err(LoadCeilingError);
         }
         let percent: u32 = digits.parse().map_err(|_| LoadCeilingError)?;
+        Self::try_from(percent)
+    }
+}
+
+impl TryFrom<u32> for LoadCeiling {
+    type Error = LoadCeilingError;
+
+    fn try_from(percent: u32) -> Result<Self, LoadCeilingError> {
         (percent >= 100)
             .then_some(Self(percent))
             .ok_or(LoadCeilingError)
     }
 }
 
+impl From<LoadCeiling> for u32 {
+    fn from(ceiling: LoadCeiling) -> Self {
+        ceiling.0
+    }
+}
+
 impl fmt::Display for LoadCeiling {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}%", self.0.max(100))
+        write!(out, "{}%", self.0)
     }
 }
 
@@ -74,16 +95,31 @@ mod tests {
 
     #[test]
     fn a_ceiling_is_in_percent_of_the_capacity() {
-        let of = |percent, capacity| LoadCeiling(percent).of(Cores(capacity));
+        let of = |percent, capacity| LoadCeiling::from_percent(percent).of(Cores(capacity));
         assert_eq!(of(250, 3), Cores(7));
         assert_eq!(of(99, 3), Cores(3));
         assert_eq!(of(101, u64::MAX), Cores(u64::MAX));
     }
 
     #[test]
+    fn none_is_below_the_capacity() {
+        assert_eq!(LoadCeiling::from_percent(50).to_string(), "100%");
+        assert_eq!(serde_json::to_string(&LoadCeiling(150)).unwrap(), "150");
+        assert_eq!(
+            serde_json::from_str::<LoadCeiling>("150").unwrap(),
+            LoadCeiling(150)
+        );
+        let refused = serde_json::from_str::<LoadCeiling>("99").unwrap_err();
+        assert!(
+            refused.to_string().starts_with("allowed: whole percent"),
+            "{refused}"
+        );
+    }
+
+    #[test]
     fn texts_are_whole_percent_and_come_back() {
         for percent in [100, 101, 150, u32::MAX] {
-            let ceiling = LoadCeiling(percent);
+            let ceiling = LoadCeiling::from_percent(percent);
             assert_eq!(ceiling.to_string().parse(), Ok(ceiling));
         }
         for text in [

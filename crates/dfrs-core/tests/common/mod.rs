@@ -57,7 +57,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     (
         prop_oneof![Just(600i64), 1i64..10_000],
         prop_oneof![Just(0i64), Just(300)],
-        proptest::option::weighted(0.4, 100u32..500),
+        proptest::option::weighted(0.4, 50u32..500),
         (budget(), budget()),
         (any::<bool>(), any::<bool>()),
         proptest::option::weighted(0.4, 10u32..=100),
@@ -74,7 +74,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 Settings {
                     period: Span::from_seconds(period),
                     penalty: Span::from_seconds(penalty),
-                    load_ceiling: ceiling.map(LoadCeiling),
+                    load_ceiling: ceiling.map(LoadCeiling::from_percent),
                     budget: Budget {
                         moves_per_decision: per_decision,
                         moves_per_job: per_job,

@@ -57,7 +57,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     assert_eq!(config.policy.settings.penalty, Span(45 * SECOND));
     assert_eq!(config.policy.settings.run_time_hint, RunTimeHint::Limits);
     let ceiling = config.policy.settings.load_ceiling;
-    assert_eq!(ceiling, Some(LoadCeiling(150)));
+    assert_eq!(ceiling, Some(LoadCeiling::from_percent(150)));
     let least = config.policy.settings.parallel_least_yield;
     assert_eq!(least, Some(LeastYield(50)));
     assert_eq!(config.job_weight, Weighting::Priority);
@@ -453,7 +453,7 @@ prop_compose! {
         policy.settings.keep_equal_jobs = true;
         policy.settings.penalty = Span(move_cost * SECOND);
         policy.settings.run_time_hint = run_time_hint;
-        policy.settings.load_ceiling = load_ceiling.map(LoadCeiling);
+        policy.settings.load_ceiling = load_ceiling.map(LoadCeiling::from_percent);
         policy.settings.parallel_least_yield = least_yield.map(LeastYield);
         Config {
             mode,
