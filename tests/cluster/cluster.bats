@@ -64,7 +64,7 @@ close_aside() {
 	done
 	is_between 0.45 "$yield" 0.55
 	# As existing tools show it.
-	controller scontrol show job "${jobs[0]}" | grep -qxF '   AdminComment=[DFRS: yield 0.50] '
+	controller scontrol show job "${jobs[0]}" | grep -qx ' *AdminComment=\[DFRS: yield 0.50\] *'
 }
 
 @test "a job on two nodes keeps its least yield, and who waits for its CPU is told so" {
@@ -77,7 +77,7 @@ close_aside() {
 	beside=$(submit --ntasks=1 --nodelist=n3 --mem=50 -- "$burn --work 1 --rate $rate")
 	wait_until 20 says "$narrow" 'DFRS: waits for CPU'
 	wait_for_state "$beside" COMPLETED 30
-	controller scontrol show job "$wide" | grep -qxF '   AdminComment=[DFRS: yield 1.00] '
+	controller scontrol show job "$wide" | grep -qx ' *AdminComment=\[DFRS: yield 1.00\] *'
 	controller scancel "$wide"
 	wait_for_state "$narrow" COMPLETED 30
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
@@ -113,6 +113,7 @@ close_aside() {
 }
 
 @test "a parked job gives its memory up, keeps its progress and comes back" {
+	needs_parking
 	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 25 --rate $rate --memory 300 --report /home/alice/park.report")
 	wait_for_state "$old" RUNNING 30
 	sleep 6
@@ -199,6 +200,7 @@ close_aside() {
 }
 
 @test "cancelled jobs leave nothing behind, running, waiting or parked" {
+	needs_parking
 	one=$(submit --ntasks=1 --nodelist=n4 --mem=900 -- "$burn --work 200 --rate $rate --memory 200")
 	wait_for_state "$one" RUNNING 30
 	sleep 5
@@ -225,6 +227,7 @@ close_aside() {
 }
 
 @test "scontrol reconfigure disturbs nobody" {
+	needs_parking
 	park_for "sleep 16" 4 --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200"
 	reconfigure
 	sleep 3
@@ -236,6 +239,7 @@ close_aside() {
 }
 
 @test "slurmctld killed in mid-run goes on where it was" {
+	needs_parking
 	park_for "sleep 10" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 25 --rate $rate --memory 200"
 	waiting=$(submit --ntasks=1 --nodelist=n2 --mem=900 --comment=dfrs:never -- "hostname")
 	# By then Slurm has kept this submission.
@@ -269,6 +273,7 @@ close_aside() {
 }
 
 @test "a slurmd that hangs holds up neither other nodes nor the end of slurmctld" {
+	needs_parking
 	stuck=$(submit --ntasks=1 --nodelist=n4 --mem=300 -- "$burn --work 12 --rate $rate --memory 100")
 	old=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "$burn --work 15 --rate $rate --memory 100")
 	beside=$(submit --ntasks=4 --nodelist=n4 --mem=300 -- "sleep 600")
@@ -315,6 +320,7 @@ close_aside() {
 }
 
 @test "switched off, DFRS brings back what it has parked" {
+	needs_parking
 	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=off/' /etc/slurm/dfrs.conf
 	reconfigure
@@ -326,6 +332,7 @@ close_aside() {
 }
 
 @test "Mode=shadow gives back what is parked, and then watches" {
+	needs_parking
 	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=shadow/' /etc/slurm/dfrs.conf
 	before=$(times_ready)
@@ -345,6 +352,7 @@ close_aside() {
 }
 
 @test "a partition that is taken out of dfrs.conf gets its parked jobs back, and each once" {
+	needs_parking
 	open_aside
 	park_for "sleep 15" 6 --partition=aside --ntasks=1 --mem=900 -- \
 		"$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report"

@@ -83,6 +83,11 @@ wait_for_empty_queue() { wait_inside "$1" 'queue=$(squeue --noheader) && [ -z "$
 # shellcheck disable=SC2016 # expanded in the container
 wait_for_idle_nodes() { wait_inside "$1" '[ "$(sinfo --noheader --Node --format=%t | grep -cx idle)" = 4 ]'; }
 
+# For a story that parks jobs, which DFRS does not do on Slurm 23.11 (docs/install.md).
+needs_parking() {
+	[[ $(controller scontrol --version) != "slurm 23.11."* ]] || skip "no job is parked on Slurm 23.11"
+}
+
 # park_for COMMAND SECONDS SBATCH-OPTIONS... -- FIRST-COMMAND: starts a job that needs nearly all of its node's
 # memory, and SECONDS later another with the same options that runs COMMAND. When this returns, the first,
 # $parked_job, is parked, and the other, $newcomer, runs.

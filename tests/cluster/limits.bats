@@ -98,6 +98,7 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 }
 
 @test "a parked job counts as a suspended one does, and no longer once it is over" {
+	needs_parking
 	park_for "sleep 60" 3 --nodelist=n3 --mem=900 --time=10 -- "$burn --work 100 --rate $rate --memory 100"
 	counted normal
 	wait_until 5 counts normal "jobs=2 cpu=2 mem=1800 node=1"

@@ -15,6 +15,7 @@ teardown() {
 node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]; }
 
 @test "a drain waits for what is parked on its node, which comes back before anything else" {
+	needs_parking
 	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 60"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
 	wait_until 20 logs "parked there are jobs $parked_job"
@@ -33,6 +34,7 @@ reason_of() { controller sinfo --noheader --nodes="$1" --format=%E; }
 has_reason() { [ "$(reason_of "$1")" = "$2" ]; }
 
 @test "the reason of a draining node counts what is parked there, whoever changes it" {
+	needs_parking
 	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 30"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
 	wait_until 20 has_reason n1 "upkeep [DFRS: 1 parked]"
@@ -47,6 +49,7 @@ has_reason() { [ "$(reason_of "$1")" = "$2" ]; }
 reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -l'; }
 
 @test "a node reboots as soon as what is parked there has ended" {
+	needs_parking
 	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
 	before=$(reboots n1)
 	controller scontrol reboot ASAP nextstate=resume reason=kernel n1
@@ -62,6 +65,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 }
 
 @test "a node that is said to be down, and comes back, loses what is parked there, and no more" {
+	needs_parking
 	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 10; echo done"
 	controller scontrol update nodename=n1 state=down reason=test
 	# It may have come back by itself: it answers.
@@ -73,6 +77,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 }
 
 @test "a job makes way for a reservation, and comes back when it is over" {
+	needs_parking
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=300 --time=30 -- "sleep 30")
 	wait_for_state "$job" RUNNING 20
 	controller scontrol create reservation reservationname=upkeep starttime=now+2minutes \

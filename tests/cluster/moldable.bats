@@ -79,6 +79,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 }
 
 @test "a partition that becomes one of moldable jobs goes on with what runs" {
+	needs_parking
 	configure
 	reconfigured
 	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 25; echo done"

@@ -64,6 +64,7 @@ cores() {
 }
 
 @test "a job that is paused is measured anew, and nobody is asked without Needs=measured" {
+	needs_parking
 	sleeps=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=600 -- "sleep 600")
 	works=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- "$burn --work 3600 --rate $all")
 	for job in "$sleeps" "$works"; do wait_for_state "$job" RUNNING 30; done

@@ -43,6 +43,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "a parked job that an operator suspends waits for the operator" {
+	needs_parking
 	park_for "sleep 8" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 18)"
 	controller scontrol suspend "$parked_job"
 	wait_until 10 operator_has "$parked_job"
@@ -79,6 +80,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "a job that is resumed while it is being parked runs on, and the other one waits" {
+	needs_parking
 	job=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 400")
 	wait_for_state "$job" RUNNING 30
 	sleep 7
@@ -93,6 +95,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "a job that is suspended on its way back stays so until it is resumed" {
+	needs_parking
 	park_for "sleep 6" 7 --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 300"
 	wait_for_state "$newcomer" COMPLETED 60
 	# Coming back, or back: both are his to stop.
@@ -105,6 +108,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "held, released and requeued: waiting, parked and running jobs do as they are told" {
+	needs_parking
 	park_for "sleep 12" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "echo began; $(work 14)"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --hold -- "true")
 	controller scontrol requeue "$parked_job"
@@ -126,6 +130,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "a node that leaves the partition keeps what is there, parked jobs too, and gets nothing new" {
+	needs_parking
 	park_for "sleep 12" 7 --nodelist=n2 --ntasks=1 --mem=800 --time=20 -- "$(work 15)"
 	controller scontrol update partition=main nodes=n1,n3,n4
 	later=$(submit --ntasks=1 --mem=800 --time=20 -- "hostname")

@@ -31,6 +31,7 @@ phase_is() { [ "$(field alice "$1" phase)" = "$2" ]; }
 why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 
 @test "dfrs explain says of running, waiting and parked jobs what is so, and to nobody else" {
+	needs_parking
 	park_for "sleep 40" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never --hold -- "true")
 	two=()

@@ -130,8 +130,8 @@ impl<'b, 'a> Service<'b, 'a> {
             }
             for (turn, place) in piece {
                 let job = &cluster.jobs[place];
-                if !self.start(place, job) {
-                    self.make_room(place, job, turn.priority);
+                if !self.start(place, job) && !self.make_room(place, job, turn.priority) {
+                    self.start_on_one(place, job);
                 }
             }
             // What has no chance any more need not be put in order.
@@ -163,53 +163,24 @@ impl<'b, 'a> Service<'b, 'a> {
         Some(job)
     }
 
-    /// Where the job can be now.
-    fn put(&mut self, job: &Job) -> Option<Mapping> {
-        let cluster = self.board.cluster;
-        if let Some(mapping) = put(cluster, &self.board.usage, job) {
-            return Some(mapping);
-        }
-        let one = self.on_one_node(job)?;
-        let usage = &self.board.usage;
-        let found = put(cluster, usage, &one);
-        if found.is_none() {
-            known(&mut self.room_on_one, usage).miss(&one, usage);
-        }
-        found
-    }
-
-    /// A job was placed.
-    fn shrink(&mut self) {
-        self.room.shrink();
-        if let Some(room) = &mut self.room_on_one {
-            room.shrink();
-        }
-    }
-
     /// Whether the job fits somewhere as it is; then it is there.
     fn start(&mut self, place: usize, job: &Job) -> bool {
-        if self.is_hopeless(job) {
+        if is_hopeless(&mut self.room, job) {
             return false;
         }
         if self.held.holds_back(job) {
             return self.start_on_idle(place, job);
         }
-        match self.put(job) {
-            Some(mapping) => {
-                self.board.usage.add(job, &mapping);
-                self.shrink();
-                self.calm = None;
-                self.chances.take(job, &mapping);
-                self.board.target.give_place(job, place, mapping);
-                true
+        let usage = &self.board.usage;
+        let Some(mapping) = put(self.board.cluster, usage, job) else {
+            if only_place(job).is_none() {
+                self.room.miss(job, usage);
             }
-            None => {
-                if only_place(job).is_none() {
-                    self.room.miss(job, &self.board.usage);
-                }
-                false
-            }
-        }
+            return false;
+        };
+        self.calm = None;
+        self.arrive(place, job, mapping);
+        true
     }
 
     /// Whether there is idle CPU for the job; then it is there.
@@ -220,11 +191,42 @@ impl<'b, 'a> Service<'b, 'a> {
             return false;
         };
         calm.take(job, &mapping);
+        self.arrive(place, job, mapping);
+        true
+    }
+
+    /// Lets a job that finds no room on several nodes share one if it fits there. The last resort: where others can
+    /// give way for it, it has its least yield.
+    fn start_on_one(&mut self, place: usize, job: &Job) {
+        if self.held.holds_back(job) {
+            return;
+        }
+        let Some(one) = self.on_one_node(job) else {
+            return;
+        };
+        let usage = &self.board.usage;
+        let room = known(&mut self.room_on_one, usage);
+        if is_hopeless(room, &one) {
+            return;
+        }
+        match put(self.board.cluster, usage, &one) {
+            Some(mapping) => {
+                self.calm = None;
+                self.arrive(place, job, mapping);
+            }
+            None => room.miss(&one, usage),
+        }
+    }
+
+    /// The job runs there from now on.
+    fn arrive(&mut self, place: usize, job: &Job, mapping: Mapping) {
         self.board.usage.add(job, &mapping);
-        self.shrink();
+        self.room.shrink();
+        if let Some(room) = &mut self.room_on_one {
+            room.shrink();
+        }
         self.chances.take(job, &mapping);
         self.board.target.give_place(job, place, mapping);
-        true
     }
 
     /// Of its limit how much it has waited, in millionths, for a job that never ran and is held back: these
@@ -237,26 +239,29 @@ impl<'b, 'a> Service<'b, 'a> {
         Some(u64::try_from(waited / i128::from(limit.0.max(1))).unwrap_or_default())
     }
 
-    /// Lets others give way for the job if it has a claim and they are enough.
-    fn make_room(&mut self, place: usize, job: &Job, priority: Priority) {
-        let Some(claim) = self.claim(job) else { return };
-        let is_anywhere = only_place(job).is_none();
+    /// Whether others can give way for the job; then it has a claim to it, and they have.
+    fn make_room(&mut self, place: usize, job: &Job, priority: Priority) -> bool {
+        let Some(claim) = self.claim(job) else {
+            return false;
+        };
         if self.chances.are_none(&*self.board, claim, job) {
-            return;
+            return false;
         }
-        match victims::make_room(self.board, place, Terms::of(claim, priority)) {
-            Some(arrived) => {
-                for (index, mapping) in &arrived {
-                    self.chances.take(&self.board.cluster.jobs[*index], mapping);
-                }
-                // Those that gave way may have left more than it takes.
-                self.room = Prospects::of(&self.board.usage);
-                self.room_on_one = None;
-                self.calm = None;
+        let Some(arrived) = victims::make_room(self.board, place, Terms::of(claim, priority))
+        else {
+            if only_place(job).is_none() {
+                self.chances.miss(claim, job);
             }
-            None if is_anywhere => self.chances.miss(claim, job),
-            None => {}
+            return false;
+        };
+        for (index, mapping) in &arrived {
+            self.chances.take(&self.board.cluster.jobs[*index], mapping);
         }
+        // Those that gave way may have left more than it takes.
+        self.room = Prospects::of(&self.board.usage);
+        self.room_on_one = None;
+        self.calm = None;
+        true
     }
 
     fn claim(&self, job: &Job) -> Option<Claim> {
