@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::Outcome;
 
@@ -48,7 +48,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let text = format!("{}: dfrsd answers", nodes_named(&back));
             self.slurm.log(Level::Info, &text);
         }
-        let can_park = self.slow_nodes.leave_out(&facts.can_park, now);
+        let can_park = if self.config.swap_per_node > Bytes(0) {
+            self.slow_nodes.leave_out(&facts.can_park, now)
+        } else {
+            BTreeSet::new()
+        };
         self.freed |= !can_park.is_subset(&self.can_park);
         let differ = can_park.symmetric_difference(&self.can_park);
         let differ = differ.filter_map(|name| self.seen.node(name));

@@ -270,6 +270,26 @@ fn without_swap_nothing_is_parked() {
 }
 
 #[test]
+fn where_no_swap_is_to_be_used_nobody_is_parked_for_a_reservation_either() {
+    for (swap, can_park, calls) in [
+        (10_000, 1, &["start 1", "suspend 1", "release 1"][..]),
+        (0, 0, &["start 1"]),
+    ] {
+        let mut config = config();
+        config.swap_per_node = dfrs_core::Bytes(swap << 20);
+        let mut story = Story::with_config(1, config);
+        story.submit(job(1, 1));
+        story.run(40);
+        let soon = story.now + 100;
+        let reserve = |job: &mut ObservedJob| job.free_until = soon;
+        story.slurm.0.borrow_mut().jobs.get_mut(&1).map(reserve);
+        story.run(40);
+        assert_eq!(story.calls(), calls, "{swap}");
+        assert_eq!(story.agent.counts().nodes_can_park, can_park);
+    }
+}
+
+#[test]
 fn a_park_that_gets_stuck_is_given_up_and_the_job_runs_on() {
     let mut story = Story::new(1);
     story.daemons.0.borrow_mut().parking_takes = i64::MAX;
