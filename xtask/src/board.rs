@@ -12,8 +12,13 @@ use serde::Deserialize;
 const BOARD: &str = "monitoring/grafana-dfrs.json";
 /// How many points a line has, about.
 const POINTS: f64 = 300.0;
+/// Width and height of a panel that is alone in its picture.
+const PANEL: (u32, u32) = (900, 400);
+/// Width and height of what the whole board is measured in: half of it is as wide as a picture of one panel.
+const UNIT: (u32, u32) = (75, 50);
 
-/// Draws the board's panels over time. Needs promtool (docker/prometheus prints where it is).
+/// Draws the board's panels over time, and all of them as one picture, board.svg. Needs promtool
+/// (docker/prometheus prints where it is).
 #[derive(Args)]
 pub struct Arguments {
     /// Prometheus, as http://127.0.0.1:9090
@@ -44,9 +49,20 @@ struct Board {
 struct Panel {
     title: String,
     r#type: String,
+    #[serde(rename = "gridPos")]
+    place: Place,
     #[serde(rename = "fieldConfig")]
     field: Field,
     targets: Vec<Target>,
+}
+
+/// In [`UNIT`]s from the top left.
+#[derive(Deserialize)]
+struct Place {
+    x: u32,
+    y: u32,
+    w: u32,
+    h: u32,
 }
 
 #[derive(Deserialize)]
@@ -86,13 +102,41 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", arguments.output.display()))?;
     let wanted =
         |panel: &&Panel| panel.r#type == "timeseries" && panel.title.contains(&arguments.only);
+    let mut drawn = Vec::new();
     for panel in board.panels.iter().filter(wanted) {
-        let file = arguments.output.join(file_name(&panel.title));
-        fs::write(&file, chart(panel, arguments)?.to_svg())
-            .map_err(|error| format!("{}: {error}", file.display()))?;
-        println!("{}", file.display());
+        let picture = chart(panel, arguments)?.to_svg();
+        write(arguments, &file_name(&panel.title), &picture)?;
+        drawn.push((&panel.place, picture));
     }
+    write(arguments, "board.svg", &together(&drawn))
+}
+
+fn write(arguments: &Arguments, name: &str, picture: &str) -> Result<(), String> {
+    let file = arguments.output.join(name);
+    fs::write(&file, picture).map_err(|error| format!("{}: {error}", file.display()))?;
+    println!("{}", file.display());
     Ok(())
+}
+
+/// Panels at their places on the board, with no room above the first.
+fn together(panels: &[(&Place, String)]) -> String {
+    let top = panels.iter().map(|(place, _)| place.y).min().unwrap_or(0);
+    let end = |extent: fn(&Place) -> u32| panels.iter().map(|(place, _)| extent(place)).max();
+    let width = end(|place| place.x + place.w).unwrap_or(0) * UNIT.0;
+    let height = (end(|place| place.y + place.h).unwrap_or(0) - top) * UNIT.1;
+    let mut all = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"
+    );
+    for (place, picture) in panels {
+        let (x, y) = (place.x * UNIT.0, (place.y - top) * UNIT.1);
+        let (w, h) = (place.w * UNIT.0, place.h * UNIT.1);
+        let own = format!("width=\"{}\" height=\"{}\"", PANEL.0, PANEL.1);
+        let there = format!("x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"");
+        all.push_str(&picture.replacen(&own, &there, 1));
+    }
+    all.push_str("</svg>\n");
+    all
 }
 
 fn file_name(title: &str) -> String {
@@ -169,6 +213,20 @@ mod tests {
         let labels = BTreeMap::from([("state".to_owned(), "parked".to_owned())]);
         assert_eq!(legend("{{state}} jobs", &labels), "parked jobs");
         assert_eq!(file_name("Locks held, p99"), "locks-held-p99.svg");
+    }
+
+    #[test]
+    fn panels_are_at_their_places() {
+        let place = |x, y, w| Place { x, y, w, h: 8 };
+        let chart = |title| Chart::new(title, Axis::linear(""), Axis::linear("")).to_svg();
+        let (left, right) = (place(0, 4, 12), place(12, 12, 8));
+        let all = together(&[(&left, chart("one")), (&right, chart("two"))]);
+        assert!(
+            all.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1500 800\"")
+        );
+        assert!(all.contains("x=\"0\" y=\"0\" width=\"900\" height=\"400\""));
+        assert!(all.contains("x=\"900\" y=\"400\" width=\"600\" height=\"400\""));
+        assert_eq!(all.matches("</svg>").count(), 3);
     }
 
     #[test]
