@@ -297,6 +297,7 @@ close_aside() {
 }
 
 @test "a node without dfrsd is reported once, and its jobs run uncapped" {
+	needs_answers "a silent node is not reported"
 	in_cluster n4 /opt/cluster/service dfrsd stop
 	before=$(controller_log | grep -c 'node n4: dfrsd does not answer' || true)
 	job=$(submit --ntasks=1 --nodelist=n4 --mem=50 -- "$burn --work 5 --rate $rate")

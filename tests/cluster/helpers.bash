@@ -83,10 +83,13 @@ wait_for_empty_queue() { wait_inside "$1" 'queue=$(squeue --noheader) && [ -z "$
 # shellcheck disable=SC2016 # expanded in the container
 wait_for_idle_nodes() { wait_inside "$1" '[ "$(sinfo --noheader --Node --format=%t | grep -cx idle)" = 4 ]'; }
 
-# For a story that parks jobs, which DFRS does not do on Slurm 23.11 (docs/install.md).
-needs_parking() {
-	[[ $(controller scontrol --version) != "slurm 23.11."* ]] || skip "no job is parked on Slurm 23.11"
+# For a story that is not true of Slurm 23.11, where slurmctld does not learn which messages have arrived
+# (docs/install.md), and why.
+needs_answers() {
+	[[ $(controller scontrol --version) != "slurm 23.11."* ]] || skip "Slurm 23.11: $1"
 }
+
+needs_parking() { needs_answers "no job is parked"; }
 
 # park_for COMMAND SECONDS SBATCH-OPTIONS... -- FIRST-COMMAND: starts a job that needs nearly all of its node's
 # memory, and SECONDS later another with the same options that runs COMMAND. When this returns, the first,

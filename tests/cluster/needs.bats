@@ -39,6 +39,7 @@ cores() {
 }
 
 @test "a job that uses an eighth of its CPUs leaves more than half to another, until it wakes" {
+	needs_answers "nobody is measured"
 	sleeps=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- \
 		"$burn --work 3600 --rate $little & until [ -e /home/alice/wake ]; do sleep 0.5; done; kill \$!; $burn --work 3600 --rate $all")
 	works=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- "$burn --work 3600 --rate $all")

@@ -59,6 +59,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "a parked job that an operator resumes comes back first, when its memory is free" {
+	needs_parking
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 30)")
 	wait_for_state "$job" RUNNING 30
 	sleep 7
