@@ -149,10 +149,11 @@ fn file_name(title: &str) -> String {
 }
 
 fn chart(panel: &Panel, arguments: &Arguments) -> Result<Chart, String> {
-    let unit = match panel.field.defaults.unit.as_str() {
-        "short" => "",
-        "percentunit" => "1 is all",
-        unit => unit,
+    let (unit, scale) = match panel.field.defaults.unit.as_str() {
+        "short" => ("", 1.0),
+        "percentunit" => ("1 is all", 1.0),
+        "bytes" => ("MB", 1e-6),
+        unit => (unit, 1.0),
     };
     let minutes = (arguments.to - arguments.from) / 60.0;
     let mut chart = Chart::new(
@@ -164,7 +165,7 @@ fn chart(panel: &Panel, arguments: &Arguments) -> Result<Chart, String> {
         for answer in ask(&target.expr, arguments)? {
             let points = answer.values.iter().filter_map(|(at, value)| {
                 let value: f64 = value.parse().ok().filter(|value: &f64| value.is_finite())?;
-                Some(((at - arguments.from) / 60.0, value))
+                Some(((at - arguments.from) / 60.0, value * scale))
             });
             let name = legend(&target.legend, &answer.metric);
             chart = chart.with(Series::new(&name, points.collect()).styled(Style::Line));

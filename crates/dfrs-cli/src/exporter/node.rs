@@ -98,8 +98,8 @@ impl Out<'_> {
         };
         self.gauge(
             "dfrsd_jobs_share_ratio",
-            "Part of the capacity that is promised to jobs",
-            sum(|job| job.share),
+            "Part of the capacity that is promised to jobs, parked ones aside",
+            sum(|job| job.share.filter(|_| !job.frozen)),
         )?;
         self.gauge(
             "dfrsd_jobs_resident_bytes",

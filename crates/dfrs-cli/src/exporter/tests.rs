@@ -91,7 +91,7 @@ fn of_a_node_all_that_its_dfrsd_says_is_told() {
         "dfrsd_jobs{state=\"running\"} 1.0",
         "dfrsd_jobs{state=\"parked\"} 1.0",
         "dfrsd_jobs{state=\"freezing\"} 0.0",
-        "dfrsd_jobs_share_ratio 0.75",
+        "dfrsd_jobs_share_ratio 0.5",
         "dfrsd_jobs_resident_bytes 110.0",
         "dfrsd_jobs_swapped_bytes 4096.0",
         "dfrsd_jobs_cpu_seconds 4.0",
