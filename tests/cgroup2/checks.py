@@ -13,7 +13,9 @@ import time
 SCOPE = "/sys/fs/cgroup/system.slice/n1_slurmstepd.scope"
 RUN = "/run/dfrs/n1"
 MEASUREMENTS = "/tmp/measurements"
-LIBRARY = "/usr/lib/x86_64-linux-gnu/slurm-wlm/libslurmfull.so"
+# Of Debian's packages, and of a Slurm from its source.
+LIBRARIES = ("/usr/lib/x86_64-linux-gnu/slurm-wlm/libslurmfull.so", "/usr/lib/slurm/libslurmfull.so")
+LIBRARY = next(filter(os.path.exists, LIBRARIES))
 MEASURED_SECONDS = 10
 # The time to live of a message after which nothing more is heard: long enough to look at the caps meanwhile.
 SILENCE = 6
@@ -103,15 +105,28 @@ def probe(name):
 # --- jobs ---------------------------------------------------------------------------------------
 
 
+# Of each job.
+directories = {}
+
+
+def directory_name(job):
+    """Slurm 26.05 and later name a job's directory by its SLUID."""
+    version = run("scontrol", "--version").split()[1].split(".")
+    if (int(version[0]), int(version[1])) < (26, 5):
+        return f"job_{job}"
+    return run("squeue", "--noheader", "--Format=SLUID:20", f"--jobs={job}")
+
+
 def submit(command, memory):
     job = int(run("sbatch", "--parsable", "-o", "/tmp/%j.out", "-D", "/tmp", f"--mem={memory}", "--wrap", command))
-    if wait_for(lambda: os.path.isdir(f"{SCOPE}/job_{job}/step_batch/user")) is None:
+    directories[job] = f"{SCOPE}/{directory_name(job)}"
+    if wait_for(lambda: os.path.isdir(job_file(job, "step_batch/user"))) is None:
         sys.exit(f"job {job} did not start: {run('scontrol', 'show', 'job', str(job))}")
     return job
 
 
 def job_file(job, name):
-    return f"{SCOPE}/job_{job}/{name}"
+    return f"{directories[job]}/{name}"
 
 
 def cpu_max(job):
@@ -233,7 +248,7 @@ def killing_a_parked_job(job, busy):
     """Nothing was heard since the job was parked."""
     check(status()["failed_open"] and is_parked(job), f"job {job} is still parked, in silence")
     run("scancel", str(job))
-    took = wait_for(lambda: not os.path.isdir(f"{SCOPE}/job_{job}"))
+    took = wait_for(lambda: not os.path.isdir(directories[job]))
     check(took is not None, f"scancel ends a parked job, in {seconds(took)}")
     check(wait_for(lambda: not os.path.islink(f"{RUN}/parked.{job}.sock")) is not None, "its link is gone")
 

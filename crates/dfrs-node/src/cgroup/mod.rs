@@ -5,6 +5,7 @@
 
 pub mod files;
 pub mod scope;
+mod sluid;
 pub mod trust;
 pub mod v1;
 pub mod v2;

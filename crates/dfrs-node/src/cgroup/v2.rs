@@ -2,7 +2,8 @@
 //!
 //! Slurm (22.05 and 24.11, `src/plugins/cgroup/v2/cgroup_v2.c`) makes
 //! `system.slice/<node>_slurmstepd.scope/job_<id>/step_<name>/{slurm,user}`, without the node's name
-//! if it was built for one `slurmd` a host, and in a container below the container's own group. The
+//! if it was built for one `slurmd` a host, and in a container below the container's own group; Slurm
+//! 26.05 may give a job's directory [another name](super::sluid). The
 //! step's `slurmstepd` lives in `slurm`, the user's processes in `user/task_<n>`. Slurm turns the
 //! `cpu` and `memory` controllers on down to there and never writes `cpu.max`. With `ConstrainCores=yes` it
 //! writes `cpuset.cpus` of the job, of the step's `user`, and of no other group that matters here.
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::files::{self, failed};
+use super::sluid::Sluids;
 use super::trust::is_trusted_down_to;
 use super::{
     CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
@@ -43,6 +45,7 @@ pub struct CgroupV2 {
     root: PathBuf,
     node: String,
     scope: Option<PathBuf>,
+    sluids: Sluids,
     calls_since_walk: u32,
     told_ignored: bool,
 }
@@ -54,6 +57,7 @@ impl CgroupV2 {
             root: root.to_path_buf(),
             node: node.to_string(),
             scope: None,
+            sluids: Sluids::new(Path::new("/proc")),
             calls_since_walk: CALLS_BETWEEN_WALKS,
             told_ignored: false,
         }
@@ -105,9 +109,10 @@ impl Cgroups for CgroupV2 {
             return Ok(Vec::new());
         };
         let found = files::subdirectories(&self.root.join(&scope))?;
+        self.sluids.look_at(&found);
         let job = |name: &str| {
             Some(JobDirectory {
-                id: numbered(name, "job_")?,
+                id: numbered(name, "job_").or_else(|| self.sluids.job(name))?,
                 path: scope.join(name),
             })
         };
@@ -340,6 +345,22 @@ mod tests {
             let mut cgroups = CgroupV2::new(scratch.path(), "n1");
             assert_eq!(cgroups.jobs().unwrap(), [job], "{path}");
         }
+    }
+
+    #[test]
+    fn a_directory_with_a_name_by_sluid_is_that_of_its_slurmstepds_job() {
+        let scratch = Scratch::new();
+        let path = "system.slice/n1_slurmstepd.scope/s21DM8A51TJE00";
+        let job = job_at(&scratch, path, "step_batch");
+        let mut cgroups = CgroupV2::new(scratch.path(), "n1");
+        assert_eq!(cgroups.jobs().unwrap(), []);
+        let slurm = scratch.path().join(path).join("step_batch/slurm");
+        write(&slurm.join("cgroup.procs"), "5\n").unwrap();
+        let own = scratch.path().join("proc/5");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("cmdline"), "slurmstepd: [17.batch]\0").unwrap();
+        cgroups.sluids = Sluids::new(&scratch.path().join("proc"));
+        assert_eq!(cgroups.jobs().unwrap(), [job]);
     }
 
     #[test]
