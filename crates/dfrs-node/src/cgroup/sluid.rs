@@ -3,10 +3,10 @@
 //! Slurm 26.05 names a job's directory so, as `s21DM8A51TJE00`, unless cgroup.conf has
 //! `CgroupJobIdPaths=yes` (`cgroup_p_step_create`). The name does not tell the job's id. The
 //! `slurmstepd` of each of its steps does, in its command line: `slurmstepd: [17.batch]`
-//! (`_set_job_log_prefix`); it is alone in the step's group `slurm`.
+//! (`_set_job_log_prefix`). It is in the step's group `slurm`, where a user's epilog of a task may be, too.
 
-use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::files;
@@ -15,11 +15,11 @@ use super::trust::is_trusted;
 /// The first letter and 64 bits in base 32 (`print_sluid`).
 const LENGTH: usize = 14;
 
-/// The jobs of such directories, which are asked for once each.
+/// Asks processes whose such directories are: each time, because one that no `slurmstepd` is in any more may
+/// linger beside that of the job's next run.
 #[derive(Debug, Clone)]
 pub struct Sluids {
     proc: PathBuf,
-    known: BTreeMap<String, u32>,
 }
 
 impl Sluids {
@@ -27,49 +27,44 @@ impl Sluids {
     pub fn new(proc: &Path) -> Self {
         Self {
             proc: proc.to_path_buf(),
-            known: BTreeMap::new(),
         }
     }
 
-    /// Learns whose those are that were not there before, and forgets those that are gone. A job whose first
-    /// `slurmstepd` has not said its name yet is found by a later call.
-    pub fn look_at(&mut self, directories: &[(String, PathBuf)]) {
-        let named: Vec<_> = directories
-            .iter()
-            .filter(|(name, _)| is_sluid(name))
-            .collect();
-        self.known
-            .retain(|known, _| named.iter().any(|(name, _)| name == known));
-        for (name, path) in named {
-            if !self.known.contains_key(name) {
-                let id = self.job_in(path);
-                self.known.extend(id.map(|id| (name.clone(), id)));
-            }
+    /// The job whose directory this is, if its name is a SLUID and all that say so agree. What cannot be read
+    /// belongs to a step that has ended.
+    pub fn job(&self, name: &str, directory: &Path) -> Option<u32> {
+        if !is_sluid(name) {
+            return None;
         }
-    }
-
-    /// The job whose directory has this name, as far as it is known.
-    pub fn job(&self, name: &str) -> Option<u32> {
-        self.known.get(name).copied()
-    }
-
-    /// What cannot be read belongs to a step that has ended: the next one tells.
-    fn job_in(&self, directory: &Path) -> Option<u32> {
         let steps = files::subdirectories(directory).ok()?;
-        let mut daemons = steps
+        let mut said = steps
             .iter()
             .filter(|(name, _)| name.starts_with("step_"))
             .filter_map(|(_, step)| files::processes(&step.join("slurm")).ok())
-            .flatten();
-        daemons.find_map(|process| self.job_of(process))
+            .flatten()
+            .filter_map(|process| self.job_of(process));
+        let first = said.next()?;
+        said.all(|job| job == first).then_some(first)
     }
 
-    /// Of what root runs only: anybody can give a process of his own this name.
+    /// Of what root runs only, and not for others: anybody can give a process of his own this name, and start a
+    /// program of root's under it.
     fn job_of(&self, process: u32) -> Option<u32> {
         let directory = self.proc.join(process.to_string());
         is_trusted(&directory).ok().filter(|trusted| *trusted)?;
+        let status = fs::read_to_string(directory.join("status")).ok()?;
+        is_of_one_user(&status, fs::metadata(&directory).ok()?.uid()).then_some(())?;
         job_of_title(&fs::read(directory.join("cmdline")).ok()?)
     }
+}
+
+/// Whether its real, effective, saved and file system's users are all this one.
+fn is_of_one_user(status: &str, user: u32) -> bool {
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    line.is_some_and(|line| {
+        let mut users = line.split_whitespace();
+        users.clone().count() == 4 && users.all(|word| word.parse() == Ok(user))
+    })
 }
 
 fn is_sluid(name: &str) -> bool {
@@ -92,56 +87,64 @@ mod tests {
     const NAME: &str = "s21DM8A51TJE00";
 
     /// A step of that directory whose slurmstepd is this process.
-    fn step(scratch: &Scratch, step: &str, process: u32, title: &str) -> Vec<(String, PathBuf)> {
+    fn step(scratch: &Scratch, step: &str, process: u32, title: &str) {
         let slurm = scratch.path().join(NAME).join(step).join("slurm");
         fs::create_dir_all(&slurm).unwrap();
         files::write(&slurm.join("cgroup.procs"), &format!("{process}\n")).unwrap();
         let own = scratch.path().join("proc").join(process.to_string());
         fs::create_dir_all(&own).unwrap();
+        let user = rustix::process::geteuid().as_raw();
+        let status = format!("Name:\tslurmstepd\nUid:\t{user}\t{user}\t{user}\t{user}\n");
+        fs::write(own.join("status"), status).unwrap();
         fs::write(own.join("cmdline"), title).unwrap();
-        vec![(NAME.to_owned(), scratch.path().join(NAME))]
     }
 
-    fn sluids(scratch: &Scratch) -> Sluids {
-        Sluids::new(&scratch.path().join("proc"))
+    fn job(scratch: &Scratch) -> Option<u32> {
+        let sluids = Sluids::new(&scratch.path().join("proc"));
+        sluids.job(NAME, &scratch.path().join(NAME))
     }
 
     #[test]
-    fn a_step_says_whose_its_directory_is_as_soon_as_it_can() {
+    fn a_directory_is_a_jobs_for_as_long_as_a_step_says_so() {
         let scratch = Scratch::new();
-        let mut sluids = sluids(&scratch);
-        let found = step(
+        step(
             &scratch,
             "step_batch",
             5,
             "/usr/sbin/slurmstepd\0infinity\0",
         );
-        sluids.look_at(&found);
-        assert_eq!(sluids.job(NAME), None);
+        assert_eq!(job(&scratch), None);
         step(&scratch, "step_batch", 5, "slurmstepd: [17.batch]\0\0");
-        sluids.look_at(&found);
-        assert_eq!(sluids.job(NAME), Some(17));
-        // Asked once; and no longer known when it is gone.
-        step(&scratch, "step_batch", 5, "slurmstepd: [18.batch]\0");
-        sluids.look_at(&found);
-        assert_eq!(sluids.job(NAME), Some(17));
-        sluids.look_at(&[]);
-        assert_eq!(sluids.job(NAME), None);
+        assert_eq!(job(&scratch), Some(17));
+        step(&scratch, "step_0", 6, "slurmstepd: [18.0]\0");
+        assert_eq!(job(&scratch), None, "they disagree");
+        step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
+        assert_eq!(job(&scratch), Some(17));
+        fs::remove_dir_all(scratch.path().join("proc")).unwrap();
+        assert_eq!(job(&scratch), None, "it lingers");
     }
 
     #[test]
     fn a_process_that_others_could_have_made_is_not_believed() {
-        use std::os::unix::fs::PermissionsExt;
         let scratch = Scratch::new();
-        let found = step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
+        step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
         let own = scratch.path().join("proc/6");
-        fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
-        let mut sluids = sluids(&scratch);
-        sluids.look_at(&found);
-        assert_eq!(sluids.job(NAME), None);
-        // Another step tells.
-        sluids.look_at(&step(&scratch, "step_1", 7, "slurmstepd: [17.1]\0"));
-        assert_eq!(sluids.job(NAME), Some(17));
+        let user = rustix::process::geteuid().as_raw();
+        // A program of root's that a user started.
+        fs::write(
+            own.join("status"),
+            format!("Uid:\t1000\t{user}\t{user}\t{user}\n"),
+        )
+        .unwrap();
+        assert_eq!(job(&scratch), None);
+        fs::write(own.join("status"), "").unwrap();
+        assert_eq!(job(&scratch), None);
+        step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
+        assert_eq!(job(&scratch), Some(17));
+        if user == 0 {
+            std::os::unix::fs::chown(&own, Some(65534), None).unwrap();
+            assert_eq!(job(&scratch), None);
+        }
     }
 
     #[test]

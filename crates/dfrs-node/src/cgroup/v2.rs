@@ -8,6 +8,7 @@
 //! `cpu` and `memory` controllers on down to there and never writes `cpu.max`. With `ConstrainCores=yes` it
 //! writes `cpuset.cpus` of the job, of the step's `user`, and of no other group that matters here.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,14 +110,14 @@ impl Cgroups for CgroupV2 {
             return Ok(Vec::new());
         };
         let found = files::subdirectories(&self.root.join(&scope))?;
-        self.sluids.look_at(&found);
-        let job = |name: &str| {
-            Some(JobDirectory {
-                id: numbered(name, "job_").or_else(|| self.sluids.job(name))?,
-                path: scope.join(name),
-            })
-        };
-        Ok(found.iter().filter_map(|(name, _)| job(name)).collect())
+        // Of two directories of a job the one of its later run, which has the greater name.
+        let mut jobs = BTreeMap::new();
+        for (name, directory) in &found {
+            let id = numbered(name, "job_").or_else(|| self.sluids.job(name, directory));
+            jobs.extend(id.map(|id| (id, scope.join(name))));
+        }
+        let jobs = jobs.into_iter();
+        Ok(jobs.map(|(id, path)| JobDirectory { id, path }).collect())
     }
 
     fn cap(&self, job: &JobDirectory) -> Result<Option<Quota>, CgroupError> {
@@ -358,6 +359,12 @@ mod tests {
         write(&slurm.join("cgroup.procs"), "5\n").unwrap();
         let own = scratch.path().join("proc/5");
         fs::create_dir_all(&own).unwrap();
+        let user = rustix::process::geteuid().as_raw();
+        fs::write(
+            own.join("status"),
+            format!("Uid:\t{user}\t{user}\t{user}\t{user}\n"),
+        )
+        .unwrap();
         fs::write(own.join("cmdline"), "slurmstepd: [17.batch]\0").unwrap();
         cgroups.sluids = Sluids::new(&scratch.path().join("proc"));
         assert_eq!(cgroups.jobs().unwrap(), [job]);
