@@ -108,6 +108,15 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         write(arguments, &file_name(&panel.title), &picture)?;
         drawn.push((&panel.place, picture));
     }
+    if drawn.is_empty() {
+        return Err(format!(
+            "{BOARD}: no panel's title contains '{}'",
+            arguments.only
+        ));
+    }
+    if !arguments.only.is_empty() {
+        return Ok(());
+    }
     write(arguments, "board.svg", &together(&drawn))
 }
 

@@ -98,7 +98,7 @@ impl Out<'_> {
         };
         self.gauge(
             "dfrsd_jobs_share_ratio",
-            "Part of the capacity that is promised to jobs, parked ones aside",
+            "Part of the capacity that is promised to jobs, parked and freezing ones aside",
             sum(|job| job.share.filter(|_| !job.frozen)),
         )?;
         self.gauge(
