@@ -3,7 +3,7 @@
 //! Slurm (22.05 and 24.11, `src/plugins/cgroup/v2/cgroup_v2.c`) makes
 //! `system.slice/<node>_slurmstepd.scope/job_<id>/step_<name>/{slurm,user}`, without the node's name
 //! if it was built for one `slurmd` a host, and in a container below the container's own group; Slurm
-//! 26.05 may give a job's directory [another name](super::sluid). The
+//! 26.05 may give a job's directory another name (sluid.rs). The
 //! step's `slurmstepd` lives in `slurm`, the user's processes in `user/task_<n>`. Slurm turns the
 //! `cpu` and `memory` controllers on down to there and never writes `cpu.max`. With `ConstrainCores=yes` it
 //! writes `cpuset.cpus` of the job, of the step's `user`, and of no other group that matters here.
