@@ -40,7 +40,7 @@ impl Sluids {
         let mut said = steps
             .iter()
             .filter(|(name, _)| name.starts_with("step_"))
-            .filter_map(|(_, step)| files::processes(&step.join("slurm")).ok())
+            .filter_map(|(_, step)| files::own_processes(&step.join("slurm")).ok())
             .flatten()
             .filter_map(|process| self.job_of(process));
         let first = said.next()?;
@@ -80,7 +80,7 @@ fn job_of_title(line: &[u8]) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::scratch::Scratch;
 
@@ -91,7 +91,12 @@ mod tests {
         let slurm = scratch.path().join(NAME).join(step).join("slurm");
         fs::create_dir_all(&slurm).unwrap();
         files::write(&slurm.join("cgroup.procs"), &format!("{process}\n")).unwrap();
-        let own = scratch.path().join("proc").join(process.to_string());
+        run(&scratch.path().join("proc"), process, title);
+    }
+
+    /// A process of the user that runs the test, as /proc shows it.
+    pub fn run(proc: &Path, process: u32, title: &str) {
+        let own = proc.join(process.to_string());
         fs::create_dir_all(&own).unwrap();
         let user = rustix::process::geteuid().as_raw();
         let status = format!("Name:\tslurmstepd\nUid:\t{user}\t{user}\t{user}\t{user}\n");

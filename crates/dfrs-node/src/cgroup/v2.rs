@@ -309,6 +309,7 @@ fn read_cap(path: &Path) -> Result<Option<Quota>, CgroupError> {
 mod tests {
     use super::*;
     use crate::cgroup::files::write;
+    use crate::cgroup::sluid;
     use crate::scratch::Scratch;
     use dfrs_proto::message::Share;
     use std::fs;
@@ -357,16 +358,9 @@ mod tests {
         assert_eq!(cgroups.jobs().unwrap(), []);
         let slurm = scratch.path().join(path).join("step_batch/slurm");
         write(&slurm.join("cgroup.procs"), "5\n").unwrap();
-        let own = scratch.path().join("proc/5");
-        fs::create_dir_all(&own).unwrap();
-        let user = rustix::process::geteuid().as_raw();
-        fs::write(
-            own.join("status"),
-            format!("Uid:\t{user}\t{user}\t{user}\t{user}\n"),
-        )
-        .unwrap();
-        fs::write(own.join("cmdline"), "slurmstepd: [17.batch]\0").unwrap();
-        cgroups.sluids = Sluids::new(&scratch.path().join("proc"));
+        let proc = scratch.path().join("proc");
+        sluid::tests::run(&proc, 5, "slurmstepd: [17.batch]\0");
+        cgroups.sluids = Sluids::new(&proc);
         assert_eq!(cgroups.jobs().unwrap(), [job]);
     }
 
