@@ -239,13 +239,17 @@ fn layout(
     let least_nodes = job.min_nodes.max(u32::try_from(listed).unwrap_or(u32::MAX));
     let spread = (least_nodes > 1).then(|| job.tasks.div_ceil(least_nodes));
     let stated = (job.tasks_per_node > 0).then_some(job.tasks_per_node);
+    let max_tasks_per_node = stated
+        .into_iter()
+        .chain(spread)
+        .chain(tasks_in_whole_node(job, observation))
+        .min();
+    // Most often so few tasks on a node are enough: at most two on each put three on two nodes.
+    let by_tasks = max_tasks_per_node.map_or(1, |most| job.tasks.div_ceil(most.max(1)));
     Layout {
-        max_tasks_per_node: stated
-            .into_iter()
-            .chain(spread)
-            .chain(tasks_in_whole_node(job, observation))
-            .min(),
+        max_tasks_per_node,
         max_nodes: most_nodes(job, least_nodes, observation),
+        min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
         eligible,
     }
 }
@@ -296,20 +300,38 @@ fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = No
     places.filter_map(|place| observation.core_index(place.node))
 }
 
-/// `-N`, else for a job whose memory is per node (`--mem`): as many nodes as Slurm alone would give
-/// its tasks, since each further one would cost that memory again. Else any number.
+/// `-N`, else for a job whose memory is per node (`--mem`), or that gets whole nodes: as many as Slurm alone would
+/// give its tasks on the nodes that it may use, since each further one would cost that memory, or all of a node,
+/// again. Else any number.
 fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
     if job.max_nodes > 0 {
         return Some(job.max_nodes);
     }
-    let cpus = observation.most_cpus().max(1);
+    if job.memory_per_cpu && !job.wants_whole_nodes() {
+        return None;
+    }
+    let cpus = most_cpus(job, observation).max(1);
     let needed = job.tasks.saturating_mul(job.cpus_per_task).div_ceil(cpus);
     let spread = if job.tasks_per_node > 0 {
         job.tasks.div_ceil(job.tasks_per_node)
     } else {
         1
     };
-    (!job.memory_per_cpu).then(|| needed.max(least_nodes).max(spread))
+    let by_memory =
+        tasks_in_whole_node(job, observation).map_or(1, |most| job.tasks.div_ceil(most));
+    Some(needed.max(least_nodes).max(spread).max(by_memory))
+}
+
+/// CPUs of that node which has most, of those that the job may use. O(its list).
+fn most_cpus(job: &ObservedJob, observation: &Observation) -> u32 {
+    let Some(eligible) = &job.eligible else {
+        return observation.most_cpus();
+    };
+    let positions = eligible
+        .iter()
+        .filter_map(|index| observation.node_position(*index));
+    let cpus = positions.map(|position| observation.nodes()[position].cpus);
+    cpus.max().unwrap_or(0)
 }
 
 /// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
@@ -341,6 +363,7 @@ pub fn core_node(
             Bytes(0)
         },
         held_memory: Bytes((observation.memory_of_others(position) + undecided) * MIB),
+        ending_memory: Bytes(ending_memory(position, observation) * MIB),
         state: match (node.down, node.up) {
             (true, _) => NodeState::Down,
             (false, true) => NodeState::Up,
@@ -375,6 +398,15 @@ fn undecided_memory(
             .sum::<u64>()
         })
         .sum()
+}
+
+/// MiB on a node that jobs have there whose processes are still ending.
+fn ending_memory(position: usize, observation: &Observation) -> u64 {
+    let index = observation.nodes()[position].index;
+    let jobs = observation.jobs_on(position);
+    let ended = jobs.filter(|job| job.state == ObservedState::Ended);
+    let here = ended.flat_map(|job| job.places.iter().filter(|place| place.node == index));
+    here.map(|place| place.memory).sum()
 }
 
 /// Whether the core sees this job with a place of its own (now or planned): not one that has whole nodes.
@@ -447,8 +479,44 @@ mod tests {
     }
 
     #[test]
-    fn memory_per_cpu_may_spread_over_any_nodes() {
+    fn memory_per_cpu_may_spread_over_any_nodes_unless_they_are_its_own() {
         assert_eq!(layout_of(&job(1, 9)).max_nodes, None);
+        let whole = ObservedJob {
+            exclusive: true,
+            ..job(1, 9)
+        };
+        assert_eq!(layout_of(&whole).max_nodes, Some(3));
+    }
+
+    #[test]
+    fn as_few_nodes_are_as_few_of_those_that_the_job_may_use() {
+        let mut nodes = nodes(4);
+        nodes[3].cpus = 64;
+        let observation = Observation::new([], nodes);
+        let on = |eligible: Option<&[u32]>| {
+            let job = ObservedJob {
+                memory_per_cpu: false,
+                eligible: eligible.map(Into::into),
+                ..job(1, 9)
+            };
+            layout_in(&job, &observation).max_nodes
+        };
+        assert_eq!(on(None), Some(1));
+        assert_eq!(on(Some(&[0, 1, 2])), Some(3));
+        assert_eq!(on(Some(&[])), Some(9));
+    }
+
+    #[test]
+    fn a_minimum_of_nodes_is_said_where_bounds_on_tasks_do_not_keep_it() {
+        let least = |tasks, min_nodes| {
+            let asks = ObservedJob {
+                min_nodes,
+                ..job(1, tasks)
+            };
+            layout_of(&asks).min_nodes
+        };
+        assert_eq!((least(4, 3), least(6, 4)), (Some(3), Some(4)));
+        assert_eq!((least(4, 1), least(4, 2), least(3, 3)), (None, None, None));
     }
 
     #[test]

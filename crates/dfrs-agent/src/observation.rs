@@ -182,7 +182,7 @@ pub struct ObservedJob {
     /// reservation of others begins on one of them, or its own ends. Of a waiting one: when the first
     /// reservation begins that keeps it from nodes.
     pub free_until: i64,
-    /// `--deadline`, UNIX seconds; 0: none.
+    /// `--deadline`, or the end of the reservation that it runs in, UNIX seconds; 0: none.
     pub deadline: i64,
     /// `--signal=…@seconds`, 0: none.
     pub warn_seconds: u32,

@@ -9,6 +9,7 @@ mod moves;
 mod turn;
 mod victims;
 
+use crate::drain::holds_up_drain;
 use crate::events::Stage;
 use crate::greatest::Greatest;
 use crate::load_limits::LoadLimit;
@@ -18,13 +19,14 @@ use crate::preempt::{is_hopeless, only_place, put};
 use crate::priority::Priority;
 use crate::prospects::Prospects;
 use crate::roster::Roster;
+use crate::stop::Stop;
 use crate::target::Target;
 use crate::units::{Span, Time};
 use crate::usage::Usage;
 use board::Board;
 use calm::{Calm, Held};
 use chances::Chances;
-use turn::{AverageNode, Turn};
+use turn::{AverageNode, Turn, Urgency};
 use victims::Terms;
 
 /// For so long a newcomer does not push aside those that are hardly older.
@@ -47,12 +49,18 @@ const MARGIN: f64 = 2.0;
 ///
 /// O(nodes log nodes + runs), as much again for each job that others give way for, and O(nodes + tasks log
 /// tasks) for each that Greedy places.
-pub(crate) fn decide(policy: &Policy, roster: &Roster, now: Time, stage: Stage) -> Target {
+pub(crate) fn decide(
+    policy: &Policy,
+    roster: &Roster,
+    now: Time,
+    stage: Stage,
+    stop: &Stop<'_>,
+) -> Target {
     let is_period = stage == Stage::Period;
     if !is_period && !roster.has_waiting() {
         return Target::default();
     }
-    let mut board = Board::new(policy, roster, now);
+    let mut board = Board::new(policy, roster, now, stop);
     if roster.has_waiting() {
         Service::of(&mut board, is_period).run();
     }
@@ -116,7 +124,11 @@ impl<'b, 'a> Service<'b, 'a> {
                 let job = &cluster.jobs[place];
                 let turn = Turn {
                     share_waited: self.share_waited(job),
-                    urgency: average.urgency(job, now),
+                    urgency: if holds_up_drain(cluster, job) {
+                        Urgency::HoldsUpDrain
+                    } else {
+                        average.urgency(job, now)
+                    },
                     priority: policy.settings.priority.of(job, now),
                 };
                 (turn, place)
@@ -130,6 +142,9 @@ impl<'b, 'a> Service<'b, 'a> {
             }
             for (turn, place) in piece {
                 let job = &cluster.jobs[place];
+                if self.board.stop.is_due_after_step() {
+                    return;
+                }
                 if !self.start(place, job) && !self.make_room(place, job, turn.priority) {
                     self.start_on_one(place, job);
                 }
@@ -244,7 +259,7 @@ impl<'b, 'a> Service<'b, 'a> {
         let Some(claim) = self.claim(job) else {
             return false;
         };
-        if self.chances.are_none(&*self.board, claim, job) {
+        if self.chances.are_none(&*self.board, claim, job) || self.board.stop.is_due() {
             return false;
         }
         let Some(arrived) = victims::make_room(self.board, place, Terms::of(claim, priority))

@@ -120,7 +120,7 @@ fn target(
             _ => Target::default(),
         },
         Stage::Room => match policy.submission {
-            Submission::Cheapest => cheapest::decide(policy, roster, now, stage),
+            Submission::Cheapest => cheapest::decide(policy, roster, now, stage, stop),
             Submission::Mcb8 if policy.opportunistic => remap(policy, roster, now, stop),
             _ if policy.opportunistic && roster.has_waiting() => {
                 let known = known.get_or_insert_with(know);
@@ -130,7 +130,8 @@ fn target(
         },
         // What it changes is not known to what was found out before; but it comes last.
         Stage::Period if policy.submission == Submission::Cheapest => {
-            drain::leave(policy, roster, cheapest::decide(policy, roster, now, stage))
+            let target = cheapest::decide(policy, roster, now, stage, stop);
+            drain::leave(policy, roster, target)
         }
         Stage::Period => {
             let target = remap_periodically(policy, roster, now, stop);

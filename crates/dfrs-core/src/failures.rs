@@ -14,11 +14,12 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// What the job wants, if that alone says where it fits: it has tasks, of one kind, which may use any
-    /// nodes, and requires no further resource.
+    /// nodes, one for each task, and requires no further resource.
     pub(crate) fn alone(job: &Job) -> Option<Self> {
         let layout = &job.layout;
         let anywhere = layout.eligible.is_none()
-            && layout.max_nodes.is_none()
+            && layout.nodes() >= job.tasks as usize
+            && layout.min_nodes.is_none()
             && layout.max_tasks_per_node.is_none();
         let is_plain = job.tasks > 0 && job.rigid.is_empty() && job.has_one_kind();
         (anywhere && is_plain).then(|| Self::first(job))

@@ -4,7 +4,7 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::load_limits::LoadLimit;
-use crate::model::{Cluster, Job, Mapping, NodeIndex, Run};
+use crate::model::{Cluster, Job, Mapping, NodeIndex};
 use crate::usage::Usage;
 
 mod candidate;
@@ -17,7 +17,8 @@ use candidate::{Best, Candidate};
 /// counted in `usage`. O(nodes + tasks log tasks).
 ///
 /// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
-/// that hold the most of its tasks are used.
+/// that hold the most of its tasks are used. If it has to use so many nodes, tasks go to further nodes as soon as
+/// there are only as many left as nodes are missing.
 ///
 /// A job of several kinds is placed kind by kind, each as above.
 pub(crate) fn place(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
@@ -84,6 +85,7 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
     let most = job.layout.tasks_per_node();
     let limit = usage.limit(job);
     let mut nodes_left = job.layout.nodes();
+    let mut nodes_missing = job.layout.least_nodes().min(job.tasks);
     let mut runs = Vec::with_capacity(nodes.len());
     let mut heap = BinaryHeap::from(nodes);
     let mut missing = job.tasks;
@@ -95,13 +97,16 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
                 continue;
             }
             nodes_left -= 1;
+            nodes_missing = nodes_missing.saturating_sub(1);
+        } else if missing <= nodes_missing {
+            // What is left is for other nodes.
+            let full = PeekMut::pop(best);
+            runs.push(full.run(full.tasks));
+            continue;
         }
         missing -= 1;
         let next = best.after(job.cpu);
-        let run = |tasks| Run {
-            node: next.node,
-            tasks,
-        };
+        let run = |tasks| next.run(tasks);
         if next.tasks < most && usage.fits_run(job, run(next.tasks + 1), limit) {
             *best = next;
         } else {
@@ -109,10 +114,7 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
             runs.push(run(next.tasks));
         }
     }
-    runs.extend(heap.into_iter().map(|left| Run {
-        node: left.node,
-        tasks: left.tasks,
-    }));
+    runs.extend(heap.into_iter().map(|left| left.run(left.tasks)));
     Some(Mapping::new(runs))
 }
 
@@ -129,11 +131,7 @@ fn take_one_each(job: &Job, nodes: &[Candidate]) -> bool {
 
 /// One task on each of the nodes.
 fn one_each(nodes: &[Candidate]) -> Mapping {
-    let runs = nodes.iter().map(|candidate| Run {
-        node: candidate.node,
-        tasks: 1,
-    });
-    runs.collect()
+    nodes.iter().map(|candidate| candidate.run(1)).collect()
 }
 
 /// Places a job that may use only so many nodes on those that hold the most of its tasks (ties: the

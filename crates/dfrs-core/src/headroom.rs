@@ -58,14 +58,15 @@ impl Headroom {
         }
     }
 
-    /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, as
-    /// many as there are, and requires no further resource.
+    /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, one for each
+    /// task or as many as there are, and requires no further resource.
     #[inline]
     pub(crate) fn knows(&self, job: &Job) -> bool {
         job.has_one_kind()
             && job.layout.eligible.is_none()
             && job.rigid.is_empty()
-            && job.layout.nodes() >= self.nodes
+            && job.layout.nodes() >= self.nodes.min(job.tasks as usize)
+            && job.layout.min_nodes.is_none()
     }
 
     /// Whether all tasks of a job that it knows about could be placed. O(distinct spaces).
@@ -219,7 +220,13 @@ mod tests {
             headroom.knows(&job)
         };
         assert!(knows(|job| job.layout.max_nodes = Some(3)));
-        assert!(!knows(|job| job.layout.max_nodes = Some(2)));
+        assert!(knows(|job| job.layout.max_nodes = Some(1)));
+        assert!(!knows(|job| job.layout.min_nodes = Some(2)));
+        let on_two: fn(&mut Job) = |job| job.layout.max_nodes = Some(2);
+        assert!(knows(on_two));
+        assert!(!knows(
+            |job| (job.tasks, job.layout.max_nodes) = (3, Some(2))
+        ));
         assert!(!knows(
             |job| job.layout.eligible = Some([NodeIndex(0)].into_iter().collect())
         ));

@@ -100,10 +100,12 @@ impl EmptyNodes {
     }
 }
 
-/// Nobody waits for a node that is down or draining, and may be so for days.
+/// Nobody waits for a node that is down or draining, and may be so for days, nor for memory that others hold. What
+/// jobs hold that have ended is waited for.
 fn empty(node: &Node, ceiling: LoadCeiling) -> Space {
     let (memory, most_load) = if node.is_up() {
-        (node.memory.minus(node.held_memory), ceiling.of(node.cpu))
+        let held = node.held_memory.minus(node.ending_memory);
+        (node.memory.minus(held), ceiling.of(node.cpu))
     } else {
         (Bytes::ZERO, Cores::ZERO)
     };
@@ -164,6 +166,16 @@ mod tests {
         assert_eq!(left.of_job(&job(12, 1, 1)), LoadLimit::Parallel);
         assert_eq!(left.of_job(&job(13, 1, 1)), LoadLimit::Node);
         assert!(LoadLimits::of(&cluster, Ceilings::default()).is_none());
+    }
+
+    #[test]
+    fn who_has_ended_takes_no_ceiling_from_others() {
+        let mut cluster = cluster();
+        cluster.nodes[0].held_memory = Bytes(80);
+        let limit = |cluster: &Cluster| limits(cluster, Some(100), None).of_job(&job(4, 2, 40));
+        assert_eq!(limit(&cluster), LoadLimit::Nothing);
+        cluster.nodes[0].ending_memory = Bytes(80);
+        assert_eq!(limit(&cluster), LoadLimit::Node);
     }
 
     #[test]

@@ -63,6 +63,9 @@ pub struct Node {
     /// Memory in use by what DFRS does not decide about (jobs that are ending, that a user
     /// suspended, or that another scheduler started).
     pub held_memory: Bytes,
+    /// What of it jobs hold that have ended: it will be free in seconds.
+    #[serde(default)]
+    pub ending_memory: Bytes,
     /// Whether it takes tasks.
     pub state: NodeState,
     /// Capacities of further rigid resources, which like memory are never exceeded; what is in use
@@ -168,6 +171,10 @@ pub struct Layout {
     pub max_tasks_per_node: Option<u32>,
     /// At most this many nodes; `None`: any number.
     pub max_nodes: Option<u32>,
+    /// At least this many nodes, and as many as there are tasks if these are fewer; `None`: any number. Greedy keeps
+    /// to it, MCB8 does not.
+    #[serde(default)]
+    pub min_nodes: Option<u32>,
     /// Only these nodes; `None`: all.
     pub eligible: Option<NodeSet>,
 }
@@ -187,6 +194,13 @@ impl Layout {
     #[inline]
     pub fn tasks_per_node(&self) -> u32 {
         self.max_tasks_per_node.unwrap_or(u32::MAX)
+    }
+
+    /// The fewest nodes that the job may use, 0 where that is not said.
+    #[must_use]
+    #[inline]
+    pub fn least_nodes(&self) -> u32 {
+        self.min_nodes.unwrap_or(0)
     }
 
     /// The most nodes that the job may use.

@@ -293,6 +293,7 @@ mod tests {
                     job.layout = Layout {
                         max_tasks_per_node,
                         max_nodes,
+                        min_nodes: None,
                         eligible,
                     };
                     job.memory_per_node = Bytes(per_node);

@@ -291,19 +291,19 @@ fn force(
     let swap = &mut SwapUsage::of(cluster, roster.parked());
     let victims = Greatest::of(victims).each();
     let victims = victims.map(|Reverse((_, _, victim))| victim);
-    let (marked, mapping) = mark(policy, cluster, victims, job, usage, swap, stop)?;
-    usage.add(job, &mapping);
-    target.set(index, Fate::Goes(mapping, Reason::Fits));
+    let (marked, arrived) = mark(policy, cluster, victims, job, usage, swap, stop)?;
+    usage.add(job, &arrived);
     let mut leaving = Vec::new();
     for victim in marked.into_iter().rev() {
         let old = cluster.jobs[victim]
             .running_on()
-            .filter(|old| still_fits(usage, &cluster.jobs[victim], old));
+            .filter(|old| stays_beside(usage, &cluster.jobs[victim], old, &arrived));
         match old {
             Some(old) => usage.add(&cluster.jobs[victim], old),
             None => leaving.push(victim),
         }
     }
+    target.set(index, Fate::Goes(arrived, Reason::Fits));
     for victim in leaving {
         let reason = Reason::MakesRoomFor(job.id);
         let moves = policy.submission == Submission::GreedyPM
@@ -333,6 +333,19 @@ fn force(
 pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
     let limit = usage.limit_on(job, mapping);
     mapping.parts().all(|part| usage.fits(job, part, limit))
+}
+
+/// Whether a marked job can stay where it was now that the newcomer is in its place. Nodes that the newcomer did not
+/// come to are as they were, whatever their load.
+pub(crate) fn stays_beside(usage: &Usage, job: &Job, old: &Mapping, newcomer: &Mapping) -> bool {
+    let limit = usage.limit_on(job, old);
+    old.parts().all(|part| {
+        if newcomer.tasks_on(part.node) > 0 {
+            usage.fits(job, part, limit)
+        } else {
+            usage.holds(job, part)
+        }
+    })
 }
 
 /// The running jobs to pause, in the order in which they were marked, and where the new job then

@@ -474,7 +474,7 @@ fn every_other_violation_says_what_is_and_what_must_be() {
     cluster.jobs[0].layout = Layout {
         max_nodes: Some(1),
         eligible: Some([0, 1].map(NodeIndex).into_iter().collect()),
-        max_tasks_per_node: None,
+        ..Layout::default()
     };
     assert_eq!(
         told(&cluster, start(&[(0, 1), (1, 1)])),

@@ -480,13 +480,15 @@ fn a_decision_about_many_jobs_can_be_ended_soon() {
         jobs: (0..1000).map(job).collect(),
     };
     let before = Roster::new(cluster);
-    let (mut roster, asked) = (before.clone(), Cell::new(0));
-    let policy: Policy = "Greedy*".parse().expect("a policy");
-    let may_go_on = || {
-        asked.set(asked.get() + 1);
-        asked.get() < 10
-    };
-    let ended = decide_while(&policy, &mut roster, NOW, &Events::ended(), &may_go_on).err();
-    assert_eq!((ended, asked.get()), (Some(Stopped), 10));
-    assert_eq!(roster, before);
+    for policy in ["Greedy*", "GreedyPMC*/OPT=VT"] {
+        let (mut roster, asked) = (before.clone(), Cell::new(0));
+        let may_go_on = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 10
+        };
+        let policy: Policy = policy.parse().expect("a policy");
+        let ended = decide_while(&policy, &mut roster, NOW, &Events::ended(), &may_go_on).err();
+        assert_eq!((ended, asked.get()), (Some(Stopped), 10), "{policy}");
+        assert_eq!(roster, before);
+    }
 }

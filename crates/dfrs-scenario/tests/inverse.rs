@@ -51,9 +51,10 @@ fn amounts() -> impl Strategy<Value = Vec<Amount>> {
 fn node() -> impl Strategy<Value = Node> {
     let state = select(vec![NodeState::Up, NodeState::Draining, NodeState::Down]);
     let amounts = prop_oneof![3 => Just((vec![], vec![])), 1 => (amounts(), amounts())];
-    (name(), vec(number(), 4), state, amounts).prop_map(|(name, numbers, state, amounts)| Node {
+    (name(), vec(number(), 5), state, amounts).prop_map(|(name, numbers, state, amounts)| Node {
         swap: Bytes(numbers[2]),
         held_memory: Bytes(numbers[3]),
+        ending_memory: Bytes(numbers[4]),
         state,
         rigid: amounts.0,
         fluid: amounts.1,
@@ -81,12 +82,16 @@ fn mapping() -> impl Strategy<Value = Mapping> {
 fn layout() -> impl Strategy<Value = Layout> {
     let nodes = vec(position(), 0..6).prop_map(|nodes| nodes.into_iter().collect());
     let nodes = option::of(nodes);
-    let layout = (option::of(count()), option::of(count()), nodes);
-    let layout = layout.prop_map(|(max_tasks_per_node, max_nodes, eligible)| Layout {
-        max_tasks_per_node,
-        max_nodes,
-        eligible,
-    });
+    let most = || option::of(count());
+    let layout = (most(), most(), most(), nodes);
+    let layout = layout.prop_map(
+        |(max_tasks_per_node, max_nodes, min_nodes, eligible)| Layout {
+            max_tasks_per_node,
+            max_nodes,
+            min_nodes,
+            eligible,
+        },
+    );
     prop_oneof![Just(Layout::default()), layout]
 }
 

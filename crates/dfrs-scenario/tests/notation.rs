@@ -13,10 +13,10 @@ scenario everything that can be said
 policy GreedyPM*/per/OPT=MIN/MINVT=600 period=300s penalty=30s priority=flow/vt load-ceiling=300% moves-per-decision=3 moves-per-job=2 keep-equal-jobs
 now 1000.25s
 nodes n[0-2] cpu=4 memory=64G swap=8G
-nodes \"odd name\" cpu=0.25 memory=1536M held=1B rigid=2,0 fluid=10 draining
+nodes \"odd name\" cpu=0.25 memory=1536M held=2B ending=1B rigid=2,0 fluid=10 draining
 nodes big cpu=128 memory=1T down
 jobs 7-8 tasks=2 cpu=4 memory=40G submit=10s virtual-time=600s running=n0*2
-job 9 cpu=2 memory=32G memory-per-node=1G max-tasks-per-node=1 max-nodes=2 eligible=n[0-2],#3 rigid=1 weight=1.5 comes-first recent-moves=2 mobility=park locked parked=n1
+job 9 cpu=2 memory=32G memory-per-node=1G max-tasks-per-node=1 max-nodes=2 min-nodes=1 eligible=n[0-2],#3 rigid=1 weight=1.5 comes-first recent-moves=2 mobility=park locked parked=n1
   kind tasks=4 cpu=1 memory=0 eligible=none
 job 12 cpu=0 memory=0 paused
 job 13 cpu=1 memory=1G running=n0*1+4,n1*0+2,#9*1+0
@@ -165,7 +165,7 @@ fn errors_say_where_and_what_to_do() {
         ),
         (
             "nodes n cpu=1 memory=0 gpus=1",
-            "f:4: 'gpus' is not known; known are cpu, memory, swap, held, rigid, fluid, draining, down",
+            "f:4: 'gpus' is not known; known are cpu, memory, swap, held, ending, rigid, fluid, draining, down",
         ),
         (
             "nodes #1 cpu=1 memory=0",

@@ -4,6 +4,7 @@ use super::crowd::Crowd;
 use crate::model::Cluster;
 use crate::policy::Policy;
 use crate::roster::Roster;
+use crate::stop::Stop;
 use crate::target::Target;
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
@@ -15,6 +16,7 @@ pub(super) struct Board<'a> {
     pub(super) roster: &'a Roster,
     pub(super) cluster: &'a Cluster,
     pub(super) now: Time,
+    pub(super) stop: &'a Stop<'a>,
     pub(super) usage: Usage,
     pub(super) swap: SwapUsage,
     pub(super) target: Target,
@@ -26,7 +28,12 @@ pub(super) struct Board<'a> {
 
 impl<'a> Board<'a> {
     /// O(nodes + runs).
-    pub(super) fn new(policy: &'a Policy, roster: &'a Roster, now: Time) -> Self {
+    pub(super) fn new(
+        policy: &'a Policy,
+        roster: &'a Roster,
+        now: Time,
+        stop: &'a Stop<'a>,
+    ) -> Self {
         let cluster = roster.cluster();
         let most = policy.settings.budget.moves_per_decision;
         Self {
@@ -34,6 +41,7 @@ impl<'a> Board<'a> {
             roster,
             cluster,
             now,
+            stop,
             usage: roster.usage(policy.ceilings()),
             swap: SwapUsage::of(cluster, roster.parked()),
             target: Target::default(),

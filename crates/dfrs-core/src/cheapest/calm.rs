@@ -1,12 +1,12 @@
 //! Where jobs go that are expected to be long and cannot be taken away again: on CPU that is idle.
 
 use crate::experience::Expectation;
+use crate::load_limits::{LoadLimit, LoadLimits};
 use crate::model::{Cluster, Job, Mapping, Mobility};
 use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::{is_hopeless, put};
 use crate::prospects::Prospects;
 use crate::roster::Roster;
-use crate::units::Cores;
 use crate::usage::Usage;
 
 /// A node on which no task waits for CPU.
@@ -15,32 +15,32 @@ const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
 /// Which jobs are to start on idle CPU only.
 pub(super) struct Held {
     expectation: Expectation,
-    /// CPU of all nodes.
-    all: Cores,
+    /// Which jobs could start so if nobody were there; nothing without hints.
+    idle: Option<LoadLimits>,
 }
 
 impl Held {
-    /// O(nodes + running jobs) where hints are used.
+    /// O(nodes log nodes + running jobs) where hints are used.
     pub(super) fn of(hint: RunTimeHint, roster: &Roster) -> Self {
         match hint {
             RunTimeHint::Nothing => Self {
                 expectation: Expectation::default(),
-                all: Cores::ZERO,
+                idle: None,
             },
             RunTimeHint::Limits => Self {
                 expectation: Expectation::of(roster.experience(), roster.running()),
-                all: roster.cluster().nodes.iter().map(|node| node.cpu).sum(),
+                idle: LoadLimits::of(roster.cluster(), Some(IDLE).into()),
             },
         }
     }
 
     /// Whether this waiting job is one of them: it will hold its memory for long wherever it is. One that
-    /// needs more CPU than there is would never start so.
+    /// finds no idle CPU on empty nodes, of those that are up, would never start so. O(distinct nodes).
     pub(super) fn holds_back(&self, job: &Job) -> bool {
         job.mobility != Mobility::Checkpoint
             && self.expectation.is_long(job)
             && job.has_one_kind()
-            && job.cpu.times(job.tasks) <= self.all
+            && (self.idle.as_ref()).is_none_or(|limits| limits.of_job(job) == LoadLimit::Node)
     }
 }
 

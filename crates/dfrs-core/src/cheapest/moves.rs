@@ -42,7 +42,7 @@ pub(super) fn single(board: &mut Board<'_>) {
         .collect();
     crowded.sort_unstable();
     for (_, index) in crowded {
-        if board.moves_left == 0 {
+        if board.moves_left == 0 || board.stop.is_due_after_step() {
             return;
         }
         let job = &cluster.jobs[index];

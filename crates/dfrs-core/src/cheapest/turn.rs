@@ -29,8 +29,10 @@ pub(super) enum Urgency {
     Ordinary,
     /// It never ran: its wait over its size, times its weight.
     New(f64),
-    /// It comes first.
+    /// It was paused for too long.
     First,
+    /// It is parked on a node that drains, which waits for it.
+    HoldsUpDrain,
 }
 
 impl Urgency {
@@ -39,6 +41,7 @@ impl Urgency {
             Self::Ordinary => (0, 0.0),
             Self::New(urgency) => (1, urgency),
             Self::First => (2, 0.0),
+            Self::HoldsUpDrain => (3, 0.0),
         }
     }
 }

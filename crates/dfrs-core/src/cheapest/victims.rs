@@ -10,9 +10,8 @@ use crate::greedy::{self, all_nodes};
 use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex, Run};
 use crate::plan::Reason;
-use crate::preempt::{mark, still_fits};
+use crate::preempt::{mark, stays_beside};
 use crate::priority::Priority;
-use crate::stop::Stop;
 use crate::target::{Fate, has_swap};
 use crate::units::{Bytes, Cores, Span};
 
@@ -52,25 +51,37 @@ pub(super) fn make_room(board: &mut Board<'_>, index: usize, terms: Terms) -> Op
     let job = &board.cluster.jobs[index];
     let is_plain = job.has_one_kind()
         && job.rigid.is_empty()
-        && job.layout.nodes() >= board.cluster.nodes.len()
         && job.tasks > 0
+        && job.layout.nodes() > 0
+        && job.layout.min_nodes.is_none()
         && !matches!(job.state, JobState::Parked(_));
+    let at_once = tasks_at_once(job);
     let mut search = Search {
         limit: board.usage.limit(job),
         board,
         crowd: &mut crowd,
         job,
+        at_once,
         terms,
         marked: Vec::new(),
     };
-    let found = if is_plain {
-        search.node_by_node()
-    } else {
-        search.by_priority()
-    };
+    let mut found = None;
+    if is_plain {
+        found = search.node_by_node();
+    }
+    // Node by node it may be missed that the last tasks of a job on few nodes find a place.
+    if found.is_none() && (!is_plain || at_once > 1) {
+        found = search.by_priority();
+    }
     let arrived = found.and_then(|mapping| search.settle(index, mapping));
     board.crowd = Some(crowd);
     arrived
+}
+
+/// How many tasks go to a node at once: as few as keep the job on as many nodes as it may use.
+fn tasks_at_once(job: &Job) -> u32 {
+    let nodes = u32::try_from(job.layout.nodes()).unwrap_or(u32::MAX);
+    job.tasks.div_ceil(nodes.max(1))
 }
 
 /// The search for those that give way to one job.
@@ -78,6 +89,8 @@ struct Search<'s, 'a> {
     board: &'s mut Board<'a>,
     crowd: &'s mut Crowd,
     job: &'a Job,
+    /// How many of its tasks go to a node at once.
+    at_once: u32,
     /// Which ceiling on load it keeps.
     limit: LoadLimit,
     terms: Terms,
@@ -115,7 +128,7 @@ impl<'a> Search<'_, 'a> {
         self.crowd.members[member as usize].is_gone = false;
     }
 
-    /// One task after the other goes to the node where room for it costs least.
+    /// One task after the other, or as many as go at once, goes to the node where room for it costs least.
     fn node_by_node(&mut self) -> Option<Mapping> {
         let count = self.board.cluster.nodes.len();
         let mut tasks = vec![0u32; count];
@@ -124,7 +137,7 @@ impl<'a> Search<'_, 'a> {
         let mut leaving = Vec::new();
         let mut offers = BinaryHeap::new();
         for node in all_nodes(self.board.cluster, self.job) {
-            if let Some(cost) = self.offer(node, 1, &mut leaving) {
+            if let Some(cost) = self.offer(node, self.at_once, &mut leaving) {
                 offers.push(Reverse((cost.to_bits(), node, 0)));
             }
         }
@@ -140,8 +153,9 @@ impl<'a> Search<'_, 'a> {
                 continue;
             }
             // Swap that was there when the offer was made may be taken.
+            let more = self.at_once.min(missing);
             if self
-                .offer(node, tasks[node.index()] + 1, &mut leaving)
+                .offer(node, tasks[node.index()] + more, &mut leaving)
                 .is_none()
             {
                 continue;
@@ -161,14 +175,15 @@ impl<'a> Search<'_, 'a> {
                 can
             });
             if all_leave {
-                tasks[node.index()] += 1;
-                missing -= 1;
+                tasks[node.index()] += more;
+                missing -= more;
             }
             touched.sort_unstable();
             touched.dedup();
             for node in touched {
                 turn[node.index()] += 1;
-                if let Some(cost) = self.offer(node, tasks[node.index()] + 1, &mut leaving) {
+                let next = tasks[node.index()] + self.at_once.min(missing);
+                if let Some(cost) = self.offer(node, next, &mut leaving) {
                     offers.push(Reverse((cost.to_bits(), node, turn[node.index()])));
                 }
             }
@@ -180,8 +195,7 @@ impl<'a> Search<'_, 'a> {
         ))
     }
 
-    /// What it costs that the node takes so many tasks of the job, one more than it has, and who has to
-    /// leave; not negative. `None`: it cannot be. O(jobs there × log), and O(runs) for each that leaves.
+    /// What it costs that the node takes so many tasks of the job, more than it has, and who has to leave; not negative. `None`: it cannot be. O(jobs there × log), and O(runs) for each that leaves.
     fn offer(&self, node: NodeIndex, tasks: u32, leaving: &mut Vec<u32>) -> Option<f64> {
         leaving.clear();
         let (job, board) = (self.job, &*self.board);
@@ -199,7 +213,7 @@ impl<'a> Search<'_, 'a> {
         let mut cost = 0.0;
         if !is_enough(short, load) {
             let mut swap = board.swap.used(node);
-            let wanted = f64::from(job.tasks);
+            let wanted = f64::from(job.tasks.div_ceil(self.at_once));
             let members = self.crowd.on(node).iter().copied();
             let allowed =
                 members.filter(|member| self.terms.allow(&self.crowd.members[*member as usize]));
@@ -241,8 +255,8 @@ impl<'a> Search<'_, 'a> {
         Some(COST * cost + LOAD * share(load.0, known.cpu.0))
     }
 
-    /// For jobs that are parked or have rules about what goes together: the lowest priority leaves first,
-    /// until the job has a place.
+    /// For jobs that are parked, and others of which single nodes do not tell whether they fit: the lowest priority
+    /// leaves first, until the job has a place.
     fn by_priority(&mut self) -> Option<Mapping> {
         let own = self.job.state.parked_on();
         let mut members: Vec<(Priority, u32)> = (0u32..)
@@ -266,7 +280,7 @@ impl<'a> Search<'_, 'a> {
             self.job,
             &mut usage,
             &mut swap,
-            &Stop::never(),
+            board.stop,
         )?;
         (board.usage, board.swap) = (usage, swap);
         for (_, number) in members {
@@ -289,8 +303,8 @@ impl<'a> Search<'_, 'a> {
         let mut leaving = Vec::new();
         for member in marked {
             let victim = self.victim(member);
-            let fits = |old| still_fits(&self.board.usage, victim, old);
-            if victim.running_on().is_some_and(fits) {
+            let stays = |old| stays_beside(&self.board.usage, victim, old, &mapping);
+            if victim.running_on().is_some_and(stays) {
                 self.put_back(member);
             } else {
                 leaving.push(member);

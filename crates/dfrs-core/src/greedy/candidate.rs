@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::model::NodeIndex;
+use crate::model::{NodeIndex, Run};
 use crate::units::Cores;
 
 /// A node that one more task of the job may go to. The greatest candidate is the one with the
@@ -39,6 +39,13 @@ impl PartialOrd for Candidate {
 }
 
 impl Candidate {
+    /// So many tasks of the job on this node.
+    #[inline]
+    pub(super) fn run(&self, tasks: u32) -> Run {
+        let node = self.node;
+        Run { node, tasks }
+    }
+
     /// The same node for the task after this one, which needs so much CPU.
     #[inline]
     pub(super) fn after(mut self, need: Cores) -> Self {

@@ -159,13 +159,17 @@ fn layout(nodes: u32) -> BoxedStrategy<Layout> {
     (
         proptest::option::weighted(0.2, 0u32..4),
         proptest::option::weighted(0.2, 0u32..4),
+        proptest::option::weighted(0.1, 0u32..4),
         proptest::option::weighted(0.2, eligible),
     )
-        .prop_map(|(max_tasks_per_node, max_nodes, eligible)| Layout {
-            max_tasks_per_node,
-            max_nodes,
-            eligible,
-        })
+        .prop_map(
+            |(max_tasks_per_node, max_nodes, min_nodes, eligible)| Layout {
+                max_tasks_per_node,
+                max_nodes,
+                min_nodes,
+                eligible,
+            },
+        )
         .boxed()
 }
 

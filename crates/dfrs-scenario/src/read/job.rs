@@ -102,6 +102,7 @@ impl Draft {
         let layout = Layout {
             max_tasks_per_node: fields.value("max-tasks-per-node", units::count)?,
             max_nodes: fields.value("max-nodes", units::count)?,
+            min_nodes: fields.value("min-nodes", units::count)?,
             eligible: self.read_eligible(fields, budget)?,
         };
         Ok(TaskKind {

@@ -58,6 +58,7 @@ fn read_node(settings: &[&str]) -> Result<Node, String> {
     );
     node.swap = fields.value("swap", units::bytes)?.unwrap_or(Bytes::ZERO);
     node.held_memory = fields.value("held", units::bytes)?.unwrap_or(Bytes::ZERO);
+    node.ending_memory = fields.value("ending", units::bytes)?.unwrap_or(Bytes::ZERO);
     node.rigid = fields.value("rigid", units::amounts)?.unwrap_or_default();
     node.fluid = fields.value("fluid", units::amounts)?.unwrap_or_default();
     node.state = match (fields.flag(DRAINING)?, fields.flag(DOWN)?) {

@@ -136,6 +136,9 @@ fn layout(layout: &Layout, lists: &mut Lists<'_>) -> String {
     if let Some(most) = layout.max_nodes {
         text += &format!(" max-nodes={most}");
     }
+    if let Some(least) = layout.min_nodes {
+        text += &format!(" min-nodes={least}");
+    }
     if let Some(nodes) = &layout.eligible {
         text += &format!(" eligible={}", lists.show(nodes));
     }

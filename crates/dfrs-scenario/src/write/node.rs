@@ -26,6 +26,7 @@ fn are_alike(one: &Node, next: &Node) -> bool {
             node.memory,
             node.swap,
             node.held_memory,
+            node.ending_memory,
             node.state,
         )
     };
@@ -43,6 +44,9 @@ fn settings(node: &Node) -> String {
     }
     if !node.held_memory.is_zero() {
         text += &format!(" held={}", show_bytes(node.held_memory));
+    }
+    if !node.ending_memory.is_zero() {
+        text += &format!(" ending={}", show_bytes(node.ending_memory));
     }
     for (key, amounts) in [("rigid", &node.rigid), ("fluid", &node.fluid)] {
         if !amounts.is_empty() {
