@@ -109,6 +109,8 @@ pub struct Agent<S, D> {
     ledger: Ledger,
     lists: Lists,
     admission: Admission,
+    /// The same for arrays of which tasks are to get records.
+    array_admission: Admission,
     planned: Planned,
     actual: Actual,
     /// What was last kept of each job.
@@ -238,6 +240,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ledger,
             lists: Lists::default(),
             admission: Admission::default(),
+            array_admission: Admission::default(),
             planned: Planned::with(state.experience),
             actual: Actual::default(),
             facts: None,
@@ -332,6 +335,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let foreseen = [
             self.lists.next(),
             self.admission.next(),
+            self.array_admission.next(),
             self.postponed.next(),
             self.retries.next(),
             self.undecided.next(),

@@ -162,6 +162,8 @@ pub struct World {
     pub shown: Vec<(u32, Option<u32>)>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
+    pub refuse_array: BTreeSet<u32>,
+    pub arrays_asked: usize,
     /// Jobs that, by their reasons, wait for something else than room.
     pub held_back: BTreeSet<u32>,
     /// Whether jobs may start was asked in a way that writes their reasons.
@@ -269,14 +271,23 @@ impl Slurm for FakeSlurm {
         Outcome::Completed
     }
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
-        self.0.borrow_mut().gate_asked = true;
-        vec![Ok(()); jobs.len()]
+        let mut world = self.0.borrow_mut();
+        world.gate_asked = true;
+        let answer = |id: &u32| match world.refuse_array.contains(id) {
+            true => Err(refused("Job dependency is not yet satisfied")),
+            false => Ok(()),
+        };
+        let answers = jobs.iter().map(answer).collect();
+        world.arrays_asked += jobs.iter().filter(|id| world.jobs[id].array_master).count();
+        answers
     }
     fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool> {
         let held_back = &self.0.borrow().held_back;
         jobs.iter().map(|job| !held_back.contains(job)).collect()
     }
-    fn split_array(&mut self, _: u32, _: u32) -> Result<(), SlurmError> {
+    fn split_array(&mut self, id: u32, most: u32) -> Result<(), SlurmError> {
+        let call = format!("split {id} {most}");
+        self.0.borrow_mut().calls.push(call);
         Ok(())
     }
     fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]) {

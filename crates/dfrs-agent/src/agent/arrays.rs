@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
+use super::admission::AT_ONCE;
 use super::{Agent, SECOND};
 use crate::cluster::memory_request;
 use crate::daemons::Daemons;
@@ -27,10 +28,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.read_arrays(&arrays, now);
             return Ok(());
         }
-        if arrays.is_empty() {
-            return Ok(());
-        }
-        let wanted = self.wanted_tasks(arrays);
+        let asked = self.arrays_to_ask_about(arrays, now);
+        let wanted = self.wanted_tasks(asked);
         let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
         let allowed = if ids.is_empty() {
             Vec::new()
@@ -42,8 +41,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.probe.begin(Part::Act);
         for ((id, most), allowed) in wanted.into_iter().zip(allowed) {
             if allowed.is_err() {
+                self.array_admission.refuse(id, now);
                 continue;
             }
+            self.array_admission.forget(id);
             split = true;
             if let Err(problem) = self.slurm.split_array(id, most) {
                 let text = format!("job array {id}: tasks stay together: {problem}");
@@ -71,6 +72,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         journal.see_arrays(arrays.iter().copied().zip(answers), now);
     }
 
+    /// Those that Slurm has not refused, or not just now.
+    fn arrays_to_ask_about(&mut self, arrays: Vec<u32>, now: Time) -> Vec<u32> {
+        let is_new = |id: &u32| self.array_admission.answer(*id).is_none();
+        let fresh = arrays.iter().copied().filter(is_new).collect();
+        let questions = self.array_admission.questions(&fresh, AT_ONCE, now);
+        arrays
+            .into_iter()
+            .filter(|id| questions.contains(id))
+            .collect()
+    }
+
     /// Of how many tasks these arrays lack records; of those that nobody holds and that lack some.
     fn wanted_tasks(&self, arrays: Vec<u32>) -> Vec<(u32, u32)> {
         let ahead = self.tasks_ahead();
@@ -83,14 +95,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         arrays.into_iter().filter_map(lacks).collect()
     }
 
-    /// How many tasks of each array wait with records of their own.
+    /// How many tasks of each array wait with records of their own. Those that are held do not count: others can
+    /// start.
     fn tasks_ahead(&self) -> BTreeMap<u32, u32> {
         let mut ahead = BTreeMap::new();
         for id in self.lists.pending() {
             let task = self
                 .seen
                 .job(id)
-                .filter(|job| job.array > 0 && !job.array_master);
+                .filter(|job| job.array > 0 && !job.array_master && !job.held);
             if let Some(job) = task {
                 *ahead.entry(job.array).or_default() += 1;
             }

@@ -66,7 +66,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         loop {
             self.bring_up_to_date(planned, seen, now);
             let decision = decide_while(&policy, planned.roster(), now, events, may_go_on)?;
-            if self.would_start(starts(&decision), seen, now) || tries == MOST_TRIES {
+            if self.would_start(starts(&decision, seen), seen, now) || tries == MOST_TRIES {
                 return Ok(self.carry(&policy, &decision, events, seen, now));
             }
             tries += 1;
@@ -195,10 +195,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 }
 
-/// The jobs that would get a place.
-fn starts(decision: &Decision<'_>) -> Vec<u32> {
+/// The jobs that would be started. What moves or comes back slurmctld knows already.
+fn starts(decision: &Decision<'_>, seen: &Observation) -> Vec<u32> {
     let changes = decision.changes().filter(|(_, mapping)| mapping.is_some());
-    changes.filter_map(|(id, _)| slurm_id(id)).collect()
+    let placed = changes.filter_map(|(id, _)| slurm_id(id));
+    placed.filter(|id| seen.is_pending(*id)).collect()
 }
 
 fn slurm_id(id: JobId) -> Option<u32> {

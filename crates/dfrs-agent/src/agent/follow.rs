@@ -247,6 +247,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             if !self.lists.is_candidate(id) {
                 self.admission.forget(id);
             }
+            self.array_admission.forget(id);
             self.lists.unplanned.insert(id);
             self.lists.unwritten.insert(id);
             self.lists.unsaved.insert(id);

@@ -7,6 +7,7 @@ use dfrs_core::{Action, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
+use crate::cluster::memory_on_node;
 use crate::daemons::Daemons;
 use crate::life::{Event, Look};
 use crate::limits::needed_share;
@@ -15,6 +16,8 @@ use crate::mobility::is_settling;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::reservations::{is_reserved, is_to_leave};
 use crate::slurm::{Level, Slurm};
+
+const MIB: u64 = 1 << 20;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows the reservations on the nodes of jobs. O(jobs with such nodes, or with deadlines).
@@ -117,10 +120,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.expect(job.id, Expected::NoPlace, why);
     }
 
+    /// Whether its nodes park, and have swap left for it.
     fn could_be_parked(&self, job: &ObservedJob, seen: &Observation) -> bool {
+        let swap = self.config.swap_per_node.0 / MIB;
         job.places.iter().all(|place| {
-            let position = seen.node_position(place.node);
-            position.is_some_and(|position| self.can_park.contains(&seen.nodes()[position].name))
+            seen.node_position(place.node).is_some_and(|position| {
+                let own = memory_on_node(job, place.tasks, seen);
+                self.can_park.contains(&seen.nodes()[position].name)
+                    && own.saturating_add(self.parked_memory(position, seen)) <= swap
+            })
         })
+    }
+
+    /// MiB of a node's swap that jobs have which are parked there or are being parked. O(jobs there).
+    fn parked_memory(&self, position: usize, seen: &Observation) -> u64 {
+        let index = seen.nodes()[position].index;
+        let is_parked = |job: &&ObservedJob| {
+            let record = self.ledger.get(job.id);
+            record.is_some_and(|record| record.life.is_parked() || record.life.is_parking())
+        };
+        let parked = seen.jobs_on(position).filter(is_parked);
+        let parts = parked.flat_map(|job| job.places.iter().map(move |place| (job, place)));
+        let here = parts.filter(|(_, place)| place.node == index);
+        here.map(|(job, place)| memory_on_node(job, place.tasks, seen))
+            .sum()
     }
 }

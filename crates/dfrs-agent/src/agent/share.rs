@@ -58,10 +58,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let limited = self.lists.limited.iter();
         let limited: Vec<u32> = limited.copied().collect();
         for job in limited.into_iter().filter_map(|id| observation.job(id)) {
-            let seconds = self.ledger.get(job.id).and_then(|record| {
-                let runs = job.state == ObservedState::Running && record.life.is_running();
-                extension(record, job, now).filter(|_| runs)
-            });
+            // One that is warned, or about to be parked, still uses its limit up.
+            let runs = job.state == ObservedState::Running;
+            let record = self.ledger.get(job.id).filter(|_| runs);
+            let seconds = record.and_then(|record| extension(record, job, now));
             let Some(seconds) = seconds else { continue };
             match self.slurm.extend_time(job.id, seconds) {
                 Ok(()) => {

@@ -7,6 +7,7 @@ use crate::probe::NoProbe;
 use crate::recorder::{NoRecorder, Occasion};
 use dfrs_proto::conf::Weighting;
 
+mod arrays;
 mod drains;
 mod ended;
 mod explained;
@@ -270,9 +271,10 @@ fn without_swap_nothing_is_parked() {
 }
 
 #[test]
-fn where_no_swap_is_to_be_used_nobody_is_parked_for_a_reservation_either() {
+fn nobody_is_parked_for_a_reservation_where_there_is_not_enough_swap() {
     for (swap, can_park, calls) in [
         (10_000, 1, &["start 1", "suspend 1", "release 1"][..]),
+        (1, 1, &["start 1"]),
         (0, 0, &["start 1"]),
     ] {
         let mut config = config();

@@ -307,12 +307,10 @@ impl Model {
 
     pub(super) fn warn(&mut self, id: u32) -> Answer {
         let job = self.job_in(id, ObservedState::Running)?;
-        if !job.seen.warned {
-            job.seen.warned = true;
-            let run = job.run;
-            let latency = self.settings.latency(self.settings.message, [5, run, 0]);
-            self.after(latency, Event::Warned(run));
-        }
+        job.seen.warned = true;
+        let run = job.run;
+        let latency = self.settings.latency(self.settings.message, [5, run, 0]);
+        self.after(latency, Event::Warned(run));
         Ok(())
     }
 
