@@ -1,6 +1,7 @@
 //! The shell around the reconciler: socket, signals, time.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -196,16 +197,29 @@ impl Clock {
 /// taken for this daemon's own notes.
 fn make_directory(directory: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("cannot make {}: {error}", directory.display());
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true).mode(0o755);
-    builder.create(directory).map_err(failed)?;
+    let missing: Vec<&Path> = directory
+        .ancestors()
+        .take_while(|above| !above.as_os_str().is_empty() && !above.exists())
+        .collect();
+    // One after the other: of all that are made the umask would take what the controller's user needs.
+    for directory in missing.into_iter().rev() {
+        match fs::DirBuilder::new().mode(DIRECTORY_MODE).create(directory) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => open_to_all(directory).map_err(failed)?,
+        }
+    }
     if !is_trusted(directory).map_err(failed)? {
         return Err(format!(
             "{} can be written by others: make it root's own, or give --socket-dir",
             directory.display()
         ));
     }
-    fs::set_permissions(directory, fs::Permissions::from_mode(DIRECTORY_MODE)).map_err(failed)
+    open_to_all(directory).map_err(failed)
+}
+
+/// Whoever knows what is in there can get at it.
+fn open_to_all(directory: &Path) -> std::io::Result<()> {
+    fs::set_permissions(directory, fs::Permissions::from_mode(DIRECTORY_MODE))
 }
 
 /// Listens on a fresh socket that only root and the controller's user can connect to.
@@ -361,6 +375,8 @@ mod tests {
         make_directory(&directory).unwrap();
         let mode = || fs::metadata(&directory).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(), DIRECTORY_MODE);
+        let above = fs::metadata(scratch.path().join("run")).unwrap();
+        assert_eq!(above.permissions().mode() & 0o777, DIRECTORY_MODE);
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
         let error = make_directory(&directory).unwrap_err();
         assert!(error.contains("can be written by others"), "{error}");

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::io::{self, Write};
 
-/// Writes one line.
+/// Writes one line, if that is possible: a full disk, or a log that nobody reads any more, is no reason to end.
 pub fn line(text: impl Display) {
-    eprintln!("dfrsd: {text}");
+    let _ = writeln!(io::stderr(), "dfrsd: {text}");
 }
 
 /// Says a thing once for as long as it stays the same, because the daemon meets every trouble again
@@ -79,6 +80,28 @@ impl Complaints {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
+    use std::process::{Command, exit};
+
+    /// What the next test runs in a process of its own.
+    #[test]
+    #[ignore = "ends its process"]
+    fn a_line_is_written() {
+        line("to a full disk");
+        exit(7);
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_written_is_no_reason_to_end() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "log::tests::a_line_is_written", "--ignored"])
+            .arg("--nocapture")
+            .stderr(full)
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(7));
+    }
 
     #[test]
     fn trouble_is_told_when_it_lasts() {

@@ -109,6 +109,8 @@ fn difference(latest: Option<f64>, first: Option<f64>) -> Option<f64> {
 #[derive(Debug, Default)]
 pub struct MeasurementFile {
     open: Option<(PathBuf, File)>,
+    /// Whether its last line may have been written in part: the next one does not go on there.
+    is_torn: bool,
 }
 
 impl MeasurementFile {
@@ -129,6 +131,7 @@ impl MeasurementFile {
             .map_err(|error| format!("cannot open measurement file {}: {error}", path.display()))?;
         Ok(MeasurementFile {
             open: Some((path.to_path_buf(), file)),
+            is_torn: false,
         })
     }
 
@@ -143,8 +146,13 @@ impl MeasurementFile {
         };
         let mut line = serde_json::to_vec(measurement).map_err(|error| error.to_string())?;
         line.push(b'\n');
-        file.write_all(&line)
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+        if std::mem::take(&mut self.is_torn) {
+            line.insert(0, b'\n');
+        }
+        file.write_all(&line).map_err(|error| {
+            self.is_torn = true;
+            format!("cannot write {}: {error}", path.display())
+        })
     }
 }
 

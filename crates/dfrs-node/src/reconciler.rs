@@ -498,7 +498,7 @@ impl Reconciler {
         };
         if due {
             let resident = self.cgroups.memory_use(directory).resident;
-            job.resident_when_frozen = job.resident_when_frozen.or(resident);
+            job.resident_when_frozen = job.resident_when_frozen.max(resident);
             let request = Request::new(directory.clone());
             self.reclaimer.request(request.clone());
             job.reclaim = Some(request);
@@ -511,7 +511,10 @@ impl Reconciler {
         if let Some(request) = job.reclaim.take() {
             request.cancel();
         }
-        job.resident_when_frozen = None;
+        // One that shall stay frozen had so much before what was reclaimed of it.
+        if !job.frozen {
+            job.resident_when_frozen = None;
+        }
         if std::mem::replace(&mut job.parking, Parking::Running) == Parking::Parked {
             log::line(format_args!("job {} is no longer parked", job.id));
             self.complaints
@@ -638,6 +641,7 @@ impl Reconciler {
     fn job_ended(&mut self, job: &mut Job, directory: JobDirectory) {
         self.end_interval(job, MemoryUse::default(), IntervalEnd::End);
         self.unpark(job);
+        job.resident_when_frozen = None;
         job.needs = None;
         self.say_need(job);
         job.holds.clear();
