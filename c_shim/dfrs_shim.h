@@ -129,7 +129,7 @@ typedef struct {
 	 * first reservation of others begins on one of them (a time that has passed: it has begun), or
 	 * its own ends. Of a waiting one: when the first reservation begins that keeps it from nodes. */
 	int64_t free_until;
-	int64_t deadline; /* --deadline, UNIX seconds; 0: none */
+	int64_t deadline; /* when Slurm ends it: --deadline, or the end of its own reservation; UNIX seconds, 0: none */
 	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now
 	 * while its prolog runs. Its processes may still be being launched. Of steps that a stepmgr of
 	 * the job's own keeps (SlurmctldParameters=enable_stepmgr) slurmctld knows nothing. */

@@ -178,15 +178,11 @@ static bool concerns(const slurmctld_resv_t *reservation, const job_record_t *jo
 time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
 		       const job_record_t *job)
 {
-	const slurmctld_resv_t *own = job->resv_ptr;
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
 	uint32_t count = partition->reservation_count;
-	time_t until = 0;
 
 	if (!holds && (!IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job)))
 		return 0;
-	if (holds && own && !(own->flags & (RESERVE_FLAG_FLEX | RESERVE_FLAG_TIME_FLOAT)))
-		until = own->end_time;
 	if (!holds)
 		count = in_the_way(scope, partition, job);
 	for (uint32_t i = 0; i < count; i++) {
@@ -194,10 +190,21 @@ time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 
 		if (!concerns(reservation, job))
 			continue;
-		/* They are by ascending start. */
-		return until ? MIN(until, reservation->start_time) : reservation->start_time;
+		return reservation->start_time; /* they are by ascending start */
 	}
-	return until;
+	return 0;
+}
+
+/* As job_time_limit() of 22.05 ends it, without what slurm.conf lets it overrun. */
+time_t dfrs_reservation_end(const dfrs_scope_t *scope, const job_record_t *job)
+{
+	const slurmctld_resv_t *own = job->resv_ptr;
+
+	if (!own || !(IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) ||
+	    (own->flags & (RESERVE_FLAG_FLEX | RESERVE_FLAG_TIME_FLOAT)) ||
+	    (slurm_conf.resv_over_run == INFINITE16) || (own->end_time <= scope->now))
+		return 0;
+	return own->end_time;
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------- */

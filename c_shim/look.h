@@ -67,6 +67,9 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
 		       const job_record_t *job);
 
+/* When the reservation ends that a job has its nodes in, and Slurm ends the job; 0: none, or that is past. */
+time_t dfrs_reservation_end(const dfrs_scope_t *scope, const job_record_t *job);
+
 /* --- record.c ------------------------------------------------------------------------------------------ */
 
 /* Whether the job belongs into a snapshot. */

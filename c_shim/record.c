@@ -157,6 +157,27 @@ static void bound_tasks_per_node(dfrs_job_t *entry)
 		entry->tasks_per_node = most;
 }
 
+/* As get_node_cnts() of 22.05 and 24.11, without the limits of associations. */
+static void fill_nodes(dfrs_job_t *entry, const job_record_t *job)
+{
+	const dfrs_details_t *details = job->details;
+	const part_record_t *partition = job->part_ptr;
+	uint32_t rules = job->qos_ptr ? job->qos_ptr->flags : 0;
+
+	entry->min_nodes = MAX(details->min_nodes, 1);
+	if (details->max_nodes < NO_VAL)
+		entry->max_nodes = details->max_nodes;
+	if (!partition)
+		return;
+	/* More nodes than tasks it does not get here. */
+	if (!(rules & QOS_FLAG_PART_MIN_NODE) && (partition->min_nodes <= entry->tasks))
+		entry->min_nodes = MAX(entry->min_nodes, partition->min_nodes);
+	if (!entry->max_nodes ||
+	    (!(rules & QOS_FLAG_PART_MAX_NODE) && (partition->max_nodes < entry->max_nodes)))
+		entry->max_nodes = (partition->max_nodes < NO_VAL) ? partition->max_nodes :
+								     entry->max_nodes;
+}
+
 static void fill_request(dfrs_job_t *entry, const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
@@ -167,9 +188,7 @@ static void fill_request(dfrs_job_t *entry, const job_record_t *job)
 	if (!entry->tasks_per_node && dfrs_overcommits(details))
 		entry->tasks_per_node = 1;
 	bound_tasks_per_node(entry);
-	entry->min_nodes = MAX(details->min_nodes, 1);
-	if (details->max_nodes < NO_VAL)
-		entry->max_nodes = details->max_nodes;
+	fill_nodes(entry, job);
 	entry->memory = details->pn_min_memory & ~MEM_PER_CPU;
 	entry->submit_time = details->submit_time;
 }

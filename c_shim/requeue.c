@@ -17,8 +17,9 @@ static int warn(job_record_t *job, uint32_t fallback)
 		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_RUNNING(job) || IS_JOB_CONFIGURING(job))
 		return ESLURM_JOB_NOT_RUNNING;
-	if (job->warn_flags & WARN_SENT)
-		return SLURM_SUCCESS;
+	/* What it wrote after an earlier warning is old: Slurm gave that near an end which has moved since, or DFRS
+	 * for a pause that came to nothing. */
+	job->warn_flags &= ~WARN_SENT;
 	if (job->warn_signal) {
 		send_job_warn_signal(job, true);
 		return SLURM_SUCCESS;
