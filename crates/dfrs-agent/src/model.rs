@@ -162,7 +162,9 @@ pub struct World {
     pub shown: Vec<(u32, Option<u32>)>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
+    /// Arrays that Slurm would start no task of.
     pub refuse_array: BTreeSet<u32>,
+    /// How often it was asked about an array.
     pub arrays_asked: usize,
     /// Jobs that, by their reasons, wait for something else than room.
     pub held_back: BTreeSet<u32>,
