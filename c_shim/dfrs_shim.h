@@ -107,7 +107,8 @@ typedef struct {
 	uint32_t cpus_per_task; /* -c, at least 1 */
 	/* --ntasks-per-node, and no more than steps may have (MaxTasksPerNode); 0: not given, and fewer. */
 	uint32_t tasks_per_node;
-	uint32_t min_nodes, max_nodes; /* -N; max_nodes 0: not given */
+	uint32_t min_nodes, max_nodes; /* -N; max_nodes 0: not given. min_nodes: at least its partition's MinNodes */
+	uint32_t partition_nodes; /* its partition's MaxNodes; 0: none that holds for it */
 	uint32_t warn_seconds; /* --signal=...@seconds; 0: none */
 	uint32_t limit_minutes; /* --time, else its partition's default; 0: no limit */
 	uint32_t place_offset, place_count; /* dfrs_snapshot_t.places: where it is, while it holds nodes */
@@ -126,10 +127,11 @@ typedef struct {
 	int64_t submit_time; /* UNIX seconds; a requeue sets it to its own second: keep the first one */
 	int64_t end_time; /* UNIX seconds at which its time limit ends it; 0: none, or it waits */
 	/* UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the
-	 * first reservation of others begins on one of them (a time that has passed: it has begun), or
-	 * its own ends. Of a waiting one: when the first reservation begins that keeps it from nodes. */
+	 * first reservation of others begins on one of them (a time that has passed: it has begun). Of
+	 * a waiting one: when the first reservation begins that keeps it from nodes. */
 	int64_t free_until;
-	int64_t deadline; /* when Slurm ends it: --deadline, or the end of its own reservation; UNIX seconds, 0: none */
+	int64_t deadline; /* --deadline, UNIX seconds; 0: none */
+	int64_t reservation_end; /* of the reservation that it has nodes in, when Slurm ends it; 0: none, or past */
 	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now
 	 * while its prolog runs. Its processes may still be being launched. Of steps that a stepmgr of
 	 * the job's own keeps (SlurmctldParameters=enable_stepmgr) slurmctld knows nothing. */

@@ -69,7 +69,7 @@ static bool has_limit(const job_record_t *job)
  * and 24.11). */
 #define SLURM_WARNS_EARLIER 60
 
-static bool warned_by_dfrs(const job_record_t *job, time_t now)
+bool dfrs_warned(const job_record_t *job, time_t now)
 {
 	return IS_JOB_RUNNING(job) && (job->warn_flags & WARN_SENT) &&
 	       (!has_limit(job) || (now + job->warn_time + SLURM_WARNS_EARLIER < job->end_time));
@@ -102,7 +102,7 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_ALL_ELIGIBLE;
 	if (details && (details->pn_min_memory & MEM_PER_CPU))
 		flags |= DFRS_JOB_MEMORY_PER_CPU;
-	if (warned_by_dfrs(job, now))
+	if (dfrs_warned(job, now))
 		flags |= DFRS_JOB_WARNED;
 	if (dfrs_sized_by_nodes(job))
 		flags |= DFRS_JOB_SIZED_BY_NODES;
@@ -157,6 +157,18 @@ static void bound_tasks_per_node(dfrs_job_t *entry)
 		entry->tasks_per_node = most;
 }
 
+/* Its partition gives each job so many nodes at least. More nodes than tasks it does not get here. */
+static void raise_min_nodes(dfrs_job_t *entry, uint32_t least)
+{
+	bool sized_by_nodes = entry->flags & DFRS_JOB_SIZED_BY_NODES;
+
+	if ((least <= entry->min_nodes) || (!sized_by_nodes && (least > entry->tasks)))
+		return;
+	entry->min_nodes = least;
+	if (sized_by_nodes && (entry->state == DFRS_JOB_PENDING))
+		entry->tasks = least * MAX(entry->tasks_per_node, 1);
+}
+
 /* As get_node_cnts() of 22.05 and 24.11, without the limits of associations. */
 static void fill_nodes(dfrs_job_t *entry, const job_record_t *job)
 {
@@ -169,13 +181,11 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job)
 		entry->max_nodes = details->max_nodes;
 	if (!partition)
 		return;
-	/* More nodes than tasks it does not get here. */
-	if (!(rules & QOS_FLAG_PART_MIN_NODE) && (partition->min_nodes <= entry->tasks))
-		entry->min_nodes = MAX(entry->min_nodes, partition->min_nodes);
-	if (!entry->max_nodes ||
-	    (!(rules & QOS_FLAG_PART_MAX_NODE) && (partition->max_nodes < entry->max_nodes)))
-		entry->max_nodes = (partition->max_nodes < NO_VAL) ? partition->max_nodes :
-								     entry->max_nodes;
+	if (!(rules & QOS_FLAG_PART_MIN_NODE))
+		raise_min_nodes(entry, partition->min_nodes);
+	if ((partition->max_nodes < NO_VAL) &&
+	    !(entry->max_nodes && (rules & QOS_FLAG_PART_MAX_NODE)))
+		entry->partition_nodes = partition->max_nodes;
 }
 
 static void fill_request(dfrs_job_t *entry, const job_record_t *job)

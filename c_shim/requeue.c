@@ -3,6 +3,7 @@
  * requeue.c - warns a job, puts it back into the queue, lets it start again; and its time limit.
  */
 #include "internal.h"
+#include "look.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,10 +18,12 @@ static int warn(job_record_t *job, uint32_t fallback)
 		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_RUNNING(job) || IS_JOB_CONFIGURING(job))
 		return ESLURM_JOB_NOT_RUNNING;
-	/* What it wrote after an earlier warning is old: Slurm gave that near an end which has moved since, or DFRS
-	 * for a pause that came to nothing. */
-	job->warn_flags &= ~WARN_SENT;
+	if ((job->warn_flags & WARN_SENT) && !dfrs_warned(job, time(NULL)))
+		return SLURM_SUCCESS; /* by Slurm, just now */
 	if (job->warn_signal) {
+		/* What it wrote after an earlier warning is old: Slurm gave that near an end which has moved since,
+		 * or DFRS for a pause that came to nothing. */
+		job->warn_flags &= ~WARN_SENT;
 		send_job_warn_signal(job, true);
 		return SLURM_SUCCESS;
 	}

@@ -238,7 +238,6 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 	dfrs_stamp_t *stamp;
 	dfrs_job_t entry;
 	uint64_t digest;
-	time_t end;
 
 	if (dfrs_record_wanted(job))
 		partition = dfrs_scope_of(&builder->scope, job);
@@ -247,9 +246,7 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 	partition->holders += dfrs_holds_cores(job);
 	dfrs_record_job(&entry, job, builder->scope.now);
 	entry.free_until = dfrs_free_until(&builder->scope, partition, job);
-	end = dfrs_reservation_end(&builder->scope, job);
-	if (end && (!entry.deadline || (end < entry.deadline)))
-		entry.deadline = end;
+	entry.reservation_end = dfrs_reservation_end(&builder->scope, job);
 	if (entry.state != DFRS_JOB_ENDED)
 		class = class_of(builder, partition, job);
 	digest = dfrs_digest_bytes(partition->digest, &entry, sizeof(entry));

@@ -89,6 +89,7 @@ pub struct dfrs_job_t {
     pub tasks_per_node: u32,
     pub min_nodes: u32,
     pub max_nodes: u32,
+    pub partition_nodes: u32,
     pub warn_seconds: u32,
     pub limit_minutes: u32,
     pub place_offset: u32,
@@ -101,11 +102,12 @@ pub struct dfrs_job_t {
     pub end_time: i64,
     pub free_until: i64,
     pub deadline: i64,
+    pub reservation_end: i64,
     pub last_launch: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 144usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 152usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -132,19 +134,21 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 56usize];
     ["Offset of field: dfrs_job_t::max_nodes"]
         [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 60usize];
+    ["Offset of field: dfrs_job_t::partition_nodes"]
+        [::std::mem::offset_of!(dfrs_job_t, partition_nodes) - 64usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 64usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 68usize];
     ["Offset of field: dfrs_job_t::limit_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 68usize];
+        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 72usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 72usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 76usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 76usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 80usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 80usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 84usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 84usize];
-    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 88usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 88usize];
+    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 92usize];
     ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 96usize];
     ["Offset of field: dfrs_job_t::submit_time"]
         [::std::mem::offset_of!(dfrs_job_t, submit_time) - 104usize];
@@ -154,8 +158,10 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, free_until) - 120usize];
     ["Offset of field: dfrs_job_t::deadline"]
         [::std::mem::offset_of!(dfrs_job_t, deadline) - 128usize];
+    ["Offset of field: dfrs_job_t::reservation_end"]
+        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 136usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 136usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 144usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -8,7 +8,7 @@
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. room:
  * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
  * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. comment: how much of a long one
- * is read. warned: which jobs have died of their warning. yields: where they are shown.
+ * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have died of their warning. yields: where they are shown.
  * requests: what only newer versions have, and is refused.
  * Prints what was found; a test looks at it.
  */
@@ -588,6 +588,81 @@ static void requests(void)
 #endif
 }
 
+/* --- bounds ---------------------------------------------------------------------------------------------- */
+
+/* Seconds from now; 0: none. */
+static long from_now(int64_t when)
+{
+	return when ? (long) (when - wall_clock) : 0;
+}
+
+static void say_bounds(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot = look(view, NULL);
+	const dfrs_job_t *job = snapshot.jobs;
+
+	printf("%s: nodes %u-%u of %u free until %ld reservation %ld\n", what, job->min_nodes,
+	       job->max_nodes, job->partition_nodes, from_now(job->free_until),
+	       from_now(job->reservation_end));
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+static void bound_nodes(job_record_t *job)
+{
+	part_record_t *partition = job->part_ptr;
+
+	partition->max_nodes = INFINITE;
+	say_bounds("no bounds");
+	partition->max_nodes = 2;
+	say_bounds("partition");
+	job->details->max_nodes = 1;
+	say_bounds("fewer");
+	job->details->max_nodes = 3;
+	say_bounds("more");
+	partition->min_nodes = 2;
+	say_bounds("one task");
+	job->details->num_tasks = 2;
+	say_bounds("two tasks");
+}
+
+static void bound_end(job_record_t *job)
+{
+	slurmctld_resv_t *own = xmalloc(sizeof(*own));
+
+	own->start_time = wall_clock - 100;
+	own->end_time = wall_clock + 100;
+	own->node_bitmap = bit_alloc(node_record_count);
+	bit_nset(own->node_bitmap, 0, node_record_count - 1);
+	list_append(resv_list, own);
+	job->resv_ptr = own;
+	run_job(job, 0, 1);
+	say_bounds("in its own reservation");
+	slurm_conf.resv_over_run = INFINITE16;
+	say_bounds("it may overrun");
+	slurm_conf.resv_over_run = 0;
+	own->flags = RESERVE_FLAG_FLEX;
+	say_bounds("flexible");
+	own->flags = 0;
+	own->end_time = wall_clock - 1;
+	say_bounds("over");
+	job->resv_ptr = NULL;
+	own->start_time = wall_clock + 20;
+	own->end_time = wall_clock + 100;
+	say_bounds("another's");
+}
+
+static void bounds(void)
+{
+	job_record_t *job;
+
+	make_nodes(4);
+	job = new_job(1);
+	bound_nodes(job);
+	bound_end(job);
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -608,6 +683,8 @@ int main(int argc, char **argv)
 		comment();
 	else if (!strcmp(scenario, "fit"))
 		fit();
+	else if (!strcmp(scenario, "bounds"))
+		bounds();
 	else if (!strcmp(scenario, "warned"))
 		warned();
 	else if (!strcmp(scenario, "yields"))

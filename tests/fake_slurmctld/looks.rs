@@ -216,6 +216,26 @@ fn requests_that_only_newer_versions_have_are_refused() {
 }
 
 #[test]
+fn a_partition_bounds_nodes_and_reservations_bound_times() {
+    let lines = run("bounds");
+    for line in [
+        "no bounds: nodes 1-0 of 0 free until 0 reservation 0",
+        "partition: nodes 1-0 of 2 free until 0 reservation 0",
+        "fewer: nodes 1-1 of 2 free until 0 reservation 0",
+        "more: nodes 1-3 of 2 free until 0 reservation 0",
+        "one task: nodes 1-3 of 2 free until 0 reservation 0",
+        "two tasks: nodes 2-3 of 2 free until 0 reservation 0",
+        "in its own reservation: nodes 2-3 of 2 free until 0 reservation 100",
+        "it may overrun: nodes 2-3 of 2 free until 0 reservation 0",
+        "flexible: nodes 2-3 of 2 free until 0 reservation 0",
+        "over: nodes 2-3 of 2 free until 0 reservation 0",
+        "another's: nodes 2-3 of 2 free until 20 reservation 0",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn only_what_has_died_of_its_warning_is_requeued() {
     let lines = run("warned");
     for line in [

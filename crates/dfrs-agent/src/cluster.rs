@@ -302,8 +302,15 @@ fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = No
 
 /// `-N`, else for a job whose memory is per node (`--mem`), or that gets whole nodes: as many as Slurm alone would
 /// give its tasks on the nodes that it may use, since each further one would cost that memory, or all of a node,
-/// again. Else any number.
+/// again. Else any number. No more than its partition lets it have.
 fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
+    let bound = (job.partition_nodes > 0).then_some(job.partition_nodes);
+    let wanted = wanted_nodes(job, least_nodes, observation);
+    wanted.into_iter().chain(bound).min()
+}
+
+/// The same without the partition's own bound.
+fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
     if job.max_nodes > 0 {
         return Some(job.max_nodes);
     }
@@ -322,16 +329,24 @@ fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) ->
     Some(needed.max(least_nodes).max(spread).max(by_memory))
 }
 
-/// CPUs of that node which has most, of those that the job may use. O(its list).
+/// CPUs of that node which has most, of those that the job may use. O(its list), O(nodes) where it gets whole nodes
+/// and these differ.
 fn most_cpus(job: &ObservedJob, observation: &Observation) -> u32 {
-    let Some(eligible) = &job.eligible else {
-        return observation.most_cpus();
+    let differ = job.wants_whole_nodes() && !observation.has_equal_memory();
+    let whole = differ.then(|| whole_node(job, observation));
+    let cpus = |node: &ObservedNode| (!is_left_out(node, whole)).then_some(node.cpus);
+    let most = match &job.eligible {
+        None if whole.is_none() => return observation.most_cpus(),
+        None => observation.nodes().iter().filter_map(cpus).max(),
+        Some(eligible) => {
+            let positions = eligible
+                .iter()
+                .filter_map(|index| observation.node_position(*index));
+            let nodes = positions.map(|position| &observation.nodes()[position]);
+            nodes.filter_map(cpus).max()
+        }
     };
-    let positions = eligible
-        .iter()
-        .filter_map(|index| observation.node_position(*index));
-    let cpus = positions.map(|position| observation.nodes()[position].cpus);
-    cpus.max().unwrap_or(0)
+    most.unwrap_or(0)
 }
 
 /// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).

@@ -33,10 +33,10 @@ pub fn extension(record: &Record, job: &ObservedJob, now: Time) -> Option<u32> {
     u32::try_from(seconds).ok().filter(|seconds| *seconds > 0)
 }
 
-/// UNIX seconds by which a job with nodes has to be over: its deadline, or when its nodes are somebody
-/// else's.
+/// UNIX seconds by which a job with nodes has to be over: its deadline, when its nodes are somebody else's, or when
+/// its own reservation ends.
 fn latest_end(job: &ObservedJob) -> Option<i64> {
-    let ends = [job.free_until, job.deadline].into_iter();
+    let ends = [job.free_until, job.deadline, job.reservation_end].into_iter();
     ends.filter(|end| *end > 0).min()
 }
 

@@ -154,6 +154,8 @@ pub struct ObservedJob {
     pub min_nodes: u32,
     /// `-N`, upper end; 0: not given.
     pub max_nodes: u32,
+    /// Its partition's `MaxNodes`; 0: none that holds for it.
+    pub partition_nodes: u32,
     /// MiB per node, or per CPU if `memory_per_cpu`; 0: not given.
     pub memory: u64,
     /// Which of the two `memory` is.
@@ -179,11 +181,13 @@ pub struct ObservedJob {
     /// UNIX seconds at which its time limit ends it; 0: none.
     pub end_time: i64,
     /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the first
-    /// reservation of others begins on one of them, or its own ends. Of a waiting one: when the first
-    /// reservation begins that keeps it from nodes.
+    /// reservation of others begins on one of them. Of a waiting one: when the first reservation begins that
+    /// keeps it from nodes.
     pub free_until: i64,
-    /// `--deadline`, or the end of the reservation that it runs in, UNIX seconds; 0: none.
+    /// `--deadline`, UNIX seconds; 0: none.
     pub deadline: i64,
+    /// When the reservation ends that it has its nodes in, and Slurm ends it, UNIX seconds; 0: none, or that is past.
+    pub reservation_end: i64,
     /// `--signal=…@seconds`, 0: none.
     pub warn_seconds: u32,
     /// Where it is, while it holds nodes (also while completing).
@@ -273,6 +277,7 @@ impl ObservedJob {
             (
                 job.min_nodes,
                 job.max_nodes,
+                job.partition_nodes,
                 job.all_eligible,
                 job.free_until,
             )

@@ -204,8 +204,9 @@ fn make_directory(directory: &Path) -> Result<(), String> {
     // One after the other: of all that are made the umask would take what the controller's user needs.
     for directory in missing.into_iter().rev() {
         match fs::DirBuilder::new().mode(DIRECTORY_MODE).create(directory) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
-            _ => open_to_all(directory).map_err(failed)?,
+            Ok(()) => open_to_all(directory).map_err(failed)?,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
         }
     }
     if !is_trusted(directory).map_err(failed)? {

@@ -29,7 +29,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             return Ok(());
         }
         let asked = self.arrays_to_ask_about(arrays, now);
-        let wanted = self.wanted_tasks(asked);
+        let wanted = self.wanted_tasks(&asked);
+        // Those that need not be asked about are new when they have to be.
+        let is_idle = |id: &&u32| wanted.iter().all(|(other, _)| other != *id);
+        asked
+            .iter()
+            .filter(is_idle)
+            .for_each(|id| self.array_admission.forget(*id));
+        self.array_admission.take_unwritten();
         let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
         let allowed = if ids.is_empty() {
             Vec::new()
@@ -84,7 +91,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Of how many tasks these arrays lack records; of those that nobody holds and that lack some.
-    fn wanted_tasks(&self, arrays: Vec<u32>) -> Vec<(u32, u32)> {
+    fn wanted_tasks(&self, arrays: &[u32]) -> Vec<(u32, u32)> {
         let ahead = self.tasks_ahead();
         let lacks = |id: u32| {
             let job = self.seen.job(id).filter(|job| !job.held)?;
@@ -92,7 +99,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let most = room_for(job, &self.seen).clamp(1, MOST_AHEAD);
             (most > there).then(|| (id, most - there))
         };
-        arrays.into_iter().filter_map(lacks).collect()
+        arrays.iter().copied().filter_map(lacks).collect()
     }
 
     /// How many tasks of each array wait with records of their own. Those that are held do not count: others can

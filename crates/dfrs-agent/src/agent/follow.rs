@@ -149,7 +149,8 @@ impl Lists {
         put(&mut self.fresh, id, is_candidate);
         let runs = job.is_some_and(|job| job.state == ObservedState::Running && job.end_time > 0);
         put(&mut self.limited, id, runs);
-        let ends = |job: &ObservedJob| job.free_until > 0 || job.deadline > 0;
+        let ends =
+            |job: &ObservedJob| job.free_until > 0 || job.deadline > 0 || job.reservation_end > 0;
         let hurries = record.is_some_and(|record| record.hurries);
         let placed = job.filter(|job| !job.places.is_empty());
         let bounded = placed.is_some_and(|job| ends(job) || hurries);
@@ -247,7 +248,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             if !self.lists.is_candidate(id) {
                 self.admission.forget(id);
             }
-            self.array_admission.forget(id);
+            // A task that ends may be what the others wait for.
+            let array = job.map_or(0, |job| job.array);
+            self.array_admission
+                .forget(if array > 0 { array } else { id });
             self.lists.unplanned.insert(id);
             self.lists.unwritten.insert(id);
             self.lists.unsaved.insert(id);

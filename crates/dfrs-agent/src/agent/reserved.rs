@@ -84,6 +84,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Has a job give up its place, if it can keep its work and would run into the reservation.
     fn leave(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
+        if !is_to_leave(job, &self.config, now) {
+            return;
+        }
         let look = Look::new(job, seen, &self.config, now);
         let mobility = look.mobility();
         let can_leave = match mobility {
@@ -102,9 +105,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .get(job.id)
             .is_some_and(|record| is_free(&record.life));
         if !free || !can_leave || job.configuring || is_settling(job, &self.config, now) {
-            return;
-        }
-        if !is_to_leave(job, &self.config, now) {
             return;
         }
         let text = format!(
@@ -137,7 +137,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let index = seen.nodes()[position].index;
         let is_parked = |job: &&ObservedJob| {
             let record = self.ledger.get(job.id);
-            record.is_some_and(|record| record.life.is_parked() || record.life.is_parking())
+            record.is_some_and(|record| {
+                record.life.is_parked() || record.life.is_parking() || record.life.is_unparking()
+            })
         };
         let parked = seen.jobs_on(position).filter(is_parked);
         let parts = parked.flat_map(|job| job.places.iter().map(move |place| (job, place)));

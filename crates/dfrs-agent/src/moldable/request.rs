@@ -125,6 +125,11 @@ fn sizes(job: &ObservedJob, tasks: Tasks, holds: u32, listed: Option<u32>) -> Op
             (least, most.min(all).max(asked))
         }
     };
+    let bound = match job.partition_nodes {
+        0 => u32::MAX,
+        nodes => nodes,
+    };
+    let most = most.min(bound);
     match listed {
         Some(listed) => (least <= listed).then_some((listed, listed)),
         None => (least <= most).then_some((least, most)),

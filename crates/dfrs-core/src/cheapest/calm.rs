@@ -1,12 +1,14 @@
 //! Where jobs go that are expected to be long and cannot be taken away again: on CPU that is idle.
 
+use std::cell::RefCell;
+
 use crate::experience::Expectation;
 use crate::load_limits::{LoadLimit, LoadLimits};
 use crate::model::{Cluster, Job, Mapping, Mobility};
 use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::{is_hopeless, put};
 use crate::prospects::Prospects;
-use crate::roster::Roster;
+use crate::roster::{Roster, by_wants};
 use crate::usage::Usage;
 
 /// A node on which no task waits for CPU.
@@ -17,6 +19,8 @@ pub(super) struct Held {
     expectation: Expectation,
     /// Which jobs could start so if nobody were there; nothing without hints.
     idle: Option<LoadLimits>,
+    /// What is known of jobs with lists of nodes, in the order of what they want.
+    known: RefCell<Vec<(Job, bool)>>,
 }
 
 impl Held {
@@ -26,21 +30,39 @@ impl Held {
             RunTimeHint::Nothing => Self {
                 expectation: Expectation::default(),
                 idle: None,
+                known: RefCell::default(),
             },
             RunTimeHint::Limits => Self {
                 expectation: Expectation::of(roster.experience(), roster.running()),
                 idle: LoadLimits::of(roster.cluster(), Some(IDLE).into()),
+                known: RefCell::default(),
             },
         }
     }
 
     /// Whether this waiting job is one of them: it will hold its memory for long wherever it is. One that
-    /// finds no idle CPU on empty nodes, of those that are up, would never start so. O(distinct nodes).
+    /// finds no idle CPU on empty nodes, of those that are up, would never start so. O(distinct nodes),
+    /// and O(n log n) once for all that want the same of a list of their own.
     pub(super) fn holds_back(&self, job: &Job) -> bool {
         job.mobility != Mobility::Checkpoint
             && self.expectation.is_long(job)
             && job.has_one_kind()
-            && (self.idle.as_ref()).is_none_or(|limits| limits.of_job(job) == LoadLimit::Node)
+            && (self.idle.as_ref()).is_none_or(|limits| self.finds_idle(limits, job))
+    }
+
+    fn finds_idle(&self, limits: &LoadLimits, job: &Job) -> bool {
+        if job.layout.eligible.is_none() {
+            return limits.of_job(job) == LoadLimit::Node;
+        }
+        let mut known = self.known.borrow_mut();
+        match known.binary_search_by(|(other, _)| by_wants(other, job)) {
+            Ok(at) => known[at].1,
+            Err(at) => {
+                let answer = limits.of_job(job) == LoadLimit::Node;
+                known.insert(at, (job.clone(), answer));
+                answer
+            }
+        }
     }
 }
 
