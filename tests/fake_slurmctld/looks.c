@@ -613,6 +613,7 @@ static void bound_nodes(job_record_t *job)
 {
 	part_record_t *partition = job->part_ptr;
 
+	job->bit_flags |= JOB_NTASKS_SET;
 	partition->max_nodes = INFINITE;
 	say_bounds("no bounds");
 	partition->max_nodes = 2;
