@@ -19,7 +19,7 @@ use crate::weights::{Weights, hurried};
 use crate::whole_nodes::{is_left_out, whole_node};
 use dfrs_proto::conf::Config;
 
-const MIB: u64 = 1 << 20;
+pub(crate) const MIB: u64 = 1 << 20;
 const MICROCORES: u64 = 1_000_000;
 const SECOND: i64 = 1_000_000;
 

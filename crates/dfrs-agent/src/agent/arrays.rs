@@ -7,7 +7,7 @@ use dfrs_proto::conf::Mode;
 
 use super::admission::AT_ONCE;
 use super::{Agent, SECOND};
-use crate::cluster::memory_request;
+use crate::cluster::{MIB, memory_request};
 use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedJob};
 use crate::probe::Part;
@@ -17,7 +17,6 @@ use crate::slurm::{Level, Slurm, SlurmError};
 const MOST_AHEAD: u32 = 100;
 /// How often who only watches looks at what arrays wait for.
 const ARRAYS_INTERVAL: Span = Span(8 * SECOND);
-const MIB: u64 = 1 << 20;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Gives tasks of arrays records of their own: of those that Slurm would start, as many as there is
@@ -28,15 +27,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.read_arrays(&arrays, now);
             return Ok(());
         }
+        if arrays.is_empty() {
+            return Ok(());
+        }
         let asked = self.arrays_to_ask_about(arrays, now);
         let wanted = self.wanted_tasks(&asked);
-        // Those that need not be asked about are new when they have to be.
-        let is_idle = |id: &&u32| wanted.iter().all(|(other, _)| other != *id);
-        asked
-            .iter()
-            .filter(is_idle)
-            .for_each(|id| self.array_admission.forget(*id));
-        self.array_admission.take_unwritten();
         let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
         let allowed = if ids.is_empty() {
             Vec::new()
@@ -46,6 +41,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         let mut split = false;
         self.probe.begin(Part::Act);
+        // Those that need not be asked about now are new when they have to be.
+        asked.iter().for_each(|id| {
+            if ids.binary_search(id).is_err() {
+                self.array_admission.forget(*id);
+            }
+        });
+        self.array_admission.take_unwritten();
         for ((id, most), allowed) in wanted.into_iter().zip(allowed) {
             if allowed.is_err() {
                 self.array_admission.refuse(id, now);

@@ -7,7 +7,7 @@ use dfrs_core::{Action, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
-use crate::cluster::memory_on_node;
+use crate::cluster::{MIB, memory_on_node};
 use crate::daemons::Daemons;
 use crate::life::{Event, Look};
 use crate::limits::needed_share;
@@ -16,8 +16,6 @@ use crate::mobility::is_settling;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::reservations::{is_reserved, is_to_leave};
 use crate::slurm::{Level, Slurm};
-
-const MIB: u64 = 1 << 20;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows the reservations on the nodes of jobs. O(jobs with such nodes, or with deadlines).
