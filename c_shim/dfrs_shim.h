@@ -47,6 +47,8 @@ enum {
 	/* -N with a range and no -n: its nodes make its tasks, one on each or tasks_per_node; `tasks` are
 	 * those on min_nodes, or on the nodes that it has. */
 	DFRS_JOB_SIZED_BY_NODES = 1 << 12,
+	/* Its priority was taken by a hold (scontrol hold, uhold), not by an operator's suspension. */
+	DFRS_JOB_ON_HOLD = 1 << 13,
 };
 
 /* dfrs_job_t.special: what a job asks for that exact placement does not cover. */
@@ -141,6 +143,7 @@ typedef struct {
 typedef struct {
 	uint32_t index;
 	uint32_t state; /* nodes that are powered down or on their way count as DOWN */
+	uint32_t all_cpus; /* that Slurm gives to jobs of any partition */
 	uint32_t cpus; /* that jobs may use; no more than MaxCPUsPerNode= of its partition */
 	uint32_t name; /* offset into strings */
 	uint64_t memory; /* MiB that jobs may use */
@@ -217,7 +220,7 @@ void dfrs_view_forget(dfrs_view_t *view);
 /* What has changed since the view's last one. All of it is of one instant: the read locks are held
  * for one walk over the jobs and nodes, in which nothing is allocated for those that are as before.
  * partitions: comma-separated names. They are remembered: a job that waits in several partitions is
- * started in the first of these. Other names than last time: complete.
+ * started in the first of these that takes jobs of its length and size. Other names than last time: complete.
  * ENOMEM; ESLURM_NOT_SUPPORTED: a job's record is of another layout (see dfrs_layout_check()); then
  * the view is forgotten. */
 int dfrs_snapshot(dfrs_view_t *view, const char *partitions, dfrs_snapshot_t *out);

@@ -138,6 +138,8 @@ bool dfrs_select_visible(part_record_t *partition, uint32_t jobs);
 
 /* hide.c: whether a job of a DFRS partition is in select/cons_tres's rows. Needs a job lock. */
 bool dfrs_holds_cores(const job_record_t *job);
+/* Whether a hold has taken its priority. An operator's suspension takes it, too, and gives no reason. */
+bool dfrs_on_hold(const job_record_t *job);
 
 /* start.c: whether this thread is having Slurm start a job. */
 bool dfrs_is_starting(void);

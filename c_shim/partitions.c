@@ -28,9 +28,22 @@ bool dfrs_listed(const char *list, const char *name)
 }
 
 typedef struct {
+	const job_record_t *job;
 	const char *partitions;
 	part_record_t *found;
 } search_t;
+
+/* Whether the partition takes jobs, and ones of this length and size. One that does not now may later: where
+ * none does, the job waits for the first. */
+static bool takes(const part_record_t *partition, const job_record_t *job)
+{
+	uint32_t nodes = job->details ? job->details->min_nodes : 0;
+	bool has_limit = (job->time_limit != NO_VAL) && (partition->max_time != INFINITE);
+
+	return (partition->state_up & PARTITION_SCHED) && partition->node_bitmap &&
+	       (!has_limit || (job->time_limit <= partition->max_time)) &&
+	       (nodes <= partition->max_nodes);
+}
 
 static int find_listed(void *record, void *argument)
 {
@@ -39,13 +52,18 @@ static int find_listed(void *record, void *argument)
 
 	if (!dfrs_listed(search->partitions, partition->name))
 		return 0;
-	search->found = partition;
-	return -1; /* ends the walk */
+	if (takes(partition, search->job)) {
+		search->found = partition;
+		return -1; /* ends the walk */
+	}
+	if (!search->found)
+		search->found = partition;
+	return 0;
 }
 
 part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions)
 {
-	search_t search = { .partitions = partitions };
+	search_t search = { .job = job, .partitions = partitions };
 
 	/* A running job is in one partition. A pending one may wait in several; whoever looked at
 	 * it last left any of them in part_ptr. */

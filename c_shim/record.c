@@ -24,7 +24,8 @@ void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index)
 	memset(entry, 0, sizeof(*entry));
 	entry->index = (uint32_t) index;
 	entry->state = node_state(node, index);
-	entry->cpus = node->cpus_efctv ? node->cpus_efctv : node->cpus;
+	entry->all_cpus = node->cpus_efctv ? node->cpus_efctv : node->cpus;
+	entry->cpus = entry->all_cpus;
 	entry->memory = dfrs_node_memory(node);
 	if (dfrs_select_ready())
 		entry->allocated_memory = dfrs_select_memory(index);
@@ -60,6 +61,12 @@ static bool steps_alive(const job_record_t *job, time_t now)
 	       (IS_JOB_PENDING(job) && dfrs_too_early(job, now));
 }
 
+bool dfrs_on_hold(const job_record_t *job)
+{
+	return !job->priority &&
+	       ((job->state_reason == WAIT_HELD) || (job->state_reason == WAIT_HELD_USER));
+}
+
 static bool has_limit(const job_record_t *job)
 {
 	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
@@ -88,6 +95,8 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_BATCH;
 	if (job->priority == 0)
 		flags |= DFRS_JOB_HELD;
+	if (dfrs_on_hold(job))
+		flags |= DFRS_JOB_ON_HOLD;
 	if (IS_JOB_PENDING(job) && !dfrs_single_record(job))
 		flags |= DFRS_JOB_ARRAY_MASTER;
 	if (steps_alive(job, now))

@@ -21,6 +21,7 @@ pub const DFRS_JOB_ARRAY_MASTER: _bindgen_ty_2 = 512;
 pub const DFRS_JOB_EXCLUSIVE_USER: _bindgen_ty_2 = 1024;
 pub const DFRS_JOB_WARNED: _bindgen_ty_2 = 2048;
 pub const DFRS_JOB_SIZED_BY_NODES: _bindgen_ty_2 = 4096;
+pub const DFRS_JOB_ON_HOLD: _bindgen_ty_2 = 8192;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
 pub const DFRS_SPECIAL_NONE: _bindgen_ty_3 = 0;
 pub const DFRS_SPECIAL_GRES: _bindgen_ty_3 = 1;
@@ -168,6 +169,7 @@ const _: () = {
 pub struct dfrs_node_t {
     pub index: u32,
     pub state: u32,
+    pub all_cpus: u32,
     pub cpus: u32,
     pub name: u32,
     pub memory: u64,
@@ -175,15 +177,17 @@ pub struct dfrs_node_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 32usize];
+    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 40usize];
     ["Alignment of dfrs_node_t"][::std::mem::align_of::<dfrs_node_t>() - 8usize];
     ["Offset of field: dfrs_node_t::index"][::std::mem::offset_of!(dfrs_node_t, index) - 0usize];
     ["Offset of field: dfrs_node_t::state"][::std::mem::offset_of!(dfrs_node_t, state) - 4usize];
-    ["Offset of field: dfrs_node_t::cpus"][::std::mem::offset_of!(dfrs_node_t, cpus) - 8usize];
-    ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 12usize];
-    ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 16usize];
+    ["Offset of field: dfrs_node_t::all_cpus"]
+        [::std::mem::offset_of!(dfrs_node_t, all_cpus) - 8usize];
+    ["Offset of field: dfrs_node_t::cpus"][::std::mem::offset_of!(dfrs_node_t, cpus) - 12usize];
+    ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 16usize];
+    ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 24usize];
     ["Offset of field: dfrs_node_t::allocated_memory"]
-        [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 24usize];
+        [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 32usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -58,6 +58,34 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	[ "$(output "$parked_job")" = ended ]
 }
 
+# slurmctld says only once that a job goes on, and its slurmd is not there to hear it.
+@test "a job whose node misses the word that it goes on is woken by dfrsd" {
+	needs_parking
+	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun sh -c '$(work 14)'")
+	wait_for_state "$job" RUNNING 30
+	sleep 7
+	newcomer=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 12")
+	wait_for_state "$newcomer" RUNNING 40
+	wait_until 10 parked_on n2 "$job"
+	in_cluster n2 /opt/cluster/service slurmd kill
+	wait_for_state "$job" RUNNING 60
+	sleep 2
+	in_cluster n2 /opt/cluster/service slurmd start
+	wait_for_state "$job" COMPLETED 120
+	[ "$(output "$job" | grep -c ended)" = 2 ]
+	in_cluster n2 grep -q "job $job step_0: Slurm has it running, but its word did not come; woken" /var/log/dfrsd.log
+}
+
+@test "a parked job that is held comes back all the same" {
+	needs_parking
+	park_for "sleep 5" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 14)"
+	controller scontrol hold "$parked_job"
+	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$parked_job" RUNNING 30
+	wait_for_state "$parked_job" COMPLETED 60
+	[ "$(output "$parked_job")" = ended ]
+}
+
 @test "a parked job that an operator resumes comes back first, when its memory is free" {
 	needs_parking
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 30)")

@@ -51,6 +51,7 @@ mod share;
 mod shown;
 mod slow_nodes;
 mod tell;
+mod tight;
 mod undecided;
 mod warned;
 
@@ -68,6 +69,7 @@ use remaps::Remaps;
 use retries::Retries;
 use shown::Shown;
 use slow_nodes::SlowNodes;
+use tight::TightLimits;
 use undecided::Undecided;
 
 const SECOND: i64 = 1_000_000;
@@ -111,6 +113,7 @@ pub struct Agent<S, D> {
     admission: Admission,
     /// The same for arrays of which tasks are to get records.
     array_admission: Admission,
+    tight_limits: TightLimits,
     planned: Planned,
     actual: Actual,
     /// What was last kept of each job.
@@ -241,6 +244,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             lists: Lists::default(),
             admission: Admission::default(),
             array_admission: Admission::default(),
+            tight_limits: TightLimits::default(),
             planned: Planned::with(state.experience),
             actual: Actual::default(),
             facts: None,

@@ -13,13 +13,17 @@ const PREFIX: &str = "dfrs:";
 /// What DFRS may ask of `job`: what its comment says, if its partition lets users choose that, else
 /// its partition's default.
 ///
-/// A job without a script or with `--no-requeue` cannot be requeued, so it keeps at most what the
+/// A job that is held while it runs stays where it is. One without a script or with `--no-requeue` cannot be requeued, so it keeps at most what the
 /// partition grants without a requeue.
 #[must_use]
 pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
     let Some(partition) = config.partition(&job.partition) else {
         return Mobility::Never;
     };
+    // A resumption would undo the hold, and a requeue leave the job waiting for its release.
+    if job.on_hold && job.state == ObservedState::Running {
+        return Mobility::Never;
+    }
     let default = default_of(job, partition);
     let stated = stated(&job.comment).filter(|word| partition.allowed.contains(word));
     lowered(job, stated.unwrap_or(default), default)

@@ -82,6 +82,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         batch: true,
         requeue: true,
         held: false,
+        on_hold: false,
         array: 0,
         array_task: 0,
         array_throttle: 0,
@@ -124,6 +125,7 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
         name: format!("n{index}"),
         up: true,
         down: false,
+        all_cpus: 4,
         cpus: 4,
         memory: 1000,
         allocated_memory: 0,
@@ -164,6 +166,8 @@ pub struct World {
     pub shown: Vec<(u32, Option<u32>)>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
+    /// How many jobs of a user may have nodes at once.
+    pub most_of_user: BTreeMap<u32, usize>,
     /// Arrays that Slurm would start no task of.
     pub refuse_array: BTreeSet<u32>,
     /// How often it was asked about an array.
@@ -208,6 +212,18 @@ impl World {
             job.restarts += 1;
             job.places.clear();
         }
+    }
+
+    /// Whether the job's user has as many jobs with nodes as he may.
+    fn is_at_limit(&self, id: u32) -> bool {
+        let user = self.jobs[&id].user;
+        let placed = self
+            .jobs
+            .values()
+            .filter(|job| job.user == user && job.has_place());
+        self.most_of_user
+            .get(&user)
+            .is_some_and(|most| placed.count() >= *most)
     }
 
     fn count_memory(&mut self) {
@@ -279,6 +295,7 @@ impl Slurm for FakeSlurm {
         world.gate_asked = true;
         let answer = |id: &u32| match world.refuse_array.contains(id) {
             true => Err(refused("Job dependency is not yet satisfied")),
+            false if world.is_at_limit(*id) => Err(refused("Job violates accounting policy")),
             false => Ok(()),
         };
         let answers = jobs.iter().map(answer).collect();
@@ -312,6 +329,9 @@ impl Slurm for FakeSlurm {
     fn start(&mut self, id: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
         if self.0.borrow().refuse_start.contains(&id) {
             return Err(refused("Requested nodes are busy"));
+        }
+        if self.0.borrow().is_at_limit(id) {
+            return Err(refused("Job violates accounting policy"));
         }
         let now = self.0.borrow().updates;
         let sizes: Vec<(u32, u64)> = {

@@ -9,7 +9,7 @@ use crate::daemons::OrderChanges;
 use crate::ledger::{Ledger, Record};
 use crate::needs::{is_measured, need_of};
 use crate::node_changes::NodeChanges;
-use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
 
 /// Waiting jobs that nodes were told to end, by node: these are to say when nothing of them is left.
 pub type Former = BTreeMap<String, BTreeSet<u32>>;
@@ -100,7 +100,7 @@ fn orders_of(
             jobs.push(end_of(*id));
         }
     }
-    let cpus = node.cpus;
+    let cpus = node.all_cpus;
     Some(NodeState { cpus, jobs })
 }
 
@@ -141,6 +141,7 @@ fn order_for(
     let share = if frozen { Share::ONE } else { share };
     Some(JobState {
         frozen,
+        runs: !frozen && job.state == ObservedState::Running,
         spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
         ..JobState::new(job.id, share)
     })
@@ -149,7 +150,7 @@ fn order_for(
 /// The part of a node that the tasks of the job there asked for.
 fn request_on(job: &ObservedJob, place: &Place, node: &ObservedNode) -> f64 {
     let cpus = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
-    cpus / f64::from(node.cpus.max(1))
+    cpus / f64::from(node.all_cpus.max(1))
 }
 
 /// The same orders, which also ask what the job needs of its request, if it may count with less and runs.

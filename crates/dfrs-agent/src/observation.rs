@@ -132,8 +132,10 @@ pub struct ObservedJob {
     pub requeue: bool,
     /// Slurm's priority; 0: held, or not known yet.
     pub priority: u32,
-    /// Held by a user or an administrator.
+    /// It has no priority: it is held, or an operator suspended it.
     pub held: bool,
+    /// It was a hold that took its priority: of one that has nodes that says nothing of whether it is to run.
+    pub on_hold: bool,
     /// The array's job id (Slurm's `array_job_id`); 0: not of an array.
     pub array: u32,
     /// Its index in its array; 0 also if it has none, or stands for several.
@@ -234,6 +236,7 @@ impl ObservedJob {
             &mut self.end_time,
             &mut self.free_until,
             &mut self.deadline,
+            &mut self.reservation_end,
         ];
         for time in times.into_iter().filter(|time| **time > 0) {
             *time = time.saturating_add(seconds);
@@ -252,10 +255,17 @@ impl ObservedJob {
 
     /// Whether an operator suspended it, or wants it suspended that was suspended before: Slurm takes its
     /// priority away (`_job_suspend_op()`), and gives it back when the operator resumes it. DFRS's own
-    /// suspensions leave it alone.
+    /// suspensions leave it alone. A hold takes it away, too, but only `on_hold` tells which of the two came
+    /// last: a suspension that is not known to be DFRS's is an operator's.
+    #[must_use]
+    pub fn may_be_suspended_by_operator(&self) -> bool {
+        self.state == ObservedState::Suspended && self.priority == 0
+    }
+
+    /// The same of a job that DFRS has suspended: whether an operator wants it suspended since then.
     #[must_use]
     pub fn is_suspended_by_operator(&self) -> bool {
-        self.state == ObservedState::Suspended && self.priority == 0
+        self.may_be_suspended_by_operator() && !self.on_hold
     }
 
     /// Whether it is to have all memory of each of its nodes: it asked for them whole, or for no amount, or it starts
@@ -316,7 +326,9 @@ pub struct ObservedNode {
     pub up: bool,
     /// Gone (no slurmd, or marked so).
     pub down: bool,
-    /// CPUs that jobs may use.
+    /// CPUs that Slurm counts: of these a cap is a part.
+    pub all_cpus: u32,
+    /// CPUs that jobs may use, no more than all.
     pub cpus: u32,
     /// MiB that jobs may use.
     pub memory: u64,
@@ -886,11 +898,26 @@ mod tests {
     }
 
     #[test]
+    fn all_times_of_a_job_that_are_to_come_move_with_the_clock() {
+        let at = |time: i64| ObservedJob {
+            last_launch: time,
+            end_time: time,
+            free_until: time,
+            deadline: time,
+            reservation_end: time,
+            ..job(1, 1)
+        };
+        assert_eq!(at(1000).moved_by(600), at(1600));
+        assert_eq!(at(0).moved_by(600), at(0), "0 is none");
+    }
+
+    #[test]
     fn nodes_that_change_one_by_one_are_as_if_all_were_replaced() {
         let mut all = nodes(3);
         let mut observation = Observation::new([placed(1, 2, true)], all.clone());
         all[1].memory *= 2;
         all[1].cpus += 1;
+        all[1].all_cpus += 1;
         all[2].allocated_memory = 70;
         let absent = ObservedNode {
             index: 99,

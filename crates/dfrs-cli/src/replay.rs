@@ -34,7 +34,7 @@ const PENALTY: Span = Span::from_seconds(300);
 /// Replays what a site's jobs did: as it was, under EASY backfilling, and under DFRS.
 ///
 /// DUMP comes from Slurm's accounting (docs/replay.md has the command):
-/// sacct --allusers --duplicates --parsable2 --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State
+/// SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State
 ///
 /// It prints a short table, and with --output writes a page of HTML for people. What makes no sense, or
 /// could not have run on such nodes, is told on standard error and left out. Exit code 2: the file cannot

@@ -391,3 +391,135 @@ fn jobs_of_hpc2n_held_processors_and_not_nodes() {
     assert!(page.contains("4</td><td class=\"number\">2</td>"));
     assert!(!page.contains("share of its CPUs that it can use"));
 }
+
+/// Nodes whose CPUs are no whole parts of a million, and jobs that fill one exactly: so many CPUs each.
+const EXACT: [(u32, u32); 7] = [
+    (24, 1),
+    (48, 1),
+    (48, 2),
+    (48, 16),
+    (96, 32),
+    (128, 1),
+    (128, 32),
+];
+
+/// MiB that each of them asks for: all memory together.
+fn memory_of_each(cpus: u32, of_job: u32) -> u32 {
+    192_000 / (cpus / of_job)
+}
+
+#[test]
+fn jobs_of_a_dump_that_fill_a_node_exactly_run_at_once() {
+    let scratch = Scratch::new("exact-dump");
+    for (cpus, of_job) in EXACT {
+        let memory = memory_of_each(cpus, of_job);
+        let job = |id: u32| {
+            format!("{id}|1000|1000|2000|1|{of_job}|{memory}M||16:40|01:00:00|COMPLETED\n")
+        };
+        let jobs: String = (1..=cpus / of_job).map(job).collect();
+        let dump = scratch.file("dump", &format!("{HEADER}\n{jobs}"));
+        let count = cpus.to_string();
+        let site = [
+            "--nodes",
+            "1",
+            "--cpus-per-node",
+            &count,
+            "--memory-per-node",
+            "192000",
+        ];
+        let requested = ["--cpu", "requested"];
+        let (output, _) = replays(&[&[dump.as_str()][..], &site, &requested].concat());
+        for policy in [
+            "EASY",
+            "EASY/shared",
+            "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+        ] {
+            let cells = line(&output, policy);
+            assert_eq!(
+                cells[1..5],
+                ["0 s", "0 s", "0 s", "1.00"],
+                "{cpus}/{of_job}: {output}"
+            );
+        }
+    }
+}
+
+/// A journal of one node, of which these are the jobs.
+fn journal_of(cpus: u32, jobs: &str) -> String {
+    format!(
+        "{{\"t\":0,\"event\":\"platform\",\"version\":1,\"policy\":\"EASY\",\"nodes\":[{{\"name\":\"n1\",\"cpu\":{cpus},\"mem\":192000}}]}}\n{jobs}"
+    )
+}
+
+#[test]
+fn jobs_of_a_journal_that_fill_a_node_exactly_run_at_once() {
+    let scratch = Scratch::new("exact-journal");
+    for (cpus, of_job) in EXACT {
+        let memory = memory_of_each(cpus, of_job);
+        let submitted = |id: u32| {
+            format!(
+                "{{\"t\":10,\"event\":\"submit\",\"job\":\"{id}\",\"tasks\":1,\"cpu\":{of_job},\"mem\":{memory}}}\n\
+                 {{\"t\":10,\"event\":\"start\",\"job\":\"{id}\",\"nodes\":[0]}}\n\
+                 {{\"t\":10,\"event\":\"yield\",\"job\":\"{id}\",\"value\":1}}\n"
+            )
+        };
+        let finished = |id: u32| format!("{{\"t\":1010,\"event\":\"finish\",\"job\":\"{id}\"}}\n");
+        let ids = || 1..=cpus / of_job;
+        let jobs: String = ids().map(submitted).chain(ids().map(finished)).collect();
+        let journal = scratch.file("journal", &journal_of(cpus, &jobs));
+        let (output, errors) = replays(&[&journal]);
+        assert_eq!(errors, "");
+        for policy in [
+            "EASY",
+            "EASY/shared",
+            "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+        ] {
+            let cells = line(&output, policy);
+            assert_eq!(
+                cells[1..5],
+                ["0 s", "0 s", "0 s", "1.00"],
+                "{cpus}/{of_job}: {output}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_ended_while_nobody_wrote_is_left_out() {
+    let scratch = Scratch::new("gap");
+    let run = |t: u32, id: u32| {
+        format!(
+            "{{\"t\":{t},\"event\":\"submit\",\"job\":\"{id}\",\"tasks\":1,\"cpu\":1,\"mem\":10}}\n\
+             {{\"t\":{t},\"event\":\"start\",\"job\":\"{id}\",\"nodes\":[0]}}\n\
+             {{\"t\":{t},\"event\":\"yield\",\"job\":\"{id}\",\"value\":1}}\n"
+        )
+    };
+    let platform = journal_of(8, "").replace("\"t\":0", "\"t\":9000");
+    let jobs = run(10, 1)
+        + &run(20, 2)
+        + "{\"t\":500,\"event\":\"finish\",\"job\":\"2\"}\n"
+        + &platform
+        + "{\"t\":9000,\"event\":\"finish\",\"job\":\"1\",\"outcome\":\"other\"}\n"
+        + &run(9100, 3)
+        + "{\"t\":9200,\"event\":\"finish\",\"job\":\"3\"}\n";
+    let journal = scratch.file("journal", &journal_of(8, &jobs));
+    let (output, errors) = replays(&[&journal]);
+    assert!(output.contains("2 jobs on 1 node"), "{output}");
+    assert!(
+        errors.contains("left out, jobs that ended while nobody wrote: 1"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_journal_is_as_strict_as_a_dump() {
+    let scratch = Scratch::new("strict");
+    let jobs = "{\"t\":10,\"event\":\"submit\",\"job\":\"1\",\"tasks\":1,\"cpu\":9,\"mem\":1}\n\
+                {\"t\":10,\"event\":\"start\",\"job\":\"1\",\"nodes\":[0]}\n\
+                {\"t\":20,\"event\":\"finish\",\"job\":\"1\"}\n";
+    let journal = scratch.file("journal", &journal_of(8, jobs));
+    fails(
+        &[&journal, "--strict"],
+        "leave out --strict to skip such jobs",
+    );
+}

@@ -169,13 +169,14 @@ impl<'b, 'a> Service<'b, 'a> {
     }
 
     /// A job that is to have its least yield on several nodes, as one that has all its tasks on one: there it waits
-    /// for nobody elsewhere, and shares CPU as others do.
+    /// for nobody elsewhere, and shares CPU as others do. None that could not keep the ceiling of all nodes there: it
+    /// can elsewhere.
     fn on_one_node(&self, job: &Job) -> Option<Job> {
         let is_free =
             only_place(job).is_none() && self.board.usage.limit(job) == LoadLimit::Parallel;
         let mut job = is_free.then(|| job.clone())?;
         job.layout.max_nodes = Some(1);
-        Some(job)
+        (self.board.usage.limit(&job) != LoadLimit::Nothing).then_some(job)
     }
 
     /// Whether the job fits somewhere as it is; then it is there.

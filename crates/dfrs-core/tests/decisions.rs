@@ -123,6 +123,9 @@ proptest! {
                 loads[part.node.index()] += job.cpu_of(part);
             }
         }
+        // Who could not keep a stricter ceiling on all nodes keeps none.
+        let own = LoadCeiling::from_percent(10_000 / least.0);
+        let ceiling = policy.settings.load_ceiling.map_or(own, |all| own.min(all));
         let share = f64::from(least.0) / 100.0;
         // So much is exact to a node's capacity; what one job gets loses a millionth of a core to rounding.
         let most = |node: NodeIndex| cluster.nodes[node.index()].cpu.0 as f64 / share;
@@ -143,7 +146,7 @@ proptest! {
                     let load = loads[part.node.index()];
                     load.0 as f64 <= most(part.node) * 1.000_001 + 1.0 || load == job.cpu_of(part)
                 });
-            let arrived_well = fits || is_back_alone || !is_bound || !could_keep(&policy, &cluster, job, LoadCeiling::from_percent(10_000 / least.0));
+            let arrived_well = fits || is_back_alone || !is_bound || !could_keep(&policy, &cluster, job, ceiling);
             prop_assert!(arrived_well, "{} arrived where there is too much load", job.id);
             // Other yields are not by age, and other resources may be shorter than CPU.
             let is_by_age = policy.optimisation == Optimisation::VirtualTime

@@ -161,11 +161,14 @@ impl Trace {
     }
 }
 
-/// As many whole CPUs as the need is, of a node that has so many.
+/// As many whole CPUs as the need is, of a node that has so many: a part of the node that as many jobs can
+/// have as have CPUs there. The need may be a microcore more than these CPUs are, as a third of a node is none
+/// without rounding.
 pub(crate) fn whole_cpus(need: Cores, cpus: u32) -> Cores {
     let cpus = u64::from(cpus.max(1));
-    let count = need.0.saturating_mul(cpus).div_ceil(NODE_CPU.0);
-    Cores(count.saturating_mul(NODE_CPU.0) / cpus).max(need)
+    let least = need.0.saturating_mul(cpus).saturating_sub(cpus - 1);
+    let count = least.div_ceil(NODE_CPU.0).max(1);
+    Cores(count.saturating_mul(NODE_CPU.0) / cpus)
 }
 
 /// So many equal nodes, named `n0` and so on.

@@ -240,7 +240,7 @@ fn measured_memory_has_a_headroom_and_ends_at_what_was_asked_for() {
         assert!(traces.misfits.is_empty(), "{:?}", traces.misfits);
     }
     let node = u128::from(site.memory_per_node.0);
-    let share = |bytes: u128| (bytes * u128::from(NODE_MEMORY.0)).div_ceil(node);
+    let share = |bytes: u128| bytes * u128::from(NODE_MEMORY.0) / node;
     for (id, nodes, asked_for, used) in MEMORY_ON_A_NODE {
         let of = |traces: &SiteTrace| {
             let mut jobs = traces.trace.jobs.iter();

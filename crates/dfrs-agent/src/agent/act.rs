@@ -223,6 +223,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 if matches!(step, Step::Start(_))
                     && slurm.may_start(&[job.id]).iter().any(Result::is_err) =>
             {
+                self.tight_limits.note(job.user, now);
                 Answer::Gated
             }
             Err(problem) => {

@@ -66,7 +66,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         loop {
             self.bring_up_to_date(planned, seen, now);
             let decision = decide_while(&policy, planned.roster(), now, events, may_go_on)?;
-            if self.would_start(starts(&decision, seen), seen, now) || tries == MOST_TRIES {
+            let starts = starts(&decision, seen);
+            let is_last = tries == MOST_TRIES;
+            let is_final = self.would_start(&starts, seen, now)
+                && !self.keeps_back_surplus(&decision, &starts, seen, now);
+            if is_final || is_last {
                 return Ok(self.carry(&policy, &decision, events, seen, now));
             }
             tries += 1;
@@ -119,12 +123,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Whether Slurm would start all of these jobs now. Room may be made for them, in vain if it would not.
-    pub(super) fn would_start(&mut self, starts: Vec<u32>, seen: &Observation, now: Time) -> bool {
+    pub(super) fn would_start(&mut self, starts: &[u32], seen: &Observation, now: Time) -> bool {
         let known = self.admission.asked_at(now);
-        let unknown = starts
-            .into_iter()
-            .filter(|id| !known.contains(id))
-            .collect();
+        let starts = starts.iter().copied();
+        let unknown = starts.filter(|id| !known.contains(id)).collect();
         self.probe.begin(Part::Ask);
         let all = self.ask(unknown, seen, now);
         self.probe.begin(Part::Decide);

@@ -138,7 +138,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 });
                 jobs.extend(frozen.flatten());
             }
-            let cpus = node.cpus;
+            let cpus = node.all_cpus;
             orders.insert(node.name.clone(), NodeState { cpus, jobs });
         }
         orders

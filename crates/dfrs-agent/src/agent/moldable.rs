@@ -80,7 +80,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 now,
             };
             let turn = decide(seen, &self.ledger, &facts, &self.moldable.memory);
-            if self.would_start(turn.jobs(), seen, now) || tries == MOST_TRIES {
+            if self.would_start(&turn.jobs(), seen, now) || tries == MOST_TRIES {
                 break turn;
             }
             tries += 1;

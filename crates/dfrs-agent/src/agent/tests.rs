@@ -22,6 +22,7 @@ mod shadow;
 mod shown;
 mod slow;
 mod starved;
+mod tight;
 mod warned;
 
 /// `scontrol suspend`.
@@ -167,6 +168,21 @@ fn jobs_start_at_once_and_share_a_node() {
     assert!(
         shares.iter().all(|share| (share - 0.125).abs() < 1e-9),
         "8 one-CPU jobs on 4 CPUs: {shares:?}"
+    );
+}
+
+#[test]
+fn a_cap_is_a_part_of_all_cpus_of_a_node_of_which_the_partition_has_some() {
+    let mut story = Story::new(1);
+    story.slurm.0.borrow_mut().nodes[0].all_cpus = 8;
+    for id in 1..=5 {
+        story.submit(job(id, 1));
+    }
+    story.run(1);
+    let shares = story.shares("n0");
+    assert!(
+        shares.iter().all(|share| (share - 0.1).abs() < 1e-9),
+        "5 jobs on 4 of 8 CPUs: {shares:?}"
     );
 }
 

@@ -16,7 +16,7 @@ pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
         (Event::Seen, ObservedState::Running) => Some(Turn::to(Phase::Running).left_alone()),
         (Event::Seen, ObservedState::Pending) => Some(lost(look)),
         // An operator's hold on top of DFRS's own suspension was released.
-        (Event::Seen, ObservedState::Suspended) if !look.job.is_suspended_by_operator() => {
+        (Event::Seen, ObservedState::Suspended) if !look.job.may_be_suspended_by_operator() => {
             Some(Turn::to(suspended(look)))
         }
         _ => None,
@@ -26,7 +26,7 @@ pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
 /// The phase of a job that is suspended although nothing was planned for it: it is the operator's who
 /// did it, or DFRS's own, whose memory of it was lost.
 pub(super) fn suspended(look: &Look) -> Phase {
-    if look.job.is_suspended_by_operator() {
+    if look.job.may_be_suspended_by_operator() {
         Phase::Foreign
     } else {
         Phase::Unparking(Unparking::here(look))

@@ -36,6 +36,34 @@ fn after(
     (life, step)
 }
 
+/// The next step of a job with this life that is suspended and has no priority, by a hold or without one.
+fn step_without_priority(life: &Life, memory: u64, on_hold: bool) -> Option<Step> {
+    let place = Place {
+        node: 0,
+        tasks: 1,
+        memory,
+    };
+    let job = ObservedJob {
+        state: ObservedState::Suspended,
+        priority: 0,
+        on_hold,
+        places: vec![place],
+        ..job(1, 1)
+    };
+    let observation = Observation::new([job.clone()], nodes(1));
+    life.next_step(&Look::new(&job, &observation, &config(), Time(0)), false)
+}
+
+#[test]
+fn a_hold_keeps_no_job_from_coming_back_and_an_operators_suspension_does() {
+    let coming_back = samples::unparking();
+    assert_eq!(
+        step_without_priority(&coming_back, 100, true),
+        Some(Step::Resume)
+    );
+    assert_eq!(step_without_priority(&coming_back, 100, false), None);
+}
+
 #[test]
 fn a_job_that_others_started_and_suspended_is_theirs() {
     for life in [samples::starting(), samples::pausing()] {

@@ -333,7 +333,7 @@ impl Shown<'_> {
         let node = &self.node.seen;
         (known.up, known.down, known.allocated_memory)
             == (self.up, self.node.down, self.allocated_memory)
-            && (known.cpus, known.memory) == (node.cpus, node.memory)
+            && (known.all_cpus, known.cpus, known.memory) == (node.all_cpus, node.cpus, node.memory)
     }
 }
 

@@ -118,6 +118,7 @@ impl Scenario {
                     name: format!("n{index}"),
                     up: true,
                     down: false,
+                    all_cpus: group.cpus,
                     cpus: group.cpus,
                     memory: group.memory,
                     allocated_memory: 0,

@@ -180,7 +180,8 @@ fn notes(config: &Config, source: Source) -> Vec<String> {
     };
     let mut notes = vec![
         format!("Simulated: {can}; jobs ran as long as they ran under Slurm, with the CPUs that they asked for."),
-        "Not known: what memory jobs used (what they asked for counts), drains, failures, reservations and constraints of nodes; \
+        "Not known: what memory jobs used (what they asked for counts), drains, failures, reservations and constraints of nodes, \
+         and on how many nodes jobs had to be; MovesPerHour, SettleTime, LongestPause and Needs are not simulated; \
          limits held jobs back in the simulation for as long as they did under Slurm."
             .to_owned(),
     ];

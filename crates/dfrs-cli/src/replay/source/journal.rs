@@ -7,7 +7,7 @@ use std::io::BufRead;
 
 use dfrs_agent::live_journal::BY_OTHERS;
 use dfrs_core::{Bytes, Cores, Time};
-use dfrs_proto::journal::{Event, EventKind, JournalReader, PlatformNode};
+use dfrs_proto::journal::{Event, EventKind, JournalReader, Outcome, PlatformNode};
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MOST_NODES, MOST_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
@@ -37,7 +37,7 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
     let shape = Shape::of(&lives.platform)
         .ok_or("has no platform, or one without nodes; dfrs check says more")?;
     let nodes = arguments.nodes.unwrap_or(shape.count);
-    Ok(lives.into_source(arguments, &shape, nodes))
+    lives.into_source(arguments, &shape, nodes)
 }
 
 /// The node that stands for all.
@@ -102,10 +102,12 @@ impl Lives {
                 mem,
                 mem_per_node,
                 runtime,
+                most_tasks,
                 ..
             } => {
                 let place = self.jobs.len();
                 let mut life = Life::new(job.clone(), t, tasks, cpu, (mem, mem_per_node), runtime);
+                life.is_moldable = most_tasks.is_some();
                 if let Some(earlier) = self.latest.insert(job, place) {
                     if !self.jobs[earlier].is_over() {
                         return Err("a job is submitted that is in the system".into());
@@ -133,7 +135,14 @@ impl Lives {
             EventKind::Migrate { job, nodes, stall } => {
                 self.life(&job)?.place(t, &nodes, stall, true)?;
             }
-            EventKind::Finish { job, .. } => self.life(&job)?.finish(t)?,
+            EventKind::Finish { job, outcome } => {
+                // A writer that begins finds jobs of before gone: of some it knows no more than that.
+                let found_gone = self.began == Some(t);
+                let life = self.life(&job)?;
+                life.finish(t)?;
+                life.is_whole &= !found_gone;
+                life.ended_unseen = found_gone && outcome == Outcome::Other;
+            }
             EventKind::Refused { .. } | EventKind::Unknown => {}
         }
         Ok(())
@@ -146,9 +155,14 @@ impl Lives {
             .ok_or_else(|| "an event is about a job that was not submitted".into())
     }
 
-    fn into_source(self, arguments: &Arguments, shape: &Shape, nodes: u32) -> Source {
+    fn into_source(
+        self,
+        arguments: &Arguments,
+        shape: &Shape,
+        nodes: u32,
+    ) -> Result<Source, String> {
         let mut jobs: Vec<(TraceJob, u32, JobRecord, Told)> = Vec::new();
-        let (mut unfinished, mut never_ran, mut measured) = (0, 0, 0);
+        let (mut unfinished, mut never_ran, mut unseen, mut measured) = (0, 0, 0, 0);
         let mut misfits = Vec::new();
         for life in &self.jobs {
             let Some(record) = life.record() else {
@@ -156,11 +170,20 @@ impl Lives {
                 never_ran += usize::from(life.is_over());
                 continue;
             };
-            measured += usize::from(life.is_measured());
+            if life.ended_unseen {
+                unseen += 1;
+                continue;
+            }
             match on_node(life, shape) {
-                Ok((job, cpus)) => jobs.push((job, cpus, record, life.told())),
+                Ok((job, cpus)) => {
+                    measured += usize::from(life.is_measured());
+                    jobs.push((job, cpus, record, life.told()));
+                }
                 Err(what) => misfits.push(format!("job {} {what}", life.id)),
             }
+        }
+        if let (true, Some(first)) = (arguments.strict, misfits.first()) {
+            return Err(format!("{first}; leave out --strict to skip such jobs"));
         }
         jobs.sort_by_key(|(job, ..)| job.submit);
         let whole_cpus = whole(shape.cpu.floor().max(1.0));
@@ -241,7 +264,8 @@ impl Lives {
         );
         source.leave_out(file, "jobs that had not ended", unfinished, &[]);
         source.leave_out(file, "jobs that ended before they started", never_ran, &[]);
-        source
+        source.leave_out(file, "jobs that ended while nobody wrote", unseen, &[]);
+        Ok(source)
     }
 }
 
@@ -263,8 +287,12 @@ fn on_node(life: &Life, shape: &Shape) -> Result<(TraceJob, u32), String> {
     }
     #[allow(clippy::cast_precision_loss)] // both are below 2^53
     let of = |all: u64| all as f64;
-    let parts = |share: f64, all: u64| whole_64((share * of(all)).ceil()).min(all);
-    let cpus = (life.cpu.ceil()).max((memory * shape.cpu).ceil()).max(1.0);
+    // Rounded down: three thirds of a node are one, and as many jobs as have room there are to have it.
+    let parts = |share: f64, all: u64| whole_64(share * of(all)).min(all);
+    let at_least = |cpus: f64| (cpus - 1e-9).ceil();
+    let cpus = at_least(life.cpu)
+        .max(at_least(memory * shape.cpu))
+        .max(1.0);
     let job = TraceJob::new(
         &life.id,
         life.submit,

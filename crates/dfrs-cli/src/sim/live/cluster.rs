@@ -121,6 +121,11 @@ impl Cluster {
         if self.run_time_hint == RunTimeHint::Limits {
             text.push_str("RunTimeHint=limits\n");
         }
+        let mut keys = lines.iter().filter_map(|line| line.split('=').next());
+        let says_cost = keys.any(|key| key.trim().eq_ignore_ascii_case("MoveCost"));
+        if policy.weighs_moves() && !says_cost {
+            let _ = writeln!(text, "MoveCost={}", settings.penalty.0 / SECOND);
+        }
         if let Some(ceiling) = settings.load_ceiling {
             let _ = writeln!(text, "LoadCeiling={ceiling}");
         }
@@ -144,6 +149,7 @@ impl Cluster {
                 name: format!("n{index}"),
                 up: true,
                 down: false,
+                all_cpus: self.cpus,
                 cpus: self.cpus,
                 memory: MEMORY,
                 allocated_memory: 0,

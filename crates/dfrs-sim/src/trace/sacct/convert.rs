@@ -196,7 +196,8 @@ fn cpu_need(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Cor
     };
     let on_a_node = u128::from(NODE_CPU.0) * u128::from(run.cpus) * used;
     let all = u128::from(run.nodes) * u128::from(site.cpus_per_node) * had;
-    let need = u64::try_from(on_a_node.div_ceil(all.max(1))).unwrap_or(u64::MAX);
+    // Rounded down, as memory is: as many such jobs as a node has room for are to have it.
+    let need = u64::try_from(on_a_node / all.max(1)).unwrap_or(u64::MAX);
     Cores(need.clamp(1, NODE_CPU.0))
 }
 
@@ -227,17 +228,18 @@ fn memory(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Bytes
     }
 }
 
-/// `all` × `part` / `whole`, rounded up, at most `all`.
+/// `all` × `part` / `whole`, rounded down, so that three thirds are not more than all; at most `all`.
 fn share(all: Bytes, part: u64, whole: u64) -> Bytes {
-    let bytes = (u128::from(all.0) * u128::from(part)).div_ceil(u128::from(whole.max(1)));
+    let bytes = u128::from(all.0) * u128::from(part) / u128::from(whole.max(1));
     Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).min(all)
 }
 
 /// CPUs that the job takes from others under a batch scheduler: those that it had or, if more, as many as
 /// go with the memory that it requires on each node.
 fn cpus_taken(run: &Run, site: &Site, memory: Bytes) -> u32 {
-    let cpus = Bytes(u64::from(site.cpus_per_node));
-    let by_memory = share(cpus, memory.0, site.memory_per_node.0).0 * u64::from(run.nodes);
+    let all = u128::from(site.memory_per_node.0.max(1));
+    let on_each = (u128::from(site.cpus_per_node) * u128::from(memory.0)).div_ceil(all);
+    let by_memory = on_each.min(u128::from(site.cpus_per_node)) * u128::from(run.nodes);
     run.cpus.max(u32::try_from(by_memory).unwrap_or(u32::MAX))
 }
 

@@ -95,7 +95,12 @@ impl Records {
             }
             return Ok(());
         }
-        let run = match self.job(line, job, fields)? {
+        let found = self.job(line, job, fields);
+        if found.is_err() {
+            // Its steps are not those of an earlier run.
+            self.latest.insert(job.to_owned(), None);
+        }
+        let run = match found? {
             JobLine::Ran(run) => {
                 self.dump.runs.push(run);
                 self.steps.push(Vec::new());

@@ -19,6 +19,10 @@ pub struct Life {
     record: JobRecord,
     /// It waits for something else than room.
     kept_back: bool,
+    /// It has as many tasks as nodes at its start.
+    pub is_moldable: bool,
+    /// It ended while nobody wrote: nobody knows when.
+    pub ended_unseen: bool,
     /// Its whole run is in the journal.
     pub is_whole: bool,
     /// It was started, and not by DFRS.
@@ -50,6 +54,8 @@ impl Life {
             given,
             record: JobRecord::default(),
             kept_back: false,
+            is_moldable: false,
+            ended_unseen: false,
             is_whole: false,
             by_others: false,
             started: false,
@@ -91,6 +97,9 @@ impl Life {
         different.sort_unstable();
         different.dedup();
         self.first_nodes = different.len();
+        if self.is_moldable {
+            self.tasks = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+        }
         self.progress.place(t, Span::ZERO);
         self.nodes = nodes.to_vec();
         Ok(())
@@ -234,6 +243,15 @@ mod tests {
         limited.start(at(700), &[NodeIndex(0)]).expect("start");
         assert_eq!(limited.submit, at(700), "it started as soon as it might");
         assert!(limited.set_eligible(at(800), true, None).is_err());
+    }
+
+    #[test]
+    fn a_moldable_job_has_as_many_tasks_as_nodes_at_its_start() {
+        let mut life = Life::new("1".into(), at(0), 1, 1.0, (0.0, 9.0), None);
+        life.is_moldable = true;
+        life.start(at(0), &[NodeIndex(0), NodeIndex(1), NodeIndex(2)])
+            .expect("start");
+        assert_eq!((life.tasks, life.memory_of_task()), (3, 9.0));
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! Users whose limits bind: room is made for one of their jobs at a time.
+//!
+//! Slurm is asked of each waiting job whether it may start, and answers for that job alone: of ten jobs that
+//! each fit the last place under a limit all may. Where others have to be paused for them, nine would be so in
+//! vain.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Decision, Span, Time};
+
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::observation::Observation;
+use crate::slurm::Slurm;
+
+/// A limit that has kept a planned job from starting may do so again for so long.
+const BINDS_FOR: Span = Span(600 * SECOND);
+
+/// Users whose planned jobs Slurm did not let start after all, and until when that counts. At most one entry a
+/// user that has jobs.
+#[derive(Debug, Default)]
+pub(super) struct TightLimits(BTreeMap<u32, Time>);
+
+impl TightLimits {
+    /// A limit kept a job of this user from its planned start.
+    pub(super) fn note(&mut self, user: u32, now: Time) {
+        self.0.insert(user, Time(now.0 + BINDS_FOR.0));
+    }
+
+    fn users(&mut self, now: Time) -> BTreeSet<u32> {
+        self.0.retain(|_, until| *until > now);
+        self.0.keys().copied().collect()
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Where a decision pauses somebody: takes all but one of the waiting jobs of each user whose limits bind
+    /// as not yet allowed, all if one of them is on its way. Returns whether that changes anything. O(waiting
+    /// jobs that may start), where there are such users.
+    pub(super) fn keeps_back_surplus(
+        &mut self,
+        decision: &Decision<'_>,
+        starts: &[u32],
+        seen: &Observation,
+        now: Time,
+    ) -> bool {
+        let users = self.tight_limits.users(now);
+        let pauses = || decision.changes().any(|(_, mapping)| mapping.is_none());
+        if users.is_empty() || !pauses() {
+            return false;
+        }
+        let user_of = |id: u32| seen.job(id).map(|job| job.user);
+        let of_tight = |id: &u32| user_of(*id).is_some_and(|user| users.contains(&user));
+        let mut served: BTreeSet<u32> = self
+            .lists
+            .steps()
+            .into_iter()
+            .filter(|id| seen.is_pending(*id))
+            .filter_map(user_of)
+            .collect();
+        let mut kept = BTreeSet::new();
+        for id in starts.iter().copied().filter(of_tight) {
+            if user_of(id).is_some_and(|user| served.insert(user)) {
+                kept.insert(id);
+            }
+        }
+        if starts.iter().filter(|id| of_tight(id)).count() == kept.len() {
+            return false;
+        }
+        let is_under_way = |id: &u32| {
+            let record = self.ledger.get(*id);
+            record.is_some_and(|record| record.life.is_under_way())
+        };
+        let ready = self.admission.ready().iter();
+        let surplus = ready.filter(|id| of_tight(id) && !kept.contains(id) && !is_under_way(id));
+        for id in surplus.copied().collect::<Vec<u32>>() {
+            self.admission.refuse(id, now);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_has_kept_nobody_back_for_a_while_counts_no_longer() {
+        let mut limits = TightLimits::default();
+        limits.note(7, Time(0));
+        limits.note(8, Time(SECOND));
+        assert_eq!(limits.users(Time(600 * SECOND - 1)), BTreeSet::from([7, 8]));
+        assert_eq!(limits.users(Time(600 * SECOND)), BTreeSet::from([8]));
+    }
+}
