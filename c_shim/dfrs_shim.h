@@ -307,6 +307,9 @@ int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count, 
  * now and SIGSTOP about two seconds later. */
 int dfrs_job_suspend(uint32_t job_id);
 int dfrs_job_resume(uint32_t job_id);
+/* Has the nodes of a running job told once more that it goes on: slurmctld says it once. A step that runs takes
+ * no notice (_handle_resume() of slurmstepd). */
+int dfrs_job_repeat_resumption(uint32_t job_id);
 /* Gives a suspended job's memory back to Slurm's accounting; fills memory[i] (MiB) for the job's
  * i-th node, in the snapshot's order, so that the caller can keep it. *count: in: room, out: used. */
 int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count);

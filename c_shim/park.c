@@ -34,6 +34,26 @@ int dfrs_job_resume(uint32_t job_id)
 	return change_suspension(job_id, RESUME_JOB);
 }
 
+static int repeat_resumption(const job_record_t *job)
+{
+	if (!job)
+		return ESLURM_INVALID_JOB_ID;
+	if (!IS_JOB_RUNNING(job) || IS_JOB_COMPLETING(job) || !job->nodes || !job->node_bitmap)
+		return ESLURM_JOB_NOT_RUNNING;
+	dfrs_send_resumption(job);
+	return SLURM_SUCCESS;
+}
+
+int dfrs_job_repeat_resumption(uint32_t job_id)
+{
+	int rc;
+
+	dfrs_lock_read();
+	rc = repeat_resumption(dfrs_find_job(job_id));
+	dfrs_unlock_read();
+	return rc;
+}
+
 /* One host of a job: node `node` of the cluster, number `host` in its job_resources_t. */
 typedef struct {
 	int node;

@@ -186,6 +186,10 @@ impl Slurm for Calls {
         shim::job_resume(job)
     }
 
+    fn repeat_resumption(&mut self, job: u32) -> Result<(), SlurmError> {
+        shim::job_repeat_resumption(job)
+    }
+
     fn release_memory(&mut self, job: u32) -> Result<Vec<u64>, SlurmError> {
         shim::job_release_memory(job)
     }

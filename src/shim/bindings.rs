@@ -413,6 +413,9 @@ unsafe extern "C" {
     pub fn dfrs_job_resume(job_id: u32) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
+    pub fn dfrs_job_repeat_resumption(job_id: u32) -> ::std::os::raw::c_int;
+}
+unsafe extern "C" {
     pub fn dfrs_job_release_memory(
         job_id: u32,
         memory: *mut u64,

@@ -330,6 +330,16 @@ pub fn job_resume(job: u32) -> Result<(), SlurmError> {
     result(unsafe { bindings::dfrs_job_resume(job) })
 }
 
+/// Has the nodes of a running job told once more that it goes on; those that know that take no notice.
+///
+/// # Errors
+///
+/// It does not run.
+pub fn job_repeat_resumption(job: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_repeat_resumption(job) })
+}
+
 /// Gives a suspended job's memory back to Slurm's accounting. Returns MiB for each of its nodes, in
 /// the order of its places in the snapshot.
 ///

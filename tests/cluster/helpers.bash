@@ -197,7 +197,7 @@ recover() {
 	controller sh -c 'cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf'
 	controller sh -c 'pgrep -x slurmctld >/dev/null || /opt/cluster/service slurmctld start'
 	for node in n1 n2 n3 n4; do
-		in_cluster $node pkill -CONT -x slurmd || true
+		in_cluster $node pkill -CONT -x "slurmd|dfrsd" || true
 		in_cluster $node sh -c 'for daemon in dfrsd slurmd; do pgrep -x $daemon >/dev/null || /opt/cluster/service $daemon start; done'
 	done
 	wait_until 20 controller scontrol ping

@@ -46,6 +46,7 @@ mod postponed;
 mod record;
 mod remaps;
 mod reserved;
+mod resumptions;
 mod retries;
 mod share;
 mod shown;
@@ -66,6 +67,7 @@ use lost::Lost;
 use moldable::Moldable;
 use postponed::Postponed;
 use remaps::Remaps;
+use resumptions::Resumptions;
 use retries::Retries;
 use shown::Shown;
 use slow_nodes::SlowNodes;
@@ -163,6 +165,7 @@ pub struct Agent<S, D> {
     has_looked: bool,
     lost: Lost,
     left_behind: LeftBehind,
+    resumptions: Resumptions,
     /// Of these, what nodes are asked about.
     former: Former,
     /// It gives back, and does nothing else.
@@ -275,6 +278,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             has_looked: false,
             lost: Lost::of(strangers.unwrap_or_default()),
             left_behind: LeftBehind::default(),
+            resumptions: Resumptions::default(),
             former: Former::default(),
             gives_back: false,
             is_heard: false,
@@ -348,6 +352,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             Some(self.remaps.due()),
             self.giving_back.next(self.looked),
             self.left_behind.next(),
+            self.resumptions.next(),
         ];
         let slept = Time(self.looked.0 + self.longest_sleep.0);
         foreseen.into_iter().flatten().fold(slept, Time::min)
@@ -442,6 +447,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists.places_changed = false;
         }
         self.move_limits(seen, now);
+        self.repeat_resumptions(seen, now);
         self.probe.begin(Part::Note);
         self.follow_giving_back(seen, now);
         self.tell(seen, changed, now);

@@ -154,6 +154,8 @@ pub struct World {
     pub nodes: Vec<ObservedNode>,
     /// Every call that changes something, as text.
     pub calls: Vec<String>,
+    /// Jobs whose nodes were told again that they go on.
+    pub told_again: Vec<u32>,
     /// Every line logged at error level.
     pub errors: Vec<String>,
     /// Every line logged at info level.
@@ -380,6 +382,10 @@ impl Slurm for FakeSlurm {
         self.change(id, "resume", ObservedState::Suspended, |job| {
             job.state = ObservedState::Running;
         })
+    }
+    fn repeat_resumption(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.0.borrow_mut().told_again.push(id);
+        Ok(())
     }
     fn release_memory(&mut self, id: u32) -> Result<Vec<u64>, SlurmError> {
         let mut released = Vec::new();

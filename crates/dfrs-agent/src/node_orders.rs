@@ -9,7 +9,7 @@ use crate::daemons::OrderChanges;
 use crate::ledger::{Ledger, Record};
 use crate::needs::{is_measured, need_of};
 use crate::node_changes::NodeChanges;
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
+use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
 
 /// Waiting jobs that nodes were told to end, by node: these are to say when nothing of them is left.
 pub type Former = BTreeMap<String, BTreeSet<u32>>;
@@ -141,7 +141,6 @@ fn order_for(
     let share = if frozen { Share::ONE } else { share };
     Some(JobState {
         frozen,
-        runs: !frozen && job.state == ObservedState::Running,
         spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
         ..JobState::new(job.id, share)
     })

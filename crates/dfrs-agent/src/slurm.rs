@@ -81,6 +81,8 @@ pub trait Slurm {
     fn suspend(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Lets a suspended job run on.
     fn resume(&mut self, job: u32) -> Result<(), SlurmError>;
+    /// Has the nodes of a running job told once more that it goes on. Those that know that take no notice.
+    fn repeat_resumption(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Takes a suspended job's memory out of Slurm's accounting; MiB per node in Slurm's order.
     fn release_memory(&mut self, job: u32) -> Result<Vec<u64>, SlurmError>;
     /// Puts it back if it fits.

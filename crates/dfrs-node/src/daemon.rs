@@ -22,7 +22,6 @@ use crate::measure::MeasurementFile;
 use crate::options::ServeOptions;
 use crate::orders::{Desired, Orders, Verdict};
 use crate::peer::{self, Authorized};
-use crate::processes::Running;
 use crate::reclaimer::ReclaimThread;
 use crate::reconciler::{Reconciler, Settings};
 use crate::{Now, cgroup, panics};
@@ -75,14 +74,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
     watch_signals(sender.clone())?;
     thread::spawn(move || receive_all(&listener, &Authorized::new(controller), &sender));
     Daemon {
-        reconciler: Reconciler::new(
-            settings,
-            cgroups,
-            Box::new(Running),
-            facts,
-            reclaimer,
-            measurements,
-        ),
+        reconciler: Reconciler::new(settings, cgroups, facts, reclaimer, measurements),
         clock: Clock::start(),
         node,
         orders: Orders::new(Duration::ZERO, Duration::from_secs(options.patience)),

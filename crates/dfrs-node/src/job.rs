@@ -11,7 +11,6 @@ use crate::measure::Meter;
 use crate::needs::NeedMeter;
 use crate::parking::Parking;
 use crate::reclaimer::Request;
-use crate::resumption::Resumption;
 
 /// For so long after something happened to a job it is looked at in every tick.
 const ATTENTION: Duration = Duration::from_secs(2);
@@ -39,8 +38,6 @@ pub struct Job {
     pub counted_need: Need,
     /// Wanted: frozen.
     pub frozen: bool,
-    /// Slurm has it running.
-    pub runs: bool,
     /// Wanted: the word that nothing of it is left.
     pub ended: bool,
     /// Nobody has wanted anything for too long: what is frozen stays so, and nothing more is frozen.
@@ -55,8 +52,6 @@ pub struct Job {
     pub unbound: bool,
     /// Steps that were dealt with since the job shall be frozen.
     pub holds: BTreeMap<String, Hold>,
-    /// The steps that were held and are to go on.
-    pub resumption: Resumption,
     /// How far it is on its way to swap.
     pub parking: Parking,
     /// Bytes in RAM when it was frozen.
@@ -131,7 +126,6 @@ impl Job {
             request: None,
             counted_need: Need::WHOLE,
             frozen: false,
-            runs: false,
             ended: false,
             abandoned: false,
             directory: None,
@@ -139,7 +133,6 @@ impl Job {
             swap_allowed: None,
             unbound: false,
             holds: BTreeMap::new(),
-            resumption: Resumption::default(),
             parking: Parking::Running,
             resident_when_frozen: None,
             reclaim: None,
@@ -155,7 +148,6 @@ impl Job {
     pub fn want(&mut self, wanted: Option<&JobState>, now: Duration) {
         let share = wanted.map(|state| state.share);
         self.spans_nodes = wanted.is_some_and(|state| state.spans_nodes);
-        self.runs = wanted.is_some_and(|state| state.runs);
         self.request = wanted.and_then(|state| state.request);
         self.counted_need = wanted.map_or(Need::WHOLE, |state| state.need);
         let frozen = wanted.is_some_and(|state| state.frozen);
@@ -168,7 +160,6 @@ impl Job {
     pub fn abandon(&mut self, now: Duration) {
         self.set_wanted(None, self.frozen && !self.holds.is_empty(), false, now);
         (self.request, self.counted_need) = (None, Need::WHOLE);
-        self.runs = false;
         self.abandoned = true;
     }
 
@@ -181,13 +172,7 @@ impl Job {
 
     /// Some step of it is frozen, by us or by Slurm, as far as was seen.
     pub fn is_held(&self) -> bool {
-        self.held_steps().next().is_some()
-    }
-
-    /// Steps that are frozen, by us or by Slurm, as far as was seen.
-    pub fn held_steps(&self) -> impl Iterator<Item = String> {
-        let held = self.holds.iter().filter(|(_, hold)| !hold.is_released());
-        held.map(|(name, _)| name.clone())
+        self.holds.values().any(|hold| !hold.is_released())
     }
 
     /// What it needs of what it asked for, as far as that is known.

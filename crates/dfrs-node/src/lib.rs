@@ -20,11 +20,9 @@ pub mod orders;
 pub mod panics;
 pub mod parking;
 pub mod peer;
-pub mod processes;
 pub mod quota;
 pub mod reclaimer;
 pub mod reconciler;
-pub mod resumption;
 #[cfg(test)]
 mod scratch;
 pub mod swap;

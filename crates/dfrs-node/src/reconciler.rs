@@ -12,9 +12,7 @@ use dfrs_proto::report::{IntervalEnd, JobStatus, NodeStatus};
 
 use crate::Now;
 use crate::capacity::{CapacityOptions, usable_cpus};
-use crate::cgroup::{
-    CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, StepDirectory,
-};
+use crate::cgroup::{CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse};
 use crate::facts::Facts;
 use crate::job::{FreezeStep, Hold, Job};
 use crate::log::{self, Complaints};
@@ -22,10 +20,8 @@ use crate::measure::{MeasurementFile, Meter, Setting};
 use crate::needs::{NeedMeter, cores};
 use crate::orders::{Desired, Orders};
 use crate::parking::{self, Parking};
-use crate::processes::{Processes, tasks};
 use crate::quota::Quota;
 use crate::reclaimer::{Outcome, Reclaimer, Request};
-use crate::resumption::Resumption;
 use crate::swap;
 
 /// How often the node itself is looked at: its CPUs, its limits, its swap.
@@ -52,7 +48,6 @@ pub struct Settings {
 pub struct Reconciler {
     settings: Settings,
     cgroups: Box<dyn Cgroups>,
-    processes: Box<dyn Processes>,
     facts: Facts,
     reclaimer: Box<dyn Reclaimer>,
     measurements: MeasurementFile,
@@ -76,7 +71,6 @@ impl Reconciler {
     pub fn new(
         settings: Settings,
         cgroups: Box<dyn Cgroups>,
-        processes: Box<dyn Processes>,
         facts: Facts,
         reclaimer: Box<dyn Reclaimer>,
         measurements: MeasurementFile,
@@ -84,7 +78,6 @@ impl Reconciler {
         Reconciler {
             settings,
             cgroups,
-            processes,
             facts,
             reclaimer,
             measurements,
@@ -339,7 +332,6 @@ impl Reconciler {
             // The link first: nobody may believe it parked when it runs.
             self.unpark(job);
             self.thaw(job, directory);
-            self.wake(job, directory, now);
         }
         let cap = self.apply_cap(job, directory, now);
         self.unbind(job, directory);
@@ -481,7 +473,6 @@ impl Reconciler {
             .check(job.subject("thawing"), result)
             .is_some()
         {
-            job.resumption = Resumption::of(job.held_steps());
             job.holds.clear();
             self.complaints
                 .check(job.subject("note"), self.facts.set_frozen(job.id, false));
@@ -496,73 +487,6 @@ impl Reconciler {
             }
         }
         Ok(())
-    }
-
-    /// Sees that what was held goes on, and if Slurm's word has not reached it, wakes it.
-    fn wake(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) {
-        if job.resumption.is_complete() {
-            return;
-        }
-        let overdue = job.resumption.is_overdue(job.runs, now.monotonic);
-        let result = self.held_steps(job, directory);
-        let Some(held) = self.complaints.check(job.subject("resumption"), result) else {
-            return;
-        };
-        job.resumption
-            .keep(&held.iter().map(|step| step.name.clone()).collect());
-        if overdue {
-            self.wake_steps(job, &held);
-        }
-    }
-
-    fn wake_steps(&mut self, job: &mut Job, held: &[StepDirectory]) {
-        for step in held {
-            let woken = self.wake_step(step);
-            let subject = job.subject("waking");
-            if self.complaints.check(subject, woken).is_none() {
-                return;
-            }
-            log::line(format_args!(
-                "job {} {}: Slurm has it running, but its word did not come; woken",
-                job.id, step.name
-            ));
-        }
-        // Whoever stops it from now on means it.
-        job.resumption = Resumption::default();
-    }
-
-    /// Of the steps that are to go on, those that do not.
-    fn held_steps(
-        &self,
-        job: &Job,
-        directory: &JobDirectory,
-    ) -> Result<Vec<StepDirectory>, CgroupError> {
-        let mut held = Vec::new();
-        for step in self.cgroups.steps(directory)? {
-            if job.resumption.waits_for(&step.name) && self.is_held(&step)? {
-                held.push(step);
-            }
-        }
-        Ok(held)
-    }
-
-    /// Frozen, or a task of it is stopped.
-    fn is_held(&self, step: &StepDirectory) -> Result<bool, CgroupError> {
-        Ok(self.cgroups.freezer(step)? != Freezer::Thawed || !self.stopped_tasks(step)?.is_empty())
-    }
-
-    fn wake_step(&self, step: &StepDirectory) -> Result<(), CgroupError> {
-        self.cgroups.set_frozen(step, false)?;
-        for task in self.stopped_tasks(step)? {
-            self.processes.go_on(task);
-        }
-        Ok(())
-    }
-
-    fn stopped_tasks(&self, step: &StepDirectory) -> Result<Vec<u32>, CgroupError> {
-        let tasks = tasks(&self.cgroups.processes(step)?, self.processes.as_ref());
-        let stopped = tasks.into_iter().filter(|(_, seen)| seen.is_stopped);
-        Ok(stopped.map(|(task, _)| task).collect())
     }
 
     /// Reclaims a frozen job's memory, as often as it takes.
@@ -721,7 +645,6 @@ impl Reconciler {
         job.needs = None;
         self.say_need(job);
         job.holds.clear();
-        job.resumption = Resumption::default();
         job.capped = false;
         job.swap_allowed = None;
         job.unbound = false;

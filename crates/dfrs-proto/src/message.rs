@@ -80,10 +80,6 @@ pub struct JobState {
     /// Stop the job and push its memory to swap.
     #[serde(default)]
     pub frozen: bool,
-    /// Slurm has it running: whoever stopped it has said that it goes on. A daemon that does not know this
-    /// wakes nobody whom Slurm's own word did not reach.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub runs: bool,
     /// It was told to end, and its id is to be used again: say, as of a parked job, when nothing of it is
     /// left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -109,7 +105,6 @@ impl JobState {
             id,
             share,
             frozen: false,
-            runs: false,
             ended: false,
             spans_nodes: false,
             request: None,
@@ -383,7 +378,6 @@ mod tests {
         let request = Some(Share::clamped(0.5));
         let need = Need::from_eighths(3);
         for (job, more) in [
-            (JobState { runs: true, ..job }, r#","runs":true"#),
             (JobState { ended: true, ..job }, r#","ended":true"#),
             (
                 JobState {
@@ -507,17 +501,16 @@ mod tests {
 
     fn node_state() -> impl Strategy<Value = NodeState> {
         let request = proptest::option::of(0.0f64..=1.0);
-        let one = (0.0f64..=1.0, any::<[bool; 4]>(), request, 1u8..=8);
+        let one = (0.0f64..=1.0, any::<[bool; 3]>(), request, 1u8..=8);
         let jobs = proptest::collection::btree_map(1u32.., one, 0..20);
         (any::<u32>(), jobs).prop_map(|(cpus, jobs)| NodeState {
             cpus,
             jobs: jobs
                 .into_iter()
                 .map(|(id, (share, flags, request, need))| {
-                    let [frozen, runs, ended, spans_nodes] = flags;
+                    let [frozen, ended, spans_nodes] = flags;
                     JobState {
                         frozen,
-                        runs,
                         ended,
                         spans_nodes,
                         request: request.map(Share::clamped),

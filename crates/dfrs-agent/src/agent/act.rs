@@ -130,6 +130,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Answer {
         let answer = self.perform(job, step, observation, now);
         counts::count(&mut self.done, step, &answer);
+        if (step, &answer) == (&Step::Resume, &Answer::Done) {
+            self.resumptions.told(job.id, now);
+        }
         if let Some(record) = self.ledger.get_mut(job.id) {
             let look = Look::new(job, observation, &self.config, now);
             let effects = record.on(&Event::Did(step, &answer), &look);

@@ -116,6 +116,10 @@ impl Slurm for SlurmPort {
     fn resume(&mut self, job: u32) -> Result<(), SlurmError> {
         self.call("resume", job, |model| model.resume(job))
     }
+    /// No message of Slurm's is lost here, so that nothing is missing.
+    fn repeat_resumption(&mut self, _: u32) -> Result<(), SlurmError> {
+        Ok(())
+    }
     fn release_memory(&mut self, job: u32) -> Result<Vec<u64>, SlurmError> {
         self.call("release", job, |model| model.release(job))
     }

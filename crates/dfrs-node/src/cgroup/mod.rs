@@ -157,13 +157,6 @@ pub trait Cgroups: Send {
     /// If the kernel refuses.
     fn set_frozen(&self, step: &StepDirectory, frozen: bool) -> Result<(), CgroupError>;
 
-    /// The step's user processes.
-    ///
-    /// # Errors
-    ///
-    /// If their list is there and cannot be read.
-    fn processes(&self, step: &StepDirectory) -> Result<Vec<u32>, CgroupError>;
-
     /// CPU time used.
     fn cpu_use(&self, job: &JobDirectory) -> CpuUse;
 

@@ -376,10 +376,6 @@ impl Cgroups for CgroupV1 {
         files::write(&path, if frozen { "FROZEN" } else { "THAWED" })
     }
 
-    fn processes(&self, step: &StepDirectory) -> Result<Vec<u32>, CgroupError> {
-        files::processes(&self.root.join("freezer").join(&step.path))
-    }
-
     fn cpu_use(&self, job: &JobDirectory) -> CpuUse {
         let used = files::read_number(&self.file("cpuacct", job, "cpuacct.usage")).ok();
         let stat = files::read_keyed(&self.file("cpu", job, "cpu.stat"), "throttled_time");

@@ -196,10 +196,6 @@ impl Cgroups for CgroupV2 {
         files::write(&path, if frozen { "1" } else { "0" })
     }
 
-    fn processes(&self, step: &StepDirectory) -> Result<Vec<u32>, CgroupError> {
-        files::processes(&self.root.join(&step.path))
-    }
-
     fn cpu_use(&self, job: &JobDirectory) -> CpuUse {
         let stat = self.file(job, "cpu.stat");
         let number = |key| files::read_keyed(&stat, key).ok().flatten();

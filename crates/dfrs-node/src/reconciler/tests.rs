@@ -1,6 +1,5 @@
 //! The reconciler against directories that look like Slurm's, with a clock of the test's own.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -11,11 +10,9 @@ use dfrs_proto::report::Measurement;
 
 use super::*;
 use crate::cgroup::{Reclaimed, files, v1::CgroupV1, v2::CgroupV2};
-use crate::processes::Seen;
 use crate::scratch::Scratch;
 
 mod needs;
-mod resumption;
 
 const JOB: u32 = 17;
 
@@ -33,23 +30,6 @@ impl Reclaimer for Reclaims {
 
     fn finished(&mut self) -> Vec<Outcome> {
         std::mem::take(&mut self.done.lock().unwrap())
-    }
-}
-
-/// Processes that signals have stopped, until they go on.
-#[derive(Clone, Default)]
-struct Stopped(Arc<Mutex<BTreeSet<u32>>>);
-
-impl Processes for Stopped {
-    fn look(&self, process: u32) -> Option<Seen> {
-        Some(Seen {
-            parent: 1,
-            is_stopped: self.0.lock().unwrap().contains(&process),
-        })
-    }
-
-    fn go_on(&self, process: u32) {
-        self.0.lock().unwrap().remove(&process);
     }
 }
 
@@ -83,15 +63,12 @@ struct World {
     scratch: Scratch,
     layout: Layout,
     reclaims: Reclaims,
-    stopped: Stopped,
     reconciler: Reconciler,
     orders: Orders,
     generation: u64,
     seconds: u64,
     /// Orders ask whether jobs have ended.
     asks_for_ends: bool,
-    /// Orders say that Slurm has jobs running.
-    says_runs: bool,
     /// Orders say that jobs are on several nodes.
     jobs_span_nodes: bool,
     /// Orders ask what jobs need of this share of the node.
@@ -107,20 +84,18 @@ impl World {
         for directory in ["cpu", "freezer", "memory"] {
             fs::create_dir_all(scratch.path().join("cgroup").join(directory)).unwrap();
         }
-        let (reclaims, stopped) = (Reclaims::default(), Stopped::default());
-        let reconciler = reconciler(&scratch, layout, &reclaims, &stopped);
+        let reclaims = Reclaims::default();
+        let reconciler = reconciler(&scratch, layout, &reclaims);
         let orders = Orders::new(Duration::ZERO, Duration::from_secs(60));
         World {
             scratch,
             layout,
             reclaims,
-            stopped,
             reconciler,
             orders,
             generation: 0,
             seconds: 0,
             asks_for_ends: false,
-            says_runs: false,
             jobs_span_nodes: false,
             request: None,
             counted_need: Need::WHOLE,
@@ -130,7 +105,7 @@ impl World {
     /// A new daemon in the place of one that was killed.
     fn crash(&mut self) {
         self.reclaims = Reclaims::default();
-        self.reconciler = reconciler(&self.scratch, self.layout, &self.reclaims, &self.stopped);
+        self.reconciler = reconciler(&self.scratch, self.layout, &self.reclaims);
         let now = Duration::from_secs(self.seconds);
         self.orders = Orders::new(now, Duration::from_secs(60));
     }
@@ -139,7 +114,6 @@ impl World {
         self.generation += 1;
         let job = |&(id, share, frozen): &(u32, f64, bool)| JobState {
             frozen,
-            runs: self.says_runs && !frozen,
             ended: self.asks_for_ends,
             spans_nodes: self.jobs_span_nodes,
             request: self.request.map(Share::clamped),
@@ -207,10 +181,6 @@ impl World {
         );
         if self.layout.v2 {
             self.write(&self.path("", "cpu.max"), "max 100000\n");
-            self.write(
-                &self.path("", "step_batch/user/task_0/cgroup.procs"),
-                "101\n",
-            );
             self.write(
                 &self.path("", "step_batch/user/cgroup.events"),
                 "populated 1\nfrozen 0\n",
@@ -394,12 +364,7 @@ fn cgroups(scratch: &Scratch, layout: Layout) -> Box<dyn Cgroups> {
     }
 }
 
-fn reconciler(
-    scratch: &Scratch,
-    layout: Layout,
-    reclaims: &Reclaims,
-    stopped: &Stopped,
-) -> Reconciler {
+fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconciler {
     let settings = Settings {
         node: "n1".to_string(),
         capacity: CapacityOptions {
@@ -416,7 +381,6 @@ fn reconciler(
     Reconciler::new(
         settings,
         cgroups(scratch, layout),
-        Box::new(stopped.clone()),
         facts,
         Box::new(reclaims.clone()),
         measurements,

@@ -60,6 +60,26 @@ fn a_job_that_came_back_may_be_paused_at_once() {
 }
 
 #[test]
+fn nodes_of_a_job_that_came_back_are_told_again_while_it_runs() {
+    let mut story = Story::new(1);
+    story.submit(large(1));
+    story.run(20);
+    story.submit(large(2));
+    story.run(12);
+    story.slurm.0.borrow_mut().end(2);
+    story.run(14);
+    let told = |story: &Story| std::mem::take(&mut story.slurm.0.borrow_mut().told_again);
+    assert!(told(&story).is_empty(), "slurmctld tries itself");
+    story.run(3);
+    assert_eq!(told(&story), [1]);
+    story.run(60);
+    assert_eq!(told(&story), [1]);
+    story.slurm.0.borrow_mut().end(1);
+    story.run(300);
+    assert!(told(&story).is_empty());
+}
+
+#[test]
 fn another_job_is_paused_in_its_place() {
     let mut story = Story::new(2);
     story.submit(large(1));

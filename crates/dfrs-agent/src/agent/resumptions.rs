@@ -1,0 +1,96 @@
+//! Jobs that came back: their nodes are told so again, a few times.
+//!
+//! slurmctld tells the nodes of a job once that it goes on, tries for ten seconds to reach each, and takes the
+//! job as running from then on (`_suspend_job()`, `retry = 0`, Slurm 22.05 to 26.05). Where slurmd was away for
+//! longer, nobody would ever wake the job's steps there: some stay frozen, and none that goes on, because dfrsd
+//! thawed it, ends in the eyes of its `slurmstepd`.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::{Span, Time};
+
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::observation::{Observation, ObservedState};
+use crate::slurm::{Level, Slurm};
+
+/// The first time is when slurmctld no longer tries itself.
+const FIRST: Span = Span(15 * SECOND);
+/// Each wait is so many times the one before.
+const GROWTH: i64 = 4;
+/// A node that has not answered for so long is down (`SlurmdTimeout`, 300 s unless a site says otherwise), and the
+/// job requeued.
+const LAST: Span = Span(960 * SECOND);
+
+/// Jobs whose nodes are to be told again, when, and how long that is after the time before.
+#[derive(Debug, Default)]
+pub(super) struct Resumptions(BTreeMap<u32, (Time, Span)>);
+
+impl Resumptions {
+    /// The job's nodes were told now.
+    pub(super) fn told(&mut self, job: u32, now: Time) {
+        self.0.insert(job, (Time(now.0 + FIRST.0), FIRST));
+    }
+
+    /// When the next one is due.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.0.values().map(|(at, _)| *at).min()
+    }
+
+    /// The jobs whose nodes are to be told now; those that are due later, or no longer, are noted.
+    fn take_due(&mut self, now: Time) -> Vec<u32> {
+        let due = self.0.iter().filter(|(_, (at, _))| *at <= now);
+        let due: Vec<(u32, Span)> = due.map(|(job, (_, wait))| (*job, *wait)).collect();
+        for (job, wait) in &due {
+            let wait = Span(wait.0 * GROWTH);
+            if wait <= LAST {
+                self.0.insert(*job, (Time(now.0 + wait.0), wait));
+            } else {
+                self.0.remove(job);
+            }
+        }
+        due.into_iter().map(|(job, _)| job).collect()
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Has nodes told again which jobs came back there, as far as these still run. slurmd takes no notice where a
+    /// step runs already. O(jobs that came back lately).
+    pub(super) fn repeat_resumptions(&mut self, seen: &Observation, now: Time) {
+        for id in self.resumptions.take_due(now) {
+            let record = self.ledger.get(id);
+            let runs = record.is_some_and(|record| record.life.is_running())
+                && seen
+                    .job(id)
+                    .is_some_and(|job| job.state == ObservedState::Running);
+            if !runs {
+                self.resumptions.0.remove(&id);
+                continue;
+            }
+            if let Err(problem) = self.slurm.repeat_resumption(id) {
+                let text =
+                    format!("job {id}: its nodes are not told again that it goes on: {problem}");
+                self.slurm.log(Level::Verbose, &text);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_told_ever_more_rarely_and_a_few_times() {
+        let mut resumptions = Resumptions::default();
+        resumptions.told(7, Time(0));
+        let mut told = Vec::new();
+        for second in 0..5000 {
+            if !resumptions.take_due(Time(second * SECOND)).is_empty() {
+                told.push(second);
+            }
+        }
+        assert_eq!(told, [15, 75, 315, 1275]);
+        assert_eq!(resumptions.next(), None);
+    }
+}
