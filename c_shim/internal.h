@@ -65,6 +65,9 @@ bool dfrs_jobs_wrong(void);
 bool dfrs_listed(const char *list, const char *name);
 /* The first of the job's partitions (in the job's order) that is in the list; NULL: none. */
 part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions);
+/* Whether the partition takes jobs, and ones of this length and size. One that does not now may later: where
+ * none does, the job waits for the first. */
+bool dfrs_takes(const part_record_t *partition, const job_record_t *job);
 /* Remembers the partitions of the latest snapshot, for calls that name a job only. */
 void dfrs_remember_partitions(const char *partitions);
 /* As dfrs_managed_partition(), for these. */

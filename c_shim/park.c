@@ -21,6 +21,10 @@ static int change_suspension(uint32_t job_id, uint16_t operation)
 		rc = ESLURM_TRANSITION_STATE_NO_UPDATE;
 	else if (job && job->details)
 		rc = dfrs_suspend_operation(job_id, operation);
+	/* Slurm has given it its priority again: it is on hold no longer, and a later suspension is an operator's. */
+	if (!rc && (operation == RESUME_JOB) && job->priority &&
+	    ((job->state_reason == WAIT_HELD) || (job->state_reason == WAIT_HELD_USER)))
+		job->state_reason = WAIT_NO_REASON;
 	return dfrs_end_job_change(rc);
 }
 

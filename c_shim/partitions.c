@@ -33,9 +33,7 @@ typedef struct {
 	part_record_t *found;
 } search_t;
 
-/* Whether the partition takes jobs, and ones of this length and size. One that does not now may later: where
- * none does, the job waits for the first. */
-static bool takes(const part_record_t *partition, const job_record_t *job)
+bool dfrs_takes(const part_record_t *partition, const job_record_t *job)
 {
 	uint32_t nodes = job->details ? job->details->min_nodes : 0;
 	bool has_limit = (job->time_limit != NO_VAL) && (partition->max_time != INFINITE);
@@ -52,7 +50,7 @@ static int find_listed(void *record, void *argument)
 
 	if (!dfrs_listed(search->partitions, partition->name))
 		return 0;
-	if (takes(partition, search->job)) {
+	if (dfrs_takes(partition, search->job)) {
 		search->found = partition;
 		return -1; /* ends the walk */
 	}

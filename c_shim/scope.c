@@ -194,6 +194,7 @@ uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node)
 
 typedef struct {
 	const dfrs_scope_t *scope;
+	const job_record_t *job;
 	dfrs_scoped_t *found;
 } search_t;
 
@@ -202,17 +203,21 @@ static int find_scoped(void *record, void *argument)
 	search_t *search = argument;
 
 	for (uint32_t i = 0; i < search->scope->count; i++) {
-		if (search->scope->partitions[i].record == record) {
+		if (search->scope->partitions[i].record != record)
+			continue;
+		if (dfrs_takes(record, search->job)) {
 			search->found = &search->scope->partitions[i];
 			return -1; /* ends the walk */
 		}
+		if (!search->found)
+			search->found = &search->scope->partitions[i];
 	}
 	return 0;
 }
 
 dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job)
 {
-	search_t search = { .scope = scope };
+	search_t search = { .scope = scope, .job = job };
 
 	if (IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->part_ptr_list)
 		(void) list_for_each_ro(job->part_ptr_list, find_scoped, &search);

@@ -202,9 +202,7 @@ static inline void dfrs_send_resumption(const job_record_t *job)
 			request->msg_flags |= SLURM_PACK_ADDRS;
 #endif
 	}
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 	set_agent_arg_r_uid(request, SLURM_AUTH_UID_ANY);
-#endif
 	agent_queue_request(request);
 }
 

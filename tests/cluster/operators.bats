@@ -66,11 +66,11 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_for_state "$job" RUNNING 30
 	sleep 7
 	in_cluster n2 pkill -STOP -x dfrsd
-	newcomer=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "sleep 8")
+	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "sleep 8")
 	wait_for_state "$job" SUSPENDED 20
 	sleep 4
 	in_cluster n2 pkill -CONT -x dfrsd
-	wait_for_state "$newcomer" RUNNING 40
+	wait_for_state "$other" RUNNING 40
 	in_cluster n2 /opt/cluster/service slurmd kill
 	wait_for_state "$job" RUNNING 60
 	sleep 12
@@ -137,6 +137,26 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	stays "$parked_job" SUSPENDED
 	controller scontrol resume "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
+}
+
+@test "a job that waits in two partitions goes to the one that takes it" {
+	controller sed -i 's/^PartitionName=main Nodes=ALL/PartitionName=main Nodes=n[2-4]/' /etc/slurm/scheduler.conf
+	controller sh -c 'echo "PartitionName=brief Nodes=n1 OverSubscribe=FORCE:1 MaxTime=5 State=UP" >>/etc/slurm/scheduler.conf
+		echo "Partition=brief Mobility=park" >>/etc/slurm/dfrs.conf'
+	reconfigured
+	long=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=20 -- "hostname")
+	short=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=2 -- "hostname")
+	wait_for_state "$long" COMPLETED 30
+	wait_for_state "$short" COMPLETED 30
+	[ "$(output "$long")" != n1 ]
+	[ "$(output "$short")" = n1 ]
+	controller scontrol update partition=brief state=down
+	short=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=2 -- "hostname")
+	wait_for_state "$short" COMPLETED 30
+	[ "$(output "$short")" != n1 ]
+	controller sed -i -e 's/^PartitionName=main .* Default/PartitionName=main Nodes=ALL Default/' -e '/^PartitionName=brief/d' /etc/slurm/scheduler.conf
+	configure
+	reconfigured
 }
 
 @test "held, released and requeued: waiting, parked and running jobs do as they are told" {

@@ -9,7 +9,7 @@ use dfrs_core::{
 
 use crate::ledger::{Ledger, Record};
 use crate::life::Look;
-use crate::mobility::{is_settling, mobility, settled_at, settles_from};
+use crate::mobility::{is_settling, mobility, mobility_now, settled_at, settles_from};
 use crate::needs::{need_of, request_of};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
 use crate::placement::Placement;
@@ -134,7 +134,7 @@ fn core_job(
         mobility: if stays {
             Mobility::Never
         } else {
-            mobility(job, facts.config)
+            mobility_now(job, facts.config)
         },
         virtual_time: record.virtual_time_by_need(),
         limit: record.limit,

@@ -13,20 +13,26 @@ const PREFIX: &str = "dfrs:";
 /// What DFRS may ask of `job`: what its comment says, if its partition lets users choose that, else
 /// its partition's default.
 ///
-/// A job that is held while it runs stays where it is. One without a script or with `--no-requeue` cannot be requeued, so it keeps at most what the
+/// A job without a script or with `--no-requeue` cannot be requeued, so it keeps at most what the
 /// partition grants without a requeue.
 #[must_use]
 pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
     let Some(partition) = config.partition(&job.partition) else {
         return Mobility::Never;
     };
-    // A resumption would undo the hold, and a requeue leave the job waiting for its release.
-    if job.on_hold && job.state == ObservedState::Running {
-        return Mobility::Never;
-    }
     let default = default_of(job, partition);
     let stated = stated(&job.comment).filter(|word| partition.allowed.contains(word));
     lowered(job, stated.unwrap_or(default), default)
+}
+
+/// What DFRS may ask of it from now on: a job that is held while it runs stays where it is. A resumption would undo the
+/// hold, and a requeue leave the job waiting for its release.
+#[must_use]
+pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
+    if job.on_hold && job.state == ObservedState::Running {
+        return Mobility::Never;
+    }
+    mobility(job, config)
 }
 
 /// What the partition says about a job that says nothing. Its `Mobility=checkpoint` is for jobs that
@@ -122,6 +128,19 @@ mod tests {
         assert_eq!(in_partition(&job, Mobility::Park), Mobility::Never);
         job.comment = "dfrs:bogus".into();
         assert_eq!(in_partition(&job, Mobility::Park), Mobility::Park);
+    }
+
+    #[test]
+    fn a_job_that_is_held_while_it_runs_stays_where_it_is() {
+        let in_state = |state, on_hold| ObservedJob {
+            state,
+            on_hold,
+            ..job(1, 1)
+        };
+        let now = |state, on_hold| mobility_now(&in_state(state, on_hold), &config());
+        assert_eq!(now(ObservedState::Running, true), Mobility::Never);
+        assert_eq!(now(ObservedState::Running, false), Mobility::Park);
+        assert_eq!(now(ObservedState::Suspended, true), Mobility::Park);
     }
 
     #[test]

@@ -297,7 +297,10 @@ impl Slurm for FakeSlurm {
         world.gate_asked = true;
         let answer = |id: &u32| match world.refuse_array.contains(id) {
             true => Err(refused("Job dependency is not yet satisfied")),
-            false if world.is_at_limit(*id) => Err(refused("Job violates accounting policy")),
+            false if world.is_at_limit(*id) => Err(SlurmError {
+                code: crate::slurm::ACCOUNTING_POLICY,
+                text: "Job violates accounting policy".to_owned(),
+            }),
             false => Ok(()),
         };
         let answers = jobs.iter().map(answer).collect();

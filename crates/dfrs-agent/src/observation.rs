@@ -255,14 +255,15 @@ impl ObservedJob {
 
     /// Whether an operator suspended it, or wants it suspended that was suspended before: Slurm takes its
     /// priority away (`_job_suspend_op()`), and gives it back when the operator resumes it. DFRS's own
-    /// suspensions leave it alone. A hold takes it away, too, but only `on_hold` tells which of the two came
-    /// last: a suspension that is not known to be DFRS's is an operator's.
+    /// suspensions leave it alone. A hold takes it away, too: a suspension that is not known to be DFRS's counts as an
+    /// operator's all the same.
     #[must_use]
     pub fn may_be_suspended_by_operator(&self) -> bool {
         self.state == ObservedState::Suspended && self.priority == 0
     }
 
-    /// The same of a job that DFRS has suspended: whether an operator wants it suspended since then.
+    /// The same of a job that DFRS has suspended: whether an operator wants it suspended since then. Of one that he
+    /// has held, too, nobody can tell: it counts as held.
     #[must_use]
     pub fn is_suspended_by_operator(&self) -> bool {
         self.may_be_suspended_by_operator() && !self.on_hold

@@ -16,7 +16,16 @@ pub struct SlurmError {
     pub text: String,
 }
 
+/// `ESLURM_ACCOUNTING_POLICY`, 22.05 to 26.05.
+pub(crate) const ACCOUNTING_POLICY: i32 = 2050;
+
 impl SlurmError {
+    /// Whether a limit on what may run at once is in the way: `ESLURM_ACCOUNTING_POLICY`.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        self.code == ACCOUNTING_POLICY
+    }
+
     /// Whether it is only too early: EAGAIN.
     #[must_use]
     pub fn is_transient(&self) -> bool {

@@ -222,14 +222,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 Answer::Done
             }
             Err(problem) if problem.is_transient() => Answer::NotYet,
-            Err(_)
-                if matches!(step, Step::Start(_))
-                    && slurm.may_start(&[job.id]).iter().any(Result::is_err) =>
-            {
-                self.tight_limits.note(job.user, now);
-                Answer::Gated
-            }
             Err(problem) => {
+                let gate = match step {
+                    Step::Start(_) => slurm.may_start(&[job.id]).into_iter().find_map(Result::err),
+                    _ => None,
+                };
+                if let Some(why) = gate {
+                    if why.is_limit() {
+                        self.tight_limits.note(job.user, now);
+                    }
+                    return Answer::Gated;
+                }
                 self.slurm.log(
                     Level::Info,
                     &format!("job {}: {step:?} was refused: {problem}", job.id),

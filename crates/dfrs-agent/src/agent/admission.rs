@@ -113,6 +113,12 @@ impl Admission {
         self.ask_after(id, wait, now);
     }
 
+    /// Slurm would start this job, but not yet: it is asked about again after a while, as one that is new.
+    pub(super) fn put_off(&mut self, id: u32, now: Time) {
+        self.forget(id);
+        self.ask_after(id, LAST, now);
+    }
+
     fn ask_after(&mut self, id: u32, wait: Span, now: Time) {
         self.forget_when(id);
         let at = Time(now.0 + wait.0);

@@ -67,10 +67,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.bring_up_to_date(planned, seen, now);
             let decision = decide_while(&policy, planned.roster(), now, events, may_go_on)?;
             let starts = starts(&decision, seen);
-            let is_last = tries == MOST_TRIES;
-            let is_final = self.would_start(&starts, seen, now)
-                && !self.keeps_back_surplus(&decision, &starts, seen, now);
-            if is_final || is_last {
+            let is_last = tries >= MOST_TRIES;
+            if (self.would_start(&starts, seen, now) || is_last)
+                && !self.keeps_back_surplus(&decision, &starts, seen, now)
+            {
                 return Ok(self.carry(&policy, &decision, events, seen, now));
             }
             tries += 1;

@@ -10,7 +10,7 @@ use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
 use crate::live_journal::Expected;
-use crate::mobility::{is_settling, mobility};
+use crate::mobility::{is_settling, mobility_now};
 use crate::needs::need_of;
 use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::Placement;
@@ -58,7 +58,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             stretch: (virtual_time > Span::ZERO).then(|| flow_time / length(virtual_time)),
             priority: job.priority,
             weight: f64::from(weight.0) / 1000.0,
-            mobility: mobility(job, &self.config).to_string(),
+            mobility: mobility_now(job, &self.config).to_string(),
             recent_moves: record.map_or(0, |record| record.life.recent_moves(now)),
             most_moves: self.config.policy.settings.budget.moves_per_job,
             next_remap: seconds(self.remaps.due()),

@@ -34,9 +34,9 @@ impl TightLimits {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Where a decision pauses somebody: takes all but one of the waiting jobs of each user whose limits bind
-    /// as not yet allowed, all if one of them is on its way. Returns whether that changes anything. O(waiting
-    /// jobs that may start), where there are such users.
+    /// Where a decision pauses somebody: puts all but the first of the waiting jobs of each user whose limits bind
+    /// off for a while, all if one of them is on its way. Returns whether that changes anything; each time there
+    /// are fewer. O(waiting jobs that may start), where there are such users.
     pub(super) fn keeps_back_surplus(
         &mut self,
         decision: &Decision<'_>,
@@ -58,15 +58,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .filter(|id| seen.is_pending(*id))
             .filter_map(user_of)
             .collect();
-        let mut kept = BTreeSet::new();
-        for id in starts.iter().copied().filter(of_tight) {
-            if user_of(id).is_some_and(|user| served.insert(user)) {
-                kept.insert(id);
-            }
-        }
-        if starts.iter().filter(|id| of_tight(id)).count() == kept.len() {
+        let submitted = |id: u32| {
+            seen.job(id)
+                .map(|job| (job.submit_time, job.array_task, id))
+        };
+        let mut planned: Vec<u32> = starts.iter().copied().filter(of_tight).collect();
+        planned.sort_by_key(|id| submitted(*id));
+        let count = planned.len();
+        planned.retain(|id| user_of(*id).is_some_and(|user| served.insert(user)));
+        if planned.len() == count {
             return false;
         }
+        let kept: BTreeSet<u32> = planned.into_iter().collect();
         let is_under_way = |id: &u32| {
             let record = self.ledger.get(*id);
             record.is_some_and(|record| record.life.is_under_way())
@@ -74,7 +77,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let ready = self.admission.ready().iter();
         let surplus = ready.filter(|id| of_tight(id) && !kept.contains(id) && !is_under_way(id));
         for id in surplus.copied().collect::<Vec<u32>>() {
-            self.admission.refuse(id, now);
+            self.admission.put_off(id, now);
+            if let Some(record) = self.ledger.get_mut(id) {
+                record.admitted = false;
+            }
         }
         true
     }

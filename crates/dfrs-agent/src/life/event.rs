@@ -56,18 +56,6 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether all of its nodes answer. slurmctld tells each only once that a job is to stop or go on
-    /// (`_suspend_job()`, `retry = 0`). O(its nodes).
-    #[must_use]
-    pub fn reaches_all_nodes(&self) -> bool {
-        let nodes = self.observation.nodes();
-        let mut places = self.job.places.iter();
-        places.all(|place| {
-            let position = self.observation.node_position(place.node);
-            position.is_none_or(|position| !nodes[position].down)
-        })
-    }
-
     /// How the job can give up its place.
     #[must_use]
     pub fn mobility(&self) -> Mobility {

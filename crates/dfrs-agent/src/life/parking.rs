@@ -44,16 +44,13 @@ impl Parking {
 
     pub(super) fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
         match look.job.state {
-            ObservedState::Running if !look.reaches_all_nodes() => self.too_slow(look),
             ObservedState::Running => (!look.job.configuring).then_some(Step::Suspend),
             ObservedState::Suspended if is_parked => Some(Step::ReleaseMemory),
-            ObservedState::Suspended => self.too_slow(look),
+            ObservedState::Suspended => {
+                has_passed(self.since, look.config.park_timeout, look.now).then_some(TOO_SLOW)
+            }
             ObservedState::Pending | ObservedState::Ended => None,
         }
-    }
-
-    fn too_slow(&self, look: &Look) -> Option<Step> {
-        has_passed(self.since, look.config.park_timeout, look.now).then_some(TOO_SLOW)
     }
 
     pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {

@@ -49,7 +49,7 @@ impl Unparking {
         if look.job.is_counted() {
             let is_ours =
                 look.job.state == ObservedState::Suspended && !look.job.is_suspended_by_operator();
-            return (is_ours && look.reaches_all_nodes()).then_some(Step::Resume);
+            return is_ours.then_some(Step::Resume);
         }
         // Somebody reserved them meanwhile.
         if is_reserved(look.job, look.config, look.now) {
