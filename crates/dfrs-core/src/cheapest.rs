@@ -35,6 +35,10 @@ const PATIENCE: Span = Span::from_seconds(60);
 /// What those have had that give way to a newcomer that has hardly waited.
 const SETTLED: Span = Span::from_seconds(150);
 
+/// Into so many parts a move's cost is divided: who has had less than one gives way to nobody who never ran. Where
+/// many short jobs come at once, each would otherwise be pushed aside several times, for far longer than it takes.
+const PARTS_OF_COST: i64 = 5;
+
 /// Up to this virtual time a job comes back in place of others at any event, later at the period only.
 const YOUNG: Span = Span::from_seconds(1000);
 
@@ -263,8 +267,11 @@ impl<'b, 'a> Service<'b, 'a> {
         if self.chances.are_none(&*self.board, claim, job) || self.board.stop.is_due() {
             return false;
         }
-        let Some(arrived) = victims::make_room(self.board, place, Terms::of(claim, priority))
-        else {
+        let Some(arrived) = victims::make_room(
+            self.board,
+            place,
+            Terms::of(claim, priority, self.board.policy),
+        ) else {
             if only_place(job).is_none() {
                 self.chances.miss(claim, job);
             }

@@ -5,11 +5,12 @@ use std::collections::BinaryHeap;
 
 use super::board::Board;
 use super::crowd::{Crowd, Member, share};
-use super::{Arrivals, Claim, MARGIN, SETTLED};
+use super::{Arrivals, Claim, MARGIN, PARTS_OF_COST, SETTLED};
 use crate::greedy::{self, all_nodes};
 use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex, Run};
 use crate::plan::Reason;
+use crate::policy::Policy;
 use crate::preempt::{mark, stays_beside};
 use crate::priority::Priority;
 use crate::target::{Fate, has_swap};
@@ -29,10 +30,11 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    pub(super) fn of(claim: Claim, priority: Priority) -> Self {
+    pub(super) fn of(claim: Claim, priority: Priority, policy: &Policy) -> Self {
+        let worth_moving = Span(policy.settings.penalty.0 / PARTS_OF_COST);
         let (least, below) = match claim {
-            Claim::New => (SETTLED, f64::INFINITY),
-            Claim::Waited => (Span::ZERO, f64::INFINITY),
+            Claim::New => (SETTLED.max(worth_moving), f64::INFINITY),
+            Claim::Waited => (worth_moving, f64::INFINITY),
             Claim::Back => (Span::ZERO, priority.value() / MARGIN),
         };
         Self { least, below }
