@@ -37,7 +37,7 @@ const SETTLED: Span = Span::from_seconds(150);
 
 /// Into so many parts a move's cost is divided: who has had less than one gives way to nobody who never ran. Where
 /// many short jobs come at once, each would otherwise be pushed aside several times, for far longer than it takes.
-const PARTS_OF_COST: i64 = 5;
+const PARTS_OF_COST: i64 = 7;
 
 /// Up to this virtual time a job comes back in place of others at any event, later at the period only.
 const YOUNG: Span = Span::from_seconds(1000);
