@@ -92,9 +92,10 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 	wait_until 5 waits_for "$second" AssocMaxJobsLimit
 	controller scontrol update partition=main AllowAccounts=root
 	foreign=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "sleep 1")
-	sleep 2
-	controller scontrol update partition=main AllowAccounts=ALL
+	# By then the old one may be parked for anybody who may start.
+	sleep 3
 	[ "$(state "$old") $(state "$foreign")" = "RUNNING PENDING" ]
+	controller scontrol update partition=main AllowAccounts=ALL
 }
 
 @test "a parked job counts as a suspended one does, and no longer once it is over" {
