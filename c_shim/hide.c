@@ -14,9 +14,9 @@ typedef struct {
 bool dfrs_holds_cores(const job_record_t *job)
 {
 	/* Jobs that an operator has suspended (priority 0) are not in the rows, those of DFRS are. */
-	bool is_withdrawn = IS_JOB_SUSPENDED(job) && !job->priority && !dfrs_on_hold(job);
+	bool is_parked = IS_JOB_SUSPENDED(job) && (job->priority || dfrs_on_hold(job));
 
-	return (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && !is_withdrawn &&
+	return (IS_JOB_RUNNING(job) || is_parked) &&
 	       !IS_JOB_COMPLETING(job) && job->job_resrcs && job->job_resrcs->core_bitmap;
 }
 

@@ -63,11 +63,13 @@ bool dfrs_jobs_wrong(void);
 
 /* Whether a comma-separated list of names has this one. Either may be NULL. */
 bool dfrs_listed(const char *list, const char *name);
-/* The first of the job's partitions (in the job's order) that is in the list; NULL: none. */
+typedef bool (*dfrs_is_ours_t)(const part_record_t *partition, const void *context);
+/* The first of the job's partitions (in the job's order) that is ours and takes jobs of its length and size, or
+ * the first that is ours; NULL: none. */
+part_record_t *dfrs_choose_partition(const job_record_t *job, dfrs_is_ours_t is_ours,
+				     const void *context);
+/* The same of those in the list. */
 part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions);
-/* Whether the partition takes jobs, and ones of this length and size. One that does not now may later: where
- * none does, the job waits for the first. */
-bool dfrs_takes(const part_record_t *partition, const job_record_t *job);
 /* Remembers the partitions of the latest snapshot, for calls that name a job only. */
 void dfrs_remember_partitions(const char *partitions);
 /* As dfrs_managed_partition(), for these. */
@@ -141,7 +143,10 @@ bool dfrs_select_visible(part_record_t *partition, uint32_t jobs);
 
 /* hide.c: whether a job of a DFRS partition is in select/cons_tres's rows. Needs a job lock. */
 bool dfrs_holds_cores(const job_record_t *job);
-/* Whether a hold has taken its priority. An operator's suspension takes it, too, and gives no reason. */
+
+/* record.c: whether a hold gave it its reason; and has its priority. An operator's suspension takes the priority,
+ * too, and gives no reason. */
+bool dfrs_reason_is_hold(const job_record_t *job);
 bool dfrs_on_hold(const job_record_t *job);
 
 /* start.c: whether this thread is having Slurm start a job. */

@@ -6,6 +6,7 @@
  * loads: a slurmctld that restarts finds the job parked. Slurm has no place for the former amounts;
  * the caller keeps them.
  */
+#include "bits.h"
 #include "internal.h"
 
 #include <errno.h>
@@ -22,8 +23,7 @@ static int change_suspension(uint32_t job_id, uint16_t operation)
 	else if (job && job->details)
 		rc = dfrs_suspend_operation(job_id, operation);
 	/* Slurm has given it its priority again: it is on hold no longer, and a later suspension is an operator's. */
-	if (!rc && (operation == RESUME_JOB) && job->priority &&
-	    ((job->state_reason == WAIT_HELD) || (job->state_reason == WAIT_HELD_USER)))
+	if (!rc && (operation == RESUME_JOB) && job->priority && dfrs_reason_is_hold(job))
 		job->state_reason = WAIT_NO_REASON;
 	return dfrs_end_job_change(rc);
 }
@@ -38,13 +38,34 @@ int dfrs_job_resume(uint32_t job_id)
 	return change_suspension(job_id, RESUME_JOB);
 }
 
+/* What job_suspend() has slurmctld send when a job is resumed. Said once, even if a node does not answer: what is
+ * kept to be said later might be heard after another suspension. */
+static void send_resumption(const job_record_t *job)
+{
+	agent_arg_t *request = xmalloc(sizeof(*request));
+
+	request->msg_type = REQUEST_SUSPEND_INT;
+	request->msg_args = dfrs_resumption_of(job);
+	request->hostlist = hostlist_create(job->nodes);
+	request->node_count = (uint32_t) hostlist_count(request->hostlist);
+	request->protocol_version = SLURM_PROTOCOL_VERSION;
+	DFRS_FOR_EACH_BIT(index, job->node_bitmap) {
+		const node_record_t *node = node_record_table_ptr[index];
+
+		if (node)
+			dfrs_suit_node(request, node);
+	}
+	set_agent_arg_r_uid(request, SLURM_AUTH_UID_ANY);
+	agent_queue_request(request);
+}
+
 static int repeat_resumption(const job_record_t *job)
 {
 	if (!job)
 		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_RUNNING(job) || IS_JOB_COMPLETING(job) || !job->nodes || !job->node_bitmap)
 		return ESLURM_JOB_NOT_RUNNING;
-	dfrs_send_resumption(job);
+	send_resumption(job);
 	return SLURM_SUCCESS;
 }
 

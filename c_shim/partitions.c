@@ -29,11 +29,14 @@ bool dfrs_listed(const char *list, const char *name)
 
 typedef struct {
 	const job_record_t *job;
-	const char *partitions;
+	dfrs_is_ours_t is_ours;
+	const void *context;
 	part_record_t *found;
 } search_t;
 
-bool dfrs_takes(const part_record_t *partition, const job_record_t *job)
+/* Whether the partition takes jobs, and ones of this length and size. One that does not now may later: where
+ * none does, the job waits for the first. */
+static bool takes(const part_record_t *partition, const job_record_t *job)
 {
 	uint32_t nodes = job->details ? job->details->min_nodes : 0;
 	bool has_limit = (job->time_limit != NO_VAL) && (partition->max_time != INFINITE);
@@ -43,14 +46,14 @@ bool dfrs_takes(const part_record_t *partition, const job_record_t *job)
 	       (nodes <= partition->max_nodes);
 }
 
-static int find_listed(void *record, void *argument)
+static int find_ours(void *record, void *argument)
 {
 	part_record_t *partition = record;
 	search_t *search = argument;
 
-	if (!dfrs_listed(search->partitions, partition->name))
+	if (!search->is_ours(partition, search->context))
 		return 0;
-	if (dfrs_takes(partition, search->job)) {
+	if (takes(partition, search->job)) {
 		search->found = partition;
 		return -1; /* ends the walk */
 	}
@@ -59,17 +62,28 @@ static int find_listed(void *record, void *argument)
 	return 0;
 }
 
-part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions)
+part_record_t *dfrs_choose_partition(const job_record_t *job, dfrs_is_ours_t is_ours,
+				     const void *context)
 {
-	search_t search = { .job = job, .partitions = partitions };
+	search_t search = { .job = job, .is_ours = is_ours, .context = context };
 
 	/* A running job is in one partition. A pending one may wait in several; whoever looked at
 	 * it last left any of them in part_ptr. */
 	if (IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->part_ptr_list)
-		(void) list_for_each_ro(job->part_ptr_list, find_listed, &search);
-	else if (job->part_ptr)
-		(void) find_listed(job->part_ptr, &search);
+		(void) list_for_each_ro(job->part_ptr_list, find_ours, &search);
+	else if (job->part_ptr && is_ours(job->part_ptr, context))
+		search.found = job->part_ptr;
 	return search.found;
+}
+
+static bool is_listed(const part_record_t *partition, const void *partitions)
+{
+	return dfrs_listed(partitions, partition->name);
+}
+
+part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions)
+{
+	return dfrs_choose_partition(job, is_listed, partitions);
 }
 
 void dfrs_remember_partitions(const char *partitions)

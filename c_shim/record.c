@@ -61,10 +61,14 @@ static bool steps_alive(const job_record_t *job, time_t now)
 	       (IS_JOB_PENDING(job) && dfrs_too_early(job, now));
 }
 
+bool dfrs_reason_is_hold(const job_record_t *job)
+{
+	return (job->state_reason == WAIT_HELD) || (job->state_reason == WAIT_HELD_USER);
+}
+
 bool dfrs_on_hold(const job_record_t *job)
 {
-	return !job->priority &&
-	       ((job->state_reason == WAIT_HELD) || (job->state_reason == WAIT_HELD_USER));
+	return !job->priority && dfrs_reason_is_hold(job);
 }
 
 static bool has_limit(const job_record_t *job)

@@ -192,36 +192,20 @@ uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node)
 
 /* --- a job's partition ------------------------------------------------------------------------------------ */
 
-typedef struct {
-	const dfrs_scope_t *scope;
-	const job_record_t *job;
-	dfrs_scoped_t *found;
-} search_t;
-
-static int find_scoped(void *record, void *argument)
+static dfrs_scoped_t *find_scoped(const dfrs_scope_t *scope, const part_record_t *record)
 {
-	search_t *search = argument;
+	for (uint32_t i = 0; i < scope->count; i++)
+		if (scope->partitions[i].record == record)
+			return &scope->partitions[i];
+	return NULL;
+}
 
-	for (uint32_t i = 0; i < search->scope->count; i++) {
-		if (search->scope->partitions[i].record != record)
-			continue;
-		if (dfrs_takes(record, search->job)) {
-			search->found = &search->scope->partitions[i];
-			return -1; /* ends the walk */
-		}
-		if (!search->found)
-			search->found = &search->scope->partitions[i];
-	}
-	return 0;
+static bool is_scoped(const part_record_t *partition, const void *scope)
+{
+	return find_scoped(scope, partition) != NULL;
 }
 
 dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job)
 {
-	search_t search = { .scope = scope, .job = job };
-
-	if (IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->part_ptr_list)
-		(void) list_for_each_ro(job->part_ptr_list, find_scoped, &search);
-	else if (job->part_ptr)
-		(void) find_scoped(job->part_ptr, &search);
-	return search.found;
+	return find_scoped(scope, dfrs_choose_partition(job, is_scoped, scope));
 }

@@ -168,12 +168,10 @@ static inline int dfrs_suspend_operation(uint32_t job_id, uint16_t op)
 #endif
 }
 
-/* What job_suspend() has slurmctld send when a job is resumed. Said once, even if a node does not answer: what is
- * kept to be said later might be heard after another suspension. */
-static inline void dfrs_send_resumption(const job_record_t *job)
+/* The message that a job goes on; freed by whoever sends it. */
+static inline suspend_int_msg_t *dfrs_resumption_of(const job_record_t *job)
 {
 	suspend_int_msg_t *message = xmalloc(sizeof(*message));
-	agent_arg_t *request = xmalloc(sizeof(*request));
 
 	message->op = RESUME_JOB;
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
@@ -184,26 +182,18 @@ static inline void dfrs_send_resumption(const job_record_t *job)
 #if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)
 	message->job_core_spec = job->details ? job->details->core_spec : NO_VAL16;
 #endif
-	request->msg_type = REQUEST_SUSPEND_INT;
-	request->msg_args = message;
-	request->hostlist = hostlist_create(job->nodes);
-	request->node_count = (uint32_t) hostlist_count(request->hostlist);
-	request->protocol_version = SLURM_PROTOCOL_VERSION;
-	for (int i = 0; i < node_record_count; i++) {
-		const node_record_t *node = node_record_table_ptr[i];
+	return message;
+}
 
-		if (!node || !bit_test(job->node_bitmap, i))
-			continue;
-		if (node->protocol_version)
-			request->protocol_version =
-				MIN(request->protocol_version, node->protocol_version);
+/* Has a request to several nodes understood by this one, and find it. */
+static inline void dfrs_suit_node(agent_arg_t *request, const node_record_t *node)
+{
+	if (node->protocol_version)
+		request->protocol_version = MIN(request->protocol_version, node->protocol_version);
 #ifdef PACK_FANOUT_ADDRS
-		if (PACK_FANOUT_ADDRS(node))
-			request->msg_flags |= SLURM_PACK_ADDRS;
+	if (PACK_FANOUT_ADDRS(node))
+		request->msg_flags |= SLURM_PACK_ADDRS;
 #endif
-	}
-	set_agent_arg_r_uid(request, SLURM_AUTH_UID_ANY);
-	agent_queue_request(request);
 }
 
 static inline int dfrs_requeue_operation(job_record_t *job)

@@ -10,23 +10,9 @@ teardown() {
 	clean_up
 }
 
-# n2 becomes a DFRS partition of its own.
-open_aside() {
-	controller sed -i 's/^PartitionName=main Nodes=ALL/PartitionName=main Nodes=n[1,3-4]/' /etc/slurm/scheduler.conf
-	controller sh -c 'echo "PartitionName=aside Nodes=n2 OverSubscribe=FORCE:1 MaxTime=60 State=UP" >>/etc/slurm/scheduler.conf'
-	controller sh -c 'echo "Partition=aside" >>/etc/slurm/dfrs.conf'
-	reconfigured
-}
-
 # Neither frozen nor capped, or no matter of dfrsd's any more.
 is_nobodys() {
 	[[ "$(node_job "$1" "$2" frozen)" = @(False|none) && "$(node_job "$1" "$2" cap_cores)" = @(None|none) ]]
-}
-
-close_aside() {
-	controller sed -i -e 's/^PartitionName=main .* Default/PartitionName=main Nodes=ALL Default/' -e '/^PartitionName=aside/d' /etc/slurm/scheduler.conf
-	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
-	reconfigure
 }
 
 @test "a job starts within a second or so, on exactly the planned tasks per node" {
@@ -354,7 +340,7 @@ close_aside() {
 
 @test "a partition that is taken out of dfrs.conf gets its parked jobs back, and each once" {
 	needs_parking
-	open_aside
+	open_partition aside n2 'n[1,3-4]' 60
 	park_for "sleep 15" 6 --partition=aside --ntasks=1 --mem=900 -- \
 		"$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report"
 	later=$(submit --partition=aside --ntasks=1 --mem=900 -- "hostname")
@@ -372,7 +358,7 @@ close_aside() {
 		[ "$(controller grep -c " $what " /home/alice/aside.report)" = 1 ]
 	done
 	wait_until 10 nothing_is_counted
-	close_aside
+	close_partition aside
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 

@@ -173,6 +173,22 @@ reconfigured() {
 	wait_until 20 was_ready_more_often_than "$before"
 }
 
+# open_partition NAME NODE OTHERS MINUTES: the node becomes a DFRS partition of its own, for jobs of so many minutes,
+# and the others stay in the first one.
+open_partition() {
+	controller sed -i "s/^PartitionName=main Nodes=ALL/PartitionName=main Nodes=$3/" /etc/slurm/scheduler.conf
+	controller sh -c "echo 'PartitionName=$1 Nodes=$2 OverSubscribe=FORCE:1 MaxTime=$4 State=UP' >>/etc/slurm/scheduler.conf"
+	controller sh -c "echo 'Partition=$1' >>/etc/slurm/dfrs.conf"
+	reconfigured
+}
+
+# close_partition NAME: all nodes are the first one's again.
+close_partition() {
+	controller sed -i -e 's/^PartitionName=main .* Default/PartitionName=main Nodes=ALL Default/' -e "/^PartitionName=$1/d" /etc/slurm/scheduler.conf
+	controller sed -i "/^Partition=$1/d" /etc/slurm/dfrs.conf
+	reconfigure
+}
+
 # Seconds from a job's submission to its start, by Slurm's own clock.
 seconds_until_start() {
 	local submitted started

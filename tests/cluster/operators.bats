@@ -140,10 +140,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "a job that waits in two partitions goes to the one that takes it" {
-	controller sed -i 's/^PartitionName=main Nodes=ALL/PartitionName=main Nodes=n[2-4]/' /etc/slurm/scheduler.conf
-	controller sh -c 'echo "PartitionName=brief Nodes=n1 OverSubscribe=FORCE:1 MaxTime=5 State=UP" >>/etc/slurm/scheduler.conf
-		echo "Partition=brief Mobility=park" >>/etc/slurm/dfrs.conf'
-	reconfigured
+	open_partition brief n1 'n[2-4]' 5
 	long=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=20 -- "hostname")
 	short=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=2 -- "hostname")
 	wait_for_state "$long" COMPLETED 30
@@ -154,9 +151,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	short=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=2 -- "hostname")
 	wait_for_state "$short" COMPLETED 30
 	[ "$(output "$short")" != n1 ]
-	controller sed -i -e 's/^PartitionName=main .* Default/PartitionName=main Nodes=ALL Default/' -e '/^PartitionName=brief/d' /etc/slurm/scheduler.conf
-	configure
-	reconfigured
+	close_partition brief
 }
 
 @test "held, released and requeued: waiting, parked and running jobs do as they are told" {

@@ -408,6 +408,22 @@ fn memory_of_each(cpus: u32, of_job: u32) -> u32 {
     192_000 / (cpus / of_job)
 }
 
+/// Whatever the scheduler.
+fn assert_nobody_waits(output: &str, (cpus, of_job): (u32, u32)) {
+    for policy in [
+        "EASY",
+        "EASY/shared",
+        "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+    ] {
+        let cells = line(output, policy);
+        assert_eq!(
+            cells[1..5],
+            ["0 s", "0 s", "0 s", "1.00"],
+            "{cpus}/{of_job}: {output}"
+        );
+    }
+}
+
 #[test]
 fn jobs_of_a_dump_that_fill_a_node_exactly_run_at_once() {
     let scratch = Scratch::new("exact-dump");
@@ -429,18 +445,7 @@ fn jobs_of_a_dump_that_fill_a_node_exactly_run_at_once() {
         ];
         let requested = ["--cpu", "requested"];
         let (output, _) = replays(&[&[dump.as_str()][..], &site, &requested].concat());
-        for policy in [
-            "EASY",
-            "EASY/shared",
-            "GreedyPMC*/move-per/OPT=VT/MINVT=600",
-        ] {
-            let cells = line(&output, policy);
-            assert_eq!(
-                cells[1..5],
-                ["0 s", "0 s", "0 s", "1.00"],
-                "{cpus}/{of_job}: {output}"
-            );
-        }
+        assert_nobody_waits(&output, (cpus, of_job));
     }
 }
 
@@ -451,49 +456,35 @@ fn journal_of(cpus: u32, jobs: &str) -> String {
     )
 }
 
+/// The lines of a job of one task that starts when it is submitted.
+fn started_at(t: u32, id: u32, (cpu, memory): (u32, u32)) -> String {
+    format!(
+        "{{\"t\":{t},\"event\":\"submit\",\"job\":\"{id}\",\"tasks\":1,\"cpu\":{cpu},\"mem\":{memory}}}\n\
+         {{\"t\":{t},\"event\":\"start\",\"job\":\"{id}\",\"nodes\":[0]}}\n\
+         {{\"t\":{t},\"event\":\"yield\",\"job\":\"{id}\",\"value\":1}}\n"
+    )
+}
+
 #[test]
 fn jobs_of_a_journal_that_fill_a_node_exactly_run_at_once() {
     let scratch = Scratch::new("exact-journal");
     for (cpus, of_job) in EXACT {
         let memory = memory_of_each(cpus, of_job);
-        let submitted = |id: u32| {
-            format!(
-                "{{\"t\":10,\"event\":\"submit\",\"job\":\"{id}\",\"tasks\":1,\"cpu\":{of_job},\"mem\":{memory}}}\n\
-                 {{\"t\":10,\"event\":\"start\",\"job\":\"{id}\",\"nodes\":[0]}}\n\
-                 {{\"t\":10,\"event\":\"yield\",\"job\":\"{id}\",\"value\":1}}\n"
-            )
-        };
+        let submitted = |id: u32| started_at(10, id, (of_job, memory));
         let finished = |id: u32| format!("{{\"t\":1010,\"event\":\"finish\",\"job\":\"{id}\"}}\n");
         let ids = || 1..=cpus / of_job;
         let jobs: String = ids().map(submitted).chain(ids().map(finished)).collect();
         let journal = scratch.file("journal", &journal_of(cpus, &jobs));
         let (output, errors) = replays(&[&journal]);
         assert_eq!(errors, "");
-        for policy in [
-            "EASY",
-            "EASY/shared",
-            "GreedyPMC*/move-per/OPT=VT/MINVT=600",
-        ] {
-            let cells = line(&output, policy);
-            assert_eq!(
-                cells[1..5],
-                ["0 s", "0 s", "0 s", "1.00"],
-                "{cpus}/{of_job}: {output}"
-            );
-        }
+        assert_nobody_waits(&output, (cpus, of_job));
     }
 }
 
 #[test]
 fn what_ended_while_nobody_wrote_is_left_out() {
     let scratch = Scratch::new("gap");
-    let run = |t: u32, id: u32| {
-        format!(
-            "{{\"t\":{t},\"event\":\"submit\",\"job\":\"{id}\",\"tasks\":1,\"cpu\":1,\"mem\":10}}\n\
-             {{\"t\":{t},\"event\":\"start\",\"job\":\"{id}\",\"nodes\":[0]}}\n\
-             {{\"t\":{t},\"event\":\"yield\",\"job\":\"{id}\",\"value\":1}}\n"
-        )
-    };
+    let run = |t: u32, id: u32| started_at(t, id, (1, 10));
     let platform = journal_of(8, "").replace("\"t\":0", "\"t\":9000");
     let jobs = run(10, 1)
         + &run(20, 2)

@@ -43,9 +43,8 @@ fn each_step_has_to_settle() {
     assert_eq!(story.state(2), ObservedState::Running);
 }
 
-/// Its processes were launched long ago.
-#[test]
-fn a_job_that_came_back_may_be_paused_at_once() {
+/// A job that was parked for another one, which has ended.
+fn came_back() -> Story {
     let mut story = Story::new(1);
     story.submit(large(1));
     story.run(20);
@@ -54,6 +53,13 @@ fn a_job_that_came_back_may_be_paused_at_once() {
     story.slurm.0.borrow_mut().end(2);
     story.run(1);
     assert_eq!(story.state(1), ObservedState::Running);
+    story
+}
+
+/// Its processes were launched long ago.
+#[test]
+fn a_job_that_came_back_may_be_paused_at_once() {
+    let mut story = came_back();
     story.submit(large(3));
     story.run(1);
     assert_eq!(story.state(3), ObservedState::Running);
@@ -61,14 +67,9 @@ fn a_job_that_came_back_may_be_paused_at_once() {
 
 #[test]
 fn nodes_of_a_job_that_came_back_are_told_again_while_it_runs() {
-    let mut story = Story::new(1);
-    story.submit(large(1));
-    story.run(20);
-    story.submit(large(2));
-    story.run(12);
-    story.slurm.0.borrow_mut().end(2);
-    story.run(14);
+    let mut story = came_back();
     let told = |story: &Story| std::mem::take(&mut story.slurm.0.borrow_mut().told_again);
+    story.run(13);
     assert!(told(&story).is_empty(), "slurmctld tries itself");
     story.run(3);
     assert_eq!(told(&story), [1]);
@@ -77,60 +78,4 @@ fn nodes_of_a_job_that_came_back_are_told_again_while_it_runs() {
     story.slurm.0.borrow_mut().end(1);
     story.run(300);
     assert!(told(&story).is_empty());
-}
-
-#[test]
-fn another_job_is_paused_in_its_place() {
-    let mut story = Story::new(2);
-    story.submit(large(1));
-    story.run(20);
-    story.submit(large(2));
-    story.run(20);
-    // The first has had more than the second, and would be the one to go.
-    story.begin_step(1);
-    story.submit(large(3));
-    story.run(2);
-    assert_eq!(
-        story.calls(),
-        ["start 1", "start 2", "suspend 2", "release 2", "start 3"]
-    );
-}
-
-#[test]
-fn a_job_with_step_after_step_is_paused_when_they_end() {
-    let mut story = Story::new(1);
-    story.submit(large(1));
-    story.run(20);
-    story.submit(large(2));
-    for _ in 0..20 {
-        story.begin_step(1);
-        story.run(5);
-    }
-    assert_eq!(story.calls(), ["start 1"]);
-    story.run(10);
-    assert_eq!(story.calls(), ["suspend 1", "release 1", "start 2"]);
-}
-
-#[test]
-fn nobody_is_paused_for_a_job_that_no_longer_waits() {
-    let mut story = Story::new(1);
-    story.submit(large(1));
-    story.run(3);
-    story.submit(large(2));
-    story.run(2);
-    story.slurm.0.borrow_mut().end(2);
-    story.run(20);
-    assert_eq!(story.calls(), ["start 1"]);
-}
-
-#[test]
-fn without_a_settle_time_jobs_are_paused_at_once() {
-    let mut config = config();
-    config.settle_time = Span(0);
-    let mut story = Story::with_config(1, config);
-    story.submit(large(1));
-    story.run(1);
-    story.submit(large(2));
-    story.run(1);
-    assert_eq!(story.state(1), ObservedState::Suspended);
 }

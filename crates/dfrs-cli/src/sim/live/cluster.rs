@@ -41,6 +41,11 @@ pub fn index(label: u32) -> usize {
     label as usize - 1
 }
 
+/// The key of a line of dfrs.conf.
+fn key_of(line: &str) -> &str {
+    line.split('=').next().unwrap_or(line).trim()
+}
+
 /// The machine.
 pub struct Cluster {
     nodes: u32,
@@ -103,7 +108,7 @@ impl Cluster {
         lines: &[String],
     ) -> Result<String, String> {
         for line in lines {
-            let key = line.split('=').next().unwrap_or(line).trim();
+            let key = key_of(line);
             let said = SAID_ELSEWHERE
                 .iter()
                 .find(|(known, _)| known.eq_ignore_ascii_case(key));
@@ -121,8 +126,8 @@ impl Cluster {
         if self.run_time_hint == RunTimeHint::Limits {
             text.push_str("RunTimeHint=limits\n");
         }
-        let mut keys = lines.iter().filter_map(|line| line.split('=').next());
-        let says_cost = keys.any(|key| key.trim().eq_ignore_ascii_case("MoveCost"));
+        let mut keys = lines.iter().map(|line| key_of(line));
+        let says_cost = keys.any(|key| key.eq_ignore_ascii_case("MoveCost"));
         if policy.weighs_moves() && !says_cost {
             let _ = writeln!(text, "MoveCost={}", settings.penalty.0 / SECOND);
         }
