@@ -106,7 +106,10 @@ typedef struct {
 	uint32_t array_task; /* its index in its array; 0 also if it has none, or stands for several */
 	uint32_t array_throttle; /* pending: how many of its array may run at once; 0: all */
 	uint32_t tasks; /* -n, at least 1 */
-	uint32_t cpus_per_task; /* -c, at least 1 */
+	/* That a task holds, at least 1: -c, or all of the cores that these take, for --threads-per-core,
+	 * --hint=nomultithread and --ntasks-per-core=1. */
+	uint32_t cpus_per_task;
+	uint32_t idle_cpus; /* of these those that --mem-per-cpu does not count, less than all */
 	/* --ntasks-per-node, and no more than steps may have (MaxTasksPerNode); 0: not given, and fewer. */
 	uint32_t tasks_per_node;
 	uint32_t min_nodes, max_nodes; /* -N; max_nodes 0: not given. min_nodes: at least its partition's MinNodes */

@@ -75,9 +75,27 @@ void dfrs_remember_partitions(const char *partitions);
 /* As dfrs_managed_partition(), for these. */
 part_record_t *dfrs_remembered_partition(const job_record_t *job);
 
+/* CPUs of a partition's smallest and largest node, and the fewest and the most threads of a core as dfrs_threads()
+ * counts them; no CPUs and one thread if it has no nodes. */
+typedef struct {
+	uint32_t fewest_cpus, most_cpus, fewest_threads, most_threads;
+} dfrs_sizes_t;
+
+/* Counted once for each partition while the lock is held. partition may be NULL. */
+dfrs_sizes_t dfrs_node_sizes(const part_record_t *partition);
+
 /* requests.c: what a job asked for, in plain numbers. All need a job lock; details must be there. */
 
-uint32_t dfrs_cpus_per_task(const dfrs_details_t *details);
+/* Threads of each of the node's cores, where Slurm gives whole cores away; 1 where it gives CPUs. */
+uint32_t dfrs_threads(const node_record_t *node);
+/* CPUs that a task holds where cores have so many threads: -c, and for a job that is not to use all threads of its
+ * cores (--threads-per-core, --hint=nomultithread) or is to have tasks alone on theirs (--ntasks-per-core=1) all of
+ * the cores that -c takes, as select/cons_tres counts and srun inside the job expects (dist_tasks() of 22.05 and
+ * 24.11). */
+uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads);
+/* Of so many CPUs held there those that --mem-per-cpu counts: not the threads that --threads-per-core leaves idle
+ * (job_resources_get_node_cpu_cnt() of 22.05 and 24.11). */
+uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus);
 /* --ntasks-per-node; 0: not said. */
 uint32_t dfrs_tasks_per_node(const dfrs_details_t *details);
 uint32_t dfrs_tasks(const job_record_t *job);

@@ -30,51 +30,25 @@ bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts)
 	return within;
 }
 
-static uint32_t count_fewest_cpus(const part_record_t *partition)
-{
-	uint32_t fewest = 0;
-
-	if (!partition->node_bitmap)
-		return 0;
-	DFRS_FOR_EACH_BIT(index, partition->node_bitmap) {
-		const node_record_t *node = node_record_table_ptr[index];
-
-		if (node && (!fewest || (node->cpus_efctv < fewest)))
-			fewest = node->cpus_efctv;
-	}
-	return fewest;
-}
-
-/* CPUs of the partition's smallest node; 0: it has none. Counted once while the lock is held. */
-static uint32_t fewest_cpus(const part_record_t *partition)
-{
-	static const part_record_t *counted;
-	static uint64_t turn;
-	static uint32_t fewest;
-
-	if ((counted != partition) || (turn != dfrs_lock_turn())) {
-		fewest = count_fewest_cpus(partition);
-		counted = partition;
-		turn = dfrs_lock_turn();
-	}
-	return fewest;
-}
-
 bool dfrs_least_within_limits(job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
+	dfrs_sizes_t sizes = dfrs_node_sizes(job->part_ptr);
 	uint64_t memory = details->pn_min_memory;
 	dfrs_amounts_t least = {
-		.cpus = (uint64_t) dfrs_tasks(job) * dfrs_cpus_per_task(details),
+		.cpus = (uint64_t) dfrs_tasks(job) *
+			dfrs_cpus_per_task(details, sizes.fewest_threads),
 		.nodes = MAX(details->min_nodes, 1),
 	};
 
 	if (!(accounting_enforce & ACCOUNTING_ENFORCE_LIMITS))
 		return true;
 	if (dfrs_whole_nodes(details->whole_node))
-		least.cpus = MAX(least.cpus, least.nodes * fewest_cpus(job->part_ptr));
-	least.memory = (memory & MEM_PER_CPU) ? (memory & ~MEM_PER_CPU) * least.cpus :
-						memory * least.nodes;
+		least.cpus = MAX(least.cpus, least.nodes * sizes.fewest_cpus);
+	least.memory = (memory & MEM_PER_CPU) ?
+			       (memory & ~MEM_PER_CPU) *
+				       dfrs_memory_cpus(details, sizes.fewest_threads, least.cpus) :
+			       memory * least.nodes;
 	return dfrs_within_limits(job, &least);
 }
 

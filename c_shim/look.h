@@ -84,7 +84,7 @@ void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index);
 typedef struct {
 	const job_resources_t *resources; /* NULL: it has none */
 	const bitstr_t *only; /* of its nodes; NULL: all */
-	uint32_t cpus_per_task;
+	const dfrs_details_t *details; /* NULL: each CPU is a task */
 	int node, host;
 } dfrs_places_t;
 

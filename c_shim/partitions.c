@@ -4,6 +4,8 @@
  */
 #include "internal.h"
 
+#include "bits.h"
+
 #include <pthread.h>
 
 static pthread_mutex_t remembered_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,4 +106,46 @@ part_record_t *dfrs_remembered_partition(const job_record_t *job)
 	partition = dfrs_managed_partition(job, remembered);
 	pthread_mutex_unlock(&remembered_lock);
 	return partition;
+}
+
+/* --- sizes of nodes ------------------------------------------------------------------------------------ */
+
+static dfrs_sizes_t count_sizes(const part_record_t *partition)
+{
+	dfrs_sizes_t sizes = { .fewest_threads = 1, .most_threads = 1 };
+	bool any = false;
+
+	if (!partition || !partition->node_bitmap)
+		return sizes;
+	DFRS_FOR_EACH_BIT(index, partition->node_bitmap) {
+		const node_record_t *node = node_record_table_ptr[index];
+		uint32_t threads;
+
+		if (!node)
+			continue;
+		threads = dfrs_threads(node);
+		if (!any || (node->cpus_efctv < sizes.fewest_cpus))
+			sizes.fewest_cpus = node->cpus_efctv;
+		if (!any || (threads < sizes.fewest_threads))
+			sizes.fewest_threads = threads;
+		sizes.most_cpus = MAX(sizes.most_cpus, node->cpus_efctv);
+		sizes.most_threads = MAX(sizes.most_threads, threads);
+		any = true;
+	}
+	return sizes;
+}
+
+dfrs_sizes_t dfrs_node_sizes(const part_record_t *partition)
+{
+	static dfrs_sizes_t sizes;
+	static const part_record_t *counted;
+	static uint64_t turn;
+
+	/* Jobs of one partition are mostly looked at one after the other. */
+	if ((counted != partition) || (turn != dfrs_lock_turn())) {
+		sizes = count_sizes(partition);
+		counted = partition;
+		turn = dfrs_lock_turn();
+	}
+	return sizes;
 }

@@ -157,6 +157,31 @@ static void fill_array(dfrs_job_t *entry, const job_record_t *job)
 		entry->array_throttle = array->array_recs->max_run_tasks;
 }
 
+/* CPUs of a task, where its partition's nodes differ as on those whose cores have most threads. On fewer it holds
+ * less. */
+static void fill_cpus(dfrs_job_t *entry, const job_record_t *job)
+{
+	uint32_t threads = dfrs_node_sizes(job->part_ptr).most_threads;
+
+	entry->cpus_per_task = dfrs_cpus_per_task(job->details, threads);
+	entry->idle_cpus = entry->cpus_per_task -
+			   dfrs_memory_cpus(job->details, threads, entry->cpus_per_task);
+}
+
+/* srun waits for ever for cores where there are fewer than the step's tasks are to have to themselves
+ * (_pick_step_cores() of 24.11): as Slurm, no more tasks on a node than it has such cores. */
+static void bound_by_cores(dfrs_job_t *entry, const job_record_t *job)
+{
+	dfrs_sizes_t sizes = dfrs_node_sizes(job->part_ptr);
+	uint32_t most = sizes.most_cpus / entry->cpus_per_task;
+
+	if ((entry->flags & DFRS_JOB_SIZED_BY_NODES) || !most ||
+	    (entry->cpus_per_task == dfrs_cpus_per_task(job->details, 1)))
+		return;
+	if (!entry->tasks_per_node || (entry->tasks_per_node > most))
+		entry->tasks_per_node = most;
+}
+
 /* No step has more tasks on a node (step_create() of 22.05 and 24.11), so no job is laid out with more. It
  * also bounds what a job costs that asks for millions of tasks of nothing. */
 static void bound_tasks_per_node(dfrs_job_t *entry)
@@ -206,11 +231,12 @@ static void fill_request(dfrs_job_t *entry, const job_record_t *job)
 	const dfrs_details_t *details = job->details;
 
 	entry->tasks = dfrs_tasks(job);
-	entry->cpus_per_task = dfrs_cpus_per_task(details);
+	fill_cpus(entry, job);
 	entry->tasks_per_node = dfrs_tasks_per_node(details);
 	if (!entry->tasks_per_node && dfrs_overcommits(details))
 		entry->tasks_per_node = 1;
 	bound_tasks_per_node(entry);
+	bound_by_cores(entry, job);
 	fill_nodes(entry, job);
 	entry->memory = details->pn_min_memory & ~MEM_PER_CPU;
 	entry->submit_time = details->submit_time;
@@ -277,7 +303,7 @@ dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 {
 	const job_resources_t *resources = job->job_resrcs;
 	bool completing = entry->flags & DFRS_JOB_COMPLETING;
-	dfrs_places_t walk = { .cpus_per_task = entry->cpus_per_task, .node = -1, .host = -1 };
+	dfrs_places_t walk = { .details = job->details, .node = -1, .host = -1 };
 
 	if (!resources || !resources->node_bitmap || !resources->cpus)
 		return walk;
@@ -290,22 +316,29 @@ dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 	return walk;
 }
 
+/* CPUs that a task of the job holds on this node. */
+static uint32_t cpus_per_task_on(const dfrs_details_t *details, const node_record_t *node)
+{
+	return (details && node) ? dfrs_cpus_per_task(details, dfrs_threads(node)) : 1;
+}
+
 bool dfrs_next_place(dfrs_places_t *walk, dfrs_place_t *place)
 {
 	const job_resources_t *resources = walk->resources;
 
 	while (resources &&
 	       ((walk->node = dfrs_next_bit(resources->node_bitmap, walk->node + 1)) >= 0)) {
-		uint32_t cpus;
+		uint32_t cpus, each;
 
 		if (++walk->host >= (int) resources->nhosts)
 			return false;
 		cpus = resources->cpus[walk->host];
 		if (!cpus || (walk->only && !bit_test((bitstr_t *) walk->only, walk->node)))
 			continue; /* given up by resizing; or through there */
+		each = cpus_per_task_on(walk->details, node_record_table_ptr[walk->node]);
 		*place = (dfrs_place_t) {
 			.node = (uint32_t) walk->node,
-			.tasks = (cpus + walk->cpus_per_task - 1) / walk->cpus_per_task,
+			.tasks = (cpus + each - 1) / each,
 			.cpus = cpus,
 			.memory = resources->memory_allocated ?
 				resources->memory_allocated[walk->host] : 0,

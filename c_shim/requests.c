@@ -4,12 +4,60 @@
  */
 #include "internal.h"
 
-uint32_t dfrs_cpus_per_task(const dfrs_details_t *details)
+/* -c */
+static uint32_t cpus_asked(const dfrs_details_t *details)
 {
 	uint16_t cpus = details->cpus_per_task;
 
 	return ((cpus == 0) || (cpus == NO_VAL16) || (cpus == INFINITE16)) ? 1 : cpus;
 }
+
+/* --- threads ------------------------------------------------------------------------------------------ */
+
+uint32_t dfrs_threads(const node_record_t *node)
+{
+	return (slurm_conf.select_type_param & DFRS_SELECTS_CORES) ? MAX(node->tpc, 1) : 1;
+}
+
+/* Of a number of a core that users may leave open. */
+static uint32_t asked_of_core(uint16_t number, uint32_t open)
+{
+	return (!number || (number == NO_VAL16) || (number == INFINITE16)) ? open : number;
+}
+
+/* How many threads of a core the job may use (job_mgr_determine_cpus_per_core() of 24.11, vpus_per_core() of
+ * 22.05). */
+static uint32_t usable_threads(const dfrs_details_t *details, uint32_t threads)
+{
+	const multi_core_data_t *parts = details->mc_ptr;
+	uint32_t usable = threads;
+
+	if (!parts)
+		return usable;
+	usable = MIN(usable, asked_of_core(parts->ntasks_per_core, threads) * cpus_asked(details));
+	return MIN(usable, asked_of_core(parts->threads_per_core, threads));
+}
+
+uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads)
+{
+	const multi_core_data_t *parts = details->mc_ptr;
+	uint32_t cpus = cpus_asked(details), usable = usable_threads(details, threads);
+	bool alone = parts && (parts->ntasks_per_core == 1);
+
+	if ((threads <= 1) || ((usable == threads) && !alone))
+		return cpus;
+	return ((cpus + usable - 1) / usable) * threads;
+}
+
+uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus)
+{
+	const multi_core_data_t *parts = details->mc_ptr;
+	uint32_t paid = parts ? asked_of_core(parts->threads_per_core, threads) : threads;
+
+	return (paid < threads) ? cpus / threads * paid : cpus;
+}
+
+/* --- tasks -------------------------------------------------------------------------------------------- */
 
 uint32_t dfrs_tasks_per_node(const dfrs_details_t *details)
 {
@@ -36,7 +84,7 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	const dfrs_details_t *details = job->details;
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 	uint32_t nodes = MAX(details->min_nodes, 1);
-	uint32_t cpus_per_task = dfrs_cpus_per_task(details);
+	uint32_t cpus_per_task = cpus_asked(details);
 	uint32_t on_each = MAX(dfrs_tasks_per_node(details), 1);
 	uint32_t tasks = details->num_tasks;
 
@@ -144,7 +192,8 @@ uint64_t dfrs_memory_request(const job_record_t *job, const node_record_t *node,
 	uint64_t memory = job->details->pn_min_memory;
 
 	if (memory & MEM_PER_CPU)
-		return (memory & ~MEM_PER_CPU) * cpus;
+		return (memory & ~MEM_PER_CPU) *
+		       dfrs_memory_cpus(job->details, dfrs_threads(node), cpus);
 	/* Slurm's rule where memory is a resource: none given, no default set = all of it. */
 	return memory ? memory : dfrs_node_memory(node);
 }

@@ -31,12 +31,13 @@ typedef struct {
  * has their memory, too, so that Slurm itself puts nothing beside it. */
 static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *place, bool whole)
 {
-	uint64_t cpus = (uint64_t) place->tasks * dfrs_cpus_per_task(job->details);
 	node_record_t *node = node_record_table_ptr[place->node];
+	uint64_t cpus;
 
 	if (!node || !job->part_ptr->node_bitmap ||
 	    !bit_test(job->part_ptr->node_bitmap, place->node))
 		return ESLURM_INVALID_NODE_NAME;
+	cpus = (uint64_t) place->tasks * dfrs_cpus_per_task(job->details, dfrs_threads(node));
 	if (whole || dfrs_whole_nodes(job->details->whole_node))
 		cpus = MAX(cpus, node->cpus_efctv);
 	if (!place->tasks || (cpus >= INFINITE16 - 1))
@@ -221,7 +222,9 @@ static void use_all_cores(job_resources_t *resources, uint32_t host)
 /* Tasks on the host of this number: as many as have CPUs, or an even part of all if there are more. */
 static uint16_t tasks_on(const job_record_t *job, const layout_t *layout, uint32_t host)
 {
-	uint32_t tasks = layout->lots[host].cpus / dfrs_cpus_per_task(job->details);
+	const lot_t *lot = &layout->lots[host];
+	uint32_t threads = dfrs_threads(node_record_table_ptr[lot->node]);
+	uint32_t tasks = lot->cpus / dfrs_cpus_per_task(job->details, threads);
 	uint32_t all = job->details->num_tasks;
 
 	if (dfrs_overcommits(job->details) && (all != NO_VAL))

@@ -87,6 +87,7 @@ pub struct dfrs_job_t {
     pub array_throttle: u32,
     pub tasks: u32,
     pub cpus_per_task: u32,
+    pub idle_cpus: u32,
     pub tasks_per_node: u32,
     pub min_nodes: u32,
     pub max_nodes: u32,
@@ -108,7 +109,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 152usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 160usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -129,40 +130,42 @@ const _: () = {
     ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 44usize];
     ["Offset of field: dfrs_job_t::cpus_per_task"]
         [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 48usize];
+    ["Offset of field: dfrs_job_t::idle_cpus"]
+        [::std::mem::offset_of!(dfrs_job_t, idle_cpus) - 52usize];
     ["Offset of field: dfrs_job_t::tasks_per_node"]
-        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 52usize];
+        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 56usize];
     ["Offset of field: dfrs_job_t::min_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 56usize];
+        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 60usize];
     ["Offset of field: dfrs_job_t::max_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 60usize];
+        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 64usize];
     ["Offset of field: dfrs_job_t::partition_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, partition_nodes) - 64usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition_nodes) - 68usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 68usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 72usize];
     ["Offset of field: dfrs_job_t::limit_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 72usize];
+        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 76usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 76usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 80usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 80usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 84usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 84usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 88usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 88usize];
-    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 92usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 96usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 92usize];
+    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 96usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 104usize];
     ["Offset of field: dfrs_job_t::submit_time"]
-        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 104usize];
+        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 112usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 112usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 120usize];
     ["Offset of field: dfrs_job_t::free_until"]
-        [::std::mem::offset_of!(dfrs_job_t, free_until) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 128usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 128usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 136usize];
     ["Offset of field: dfrs_job_t::reservation_end"]
-        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 136usize];
+        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 144usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 144usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 152usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

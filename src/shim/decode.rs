@@ -118,6 +118,7 @@ impl<'a> Arrays<'a> {
             restarts: raw.restarts,
             tasks: raw.tasks,
             cpus_per_task: raw.cpus_per_task,
+            idle_cpus: raw.idle_cpus,
             tasks_per_node: raw.tasks_per_node,
             min_nodes: raw.min_nodes,
             max_nodes: raw.max_nodes,

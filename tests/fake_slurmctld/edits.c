@@ -305,6 +305,7 @@ static void edit_parts(dfrs_details_t *details)
 	details->mc_ptr->sockets_per_node = below(2) ? NO_VAL16 : below(4);
 	details->mc_ptr->cores_per_socket = below(2) ? NO_VAL16 : below(4);
 	details->mc_ptr->threads_per_core = below(2) ? NO_VAL16 : below(4);
+	details->mc_ptr->ntasks_per_core = below(2) ? INFINITE16 : below(3);
 }
 
 static void edit_request(job_record_t *job)
@@ -442,7 +443,7 @@ static void edit_cluster(void)
 	uint32_t node = below(node_record_count);
 	node_record_t *record = node_record_table_ptr[node];
 
-	switch (below(10)) {
+	switch (below(11)) {
 	case 0: allocated[node] = below(3) * 1000; break;
 	case 1: flip(avail_node_bitmap, node); break;
 	case 2: flip(up_node_bitmap, node); break;
@@ -456,6 +457,7 @@ static void edit_cluster(void)
 		break;
 	case 8: edit_configurations(); break;
 	case 9: some_partition()->max_cpus_per_node = below(3) ? below(40) : INFINITE; break;
+	case 10: record->tpc = below(4); break;
 	}
 }
 

@@ -7,7 +7,7 @@
  * random: after each of many random changes what deltas have said is what a complete snapshot says, and
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. room:
  * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
- * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. comment: how much of a long one
+ * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. threads: how many CPUs a task holds. comment: how much of a long one
  * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have died of their warning. yields: where they are shown.
  * requests: what only newer versions have, and is refused.
  * Prints what was found; a test looks at it.
@@ -418,6 +418,60 @@ static void fit(void)
 	say_nodes("with a label that selects");
 }
 
+/* --- threads --------------------------------------------------------------------------------------------- */
+
+static void say_cpus(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot = look(view, NULL);
+	const dfrs_job_t *job = snapshot.jobs;
+
+	printf("%s: %u CPUs, %u idle, at most %u tasks\n", what, job->cpus_per_task,
+	       job->idle_cpus, job->tasks_per_node);
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+static void say_parts(const char *what, dfrs_details_t *details, uint16_t threads_per_core,
+		      uint16_t ntasks_per_core)
+{
+	char line[100];
+
+	details->mc_ptr->threads_per_core = threads_per_core;
+	details->mc_ptr->ntasks_per_core = ntasks_per_core;
+	for (uint16_t cpus = 1; cpus <= 3; cpus++) {
+		details->cpus_per_task = cpus;
+		snprintf(line, sizeof(line), "%s -c %u", what, cpus);
+		say_cpus(line);
+	}
+}
+
+/* Nodes of 32 CPUs, two of each core. */
+static void use_threads(void)
+{
+	multi_core_data_t parts = { .sockets_per_node = NO_VAL16, .cores_per_socket = NO_VAL16 };
+	dfrs_details_t *details;
+
+	make_nodes(2);
+	details = new_job(1)->details;
+	for (int i = 0; i < 2; i++)
+		node_record_table_ptr[i]->tpc = 2;
+	slurm_conf.select_type_param = DFRS_SELECTS_CORES | DFRS_SELECTS_MEMORY;
+	say_cpus("no parts");
+	details->mc_ptr = &parts;
+	say_parts("plain", details, NO_VAL16, INFINITE16);
+	say_parts("--threads-per-core=1", details, 1, INFINITE16);
+	say_parts("--threads-per-core=2", details, 2, INFINITE16);
+	say_parts("--ntasks-per-core=1", details, NO_VAL16, 1);
+	say_parts("--ntasks-per-core=2", details, NO_VAL16, 2);
+	slurm_conf.select_type_param = DFRS_SELECTS_CORES_OR_CPUS & ~DFRS_SELECTS_CORES;
+	say_parts("by CPUs", details, 1, 1);
+	slurm_conf.select_type_param = DFRS_SELECTS_CORES | DFRS_SELECTS_MEMORY;
+	node_record_table_ptr[1]->tpc = 4;
+	say_parts("of two or four", details, 1, INFINITE16);
+	details->mc_ptr = NULL;
+}
+
 /* --- comment --------------------------------------------------------------------------------------------- */
 
 #define LONG_COMMENT 100000000
@@ -684,6 +738,8 @@ int main(int argc, char **argv)
 		comment();
 	else if (!strcmp(scenario, "fit"))
 		fit();
+	else if (!strcmp(scenario, "threads"))
+		use_threads();
 	else if (!strcmp(scenario, "bounds"))
 		bounds();
 	else if (!strcmp(scenario, "warned"))

@@ -166,6 +166,28 @@ fn only_nodes_that_have_what_a_job_wants_of_each_are_its() {
 }
 
 #[test]
+fn who_leaves_threads_idle_holds_whole_cores() {
+    let lines = run("threads");
+    for line in [
+        "no parts: 1 CPUs, 0 idle, at most 0 tasks",
+        "plain -c 1: 1 CPUs, 0 idle, at most 0 tasks",
+        "plain -c 3: 3 CPUs, 0 idle, at most 0 tasks",
+        "--threads-per-core=1 -c 1: 2 CPUs, 1 idle, at most 16 tasks",
+        "--threads-per-core=1 -c 2: 4 CPUs, 2 idle, at most 8 tasks",
+        "--threads-per-core=1 -c 3: 6 CPUs, 3 idle, at most 5 tasks",
+        "--threads-per-core=2 -c 3: 3 CPUs, 0 idle, at most 0 tasks",
+        "--ntasks-per-core=1 -c 1: 2 CPUs, 0 idle, at most 16 tasks",
+        "--ntasks-per-core=1 -c 2: 2 CPUs, 0 idle, at most 0 tasks",
+        "--ntasks-per-core=1 -c 3: 4 CPUs, 0 idle, at most 8 tasks",
+        "--ntasks-per-core=2 -c 1: 1 CPUs, 0 idle, at most 0 tasks",
+        "by CPUs -c 3: 3 CPUs, 0 idle, at most 0 tasks",
+        "of two or four -c 2: 8 CPUs, 6 idle, at most 4 tasks",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn yields_are_shown_beside_what_others_wrote() {
     let lines = run("yields");
     let in_extra = if lines.iter().any(|line| line == "has extra 1") {

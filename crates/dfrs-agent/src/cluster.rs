@@ -176,7 +176,7 @@ pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, B
         return (
             Bytes(
                 job.memory
-                    .saturating_mul(u64::from(job.cpus_per_task.max(1)))
+                    .saturating_mul(u64::from(job.memory_cpus()))
                     .saturating_mul(MIB),
             ),
             Bytes(0),
@@ -201,9 +201,7 @@ fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u
     if !job.exclusive || !job.memory_per_cpu || job.memory == 0 {
         return None;
     }
-    let task = job
-        .memory
-        .saturating_mul(u64::from(job.cpus_per_task.max(1)));
+    let task = job.memory.saturating_mul(u64::from(job.memory_cpus()));
     let tasks = whole_node(job, observation) / task;
     Some(u32::try_from(tasks).unwrap_or(u32::MAX).max(1))
 }
@@ -491,6 +489,19 @@ mod tests {
             .max_nodes,
             Some(4)
         );
+    }
+
+    #[test]
+    fn memory_per_cpu_does_not_count_idle_threads() {
+        let asks = ObservedJob {
+            cpus_per_task: 4,
+            idle_cpus: 2,
+            memory: 100,
+            ..job(1, 1)
+        };
+        let observation = Observation::new([], nodes(1));
+        assert_eq!(memory_request(&asks, &observation).0, Bytes(200 * MIB));
+        assert_eq!(memory_on_node(&asks, 3, &observation), 600);
     }
 
     #[test]

@@ -90,6 +90,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         restarts: 0,
         tasks,
         cpus_per_task: 1,
+        idle_cpus: 0,
         tasks_per_node: 0,
         min_nodes: 1,
         max_nodes: 0,

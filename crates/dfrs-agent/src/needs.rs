@@ -12,12 +12,13 @@ pub fn request_of(job: &ObservedJob) -> Cores {
     Cores::from_cores(job.cpus_per_task.max(1).into())
 }
 
-/// Whether the job may count with less than it asked for: not one that has its nodes for itself, or that has
-/// to be over by a time.
+/// Whether the job may count with less than it asked for: not one that has its nodes for itself, that has to be over
+/// by a time, or that leaves threads of its cores idle, which are not for others.
 #[must_use]
 pub fn is_measured(job: &ObservedJob, record: &Record, config: &Config) -> bool {
     config.needs == Needs::Measured
         && job.deadline == 0
+        && job.idle_cpus == 0
         && !record.hurries
         && config.schedules(&job.partition)
         && config.moldable(&job.partition).is_none()
@@ -64,6 +65,12 @@ mod tests {
             ..job(1, 1)
         };
         assert_eq!(eighths(&ends, &record(), &measured), 8);
+        let idles = ObservedJob {
+            cpus_per_task: 2,
+            idle_cpus: 1,
+            ..job(1, 1)
+        };
+        assert_eq!(eighths(&idles, &record(), &measured), 8);
         let hurries = Record {
             hurries: true,
             ..record()

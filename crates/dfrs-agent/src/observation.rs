@@ -148,8 +148,11 @@ pub struct ObservedJob {
     pub restarts: u32,
     /// Number of tasks, at least 1.
     pub tasks: u32,
-    /// CPUs a task, at least 1.
+    /// CPUs that a task holds, at least 1.
     pub cpus_per_task: u32,
+    /// Of these those that stay idle, threads of cores of which it is not to use all (`--threads-per-core`): memory
+    /// per CPU does not count them.
+    pub idle_cpus: u32,
     /// `--ntasks-per-node`, 0: not given.
     pub tasks_per_node: u32,
     /// `-N`, lower end.
@@ -209,6 +212,12 @@ impl ObservedJob {
     #[must_use]
     pub fn tasks_on_each(&self) -> Option<u32> {
         self.sized_by_nodes.then_some(self.tasks_per_node.max(1))
+    }
+
+    /// CPUs of a task that count where memory is per CPU, at least 1.
+    #[must_use]
+    pub fn memory_cpus(&self) -> u32 {
+        self.cpus_per_task.saturating_sub(self.idle_cpus).max(1)
     }
 
     /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that make them.
@@ -282,7 +291,7 @@ impl ObservedJob {
     pub fn asks_for_the_same(&self, other: &Self) -> bool {
         let size = |job: &Self| {
             let tasks = (job.tasks_per_node, job.sized_by_nodes);
-            (job.tasks, job.cpus_per_task, tasks)
+            (job.tasks, job.cpus_per_task, job.idle_cpus, tasks)
         };
         let nodes = |job: &Self| {
             (

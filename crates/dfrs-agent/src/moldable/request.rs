@@ -141,7 +141,7 @@ fn holds(job: &ObservedJob, node: &ObservedNode) -> u32 {
     let cpus = job.cpus_per_task.max(1);
     let by_cpus = node.cpus / cpus;
     let by_memory = if job.memory_per_cpu {
-        let task = job.memory.saturating_mul(u64::from(cpus));
+        let task = job.memory.saturating_mul(u64::from(job.memory_cpus()));
         node.memory.checked_div(task).unwrap_or(u64::MAX)
     } else if job.memory > node.memory {
         0

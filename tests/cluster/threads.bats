@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Nodes whose cores have two threads: who wants one of each holds the other one, too, as Slurm counts, and srun inside
+# finds what it expects.
+
+load helpers
+
+# as_nodes WORDS: all daemons of Slurm begin again with nodes like this.
+as_nodes() {
+	local ready host
+	ready=$(times_ready)
+	for host in controller n1 n2 n3 n4; do
+		in_cluster $host sed -i "s/^NodeName=n.*/NodeName=n[1-4] CPUs=4 $1RealMemory=1000 State=UNKNOWN/" /etc/slurm/slurm.conf
+	done
+	controller /opt/cluster/service slurmctld restart
+	for host in n1 n2 n3 n4; do
+		in_cluster $host /opt/cluster/service slurmd restart
+	done
+	wait_until 60 was_ready_more_often_than "$ready"
+	wait_for_idle_nodes 60
+}
+
+setup_file() { as_nodes "Sockets=1 CoresPerSocket=2 ThreadsPerCore=2 "; }
+
+teardown_file() { as_nodes ""; }
+
+teardown() { clean_up; }
+
+# What Slurm counts for a job, as CPUs and MiB.
+counted_for() {
+	controller scontrol --oneliner show job "$1" | sed -E 's/.* NumCPUs=([0-9]+) .* (Alloc)?TRES=cpu=[0-9]+,mem=([0-9]+)M.*/\1 \3/'
+}
+
+# told CPUS MEMORY LINES JOB: the job ends well, has written so many lines, and Slurm counted this for it.
+told() {
+	wait_for_state "$4" COMPLETED 30
+	[ "$(counted_for "$4")" = "$1 $2" ]
+	[ "$(output "$4" | wc -l)" = "$3" ]
+}
+
+@test "a task that wants one thread of its core has the core, and srun starts it" {
+	told 1 50 1 "$(submit --ntasks=1 --mem-per-cpu=50 -- "srun hostname")"
+	told 2 50 1 "$(submit --ntasks=1 --mem-per-cpu=50 --hint=nomultithread -- "srun hostname")"
+	told 4 100 2 "$(submit --ntasks=2 --mem-per-cpu=50 --threads-per-core=1 -- "srun hostname")"
+	told 4 100 1 "$(submit --ntasks=1 --cpus-per-task=2 --mem-per-cpu=50 --threads-per-core=1 -- "srun --cpus-per-task=2 hostname")"
+	# On two nodes: none has cores for three.
+	told 6 150 3 "$(submit --ntasks=3 --mem-per-cpu=50 --hint=nomultithread -- "srun hostname")"
+}
+
+@test "tasks alone on their cores have these, and srun starts them" {
+	told 4 200 2 "$(submit --ntasks=2 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun hostname")"
+	told 4 200 1 "$(submit --ntasks=1 --cpus-per-task=3 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun --cpus-per-task=3 hostname")"
+}
+
+yield_is() { [[ "$(controller squeue --noheader --states=all --jobs "$1" --Format=AdminComment:200)" == *"yield $2"* ]]; }
+
+@test "those that hold all threads of a node share it" {
+	first=$(submit --ntasks=2 --nodelist=n1 --mem-per-cpu=50 --hint=nomultithread -- "srun $burn --seconds 60")
+	wait_for_state "$first" RUNNING 30
+	wait_until 20 yield_is "$first" 1.00
+	second=$(submit --ntasks=4 --nodelist=n1 --mem-per-cpu=50 -- "srun $burn --seconds 60")
+	wait_for_state "$second" RUNNING 30
+	wait_until 20 yield_is "$first" 0.50
+	wait_until 20 yield_is "$second" 0.50
+	# What slurmctld knows of their tasks when it begins anew it reads off their CPUs.
+	ready=$(times_ready)
+	controller /opt/cluster/service slurmctld restart
+	wait_until 60 was_ready_more_often_than "$ready"
+	wait_until 20 yield_is "$first" 0.50
+}
