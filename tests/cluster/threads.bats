@@ -3,6 +3,7 @@
 #
 # Nodes whose cores have two threads: who wants one of each holds the other one, too, as Slurm counts, and srun inside
 # finds what it expects.
+# shellcheck disable=SC2154 # burn and rate are in helpers.bash
 
 load helpers
 
@@ -56,10 +57,10 @@ told() {
 yield_is() { [[ "$(controller squeue --noheader --states=all --jobs "$1" --Format=AdminComment:200)" == *"yield $2"* ]]; }
 
 @test "those that hold all threads of a node share it" {
-	first=$(submit --ntasks=2 --nodelist=n1 --mem-per-cpu=50 --hint=nomultithread -- "srun $burn --seconds 60")
+	first=$(submit --ntasks=2 --nodelist=n1 --mem-per-cpu=50 --hint=nomultithread -- "srun $burn --work 60 --rate $rate")
 	wait_for_state "$first" RUNNING 30
 	wait_until 20 yield_is "$first" 1.00
-	second=$(submit --ntasks=4 --nodelist=n1 --mem-per-cpu=50 -- "srun $burn --seconds 60")
+	second=$(submit --ntasks=4 --nodelist=n1 --mem-per-cpu=50 -- "srun $burn --work 60 --rate $rate")
 	wait_for_state "$second" RUNNING 30
 	wait_until 20 yield_is "$first" 0.50
 	wait_until 20 yield_is "$second" 0.50

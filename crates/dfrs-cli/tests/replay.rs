@@ -285,6 +285,52 @@ fn traces_are_replayed() {
 }
 
 #[test]
+fn a_page_says_how_it_was_made() {
+    let scratch = Scratch::new("settings");
+    let line =
+        |id: u32, wait: i32| format!("{id} 0 {wait} 100 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    let swf = scratch.file(
+        "t.swf",
+        &format!("; MaxProcs: 2\n{}{}", line(1, 0), line(2, -1)),
+    );
+    let page = |options: &[&str]| {
+        let page = scratch.path("page.html");
+        replays(&[&[&swf[..], "--output", &page], options].concat());
+        fs::read_to_string(&page).expect("the page")
+    };
+    let plain = page(&[]);
+    let told = page(&[
+        "--mobility=park=0.5,never=0.25",
+        "--seed=5",
+        "--run-time-hint=limits",
+        "--period=120",
+        "--load-ceiling=150%",
+        "--parallel-least-yield=0.5",
+    ]);
+    for (words, in_plain) in [
+        ("places: park=1 (", true),
+        (
+            "never=0.25,park=0.5,checkpoint=0.25, drawn with the seed 5",
+            false,
+        ),
+        (
+            "by their time limits, as far as these have been true (--run-time-hint limits); no job has one",
+            false,
+        ),
+        ("every 120 s", false),
+        ("no more load than 150% on a node", false),
+        ("a yield of at least 0.5", false),
+    ] {
+        assert_eq!(
+            (plain.contains(words), told.contains(words)),
+            (in_plain, !in_plain),
+            "{words}"
+        );
+    }
+    assert!(plain.contains("of 1 of 2 jobs when they started"));
+}
+
+#[test]
 fn a_dump_is_a_trace_to_sim() {
     let arguments = [
         "sim",

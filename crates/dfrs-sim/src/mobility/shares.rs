@@ -1,5 +1,6 @@
 //! Which jobs of a trace can do what: traces do not say, so it is drawn.
 
+use std::fmt;
 use std::str::FromStr;
 
 use dfrs_core::Mobility;
@@ -50,6 +51,18 @@ impl MobilityShares {
             }
         }
         Mobility::Checkpoint
+    }
+}
+
+impl fmt::Display for MobilityShares {
+    /// As it is read, without kinds of which there are none.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given: u32 = self.parts.iter().sum();
+        let parts = self.parts.into_iter().chain([WHOLE.saturating_sub(given)]);
+        let there = parts.zip(KINDS).filter(|(part, _)| *part > 0);
+        let texts =
+            there.map(|(part, kind)| format!("{kind}={}", f64::from(part) / f64::from(WHOLE)));
+        out.write_str(&texts.collect::<Vec<_>>().join(","))
     }
 }
 
@@ -131,6 +144,18 @@ impl FromStr for MobilityShares {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_shown_as_they_are_read() {
+        for text in [
+            "checkpoint=1",
+            "park=1",
+            "never=0.1,park=0.7,checkpoint=0.2",
+            "never=0.25,restart=0.75",
+        ] {
+            assert_eq!(shares(text).to_string(), text);
+        }
+    }
 
     fn shares(text: &str) -> MobilityShares {
         text.parse().expect("shares")

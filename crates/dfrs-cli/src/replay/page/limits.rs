@@ -7,6 +7,7 @@ use dfrs_sim::trace::{NODE_MEMORY, Trace};
 
 use crate::replay::show::{number, percent, significant};
 use crate::replay::{Arguments, Replay};
+use crate::sim::world::Hint;
 
 pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
     let source = &replay.source;
@@ -35,8 +36,10 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
             costs(arguments),
         ),
         format!("The swap of a node holds {} of its memory.", swap(arguments)),
+        mobility(arguments),
         "A job that gets half of the CPU that it needs takes twice as long; caches, memory bandwidth and network of jobs that share a node are not simulated.".into(),
     ];
+    assumed.extend(settings_of_policies(arguments, &source.trace));
     assumed.extend(unlimited(&source.trace));
     assumed.extend(source.assumed.iter().cloned());
     page.list(&assumed);
@@ -63,6 +66,46 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
     ]);
     page.heading("What is in this file");
     page.text("Sums, curves, and the ids of at most ten jobs with what they asked for and when they were submitted. No name of a user, an account or a job is read or shown. The file needs nothing else and sends nothing.");
+}
+
+/// What jobs can do, and how it was drawn where they differ.
+fn mobility(arguments: &Arguments) -> String {
+    let shares = arguments.mobility.to_string();
+    let drawn = if shares.contains(',') {
+        format!(", drawn with the seed {}", arguments.seed)
+    } else {
+        String::new()
+    };
+    format!("How jobs under DFRS can give up their places: {shares}{drawn} (--mobility).")
+}
+
+/// What policies of DFRS were told besides, as far as it is not what they have by default.
+fn settings_of_policies(arguments: &Arguments, trace: &Trace) -> Vec<String> {
+    let mut told = Vec::new();
+    if arguments.run_time_hint == Hint::Limits {
+        let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
+        let none = if knows_none { "; no job has one" } else { "" };
+        told.push(format!(
+            "DFRS takes jobs for long by their time limits, as far as these have been true (--run-time-hint limits){none}."
+        ));
+    }
+    if let Some(period) = arguments.period {
+        told.push(format!(
+            "DFRS looks at all jobs every {} s (--period).",
+            period.seconds()
+        ));
+    }
+    if let Some(ceiling) = arguments.load_ceiling.0 {
+        told.push(format!(
+            "DFRS puts no more load than {ceiling} on a node (--load-ceiling)."
+        ));
+    }
+    if let Some(least) = arguments.parallel_least_yield.0 {
+        told.push(format!(
+            "Jobs on several nodes have a yield of at least {least} under policies with GreedyPMC (--parallel-least-yield)."
+        ));
+    }
+    told
 }
 
 /// How EASY takes jobs of which no time limit is known.

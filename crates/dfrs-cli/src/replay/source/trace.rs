@@ -6,7 +6,7 @@ use dfrs_sim::trace::{self, MOST_NODES, Model, TraceError, TraceJob};
 
 use super::Source;
 use crate::replay::Arguments;
-use crate::replay::show::Clock;
+use crate::replay::show::{Clock, number};
 
 /// A trace whose jobs are the same to all schedulers.
 pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
@@ -47,6 +47,15 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
         assumed: Vec::new(),
         told: String::new(),
     };
+    let jobs = &source.trace.jobs;
+    let started = jobs.iter().filter(|job| job.waited.is_some()).count();
+    if source.as_it_was.is_none() && started > 0 {
+        source.assumed.push(format!(
+            "The trace says of {} of {} jobs when they started; as it was is not shown, since it would not be all.",
+            number(started),
+            number(jobs.len())
+        ));
+    }
     if !has_memory {
         let assumed = "The trace does not say how much memory jobs require, so they require none, and a processor is a node. DFRS looks better than it is where memory is short (`--model`).";
         source.assumed.push(assumed.into());
