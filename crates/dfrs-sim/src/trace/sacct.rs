@@ -84,6 +84,8 @@ pub struct Run {
     pub cpus: u32,
     /// Memory that Slurm kept for it on each node because it asked for some; none if unknown or 0.
     pub requested: Option<Bytes>,
+    /// Memory that Slurm kept for it on each node, if it asked for none and the dump says so.
+    pub kept: Option<Bytes>,
     /// The most memory that its steps had at one time on one node, as far as the dump tells it, on its
     /// own line if not on those of its steps; none if it was not measured.
     pub resident: Option<Bytes>,

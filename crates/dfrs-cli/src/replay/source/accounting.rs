@@ -122,7 +122,7 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
     );
     counted(
         assumed.memory_not_requested,
-        "asked for no memory, or for all of the nodes' (`--mem=0` looks the same): what was measured counts, with the headroom.",
+        "asked for no memory, or for all of the nodes' (`--mem=0` looks the same), and the dump does not say what Slurm kept for them: what was measured counts, with the headroom.",
     );
     counted(
         assumed.memory_not_measured,

@@ -34,8 +34,8 @@ pub enum CpuRule {
 /// What a job's memory requirement is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryRule {
-    /// What it asked for, which Slurm keeps for it, used or not. Where it asked for nothing: what was
-    /// measured, with the headroom.
+    /// What it asked for, which Slurm keeps for it, used or not. Where it asked for nothing: what Slurm kept for it,
+    /// if the dump says so (all of its nodes where memory is shared out), else what was measured, with the headroom.
     #[default]
     Requested,
     /// What was measured, with the headroom, and at most what it asked for; where nothing was measured,
@@ -73,8 +73,8 @@ pub struct Assumed {
     pub cpu_raised: usize,
     /// They used more CPU time than their CPUs have, and need all of them.
     pub cpu_lowered: usize,
-    /// They asked for no memory (or for all of the node's, which looks the same); what was measured
-    /// counts.
+    /// They asked for no memory (or for all of the node's, which looks the same), and the dump does not say what
+    /// Slurm kept for them; what was measured counts.
     pub memory_not_requested: usize,
     /// Their memory was not measured though measurements count; what they asked for counts.
     pub memory_not_measured: usize,
@@ -203,13 +203,15 @@ fn cpu_need(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Cor
 
 /// Memory that is required on each node.
 fn memory(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Bytes {
+    let kept = run.kept.map(|bytes| bytes.min(site.memory_per_node));
+    let asked = run.requested.or(kept);
     let measured = run.resident.map(|bytes| {
         let percent = u128::from(rules.headroom_percent) + 100;
         let bytes = u128::from(bytes.0) * percent / 100;
-        let most = run.requested.unwrap_or(site.memory_per_node);
+        let most = asked.unwrap_or(site.memory_per_node);
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).min(most)
     });
-    match (rules.memory, run.requested, measured) {
+    match (rules.memory, asked, measured) {
         (MemoryRule::Requested, Some(asked), _) => asked,
         (MemoryRule::Measured, _, Some(measured)) => measured,
         (MemoryRule::Requested, None, Some(measured)) => {
@@ -266,6 +268,7 @@ mod tests {
             nodes: 2,
             cpus: 16,
             requested: Some(Bytes(64 * GIB)),
+            kept: None,
             resident: Some(Bytes(10 * GIB)),
             cpu_time: Some(Span::from_seconds(400)),
             limit: Some(Span::from_seconds(600)),
@@ -387,6 +390,22 @@ mod tests {
         assert_eq!(memory(None, Some(10), MEASURED), (12, (0, 0, 0)));
         assert_eq!(memory(None, Some(120), MEASURED), (128, (0, 0, 0)));
         assert_eq!(memory(None, None, MEASURED), (32, (0, 0, 1)));
+    }
+
+    #[test]
+    fn who_asked_for_nothing_has_what_slurm_kept_for_it() {
+        let memory = |kept: u64, rules: Rules| {
+            let mut run = run();
+            (run.requested, run.kept) = (None, Some(Bytes(kept * GIB)));
+            run.resident = Some(Bytes(10 * GIB));
+            let (job, assumed) = of(run, rules);
+            assert_eq!(assumed.memory_not_requested, 0);
+            job.memory.0 / (NODE_MEMORY.0 / 128)
+        };
+        assert_eq!(memory(100, Rules::default()), 100);
+        // Of a larger node than the site's.
+        assert_eq!(memory(200, Rules::default()), 128);
+        assert_eq!(memory(100, MEASURED), 12);
     }
 
     #[test]

@@ -174,6 +174,9 @@ impl Records {
             requested: requested
                 .map(|asked| allocated.map_or(asked, |bytes| (bytes, Per::Job)))
                 .map(|(bytes, per)| per_node(bytes, per, nodes, cpus)),
+            kept: allocated
+                .filter(|_| requested.is_none())
+                .map(|bytes| per_node(bytes, Per::Job, nodes, cpus)),
             resident,
             cpu_time,
             limit,

@@ -74,6 +74,7 @@ mod tests {
             nodes: 1,
             cpus: 1,
             requested: None,
+            kept: None,
             resident: None,
             cpu_time: Some(Span::from_seconds(30)),
             limit: None,
