@@ -54,13 +54,13 @@ told() {
 	told 4 200 1 "$(submit --ntasks=1 --cpus-per-task=3 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun --cpus-per-task=3 hostname")"
 }
 
-yield_is() { [[ "$(controller squeue --noheader --states=all --jobs "$1" --Format=AdminComment:200)" == *"yield $2"* ]]; }
+yield_is() { controller scontrol show job "$1" | grep -qx " *AdminComment=\[DFRS: yield $2\] *"; }
 
 @test "those that hold all threads of a node share it" {
-	first=$(submit --ntasks=2 --nodelist=n1 --mem-per-cpu=50 --hint=nomultithread -- "srun $burn --work 60 --rate $rate")
+	first=$(submit --ntasks=2 --nodelist=n1 --mem-per-cpu=50 --hint=nomultithread -- "srun $burn --work 120 --rate $rate")
 	wait_for_state "$first" RUNNING 30
 	wait_until 20 yield_is "$first" 1.00
-	second=$(submit --ntasks=4 --nodelist=n1 --mem-per-cpu=50 -- "srun $burn --work 60 --rate $rate")
+	second=$(submit --ntasks=4 --nodelist=n1 --mem-per-cpu=50 -- "srun $burn --work 120 --rate $rate")
 	wait_for_state "$second" RUNNING 30
 	wait_until 20 yield_is "$first" 0.50
 	wait_until 20 yield_is "$second" 0.50

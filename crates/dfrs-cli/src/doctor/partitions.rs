@@ -28,6 +28,8 @@ pub fn examine(
             continue;
         };
         one(settings, partition, name, &mut topic);
+        binding(settings, (partition, nodes), name, &mut topic);
+        standing(settings, (partition, partitions), config, &mut topic);
         if wanted.moldable.is_none() {
             memory(settings, partition, name, &mut topic);
         }
@@ -42,14 +44,6 @@ fn one(settings: &Settings, partition: &Record, name: &str, topic: &mut Topic) {
         topic.error(
             format!("slurm.conf: PartitionName={name} OverSubscribe={shared}"),
             "write OverSubscribe=FORCE:1",
-        );
-    }
-    if settings.lists("TaskPlugin", "task/affinity")
-        && !partition.get("CpuBind").eq_ignore_ascii_case("none")
-    {
-        topic.warning(
-            format!("slurm.conf: PartitionName={name}: TaskPlugin=task/affinity binds tasks to cores, and DFRS shares CPU time"),
-            "write CpuBind=none for this partition",
         );
     }
     if powers_down(settings, partition, name) {
@@ -69,6 +63,67 @@ fn one(settings: &Settings, partition: &Record, name: &str, topic: &mut Topic) {
         topic.warning(
             format!("{name} is {state}"),
             format!("scontrol update partitionname={name} state=up"),
+        );
+    }
+}
+
+/// Whether tasks are bound to cores. srun binds those of jobs that leave threads idle, whatever CpuBind says.
+fn binding(
+    settings: &Settings,
+    (partition, nodes): (&Record, &[Record]),
+    name: &str,
+    topic: &mut Topic,
+) {
+    if !settings.lists("TaskPlugin", "task/affinity") {
+        return;
+    }
+    let is_threaded = |node: &Record| {
+        let threads = node.get("ThreadsPerCore").parse();
+        threads.is_ok_and(|threads: u32| threads > 1)
+            && node.items("Partitions").any(|partition| partition == name)
+    };
+    if !partition.get("CpuBind").eq_ignore_ascii_case("none") {
+        topic.warning(
+            format!("slurm.conf: PartitionName={name}: TaskPlugin=task/affinity binds tasks to cores, and DFRS shares CPU time"),
+            "write CpuBind=none for this partition",
+        );
+    } else if nodes.iter().any(is_threaded) {
+        topic.warning(
+            format!("slurm.conf: PartitionName={name}: TaskPlugin=task/affinity binds jobs with --hint=nomultithread to the same first threads, whatever CpuBind says"),
+            "take task/affinity out of TaskPlugin",
+        );
+    }
+}
+
+/// What puts jobs of one partition before those of another under Slurm, and not under DFRS.
+fn standing(
+    settings: &Settings,
+    (partition, partitions): (&Record, &[Record]),
+    config: &Config,
+    topic: &mut Topic,
+) {
+    let name = partition.get("PartitionName");
+    let tier = partition.get("PriorityTier");
+    let is_above = |other: &&Record| {
+        let number = |tier: &str| tier.parse::<u32>().unwrap_or(1);
+        config.schedules(other.get("PartitionName"))
+            && number(tier) > number(other.get("PriorityTier"))
+    };
+    if let Some(other) = partitions.iter().find(is_above) {
+        topic.warning(
+            format!(
+                "slurm.conf: PartitionName={name} PriorityTier={tier}: its jobs come before those of {} under Slurm, and not under DFRS",
+                other.get("PartitionName")
+            ),
+            "write JobWeight=priority in dfrs.conf and PriorityJobFactor= here, or live with it",
+        );
+    }
+    let preempts = settings.get("PreemptType");
+    let is_none = ["", "(null)", "preempt/none"].contains(&preempts);
+    if !is_none && partition.get("PreemptMode") != "OFF" {
+        topic.warning(
+            format!("slurm.conf: PreemptType={preempts}: jobs of {name} preempt nobody, and nobody preempts them: they share"),
+            format!("write PreemptMode=OFF for PartitionName={name}, so that users know"),
         );
     }
 }

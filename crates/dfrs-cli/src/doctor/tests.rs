@@ -346,6 +346,33 @@ fn what_makes_dfrs_worse_is_a_warning() {
             "TaskPlugin = task/cgroup,task/affinity",
         );
     });
+    leads_to(Level::Warning, "to the same first threads", |host| {
+        host.change(
+            CONFIG,
+            "TaskPlugin              = task/cgroup",
+            "TaskPlugin = task/cgroup,task/affinity",
+        );
+        host.change(
+            PARTITIONS,
+            "PreemptMode=OFF",
+            "CpuBind=none PreemptMode=OFF",
+        );
+        host.change(NODES, "ThreadsPerCore=1", "ThreadsPerCore=2");
+    });
+    leads_to(Level::Warning, "jobs of main preempt nobody", |host| {
+        host.change(CONFIG, "PreemptType ", "PreemptType = preempt/qos\nOther ");
+        host.change(PARTITIONS, "PreemptMode=OFF", "PreemptMode=REQUEUE");
+    });
+    leads_to(Level::Warning, "before those of low under Slurm", |host| {
+        let text = host.answers[PARTITIONS].clone();
+        let low = text.replace("PartitionName=main", "PartitionName=low");
+        let high = text.replace("PriorityTier=1", "PriorityTier=10");
+        host.answer(PARTITIONS, format!("{}\n{low}", high.trim_end()));
+        host.file(
+            "/etc/slurm/dfrs.conf",
+            format!("{DFRS_CONF}Partition=low\n"),
+        );
+    });
     leads_to(Level::Warning, "a job that asks for no memory", |host| {
         host.change(
             CONFIG,
