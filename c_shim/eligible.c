@@ -60,15 +60,6 @@ static void keep_features(bitstr_t *nodes, dfrs_list_t features)
 
 /* --- equipment ----------------------------------------------------------------------------------------- */
 
-/* Where there are no more CPUs than cores, Slurm uses one thread of each (node_conf.c of 22.05 and 24.11), and no
- * job that asks for more starts there. */
-static uint16_t threads_in_use(const config_record_t *configuration)
-{
-	uint32_t cores = (uint32_t) configuration->tot_sockets * configuration->cores;
-
-	return (configuration->cpus > cores) ? configuration->threads : MIN(configuration->threads, 1);
-}
-
 /* Slurm goes by what a node is configured with, not by what it has registered with
  * (_build_node_list() of 22.05 and 24.11). */
 dfrs_equipment_t dfrs_equipment_of(const config_record_t *configuration)
@@ -78,7 +69,7 @@ dfrs_equipment_t dfrs_equipment_of(const config_record_t *configuration)
 		.disk = configuration->tmp_disk,
 		.sockets = configuration->tot_sockets,
 		.cores = configuration->cores,
-		.threads = threads_in_use(configuration),
+		.threads = configuration->threads,
 	};
 }
 

@@ -88,11 +88,14 @@ dfrs_sizes_t dfrs_node_sizes(const part_record_t *partition);
 
 /* Threads of each of the node's cores, where Slurm gives whole cores away; 1 where it gives CPUs. */
 uint32_t dfrs_threads(const node_record_t *node);
-/* CPUs that a task holds where cores have so many threads: -c, and for a job that is not to use all threads of its
- * cores (--threads-per-core, --hint=nomultithread) or is to have tasks alone on theirs (--ntasks-per-core=1) all of
- * the cores that -c takes, as select/cons_tres counts and srun inside the job expects (dist_tasks() of 22.05 and
- * 24.11). */
+/* Whether the job says how its tasks lie on cores: --threads-per-core (--hint=nomultithread), --ntasks-per-core. */
+bool dfrs_minds_cores(const dfrs_details_t *details);
+/* CPUs that a task holds where cores have so many threads: -c, and of a job that is not to use all threads of its
+ * cores or is to have tasks alone on theirs those of all the cores that -c takes, as select/cons_tres counts and srun
+ * inside the job expects (dist_tasks() of 22.05 and 24.11). */
 uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads);
+/* Those that so many of its tasks hold on one node: whole cores, if it minds them. */
+uint32_t dfrs_cpus_of_tasks(const dfrs_details_t *details, uint32_t threads, uint32_t tasks);
 /* Of so many CPUs held there those that --mem-per-cpu counts: not the threads that --threads-per-core leaves idle
  * (job_resources_get_node_cpu_cnt() of 22.05 and 24.11). */
 uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus);

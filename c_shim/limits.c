@@ -33,16 +33,15 @@ bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts)
 bool dfrs_least_within_limits(job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
-	dfrs_sizes_t sizes = dfrs_node_sizes(job->part_ptr);
 	uint64_t memory = details->pn_min_memory;
-	dfrs_amounts_t least = {
-		.cpus = (uint64_t) dfrs_tasks(job) *
-			dfrs_cpus_per_task(details, sizes.fewest_threads),
-		.nodes = MAX(details->min_nodes, 1),
-	};
+	dfrs_amounts_t least = { .nodes = MAX(details->min_nodes, 1) };
+	dfrs_sizes_t sizes;
 
 	if (!(accounting_enforce & ACCOUNTING_ENFORCE_LIMITS))
 		return true;
+	sizes = dfrs_node_sizes(job->part_ptr);
+	least.cpus = (uint64_t) dfrs_tasks(job) *
+		     dfrs_cpus_per_task(details, sizes.fewest_threads);
 	if (dfrs_whole_nodes(details->whole_node))
 		least.cpus = MAX(least.cpus, least.nodes * sizes.fewest_cpus);
 	least.memory = (memory & MEM_PER_CPU) ?

@@ -22,6 +22,7 @@ typedef struct {
 	/* Those that keep its nodes from others now or later, by ascending start. */
 	slurmctld_resv_t **reservations;
 	uint32_t reservation_count;
+	dfrs_sizes_t sizes; /* of its nodes; no threads: not counted yet */
 } dfrs_scoped_t;
 
 /* What a node is configured with, or what a job asks of each of its nodes. */
@@ -77,14 +78,16 @@ bool dfrs_warned(const job_record_t *job, time_t now);
 /* Whether the job belongs into a snapshot. */
 bool dfrs_record_wanted(const job_record_t *job);
 /* Fills all of it but what refers to the snapshot's arrays. */
-void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now);
+void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition,
+		     time_t now);
 void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index);
 
 /* A walk over the places of a job. */
 typedef struct {
 	const job_resources_t *resources; /* NULL: it has none */
 	const bitstr_t *only; /* of its nodes; NULL: all */
-	const dfrs_details_t *details; /* NULL: each CPU is a task */
+	const dfrs_details_t *details; /* of one that holds whole cores; NULL: cpus_per_task count */
+	uint32_t cpus_per_task;
 	int node, host;
 } dfrs_places_t;
 

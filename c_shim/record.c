@@ -157,28 +157,40 @@ static void fill_array(dfrs_job_t *entry, const job_record_t *job)
 		entry->array_throttle = array->array_recs->max_run_tasks;
 }
 
-/* CPUs of a task, where its partition's nodes differ as on those whose cores have most threads. On fewer it holds
- * less. */
-static void fill_cpus(dfrs_job_t *entry, const job_record_t *job)
+/* Counted when a job first asks. */
+static const dfrs_sizes_t *sizes_of(dfrs_scoped_t *partition)
 {
-	uint32_t threads = dfrs_node_sizes(job->part_ptr).most_threads;
-
-	entry->cpus_per_task = dfrs_cpus_per_task(job->details, threads);
-	entry->idle_cpus = entry->cpus_per_task -
-			   dfrs_memory_cpus(job->details, threads, entry->cpus_per_task);
+	if (!partition->sizes.most_threads)
+		partition->sizes = dfrs_node_sizes(partition->record);
+	return &partition->sizes;
 }
 
-/* srun waits for ever for cores where there are fewer than the step's tasks are to have to themselves
- * (_pick_step_cores() of 24.11): as Slurm, no more tasks on a node than it has such cores. */
-static void bound_by_cores(dfrs_job_t *entry, const job_record_t *job)
+/* CPUs of a task, where its partition's nodes differ as on those whose cores have most threads. On others it holds
+ * less. */
+static void fill_cpus(dfrs_job_t *entry, const dfrs_details_t *details, dfrs_scoped_t *partition)
 {
-	dfrs_sizes_t sizes = dfrs_node_sizes(job->part_ptr);
-	uint32_t most = sizes.most_cpus / entry->cpus_per_task;
+	uint32_t threads = dfrs_minds_cores(details) ? sizes_of(partition)->most_threads : 1;
 
-	if ((entry->flags & DFRS_JOB_SIZED_BY_NODES) || !most ||
-	    (entry->cpus_per_task == dfrs_cpus_per_task(job->details, 1)))
+	entry->cpus_per_task = dfrs_cpus_per_task(details, threads);
+	entry->idle_cpus = entry->cpus_per_task -
+			   dfrs_memory_cpus(details, threads, entry->cpus_per_task);
+}
+
+/* As under Slurm, a node has no more tasks of a job that minds cores than it has cores for: srun would wait for
+ * more. Where nodes differ this is for the largest, and a start on others is refused. */
+static void bound_by_cores(dfrs_job_t *entry, const dfrs_details_t *details,
+			   dfrs_scoped_t *partition)
+{
+	const dfrs_sizes_t *sizes;
+	uint32_t most;
+
+	if (!dfrs_minds_cores(details) || dfrs_overcommits(details) ||
+	    (entry->flags & DFRS_JOB_SIZED_BY_NODES))
 		return;
-	if (!entry->tasks_per_node || (entry->tasks_per_node > most))
+	sizes = sizes_of(partition);
+	most = sizes->most_cpus / dfrs_cpus_per_task(details, sizes->fewest_threads);
+	if ((sizes->most_threads > 1) && most &&
+	    (!entry->tasks_per_node || (entry->tasks_per_node > most)))
 		entry->tasks_per_node = most;
 }
 
@@ -208,17 +220,14 @@ static void raise_min_nodes(dfrs_job_t *entry, uint32_t least)
 }
 
 /* As get_node_cnts() of 22.05 and 24.11, without the limits of associations. */
-static void fill_nodes(dfrs_job_t *entry, const job_record_t *job)
+static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_record_t *partition)
 {
 	const dfrs_details_t *details = job->details;
-	const part_record_t *partition = job->part_ptr;
 	uint32_t rules = job->qos_ptr ? job->qos_ptr->flags : 0;
 
 	entry->min_nodes = MAX(details->min_nodes, 1);
 	if (details->max_nodes < NO_VAL)
 		entry->max_nodes = details->max_nodes;
-	if (!partition)
-		return;
 	if (!(rules & QOS_FLAG_PART_MIN_NODE))
 		raise_min_nodes(entry, partition->min_nodes);
 	if ((partition->max_nodes < NO_VAL) &&
@@ -226,18 +235,18 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job)
 		entry->partition_nodes = partition->max_nodes;
 }
 
-static void fill_request(dfrs_job_t *entry, const job_record_t *job)
+static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
 	const dfrs_details_t *details = job->details;
 
 	entry->tasks = dfrs_tasks(job);
-	fill_cpus(entry, job);
+	fill_cpus(entry, details, partition);
 	entry->tasks_per_node = dfrs_tasks_per_node(details);
 	if (!entry->tasks_per_node && dfrs_overcommits(details))
 		entry->tasks_per_node = 1;
 	bound_tasks_per_node(entry);
-	bound_by_cores(entry, job);
-	fill_nodes(entry, job);
+	bound_by_cores(entry, details, partition);
+	fill_nodes(entry, job, partition->record);
 	entry->memory = details->pn_min_memory & ~MEM_PER_CPU;
 	entry->submit_time = details->submit_time;
 }
@@ -255,19 +264,20 @@ static uint32_t mcs_label(const job_record_t *job)
 }
 
 /* Slurm fills a limit that was not given in when the job starts. */
-static uint32_t limit_minutes(const job_record_t *job)
+static uint32_t limit_minutes(const job_record_t *job, const part_record_t *partition)
 {
 	uint32_t limit = job->time_limit;
 
-	if ((limit == NO_VAL) && job->part_ptr) {
-		limit = job->part_ptr->default_time;
+	if (limit == NO_VAL) {
+		limit = partition->default_time;
 		if (limit == NO_VAL)
-			limit = job->part_ptr->max_time;
+			limit = partition->max_time;
 	}
 	return ((limit == NO_VAL) || (limit == INFINITE)) ? 0 : limit;
 }
 
-void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
+void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition,
+		     time_t now)
 {
 	memset(entry, 0, sizeof(*entry));
 	entry->job_id = job->job_id;
@@ -283,12 +293,12 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 		fill_array(entry, job);
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;
 	if (job->details)
-		fill_request(entry, job);
+		fill_request(entry, job, partition);
 	/* "Prefer": no more is asked of nodes that share their CPUs. */
 	if (job->bit_flags & USE_MIN_NODES)
 		entry->max_nodes = entry->min_nodes;
 	entry->warn_seconds = job->warn_time;
-	entry->limit_minutes = limit_minutes(job);
+	entry->limit_minutes = limit_minutes(job, partition->record);
 	if (job->deadline && (job->deadline != NO_VAL))
 		entry->deadline = job->deadline;
 	if ((entry->state != DFRS_JOB_PENDING) && has_limit(job))
@@ -299,11 +309,35 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, time_t now)
 
 /* --- places -------------------------------------------------------------------------------------------- */
 
+/* CPUs that a task of the job holds on this node. */
+static uint32_t cpus_per_task_on(const dfrs_details_t *details, const node_record_t *node)
+{
+	return node ? dfrs_cpus_per_task(details, dfrs_threads(node)) : 1;
+}
+
+/* Whether the job has the CPUs that its tasks are to hold. One that minds cores, and that was started by a DFRS that
+ * did not know, has fewer: then each of its tasks has what it asked for. */
+static bool holds_cores(const dfrs_job_t *entry, const dfrs_details_t *details,
+			const job_resources_t *resources)
+{
+	uint32_t host = 0, tasks = 0;
+
+	if (!dfrs_minds_cores(details))
+		return false;
+	DFRS_FOR_EACH_BIT(index, resources->node_bitmap) {
+		if (host >= resources->nhosts)
+			break;
+		tasks += resources->cpus[host++] /
+			 cpus_per_task_on(details, node_record_table_ptr[index]);
+	}
+	return tasks >= entry->tasks;
+}
+
 dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 {
 	const job_resources_t *resources = job->job_resrcs;
 	bool completing = entry->flags & DFRS_JOB_COMPLETING;
-	dfrs_places_t walk = { .details = job->details, .node = -1, .host = -1 };
+	dfrs_places_t walk = { .cpus_per_task = entry->cpus_per_task, .node = -1, .host = -1 };
 
 	if (!resources || !resources->node_bitmap || !resources->cpus)
 		return walk;
@@ -311,15 +345,13 @@ dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 	    (entry->state != DFRS_JOB_SUSPENDED))
 		return walk;
 	walk.resources = resources;
+	if (job->details && holds_cores(entry, job->details, resources))
+		walk.details = job->details;
+	else if (job->details)
+		walk.cpus_per_task = dfrs_cpus_per_task(job->details, 1);
 	/* Where its processes may still be. */
 	walk.only = completing ? job->node_bitmap_cg : NULL;
 	return walk;
-}
-
-/* CPUs that a task of the job holds on this node. */
-static uint32_t cpus_per_task_on(const dfrs_details_t *details, const node_record_t *node)
-{
-	return (details && node) ? dfrs_cpus_per_task(details, dfrs_threads(node)) : 1;
 }
 
 bool dfrs_next_place(dfrs_places_t *walk, dfrs_place_t *place)
@@ -335,7 +367,9 @@ bool dfrs_next_place(dfrs_places_t *walk, dfrs_place_t *place)
 		cpus = resources->cpus[walk->host];
 		if (!cpus || (walk->only && !bit_test((bitstr_t *) walk->only, walk->node)))
 			continue; /* given up by resizing; or through there */
-		each = cpus_per_task_on(walk->details, node_record_table_ptr[walk->node]);
+		each = walk->details ? cpus_per_task_on(walk->details,
+							node_record_table_ptr[walk->node]) :
+				       walk->cpus_per_task;
 		*place = (dfrs_place_t) {
 			.node = (uint32_t) walk->node,
 			.tasks = (cpus + each - 1) / each,

@@ -38,15 +38,30 @@ static uint32_t usable_threads(const dfrs_details_t *details, uint32_t threads)
 	return MIN(usable, asked_of_core(parts->threads_per_core, threads));
 }
 
-uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads)
+bool dfrs_minds_cores(const dfrs_details_t *details)
 {
 	const multi_core_data_t *parts = details->mc_ptr;
-	uint32_t cpus = cpus_asked(details), usable = usable_threads(details, threads);
-	bool alone = parts && (parts->ntasks_per_core == 1);
 
-	if ((threads <= 1) || ((usable == threads) && !alone))
+	return parts && (asked_of_core(parts->ntasks_per_core, 0) ||
+			 asked_of_core(parts->threads_per_core, 0));
+}
+
+uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads)
+{
+	uint32_t cpus = cpus_asked(details), usable = usable_threads(details, threads);
+
+	if ((threads <= 1) || !dfrs_minds_cores(details))
 		return cpus;
-	return ((cpus + usable - 1) / usable) * threads;
+	if (details->mc_ptr->ntasks_per_core == 1)
+		return (cpus + usable - 1) / usable * threads;
+	return (cpus * threads + usable - 1) / usable;
+}
+
+uint32_t dfrs_cpus_of_tasks(const dfrs_details_t *details, uint32_t threads, uint32_t tasks)
+{
+	uint32_t cpus = tasks * dfrs_cpus_per_task(details, threads);
+
+	return dfrs_minds_cores(details) ? (cpus + threads - 1) / threads * threads : cpus;
 }
 
 uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus)
@@ -54,7 +69,7 @@ uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint3
 	const multi_core_data_t *parts = details->mc_ptr;
 	uint32_t paid = parts ? asked_of_core(parts->threads_per_core, threads) : threads;
 
-	return (paid < threads) ? cpus / threads * paid : cpus;
+	return (paid < threads) ? MAX((uint32_t) ((uint64_t) cpus * paid / threads), 1) : cpus;
 }
 
 /* --- tasks -------------------------------------------------------------------------------------------- */

@@ -142,6 +142,7 @@ static uint64_t digest_of_places(uint64_t digest, const dfrs_job_t *entry, const
 	while (dfrs_next_place(&walk, &place)) {
 		digest = dfrs_digest(digest, ((uint64_t) place.node << 32) | place.cpus);
 		digest = dfrs_digest(digest, place.memory);
+		digest = dfrs_digest(digest, place.tasks);
 	}
 	return digest;
 }
@@ -244,7 +245,7 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 	if (!partition)
 		return;
 	partition->holders += dfrs_holds_cores(job);
-	dfrs_record_job(&entry, job, builder->scope.now);
+	dfrs_record_job(&entry, job, partition, builder->scope.now);
 	entry.free_until = dfrs_free_until(&builder->scope, partition, job);
 	entry.reservation_end = dfrs_reservation_end(&builder->scope, job);
 	if (entry.state != DFRS_JOB_ENDED)

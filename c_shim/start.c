@@ -15,6 +15,7 @@
 typedef struct {
 	int node;
 	uint16_t cpus;
+	uint32_t tasks; /* that have these CPUs */
 	uint64_t memory;
 } lot_t;
 
@@ -31,19 +32,30 @@ typedef struct {
  * has their memory, too, so that Slurm itself puts nothing beside it. */
 static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *place, bool whole)
 {
+	const dfrs_details_t *details = job->details;
 	node_record_t *node = node_record_table_ptr[place->node];
-	uint64_t cpus;
+	uint32_t threads, each;
+	uint64_t cpus, held;
 
 	if (!node || !job->part_ptr->node_bitmap ||
 	    !bit_test(job->part_ptr->node_bitmap, place->node))
 		return ESLURM_INVALID_NODE_NAME;
-	cpus = (uint64_t) place->tasks * dfrs_cpus_per_task(job->details, dfrs_threads(node));
-	if (whole || dfrs_whole_nodes(job->details->whole_node))
-		cpus = MAX(cpus, node->cpus_efctv);
-	if (!place->tasks || (cpus >= INFINITE16 - 1))
+	threads = dfrs_threads(node);
+	each = dfrs_cpus_per_task(details, threads);
+	cpus = (uint64_t) place->tasks * each;
+	held = (cpus < INFINITE16) ? dfrs_cpus_of_tasks(details, threads, place->tasks) : cpus;
+	/* srun would wait for ever for cores that are not there (_pick_step_cores() of 24.11). */
+	if (dfrs_minds_cores(details) && !dfrs_overcommits(details) && (held > node->cpus_efctv))
+		return ESLURM_NODES_BUSY;
+	lot->tasks = place->tasks;
+	if ((whole || dfrs_whole_nodes(details->whole_node)) && (held < node->cpus_efctv)) {
+		cpus = held = node->cpus_efctv;
+		lot->tasks = held / each;
+	}
+	if (!place->tasks || (held >= INFINITE16 - 1))
 		return ESLURM_BAD_TASK_COUNT;
 	lot->node = (int) place->node;
-	lot->cpus = (uint16_t) cpus;
+	lot->cpus = (uint16_t) held;
 	lot->memory = whole ? dfrs_node_memory(node) :
 			      dfrs_memory_request(job, node, (uint32_t) cpus);
 	if (dfrs_select_memory(lot->node) + lot->memory > dfrs_node_memory(node))
@@ -222,9 +234,7 @@ static void use_all_cores(job_resources_t *resources, uint32_t host)
 /* Tasks on the host of this number: as many as have CPUs, or an even part of all if there are more. */
 static uint16_t tasks_on(const job_record_t *job, const layout_t *layout, uint32_t host)
 {
-	const lot_t *lot = &layout->lots[host];
-	uint32_t threads = dfrs_threads(node_record_table_ptr[lot->node]);
-	uint32_t tasks = lot->cpus / dfrs_cpus_per_task(job->details, threads);
+	uint32_t tasks = layout->lots[host].tasks;
 	uint32_t all = job->details->num_tasks;
 
 	if (dfrs_overcommits(job->details) && (all != NO_VAL))

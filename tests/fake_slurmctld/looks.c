@@ -464,6 +464,11 @@ static void use_threads(void)
 	say_parts("--threads-per-core=2", details, 2, INFINITE16);
 	say_parts("--ntasks-per-core=1", details, NO_VAL16, 1);
 	say_parts("--ntasks-per-core=2", details, NO_VAL16, 2);
+	for (int i = 0; i < 2; i++)
+		node_record_table_ptr[i]->tpc = 4;
+	say_parts("two of four", details, 2, INFINITE16);
+	for (int i = 0; i < 2; i++)
+		node_record_table_ptr[i]->tpc = 2;
 	slurm_conf.select_type_param = DFRS_SELECTS_CORES_OR_CPUS & ~DFRS_SELECTS_CORES;
 	say_parts("by CPUs", details, 1, 1);
 	slurm_conf.select_type_param = DFRS_SELECTS_CORES | DFRS_SELECTS_MEMORY;

@@ -175,13 +175,15 @@ fn who_leaves_threads_idle_holds_whole_cores() {
         "--threads-per-core=1 -c 1: 2 CPUs, 1 idle, at most 16 tasks",
         "--threads-per-core=1 -c 2: 4 CPUs, 2 idle, at most 8 tasks",
         "--threads-per-core=1 -c 3: 6 CPUs, 3 idle, at most 5 tasks",
-        "--threads-per-core=2 -c 3: 3 CPUs, 0 idle, at most 0 tasks",
+        "--threads-per-core=2 -c 3: 3 CPUs, 0 idle, at most 10 tasks",
         "--ntasks-per-core=1 -c 1: 2 CPUs, 0 idle, at most 16 tasks",
-        "--ntasks-per-core=1 -c 2: 2 CPUs, 0 idle, at most 0 tasks",
+        "--ntasks-per-core=1 -c 2: 2 CPUs, 0 idle, at most 16 tasks",
         "--ntasks-per-core=1 -c 3: 4 CPUs, 0 idle, at most 8 tasks",
-        "--ntasks-per-core=2 -c 1: 1 CPUs, 0 idle, at most 0 tasks",
+        "--ntasks-per-core=2 -c 1: 1 CPUs, 0 idle, at most 32 tasks",
+        "two of four -c 1: 2 CPUs, 1 idle, at most 16 tasks",
+        "two of four -c 3: 6 CPUs, 3 idle, at most 5 tasks",
         "by CPUs -c 3: 3 CPUs, 0 idle, at most 0 tasks",
-        "of two or four -c 2: 8 CPUs, 6 idle, at most 4 tasks",
+        "of two or four -c 2: 8 CPUs, 6 idle, at most 8 tasks",
     ] {
         assert_has(&lines, line);
     }
