@@ -115,6 +115,47 @@ fn a_header_that_is_not_complete_is_refused() {
 }
 
 #[test]
+fn quoted_names_and_fields_are_what_is_in_the_quotes() {
+    let plain =
+        lenient("id,submit,tasks,cpu,mem,runtime\na 1,3,2,0.25,0.1,7.5\nb,3,1,1,0,1\n").trace;
+    let quoted = "\"id\",\"submit\",\"tasks\",\"mem\",\"cpu\", \"runtime\"\n\
+        \"a 1\",3,2,0.1,\"0.25\",7.5\n\"b\" ,3,1,0,1,\" 1\"\n";
+    assert_eq!(lenient(quoted).trace, plain);
+    assert_eq!(lenient("\"#1\",3,2,0.25,0.1,7.5\n").trace.jobs[0].id, "#1");
+    let csv = |line: &str| told(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
+    assert!(csv("\"b,0,1,1,1,1").contains("a quote is opened and not closed"));
+    assert!(csv("\"b\"c,0,1,1,1,1").contains("\"c\" follows a quote"));
+    for id in ["\"b\"\"c\"", "\"b,c\""] {
+        let told = csv(&format!("{id},0,1,1,1,1"));
+        assert!(
+            told.ends_with("expected is a text without quotes and commas"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_first_line_that_is_neither_a_job_nor_a_header_is_refused() {
+    let refused = |line: &str| {
+        let text = format!("{line}\n1,0,1,0.5,0.5,10\n");
+        let error = trace_of(text.as_bytes(), false).expect_err("no trace");
+        error.to_string()
+    };
+    for line in [
+        "job,arrival,width,share,memory,length",
+        "\"job\",\"arrival\",\"width\",\"share\",\"memory\",\"length\"",
+        "a,b",
+    ] {
+        assert_eq!(
+            refused(line),
+            "line 1: the first line is no job and names no column; expected are the 6 of id,submit,tasks,cpu,mem,runtime, in any order"
+        );
+    }
+    assert!(refused("id,b,c,d,e,f").contains("the header does not name submit, tasks"));
+    assert!(refused("\"id,submit").contains("a quote is opened and not closed"));
+}
+
+#[test]
 fn lines_that_make_no_sense_are_told_and_left_out() {
     let swf = |line: &str| told(&format!("{SWF}{line}\n"))[0].clone();
     let rest = "-1 -1 2 -1 -1 0 1 1 -1 -1 -1 -1 -1";

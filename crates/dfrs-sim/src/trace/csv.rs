@@ -1,5 +1,7 @@
 //! The project's own format: `id,submit,tasks,cpu,mem,runtime`.
 
+use std::borrow::Cow;
+
 use dfrs_core::{Bytes, Cores, Span, Time};
 
 use super::decimal::scaled;
@@ -22,18 +24,85 @@ impl Default for Columns {
     }
 }
 
-fn fields(line: &[u8]) -> Vec<&[u8]> {
-    let fields = line.split(|byte| *byte == b',');
-    fields.map(<[u8]>::trim_ascii).collect()
+/// The fields between commas, without quotes around them and white space at their ends. A field in quotes may
+/// have commas, and two quotes for one; it ends on its line.
+fn fields(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, String> {
+    if !line.contains(&b'"') {
+        let fields = line.split(|byte| *byte == b',');
+        return Ok(fields.map(|field| field.trim_ascii().into()).collect());
+    }
+    let mut fields = Vec::new();
+    let mut rest = line;
+    loop {
+        let (field, behind) = first_field(rest)?;
+        fields.push(field);
+        match behind {
+            Some(behind) => rest = behind,
+            None => return Ok(fields),
+        }
+    }
 }
 
-/// What the line says of the columns, in whatever order, or what is wrong with that; `None`: it is no header. A job
-/// may be called `id`, but nothing else of its line is a name.
+/// The first field of a line, and what is behind its comma; none if it is the last.
+fn first_field(line: &[u8]) -> Result<(Cow<'_, [u8]>, Option<&[u8]>), String> {
+    let Some(quoted) = line.trim_ascii_start().strip_prefix(b"\"") else {
+        let (field, behind) = until_comma(line);
+        return Ok((field.trim_ascii().into(), behind));
+    };
+    let mut field = Vec::new();
+    let mut rest = quoted;
+    loop {
+        let end = rest.iter().position(|byte| *byte == b'"');
+        let end = end.ok_or("a quote is opened and not closed")?;
+        field.extend_from_slice(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix(b"\"") {
+            Some(behind) => {
+                field.push(b'"');
+                rest = behind;
+            }
+            None => break,
+        }
+    }
+    let (nothing, behind) = until_comma(rest);
+    if !nothing.trim_ascii().is_empty() {
+        return Err(format!(
+            "{} follows a quote, expected is a comma",
+            shown(nothing)
+        ));
+    }
+    Ok((field.trim_ascii().to_vec().into(), behind))
+}
+
+fn until_comma(line: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match line.iter().position(|byte| *byte == b',') {
+        Some(comma) => (&line[..comma], Some(&line[comma + 1..])),
+        None => (line, None),
+    }
+}
+
+/// What the first line says of the columns, in whatever order, or what is wrong with that; `None`: it is a job. A
+/// job may be called `id`, but what follows its id are numbers.
 pub(super) fn header(line: &[u8]) -> Option<Result<Columns, String>> {
-    let found = fields(line);
+    let found = match fields(line) {
+        Ok(found) => found,
+        Err(what) => return Some(Err(what)),
+    };
+    let is_name = |name: &str| HEADER.split(',').any(|known| known == name);
+    let named = |field: &[u8]| is_name(&String::from_utf8_lossy(field).to_ascii_lowercase());
+    let behind_id = found.get(1..).unwrap_or_default();
+    let has_number = behind_id.iter().any(|field| scaled(field, 0).is_some());
+    if has_number && !behind_id.iter().any(|field| named(field)) {
+        return None;
+    }
+    Some(columns(&found))
+}
+
+/// Where the columns are that a header names.
+fn columns(found: &[Cow<[u8]>]) -> Result<Columns, String> {
     let place = |name: &str| {
-        let is_it = |found: &&[u8]| found.eq_ignore_ascii_case(name.as_bytes());
-        found.iter().position(is_it)
+        let mut found = found.iter();
+        found.position(|found| found.eq_ignore_ascii_case(name.as_bytes()))
     };
     let names: Vec<&str> = HEADER.split(',').collect();
     let mut columns = Columns::default();
@@ -44,36 +113,40 @@ pub(super) fn header(line: &[u8]) -> Option<Result<Columns, String>> {
             None => missing.push(*name),
         }
     }
-    if missing.len() == names.len() || missing[..] == names[1..] {
-        return None;
-    }
-    let wrong = if !missing.is_empty() {
+    let wrong = if missing.len() == names.len() {
+        "the first line is no job and names no column".into()
+    } else if !missing.is_empty() {
         format!("the header does not name {}", missing.join(", "))
     } else if found.len() > names.len() {
         format!("the header names {} columns", found.len())
     } else {
-        return Some(Ok(columns));
+        return Ok(columns);
     };
-    Some(Err(format!(
+    Err(format!(
         "{wrong}; expected are the 6 of {HEADER}, in any order"
-    )))
+    ))
 }
 
 /// Reads a line of a job. CPU need and memory requirement are of one task, in fractions of a node.
 pub(super) fn job(line: &[u8], columns: Columns) -> Result<TraceJob, String> {
-    let fields = fields(line);
+    let fields = fields(line)?;
     if fields.len() != columns.0.len() {
         return Err(format!(
             "has {} columns, expected are the 6 of {HEADER}",
             fields.len()
         ));
     }
-    let [id, submit, tasks, cpu, memory, runtime] = columns.0.map(|place| fields[place]);
+    let [id, submit, tasks, cpu, memory, runtime] = columns.0.map(|place| &*fields[place]);
     let id = std::str::from_utf8(id)
         .ok()
         .filter(|id| !id.is_empty() && id.len() <= LONGEST_ID)
-        .filter(|id| !id.contains('"') && !id.chars().any(char::is_control))
-        .ok_or_else(|| format!("the id is {}, expected is a text without quotes", shown(id)))?;
+        .filter(|id| !id.contains(['"', ',']) && !id.chars().any(char::is_control))
+        .ok_or_else(|| {
+            format!(
+                "the id is {}, expected is a text without quotes and commas",
+                shown(id)
+            )
+        })?;
     let count = whole(tasks).ok_or_else(|| {
         format!(
             "the number of tasks is {}, which is no whole number",

@@ -1,5 +1,6 @@
 //! Writing traces, so that [`read()`](super::read()) gives the same jobs back.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
@@ -16,10 +17,18 @@ pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
         let submit = Decimal::new(job.submit.0.unsigned_abs(), 6);
         let runtime = Decimal::new(job.runtime.0.unsigned_abs(), 6);
         let (cpu, memory) = (Decimal::new(job.cpu.0, 6), Decimal::new(job.memory.0, 12));
-        let (id, tasks) = (&job.id, job.tasks);
+        let (id, tasks) = (quoted(&job.id), job.tasks);
         writeln!(output, "{id},{submit},{tasks},{cpu},{memory},{runtime}")?;
     }
     Ok(())
+}
+
+/// An id as it is read again: one that would make its line a comment is in quotes.
+fn quoted(id: &str) -> Cow<'_, str> {
+    match id.starts_with(['#', ';']) {
+        true => format!("\"{id}\"").into(),
+        false => id.into(),
+    }
 }
 
 /// A number of parts, ten to the power of `digits` to one, as the shortest decimal.
