@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Interactive and batch jobs, each with parameters of their own (the papers' traces), or one kind
     #[arg(long, value_enum, default_value_t = Switch::On)]
     job_types: Switch,
-    /// csv: the columns id,submit,tasks,cpu,mem,runtime; swf: the Standard Workload Format, which holds no CPU
+    /// csv: the columns id,submit,tasks,cpu,mem,runtime, and limit where the trace of --from has limits; swf: the Standard Workload Format, which holds no CPU
     /// needs and no memory requirements
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
@@ -155,6 +155,9 @@ fn changed(arguments: &Arguments, path: &std::path::Path) -> Result<(String, Str
         let count = reading.bad_lines;
         notes =
             format!("{file}: lines that make no sense, left out: {count}; the first: {first}\n");
+    }
+    if let Some(odd) = reading.odd_limits.note() {
+        notes += &format!("{file}: note: {odd}\n");
     }
     let mut trace = reading.trace;
     if arguments.annotate {

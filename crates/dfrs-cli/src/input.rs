@@ -137,6 +137,9 @@ fn of_file(source: &Source) -> Result<(Trace, String), String> {
             reading.bad_lines
         );
     }
+    if let Some(odd) = reading.odd_limits.note() {
+        let _ = writeln!(notes, "{file}: note: {odd}");
+    }
     let mut trace = reading.trace;
     trace.count_cpus(source.node_cpus);
     Ok((trace, notes))

@@ -32,8 +32,8 @@ use crate::runs::Runs;
 #[derive(Args)]
 pub struct Arguments {
     /// The trace: SWF, plain or .gz (a processor is a node), CSV with the columns
-    /// id,submit,tasks,cpu,mem,runtime (seconds; cpu and mem of one task as shares of a node), or a dump of
-    /// sacct --parsable2 (a task on each node that a job had)
+    /// id,submit,tasks,cpu,mem,runtime (seconds; cpu and mem of one task as shares of a node) and, where its header
+    /// names them, limit and mobility, or a dump of sacct --parsable2 (a task on each node that a job had)
     #[arg(
         required_unless_present = "list_policies",
         default_value = "none",

@@ -117,6 +117,26 @@ fn a_trace_is_annotated_and_brought_to_another_load() {
 }
 
 #[test]
+fn what_users_asked_for_is_kept() {
+    let scratch = Scratch::new("generate-limits");
+    let file = scratch.path("trace.swf");
+    let job =
+        |id: u32, limit: &str| format!("{id} 0 0 10 1 -1 -1 1 {limit} -1 1 1 1 -1 -1 -1 -1 -1\n");
+    let text: String = [job(1, "60"), job(2, "-1"), job(3, "x")].concat();
+    std::fs::write(&file, text).expect("a file");
+    let (code, output, errors) = dfrs(&["generate", "--from", &file]);
+    assert_eq!(code, 0, "{errors}");
+    assert_eq!(
+        output,
+        "id,submit,tasks,cpu,mem,runtime,limit\n1,0,1,1,0,10,60\n2,0,1,1,0,10,\n3,0,1,1,0,10,\n"
+    );
+    assert!(
+        errors.contains("note: time limits that make no sense, taken as unknown: 1"),
+        "{errors}"
+    );
+}
+
+#[test]
 fn errors_are_one_line_and_code_2() {
     let scratch = Scratch::new("generate-errors");
     let fails = |arguments: &[&str], words: &str| {

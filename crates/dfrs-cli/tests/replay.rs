@@ -352,6 +352,30 @@ fn a_dump_is_a_trace_to_sim() {
 }
 
 #[test]
+fn limits_that_make_no_sense_cost_no_job() {
+    let scratch = Scratch::new("odd-limits");
+    let odd = "note: time limits that make no sense, taken as unknown: 1; the first: line ";
+    let swf = scratch.file(
+        "trace.swf",
+        "1 0 0 10 1 -1 -1 1 99999999999 -1 1 1 1 -1 -1 -1 -1 -1\n",
+    );
+    let dump = scratch.file(
+        "dump.txt",
+        "JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State\n\
+         1|1000|1010|1100|1|1|1G||00:10.000|99999999999-00:00:00|COMPLETED\n",
+    );
+    let site = ["--cpus-per-node", "4", "--memory-per-node", "4G"];
+    for (file, site) in [(&swf, &[][..]), (&dump, &site[..])] {
+        let page = scratch.path("page.html");
+        let fixed = [file.as_str(), "--nodes", "2", "--output", &page];
+        let (_, errors) = replays(&[&fixed[..], site].concat());
+        assert!(errors.contains(odd), "{errors}");
+        let page = fs::read_to_string(&page).expect("a page");
+        assert!(page.contains("taken as unknown: 1"), "{page}");
+    }
+}
+
+#[test]
 fn mistakes_are_told_in_a_line() {
     let scratch = Scratch::new("mistakes");
     fails(&["/nowhere"], "/nowhere: cannot be opened");

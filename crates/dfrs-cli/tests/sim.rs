@@ -610,3 +610,39 @@ fn a_machine_that_is_far_too_small_is_refused() {
     let few = scratch.file("few.csv", &busy(50));
     assert_eq!(dfrs(&["replay", &few, "--nodes=1"]).0, 0);
 }
+
+#[test]
+fn csv_says_what_users_asked_for_and_what_jobs_can_do() {
+    let scratch = Scratch::new("limits");
+    // As EASY knows them, `c` ends before `b` can start; as users say, it does not.
+    let lines = "id,submit,tasks,cpu,mem,runtime,limit,mobility\n\
+        a,0,1,1,1,100,100,never\nb,1,2,1,1,10,10,\nc,2,1,1,1,90,200,\nd,3,1,1,1,1,x,\n";
+    let trace = scratch.file("trace.csv", lines);
+    let run = |more: &[&str]| {
+        let fixed = [
+            "sim",
+            &trace,
+            "--nodes",
+            "2",
+            "--policy",
+            "EASY",
+            "--jobs-csv",
+        ];
+        let jobs = scratch.file("jobs.csv", "");
+        let (code, _, errors) = dfrs(&[&fixed[..], &[&jobs], more].concat());
+        assert_eq!(code, 0, "{errors}");
+        let start = |line: &str| line.split(',').nth(5).map(str::to_owned);
+        let starts: Vec<String> = read(&jobs).lines().skip(1).filter_map(start).collect();
+        (starts, errors)
+    };
+    let odd = format!(
+        "{trace}: note: time limits that make no sense, taken as unknown: 1; the first: line 5: the limit is \"x\", allowed are 0 to 4294967296 s\n"
+    );
+    let (starts, errors) = run(&[]);
+    assert_eq!((starts[2].as_str(), &errors), ("2", &odd));
+    let (starts, errors) = run(&["--estimates", "user"]);
+    assert_eq!(starts[2], "110");
+    assert!(
+        errors.contains("jobs without an estimate, whose run times are taken as known: 1 of 4")
+    );
+}

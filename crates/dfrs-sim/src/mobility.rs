@@ -5,4 +5,4 @@ mod shares;
 
 pub use cost::{Cost, CostError};
 pub use shares::{MobilityShares, SharesError};
-pub(crate) use shares::{WHOLE, drawn};
+pub(crate) use shares::{WHOLE, drawn, kind_named};

@@ -4,6 +4,7 @@ mod csv;
 mod decimal;
 mod file;
 mod ids;
+mod limits;
 mod lines;
 mod model;
 mod read;
@@ -16,6 +17,7 @@ use dfrs_core::{Bytes, Cores, Job, JobId, Mobility, Node, Span, Time};
 use crate::outcome::JobRecord;
 pub use decimal::scaled;
 pub use file::open;
+pub use limits::OddLimits;
 pub use lines::decompressed;
 pub use model::Model;
 pub use read::{BadLine, Reading, TraceError, read, read_file};
@@ -62,6 +64,8 @@ pub struct TraceJob {
     pub estimate: Option<Span>,
     /// How it can give up its place.
     pub mobility: Mobility,
+    /// The same if the trace says it; then it is not drawn.
+    pub said_mobility: Option<Mobility>,
     /// How long it waited where the trace comes from, not negative; `None` if the trace does not say.
     pub waited: Option<Span>,
     /// How long it was suspended there, after its start; not part of the run time.
@@ -93,6 +97,7 @@ impl TraceJob {
             runtime,
             estimate: None,
             mobility: Mobility::Checkpoint,
+            said_mobility: None,
             waited: None,
             suspended: Span::ZERO,
             uses: Vec::new(),

@@ -143,6 +143,28 @@ fn steps_without_a_number_of_tasks_have_one_on_each_cpu() {
 }
 
 #[test]
+fn a_limit_that_makes_no_sense_is_unknown_and_told() {
+    let text =
+        |limit: &str| format!("{HEADER}\n7|1000|1010|1110|2|8|0||00:10.000|{limit}|COMPLETED\n");
+    let found = |limit: &str| {
+        let dump = lenient(&text(limit));
+        assert_eq!(dump.bad_lines, 0, "{limit}");
+        (run(&dump, "7").limit, dump.odd_limits.note())
+    };
+    assert_eq!(found("1-00"), (Some(Span::from_seconds(86_400)), None));
+    assert_eq!(found("1-00:30"), (Some(Span::from_seconds(88_200)), None));
+    for odd in ["99999999999-00:00:00", "soon"] {
+        let (limit, note) = found(odd);
+        assert_eq!(limit, None);
+        let note = note.expect("a note");
+        let told = format!("taken as unknown: 1; the first: line 2: Timelimit is \"{odd}\"");
+        assert!(note.contains(&told), "{note}");
+        let strict = read_dump(text(odd).as_bytes(), true);
+        assert!(matches!(strict, Err(DumpError::Strict(bad)) if bad.line == 2));
+    }
+}
+
+#[test]
 fn a_real_dump_is_read_without_a_complaint() {
     let dump = read_dump(REAL.as_bytes(), true).unwrap_or_else(|error| panic!("{error}"));
     let mut ids: Vec<&str> = dump.runs.iter().map(|run| run.id.as_str()).collect();

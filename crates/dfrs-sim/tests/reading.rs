@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use dfrs_core::{Bytes, Cores, Span, Time};
-use dfrs_sim::trace::{Model, Reading, TraceError, read};
+use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
+use dfrs_sim::MobilityShares;
+use dfrs_sim::trace::{Model, Reading, Trace, TraceError, read, write_csv};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -108,10 +109,17 @@ fn a_header_that_is_not_complete_is_refused() {
     };
     assert_eq!(
         refused("id,submit,tasks,need,mem,runtime"),
-        "line 2: the header does not name cpu; expected are the 6 of id,submit,tasks,cpu,mem,runtime, in any order"
+        "line 2: the header does not name cpu; expected are the columns id,submit,tasks,cpu,mem,runtime, in any order, and where known limit and mobility"
     );
-    assert!(refused("id,submit,tasks,cpu,mem,runtime,user").contains("names 7 columns"));
-    assert!(refused("id,submit,submit,cpu,mem,runtime").contains("does not name tasks"));
+    let user = refused("id,submit,tasks,cpu,mem,runtime,user");
+    assert!(
+        user.contains("the header names the column \"user\""),
+        "{user}"
+    );
+    let twice = refused("id,submit,submit,tasks,cpu,mem,runtime");
+    assert!(twice.contains("the header names submit twice"), "{twice}");
+    let twice = refused("id,submit,tasks,cpu,mem,runtime,limit,Limit");
+    assert!(twice.contains("the header names limit twice"), "{twice}");
 }
 
 #[test]
@@ -148,7 +156,7 @@ fn a_first_line_that_is_neither_a_job_nor_a_header_is_refused() {
     ] {
         assert_eq!(
             refused(line),
-            "line 1: the first line is no job and names no column; expected are the 6 of id,submit,tasks,cpu,mem,runtime, in any order"
+            "line 1: the first line is no job and names no column; expected are the columns id,submit,tasks,cpu,mem,runtime, in any order, and where known limit and mobility"
         );
     }
     assert!(refused("id,b,c,d,e,f").contains("the header does not name submit, tasks"));
@@ -164,13 +172,16 @@ fn lines_that_make_no_sense_are_told_and_left_out() {
     assert!(swf(&format!("9 1 0 -1 1 {rest}")).contains("run time (field 4) is \"-1\""));
     assert!(swf(&format!("9 1 0 x 1 {rest}")).contains("run time (field 4) is \"x\""));
     assert!(swf(&format!("9 1 0 5 9999999 {rest}")).contains("9999999, allowed are 1 to"));
-    let requested = |time: &str| format!("9 1 0 5 1 -1 -1 2 {time} -1 0 1 1 -1 -1 -1 -1 -1");
-    assert!(swf(&requested("1e99")).contains("requested time (field 9) is \"1e99\""));
-    assert!(swf(&requested("x")).contains("requested time (field 9) is \"x\""));
+    assert!(swf(&format!("9 1 0 5 3.7 {rest}")).contains("is \"3.7\", which is no whole number"));
+    assert!(swf(&format!("7.4 1 0 5 1 {rest}")).contains("job number (field 1) is \"7.4\""));
     assert!(swf(&format!("7 1 0 5 1 {rest}")).contains("job 7 is on line 3 already"));
     let csv = |line: &str| told(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
     assert!(csv("b,0,1,1,1").contains("has 5 columns"));
-    assert!(csv("b,0,1.5,1,1,1").contains("whole number"));
+    for tasks in ["1.5", "2.0004"] {
+        let told = csv(&format!("b,0,{tasks},1,1,1"));
+        assert!(told.contains("which is no whole number"), "{told}");
+    }
+    assert_eq!(lenient("b,0,2.0,1,1,1\n").trace.jobs[0].tasks, 2);
     assert!(csv("b,0,0,1,1,1").contains("number of tasks is 0"));
     assert!(csv("b,0,1,0,1,1").contains("cpu is \"0\""));
     assert!(csv("b,0,1,1,1.01,1").contains("mem is \"1.01\""));
@@ -180,6 +191,97 @@ fn lines_that_make_no_sense_are_told_and_left_out() {
     assert_eq!(lenient("a,0,1,1,1,1\nb\nc\n").bad_lines, 2);
     let strict = trace_of("a,0,1,1,1,1\nb\n".as_bytes(), true);
     assert!(matches!(strict, Err(TraceError::Strict(bad)) if bad.line == 2));
+}
+
+/// What the first job's limit is, and what is told of it.
+fn limit_and_note(text: &str) -> (Option<Span>, String) {
+    let reading = lenient(text);
+    assert_eq!(
+        (reading.bad_lines, reading.trace.jobs.len()),
+        (0, 1),
+        "{text}"
+    );
+    let note = reading.odd_limits.note().unwrap_or_default();
+    (reading.trace.jobs[0].estimate, note)
+}
+
+#[test]
+fn a_limit_that_makes_no_sense_is_unknown_and_told() {
+    let swf = |time: &str| {
+        let line = format!("9 1 0 5 1 -1 -1 2 {time} -1 0 1 1 -1 -1 -1 -1 -1\n");
+        limit_and_note(&line)
+    };
+    let csv = |time: &str| {
+        let header = "limit,id,submit,tasks,cpu,mem,runtime";
+        limit_and_note(&format!("{header}\n{time},b,0,1,1,1,1\n"))
+    };
+    for time in ["99999999999", "1e99", "-1e308", "x"] {
+        let (limit, note) = swf(time);
+        assert_eq!(limit, None);
+        assert_eq!(
+            note,
+            format!(
+                "time limits that make no sense, taken as unknown: 1; the first: line 1: the requested time (field 9) is \"{time}\", allowed are 0 to 4294967296 s"
+            )
+        );
+        let (limit, note) = csv(time);
+        assert_eq!(limit, None);
+        assert!(
+            note.contains(&format!("line 2: the limit is \"{time}\"")),
+            "{note}"
+        );
+    }
+    for time in ["0", "-1", "-0.5"] {
+        assert_eq!(
+            (swf(time), csv(time)),
+            ((None, String::new()), (None, String::new()))
+        );
+    }
+    let minute = (Some(Span::from_seconds(60)), String::new());
+    assert_eq!((swf("60"), csv("60.0")), (minute.clone(), minute));
+    assert_eq!(csv(""), (None, String::new()));
+    let strict = trace_of(SWF.replace(" 600 ", " x ").as_bytes(), true);
+    assert!(matches!(strict, Err(TraceError::Strict(bad)) if bad.line == 3));
+}
+
+#[test]
+fn memory_that_is_not_asked_for_may_make_no_sense() {
+    let line = "9 1 0 5 1 -1 x 2 -1 x 0 1 1 -1 -1 -1 -1 -1\n";
+    let read = |model| read(line.as_bytes(), model, false);
+    assert_eq!(read(Model::Processors).expect("a trace").bad_lines, 0);
+    let error = read(Model::Hpc2n).expect_err("no job").to_string();
+    assert!(
+        error.contains("the used memory (field 7) is \"x\", which is no number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn csv_may_say_how_jobs_can_move() {
+    let header = "id,submit,tasks,cpu,mem,runtime,mobility,limit";
+    let text = format!("{header}\na,0,1,1,1,1,,\nb,0,1,1,1,1,Park,60\nc,0,1,1,1,1,never,-1\n");
+    let mut trace = lenient(&text).trace;
+    let kinds =
+        |trace: &Trace| -> Vec<Mobility> { trace.jobs.iter().map(|job| job.mobility).collect() };
+    assert_eq!(
+        kinds(&trace),
+        [Mobility::Checkpoint, Mobility::Park, Mobility::Never]
+    );
+    let shares: MobilityShares = "restart=1".parse().expect("shares");
+    shares.draw(1, &mut trace);
+    assert_eq!(
+        kinds(&trace),
+        [Mobility::Restart, Mobility::Park, Mobility::Never]
+    );
+    let mut written = Vec::new();
+    write_csv(&lenient(&text).trace, &mut written).expect("memory");
+    let again = trace_of(&written, true).expect("a trace");
+    assert_eq!(again.trace, lenient(&text).trace);
+    let odd = told(&text.replace("never", "fly"))[0].clone();
+    assert!(
+        odd.starts_with("line 4: mobility is \"fly\", allowed are checkpoint,"),
+        "{odd}"
+    );
 }
 
 #[test]
@@ -247,8 +349,6 @@ fn numbers_beyond_all_bounds_are_told() {
         (4, "9223372036854775807", "allowed are 0 to 4294967296 s"),
         (5, "1000000000", "are 1000000000, allowed are 1 to"),
         (5, "1e9", "are 1000000000, allowed are 1 to"),
-        (7, "1e308", "the used memory (field 7)"),
-        (9, "-1e308", "the requested time (field 9)"),
     ] {
         let line = numbered("9");
         let mut fields: Vec<&str> = line.split(' ').collect();

@@ -115,6 +115,13 @@ impl Source {
         last.map_or(Time::default(), |job| job.submit)
     }
 
+    /// Tells it, if it is something, to who calls and to who reads the page.
+    fn note(&mut self, file: &Path, what: Option<String>) {
+        let Some(what) = what else { return };
+        let _ = writeln!(self.told, "{}: note: {what}", file.display()); // a String takes all
+        self.assumed.push(what);
+    }
+
     /// Tells how many are left out and why, and the first of them.
     fn leave_out(&mut self, file: &Path, why: &str, count: usize, first: &[String]) {
         if count == 0 {

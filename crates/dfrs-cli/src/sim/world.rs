@@ -22,8 +22,8 @@ pub struct World {
     /// Seconds between periodic remaps; left out: what the policy's name says, else 600
     #[arg(long, value_name = "SECONDS", value_parser = period)]
     period: Option<Span>,
-    /// How jobs can move: shares of the kinds checkpoint, park, restart and never, for example
-    /// park=0.7,checkpoint=0.2,never=0.1; what is left to 1 is checkpoint, the papers' free moves
+    /// How jobs can move of which the trace does not say it: shares of the kinds checkpoint, park, restart and
+    /// never, for example park=0.7,checkpoint=0.2,never=0.1; what is left to 1 is checkpoint, the papers' free moves
     #[arg(long, value_name = "KIND=SHARE,…", default_value = "checkpoint=1")]
     mobility: MobilityShares,
     /// What the kinds of jobs, and live latencies and faults, are drawn from
@@ -89,8 +89,8 @@ pub struct World {
 enum KnownTimes {
     /// Exactly
     Perfect,
-    /// From their users: the requested time of SWF (field 9), the time limit in a dump of sacct; exactly
-    /// where it is unknown
+    /// From their users: the requested time of SWF (field 9), the limit of CSV, the time limit in a dump of
+    /// sacct; exactly where it is unknown
     User,
 }
 

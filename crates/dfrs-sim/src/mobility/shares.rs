@@ -1,4 +1,4 @@
-//! Which jobs of a trace can do what: traces do not say, so it is drawn.
+//! Which jobs of a trace can do what: few traces say it, so it is drawn.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,12 +32,13 @@ pub struct MobilityShares {
 }
 
 impl MobilityShares {
-    /// Draws the kind of every job of the trace. It depends on the seed, these shares and the job's id
+    /// Draws the kind of every job of which the trace does not say it. It depends on the seed, these shares and the job's id
     /// alone: not on other jobs, the machine or the number of threads. A job that cannot move keeps
     /// that kind when shares of others grow. O(jobs).
     pub fn draw(&self, seed: u64, trace: &mut Trace) {
         for job in &mut trace.jobs {
-            job.mobility = self.kind(seed, &job.id);
+            let said = job.said_mobility;
+            job.mobility = said.unwrap_or_else(|| self.kind(seed, &job.id));
         }
     }
 
@@ -64,6 +65,12 @@ impl fmt::Display for MobilityShares {
             there.map(|(part, kind)| format!("{kind}={}", f64::from(part) / f64::from(WHOLE)));
         out.write_str(&texts.collect::<Vec<_>>().join(","))
     }
+}
+
+/// The kind with this name.
+pub(crate) fn kind_named(name: &str) -> Option<Mobility> {
+    let mut kinds = KINDS.into_iter();
+    kinds.find(|kind| kind.to_string().eq_ignore_ascii_case(name))
 }
 
 /// A number from 0 to less than `WHOLE`, by a generator whose values are the same in all versions.
@@ -116,10 +123,8 @@ impl FromStr for MobilityShares {
                 return Err(SharesError::Form(part.trim().into()));
             };
             let (name, share) = (name.trim(), share.trim());
-            let Some(place) = KINDS
-                .iter()
-                .position(|kind| kind.to_string().eq_ignore_ascii_case(name))
-            else {
+            let kind = kind_named(name);
+            let Some(place) = KINDS.iter().position(|known| Some(*known) == kind) else {
                 return Err(SharesError::Kind(name.into()));
             };
             let parts = scaled(share.as_bytes(), DIGITS)

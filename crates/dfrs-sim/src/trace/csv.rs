@@ -1,12 +1,14 @@
-//! The project's own format: `id,submit,tasks,cpu,mem,runtime`.
+//! The project's own format: `id,submit,tasks,cpu,mem,runtime`, and `limit` and `mobility` where a header has them.
 
 use std::borrow::Cow;
 
-use dfrs_core::{Bytes, Cores, Span, Time};
+use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
 
-use super::decimal::scaled;
+use super::decimal::{scaled, whole};
+use super::limits::{JobLine, estimate_of};
 use super::swf::{seconds_of, shown, tasks_of};
 use super::{NODE_CPU, NODE_MEMORY, TraceJob};
+use crate::mobility::kind_named;
 
 /// The columns, in the order in which they are without a header.
 pub(super) const HEADER: &str = "id,submit,tasks,cpu,mem,runtime";
@@ -14,14 +16,47 @@ pub(super) const HEADER: &str = "id,submit,tasks,cpu,mem,runtime";
 /// The longest id, in bytes.
 const LONGEST_ID: usize = 256;
 
-/// Which column of a file each of [`HEADER`] is.
+/// Columns that only a header can name.
+const OPTIONAL: [&str; 2] = ["limit", "mobility"];
+
+/// Which column of a file is which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Columns([usize; 6]);
+pub(super) struct Columns {
+    count: usize,
+    /// In the order of [`HEADER`].
+    necessary: [usize; 6],
+    /// In the order of [`OPTIONAL`].
+    optional: [Option<usize>; OPTIONAL.len()],
+}
 
 impl Default for Columns {
     fn default() -> Self {
-        Self([0, 1, 2, 3, 4, 5])
+        Self {
+            count: 6,
+            necessary: [0, 1, 2, 3, 4, 5],
+            optional: [None; OPTIONAL.len()],
+        }
     }
+}
+
+/// The header of a trace that has these of the optional columns, too.
+pub(super) fn header_with(optional: [bool; OPTIONAL.len()]) -> String {
+    let mut header = HEADER.to_owned();
+    for (name, _) in OPTIONAL
+        .iter()
+        .zip(optional)
+        .filter(|(_, is_there)| *is_there)
+    {
+        header.push(',');
+        header.push_str(name);
+    }
+    header
+}
+
+/// What may be in a header, for people.
+pub(super) fn expected() -> String {
+    let optional = OPTIONAL.join(" and ");
+    format!("the columns {HEADER}, in any order, and where known {optional}")
 }
 
 /// The fields between commas, without quotes around them and white space at their ends. A field in quotes may
@@ -88,84 +123,135 @@ pub(super) fn header(line: &[u8]) -> Option<Result<Columns, String>> {
         Ok(found) => found,
         Err(what) => return Some(Err(what)),
     };
-    let is_name = |name: &str| HEADER.split(',').any(|known| known == name);
-    let named = |field: &[u8]| is_name(&String::from_utf8_lossy(field).to_ascii_lowercase());
     let behind_id = found.get(1..).unwrap_or_default();
     let has_number = behind_id.iter().any(|field| scaled(field, 0).is_some());
-    if has_number && !behind_id.iter().any(|field| named(field)) {
+    let has_name = behind_id
+        .iter()
+        .any(|field| names().any(|name| is(field, name)));
+    if has_number && !has_name {
         return None;
     }
-    Some(columns(&found))
+    let columns = columns(&found);
+    Some(columns.map_err(|wrong| format!("{wrong}; expected are {}", expected())))
+}
+
+/// The names of all columns.
+fn names() -> impl Iterator<Item = &'static str> {
+    HEADER.split(',').chain(OPTIONAL)
+}
+
+fn is(field: &[u8], name: &str) -> bool {
+    field.eq_ignore_ascii_case(name.as_bytes())
 }
 
 /// Where the columns are that a header names.
 fn columns(found: &[Cow<[u8]>]) -> Result<Columns, String> {
-    let place = |name: &str| {
-        let mut found = found.iter();
-        found.position(|found| found.eq_ignore_ascii_case(name.as_bytes()))
-    };
-    let names: Vec<&str> = HEADER.split(',').collect();
-    let mut columns = Columns::default();
+    let unknown = |field: &&Cow<[u8]>| !names().any(|name| is(field, name));
+    if found.iter().all(|field| unknown(&field)) {
+        return Err("the first line is no job and names no column".into());
+    }
+    let mut necessary = [0; 6];
     let mut missing = Vec::new();
-    for (column, name) in columns.0.iter_mut().zip(&names) {
-        match place(name) {
+    for (column, name) in necessary.iter_mut().zip(HEADER.split(',')) {
+        match place(found, name)? {
             Some(place) => *column = place,
-            None => missing.push(*name),
+            None => missing.push(name),
         }
     }
-    let wrong = if missing.len() == names.len() {
-        "the first line is no job and names no column".into()
-    } else if !missing.is_empty() {
-        format!("the header does not name {}", missing.join(", "))
-    } else if found.len() > names.len() {
-        format!("the header names {} columns", found.len())
-    } else {
-        return Ok(columns);
-    };
-    Err(format!(
-        "{wrong}; expected are the 6 of {HEADER}, in any order"
-    ))
+    if !missing.is_empty() {
+        return Err(format!("the header does not name {}", missing.join(", ")));
+    }
+    if let Some(field) = found.iter().find(unknown) {
+        return Err(format!("the header names the column {}", shown(field)));
+    }
+    let mut optional = [None; OPTIONAL.len()];
+    for (column, name) in optional.iter_mut().zip(OPTIONAL) {
+        *column = place(found, name)?;
+    }
+    Ok(Columns {
+        count: found.len(),
+        necessary,
+        optional,
+    })
+}
+
+/// Where a header names this column, once.
+fn place(found: &[Cow<[u8]>], name: &str) -> Result<Option<usize>, String> {
+    let mut places = (0..found.len()).filter(|place| is(&found[*place], name));
+    match (places.next(), places.next()) {
+        (_, Some(_)) => Err(format!("the header names {name} twice")),
+        (place, None) => Ok(place),
+    }
 }
 
 /// Reads a line of a job. CPU need and memory requirement are of one task, in fractions of a node.
-pub(super) fn job(line: &[u8], columns: Columns) -> Result<TraceJob, String> {
+pub(super) fn job(line: &[u8], columns: &Columns) -> Result<JobLine, String> {
     let fields = fields(line)?;
-    if fields.len() != columns.0.len() {
+    if fields.len() != columns.count {
         return Err(format!(
-            "has {} columns, expected are the 6 of {HEADER}",
-            fields.len()
+            "has {} columns, expected are the {} of {}",
+            fields.len(),
+            columns.count,
+            header_with(columns.optional.map(|place| place.is_some()))
         ));
     }
-    let [id, submit, tasks, cpu, memory, runtime] = columns.0.map(|place| &*fields[place]);
-    let id = std::str::from_utf8(id)
+    let field = |place: usize| &*fields[place];
+    let [id, submit, tasks, cpu, memory, runtime] = columns.necessary.map(field);
+    let [limit, mobility] = columns.optional.map(|place| place.map_or(&b""[..], field));
+    let job = TraceJob::new(
+        id_of(id)?,
+        Time(seconds_of(submit, "the submit time")?),
+        tasks_of(count(tasks)?, "the number of tasks is")?,
+        Cores(fraction(cpu, "cpu", 6, 1, NODE_CPU.0)?),
+        Bytes(fraction(memory, "mem", 12, 0, NODE_MEMORY.0)?),
+        Span(seconds_of(runtime, "the run time")?),
+    );
+    let said_mobility = said_mobility(mobility)?;
+    let job = TraceJob {
+        said_mobility,
+        mobility: said_mobility.unwrap_or(job.mobility),
+        ..job
+    };
+    Ok(match limit {
+        b"" => job.into(),
+        limit => JobLine::with_limit(job, estimate_of(limit, "the limit")),
+    })
+}
+
+fn id_of(text: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(text)
         .ok()
         .filter(|id| !id.is_empty() && id.len() <= LONGEST_ID)
         .filter(|id| !id.contains(['"', ',']) && !id.chars().any(char::is_control))
         .ok_or_else(|| {
             format!(
                 "the id is {}, expected is a text without quotes and commas",
-                shown(id)
+                shown(text)
             )
-        })?;
-    let count = whole(tasks).ok_or_else(|| {
+        })
+}
+
+fn count(tasks: &[u8]) -> Result<i64, String> {
+    whole(tasks).ok_or_else(|| {
         format!(
             "the number of tasks is {}, which is no whole number",
             shown(tasks)
         )
-    })?;
-    Ok(TraceJob::new(
-        id,
-        Time(seconds_of(submit, "the submit time")?),
-        tasks_of(count, "the number of tasks is")?,
-        Cores(fraction(cpu, "cpu", 6, 1, NODE_CPU.0)?),
-        Bytes(fraction(memory, "mem", 12, 0, NODE_MEMORY.0)?),
-        Span(seconds_of(runtime, "the run time")?),
-    ))
+    })
 }
 
-fn whole(text: &[u8]) -> Option<i64> {
-    let thousandths = scaled(text, 3)?;
-    (thousandths % 1000 == 0).then_some(thousandths / 1000)
+/// How the job can give up its place, if its line says so.
+fn said_mobility(text: &[u8]) -> Result<Option<Mobility>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let kind = std::str::from_utf8(text).ok().and_then(kind_named);
+    kind.map(Some).ok_or_else(|| {
+        format!(
+            "mobility is {}, allowed are checkpoint, park, restart, never, or nothing",
+            shown(text)
+        )
+    })
 }
 
 /// A share of a node in parts, of which the node has `all`.

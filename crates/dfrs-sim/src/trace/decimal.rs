@@ -42,6 +42,18 @@ pub fn scaled(text: &[u8], digits: u32) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
+/// The value of a number that is whole, without rounding: 2, 2.0 and 2e0, but not 2.0004.
+pub(super) fn whole(text: &[u8]) -> Option<i64> {
+    if text.iter().any(|byte| matches!(byte, b'e' | b'E')) {
+        let number: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+        return scaled(text, 0).filter(|_| number.fract() == 0.0);
+    }
+    let point = text.iter().position(|byte| *byte == b'.');
+    let behind = point.map_or(&b""[..], |point| &text[point + 1..]);
+    let is_whole = behind.iter().all(|digit| *digit == b'0');
+    is_whole.then(|| scaled(text, 0)).flatten()
+}
+
 /// The value of 1 to 18 digits and nothing else, as most numbers of most files are.
 fn short_whole(text: &[u8]) -> Option<i64> {
     if text.is_empty() || text.len() > 18 {
@@ -63,7 +75,29 @@ fn scaled_real(text: &[u8], digits: u32) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::scaled;
+    use super::{scaled, whole};
+
+    #[test]
+    fn what_is_not_whole_is_no_whole_number() {
+        assert_eq!(whole(b"2"), Some(2));
+        assert_eq!(whole(b"-1"), Some(-1));
+        assert_eq!(whole(b"2.000"), Some(2));
+        assert_eq!(whole(b"2."), Some(2));
+        assert_eq!(whole(b"1e3"), Some(1_000));
+        assert_eq!(whole(b"25e-1"), None);
+        for text in [
+            "2.0004",
+            "0.9999999999",
+            "3.7",
+            "2.0.0",
+            "",
+            ".",
+            "x",
+            "1e99",
+        ] {
+            assert_eq!(whole(text.as_bytes()), None, "{text}");
+        }
+    }
 
     #[test]
     fn decimals_are_exact_and_rounded_once() {

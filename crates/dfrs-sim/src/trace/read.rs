@@ -5,9 +5,10 @@ use std::path::Path;
 
 use super::file::open;
 use super::ids::Ids;
+use super::limits::{JobLine, OddLimits};
 use super::lines::{Lines, decompressed};
 use super::model::Model;
-use super::{Trace, TraceJob, csv, swf};
+use super::{Trace, csv, swf};
 
 /// The most jobs that a trace may have. Each takes about 150 bytes of memory.
 const MOST_JOBS: usize = 8_000_000;
@@ -84,6 +85,8 @@ pub struct Reading {
     pub bad: Vec<BadLine>,
     /// How many lines make no sense. Each of them is left out.
     pub bad_lines: usize,
+    /// Limits that make no sense, of jobs that are in the trace.
+    pub odd_limits: OddLimits,
 }
 
 /// Reads a trace from a file, which may be compressed with gzip. See [`read`].
@@ -99,7 +102,8 @@ pub fn read_file(path: &Path, model: Model, strict: bool) -> Result<Reading, Tra
 /// Reads a trace, which may be compressed with gzip. Its first line tells the format: CSV has commas
 /// and SWF has not, comments (`;` in SWF, `#` in CSV) aside. What processors and memory of SWF are on
 /// nodes, `model` says; CSV says it itself, and only takes the default. A line that makes no sense is left out
-/// and told, or with `strict` refused; so is one whose id another line had before it. O(n log n).
+/// and told, or with `strict` refused; so is one whose id another line had before it. A limit that makes no
+/// sense is unknown and told, or with `strict` refused. O(n log n).
 ///
 /// No input takes more than about 150 bytes of memory for each of at most 8 million jobs, nor more
 /// time than 4 GiB of text take; what is longer is refused, and so is a line of more than 64 KiB, or a file with more than 256 MiB of
@@ -134,6 +138,7 @@ struct Collector {
     ids: Ids,
     bad: Vec<BadLine>,
     bad_lines: usize,
+    odd_limits: OddLimits,
     /// The length of all lines that are no jobs.
     other: usize,
 }
@@ -150,6 +155,7 @@ impl Collector {
             ids: Ids::default(),
             bad: Vec::new(),
             bad_lines: 0,
+            odd_limits: OddLimits::default(),
             other: 0,
         }
     }
@@ -188,7 +194,7 @@ impl Collector {
             return Ok(());
         }
         let job = match is_csv {
-            true => csv::job(text, self.columns),
+            true => csv::job(text, &self.columns),
             false => swf::job(text, self.model),
         };
         match job {
@@ -197,7 +203,12 @@ impl Collector {
         }
     }
 
-    fn add(&mut self, line: usize, job: TraceJob) -> Result<(), TraceError> {
+    fn add(&mut self, line: usize, found: JobLine) -> Result<(), TraceError> {
+        let JobLine { job, odd_limit } = found;
+        let odd_limit = odd_limit.map(|what| BadLine { line, what });
+        if let (true, Some(bad)) = (self.strict, &odd_limit) {
+            return Err(TraceError::Strict(bad.clone()));
+        }
         let jobs = &mut self.trace.jobs;
         if let Some(earlier) = self.ids.find(jobs, &job.id) {
             let earlier = self.lines[earlier];
@@ -208,6 +219,9 @@ impl Collector {
             return Err(TraceError::TooMany);
         }
         jobs.push(job);
+        odd_limit
+            .into_iter()
+            .for_each(|bad| self.odd_limits.add(bad));
         self.lines.push(line);
         Ok(())
     }
@@ -232,6 +246,7 @@ impl Collector {
             trace: self.trace,
             bad: self.bad,
             bad_lines: self.bad_lines,
+            odd_limits: self.odd_limits,
         })
     }
 }

@@ -13,6 +13,7 @@ use std::io::{self, BufRead};
 
 use dfrs_core::{Bytes, Span, Time};
 
+use super::limits::OddLimits;
 use super::lines::{Lines, decompressed};
 use super::read::BadLine;
 use records::Records;
@@ -112,6 +113,8 @@ pub struct Dump {
     pub bad: Vec<BadLine>,
     /// How many lines make no sense. Each of them is left out.
     pub bad_lines: usize,
+    /// Limits that make no sense, of runs that are there.
+    pub odd_limits: OddLimits,
     /// Jobs that had not ended when the dump was made.
     pub unfinished: usize,
     /// Jobs that ended (were cancelled, as a rule) before they started.
@@ -131,7 +134,7 @@ pub struct Dump {
 }
 
 /// Reads a dump, which may be compressed with gzip. A line that makes no sense is left out and told,
-/// or with `strict` refused. O(n log n).
+/// or with `strict` refused; a limit that makes none is unknown and told, or refused. O(n log n).
 ///
 /// # Errors
 ///

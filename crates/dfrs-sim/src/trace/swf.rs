@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use dfrs_core::{Span, Time};
 
-use super::decimal::scaled;
+use super::decimal::{scaled, whole};
+use super::limits::{JobLine, estimate_of};
 use super::model::Model;
 use super::{MOST_NODES, MOST_SECONDS, MOST_TASKS, TraceJob};
 
@@ -15,9 +16,9 @@ const FIELDS: usize = 18;
 /// requested ones, field 8), its run time is field 4, its user's estimate of that field 9, how long it
 /// waited field 3 (unknown unless it is a time), and its memory per processor the larger of used and
 /// requested memory (fields 7 and 10). What that means on nodes, the model says.
-pub(super) fn job(line: &[u8], model: Model) -> Result<TraceJob, String> {
+pub(super) fn job(line: &[u8], model: Model) -> Result<JobLine, String> {
     let fields = fields(line)?;
-    let id = number(&fields, 1, "job number", 0)?;
+    let id = whole_number(&fields, 1, "job number")?;
     if id < 0 {
         return Err(format!(
             "the job number (field 1) is {id}, it must not be negative"
@@ -25,16 +26,15 @@ pub(super) fn job(line: &[u8], model: Model) -> Result<TraceJob, String> {
     }
     let submit = time(&fields, 2, "submit time")?;
     let runtime = time(&fields, 4, "run time")?;
-    let processors = match number(&fields, 5, "number of allocated processors", 0)? {
+    let processors = match whole_number(&fields, 5, "number of allocated processors")? {
         allocated if allocated > 0 => allocated,
-        _ => number(&fields, 8, "number of requested processors", 0)?,
+        _ => whole_number(&fields, 8, "number of requested processors")?,
     };
     let processors = tasks_of(processors, "the numbers of processors (fields 5 and 8) are")?;
-    let used = number(&fields, 7, "used memory", 0)?;
-    let requested = number(&fields, 10, "requested memory", 0)?;
-    let kibibytes = u64::try_from(used.max(requested))
-        .ok()
-        .filter(|kibibytes| *kibibytes > 0);
+    let kibibytes = match model.has_memory() {
+        true => memory(&fields)?,
+        false => None,
+    };
     let on_nodes = model.on_nodes(processors, kibibytes);
     let job = TraceJob::new(
         id.to_string(),
@@ -44,12 +44,20 @@ pub(super) fn job(line: &[u8], model: Model) -> Result<TraceJob, String> {
         on_nodes.memory,
         Span(runtime),
     );
-    let estimate = estimate(&fields)?;
-    Ok(TraceJob {
-        estimate,
+    let job = TraceJob {
         waited: time(&fields, 3, "wait time").ok().map(Span),
         ..job
-    })
+    };
+    let limit = estimate_of(fields[8], "the requested time (field 9)");
+    Ok(JobLine::with_limit(job, limit))
+}
+
+/// Memory per processor in KiB: the larger of what was used and what was requested, if either is known.
+fn memory(fields: &[&[u8]]) -> Result<Option<u64>, String> {
+    let used = number(fields, 7, "used memory")?;
+    let requested = number(fields, 10, "requested memory")?;
+    let most = u64::try_from(used.max(requested)).ok();
+    Ok(most.filter(|kibibytes| *kibibytes > 0))
 }
 
 /// The fields, between white space.
@@ -76,15 +84,6 @@ fn fields(line: &[u8]) -> Result<[&[u8]; FIELDS], String> {
         return Err(format!("has {count} fields, a line of SWF has {FIELDS}"));
     }
     Ok(fields)
-}
-
-/// The requested time, field 9; 0 and less is unknown.
-fn estimate(fields: &[&[u8]]) -> Result<Option<Span>, String> {
-    let what = "requested time";
-    if number(fields, 9, what, 6)? <= 0 {
-        return Ok(None);
-    }
-    time(fields, 9, what).map(|estimate| Some(Span(estimate)))
 }
 
 /// The number of processors of the machine, if this comment of the header tells it.
@@ -132,12 +131,17 @@ fn time(fields: &[&[u8]], place: usize, name: &str) -> Result<i64, String> {
     )
 }
 
-fn number(fields: &[&[u8]], place: usize, name: &str, digits: u32) -> Result<i64, String> {
-    let text = fields[place - 1];
-    scaled(text, digits).ok_or_else(|| {
-        format!(
-            "the {name} (field {place}) is {}, which is no number",
-            shown(text)
-        )
-    })
+fn number(fields: &[&[u8]], place: usize, name: &str) -> Result<i64, String> {
+    let found = scaled(fields[place - 1], 0);
+    found.ok_or_else(|| refused(fields, place, name, "no number"))
+}
+
+fn whole_number(fields: &[&[u8]], place: usize, name: &str) -> Result<i64, String> {
+    let found = whole(fields[place - 1]);
+    found.ok_or_else(|| refused(fields, place, name, "no whole number"))
+}
+
+fn refused(fields: &[&[u8]], place: usize, name: &str, what: &str) -> String {
+    let text = shown(fields[place - 1]);
+    format!("the {name} (field {place}) is {text}, which is {what}")
 }

@@ -4,23 +4,41 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
-use super::{Trace, csv};
+use super::{Trace, TraceJob, csv};
 
-/// Writes the trace as CSV, with its header. Nothing is rounded.
+/// Writes the trace as CSV, with its header: `limit` and `mobility` are there if some job says them. Nothing is
+/// rounded.
 ///
 /// # Errors
 ///
 /// Those of `output`.
 pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
-    writeln!(output, "{}", csv::HEADER)?;
+    let has = |said: fn(&TraceJob) -> bool| trace.jobs.iter().any(said);
+    let limits = has(|job| job.estimate.is_some());
+    let mobilities = has(|job| job.said_mobility.is_some());
+    writeln!(output, "{}", csv::header_with([limits, mobilities]))?;
     for job in &trace.jobs {
         let submit = Decimal::new(job.submit.0.unsigned_abs(), 6);
         let runtime = Decimal::new(job.runtime.0.unsigned_abs(), 6);
         let (cpu, memory) = (Decimal::new(job.cpu.0, 6), Decimal::new(job.memory.0, 12));
         let (id, tasks) = (quoted(&job.id), job.tasks);
-        writeln!(output, "{id},{submit},{tasks},{cpu},{memory},{runtime}")?;
+        write!(output, "{id},{submit},{tasks},{cpu},{memory},{runtime}")?;
+        if limits {
+            let limit = job
+                .estimate
+                .map(|said| Decimal::new(said.0.unsigned_abs(), 6));
+            write!(output, ",{}", or_nothing(limit))?;
+        }
+        if mobilities {
+            write!(output, ",{}", or_nothing(job.said_mobility))?;
+        }
+        writeln!(output)?;
     }
     Ok(())
+}
+
+fn or_nothing(value: Option<impl Display>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
 }
 
 /// An id as it is read again: one that would make its line a comment is in quotes.

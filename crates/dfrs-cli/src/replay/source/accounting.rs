@@ -1,6 +1,5 @@
 //! From a dump of sacct.
 
-use std::fmt::Write;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -35,9 +34,8 @@ pub fn read(
             first.unwrap_or_default()
         ));
     }
-    let mut assumed = assumptions(&dump, &rules, &taken.assumed);
+    let assumed = assumptions(&dump, &rules, &taken.assumed);
     let too_many = too_many_cpus(&taken, site.nodes, site.cpus_per_node);
-    assumed.extend(too_many.clone());
     let as_it_was = taken.trace.as_it_was();
     let mut source = Source {
         kind: "a dump of Slurm's accounting",
@@ -59,9 +57,8 @@ pub fn read(
         assumed,
         told: String::new(),
     };
-    if let Some(too_many) = too_many {
-        let _ = writeln!(source.told, "{}: note: {too_many}", file.display()); // a String takes all
-    }
+    source.note(file, too_many);
+    source.note(file, dump.odd_limits.note());
     let told: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
     source.leave_out(file, "lines that make no sense", dump.bad_lines, &told);
     let misfits: Vec<String> = taken.misfits.iter().map(ToString::to_string).collect();

@@ -60,6 +60,7 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
         let assumed = "The trace does not say how much memory jobs require, so they require none, and a processor is a node. DFRS looks better than it is where memory is short (`--model`).";
         source.assumed.push(assumed.into());
     }
+    source.note(&arguments.file, reading.odd_limits.note());
     let told: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
     source.leave_out(
         &arguments.file,

@@ -60,7 +60,7 @@ pub(super) fn cpu_time(text: &[u8]) -> Result<Option<Span>, String> {
 pub(super) fn time_limit(text: &[u8]) -> Result<Option<Span>, String> {
     match text {
         b"" | b"UNLIMITED" | b"Partition_Limit" | b"INVALID" => Ok(None),
-        _ => length(text, MOST_SECONDS)
+        _ => limit_length(text, MOST_SECONDS)
             .map(Some)
             .ok_or_else(|| refused("Timelimit", text)),
     }
@@ -83,22 +83,40 @@ fn refused(name: &str, text: &[u8]) -> String {
 
 /// A length of time: `[DD-[HH:]]MM:SS[.mmm]`, at most so many seconds.
 fn length(text: &[u8], most: i64) -> Option<Span> {
-    let (days, clock) = match text.iter().position(|byte| *byte == b'-') {
-        Some(place) => (whole(&text[..place])?, &text[place + 1..]),
-        None => (0, text),
-    };
+    let (days, clock) = days(text)?;
     let parts: Vec<&[u8]> = clock.split(|byte| *byte == b':').collect();
-    let (hours, minutes, seconds) = match parts[..] {
-        [hours, minutes, seconds] => (whole(hours)?, whole(minutes)?, seconds),
-        [minutes, seconds] => (0, whole(minutes)?, seconds),
-        _ => return None,
-    };
+    match parts[..] {
+        [hours, minutes, seconds] => span([days, whole(hours)?, whole(minutes)?], seconds, most),
+        [minutes, seconds] => span([days, 0, whole(minutes)?], seconds, most),
+        _ => None,
+    }
+}
+
+/// As [`length`], or as sbatch takes it: `1-00` and `1-00:30` are days, hours and minutes. Of a time that
+/// sacct prints nothing is left out behind days.
+fn limit_length(text: &[u8], most: i64) -> Option<Span> {
+    let (days, clock) = days(text)?;
+    let parts: Vec<&[u8]> = clock.split(|byte| *byte == b':').collect();
+    match (text.contains(&b'-'), &parts[..]) {
+        (true, [hours]) => span([days, whole(hours)?, 0], b"0", most),
+        (true, [hours, minutes]) => span([days, whole(hours)?, whole(minutes)?], b"0", most),
+        _ => length(text, most),
+    }
+}
+
+/// The days, 0 where none are written, and what is behind them.
+fn days(text: &[u8]) -> Option<(i64, &[u8])> {
+    match text.iter().position(|byte| *byte == b'-') {
+        Some(place) => Some((whole(&text[..place])?, &text[place + 1..])),
+        None => Some((0, text)),
+    }
+}
+
+/// So many days, hours, minutes and seconds, if that is at most so many seconds.
+fn span([days, hours, minutes]: [i64; 3], seconds: &[u8], most: i64) -> Option<Span> {
     let seconds = decimal(seconds, 6)?;
-    let minutes = days
-        .checked_mul(24)?
-        .checked_add(hours)?
-        .checked_mul(60)?
-        .checked_add(minutes)?;
+    let hours = days.checked_mul(24)?.checked_add(hours)?;
+    let minutes = hours.checked_mul(60)?.checked_add(minutes)?;
     let sum = minutes.checked_mul(60_000_000)?.checked_add(seconds)?;
     (sum <= most.checked_mul(1_000_000)?).then_some(Span(sum))
 }
@@ -263,6 +281,9 @@ mod tests {
         let limit = |text: &str| time_limit(text.as_bytes()).expect(text);
         assert_eq!(limit("1-00:00:00"), Some(Span::from_seconds(86_400)));
         assert_eq!(limit("00:00:00"), Some(Span::ZERO));
+        assert_eq!(limit("1-00"), Some(Span::from_seconds(86_400)));
+        assert_eq!(limit("1-02:30"), Some(Span::from_seconds(86_400 + 9_000)));
+        assert_eq!(limit("02:30"), Some(Span::from_seconds(150)));
         for none in ["UNLIMITED", "Partition_Limit", ""] {
             assert_eq!(limit(none), None);
         }

@@ -135,7 +135,10 @@ impl Records {
         let requested = fields::requested_memory(field(Column::RequestedMemory))?;
         let allocated = fields::allocated_memory(field(Column::AllocatedTres))?;
         let cpu_time = fields::cpu_time(field(Column::TotalCpu))?;
-        let limit = fields::time_limit(field(Column::TimeLimit))?;
+        let limit = fields::time_limit(field(Column::TimeLimit));
+        if let (true, Err(what)) = (self.strict, &limit) {
+            return Err(what.clone());
+        }
         let suspended = fields::suspended(field(Column::Suspended))?;
         let resident = self.measured_memory(fields, true)?;
         let (Some(end), false) = (end, UNFINISHED.contains(&state)) else {
@@ -159,6 +162,10 @@ impl Records {
         if fields::is_unix(field(Column::Start)) {
             self.dump.unix_time = true;
         }
+        let limit = limit.unwrap_or_else(|what| {
+            self.dump.odd_limits.add(BadLine { line, what });
+            None
+        });
         Ok(JobLine::Ran(Run {
             line,
             id: id.to_owned(),

@@ -1,0 +1,75 @@
+//! What users said that their jobs would take, and what of that makes no sense.
+
+use std::fmt::Display;
+
+use dfrs_core::Span;
+
+use super::TraceJob;
+use super::decimal::scaled;
+use super::read::BadLine;
+use super::swf::seconds_of;
+
+/// A job as its line has it.
+pub(super) struct JobLine {
+    pub job: TraceJob,
+    /// Why its limit makes no sense, if there is one and it is taken as unknown.
+    pub odd_limit: Option<String>,
+}
+
+impl From<TraceJob> for JobLine {
+    fn from(job: TraceJob) -> Self {
+        Self {
+            job,
+            odd_limit: None,
+        }
+    }
+}
+
+impl JobLine {
+    /// The job with what its line says of its limit. Few schedulers ask for limits, so a bad one costs no job.
+    pub fn with_limit(job: TraceJob, limit: Result<Option<Span>, String>) -> Self {
+        let (estimate, odd_limit) = match limit {
+            Ok(estimate) => (estimate, None),
+            Err(what) => (None, Some(what)),
+        };
+        Self {
+            job: TraceJob { estimate, ..job },
+            odd_limit,
+        }
+    }
+}
+
+/// A limit in seconds; 0 and less is unknown.
+pub(super) fn estimate_of(text: &[u8], what: impl Display) -> Result<Option<Span>, String> {
+    match scaled(text, 6) {
+        Some(microseconds) if microseconds <= 0 => Ok(None),
+        _ => seconds_of(text, what).map(|microseconds| Some(Span(microseconds))),
+    }
+}
+
+/// Limits that make no sense. Their jobs are there, without a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OddLimits {
+    /// How many.
+    pub count: usize,
+    /// The first of them.
+    pub first: Option<BadLine>,
+}
+
+impl OddLimits {
+    /// Counts one.
+    pub(super) fn add(&mut self, bad: BadLine) {
+        self.count += 1;
+        self.first.get_or_insert(bad);
+    }
+
+    /// What people should know about them; none if there are none.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let count = self.count;
+        Some(format!(
+            "time limits that make no sense, taken as unknown: {count}; the first: {first}"
+        ))
+    }
+}
