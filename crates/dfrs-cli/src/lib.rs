@@ -3,6 +3,7 @@
 //! Exit codes, the same for every command: 0 done, 1 a check failed, 2 bad input or usage (`doctor`:
 //! 1 warnings, 2 errors). Every failure is one line that says where and what to do.
 
+mod asked;
 mod bound;
 mod check;
 mod decide;

@@ -18,6 +18,7 @@ use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::trace::{MOST_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
 
+use crate::asked::{self, Asked};
 use crate::input::SwfModel;
 use crate::options::{OrNone, or_none, period, seconds};
 use crate::outputs;
@@ -52,7 +53,7 @@ pub struct Arguments {
     /// A policy of DFRS (see dfrs sim --list-policies); may be given many times: the page looks closely at the
     /// first
     #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
-    policies: Vec<Scheduler>,
+    policies: Vec<Asked>,
     /// How jobs can give up their places: shares of the kinds checkpoint, park, restart and never; what is
     /// left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where nodes have swap
     #[arg(long, value_name = "KIND=SHARE,…", default_value = "park=1")]
@@ -73,7 +74,8 @@ pub struct Arguments {
     /// Swap of a node for parked jobs, as a multiple of its memory
     #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
     swap: Bytes,
-    /// Seconds between periodic remaps; left out: what the policy's name says, else 600
+    /// Seconds between periodic remaps; left out: what the policy's name says, else 600. Not with a policy whose
+    /// name says another
     #[arg(long, value_name = "SECONDS", value_parser = period)]
     period: Option<Span>,
     /// What policies of DFRS that ask (GreedyPMC) may know of run times
@@ -107,7 +109,7 @@ impl Arguments {
             file: file.to_owned(),
             nodes: None,
             site: SiteOptions::none(),
-            policies: vec![Scheduler::Dfrs(policy.clone())],
+            policies: vec![Scheduler::Dfrs(policy.clone()).into()],
             mobility: mobility.parse().map_err(|error| format!("{error}"))?,
             seed: 1,
             penalty: PENALTY,
@@ -122,6 +124,12 @@ impl Arguments {
             output: None,
             strict: false,
         })
+    }
+
+    /// The policies as they run.
+    fn policies(&self) -> Vec<Scheduler> {
+        let at = |asked: &Asked| asked.at(self.period);
+        self.policies.iter().map(at).collect()
     }
 
     fn model(&self) -> Model {
@@ -198,7 +206,9 @@ fn is_dfrs(policy: &Scheduler) -> bool {
 
 /// What goes to standard output and to standard error, or one line about why there is no result.
 fn tell(arguments: &Arguments) -> Result<(String, String), String> {
-    if !arguments.policies.iter().any(is_dfrs) {
+    let policies = asked::at_period(&arguments.policies, arguments.period)
+        .map_err(|error| format!("dfrs replay: {error}"))?;
+    if !policies.iter().any(is_dfrs) {
         return Err(format!(
             "dfrs replay: no --policy is one of DFRS; add for example {DEFAULT_POLICY}, or use dfrs sim"
         ));

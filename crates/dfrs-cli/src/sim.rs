@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
-use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MOST_NODES;
 
+use crate::asked::{self, Asked};
 use crate::input::{self, Source, SwfModel};
 use crate::options::seconds_above_0;
 use crate::outputs;
@@ -50,7 +50,7 @@ pub struct Arguments {
         value_name = "NAME",
         required_unless_present = "list_policies"
     )]
-    policies: Vec<Scheduler>,
+    policies: Vec<Asked>,
     #[command(flatten)]
     site: SiteOptions,
     #[command(flatten)]
@@ -132,6 +132,8 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         Some(&arguments.trace),
         &for_one.map(|(option, file)| (option, file.as_deref())),
     )?;
+    let policies = asked::at_period(&arguments.policies, arguments.world.period())
+        .map_err(|error| format!("dfrs sim: {error}"))?;
     let source = Source {
         trace: &arguments.trace,
         nodes: arguments.nodes,
@@ -141,7 +143,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         period: arguments.world.period(),
         node_cpus: arguments.world.node_cpus(),
     };
-    let mut input = input::read(&source, &arguments.policies)?;
+    let mut input = input::read(&source, &policies)?;
     if arguments.world.uses_less() && (arguments.bound || arguments.live.live) {
         return Err(
             "dfrs sim: --bound and --live take it that jobs use all that they asked for; leave them out, or --least-use"
@@ -162,7 +164,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     input.notes += &arguments.world.notes(&file, &input.trace);
     let settings = arguments.world.settings(input.nodes);
     let mut runs = Runs::new(arguments.results.as_deref())?;
-    let results = run::all(&mut runs, arguments, &input.trace, &settings)?;
+    let results = run::all(&mut runs, arguments, &policies, &input.trace, &settings)?;
     let output = match arguments.format {
         Format::Table => results::table(&results),
         Format::Json => results::json(&results)?,

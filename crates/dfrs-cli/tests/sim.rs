@@ -646,3 +646,21 @@ fn csv_says_what_users_asked_for_and_what_jobs_can_do() {
         errors.contains("jobs without an estimate, whose run times are taken as known: 1 of 4")
     );
 }
+
+#[test]
+fn a_name_that_says_the_period_says_the_one_that_counts() {
+    let scratch = Scratch::new("period");
+    let trace = scratch.file("trace.csv", TRACE);
+    let run = |policy: &str, period: &str| {
+        let fixed = ["sim", &trace, "--nodes", "1", "--format", "csv"];
+        dfrs(&[&fixed[..], &["--policy", policy, "--period", period]].concat())
+    };
+    for (policy, period) in [("DYNMCB8-PER", "60"), ("DYNMCB8-PER 60", "60")] {
+        let (code, output, errors) = run(policy, period);
+        assert_eq!((code, errors.as_str()), (0, ""));
+        assert!(output.contains("\nDYNMCB8-PER 60,"), "{output}");
+    }
+    let (code, output, errors) = run("DYNMCB8-PER 60", "600");
+    let expected = "dfrs sim: a period of 600 s contradicts the one in the policy's name DYNMCB8-PER 60; keep one\n";
+    assert_eq!((code, output.as_str(), errors.as_str()), (2, "", expected));
+}

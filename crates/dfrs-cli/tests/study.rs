@@ -130,6 +130,35 @@ fn all_combinations_are_run_and_compared() {
     );
 }
 
+#[test]
+fn a_period_is_that_of_the_name_or_of_the_options() {
+    let text = |policies: &str, period: &str| {
+        format!(
+            "policies = {policies}\nbaseline = \"DYNMCB8-PER\"\n[[traces]]\nfile = \"own.csv\"\nnodes = 2\n\
+             [options]\nperiod = {period}\n"
+        )
+    };
+    let swept = scratch("period", &text("[\"DYNMCB8-PER\", \"EASY\"]", "[60, 600]"));
+    let (code, told, errors) = study(&swept, &[]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(told.contains("to policy DYNMCB8-PER,"), "{told}");
+    for file in ["study/runs.csv", "study/summary.csv"] {
+        let lines = table(&swept.path(file));
+        assert!(lines.iter().any(|line| line["period"] == "60"), "{file}");
+        for line in lines.iter().filter(|line| line["policy"] != "EASY") {
+            assert_eq!(line["policy"], format!("DYNMCB8-PER {}", line["period"]));
+        }
+    }
+    let twice = scratch(
+        "twice",
+        &text("[\"DYNMCB8-PER 60\", \"DYNMCB8-PER\"]", "[60, 600]"),
+    );
+    let (code, _, errors) = study(&twice, &[]);
+    assert_eq!(code, 2, "{errors}");
+    let words = "study.toml: a period of 600 s contradicts the one in the policy's name DYNMCB8-PER 60; keep one\n";
+    assert!(errors.ends_with(words), "{errors}");
+}
+
 fn table_of_sim(scratch: &Scratch) -> BTreeMap<String, String> {
     let trace = scratch.path("own.csv");
     let (code, told, errors) = dfrs(&[

@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use dfrs_core::{Bytes, Mobility, Policy, Span};
 
 pub use error::ConfError;
+pub use value::names_period;
 
 /// How much DFRS does on a live cluster: the rungs of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use dfrs_core::{Policy, PolicyError};
+use dfrs_core::{Policy, PolicyError, Span};
 
 use crate::batch::Batch;
 
@@ -33,6 +33,16 @@ impl FromStr for Scheduler {
 }
 
 impl Scheduler {
+    /// The same with this time between remaps, if there is one, which its name then says where names say any.
+    #[must_use]
+    pub fn at_period(&self, period: Option<Span>) -> Self {
+        let mut scheduler = self.clone();
+        if let (Self::Dfrs(policy), Some(period)) = (&mut scheduler, period) {
+            policy.settings.period = period;
+        }
+        scheduler
+    }
+
     /// What it does, in one line.
     #[must_use]
     pub fn description(&self) -> String {
@@ -55,6 +65,19 @@ impl fmt::Display for Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_says_the_period_says_the_one_that_counts() {
+        let at = |name: &str, period: Option<i64>| {
+            let scheduler: Scheduler = name.parse().unwrap();
+            let period = period.map(Span::from_seconds);
+            scheduler.at_period(period).to_string()
+        };
+        assert_eq!(at("DYNMCB8-PER", Some(60)), "DYNMCB8-PER 60");
+        assert_eq!(at("DYNMCB8-PER 60", None), "DYNMCB8-PER 60");
+        assert_eq!(at("DYNMCB8", Some(60)), "DYNMCB8");
+        assert_eq!(at("EASY", Some(60)), "EASY");
+    }
 
     #[test]
     fn names_are_read_and_printed() {

@@ -215,11 +215,9 @@ pub fn simulate_and_tell<'a>(
         Scheduler::Dfrs(_) => settings.coupling_loss,
     };
     let journal = Journal::new(trace, loss, sink, ended);
-    match scheduler {
-        Scheduler::Batch(batch) => batch::run(trace, *batch, settings, journal),
-        Scheduler::Dfrs(policy) => {
-            let mut policy = policy.clone();
-            policy.settings.period = settings.period.unwrap_or(policy.settings.period);
+    match scheduler.at_period(settings.period) {
+        Scheduler::Batch(batch) => batch::run(trace, batch, settings, journal),
+        Scheduler::Dfrs(mut policy) => {
             policy.settings.keep_equal_jobs = settings.keep_equal_jobs;
             policy.settings.run_time_hint = settings.run_time_hint;
             policy.settings.parallel_least_yield = settings.parallel_least_yield;

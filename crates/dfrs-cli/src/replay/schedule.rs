@@ -83,9 +83,9 @@ pub fn beside(
 ) -> Result<Vec<Schedule>, String> {
     let cut = Cut::of(&source.trace);
     let settings = arguments.settings(source);
-    for policy in &arguments.policies {
-        if !wanted.contains(policy) {
-            wanted.push(policy.clone());
+    for policy in arguments.policies() {
+        if !wanted.contains(&policy) {
+            wanted.push(policy);
         }
     }
     let jobs = source.trace.jobs.len();

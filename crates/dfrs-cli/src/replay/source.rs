@@ -140,11 +140,11 @@ impl Source {
         let file = &arguments.file;
         let easy = Scheduler::Batch(Batch::Easy);
         let shared = Scheduler::Batch(Batch::EasyShared);
+        let policies = arguments.policies();
         let mut keep = Vec::with_capacity(self.trace.jobs.len());
         let mut told = Vec::new();
         for (job, by_batch) in self.trace.jobs.iter().zip(&self.batch.0.jobs) {
-            let why = arguments
-                .policies
+            let why = policies
                 .iter()
                 .find_map(|policy| match policy {
                     Scheduler::Batch(_) => None,
@@ -175,7 +175,7 @@ impl Source {
 
     /// Refuses a machine that is far too small for the jobs.
     fn refuse_overload(&self, arguments: &Arguments) -> Result<(), String> {
-        let mut policies = arguments.policies.clone();
+        let mut policies = arguments.policies();
         policies.push(Scheduler::Batch(Batch::Easy)); // gets no job that is too wide
         let overload = overload::of(&self.trace, self.nodes, &policies, arguments.period);
         match overload {

@@ -41,6 +41,7 @@ struct Bound<'a> {
 pub fn all(
     runs: &mut Runs,
     arguments: &Arguments,
+    policies: &[Scheduler],
     trace: &Trace,
     settings: &Settings,
 ) -> Result<Vec<Summary>, String> {
@@ -59,7 +60,7 @@ pub fn all(
         scheduler,
     };
     let mut wanted: Vec<Run> = Vec::new();
-    for scheduler in &arguments.policies {
+    for scheduler in policies {
         wanted.push(run(scheduler, false));
         if arguments.live.live && matches!(scheduler, Scheduler::Dfrs(_)) {
             wanted.push(run(scheduler, true));

@@ -19,7 +19,8 @@ pub struct World {
     /// Seconds in which a resumed or migrated job makes no progress
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     penalty: Span,
-    /// Seconds between periodic remaps; left out: what the policy's name says, else 600
+    /// Seconds between periodic remaps; left out: what the policy's name says, else 600. Not with a policy whose
+    /// name says another
     #[arg(long, value_name = "SECONDS", value_parser = period)]
     period: Option<Span>,
     /// How jobs can move of which the trace does not say it: shares of the kinds checkpoint, park, restart and

@@ -34,16 +34,19 @@ type Group = (String, Option<String>, Vec<String>, String);
 pub fn summary(study: &Study, rows: &[Row]) -> Vec<Line> {
     let mut order: Vec<Group> = Vec::new();
     let mut groups: BTreeMap<Group, Vec<(String, Value)>> = BTreeMap::new();
+    // With the period that each ran at, where names say one.
+    let mut names: BTreeMap<Group, String> = BTreeMap::new();
     for row in rows {
         let group = (
             row.source.block.name.clone(),
             row.source.load.map(|load| load.to_string()),
             row.setting.values.clone(),
-            row.policy.to_string(),
+            study.name_of(row.policy),
         );
         let measured = fields(&row.summary).unwrap_or_default();
         let of_group = groups.entry(group.clone()).or_default();
         if of_group.is_empty() {
+            names.insert(group.clone(), row.summary.policy.clone());
             order.push(group);
         }
         of_group.push((row.source.name.clone(), measured));
@@ -59,7 +62,8 @@ pub fn summary(study: &Study, rows: &[Row]) -> Vec<Line> {
     {
         for measure in &study.measures {
             lines.extend(groups.iter().map(|group| {
-                let (block, load, settings, policy) = group.clone();
+                let (block, load, settings, _) = group.clone();
+                let policy = names.get(group).cloned().unwrap_or_default();
                 let own = values(group, measure);
                 let comparison = baseline_of(study, group)
                     .filter(|baseline| baseline != group)

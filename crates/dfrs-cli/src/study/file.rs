@@ -11,6 +11,7 @@ use toml::de::DeValue;
 use super::options;
 use super::place::{Document, Item};
 use super::sources::Block;
+use crate::asked::Asked;
 use crate::sim::results::MEASURES;
 
 /// The largest file that is read, in bytes.
@@ -26,6 +27,8 @@ pub struct Study {
     pub path: PathBuf,
     pub blocks: Vec<Block>,
     pub policies: Vec<Scheduler>,
+    /// The same as they were asked for, in the same order.
+    pub asked: Vec<Asked>,
     /// The options that are not as they are by default, in the order of the file.
     pub options: Vec<Choice>,
     /// With which runs others are compared: names of options, or `policy`, and their values.
@@ -33,6 +36,15 @@ pub struct Study {
     pub measures: Vec<&'static str>,
     /// Whether the offline bound is wanted.
     pub bound: bool,
+}
+
+impl Study {
+    /// What one of its policies is called, whatever the period.
+    pub fn name_of(&self, policy: &Scheduler) -> String {
+        let mut asked = self.asked.iter();
+        let found = asked.find(|asked| asked.policy == *policy);
+        found.map_or_else(|| policy.to_string(), Asked::name)
+    }
 }
 
 /// An option and the values that it takes in turn.
@@ -73,6 +85,7 @@ fn parse(document: Document) -> Result<Study, String> {
         path: document.path.into(),
         blocks: Vec::new(),
         policies: Vec::new(),
+        asked: Vec::new(),
         options: Vec::new(),
         baseline: Vec::new(),
         measures: USUAL.to_vec(),
@@ -82,7 +95,11 @@ fn parse(document: Document) -> Result<Study, String> {
     for (name, value) in &entries {
         match *name {
             "traces" => study.blocks = traces::read(&document, value)?,
-            "policies" => study.policies = policies(&document, value)?,
+            "policies" => {
+                study.asked = policies(&document, value)?;
+                let policies = study.asked.iter().map(|asked| asked.policy.clone());
+                study.policies = policies.collect();
+            }
             "options" => study.options = choices(&document, value)?,
             "measures" => study.measures = measures(&document, value)?,
             "bound" => study.bound = switch(&document, name, value)?,
@@ -122,19 +139,20 @@ fn parse(document: Document) -> Result<Study, String> {
     Ok(study)
 }
 
-fn policies(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Scheduler>, String> {
-    let mut found: Vec<Scheduler> = Vec::new();
+fn policies(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Asked>, String> {
+    let mut found: Vec<Asked> = Vec::new();
     for item in document.items("policies", value)? {
-        let policy: Scheduler = item
+        let asked: Asked = item
             .text
             .parse()
             .map_err(|error| document.refuse(&item.span, error))?;
-        if found.contains(&policy) {
+        let policy = &asked.policy;
+        if found.iter().any(|other| other.policy == *policy) {
             return Err(
                 document.refuse(&item.span, format!("{policy} is there twice; name it once"))
             );
         }
-        found.push(policy);
+        found.push(asked);
     }
     Ok(found)
 }
@@ -181,7 +199,7 @@ fn baseline(
     value: &Spanned<DeValue>,
     study: &Study,
 ) -> Result<Vec<(String, String)>, String> {
-    let policies: Vec<String> = study.policies.iter().map(ToString::to_string).collect();
+    let policies: Vec<String> = study.asked.iter().map(Asked::name).collect();
     let mut dimensions: Vec<(&str, &[String])> = vec![(POLICY, &policies)];
     let options = study.options.iter();
     dimensions.extend(options.map(|choice| (choice.name.as_str(), choice.values.as_slice())));

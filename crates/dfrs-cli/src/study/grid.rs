@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::file::{Choice, Study};
 use super::options::{self, Options};
 use super::sources::{self, Files, Source};
+use crate::asked;
 use crate::overload;
 use crate::runs::Runs;
 
@@ -79,6 +80,11 @@ impl<'a> Grid<'a> {
                 "{}: the offline bound takes it that jobs use all that they asked for; leave out bound, or least-use",
                 study.path.display()
             ));
+        }
+        for setting in &settings {
+            let period = setting.options.world.period();
+            asked::at_period(&study.asked, period)
+                .map_err(|error| format!("{}: {error}", study.path.display()))?;
         }
         let mut files = Files::default();
         for source in &sources {
@@ -155,7 +161,7 @@ impl<'a> Grid<'a> {
         let (mut trace, nodes) = self.files.get(place.source, options)?;
         options.world.draw(&mut trace);
         let settings = options.world.settings(nodes);
-        let name = place.policy.to_string();
+        let name = place.policy.at_period(options.world.period()).to_string();
         let outcome = simulate(&trace, place.policy, &settings, None)
             .map_err(|error| format!("{} under {name}: {error}", place.source.name))?;
         let bound = options.stretch_bound;

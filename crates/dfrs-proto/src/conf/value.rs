@@ -270,8 +270,9 @@ pub(super) fn policy(key: &str, value: &str) -> Result<Policy, String> {
     })
 }
 
-/// Whether the name itself says how long the period is, as the IPDPS paper's `DYNMCB8-PER 600`.
-pub(super) fn names_period(policy: &str) -> bool {
+/// Whether a policy's name itself says how long the period is, as the IPDPS paper's `DYNMCB8-PER 600`.
+#[must_use]
+pub fn names_period(policy: &str) -> bool {
     let last = policy
         .trim_end()
         .rsplit([' ', '-', '/'])

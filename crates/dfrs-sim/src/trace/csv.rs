@@ -78,8 +78,11 @@ fn fields(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, String> {
     }
 }
 
-/// The first field of a line, and what is behind its comma; none if it is the last.
-fn first_field(line: &[u8]) -> Result<(Cow<'_, [u8]>, Option<&[u8]>), String> {
+/// A field, and what is behind its comma; none if it is the last.
+type FirstField<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
+
+/// The first field of a line.
+fn first_field(line: &[u8]) -> Result<FirstField<'_>, String> {
     let Some(quoted) = line.trim_ascii_start().strip_prefix(b"\"") else {
         let (field, behind) = until_comma(line);
         return Ok((field.trim_ascii().into(), behind));

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dfrs_sim::Scheduler;
-
+use crate::asked::Asked;
 use crate::input::SwfModel;
 use crate::reproduce::experiment::{BEST, EASY, EASY_SHARED};
 use crate::study::file::{Choice, POLICY, Study};
@@ -116,10 +115,11 @@ impl Part {
             }
             Self::Worlds | Self::Load => {}
         }
-        let policies = policies.iter().map(|name| {
-            let scheduler: Result<Scheduler, _> = name.parse();
-            scheduler.map_err(|error| error.to_string())
+        let asked = policies.iter().map(|name| {
+            let asked: Result<Asked, _> = name.parse();
+            asked.map_err(|error| error.to_string())
         });
+        let asked: Vec<Asked> = asked.collect::<Result<_, _>>()?;
         let mut measures = vec![
             "max_stretch",
             "mean_stretch",
@@ -133,7 +133,8 @@ impl Part {
         Ok(Study {
             path: PathBuf::from(super::NAME),
             blocks: self.blocks(wanted),
-            policies: policies.collect::<Result<_, _>>()?,
+            policies: asked.iter().map(|asked| asked.policy.clone()).collect(),
+            asked,
             options,
             baseline: vec![(POLICY.into(), EASY_SHARED.into())],
             measures,
