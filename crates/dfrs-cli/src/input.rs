@@ -1,11 +1,12 @@
 //! The trace as all policies get it, for every command that reads one.
 
 use std::fmt::Write;
+use std::io::BufRead;
 use std::path::Path;
 
 use clap::ValueEnum;
 use dfrs_core::Span;
-use dfrs_sim::trace::{self, Model, Trace};
+use dfrs_sim::trace::{self, Model, Trace, sacct};
 use dfrs_sim::{Scheduler, never_fits};
 
 use crate::overload;
@@ -70,11 +71,7 @@ pub struct Input {
 /// Reads the trace and leaves out what some of the policies can never start.
 pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
     let file = source.trace.display();
-    let (mut trace, mut notes) = if source::is_dump(source.trace) {
-        dump(source)?
-    } else {
-        of_file(source)?
-    };
+    let (mut trace, mut notes) = open_and_read(source)?;
     let nodes = source
         .nodes
         .or(trace.nodes)
@@ -118,12 +115,23 @@ pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
     })
 }
 
+/// A trace, or a dump of sacct as one, with what people should know about it. It is opened once: there is
+/// nothing before the first line of a pipe.
+fn open_and_read(source: &Source) -> Result<(Trace, String), String> {
+    let mut input = source::open(source.trace)?;
+    let first = source::first_line(&mut input)
+        .map_err(|error| format!("{}: {error}", source.trace.display()))?;
+    match sacct::is_dump(&first) {
+        true => dump(source, input),
+        false => of_file(source, input),
+    }
+}
+
 /// A trace with what people should know about it.
-fn of_file(source: &Source) -> Result<(Trace, String), String> {
+fn of_file(source: &Source, input: impl BufRead) -> Result<(Trace, String), String> {
     let file = source.trace.display();
-    let input = source::open(source.trace)?;
     let reading = trace::read(input, source.model.into(), source.strict)
-        .map_err(|error| format!("{file}: {error}"))?;
+        .map_err(|error| format!("{file}: {}", source::told(&error)))?;
     let checked = source.site.for_no_dump();
     checked.map_err(|error| format!("{file}: {error}"))?;
     let mut notes = String::new();
@@ -146,11 +154,10 @@ fn of_file(source: &Source) -> Result<(Trace, String), String> {
 }
 
 /// A dump of sacct as a trace: a task on each node that a job had.
-fn dump(source: &Source) -> Result<(Trace, String), String> {
+fn dump(source: &Source, input: impl BufRead) -> Result<(Trace, String), String> {
     let (path, site) = (source.trace, (source.site, source.nodes));
     let in_file = |error| format!("{}: {error}", path.display());
     source.model.for_no_swf(source::DUMP).map_err(in_file)?;
-    let input = source::open(path)?;
     let read = source::accounting::read(path, input, site, source.strict).map_err(in_file)?;
     Ok((read.trace, read.told))
 }

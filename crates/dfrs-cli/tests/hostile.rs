@@ -126,6 +126,68 @@ fn a_pipe_is_read() {
 }
 
 #[test]
+fn a_dump_is_read_from_a_pipe() {
+    let scratch = Scratch::new("pipe-dump");
+    scratch.file(
+        b"JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State\n\
+          1|1000|1010|1100|1|1|1G||00:10.000|00:05:00|COMPLETED\n",
+    );
+    let site = "--nodes 8 --cpus-per-node 4 --memory-per-node 4G";
+    for content in ["cat file", "gzip -c file"] {
+        let (code, output, errors) = scratch.shell(&format!(
+            "$dfrs sim /dev/stdin {site} --policy FCFS --format csv < <({content})"
+        ));
+        assert_eq!((code, errors.as_str()), (0, ""), "{content}");
+        assert!(output.contains("\nFCFS,1,"), "{output}");
+    }
+    let (code, _, errors) = scratch.shell("$dfrs generate --from file");
+    assert_eq!(code, 2);
+    assert!(
+        errors.contains("file: is a dump of sacct, no trace;"),
+        "{errors}"
+    );
+    is_one_line(&errors);
+}
+
+#[test]
+fn what_other_programs_write_is_named() {
+    let scratch = Scratch::new("foreign");
+    let utf16: Vec<u8> = format!("\u{feff}{JOB}")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (content, what) in [
+        (&b"\xfd7zXZ\0\0\x04,|"[..], "it is compressed with xz"),
+        (b"BZh91AY&SY,|", "it is compressed with bzip2"),
+        (b"\x28\xb5\x2f\xfd,|", "it is compressed with zstd"),
+        (b"PK\x03\x04,|", "it is a zip archive"),
+        (&utf16, "it is UTF-16"),
+    ] {
+        scratch.file(content);
+        let site = "--cpus-per-node 4 --memory-per-node 4G";
+        for command in ["sim file --policy FCFS", &format!("replay file {site}")] {
+            let (code, _, errors) = scratch.shell(&format!("$dfrs {command} --nodes 8"));
+            let expected =
+                format!("file: {what}; make it UTF-8 text, plain or compressed with gzip\n");
+            assert_eq!((code, errors), (2, expected), "{command}");
+        }
+    }
+    for content in [
+        "id;submit;tasks;cpu;mem;runtime\n1;0;1;1;1;5\n",
+        "1\t0\t1\t1\t1\t5\n",
+    ] {
+        scratch.file(content.as_bytes());
+        let (code, _, errors) = scratch.sim("file");
+        assert_eq!(code, 2);
+        assert!(
+            errors.contains("expected is SWF, or CSV with commas between the columns id,"),
+            "{errors}"
+        );
+        is_one_line(&errors);
+    }
+}
+
+#[test]
 fn files_without_a_line_of_sense() {
     let scratch = Scratch::new("senseless");
     scratch.file(b"");
@@ -134,7 +196,7 @@ fn files_without_a_line_of_sense() {
         (code, errors.as_str()),
         (
             2,
-            "file: has no job; expected is SWF, or CSV with the columns id,submit,tasks,cpu,mem,runtime\n"
+            "file: has no job; expected is SWF, or CSV with commas between the columns id,submit,tasks,cpu,mem,runtime, plain or compressed with gzip, or a dump of sacct --parsable2 with its header (docs/replay.md)\n"
         )
     );
     scratch.refused("file", "");

@@ -5,12 +5,12 @@ mod journal;
 mod trace;
 
 use std::fmt::Write;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_sim::metrics::NODE_GB;
-use dfrs_sim::trace::{Trace, decompressed, sacct};
+use dfrs_sim::trace::{Trace, TraceError, decompressed};
 use dfrs_sim::{Batch, Cost, JobRecord, Scheduler, never_fits};
 
 use super::Arguments;
@@ -228,18 +228,19 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
         format!("{file}: cannot be opened: {error}; check the path and its permissions")
     })?;
     let shown = progress::reading(path, opened);
-    decompressed(BufReader::with_capacity(1 << 16, shown))
-        .map_err(|error| format!("{file}: cannot be read: {error}; is the file whole?"))
+    decompressed(BufReader::with_capacity(1 << 16, shown)).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => format!("{file}: {error}"),
+        _ => format!("{file}: cannot be read: {error}; is the file whole?"),
+    })
 }
 
-/// Whether this is a file (no pipe, which can be read only once) with a dump of sacct.
-pub fn is_dump(path: &Path) -> bool {
-    let line = || {
-        let file = dfrs_sim::trace::open(path).ok()?;
-        let mut input = decompressed(BufReader::new(file)).ok()?;
-        first_line(&mut input).ok()
+/// What is wrong with a trace, where a dump of sacct would do as well.
+pub fn told(error: &TraceError) -> String {
+    let more = match error {
+        TraceError::Empty(_) => ", or a dump of sacct --parsable2 with its header (docs/replay.md)",
+        _ => "",
     };
-    path.is_file() && line().is_some_and(|line| sacct::is_dump(&line))
+    format!("{error}{more}")
 }
 
 /// The first line that is not empty, which stays in the input, as far as it can be seen.

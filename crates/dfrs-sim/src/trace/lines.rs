@@ -16,13 +16,38 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// What a gzip file begins with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// How files begin that many programs write and that are not read, and what they are.
+const FOREIGN: [(&[u8], &str); 5] = [
+    (b"\xfd7zXZ\0", "compressed with xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+];
+
+/// What a file is that begins like this, if it is something that is not read.
+fn foreign(head: &[u8]) -> Option<&'static str> {
+    // Behind BZh is the level of compression.
+    if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") {
+        return Some("compressed with bzip2");
+    }
+    let mut known = FOREIGN.iter();
+    let found = known.find(|(mark, _)| head.starts_with(mark));
+    found.map(|(_, what)| *what)
+}
+
 /// `input`, decompressed if it begins as a gzip file does.
 ///
 /// # Errors
 ///
-/// Those of reading its beginning.
+/// Those of reading its beginning, and of kind `InvalidData` if it begins as files do that are not read.
 pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
-    if input.fill_buf()?.starts_with(&GZIP) {
+    let head = input.fill_buf()?;
+    if let Some(what) = foreign(head) {
+        let what = format!("it is {what}; make it UTF-8 text, plain or compressed with gzip");
+        return Err(invalid(what));
+    }
+    if head.starts_with(&GZIP) {
         let decoder = MultiGzDecoder::new(input);
         Ok(Box::new(BufReader::with_capacity(1 << 16, decoder)))
     } else {

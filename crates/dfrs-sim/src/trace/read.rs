@@ -8,7 +8,7 @@ use super::ids::Ids;
 use super::limits::{JobLine, OddLimits};
 use super::lines::{Lines, decompressed};
 use super::model::Model;
-use super::{Trace, csv, swf};
+use super::{Trace, csv, sacct, swf};
 
 /// The most jobs that a trace may have. Each takes about 150 bytes of memory.
 const MOST_JOBS: usize = 8_000_000;
@@ -49,7 +49,7 @@ pub enum TraceError {
     #[error("{0}; correct it, or leave out --strict to skip such lines")]
     Strict(BadLine),
     /// No line is a job.
-    #[error("has no job{}; expected is SWF, or CSV with the columns {}", first(.0), csv::HEADER)]
+    #[error("has no job{}; expected is SWF, or CSV with commas between the columns {}, plain or compressed with gzip", first(.0), csv::HEADER)]
     Empty(Option<BadLine>),
     /// Hardly anything in it is a job.
     #[error(
@@ -63,6 +63,9 @@ pub enum TraceError {
     /// The columns that it names are not those of a trace.
     #[error("{0}")]
     Header(BadLine),
+    /// It is a dump of sacct, which [`sacct::read_dump`] reads.
+    #[error("is a dump of sacct, no trace; dfrs sim and dfrs replay take it")]
+    Dump,
     /// A model of what SWF says is for SWF only.
     #[error("is CSV, and --model hpc2n is for SWF; leave it out")]
     NoModel,
@@ -181,6 +184,9 @@ impl Collector {
 
     fn take_job(&mut self, line: usize, text: &[u8]) -> Result<(), TraceError> {
         let is_first = self.is_csv.is_none();
+        if is_first && sacct::is_dump(text) {
+            return Err(TraceError::Dump);
+        }
         let is_csv = *self.is_csv.get_or_insert_with(|| text.contains(&b','));
         if is_csv && self.model != Model::default() {
             return Err(TraceError::NoModel);

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use dfrs_sim::trace::{self, MOST_NODES, Model, TraceError, TraceJob};
 
-use super::Source;
+use super::{Source, told};
 use crate::replay::Arguments;
 use crate::replay::show::{Clock, number};
 
@@ -12,10 +12,8 @@ use crate::replay::show::{Clock, number};
 pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
     let reading =
         trace::read(input, arguments.model(), arguments.strict).map_err(|error| match error {
-            TraceError::Empty(_) => {
-                format!("{error}, or a dump of sacct (docs/replay.md), or a journal")
-            }
-            error => error.to_string(),
+            TraceError::Empty(_) => format!("{}, or a journal", told(&error)),
+            error => told(&error),
         })?;
     arguments.site.for_no_dump()?;
     let trace = reading.trace;
