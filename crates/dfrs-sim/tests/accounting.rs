@@ -143,6 +143,16 @@ fn steps_without_a_number_of_tasks_have_one_on_each_cpu() {
 }
 
 #[test]
+fn a_dump_may_not_say_what_memory_was_used() {
+    let header = HEADER.replace("MaxRSS|", "");
+    let line = "7|1000|1010|1110|2|8|4Gn|00:10.000|00:10:00|COMPLETED";
+    let dump = lenient(&format!("{header}\n{line}\n"));
+    assert_eq!((run(&dump, "7").resident, dump.has_memory), (None, false));
+    assert_eq!(run(&dump, "7").requested, mebibytes(4096));
+    assert!(lenient(ODD).has_memory);
+}
+
+#[test]
 fn a_limit_that_makes_no_sense_is_unknown_and_told() {
     let text =
         |limit: &str| format!("{HEADER}\n7|1000|1010|1110|2|8|0||00:10.000|{limit}|COMPLETED\n");

@@ -129,6 +129,8 @@ pub struct Dump {
     pub steps: usize,
     /// Whether submission is when jobs became eligible (column Eligible).
     pub eligible: bool,
+    /// Whether it says how much memory jobs used (column MaxRSS).
+    pub has_memory: bool,
     /// Whether times are UNIX seconds rather than local time.
     pub unix_time: bool,
 }

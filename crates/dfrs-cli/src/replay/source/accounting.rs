@@ -137,6 +137,9 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
         dump.components,
         "are components of heterogeneous jobs; each counts as a job, which may start without the others.",
     );
+    if !dump.has_memory {
+        all.push("The dump does not say how much memory jobs used (column `MaxRSS`): what they asked for counts.".into());
+    }
     if dump.steps == 0 {
         all.push("The dump has no lines of steps (was `sacct -X` used?): no memory was measured, and CPU time only where sacct sums it up for the job.".into());
     }

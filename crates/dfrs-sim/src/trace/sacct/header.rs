@@ -10,19 +10,19 @@ pub(super) enum Column {
     Nodes,
     Cpus,
     RequestedMemory,
-    MaxRss,
     TotalCpu,
     TimeLimit,
     State,
     /// From here on they are of use and not necessary.
     Eligible,
+    MaxRss,
     Tasks,
     Suspended,
     AllocatedTres,
 }
 
 /// How many of the columns are necessary.
-const NECESSARY: usize = 11;
+const NECESSARY: usize = 10;
 
 /// The names of the columns, each with the other name that sacct has for the same.
 const NAMES: [(&str, &str); 15] = [
@@ -33,11 +33,11 @@ const NAMES: [(&str, &str); 15] = [
     ("NNodes", "AllocNodes"),
     ("NCPUS", "AllocCPUS"),
     ("ReqMem", "ReqMem"),
-    ("MaxRSS", "MaxRSS"),
     ("TotalCPU", "TotalCPU"),
     ("Timelimit", "Timelimit"),
     ("State", "State"),
     ("Eligible", "Eligible"),
+    ("MaxRSS", "MaxRSS"),
     ("NTasks", "NTasks"),
     ("Suspended", "Suspended"),
     ("AllocTRES", "AllocTRES"),
@@ -137,8 +137,14 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let error = |line: &str| Columns::of(line.as_bytes()).expect_err("an error");
-        let line = ALL.replace("MaxRSS|", "").replace("|State", "");
-        assert_eq!(error(&line), "columns are missing: MaxRSS, State");
+        let line = ALL.replace("TotalCPU|", "").replace("|State", "");
+        assert_eq!(error(&line), "columns are missing: TotalCPU, State");
+        let line = ALL.replace("MaxRSS|", "");
+        assert!(
+            !Columns::of(line.as_bytes())
+                .expect("columns")
+                .has(Column::MaxRss)
+        );
         assert!(error("1|2|3").contains("--noheader"));
         assert!(error("JobID    JobName  Partition").contains("--parsable2"));
         assert!(error("hello").contains("does not name"));

@@ -56,6 +56,7 @@ impl Records {
     pub fn new(columns: Columns, strict: bool) -> Self {
         let dump = Dump {
             eligible: columns.has(Column::Eligible),
+            has_memory: columns.has(Column::MaxRss),
             ..Dump::default()
         };
         Self {
