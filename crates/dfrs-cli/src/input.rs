@@ -135,8 +135,11 @@ fn of_file(source: &Source, input: impl BufRead) -> Result<(Trace, String), Stri
     let checked = source.site.for_no_dump();
     checked.map_err(|error| format!("{file}: {error}"))?;
     let mut notes = String::new();
+    if let Some(note) = source.site.note_for_no_dump() {
+        let _ = writeln!(notes, "{file}: note: {note}"); // a String takes all
+    }
     for bad in reading.bad.iter().take(MOST_TOLD) {
-        let _ = writeln!(notes, "{file}: {bad}"); // a String takes all
+        let _ = writeln!(notes, "{file}: {bad}");
     }
     if reading.bad_lines > 0 {
         let _ = writeln!(

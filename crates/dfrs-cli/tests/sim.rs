@@ -664,3 +664,44 @@ fn a_name_that_says_the_period_says_the_one_that_counts() {
     let expected = "dfrs sim: a period of 600 s contradicts the one in the policy's name DYNMCB8-PER 60; keep one\n";
     assert_eq!((code, output.as_str(), errors.as_str()), (2, "", expected));
 }
+
+#[test]
+fn options_that_say_nothing_are_told() {
+    let scratch = Scratch::new("idle");
+    let trace = scratch.file("trace.csv", TRACE);
+    let note = |command: &str, more: &[&str]| {
+        let policy = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
+        let fixed = [command, &trace, "--nodes", "2", "--policy", policy];
+        let (code, _, errors) = dfrs(&[&fixed[..], more].concat());
+        assert_eq!(code, 0, "{errors}");
+        errors.replace(&trace, "FILE")
+    };
+    for command in ["sim", "replay"] {
+        assert_eq!(
+            note(command, &["--cpu", "requested"]),
+            "FILE: note: the file is no dump of sacct, so --cpu says nothing\n"
+        );
+        assert_eq!(
+            note(command, &["--cpu", "requested", "--memory", "measured"]),
+            "FILE: note: the file is no dump of sacct, so --cpu and --memory say nothing\n"
+        );
+        assert_eq!(note(command, &["--cpu", "measured"]), "");
+    }
+    let nobody = "note: nobody asks for time limits, so ";
+    let told = note("sim", &["--false-limits", "0.5"]);
+    assert_eq!(
+        told,
+        format!(
+            "FILE: {nobody}--false-limits says nothing; see --run-time-hint limits and --estimates user\n"
+        )
+    );
+    let told = note("sim", &["--round-limits"]);
+    assert!(told.contains(&format!("{nobody}--round-limits")), "{told}");
+    for known in [["--run-time-hint", "limits"], ["--estimates", "user"]] {
+        let told = note(
+            "sim",
+            &[&known[..], &["--round-limits", "--false-limits", "0.5"]].concat(),
+        );
+        assert!(!told.contains(nobody), "{told}");
+    }
+}

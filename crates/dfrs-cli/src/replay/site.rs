@@ -71,6 +71,30 @@ impl SiteOptions {
         }
     }
 
+    /// What people should know about options that say nothing of a file that is no dump.
+    pub fn note_for_no_dump(&self) -> Option<String> {
+        let none = Self::none();
+        let given = [
+            ("--cpu", self.cpu != none.cpu),
+            ("--memory", self.memory != none.memory),
+            (
+                "--memory-headroom",
+                self.memory_headroom != none.memory_headroom,
+            ),
+        ];
+        let given = given.iter().filter(|(_, is_given)| *is_given);
+        let names: Vec<&str> = given.map(|(name, _)| *name).collect();
+        let says = match names.len() {
+            0 => return None,
+            1 => "says",
+            _ => "say",
+        };
+        let names = names.join(" and ");
+        Some(format!(
+            "the file is no dump of sacct, so {names} {says} nothing"
+        ))
+    }
+
     /// The machine, or which option is missing.
     pub fn site(&self, nodes: Option<u32>) -> Result<Site, String> {
         let missing = |option: &str| {

@@ -207,13 +207,22 @@ pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
     let mut input = open(&arguments.file)?;
     let first = first_line(&mut input).map_err(|error| format!("{file}: {error}"))?;
     let no_swf = |what| arguments.model.for_no_swf(what);
+    let no_dump = |mut source: Source| {
+        arguments.site.for_no_dump()?;
+        if let Some(note) = arguments.site.note_for_no_dump() {
+            let _ = writeln!(source.told, "{file}: note: {note}"); // a String takes all
+        }
+        Ok(source)
+    };
     let source = if first.starts_with(b"{") {
-        no_swf(JOURNAL).and_then(|()| journal::read(arguments, input))
+        no_swf(JOURNAL)
+            .and_then(|()| journal::read(arguments, input))
+            .and_then(no_dump)
     } else if first.contains(&b'|') || first.starts_with(b"JobID") {
         let site = (&arguments.site, arguments.nodes);
         no_swf(DUMP).and_then(|()| accounting::read(&arguments.file, input, site, arguments.strict))
     } else {
-        trace::read(arguments, input)
+        trace::read(arguments, input).and_then(no_dump)
     };
     let mut source = source.map_err(|error| format!("{file}: {error}"))?;
     source.refuse_overload(arguments)?;

@@ -213,8 +213,13 @@ impl World {
         }
     }
 
-    /// What people should know about the estimates of the trace, if they are used.
+    /// What people should know about the estimates of the trace, and about options that say nothing.
     pub fn notes(&self, file: &str, trace: &Trace) -> String {
+        if let Some(option) = self.idle_limits() {
+            return format!(
+                "{file}: note: nobody asks for time limits, so {option} says nothing; see --run-time-hint limits and --estimates user\n"
+            );
+        }
         let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
         if self.run_time_hint == Hint::Limits && knows_none {
             return format!(
@@ -242,6 +247,17 @@ impl World {
             );
         }
         notes
+    }
+
+    /// An option about limits that makes no difference, as no scheduler may know them.
+    fn idle_limits(&self) -> Option<&'static str> {
+        let nobody_asks = self.run_time_hint == Hint::None && self.estimates == KnownTimes::Perfect;
+        let given = [
+            ("--false-limits", self.false_limits > 0.0),
+            ("--round-limits", self.round_limits),
+        ];
+        let found = given.iter().find(|(_, is_given)| nobody_asks && *is_given);
+        found.map(|(option, _)| *option)
     }
 
     /// Whether jobs use less than they asked for.

@@ -15,7 +15,6 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
             TraceError::Empty(_) => format!("{}, or a journal", told(&error)),
             error => told(&error),
         })?;
-    arguments.site.for_no_dump()?;
     let trace = reading.trace;
     let nodes = arguments
         .nodes
