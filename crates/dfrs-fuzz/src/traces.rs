@@ -16,12 +16,14 @@ pub fn swf(file: &[u8]) {
     }
 }
 
-/// A file that is read as CSV.
+/// A file that is read as CSV, with and without the columns that only a header can name.
 pub fn csv(file: &[u8]) {
-    trace(
-        &[b"id,submit,tasks,cpu,mem,runtime\n", file].concat(),
-        Model::default(),
-    );
+    for header in [
+        &b"id,submit,tasks,cpu,mem,runtime\n"[..],
+        b"id,submit,tasks,cpu,mem,runtime,limit,mobility\n",
+    ] {
+        trace(&[header, file].concat(), Model::default());
+    }
 }
 
 fn trace(file: &[u8], model: Model) {
@@ -34,11 +36,13 @@ fn trace(file: &[u8], model: Model) {
         }
     };
     reading.bad.iter().for_each(is_clear);
+    reading.odd_limits.note().iter().for_each(is_clear);
     assert_eq!(reading.bad.len(), reading.bad_lines.min(100));
     match strict {
         Ok(strict) => assert_eq!(strict, reading),
         Err(error) => {
-            assert_ne!(reading.bad_lines, 0, "{error}");
+            let odd = reading.bad_lines + reading.odd_limits.count;
+            assert_ne!(odd, 0, "{error}");
             is_clear(&error);
         }
     }
@@ -58,6 +62,10 @@ fn trace(file: &[u8], model: Model) {
         assert_eq!(
             (again.cpu, again.memory, again.runtime),
             (job.cpu, job.memory, job.runtime)
+        );
+        assert_eq!(
+            (again.estimate, again.said_mobility),
+            (job.estimate, job.said_mobility)
         );
     }
 }
@@ -89,6 +97,7 @@ pub fn sacct(file: &[u8]) {
         }
     };
     dump.bad.iter().for_each(is_clear);
+    dump.odd_limits.note().iter().for_each(is_clear);
     if let Err(error) = strict {
         is_clear(&error);
     }
