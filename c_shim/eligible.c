@@ -147,20 +147,32 @@ static time_t latest_end(const job_record_t *job, const part_record_t *partition
 	return now + (time_t) minutes * 60;
 }
 
-/* How many of the partition's reservations begin before the job would end. */
-static uint32_t in_the_way(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
-			   const job_record_t *job)
+static uint32_t starting_before(const dfrs_reservations_t *reservations, time_t until)
 {
 	uint32_t count = 0;
-	time_t until;
 
-	if (!partition->reservation_count)
-		return 0;
-	until = latest_end(job, partition->record, scope->now);
-	while ((count < partition->reservation_count) &&
-	       (partition->reservations[count]->start_time < until))
+	while ((count < reservations->count) && (reservations->list[count]->start_time < until))
 		count++;
 	return count;
+}
+
+/* How many of the partition's reservations begin before the job would end if it started now. */
+typedef struct {
+	uint32_t fixed, floating;
+} obstacles_t;
+
+static obstacles_t in_the_way(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			      const job_record_t *job)
+{
+	time_t until;
+
+	if (!partition->fixed.count && !partition->floating.count)
+		return (obstacles_t) { 0 };
+	until = latest_end(job, partition->record, scope->now);
+	return (obstacles_t) {
+		.fixed = starting_before(&partition->fixed, until),
+		.floating = starting_before(&partition->floating, until - scope->now),
+	};
 }
 
 /* Whether the reservation keeps others from nodes that this job has, or waits for. */
@@ -179,14 +191,14 @@ time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 		       const job_record_t *job)
 {
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
-	uint32_t count = partition->reservation_count;
+	uint32_t count = partition->fixed.count;
 
 	if (!holds && (!IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job)))
 		return 0;
 	if (!holds)
-		count = in_the_way(scope, partition, job);
+		count = in_the_way(scope, partition, job).fixed;
 	for (uint32_t i = 0; i < count; i++) {
-		const slurmctld_resv_t *reservation = partition->reservations[i];
+		const slurmctld_resv_t *reservation = partition->fixed.list[i];
 
 		if (!concerns(reservation, job))
 			continue;
@@ -213,16 +225,17 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 		       const job_record_t *job, uint64_t *key)
 {
 	const dfrs_details_t *details = job->details;
-	uint32_t reservations = in_the_way(scope, partition, job);
+	obstacles_t obstacles = in_the_way(scope, partition, job);
 	dfrs_equipment_t wanted = asked_of_nodes(details);
 	bool any_will_do = has_all(&scope->least, &wanted);
 	uint64_t digest = partition->digest;
 
 	if (!partition->record->node_bitmap ||
 	    (!partition->partial && !details->exc_node_bitmap && !details->req_node_bitmap &&
-	     !details->feature_list && any_will_do && !reservations && !job->resv_ptr))
+	     !details->feature_list && any_will_do && !obstacles.fixed && !obstacles.floating &&
+	     !job->resv_ptr))
 		return false;
-	digest = dfrs_digest(digest, reservations);
+	digest = dfrs_digest(digest, ((uint64_t) obstacles.floating << 32) | obstacles.fixed);
 	digest = dfrs_digest(digest, job->resv_ptr ? job->resv_ptr->resv_id + 1ULL : 0);
 	digest = dfrs_digest_bits(digest, details->exc_node_bitmap);
 	digest = dfrs_digest_bits(digest, details->req_node_bitmap);
@@ -233,11 +246,19 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 	return true;
 }
 
+static void leave_out_reserved(bitstr_t *nodes, const dfrs_reservations_t *reservations,
+			       uint32_t count, const slurmctld_resv_t *own)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (reservations->list[i] != own)
+			bit_and_not(nodes, reservations->list[i]->node_bitmap);
+}
+
 bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
 			      const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
-	uint32_t reservations = in_the_way(scope, partition, job);
+	obstacles_t obstacles = in_the_way(scope, partition, job);
 	bitstr_t *nodes = bit_copy(partition->record->node_bitmap);
 
 	if (details->exc_node_bitmap)
@@ -247,9 +268,8 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	if (details->feature_list && dfrs_plain_features(details))
 		keep_features(nodes, details->feature_list);
 	keep_equipped(nodes, details);
-	for (uint32_t i = 0; i < reservations; i++)
-		if (partition->reservations[i] != job->resv_ptr)
-			bit_and_not(nodes, partition->reservations[i]->node_bitmap);
+	leave_out_reserved(nodes, &partition->fixed, obstacles.fixed, job->resv_ptr);
+	leave_out_reserved(nodes, &partition->floating, obstacles.floating, job->resv_ptr);
 	if (job->resv_ptr && job->resv_ptr->node_bitmap &&
 	    !(job->resv_ptr->flags & RESERVE_FLAG_FLEX))
 		bit_and(nodes, job->resv_ptr->node_bitmap);

@@ -14,14 +14,19 @@
 /* --- scope.c: one look's partitions ---------------------------------------------------------------- */
 
 typedef struct {
+	slurmctld_resv_t **list; /* by ascending start */
+	uint32_t count;
+} dfrs_reservations_t;
+
+typedef struct {
 	part_record_t *record;
 	uint64_t digest; /* of its name */
 	uint32_t name; /* offset into strings; 0: not stored yet */
 	uint32_t holders; /* jobs that hold cores */
 	bool partial; /* has not all of the scope's nodes */
-	/* Those that keep its nodes from others now or later, by ascending start. */
-	slurmctld_resv_t **reservations;
-	uint32_t reservation_count;
+	/* Those that keep its nodes from others now or later; and those that always begin so many seconds from now
+	 * (TIME_FLOAT), which keep off only who runs for longer. */
+	dfrs_reservations_t fixed, floating;
 	dfrs_sizes_t sizes; /* of its nodes; no threads: not counted yet */
 } dfrs_scoped_t;
 

@@ -36,26 +36,39 @@ static int add_partition(void *record, void *argument)
 
 /* --- reservations ------------------------------------------------------------------------------------ */
 
+static bool floats(const slurmctld_resv_t *reservation)
+{
+	return reservation->flags & RESERVE_FLAG_TIME_FLOAT;
+}
+
+/* One that floats may have a length in place of an end (_get_rel_start_end() of 22.05 and 24.11). */
 static bool keeps_from_others(const slurmctld_resv_t *reservation, const dfrs_scope_t *scope)
 {
-	return reservation->node_bitmap && !(reservation->flags & RESERVE_FLAG_TIME_FLOAT) &&
-	       (reservation->end_time > scope->now);
+	bool has_length = reservation->duration && (reservation->duration != NO_VAL);
+
+	return reservation->node_bitmap && ((floats(reservation) && has_length) ||
+					    (reservation->end_time > scope->now));
+}
+
+static void add_sorted(dfrs_reservations_t *reservations, slurmctld_resv_t *reservation)
+{
+	slurmctld_resv_t **list = reservations->list;
+	uint32_t place = reservations->count;
+
+	if (!list)
+		list = reservations->list = xcalloc(list_count(resv_list), sizeof(reservation));
+	for (; place && (list[place - 1]->start_time > reservation->start_time); place--)
+		list[place] = list[place - 1];
+	list[place] = reservation;
+	reservations->count++;
 }
 
 static void add_to_partition(dfrs_scoped_t *partition, slurmctld_resv_t *reservation)
 {
-	uint32_t place = partition->reservation_count;
-
 	if (!partition->record->node_bitmap ||
 	    !bit_overlap_any(partition->record->node_bitmap, reservation->node_bitmap))
 		return;
-	if (!partition->reservations)
-		partition->reservations = xcalloc(list_count(resv_list), sizeof(reservation));
-	for (; place && (partition->reservations[place - 1]->start_time > reservation->start_time);
-	     place--)
-		partition->reservations[place] = partition->reservations[place - 1];
-	partition->reservations[place] = reservation;
-	partition->reservation_count++;
+	add_sorted(floats(reservation) ? &partition->floating : &partition->fixed, reservation);
 }
 
 static int add_reservation(void *record, void *argument)
@@ -164,8 +177,10 @@ void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
 
 void dfrs_scope_close(dfrs_scope_t *scope)
 {
-	for (uint32_t i = 0; i < scope->count; i++)
-		xfree(scope->partitions[i].reservations);
+	for (uint32_t i = 0; i < scope->count; i++) {
+		xfree(scope->partitions[i].fixed.list);
+		xfree(scope->partitions[i].floating.list);
+	}
 	xfree(scope->partitions);
 	FREE_NULL_BITMAP(scope->own);
 	FREE_NULL_BITMAP(scope->nodes);

@@ -410,7 +410,11 @@ static void edit_reservations(void)
 	reservation->resv_id = ++last_id;
 	reservation->start_time = wall_clock + below(7200) - 1800;
 	reservation->end_time = reservation->start_time + below(7200);
-	reservation->flags = below(4) ? 0 : RESERVE_FLAG_TIME_FLOAT;
+	reservation->duration = below(2) ? NO_VAL : below(60);
+	if (!below(4)) {
+		reservation->flags = RESERVE_FLAG_TIME_FLOAT;
+		reservation->start_time = below(7200);
+	}
 	reservation->node_bitmap = some_nodes();
 	list_append(resv_list, reservation);
 }

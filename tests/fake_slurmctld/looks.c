@@ -372,6 +372,28 @@ static void say_nodes(const char *what)
 	dfrs_view_destroy(view);
 }
 
+/* A reservation of node 0 that always begins in half an hour, and lasts for as long. */
+static void float_reservation(job_record_t *job)
+{
+	slurmctld_resv_t *reservation = xmalloc(sizeof(*reservation));
+
+	reservation->resv_id = 17;
+	reservation->flags = RESERVE_FLAG_TIME_FLOAT;
+	reservation->start_time = 1800;
+	reservation->duration = 30;
+	reservation->node_bitmap = bit_alloc(node_record_count);
+	bit_set(reservation->node_bitmap, 0);
+	resv_list = list_create(NULL);
+	list_append(resv_list, reservation);
+	job->time_limit = 30;
+	say_nodes("done before a floating reservation");
+	job->time_limit = 31;
+	say_nodes("not done before it");
+	job->resv_ptr = reservation;
+	say_nodes("in it");
+	job->resv_ptr = NULL;
+}
+
 /* Even nodes have more of everything than odd ones. */
 static void fit(void)
 {
@@ -416,6 +438,7 @@ static void fit(void)
 	say_nodes("with a label");
 	labels_select = true;
 	say_nodes("with a label that selects");
+	float_reservation(job);
 }
 
 /* --- threads --------------------------------------------------------------------------------------------- */

@@ -160,6 +160,9 @@ fn only_nodes_that_have_what_a_job_wants_of_each_are_its() {
         "MaxCPUsPerNode=8 and 12: all; CPUs 12, label 0",
         "with a label: all; CPUs 12, label 0",
         "with a label that selects: all; CPUs 12, label 1",
+        "done before a floating reservation: all; CPUs 12, label 1",
+        "not done before it: 1 2 3; CPUs 12, label 1",
+        "in it: 0; CPUs 12, label 1",
     ] {
         assert_has(&lines, line);
     }
