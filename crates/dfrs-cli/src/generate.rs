@@ -40,8 +40,8 @@ pub struct Arguments {
     /// Interactive and batch jobs, each with parameters of their own (the papers' traces), or one kind
     #[arg(long, value_enum, default_value_t = Switch::On)]
     job_types: Switch,
-    /// csv: the columns id,submit,tasks,cpu,mem,runtime, and limit where the trace of --from has limits; swf: the
-    /// Standard Workload Format, which holds no CPU needs and no memory requirements
+    /// csv: the columns id,submit,tasks,cpu,mem,runtime, and limit and mobility where the trace of --from has them;
+    /// swf: the Standard Workload Format, which holds no CPU needs and no memory requirements
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
     /// Write to this file instead of standard output

@@ -54,8 +54,8 @@ pub struct Arguments {
     /// first
     #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
     policies: Vec<Asked>,
-    /// How jobs can give up their places: shares of the kinds checkpoint, park, restart and never; what is
-    /// left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where nodes have swap
+    /// How jobs can give up their places, if the trace does not say it: shares of the kinds checkpoint, park, restart
+    /// and never; what is left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where nodes have swap
     #[arg(long, value_name = "KIND=SHARE,…", default_value = "park=1")]
     mobility: MobilityShares,
     /// What the kinds of jobs are drawn from

@@ -692,7 +692,7 @@ fn options_that_say_nothing_are_told() {
     assert_eq!(
         told,
         format!(
-            "FILE: {nobody}--false-limits says nothing; see --run-time-hint limits and --estimates user\n"
+            "FILE: {nobody}--false-limits changes no schedule; see --run-time-hint limits and --estimates user\n"
         )
     );
     let told = note("sim", &["--round-limits"]);

@@ -155,6 +155,21 @@ fn a_period_is_that_of_the_name_or_of_the_options() {
     );
     let (code, _, errors) = study(&twice, &[]);
     assert_eq!(code, 2, "{errors}");
+    let same = scratch("same", &text("[\"DYNMCB8-PER 60\", \"DYNMCB8-PER\"]", "60"));
+    let (code, _, told) = study(&same, &[]);
+    let wanted = "study.toml: policies: DYNMCB8-PER 60 is there twice; name it once\n";
+    assert!(code == 2 && told.ends_with(wanted), "{told}");
+    // As the tables have it.
+    let spelt = text("[\"DYNMCB8-PER\", \"EASY\"]", "600");
+    let spelt = spelt.replace(
+        "baseline = \"DYNMCB8-PER\"",
+        "baseline = \"dynmcb8-per 600\"",
+    );
+    let (code, told, _) = study(&scratch("spelt", &spelt), &[]);
+    assert!(
+        code == 0 && told.contains("to policy DYNMCB8-PER,"),
+        "{told}"
+    );
     let words = "study.toml: a period of 600 s contradicts the one in the policy's name DYNMCB8-PER 60; keep one\n";
     assert!(errors.ends_with(words), "{errors}");
 }

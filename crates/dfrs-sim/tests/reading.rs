@@ -133,13 +133,12 @@ fn quoted_names_and_fields_are_what_is_in_the_quotes() {
     let csv = |line: &str| told(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
     assert!(csv("\"b,0,1,1,1,1").contains("a quote is opened and not closed"));
     assert!(csv("\"b\"c,0,1,1,1,1").contains("\"c\" follows a quote"));
-    for id in ["\"b\"\"c\"", "\"b,c\""] {
-        let told = csv(&format!("{id},0,1,1,1,1"));
-        assert!(
-            told.ends_with("expected is a text without quotes and commas"),
-            "{told}"
-        );
-    }
+    assert!(csv("\"b\"\"c\",0,1,1,1,1").contains("\"c\\\"\" follows a quote"));
+    let told = csv("\"b,c\",0,1,1,1,1");
+    assert!(
+        told.ends_with("expected is a text without quotes and commas"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_proto::conf::Config;
+use dfrs_proto::conf::{Config, Weighting};
 
 use super::finding::{Findings, Topic};
 use super::slurm::{Record, Settings};
@@ -109,7 +109,11 @@ fn standing(
         config.schedules(other.get("PartitionName"))
             && number(tier) > number(other.get("PriorityTier"))
     };
-    if let Some(other) = partitions.iter().find(is_above) {
+    let by_priority = config.job_weight != Weighting::Equal;
+    if let Some(other) = partitions
+        .iter()
+        .find(|other| !by_priority && is_above(other))
+    {
         topic.warning(
             format!(
                 "slurm.conf: PartitionName={name} PriorityTier={tier}: its jobs come before those of {} under Slurm, and not under DFRS",
@@ -119,7 +123,7 @@ fn standing(
         );
     }
     let preempts = settings.get("PreemptType");
-    let is_none = ["", "(null)", "preempt/none"].contains(&preempts);
+    let is_none = ["", "preempt/none"].contains(&preempts);
     if !is_none && partition.get("PreemptMode") != "OFF" {
         topic.warning(
             format!("slurm.conf: PreemptType={preempts}: jobs of {name} preempt nobody, and nobody preempts them: they share"),

@@ -373,6 +373,14 @@ fn what_makes_dfrs_worse_is_a_warning() {
             format!("{DFRS_CONF}Partition=low\n"),
         );
     });
+    let mut weighed = good(0);
+    let text = weighed.answers[PARTITIONS].clone();
+    let low = text.replace("PartitionName=main", "PartitionName=low");
+    let high = text.replace("PriorityTier=1", "PriorityTier=10");
+    weighed.answer(PARTITIONS, format!("{}\n{low}", high.trim_end()));
+    let conf = format!("{DFRS_CONF}Partition=low\nJobWeight=priority\n");
+    weighed.file("/etc/slurm/dfrs.conf", conf);
+    assert!(!weighed.controller().text().contains("PriorityTier"));
     leads_to(Level::Warning, "a job that asks for no memory", |host| {
         host.change(
             CONFIG,

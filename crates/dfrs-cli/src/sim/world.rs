@@ -217,7 +217,7 @@ impl World {
     pub fn notes(&self, file: &str, trace: &Trace) -> String {
         if let Some(option) = self.idle_limits() {
             return format!(
-                "{file}: note: nobody asks for time limits, so {option} says nothing; see --run-time-hint limits and --estimates user\n"
+                "{file}: note: nobody asks for time limits, so {option} changes no schedule; see --run-time-hint limits and --estimates user\n"
             );
         }
         let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());

@@ -213,9 +213,14 @@ fn baseline(
         let item = document.item(name, value)?;
         let values = dimensions.iter().find(|(known, _)| *known == name);
         let values = values.map_or(&[][..], |(_, values)| values);
+        let text = if name == POLICY {
+            as_asked(study, &item.text)
+        } else {
+            item.text.clone()
+        };
         let value = values
             .iter()
-            .find(|value| value.eq_ignore_ascii_case(&item.text));
+            .find(|value| value.eq_ignore_ascii_case(&text));
         let value = value.ok_or_else(|| {
             let (value, values) = (&item.text, values.join(", "));
             let what = format!("baseline: {name} is {value}, which is not run; allowed: {values}");
@@ -224,6 +229,18 @@ fn baseline(
         found.push((name.to_owned(), value.clone()));
     }
     Ok(found)
+}
+
+/// The name by which the study asks for this policy, which may be spelt otherwise.
+fn as_asked(study: &Study, name: &str) -> String {
+    let meant = name.parse::<Asked>().ok();
+    let same = |asked: &&Asked| {
+        meant
+            .as_ref()
+            .is_some_and(|meant| meant.policy == asked.policy)
+    };
+    let asked = study.asked.iter().find(same);
+    asked.map_or_else(|| name.to_owned(), Asked::name)
 }
 
 /// The entries of something that must be a table.

@@ -69,6 +69,24 @@ struct Bound<'a> {
     place: (&'a Source<'a>, &'a Setting),
 }
 
+/// Refuses policies that cannot run at the period of each setting, or run there twice.
+fn policies_of_all(study: &Study, settings: &[Setting]) -> Result<(), String> {
+    let at = |setting: &Setting| asked::at_period(&study.asked, setting.options.world.period());
+    let all: Result<Vec<_>, _> = settings.iter().map(at).collect();
+    all?.iter().try_for_each(|policies| once(policies))
+}
+
+/// Refuses a policy that runs twice under one name, with and without its period.
+fn once(policies: &[Scheduler]) -> Result<(), String> {
+    let mut behind = policies.iter();
+    while let Some(policy) = behind.next() {
+        if behind.clone().any(|other| other == policy) {
+            return Err(format!("policies: {policy} is there twice; name it once"));
+        }
+    }
+    Ok(())
+}
+
 impl<'a> Grid<'a> {
     /// Reads the files that the study names.
     pub fn new(study: &'a Study) -> Result<Self, String> {
@@ -81,11 +99,8 @@ impl<'a> Grid<'a> {
                 study.path.display()
             ));
         }
-        for setting in &settings {
-            let period = setting.options.world.period();
-            asked::at_period(&study.asked, period)
-                .map_err(|error| format!("{}: {error}", study.path.display()))?;
-        }
+        policies_of_all(study, &settings)
+            .map_err(|error| format!("{}: {error}", study.path.display()))?;
         let mut files = Files::default();
         for source in &sources {
             for setting in &settings {

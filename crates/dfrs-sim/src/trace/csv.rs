@@ -1,7 +1,5 @@
 //! The project's own format: `id,submit,tasks,cpu,mem,runtime`, and `limit` and `mobility` where a header has them.
 
-use std::borrow::Cow;
-
 use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
 
 use super::decimal::{scaled, whole};
@@ -60,11 +58,11 @@ pub(super) fn expected() -> String {
 }
 
 /// The fields between commas, without quotes around them and white space at their ends. A field in quotes may
-/// have commas, and two quotes for one; it ends on its line.
-fn fields(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, String> {
+/// have commas; it ends on its line.
+fn fields(line: &[u8]) -> Result<Vec<&[u8]>, String> {
     if memchr::memchr(b'"', line).is_none() {
         let fields = line.split(|byte| *byte == b',');
-        return Ok(fields.map(|field| field.trim_ascii().into()).collect());
+        return Ok(fields.map(|field| field.trim_ascii()).collect());
     }
     let mut fields = Vec::new();
     let mut rest = line;
@@ -79,29 +77,18 @@ fn fields(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, String> {
 }
 
 /// A field, and what is behind its comma; none if it is the last.
-type FirstField<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
+type FirstField<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// The first field of a line.
 fn first_field(line: &[u8]) -> Result<FirstField<'_>, String> {
     let Some(quoted) = line.trim_ascii_start().strip_prefix(b"\"") else {
         let (field, behind) = until_comma(line);
-        return Ok((field.trim_ascii().into(), behind));
+        return Ok((field.trim_ascii(), behind));
     };
-    let mut field = Vec::new();
-    let mut rest = quoted;
-    loop {
-        let end = rest.iter().position(|byte| *byte == b'"');
-        let end = end.ok_or("a quote is opened and not closed")?;
-        field.extend_from_slice(&rest[..end]);
-        rest = &rest[end + 1..];
-        match rest.strip_prefix(b"\"") {
-            Some(behind) => {
-                field.push(b'"');
-                rest = behind;
-            }
-            None => break,
-        }
-    }
+    // Nothing that may be in a field has a quote in it.
+    let end = quoted.iter().position(|byte| *byte == b'"');
+    let end = end.ok_or("a quote is opened and not closed")?;
+    let (field, rest) = (&quoted[..end], &quoted[end + 1..]);
     let (nothing, behind) = until_comma(rest);
     if !nothing.trim_ascii().is_empty() {
         return Err(format!(
@@ -109,7 +96,7 @@ fn first_field(line: &[u8]) -> Result<FirstField<'_>, String> {
             shown(nothing)
         ));
     }
-    Ok((field.trim_ascii().to_vec().into(), behind))
+    Ok((field.trim_ascii(), behind))
 }
 
 fn until_comma(line: &[u8]) -> (&[u8], Option<&[u8]>) {
@@ -148,8 +135,8 @@ fn is(field: &[u8], name: &str) -> bool {
 }
 
 /// Where the columns are that a header names.
-fn columns(found: &[Cow<[u8]>]) -> Result<Columns, String> {
-    let unknown = |field: &&Cow<[u8]>| !names().any(|name| is(field, name));
+fn columns(found: &[&[u8]]) -> Result<Columns, String> {
+    let unknown = |field: &&&[u8]| !names().any(|name| is(field, name));
     if found.iter().all(|field| unknown(&field)) {
         return Err("the first line is no job and names no column".into());
     }
@@ -179,7 +166,7 @@ fn columns(found: &[Cow<[u8]>]) -> Result<Columns, String> {
 }
 
 /// Where a header names this column, once.
-fn place(found: &[Cow<[u8]>], name: &str) -> Result<Option<usize>, String> {
+fn place(found: &[&[u8]], name: &str) -> Result<Option<usize>, String> {
     let mut places = (0..found.len()).filter(|place| is(&found[*place], name));
     match (places.next(), places.next()) {
         (_, Some(_)) => Err(format!("the header names {name} twice")),

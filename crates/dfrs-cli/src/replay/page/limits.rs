@@ -3,7 +3,7 @@
 use dfrs_core::Span;
 use dfrs_report::{Cell, Page, Table};
 use dfrs_sim::Cost;
-use dfrs_sim::trace::{NODE_MEMORY, Trace};
+use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
 
 use crate::replay::show::{number, percent, significant};
 use crate::replay::{Arguments, Replay};
@@ -36,7 +36,7 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
             costs(arguments),
         ),
         format!("The swap of a node holds {} of its memory.", swap(arguments)),
-        mobility(arguments),
+        mobility(arguments, &source.trace),
         "A job that gets half of the CPU that it needs takes twice as long; caches, memory bandwidth and network of jobs that share a node are not simulated.".into(),
     ];
     assumed.extend(settings_of_policies(arguments, &source.trace));
@@ -69,14 +69,20 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
 }
 
 /// What jobs can do, and how it was drawn where they differ.
-fn mobility(arguments: &Arguments) -> String {
-    let shares = arguments.mobility.to_string();
-    let drawn = if shares.contains(',') {
-        format!(", drawn with the seed {}", arguments.seed)
-    } else {
-        String::new()
-    };
-    format!("How jobs under DFRS can give up their places: {shares}{drawn} (--mobility).")
+fn mobility(arguments: &Arguments, trace: &Trace) -> String {
+    let mut text = format!(
+        "How jobs under DFRS can give up their places: {}",
+        arguments.mobility
+    );
+    if text.contains(',') {
+        text += &format!(", drawn with the seed {}", arguments.seed);
+    }
+    let says = |job: &&TraceJob| job.said_mobility.is_some();
+    let said = trace.jobs.iter().filter(says).count();
+    if said > 0 {
+        text += &format!("; the trace says it of {} jobs itself", number(said));
+    }
+    text + " (--mobility)."
 }
 
 /// What policies of DFRS were told besides, as far as it is not what they have by default.
@@ -86,12 +92,12 @@ fn settings_of_policies(arguments: &Arguments, trace: &Trace) -> Vec<String> {
         let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
         let none = if knows_none { "; no job has one" } else { "" };
         told.push(format!(
-            "DFRS takes jobs for long by their time limits, as far as these have been true (--run-time-hint limits){none}."
+            "Policies with GreedyPMC take jobs for long by their time limits, as far as these have been true (--run-time-hint limits){none}."
         ));
     }
     if let Some(period) = arguments.period {
         told.push(format!(
-            "DFRS looks at all jobs every {} s (--period).",
+            "Policies that look at all jobs periodically do so every {} s (--period).",
             period.seconds()
         ));
     }

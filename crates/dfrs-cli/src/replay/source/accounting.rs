@@ -21,6 +21,9 @@ pub fn read(
     let site = options.site(nodes)?;
     let rules = options.rules();
     let dump = read_dump(input, strict).map_err(|error| error.to_string())?;
+    if rules.memory == MemoryRule::Measured && !dump.has_memory {
+        return Err("has no column MaxRSS, which --memory measured needs; add it to --format, or leave out --memory".into());
+    }
     let taken = to_trace(&dump, &site, &rules);
     if let (true, Some(first)) = (strict, taken.misfits.first()) {
         return Err(format!(
@@ -97,7 +100,7 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
         CpuRule::Requested => "A job's CPU need is all CPUs that it had, as the plugin takes it.".to_owned(),
     });
     all.push(match rules.memory {
-        MemoryRule::Requested => "A job's memory requirement is what it asked for (`ReqMem`), because Slurm keeps that for it, used or not. `--memory measured` shows what would be possible if jobs asked for what they use.".into(),
+        MemoryRule::Requested => "A job's memory requirement is what it asked for (`ReqMem`, `AllocTRES`), because Slurm keeps that for it, used or not. `--memory measured` shows what would be possible if jobs asked for what they use.".into(),
         MemoryRule::Measured => format!("A job's memory requirement is what it used at most (`MaxRSS`) and {} more, but not more than it asked for. Jobs really ask for more (`--memory requested`), and Slurm keeps that for them.", percent(f64::from(rules.headroom_percent) / 100.0)),
     });
     let mut counted = |count: usize, what: &str| {
@@ -120,6 +123,10 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
     counted(
         assumed.memory_not_requested,
         "asked for no memory, or for all of the nodes' (`--mem=0` looks the same), and the dump does not say what Slurm kept for them: what was measured counts, with the headroom.",
+    );
+    counted(
+        assumed.memory_kept,
+        "asked for no memory, or for all of the nodes': what Slurm kept for them (`AllocTRES`) counts.",
     );
     counted(
         assumed.memory_not_measured,

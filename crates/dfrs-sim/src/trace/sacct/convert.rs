@@ -76,6 +76,8 @@ pub struct Assumed {
     /// They asked for no memory (or for all of the node's, which looks the same), and the dump does not say what
     /// Slurm kept for them; what was measured counts.
     pub memory_not_requested: usize,
+    /// They asked for none either, and what Slurm kept for them counts.
+    pub memory_kept: usize,
     /// Their memory was not measured though measurements count; what they asked for counts.
     pub memory_not_measured: usize,
     /// Neither: the same share of the node's memory as of its CPUs.
@@ -211,15 +213,20 @@ fn memory(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Bytes
         let most = asked.unwrap_or(site.memory_per_node);
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).min(most)
     });
+    let counts_kept = run.requested.is_none() && kept.is_some();
     match (rules.memory, asked, measured) {
-        (MemoryRule::Requested, Some(asked), _) => asked,
+        (MemoryRule::Requested, Some(asked), _) => {
+            assumed.memory_kept += usize::from(counts_kept);
+            asked
+        }
         (MemoryRule::Measured, _, Some(measured)) => measured,
         (MemoryRule::Requested, None, Some(measured)) => {
             assumed.memory_not_requested += 1;
             measured
         }
         (MemoryRule::Measured, Some(asked), None) => {
-            assumed.memory_not_measured += 1;
+            assumed.memory_kept += usize::from(counts_kept);
+            assumed.memory_not_measured += usize::from(!counts_kept);
             asked
         }
         (_, None, None) => {
@@ -400,12 +407,12 @@ mod tests {
             run.resident = Some(Bytes(10 * GIB));
             let (job, assumed) = of(run, rules);
             assert_eq!(assumed.memory_not_requested, 0);
-            job.memory.0 / (NODE_MEMORY.0 / 128)
+            (job.memory.0 / (NODE_MEMORY.0 / 128), assumed.memory_kept)
         };
-        assert_eq!(memory(100, Rules::default()), 100);
+        assert_eq!(memory(100, Rules::default()), (100, 1));
         // Of a larger node than the site's.
-        assert_eq!(memory(200, Rules::default()), 128);
-        assert_eq!(memory(100, MEASURED), 12);
+        assert_eq!(memory(200, Rules::default()), (128, 1));
+        assert_eq!(memory(100, MEASURED), (12, 0));
     }
 
     #[test]
