@@ -167,7 +167,7 @@ fn columns(found: &[&[u8]]) -> Result<Columns, String> {
 
 /// Where a header names this column, once.
 fn place(found: &[&[u8]], name: &str) -> Result<Option<usize>, String> {
-    let mut places = (0..found.len()).filter(|place| is(&found[*place], name));
+    let mut places = (0..found.len()).filter(|place| is(found[*place], name));
     match (places.next(), places.next()) {
         (_, Some(_)) => Err(format!("the header names {name} twice")),
         (place, None) => Ok(place),
