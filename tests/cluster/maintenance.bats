@@ -92,6 +92,22 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_for_state "$waits" COMPLETED 60
 }
 
+@test "who is not done before a floating reservation is put elsewhere, and on its node nobody refuses" {
+	controller scontrol create reservation reservationname=upkeep starttime=now+30minutes duration=60 \
+		nodes=n1 users=root flags=TIME_FLOAT
+	refusals=$(controller_log | grep -c "was refused" || true)
+	waits=$(submit --nodelist=n1 --ntasks=1 --mem=50 --time=40 -- "true")
+	wide=$(submit --nodes=3 --ntasks=12 --mem=50 --time=40 -- "srun true")
+	short=$(submit --nodelist=n1 --ntasks=1 --mem=50 --time=20 -- "true")
+	wait_for_state "$wide" COMPLETED 40
+	wait_for_state "$short" COMPLETED 40
+	[[ "$(nodes_of "$wide")" != *n1* && "$(nodes_of "$wide")" != *"[1"* ]]
+	[ "$(state "$waits")" = PENDING ]
+	[ "$(controller_log | grep -c "was refused" || true)" = "$refusals" ]
+	controller scontrol delete reservationname=upkeep
+	wait_for_state "$waits" COMPLETED 60
+}
+
 @test "what DFRS does not start says so in words" {
 	job=$(submit --ntasks=1 --mem=50 --contiguous --nodes=2 -- "true")
 	wait_until 20 says "$job" "contiguous nodes"
