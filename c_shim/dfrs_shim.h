@@ -133,7 +133,8 @@ typedef struct {
 	int64_t end_time; /* UNIX seconds at which its time limit ends it; 0: none, or it waits */
 	/* UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the
 	 * first reservation of others begins on one of them (a time that has passed: it has begun). Of
-	 * a waiting one: when the first reservation begins that keeps it from nodes. */
+	 * a waiting one: when the first reservation begins that keeps it from nodes; 1 if it is one
+	 * that always begins so many seconds from now (TIME_FLOAT). */
 	int64_t free_until;
 	int64_t deadline; /* --deadline, UNIX seconds; 0: none */
 	int64_t reservation_end; /* of the reservation that it has nodes in, when Slurm ends it; 0: none, or past */

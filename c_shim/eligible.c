@@ -187,24 +187,31 @@ static bool concerns(const slurmctld_resv_t *reservation, const job_record_t *jo
 	return !nodes || bit_overlap_any((bitstr_t *) nodes, reservation->node_bitmap);
 }
 
+/* The first of so many that concerns the job; NULL: none. */
+static const slurmctld_resv_t *first_of(const dfrs_reservations_t *reservations, uint32_t count,
+					const job_record_t *job)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (concerns(reservations->list[i], job))
+			return reservations->list[i];
+	return NULL;
+}
+
 time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
 		       const job_record_t *job)
 {
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
-	uint32_t count = partition->fixed.count;
+	obstacles_t count = { .fixed = partition->fixed.count };
+	const slurmctld_resv_t *reservation;
 
 	if (!holds && (!IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job)))
 		return 0;
 	if (!holds)
-		count = in_the_way(scope, partition, job).fixed;
-	for (uint32_t i = 0; i < count; i++) {
-		const slurmctld_resv_t *reservation = partition->fixed.list[i];
-
-		if (!concerns(reservation, job))
-			continue;
-		return reservation->start_time; /* they are by ascending start */
-	}
-	return 0;
+		count = in_the_way(scope, partition, job);
+	reservation = first_of(&partition->fixed, count.fixed, job);
+	if (reservation)
+		return reservation->start_time;
+	return first_of(&partition->floating, count.floating, job) ? 1 : 0;
 }
 
 /* As job_time_limit() of 22.05 ends it, without what slurm.conf lets it overrun. */

@@ -102,7 +102,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_for_state "$wide" COMPLETED 40
 	wait_for_state "$short" COMPLETED 40
 	[[ "$(nodes_of "$wide")" != *n1* && "$(nodes_of "$wide")" != *"[1"* ]]
-	[ "$(state "$waits")" = PENDING ]
+	wait_until 20 says "$waits" "a reservation is there, or begins"
 	[ "$(controller_log | grep -c "was refused" || true)" = "$refusals" ]
 	controller scontrol delete reservationname=upkeep
 	wait_for_state "$waits" COMPLETED 60

@@ -367,7 +367,8 @@ static void say_nodes(const char *what)
 		for (uint32_t i = 0; i < set->count; i++)
 			printf(" %u", snapshot.indexes[set->offset + i]);
 	}
-	printf("; CPUs %u, label %d\n", snapshot.nodes[0].cpus, job->label != 0);
+	printf("; CPUs %u, label %d%s\n", snapshot.nodes[0].cpus, job->label != 0,
+	       (job->free_until == 1) ? ", always too soon" : "");
 	dfrs_snapshot_free(&snapshot);
 	dfrs_view_destroy(view);
 }

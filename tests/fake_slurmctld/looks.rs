@@ -161,7 +161,7 @@ fn only_nodes_that_have_what_a_job_wants_of_each_are_its() {
         "with a label: all; CPUs 12, label 0",
         "with a label that selects: all; CPUs 12, label 1",
         "done before a floating reservation: all; CPUs 12, label 1",
-        "not done before it: 1 2 3; CPUs 12, label 1",
+        "not done before it: 1 2 3; CPUs 12, label 1, always too soon",
         "in it: 0; CPUs 12, label 1",
     ] {
         assert_has(&lines, line);

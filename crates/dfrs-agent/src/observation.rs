@@ -187,7 +187,7 @@ pub struct ObservedJob {
     pub end_time: i64,
     /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the first
     /// reservation of others begins on one of them. Of a waiting one: when the first reservation begins that
-    /// keeps it from nodes.
+    /// keeps it from nodes; 1 if it is one that always begins so many seconds from now.
     pub free_until: i64,
     /// `--deadline`, UNIX seconds; 0: none.
     pub deadline: i64,
