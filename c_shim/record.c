@@ -337,7 +337,11 @@ dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 {
 	const job_resources_t *resources = job->job_resrcs;
 	bool completing = entry->flags & DFRS_JOB_COMPLETING;
-	dfrs_places_t walk = { .cpus_per_task = entry->cpus_per_task, .node = -1, .host = -1 };
+	dfrs_places_t walk = {
+		.cpus_per_task = job->details ? dfrs_cpus_per_task(job->details, 1) : 1,
+		.node = -1,
+		.host = -1,
+	};
 
 	if (!resources || !resources->node_bitmap || !resources->cpus)
 		return walk;
@@ -347,8 +351,6 @@ dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 	walk.resources = resources;
 	if (job->details && holds_cores(entry, job->details, resources))
 		walk.details = job->details;
-	else if (job->details)
-		walk.cpus_per_task = dfrs_cpus_per_task(job->details, 1);
 	/* Where its processes may still be. */
 	walk.only = completing ? job->node_bitmap_cg : NULL;
 	return walk;

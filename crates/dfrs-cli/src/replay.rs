@@ -18,7 +18,7 @@ use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::trace::{MOST_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
 
-use crate::asked::{self, Asked};
+use crate::asked::Asked;
 use crate::input::SwfModel;
 use crate::options::{OrNone, or_none, period, seconds};
 use crate::outputs;
@@ -54,8 +54,9 @@ pub struct Arguments {
     /// first
     #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
     policies: Vec<Asked>,
-    /// How jobs can give up their places, if the trace does not say it: shares of the kinds checkpoint, park, restart
-    /// and never; what is left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where nodes have swap
+    /// How jobs can give up their places, if the trace does not say it: shares of the kinds checkpoint, park,
+    /// restart and never; what is left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where
+    /// nodes have swap
     #[arg(long, value_name = "KIND=SHARE,…", default_value = "park=1")]
     mobility: MobilityShares,
     /// What the kinds of jobs are drawn from
@@ -206,9 +207,11 @@ fn is_dfrs(policy: &Scheduler) -> bool {
 
 /// What goes to standard output and to standard error, or one line about why there is no result.
 fn tell(arguments: &Arguments) -> Result<(String, String), String> {
-    let policies = asked::at_period(&arguments.policies, arguments.period)
+    let mut asked = arguments.policies.iter();
+    asked
+        .try_for_each(|asked| asked.check(arguments.period))
         .map_err(|error| format!("dfrs replay: {error}"))?;
-    if !policies.iter().any(is_dfrs) {
+    if !arguments.policies().iter().any(is_dfrs) {
         return Err(format!(
             "dfrs replay: no --policy is one of DFRS; add for example {DEFAULT_POLICY}, or use dfrs sim"
         ));

@@ -337,6 +337,16 @@ fn jobs_that_are_withheld_need_no_other_options_but_the_plugin_that_does_it() {
     }
 }
 
+/// DFRS has two partitions, one of a higher tier, and this in its dfrs.conf.
+fn rank_partitions(host: &mut Recorded, line: &str) {
+    let text = host.answers[PARTITIONS].clone();
+    let low = text.replace("PartitionName=main", "PartitionName=low");
+    let high = text.replace("PriorityTier=1", "PriorityTier=10");
+    host.answer(PARTITIONS, format!("{}\n{low}", high.trim_end()));
+    let conf = format!("{DFRS_CONF}Partition=low\n{line}");
+    host.file("/etc/slurm/dfrs.conf", conf);
+}
+
 #[test]
 fn what_makes_dfrs_worse_is_a_warning() {
     leads_to(Level::Warning, "binds tasks to cores", |host| {
@@ -364,22 +374,10 @@ fn what_makes_dfrs_worse_is_a_warning() {
         host.change(PARTITIONS, "PreemptMode=OFF", "PreemptMode=REQUEUE");
     });
     leads_to(Level::Warning, "before those of low under Slurm", |host| {
-        let text = host.answers[PARTITIONS].clone();
-        let low = text.replace("PartitionName=main", "PartitionName=low");
-        let high = text.replace("PriorityTier=1", "PriorityTier=10");
-        host.answer(PARTITIONS, format!("{}\n{low}", high.trim_end()));
-        host.file(
-            "/etc/slurm/dfrs.conf",
-            format!("{DFRS_CONF}Partition=low\n"),
-        );
+        rank_partitions(host, "");
     });
     let mut weighed = good(0);
-    let text = weighed.answers[PARTITIONS].clone();
-    let low = text.replace("PartitionName=main", "PartitionName=low");
-    let high = text.replace("PriorityTier=1", "PriorityTier=10");
-    weighed.answer(PARTITIONS, format!("{}\n{low}", high.trim_end()));
-    let conf = format!("{DFRS_CONF}Partition=low\nJobWeight=priority\n");
-    weighed.file("/etc/slurm/dfrs.conf", conf);
+    rank_partitions(&mut weighed, "JobWeight=priority\n");
     assert!(!weighed.controller().text().contains("PriorityTier"));
     leads_to(Level::Warning, "a job that asks for no memory", |host| {
         host.change(

@@ -71,8 +71,8 @@ pub struct World {
     #[arg(long, value_enum, default_value_t = CountedNeeds::Requested)]
     needs: CountedNeeds,
     /// Let jobs on n nodes at yield y take 1 + LOSS (1 - y) log2 n times as long as the yield explains, as programs do whose
-    /// tasks wait for each other: 2 was measured for steps of 1 ms, 0.2 for steps of 10 ms. Between powers of two log2 is
-    /// linear here. Decisions do not know it
+    /// tasks wait for each other: 2 was measured for steps of 1 ms, 0.2 for steps of 10 ms. Between powers of two
+    /// log2 is linear here. Decisions do not know it
     #[arg(long, value_name = "LOSS", default_value = "0", value_parser = coupling_loss)]
     coupling_loss: CouplingLoss,
     /// CPUs of a node, for the batch schedulers that share nodes (EASY/shared and the like): a task has as

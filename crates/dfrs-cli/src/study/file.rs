@@ -26,9 +26,7 @@ pub const POLICY: &str = "policy";
 pub struct Study {
     pub path: PathBuf,
     pub blocks: Vec<Block>,
-    pub policies: Vec<Scheduler>,
-    /// The same as they were asked for, in the same order.
-    pub asked: Vec<Asked>,
+    pub policies: Vec<Asked>,
     /// The options that are not as they are by default, in the order of the file.
     pub options: Vec<Choice>,
     /// With which runs others are compared: names of options, or `policy`, and their values.
@@ -41,7 +39,7 @@ pub struct Study {
 impl Study {
     /// What one of its policies is called, whatever the period.
     pub fn name_of(&self, policy: &Scheduler) -> String {
-        let mut asked = self.asked.iter();
+        let mut asked = self.policies.iter();
         let found = asked.find(|asked| asked.policy == *policy);
         found.map_or_else(|| policy.to_string(), Asked::name)
     }
@@ -85,7 +83,6 @@ fn parse(document: Document) -> Result<Study, String> {
         path: document.path.into(),
         blocks: Vec::new(),
         policies: Vec::new(),
-        asked: Vec::new(),
         options: Vec::new(),
         baseline: Vec::new(),
         measures: USUAL.to_vec(),
@@ -95,11 +92,7 @@ fn parse(document: Document) -> Result<Study, String> {
     for (name, value) in &entries {
         match *name {
             "traces" => study.blocks = traces::read(&document, value)?,
-            "policies" => {
-                study.asked = policies(&document, value)?;
-                let policies = study.asked.iter().map(|asked| asked.policy.clone());
-                study.policies = policies.collect();
-            }
+            "policies" => study.policies = policies(&document, value)?,
             "options" => study.options = choices(&document, value)?,
             "measures" => study.measures = measures(&document, value)?,
             "bound" => study.bound = switch(&document, name, value)?,
@@ -199,7 +192,7 @@ fn baseline(
     value: &Spanned<DeValue>,
     study: &Study,
 ) -> Result<Vec<(String, String)>, String> {
-    let policies: Vec<String> = study.asked.iter().map(Asked::name).collect();
+    let policies: Vec<String> = study.policies.iter().map(Asked::name).collect();
     let mut dimensions: Vec<(&str, &[String])> = vec![(POLICY, &policies)];
     let options = study.options.iter();
     dimensions.extend(options.map(|choice| (choice.name.as_str(), choice.values.as_slice())));
@@ -239,7 +232,7 @@ fn as_asked(study: &Study, name: &str) -> String {
             .as_ref()
             .is_some_and(|meant| meant.policy == asked.policy)
     };
-    let asked = study.asked.iter().find(same);
+    let asked = study.policies.iter().find(same);
     asked.map_or_else(|| name.to_owned(), Asked::name)
 }
 

@@ -71,7 +71,7 @@ struct Bound<'a> {
 
 /// Refuses policies that cannot run at the period of each setting, or run there twice.
 fn policies_of_all(study: &Study, settings: &[Setting]) -> Result<(), String> {
-    let at = |setting: &Setting| asked::at_period(&study.asked, setting.options.world.period());
+    let at = |setting: &Setting| asked::at_period(&study.policies, setting.options.world.period());
     let all: Result<Vec<_>, _> = settings.iter().map(at).collect();
     all?.iter().try_for_each(|policies| once(policies))
 }
@@ -140,11 +140,11 @@ impl<'a> Grid<'a> {
         for source in &self.sources {
             for setting in &self.settings {
                 let (trace, nodes) = self.files.identity(source, &setting.options)?;
-                for policy in &self.study.policies {
+                for asked in &self.study.policies {
                     let place = Place {
                         source,
                         setting,
-                        policy,
+                        policy: &asked.policy,
                     };
                     let run = place.run(&trace, nodes);
                     let key = serde_json::to_string(&run).map_err(|error| error.to_string())?;

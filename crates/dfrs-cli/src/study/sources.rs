@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use dfrs_sim::Scheduler;
 use dfrs_sim::generate::{Lublin, scale_to_load};
 use dfrs_sim::trace::Trace;
 
@@ -163,7 +164,12 @@ impl Files {
             period: options.world.period(),
             node_cpus: options.world.node_cpus(),
         };
-        let input = input::read(&wanted, &study.policies)?;
+        let policies: Vec<Scheduler> = study
+            .policies
+            .iter()
+            .map(|asked| asked.policy.clone())
+            .collect();
+        let input = input::read(&wanted, &policies)?;
         let weeks = match source.which {
             Which::Week(..) => weeks::split(&input.trace),
             _ => Vec::new(),

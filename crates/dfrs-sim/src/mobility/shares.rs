@@ -32,9 +32,9 @@ pub struct MobilityShares {
 }
 
 impl MobilityShares {
-    /// Draws the kind of every job of which the trace does not say it. It depends on the seed, these shares and the job's id
-    /// alone: not on other jobs, the machine or the number of threads. A job that cannot move keeps
-    /// that kind when shares of others grow. O(jobs).
+    /// Draws the kind of every job of which the trace does not say it. It depends on the seed, these shares and the
+    /// job's id alone: not on other jobs, the machine or the number of threads. A job that cannot move keeps that
+    /// kind when shares of others grow. O(jobs).
     pub fn draw(&self, seed: u64, trace: &mut Trace) {
         for job in &mut trace.jobs {
             let said = job.said_mobility;

@@ -119,7 +119,6 @@ impl Part {
             let asked: Result<Asked, _> = name.parse();
             asked.map_err(|error| error.to_string())
         });
-        let asked: Vec<Asked> = asked.collect::<Result<_, _>>()?;
         let mut measures = vec![
             "max_stretch",
             "mean_stretch",
@@ -133,8 +132,7 @@ impl Part {
         Ok(Study {
             path: PathBuf::from(super::NAME),
             blocks: self.blocks(wanted),
-            policies: asked.iter().map(|asked| asked.policy.clone()).collect(),
-            asked,
+            policies: asked.collect::<Result<_, _>>()?,
             options,
             baseline: vec![(POLICY.into(), EASY_SHARED.into())],
             measures,
