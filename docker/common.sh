@@ -81,9 +81,29 @@ need_docker() {
 # The cluster that a script is about: one project of Compose. Tests take a name of their own.
 project=${DFRS_PROJECT:-dfrs}
 
+# compose.yaml, or a copy of it with more nodes like its last.
+compose_file() {
+	local more=$root/target/docker/compose-${DFRS_NODES:-4}.yaml
+	if [ "${DFRS_NODES:-4}" = 4 ]; then
+		echo "$root/docker/compose.yaml"
+		return
+	fi
+	mkdir -p "$root/target/docker"
+	awk -v nodes="$DFRS_NODES" '
+		/^  [a-z0-9]+:$/ || /^[a-z]/ { in_last = $1 == "n4:" }
+		in_last && NF { last = last $0 "\n" }
+		/^volumes:/ {
+			for (node = 5; node <= nodes; node++) { copy = last; gsub(/n4/, "n" node, copy); printf "%s", copy }
+		}
+		{ print }
+	' "$root/docker/compose.yaml" >"$more.$$"
+	mv "$more.$$" "$more"
+	echo "$more"
+}
+
 # Compose on our cluster, with the variables of compose.yaml in the environment.
 on_cluster() {
-	local files=(--file "$root/docker/compose.yaml")
+	local files=(--project-directory "$root/docker" --file "$(compose_file)")
 	[ -z "${DFRS_STATE_MB:-}" ] || files+=(--file "$root/docker/small-state.yaml")
 	compose --project-name "$project" "${files[@]}" "$@"
 }

@@ -17,13 +17,15 @@ class Failure(Exception):
 
 
 class Cluster:
-    def __init__(self, project, debian, source=None):
-        """debian: "12" or "13"; source: a Slurm source tree in place of that Debian's Slurm."""
+    def __init__(self, project, debian, source=None, nodes=len(NODES)):
+        """debian: "12" or "13"; source: a Slurm source tree in place of that Debian's Slurm; nodes: how many, four
+        at least."""
         self.slurm = ["--debian", debian, *(["--source", str(source)] if source else [])]
         # For names of files.
         self.label = source.resolve().name if source else f"debian{debian}"
         self.environment = {**os.environ, "DFRS_PROJECT": project}
         self.project = project
+        self.nodes = tuple(f"n{number + 1}" for number in range(nodes))
 
     def _script(self, *arguments):
         # A session of its own, so that Ctrl-C reaches only the demo, which ends the script in order.
@@ -41,7 +43,7 @@ class Cluster:
     def up(self, scheduler, *options):
         """Brings it up afresh: what an interrupted run left would be taken for this one's."""
         self.down()
-        self._script("up", "--scheduler", scheduler, *self.slurm, *options)
+        self._script("up", "--scheduler", scheduler, *self.slurm, "--nodes", str(len(self.nodes)), *options)
 
     def down(self):
         """Takes it down, whatever happens: a second Ctrl-C must not leave half a cluster."""
@@ -91,7 +93,7 @@ class Cluster:
 
     def keep_logs(self, target):
         """Puts the daemons' logs where the user can read them afterwards, a directory a container."""
-        for service in ("controller", *NODES):
+        for service in ("controller", *self.nodes):
             self.keep(target / service, self.files(service, "/var/log", "slurm", "dfrs*"))
 
     @staticmethod

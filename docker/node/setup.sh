@@ -29,9 +29,9 @@ wait_for_munge_key() {
 
 # slurmctld looks the nodes' addresses up once, at its start: they must be there by then.
 wait_for_names() {
-	local name tries
-	local names=(n1 n2 n3 n4)
-	[ "$DFRS_SCHEDULER" != suite-beside ] || names+=(n5)
+	local name tries node
+	local names=()
+	for ((node = 1; node <= DFRS_NODES; node++)); do names+=("n$node"); done
 	[ "${DFRS_BACKUP:-no}" = no ] || names+=(controller backup)
 	for name in "${names[@]}"; do
 		for tries in $(seq 1200); do
@@ -95,6 +95,7 @@ write_configuration() {
 	yes) printf '%s\n' SlurmctldHost=backup SlurmctldTimeout=10 >/etc/slurm/controllers.conf ;;
 	*) fail "unknown DFRS_BACKUP '$DFRS_BACKUP'; use no or yes" ;;
 	esac
+	echo "NodeName=n[1-$DFRS_NODES] CPUs=4 RealMemory=1000 State=UNKNOWN" >/etc/slurm/nodes.conf
 	mkdir -p /var/log/slurm /var/lib/slurm/slurmctld /var/lib/slurm/slurmd
 	chown slurm: /var/log/slurm /var/lib/slurm/slurmctld
 }

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from cluster import Failure
+from report import few
 from submissions import DIRECTORY
 
 # slurmctld writes its jobs five seconds after a change at the latest (SAVE_MAX_WAIT, Slurm 24.11). What a kill
@@ -20,7 +21,7 @@ UNREACHABLE = re.compile(r"^srun: error: .*(Unable to confirm allocation|Unable 
 EXPECTED_ERRORS = ("does not answer", "was killed before", "No space left on device")
 
 
-def run(site, jobs, acts, daemons):
+def run(site, jobs, acts, watchers):
     """A line "ok ..." or "FAILED ...: evidence" for each thing."""
     known = [job for job in jobs.submitted if job.forgotten is None]
     forgotten = [job for job in jobs.submitted if job.forgotten is not None]
@@ -35,14 +36,9 @@ def run(site, jobs, acts, daemons):
         *work(site, known, acts.kills, files, cut_off),
         *nodes(site),
         *controller(site),
-        *daemons.findings(),
+        *(finding for watcher in watchers for finding in watcher.findings()),
     ]
     return [f"FAILED {name}: {evidence}" if evidence else f"ok {name}" for name, evidence in checks]
-
-
-def few(things):
-    things = list(things)
-    return "; ".join(map(str, things[:5])) + (f"; and {len(things) - 5} more" if len(things) > 5 else "")
 
 
 # --- accounting -----------------------------------------------------------------------------------------
@@ -159,19 +155,18 @@ def good_ends(files, name):
 
 # --- nodes ---------------------------------------------------------------------------------------------------
 
+LEFTOVERS = (
+    ("nothing is frozen", "find /sys/fs/cgroup -name freezer.state -path '*job_*' | xargs -r grep -l FROZEN"),
+    ("no cgroup of a job is left", "find /sys/fs/cgroup -type d -name 'job_*'"),
+    ("no process of a job is left", "pgrep -lx dfrs-burn; pgrep -lx slurmstepd"),
+    ("dfrsd knows of no job", "dfrsd status --node $(hostname) --json | grep -o '\"id\": *[0-9]*'"),
+)
+
+
 def nodes(site):
-    for node in site.nodes():
-        yield f"nothing is frozen on {node}", leftover(
-            site, node, "find /sys/fs/cgroup -name freezer.state -path '*job_*' | xargs -r grep -l FROZEN")
-        yield f"no cgroup of a job is left on {node}", leftover(
-            site, node, "find /sys/fs/cgroup -type d -name 'job_*'")
-        yield f"no process of a job is left on {node}", leftover(site, node, "pgrep -lx dfrs-burn; pgrep -lx slurmstepd")
-        yield f"dfrsd on {node} knows of no job", leftover(
-            site, node, f"dfrsd status --node {node} --json | grep -o '\"id\": *[0-9]*'")
-
-
-def leftover(site, node, command):
-    return " ".join(site.attempt(node, "sh", "-c", command)[1].split())
+    for name, command in LEFTOVERS:
+        found = ((node, " ".join(site.attempt(node, "sh", "-c", command)[1].split())) for node in site.nodes())
+        yield f"on all nodes {name}", few(f"{node}: {what}" for node, what in found if what)
 
 
 # --- controller ------------------------------------------------------------------------------------------------

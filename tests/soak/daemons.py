@@ -3,6 +3,8 @@
 
 import time
 
+from report import few
+
 EVERY_SECONDS = 60
 # dfrsd has a few connections at a time; slurmctld has some for each request under way.
 MOST_FILES = {"dfrsd": 64, "slurmctld": 256}
@@ -37,16 +39,23 @@ class Daemons:
 
     def findings(self):
         """(what must hold, evidence or nothing)"""
-        for (service, daemon), seen in sorted(self.seen.items()):
-            first, last = seen[0][0], seen[-1][0]
-            files = max(count for _, count in seen)
-            yield (f"{daemon} on {service} keeps its memory bounded",
-                   f"{first:.0f} MB, then {last:.0f} MB" if last > 2 * first + MEGABYTES_MORE else "")
-            yield (f"{daemon} on {service} keeps its open files bounded",
-                   f"{files} at once" if files > MOST_FILES[daemon] else "")
+        for daemon, most_files in MOST_FILES.items():
+            grown = ((service, seen[0][0], seen[-1][0]) for service, seen in self.of(daemon))
+            yield f"{daemon} keeps its memory bounded", few(
+                f"{service}: {first:.0f} MB, then {last:.0f} MB" for service, first, last in grown
+                if last > 2 * first + MEGABYTES_MORE)
+            opened = ((service, max(files for _, files in seen)) for service, seen in self.of(daemon))
+            yield f"{daemon} keeps its open files bounded", few(
+                f"{service}: {files} at once" for service, files in opened if files > most_files)
+
+    def of(self, daemon):
+        """(service, what was seen there of this daemon)"""
+        return [(service, seen) for (service, name), seen in sorted(self.seen.items()) if name == daemon]
 
     def table(self):
-        for (service, daemon), seen in sorted(self.seen.items()):
-            memory, files = [entry[0] for entry in seen], [entry[1] for entry in seen]
-            yield (f"{service:12} {daemon:10} memory {memory[0]:6.1f} to {memory[-1]:6.1f} MB, at most "
-                   f"{max(memory):6.1f}; files {files[0]} to {files[-1]}, at most {max(files)}")
+        for daemon in MOST_FILES:
+            seen = [entry for _, entries in self.of(daemon) for entry in entries]
+            if seen:
+                memory, files = zip(*seen)
+                yield (f"{daemon:10} on {len(self.of(daemon))} hosts: memory {min(memory):.1f} to {max(memory):.1f} MB, "
+                       f"{min(files)} to {max(files)} open files")

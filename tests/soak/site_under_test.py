@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from cluster import NODES, Failure
+from cluster import Failure
 
 PARTITION = "main"
 
@@ -63,4 +63,4 @@ class Site:
         return None if code else [node for node, state in states if re.match("d(own|rain)", state) or "*" in state]
 
     def nodes(self):
-        return NODES
+        return self.cluster.nodes

@@ -5,8 +5,6 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from run import CORE_PER_CPU
-
 DIRECTORY = "/home/alice/soak"
 SCRIPT = "/opt/demo/job.sh"
 
@@ -22,6 +20,8 @@ SHAPES = (
     (3, "-N 1 --exclusive -n 4 --mem=600", 100),
     (3, "-n 1 --mem=150 --array=1-5%2", 100),
 )
+# Asks for all CPUs of a node out of habit and uses an eighth, where needs are measured.
+IDLER = (20, "-n 1 -c 4 --mem=100", 70)
 MOBILITIES = ((6, "park"), (2, "checkpoint"), (1, "restart"), (1, "never"))
 
 
@@ -54,8 +54,9 @@ def pick(chance, weighted):
 
 
 class Submissions:
-    def __init__(self, site, chance, between):
-        self.site, self.chance, self.between = site, chance, between
+    def __init__(self, site, chance, between, machine, needs):
+        self.site, self.chance, self.between, self.machine = site, chance, between, machine
+        self.shapes = (*SHAPES, IDLER) if needs == "measured" else SHAPES
         self.submitted = []
         self.refused = []
         self.next = time.monotonic()
@@ -69,14 +70,18 @@ class Submissions:
 
     def submit(self):
         label = f"s{len(self.submitted) + len(self.refused) + 1:04}"
-        options, memory = pick(self.chance, SHAPES)
+        options, memory = pick(self.chance, self.shapes)
         mobility = pick(self.chance, MOBILITIES)
         work = min(90, max(2, int(self.chance.lognormvariate(2, 0.9))))
+        core_per_cpu = self.machine.core_per_cpu
+        if options == IDLER[1]:
+            # Its need is lowered after a minute of little use.
+            work, core_per_cpu = self.chance.randint(90, 300), core_per_cpu / 8
         extra = ["--signal=USR1@5"] if mobility == "checkpoint" else []
         if self.chance.random() < 0.05:
             extra.append("--begin=now+20")
-        environment = [f"RUN={DIRECTORY}", f"WORK={work}", f"MEMORY={memory}", f"MOBILITY={mobility}",
-                       f"CORE_PER_CPU={CORE_PER_CPU}"]
+        environment = [f"RUN={DIRECTORY}", f"WORK={work}", f"MEMORY={int(memory * self.machine.memory)}",
+                       f"MOBILITY={mobility}", f"CORE_PER_CPU={core_per_cpu:.4f}"]
         code, answer = self.site.attempt(
             "controller", "env", *environment, "sbatch", "--parsable", "--requeue", "--job-name", label,
             "--output", f"{DIRECTORY}/{label}.%a.out", "--chdir", DIRECTORY, "--open-mode=append",

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What DFRS says of itself, from time to time: that measured needs count, and how long it takes."""
+
+import json
+import time
+
+EVERY_SECONDS = 10
+FILE = "/var/lib/slurm/slurmctld/dfrs_status.json"
+
+
+class Told:
+    def __init__(self, site, needs):
+        self.site, self.needs = site, needs
+        self.next = time.monotonic() + 20
+        self.seen = []
+
+    def step(self):
+        if time.monotonic() >= self.next:
+            self.next = time.monotonic() + EVERY_SECONDS
+            self.look()
+
+    def look(self):
+        code, text = self.site.attempt("controller", "cat", FILE)
+        status = json.loads(text) if code == 0 else {}
+        if status.get("running") and status["mode"] == "full":
+            self.seen.append(status)
+
+    def findings(self):
+        """(what must hold, evidence or nothing)"""
+        if self.needs == "measured":
+            most, _ = self.most_lowered()
+            yield "jobs that use little count with less than they asked for", "" if most else "none did"
+
+    def most_lowered(self):
+        """(how many jobs at once counted with less than they asked for, of how many)"""
+        return max(((status["fares"]["lowered"], status["fares"]["sharing"]) for status in self.seen), default=(0, 0))
+
+    def table(self):
+        if not self.seen:
+            return
+        most = {name: max(status["jobs"][name] for status in self.seen) for name in ("waiting", "running", "parked")}
+        yield "jobs at once, at most: " + ", ".join(f"{count} {name}" for name, count in most.items())
+        yield "count with less than they asked for: at most {} of {}".format(*self.most_lowered())
+        for name in ("wall", "cpu"):
+            spreads = [status["passes"][name] for status in self.seen]
+            usual = sorted(spread["lately"]["p50"] for spread in spreads)[len(spreads) // 2]
+            yield (f"a pass, {name}: {usual / 1000:.1f} ms, the longest {max(s['max'] for s in spreads) / 1000:.0f} ms; "
+                   f"{max(spread['lately']['count'] for spread in spreads)} passes a minute at most")
+        late = max(status["couriers"]["late"] for status in self.seen)
+        yield f"messages to nodes late at once: {late} at most"
