@@ -133,7 +133,8 @@ static bool withholds(void)
 	return false;
 }
 
-static void check_daemon(problem_t *problem, bool withheld)
+/* may_start: Slurm's own schedulers may look at jobs of these partitions: they are theirs, or withheld. */
+static void check_daemon(problem_t *problem, bool may_start)
 {
 	const char *select = slurm_conf.select_type;
 	uint16_t resources = slurm_conf.select_type_param;
@@ -143,9 +144,9 @@ static void check_daemon(problem_t *problem, bool withheld)
 		    select ? select : "(none)");
 	if (!(resources & DFRS_SELECTS_MEMORY) || !(resources & DFRS_SELECTS_CORES_OR_CPUS))
 		say(problem, "slurm.conf: SelectTypeParameters: DFRS needs SelectTypeParameters=CR_Core_Memory");
-	if (!withheld && (!has_option(slurm_conf.sched_params, "sched_interval=-1") ||
-			  !has_option(slurm_conf.sched_params, "defer")))
-		say(problem, "slurm.conf: Slurm starts DFRS's jobs itself: set BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer to SchedulerParameters=%s",
+	if (!may_start && (!has_option(slurm_conf.sched_params, "sched_interval=-1") ||
+			   !has_option(slurm_conf.sched_params, "defer")))
+		say(problem, "slurm.conf: Slurm starts DFRS's jobs itself: set BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer,bf_interval=5,bf_max_time=30 to SchedulerParameters=%s",
 		    slurm_conf.sched_params ? slurm_conf.sched_params : "");
 	if (slurm_conf.preempt_mode & PREEMPT_MODE_GANG)
 		say(problem, "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does; take GANG out");
@@ -246,20 +247,20 @@ static const char *first_missing(const char *partitions, char *name, size_t size
 	return NULL;
 }
 
-void dfrs_conf_problem(const char *partitions, const char *whole, char *out, size_t size)
+void dfrs_conf_problem(const char *partitions, const char *whole, bool starts, char *out, size_t size)
 {
 	problem_t problem = { .partitions = partitions ? partitions : "", .whole = whole,
 			      .text = out, .size = size };
 	char name[256];
 	const char *missing;
-	bool withheld;
+	bool may_start;
 
 	if (!out || !size)
 		return;
 	out[0] = '\0';
-	withheld = withholds();
+	may_start = !starts || withholds();
 	dfrs_lock_read();
-	check_daemon(&problem, withheld);
+	check_daemon(&problem, may_start);
 	problem.managed = bit_alloc(MAX(node_record_count, 1));
 	missing = first_missing(problem.partitions, name, sizeof(name));
 	if (missing)

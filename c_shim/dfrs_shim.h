@@ -193,8 +193,9 @@ int dfrs_conf_directory(char *out, size_t size);
 int dfrs_state_directory(char *out, size_t size);
 /* Empty if SelectType, SelectTypeParameters, BurstBufferType or SchedulerParameters, and the named
  * partitions are as DFRS needs them; else one line on what to change. partitions: comma-separated
- * names; whole: those of them whose jobs get whole nodes. */
-void dfrs_conf_problem(const char *partitions, const char *whole, char *out, size_t size);
+ * names; whole: those of them whose jobs get whole nodes; starts: DFRS starts their jobs, so that
+ * Slurm's own schedulers must not. */
+void dfrs_conf_problem(const char *partitions, const char *whole, bool starts, char *out, size_t size);
 /* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h says what
  * the answers mean. job: a job_record_t; the caller has a job lock. */
 int dfrs_job_withheld(const void *job);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dfrs_agent::observation::{Observation, Place, Seen};
 use dfrs_agent::slurm::{Level, Slurm, SlurmError};
-use dfrs_proto::conf::{Config, JobField};
+use dfrs_proto::conf::{Config, JobField, Mode};
 use dfrs_proto::journal::Outcome;
 
 use crate::log::Log;
@@ -48,7 +48,8 @@ impl Surroundings for Slurmctld {
                 "ShowYieldIn=Extra needs Slurm 23.02 or later; use AdminComment".to_owned(),
             );
         }
-        shim::conf_problem(&config.partition_names(), &config.moldable_names())
+        let starts = config.mode == Mode::Full;
+        shim::conf_problem(&config.partition_names(), &config.moldable_names(), starts)
     }
 
     fn partitions_changed_at(&self) -> i64 {

@@ -52,7 +52,7 @@ write_scheduler_of_suite() {
 	case $1 in
 	backfill) cat /opt/conf/backfill.conf /opt/conf/suite-backfill.conf ;;
 	off) cat /opt/conf/suite-burst-buffer.conf /opt/conf/suite-full.conf ;;
-	full) cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/suite-full.conf ;;
+	full) cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/deferred.conf /opt/conf/suite-full.conf ;;
 	beside) cat /opt/conf/suite-burst-buffer.conf /opt/conf/suite-beside.conf ;;
 	*) fail "unknown DFRS_SCHEDULER 'suite-$1'; see docker/up" ;;
 	esac >/etc/slurm/scheduler.conf
@@ -74,7 +74,8 @@ write_configuration() {
 		;;
 	plain | beside) cp "/opt/conf/$DFRS_SCHEDULER.conf" /etc/slurm/scheduler.conf ;;
 	dfrs)
-		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf
+		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/deferred.conf /opt/conf/dfrs-partition.conf \
+			>/etc/slurm/scheduler.conf
 		;;
 	suite-*) write_scheduler_of_suite "${DFRS_SCHEDULER#suite-}" ;;
 	*) fail "unknown DFRS_SCHEDULER '$DFRS_SCHEDULER'; see docker/up" ;;

@@ -307,6 +307,7 @@ unsafe extern "C" {
     pub fn dfrs_conf_problem(
         partitions: *const ::std::os::raw::c_char,
         whole: *const ::std::os::raw::c_char,
+        starts: bool,
         out: *mut ::std::os::raw::c_char,
         size: usize,
     );

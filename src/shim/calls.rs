@@ -120,13 +120,13 @@ pub fn state_directory() -> Result<String, SlurmError> {
 }
 
 /// One line on what to change in slurm.conf for these partitions, if anything; `whole`: those of them whose
-/// jobs get whole nodes.
+/// jobs get whole nodes; `starts`: DFRS starts their jobs, so that Slurm's own schedulers must not.
 #[must_use]
-pub fn conf_problem(partitions: &[String], whole: &[String]) -> Option<String> {
+pub fn conf_problem(partitions: &[String], whole: &[String], starts: bool) -> Option<String> {
     let (partitions, whole) = (comma_separated(partitions), comma_separated(whole));
     // SAFETY: reads the NUL-terminated lists; writes at most `size` bytes to a buffer of that size.
     let ((), problem) = filled(TEXT_ROOM, |out, size| unsafe {
-        bindings::dfrs_conf_problem(partitions.as_ptr(), whole.as_ptr(), out, size)
+        bindings::dfrs_conf_problem(partitions.as_ptr(), whole.as_ptr(), starts, out, size)
     });
     Some(problem).filter(|problem| !problem.is_empty())
 }

@@ -210,7 +210,7 @@ recover() {
 	sed 's/^/# /' "$BATS_OUT" >&3
 	configure
 	# As docker/node/setup.sh made it.
-	controller sh -c 'cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf'
+	controller sh -c 'cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/deferred.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf'
 	controller sh -c 'pgrep -x slurmctld >/dev/null || /opt/cluster/service slurmctld start'
 	for node in n1 n2 n3 n4; do
 		in_cluster $node pkill -CONT -x "slurmd|dfrsd" || true

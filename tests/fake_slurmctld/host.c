@@ -114,8 +114,9 @@ static void make_cluster(const char *scenario, const char *directory)
 	slurm_conf.max_tasks_per_node = 512;
 	if (scenario_is(scenario, "withheld"))
 		slurm_conf.bb_type = xstrdup("burst_buffer/dfrs");
-	slurm_conf.sched_params = xstrdup(slurm_conf.bb_type ? "bf_interval=1" :
-				       "sched_interval=-1,defer,bf_interval=1");
+	slurm_conf.sched_params = xstrdup(
+		(slurm_conf.bb_type || scenario_is(scenario, "stock")) ?
+			"bf_interval=1" : "sched_interval=-1,defer,bf_interval=1");
 	slurmctld_config.scheduling_disabled = scenario_is(scenario, "disabled");
 	job_list = list_create(NULL);
 	part_list = list_create(NULL);
@@ -233,6 +234,21 @@ static void repartition(void)
 	}
 }
 
+/* As an administrator does once the trial is over. */
+static void switch_on(void)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/dfrs.conf", slurm_conf.state_save_location);
+	file = fopen(path, "w");
+	if (!file)
+		exit(2);
+	fputs("Mode=full\nPartition=dfrs\n", file);
+	fclose(file);
+	printf("switched on\n");
+}
+
 static void live(void *plugin, const char *scenario)
 {
 	int (*init)(void) = symbol(plugin, "init");
@@ -249,6 +265,8 @@ static void live(void *plugin, const char *scenario)
 	touch(3);
 	if (scenario_is(scenario, "repartitioned"))
 		repartition();
+	if (scenario_is(scenario, "stock"))
+		switch_on();
 	printf("threads while running %d\n", threads());
 	ask_whether_ready("then");
 	printf("reconfigure %d\n", reconfigure());

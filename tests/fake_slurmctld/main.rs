@@ -189,6 +189,20 @@ fn switched_off_it_looks_once_whether_anything_is_parked_and_lets_backfill_run()
 }
 
 #[test]
+fn a_trial_asks_for_no_other_scheduling_and_the_switch_to_full_does() {
+    let run = run("stock", Some(&CONFIGURATION.replace("full", "shadow")));
+    run.assert_sound();
+    let told = |line: &String| {
+        ["mode Shadow", "switched on", "DFRS is off", "mode Full"]
+            .into_iter()
+            .find(|part| line.contains(part))
+    };
+    let told: Vec<&str> = run.lines.iter().filter_map(told).collect();
+    assert_eq!(told, ["mode Shadow", "switched on", "DFRS is off"]);
+    run.assert_has("Slurm starts DFRS's jobs itself");
+}
+
+#[test]
 fn node_records_of_another_size_trip_the_canary() {
     let run = run("layout", Some(CONFIGURATION));
     run.assert_sound();

@@ -10,16 +10,19 @@ use super::finding::{Findings, Topic};
 use super::host::Host;
 use super::slurm::Settings;
 
+/// What keeps Slurm's own loops from jobs of DFRS.
+const KEEP_AWAY: &str = "write BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer,bf_interval=5,bf_max_time=30 to SchedulerParameters";
+
 /// What slurmctld runs with. `config`: dfrs.conf, if there is one that is right.
 pub fn examine(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
-    scheduler(settings, findings);
+    scheduler(settings, config, findings);
     select(settings, findings);
     processes(settings, findings);
     memory(settings, config, findings);
     requeues(settings, config, findings);
 }
 
-fn scheduler(settings: &Settings, findings: &mut Findings) {
+fn scheduler(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
     let mut topic = findings.topic("scheduler");
     let kind = settings.get("SchedulerType");
     if kind != "sched/dfrs" {
@@ -30,13 +33,14 @@ fn scheduler(settings: &Settings, findings: &mut Findings) {
     }
     let has = |option| settings.lists("SchedulerParameters", option);
     let withheld = is_withheld(settings);
-    if !withheld && (!has("sched_interval=-1") || !has("defer")) {
+    let starts = config.is_none_or(|config| config.mode == Mode::Full);
+    if starts && !withheld && (!has("sched_interval=-1") || !has("defer")) {
         topic.error(
             format!(
                 "slurm.conf: SchedulerParameters={}: Slurm starts DFRS's jobs itself",
                 settings.get("SchedulerParameters")
             ),
-            "write BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer",
+            KEEP_AWAY,
         );
     }
     if withheld && (has("sched_interval=-1") || has("defer")) {

@@ -337,6 +337,17 @@ fn jobs_that_are_withheld_need_no_other_options_but_the_plugin_that_does_it() {
     }
 }
 
+#[test]
+fn a_trial_needs_no_other_scheduling() {
+    for release in 0..RECORDED.len() {
+        let mut host = good(release);
+        host.change(CONFIG, "sched_interval=-1,defer,", "");
+        host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("full", "shadow"));
+        let findings = host.controller();
+        assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
+    }
+}
+
 /// DFRS has two partitions, one of a higher tier, and this in its dfrs.conf.
 fn rank_partitions(host: &mut Recorded, line: &str) {
     let text = host.answers[PARTITIONS].clone();
