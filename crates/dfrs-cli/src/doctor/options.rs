@@ -13,6 +13,9 @@ use super::slurm::Settings;
 /// What keeps Slurm's own loops from jobs of DFRS.
 const KEEP_AWAY: &str = "write BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer,bf_interval=5,bf_max_time=30 to SchedulerParameters";
 
+/// How lines that act in slurmd are changed.
+const IN_SLURMD: &str = "write it on all hosts, drain the nodes, and restart slurmctld and all slurmds when no job runs";
+
 /// What slurmctld runs with. `config`: dfrs.conf, if there is one that is right.
 pub fn examine(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
     scheduler(settings, config, findings);
@@ -75,7 +78,7 @@ fn select(settings: &Settings, findings: &mut Findings) {
     if kind != "select/cons_tres" {
         topic.error(
             format!("slurm.conf: SelectType={kind}"),
-            "write SelectType=select/cons_tres",
+            "write SelectType=select/cons_tres; this loses all jobs, running and pending, unless it was select/cons_res",
         );
     }
     let is_enough = |option: &str| settings.lists("SelectTypeParameters", option);
@@ -106,7 +109,7 @@ fn processes(settings: &Settings, findings: &mut Findings) {
                     "slurm.conf: {key}={}: dfrsd acts on the cgroups of jobs",
                     settings.get(key)
                 ),
-                format!("write {key}={value}"),
+                format!("write {key}={value}; {IN_SLURMD}"),
             );
         }
     }
@@ -116,7 +119,7 @@ fn processes(settings: &Settings, findings: &mut Findings) {
                 "slurm.conf: TaskPlugin={}: jobs have no wall around their memory",
                 settings.get("TaskPlugin")
             ),
-            "add task/cgroup",
+            format!("add task/cgroup; {IN_SLURMD}"),
         );
     }
     topic.done("jobs are in cgroups");
@@ -134,12 +137,12 @@ pub fn constraints(settings: &Settings, parks: bool, topic: &mut Topic) {
     if !settings.is("ConstrainRAMSpace", "yes") {
         topic.warning(
             "ConstrainRAMSpace is not yes: a job may take memory that others were promised",
-            "write ConstrainRAMSpace=yes in cgroup.conf",
+            format!("write ConstrainRAMSpace=yes in cgroup.conf; {IN_SLURMD}"),
         );
     }
     if settings.is("ConstrainSwapSpace", "yes") {
         let what = "ConstrainSwapSpace=yes: Slurm forbids the swap that parked jobs need";
-        let remedy = "write ConstrainSwapSpace=no in cgroup.conf";
+        let remedy = format!("write ConstrainSwapSpace=no in cgroup.conf; {IN_SLURMD}");
         if parks {
             topic.error(what, remedy);
         } else {

@@ -348,6 +348,27 @@ fn a_trial_needs_no_other_scheduling() {
     }
 }
 
+#[test]
+fn a_remedy_that_costs_jobs_says_so() {
+    for (from, to, words) in [
+        ("select/cons_tres", "select/linear", "loses all jobs"),
+        ("proctrack/cgroup", "proctrack/linuxproc", "all slurmds"),
+        (
+            "jobacct_gather/cgroup",
+            "jobacct_gather/linux",
+            "all slurmds",
+        ),
+        ("= task/cgroup", "= task/none", "all slurmds"),
+        ("RAMSpace       = yes", "RAMSpace = no", "all slurmds"),
+        ("SwapSpace      = no", "SwapSpace = yes", "all slurmds"),
+    ] {
+        let mut host = good(0);
+        host.change(CONFIG, from, to);
+        let text = host.controller().text();
+        assert!(text.contains(words), "{to}: no {words:?} in\n{text}");
+    }
+}
+
 /// DFRS has two partitions, one of a higher tier, and this in its dfrs.conf.
 fn rank_partitions(host: &mut Recorded, line: &str) {
     let text = host.answers[PARTITIONS].clone();
