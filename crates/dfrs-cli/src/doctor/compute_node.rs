@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dfrs_proto::conf::Config;
 use dfrs_proto::report::NodeStatus;
 
 use super::cgroup::{self, Hierarchy};
@@ -47,8 +48,36 @@ fn swap(host: &impl Host, findings: &mut Findings) -> u64 {
             "add swap (swapon) of at least SwapPerNode in dfrs.conf",
         );
     }
+    if let Some(wanted) = swap_per_node(host).filter(|wanted| bytes > 0 && *wanted > bytes) {
+        topic.warning(
+            format!(
+                "{} MiB, and SwapPerNode in dfrs.conf is {} MiB: DFRS counts on that here, too",
+                bytes >> 20,
+                wanted >> 20
+            ),
+            "add swap, or write SwapPerNode= as much as the smallest node has",
+        );
+    }
     topic.done(format!("{} MiB", bytes >> 20));
     bytes
+}
+
+/// What dfrs.conf counts on, where there is one: it need not be on nodes.
+fn swap_per_node(host: &impl Host) -> Option<u64> {
+    let (file, text) = beside_slurm_conf(host, "dfrs.conf")?;
+    let config = Config::parse(&text, &file.to_string_lossy()).ok()?;
+    Some(config.swap_per_node.0)
+}
+
+/// A file of this name beside slurm.conf, and where it is.
+fn beside_slurm_conf(host: &impl Host, name: &str) -> Option<(PathBuf, String)> {
+    let named = host.variable("SLURM_CONF");
+    let places = named
+        .as_deref()
+        .into_iter()
+        .chain([DEFAULT_CONF, CONFIGLESS]);
+    let mut files = places.map(|place| Path::new(place).with_file_name(name));
+    files.find_map(|file| host.text(&file).ok().map(|text| (file, text)))
 }
 
 fn kernel(host: &impl Host, findings: &mut Findings) {
@@ -69,16 +98,7 @@ fn kernel(host: &impl Host, findings: &mut Findings) {
 /// cgroup.conf as slurmd here has it. `parks`: jobs can be parked here.
 fn constraints(host: &impl Host, parks: bool, findings: &mut Findings) {
     let mut topic = findings.topic("cgroup.conf");
-    let named = host.variable("SLURM_CONF");
-    let places = named
-        .as_deref()
-        .into_iter()
-        .chain([DEFAULT_CONF, CONFIGLESS]);
-    let files = places.map(|place| Path::new(place).with_file_name("cgroup.conf"));
-    let found = files
-        .into_iter()
-        .find_map(|file| host.text(&file).ok().map(|text| (file, text)));
-    let Some((file, text)) = found else {
+    let Some((file, text)) = beside_slurm_conf(host, "cgroup.conf") else {
         topic.warning(
             "not found beside slurm.conf",
             "copy slurm-conf/cgroup.conf there, or set SLURM_CONF",

@@ -460,11 +460,21 @@ fn good_node() -> Recorded {
 
 #[test]
 fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
-    let findings = good_node().node();
+    let mut host = good_node();
+    host.file("/etc/slurm/dfrs.conf", DFRS_CONF);
+    let findings = host.node();
     assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
     assert_eq!(findings.0.len(), 4, "{}", findings.text());
     type Change = fn(&mut Recorded);
-    let troubles: [(Level, &str, Change); 6] = [
+    let troubles: [(Level, &str, Change); 7] = [
+        (
+            Level::Warning,
+            "swap: 2000 MiB, and SwapPerNode in dfrs.conf is 2001 MiB",
+            |host| {
+                let conf = DFRS_CONF.replace("SwapPerNode=2000", "SwapPerNode=2001");
+                host.file("/etc/slurm/dfrs.conf", conf);
+            },
+        ),
         (Level::Warning, "swap: there is none", |host| {
             host.file("/proc/meminfo", "SwapTotal: 0 kB\n");
         }),
