@@ -45,6 +45,9 @@ pub struct Arguments {
     /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz
     #[arg(value_name = "DUMP")]
     file: PathBuf,
+    /// Parts of a journal before this file, oldest first.
+    #[arg(skip)]
+    earlier: Vec<PathBuf>,
     /// Number of nodes; left out: what a journal or the MaxProcs of SWF says
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
     nodes: Option<u32>,
@@ -108,6 +111,7 @@ impl Arguments {
         let mobility = format!("{mobility}=1").to_lowercase();
         Ok(Self {
             file: file.to_owned(),
+            earlier: Vec::new(),
             nodes: None,
             site: SiteOptions::none(),
             policies: vec![Scheduler::Dfrs(policy.clone()).into()],

@@ -36,9 +36,10 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Says what DFRS would have done with the jobs that Slurm scheduled: replays the journal that dfrs.conf
-    /// names in the simulator, under its policy
-    #[arg(long, conflicts_with = "file")]
-    shadow: bool,
+    /// names in the simulator, under its policy; or these parts of a journal that was rotated, oldest first,
+    /// each plain or .gz
+    #[arg(long, value_name = "JOURNAL", num_args = 0.., conflicts_with = "file")]
+    shadow: Option<Vec<PathBuf>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,9 +52,9 @@ enum Format {
 
 /// Reads the file and tells.
 pub fn run(arguments: &Arguments) -> Outcome {
-    if arguments.shadow {
+    if let Some(parts) = &arguments.shadow {
         let json = arguments.json || arguments.format == Format::Json;
-        return Outcome::of(shadow::tell(&place::dfrs_conf(), json));
+        return Outcome::of(shadow::tell(&place::dfrs_conf(), parts, json));
     }
     tell(arguments).unwrap_or_else(|problem| Outcome::of(Err(problem)))
 }

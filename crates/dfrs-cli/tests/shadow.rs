@@ -142,6 +142,35 @@ fn programs_read_it_as_one_object() {
 }
 
 #[test]
+fn the_parts_of_a_rotated_journal_are_read_as_one() {
+    let whole = Site::new("whole", CONF).write(&journal(13, "not by DFRS"));
+    let (_, expected, _) = whole.status(&["--json"]);
+    let text = journal(13, "not by DFRS");
+    let site = Site::new("parts", CONF).write("");
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let parts = [&lines[..20], &lines[20..30], &lines[30..]];
+    let names = ["journal.2", "journal.1", "journal.now"].map(|name| site.scratch.path(name));
+    for (name, lines) in names.iter().zip(parts) {
+        std::fs::write(name, lines.concat()).expect("temporary file");
+    }
+    let [oldest, older, now] = names.each_ref().map(String::as_str);
+    let (code, output, errors) = site.status(&[oldest, older, now, "--json"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let jobs = |text: &str| {
+        let report: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        (report["jobs"].clone(), report["schedules"].clone())
+    };
+    assert_eq!(jobs(&output), jobs(&expected));
+    let (code, _, errors) = site.status(&[now, oldest]);
+    assert_eq!(code, 2);
+    assert!(
+        errors.contains("name the parts of a journal oldest first"),
+        "{errors}"
+    );
+    assert!(site.refusal().contains("name its parts after --shadow"));
+}
+
+#[test]
 fn what_says_nothing_is_refused_in_one_line() {
     let nowhere = Site::new("nowhere", CONF);
     assert!(nowhere.refusal().contains("journal: No such file"));
@@ -167,7 +196,7 @@ fn what_says_nothing_is_refused_in_one_line() {
     let own = Site::new("own", CONF).write(&journal(13, "its memory fits now"));
     let own = own.refusal();
     assert!(own.contains("DFRS itself has started 12 of 12"), "{own}");
-    let (code, _, errors) = dfrs(&["status", "--shadow", "/tmp/dfrs_status.json"]);
+    let (code, _, errors) = dfrs(&["status", "/tmp/dfrs_status.json", "--shadow"]);
     assert!(
         code == 2 && errors.contains("cannot be used with"),
         "{errors}"

@@ -1,6 +1,6 @@
 //! What a live journal says of Slurm's own scheduling, beside what DFRS would have done with the same jobs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dfrs_core::{Bytes, Mobility, Span};
 use dfrs_proto::conf::Config;
@@ -58,13 +58,15 @@ pub struct Row {
     pub migrations: u64,
 }
 
-/// Compares what this journal says with what DFRS would have done with this dfrs.conf.
+/// Compares what this journal says with what DFRS would have done with this dfrs.conf. `earlier`: its parts
+/// before this file, oldest first.
 ///
 /// # Errors
 ///
 /// One line: the file cannot be read, is no journal, or says too little.
-pub fn compare(journal: &Path, config: &Config) -> Result<Comparison, String> {
+pub fn compare(earlier: &[PathBuf], journal: &Path, config: &Config) -> Result<Comparison, String> {
     let mut arguments = Arguments::of_journal(journal, &config.policy, mobility(config))?;
+    arguments.earlier = earlier.to_vec();
     arguments.penalty = move_cost(config);
     let mut source = source::read_file(&arguments)?;
     arguments.swap = swap(config, &source);

@@ -5,8 +5,8 @@ mod journal;
 mod trace;
 
 use std::fmt::Write;
-use std::io::{BufRead, BufReader, ErrorKind};
-use std::path::Path;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_sim::metrics::NODE_GB;
@@ -204,7 +204,7 @@ impl Source {
 /// Reads the file, whatever it is.
 pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
     let file = arguments.file.display();
-    let mut input = open(&arguments.file)?;
+    let mut input = open_all(&arguments.earlier, &arguments.file)?;
     let first = first_line(&mut input).map_err(|error| format!("{file}: {error}"))?;
     let no_swf = |what| arguments.model.for_no_swf(what);
     let no_dump = |mut source: Source| {
@@ -228,6 +228,39 @@ pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
     source.refuse_overload(arguments)?;
     source.leave_out_hopeless(arguments)?;
     Ok(source)
+}
+
+/// The parts of a journal as one, or the one file that there is.
+fn open_all(earlier: &[PathBuf], last: &Path) -> Result<Box<dyn BufRead>, String> {
+    let mut whole = open(last)?;
+    let mut next = (last, began(&mut whole));
+    for part in earlier.iter().rev() {
+        let mut input = open(part)?;
+        let start = began(&mut input);
+        if let (Some(before), Some(after)) = (start, next.1)
+            && before > after
+        {
+            return Err(format!(
+                "{}: begins after {}; name the parts of a journal oldest first",
+                part.display(),
+                next.0.display()
+            ));
+        }
+        next = (part, start);
+        whole = Box::new(input.chain(whole));
+    }
+    Ok(whole)
+}
+
+/// The time of a journal's first event, as far as it can be seen.
+fn began(input: &mut impl BufRead) -> Option<f64> {
+    #[derive(serde::Deserialize)]
+    struct Event {
+        t: f64,
+    }
+    let line = first_line(input).ok()?;
+    let event: Event = serde_json::from_slice(&line).ok()?;
+    Some(event.t)
 }
 
 /// The file, decompressed where it has to be. On a terminal it is shown how far it is read.

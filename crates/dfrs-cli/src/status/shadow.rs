@@ -1,7 +1,7 @@
 //! `dfrs status --shadow`: what Slurm did, and what DFRS would have done with the same jobs.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dfrs_core::Time;
 use serde::Serialize;
@@ -21,11 +21,22 @@ struct Report<'a> {
     comparison: &'a Comparison,
 }
 
-/// Output and errors, or one line on why there is no comparison.
-pub(super) fn tell(dfrs_conf: &Path, json: bool) -> Result<(String, String), String> {
-    let (journal, config) = place::journal_of(dfrs_conf, "")?;
-    readable(&journal)?;
-    let comparison = compare(&journal, &config)?;
+/// Output and errors, or one line on why there is no comparison. `parts`: of a journal, oldest first; none: that
+/// which dfrs.conf names.
+pub(super) fn tell(
+    dfrs_conf: &Path,
+    parts: &[PathBuf],
+    json: bool,
+) -> Result<(String, String), String> {
+    let (named, config) = place::journal_of(dfrs_conf, "")?;
+    let (earlier, journal) = match parts.split_last() {
+        Some((last, earlier)) => (earlier, last.clone()),
+        None => (parts, named),
+    };
+    if earlier.is_empty() {
+        readable(&journal)?;
+    }
+    let comparison = compare(earlier, &journal, &config)?;
     if comparison.started_by_dfrs * 2 > comparison.jobs {
         return Err(format!(
             "{}: DFRS itself has started {} of {} jobs in it: nothing is known of Slurm's scheduling; 'dfrs replay' compares with a simulated one",
@@ -59,7 +70,7 @@ fn readable(journal: &Path) -> Result<(), String> {
     })?;
     if length.len() == 0 {
         return Err(format!(
-            "{file}: is empty: nothing was written yet, or it was just rotated; try again later"
+            "{file}: is empty: nothing was written yet, or it was just rotated; try again later, or name its parts after --shadow"
         ));
     }
     Ok(())
