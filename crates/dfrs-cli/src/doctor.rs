@@ -25,8 +25,9 @@ use host::ThisHost;
 ///
 /// Looks at what Slurm's daemons run with (scontrol show ...), at dfrs.conf, the plugin's file, the status
 /// file, and with --node at swap, cgroups, the kernel and dfrsd. Changes nothing. Best run as root or
-/// SlurmUser, who may read all of it. Exit code 0: all is as it should be. 1: the worst is a warning: DFRS
-/// works, but not as well as it could. 2: there is an error: DFRS does not work, or would not.
+/// SlurmUser, who may read all of it. Exit code 0: all is as it should be, or still to be written into
+/// slurm.conf. 1: the worst is a warning: DFRS works, but not as well as it could. 2: there is an error: DFRS
+/// does not work, or would not.
 #[derive(Args)]
 pub struct Arguments {
     /// Look at this compute node, not at the controller; NAME is Slurm's name of it, by default the host's

@@ -35,8 +35,13 @@ pub fn examine(host: &impl Host, findings: &mut Findings) {
     options::examine(&settings, config.as_ref(), findings);
     if let Some(config) = config {
         cluster(host, &settings, &config, findings);
-        let file = status_file(&settings, &config);
-        running::examine(host, &file, &config, status::now(), findings);
+        if options::is_started(&settings) {
+            let file = status_file(&settings, &config);
+            running::examine(host, &file, &config, status::now(), findings);
+        } else {
+            let mut topic = findings.topic("plugin");
+            topic.todo("slurmctld does not run it yet", options::START);
+        }
     }
 }
 

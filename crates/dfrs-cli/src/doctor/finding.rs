@@ -6,17 +6,30 @@ use serde::Serialize;
 
 use crate::report::Outcome;
 
-/// How bad it is; its place among the others is the exit code.
+/// How bad it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// As it should be.
     #[default]
     Ok,
+    /// A step of the installation that is not done yet, and that nothing keeps from being done.
+    Todo,
     /// DFRS works, but not as well as it could.
     Warning,
     /// DFRS does not work, or would not.
     Error,
+}
+
+impl Level {
+    /// The exit code, if this is the worst.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Ok | Self::Todo => 0,
+            Self::Warning => 1,
+            Self::Error => 2,
+        }
+    }
 }
 
 /// One thing that was looked at.
@@ -81,7 +94,7 @@ impl Findings {
         Outcome {
             output,
             errors: String::new(),
-            code: worst as u8,
+            code: worst.code(),
         }
     }
 
@@ -91,6 +104,7 @@ impl Findings {
         for finding in &self.0 {
             let level = match finding.level {
                 Level::Ok => "ok",
+                Level::Todo => "to do",
                 Level::Warning => "warning",
                 Level::Error => "error",
             };
@@ -106,6 +120,11 @@ impl Findings {
 }
 
 impl Topic<'_> {
+    /// A step of the installation that is not done yet.
+    pub fn todo(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Level::Todo, what.into(), Some(remedy.into()));
+    }
+
     /// DFRS works, but not as well as it could.
     pub fn warning(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.add(Level::Warning, what.into(), Some(remedy.into()));

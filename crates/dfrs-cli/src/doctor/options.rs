@@ -10,6 +10,8 @@ use super::finding::{Findings, Topic};
 use super::host::Host;
 use super::slurm::Settings;
 
+/// What makes slurmctld run the plugin.
+pub const START: &str = "write SchedulerType=sched/dfrs and restart slurmctld";
 /// What keeps Slurm's own loops from jobs of DFRS.
 const KEEP_AWAY: &str = "write BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer,bf_interval=5,bf_max_time=30 to SchedulerParameters";
 
@@ -27,24 +29,19 @@ pub fn examine(settings: &Settings, config: Option<&Config>, findings: &mut Find
 
 fn scheduler(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
     let mut topic = findings.topic("scheduler");
-    let kind = settings.get("SchedulerType");
-    if kind != "sched/dfrs" {
-        topic.error(
-            format!("slurm.conf: SchedulerType={kind}"),
-            "write SchedulerType=sched/dfrs and restart slurmctld",
+    if !is_started(settings) {
+        topic.todo(
+            format!(
+                "slurm.conf: SchedulerType={}",
+                settings.get("SchedulerType")
+            ),
+            START,
         );
     }
     let has = |option| settings.lists("SchedulerParameters", option);
     let withheld = is_withheld(settings);
-    let starts = config.is_none_or(|config| config.mode == Mode::Full);
-    if starts && !withheld && (!has("sched_interval=-1") || !has("defer")) {
-        topic.error(
-            format!(
-                "slurm.conf: SchedulerParameters={}: Slurm starts DFRS's jobs itself",
-                settings.get("SchedulerParameters")
-            ),
-            KEEP_AWAY,
-        );
+    if !withheld && (!has("sched_interval=-1") || !has("defer")) {
+        slurm_starts_jobs(settings, config, &mut topic);
     }
     if withheld && (has("sched_interval=-1") || has("defer")) {
         topic.warning(
@@ -65,6 +62,26 @@ fn scheduler(settings: &Settings, config: Option<&Config>, findings: &mut Findin
         );
     }
     topic.done("SchedulerType=sched/dfrs, and Slurm's own loops leave its jobs alone");
+}
+
+/// Slurm's own loops would start jobs of DFRS's partitions: that is wrong in Mode=full only.
+fn slurm_starts_jobs(settings: &Settings, config: Option<&Config>, topic: &mut Topic) {
+    let parameters = settings.get("SchedulerParameters");
+    let what =
+        format!("slurm.conf: SchedulerParameters={parameters}: Slurm starts DFRS's jobs itself");
+    match config.map_or(Mode::Full, |config| config.mode) {
+        Mode::Full if is_started(settings) => topic.error(what, KEEP_AWAY),
+        Mode::Full => topic.todo(what, KEEP_AWAY),
+        Mode::Shadow | Mode::Off => topic.todo(
+            format!("{what}, as it should until Mode=full"),
+            format!("before Mode=full: {KEEP_AWAY}"),
+        ),
+    }
+}
+
+/// Whether slurmctld runs the plugin.
+pub fn is_started(settings: &Settings) -> bool {
+    settings.is("SchedulerType", "sched/dfrs")
 }
 
 /// Whether a plugin of DFRS keeps its jobs from Slurm's own loops.
