@@ -16,7 +16,8 @@ pub(super) struct Pair {
 /// The pairs of each line that has any; lines that a backslash joins are one.
 pub(super) fn lines(text: &str) -> Result<Vec<Vec<Pair>>, Mistake> {
     let mut result = Vec::new();
-    let mut words = Words::new(text);
+    // Some editors begin a file with this mark.
+    let mut words = Words::new(text.strip_prefix('\u{feff}').unwrap_or(text));
     loop {
         let pairs = words.rest_of_line()?;
         if !pairs.is_empty() {

@@ -253,7 +253,17 @@ fn not_allowed(key: &str, allowed: &[&str]) -> String {
     }
     let known: Vec<&str> = GLOBAL_KEYS.iter().chain(PARTITION_KEYS).copied().collect();
     match suggest::nearest(key, &known) {
+        // What slurm.conf calls it.
+        _ if key.eq_ignore_ascii_case("PartitionName") => {
+            format!("unknown key '{key}'; did you mean '{PARTITION}'?")
+        }
         Some(_) => format!("unknown key '{key}'; {}", suggest::hint(key, &known)),
-        None => format!("unknown key '{key}'; {}", suggest::hint(key, allowed)),
+        None => {
+            let mut allowed = allowed.to_vec();
+            if !allowed.contains(&PARTITION) {
+                allowed.push(PARTITION);
+            }
+            format!("unknown key '{key}'; {}", suggest::hint(key, &allowed))
+        }
     }
 }

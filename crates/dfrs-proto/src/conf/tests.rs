@@ -124,6 +124,11 @@ fn memory_is_in_megabytes_or_has_a_suffix() {
 }
 
 #[test]
+fn a_mark_of_byte_order_at_the_head_is_passed_over() {
+    assert_eq!(parse("\u{feff}Mode=off").mode, Mode::Off);
+}
+
+#[test]
 fn mode_off_needs_no_partition() {
     assert_eq!(parse("Mode=off").mode, Mode::Off);
 }
@@ -141,8 +146,12 @@ fn each_mistake_names_its_line_and_what_to_write() {
             "dfrs.conf:1: unknown key 'Partiton'; did you mean 'Partition'?",
         ),
         (
+            "Mode=off\nPartitionName=short",
+            "dfrs.conf:2: unknown key 'PartitionName'; did you mean 'Partition'?",
+        ),
+        (
             "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, LoadCeiling, ParallelLeastYield, JobWeight, Needs, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn",
+            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, LoadCeiling, ParallelLeastYield, JobWeight, Needs, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn, Partition",
         ),
         (
             "Partition=a Colour=red",
