@@ -6,7 +6,7 @@ use dfrs_proto::conf::Config;
 use dfrs_proto::status::FILE;
 
 use super::finding::Findings;
-use super::host::Host;
+use super::host::{Host, NOT_IN_PATH};
 use super::slurm::{Record, Settings, records};
 use super::{library, nodes, options, partitions, reservations, running};
 use crate::status;
@@ -51,10 +51,12 @@ fn settings(host: &impl Host, findings: &mut Findings) -> Option<Settings> {
     let text = match host.run("scontrol", &["show", "config"]) {
         Ok(text) => text,
         Err(error) => {
-            topic.error(
-                error,
-                "start slurmctld, or set SLURM_CONF; see slurmctld's log",
-            );
+            let remedy = if error.ends_with(NOT_IN_PATH) {
+                "install Slurm's client commands, or add their directory to PATH"
+            } else {
+                "start slurmctld, or set SLURM_CONF; see slurmctld's log"
+            };
+            topic.error(error, remedy);
             return None;
         }
     };

@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 /// The longest file that is read, in bytes: the plugin's, with what debuggers need.
 const LONGEST: u64 = 256 << 20;
 
+/// How the error ends when there is no such program.
+pub const NOT_IN_PATH: &str = "is not in PATH";
+
 /// Whose a file or directory is.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
@@ -53,7 +56,10 @@ impl Host for ThisHost {
             .stdin(Stdio::null())
             .env("LC_ALL", "C")
             .output()
-            .map_err(|error| format!("{program} cannot be run: {error}"))?;
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => format!("{program} {NOT_IN_PATH}"),
+                _ => format!("{program} cannot be run: {error}"),
+            })?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {

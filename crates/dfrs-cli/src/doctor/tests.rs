@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::cgroup::{self, Hierarchy};
 use super::finding::{Findings, Level};
-use super::host::{Host, Owner};
+use super::host::{Host, NOT_IN_PATH, Owner, ThisHost};
 use super::slurm::records;
 use super::{compute_node, controller, library};
 
@@ -42,6 +42,9 @@ struct Recorded {
 
 impl Host for Recorded {
     fn run(&self, program: &str, arguments: &[&str]) -> Result<String, String> {
+        if self.answers.is_empty() {
+            return Err(format!("{program} {NOT_IN_PATH}"));
+        }
         let call = format!("{program} {}", arguments.join(" "));
         let answer = self.answers.get(&call).cloned();
         answer.ok_or_else(|| format!("{call} fails: not recorded"))
@@ -265,6 +268,18 @@ fn what_the_plugin_refuses_is_an_error() {
         );
         leads_to(Level::Error, ours, change);
     }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_said_to_be_missing() {
+    let error = ThisHost.run("no-such-program-of-slurm", &[]);
+    assert_eq!(
+        error,
+        Err("no-such-program-of-slurm is not in PATH".to_owned())
+    );
+    let text = Recorded::default().controller().text();
+    let line = "error    slurm: scontrol is not in PATH; install Slurm's client commands, or add";
+    assert!(text.contains(line), "{text}");
 }
 
 #[test]
@@ -520,6 +535,7 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
             "dfrsd status --json --node n1 fails",
             |host| {
                 host.answers.clear();
+                host.answer(CONFIG, "");
             },
         ),
         (Level::Warning, "has heard nothing", |host| {
