@@ -44,6 +44,14 @@ pub fn examine(settings: &Settings, managed: &[&Record], findings: &mut Findings
             "with GRES: jobs that ask for it are not started by DFRS",
             "put them into a partition that DFRS does not schedule",
         ),
+        (
+            names(managed, |node| {
+                let said = |key| !["", "0"].contains(&node.get(key));
+                said("CoreSpecCount") || said("CPUSpecList")
+            }),
+            "with CoreSpecCount or CpuSpecList: DFRS's jobs may run on these cores, too",
+            "keep CPU time for the system: as many cores by --reserve-cpu in /etc/default/dfrsd",
+        ),
     ] {
         if let Some(found) = found {
             topic.warning(format!("{what}: {found}"), remedy);

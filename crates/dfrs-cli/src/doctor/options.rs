@@ -25,6 +25,7 @@ pub fn examine(settings: &Settings, config: Option<&Config>, findings: &mut Find
     processes(settings, findings);
     memory(settings, config, findings);
     requeues(settings, config, findings);
+    topology(settings, findings);
 }
 
 fn scheduler(settings: &Settings, config: Option<&Config>, findings: &mut Findings) {
@@ -181,6 +182,19 @@ fn requeues(settings: &Settings, config: Option<&Config>, findings: &mut Finding
                 partition.name
             ),
             "write JobRequeue=1, or another Mobility in dfrs.conf",
+        );
+    }
+}
+
+/// What Slurm calls a network without a shape, over the years.
+const FLAT: [&str; 4] = ["", "topology/none", "topology/default", "topology/flat"];
+
+fn topology(settings: &Settings, findings: &mut Findings) {
+    let plugin = settings.get("TopologyPlugin");
+    if !FLAT.contains(&plugin) {
+        findings.topic("topology").warning(
+            format!("slurm.conf: TopologyPlugin={plugin}: DFRS knows no topology: it puts tasks on any nodes, and Slurm refuses places that are not connected"),
+            "give DFRS partitions whose nodes are all connected, of one switch or block if jobs want it",
         );
     }
 }

@@ -463,6 +463,19 @@ fn what_makes_dfrs_worse_is_a_warning() {
     leads_to(Level::Warning, "nodes: draining: n1, n2, n3, n4", |host| {
         host.change(NODES, "State=IDLE", "State=IDLE+DRAIN");
     });
+    for plugin in ["topology/tree", "topology/block"] {
+        leads_to(Level::Warning, "DFRS knows no topology", |host| {
+            let text = host.answers[CONFIG].replace("TopologyPlugin ", "TopologyParam_ ");
+            let text = format!("TopologyPlugin = {plugin}\n{text}");
+            host.answer(CONFIG, text);
+        });
+    }
+    for spec in ["CoreSpecCount=2", "CPUSpecList=0-1"] {
+        leads_to(Level::Warning, "may run on these cores, too", |host| {
+            let line = format!("{spec} ThreadsPerCore=1");
+            host.change(NODES, "ThreadsPerCore=1", &line);
+        });
+    }
     leads_to(Level::Warning, "with GRES", |host| {
         host.change(NODES, "Gres=(null)", "Gres=gpu:4");
     });
