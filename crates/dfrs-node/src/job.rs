@@ -54,8 +54,8 @@ pub struct Job {
     pub holds: BTreeMap<String, Hold>,
     /// How far it is on its way to swap.
     pub parking: Parking,
-    /// Bytes in RAM when it was frozen.
-    pub resident_when_frozen: Option<u64>,
+    /// Bytes in RAM and in swap when it was frozen.
+    pub memory_when_frozen: Option<u64>,
     /// The reclaim under way.
     pub reclaim: Option<Request>,
     /// The measurement under way.
@@ -134,7 +134,7 @@ impl Job {
             unbound: false,
             holds: BTreeMap::new(),
             parking: Parking::Running,
-            resident_when_frozen: None,
+            memory_when_frozen: None,
             reclaim: None,
             meter: None,
             needs: None,

@@ -16,8 +16,8 @@ pub const MOST_TOLERATED_BYTES: u64 = 1 << 30;
 /// How long to wait after a reclaim that left too much before the next.
 pub const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// Is a job that had `before` bytes in RAM when it was frozen, and has `after` now, out of RAM, if
-/// `most` bytes may stay of it?
+/// Is a job that had `before` bytes in RAM and in swap when it was frozen, and has `after` in RAM
+/// now, out of RAM, if `most` bytes may stay of it?
 pub fn is_out_of_memory(before: u64, after: u64, most: u64) -> bool {
     let tolerated = ALWAYS_TOLERATED_BYTES.max(before / TOLERATED_FRACTION);
     after <= tolerated.min(most.max(ALWAYS_TOLERATED_BYTES))

@@ -497,8 +497,8 @@ impl Reconciler {
             Parking::Reclaiming | Parking::Parked => false,
         };
         if due {
-            let resident = self.cgroups.memory_use(directory).resident;
-            job.resident_when_frozen = job.resident_when_frozen.max(resident);
+            let memory = self.cgroups.memory_use(directory).total();
+            job.memory_when_frozen = job.memory_when_frozen.max(memory);
             let request = Request::new(directory.clone());
             self.reclaimer.request(request.clone());
             job.reclaim = Some(request);
@@ -511,9 +511,9 @@ impl Reconciler {
         if let Some(request) = job.reclaim.take() {
             request.cancel();
         }
-        // One that shall stay frozen had so much before what was reclaimed of it.
+        // One that shall stay frozen had so much before what was reclaimed of it, file pages included.
         if !job.frozen {
-            job.resident_when_frozen = None;
+            job.memory_when_frozen = None;
         }
         if std::mem::replace(&mut job.parking, Parking::Running) == Parking::Parked {
             log::line(format_args!("job {} is no longer parked", job.id));
@@ -535,7 +535,7 @@ impl Reconciler {
         let Some(reclaimed) = self.complaints.check(job.subject("reclaim"), result) else {
             return;
         };
-        let before = job.resident_when_frozen.unwrap_or(reclaimed.before);
+        let before = job.memory_when_frozen.unwrap_or(reclaimed.before);
         let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         let (was, is) = (mebibytes(before), mebibytes(reclaimed.after));
         if !parking::is_out_of_memory(before, reclaimed.after, self.settings.most_resident) {
@@ -552,7 +552,7 @@ impl Reconciler {
         {
             self.complaints.settle(&job.subject("parking"));
             log::line(format_args!(
-                "job {} is parked: {was:.1} MiB in RAM before, {is:.1} now",
+                "job {} is parked: of {was:.1} MiB {is:.1} stay in RAM",
                 job.id
             ));
             job.parking = Parking::Parked;
@@ -641,7 +641,7 @@ impl Reconciler {
     fn job_ended(&mut self, job: &mut Job, directory: JobDirectory) {
         self.end_interval(job, MemoryUse::default(), IntervalEnd::End);
         self.unpark(job);
-        job.resident_when_frozen = None;
+        job.memory_when_frozen = None;
         job.needs = None;
         self.say_need(job);
         job.holds.clear();

@@ -74,6 +74,16 @@ pub struct MemoryUse {
     pub swapped: Option<u64>,
 }
 
+impl MemoryUse {
+    /// Bytes in RAM and in swap: of a frozen job the same before and after a reclaim, but for file
+    /// pages, which go without swap. Where the kernel does not tell what is in swap, those in RAM.
+    pub fn total(&self) -> Option<u64> {
+        let swapped = self.swapped.unwrap_or(0);
+        self.resident
+            .map(|resident| resident.saturating_add(swapped))
+    }
+}
+
 /// Control groups of one version.
 pub trait Cgroups: Send {
     /// `v1` or `v2`.

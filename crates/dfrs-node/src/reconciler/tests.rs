@@ -244,6 +244,26 @@ impl World {
         self.write(&self.path("memory", name), &bytes.to_string());
     }
 
+    fn set_swapped(&self, bytes: u64) {
+        let (name, text) = if self.layout.v2 {
+            ("memory.swap.current", format!("{bytes}\n"))
+        } else {
+            ("memory.stat", format!("total_swap {bytes}\n"))
+        };
+        self.write(&self.path("memory", name), &text);
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        cgroups(&self.scratch, self.layout).memory_use(&self.directory())
+    }
+
+    fn directory(&self) -> JobDirectory {
+        JobDirectory {
+            id: JOB,
+            path: self.layout.job.into(),
+        }
+    }
+
     /// What the kernel does after a write to the freezer of v2.
     fn settle_freezer(&self) {
         if self.layout.v2 {
@@ -296,11 +316,9 @@ impl World {
     }
 
     fn quota(&self) -> Option<Quota> {
-        let job = JobDirectory {
-            id: JOB,
-            path: self.layout.job.into(),
-        };
-        cgroups(&self.scratch, self.layout).cap(&job).unwrap()
+        cgroups(&self.scratch, self.layout)
+            .cap(&self.directory())
+            .unwrap()
     }
 
     /// The cap in cores.
@@ -325,16 +343,14 @@ impl World {
         self.reclaims.asked.lock().unwrap().len()
     }
 
-    /// The oldest reclaim ends, and leaves so many bytes.
+    /// The oldest reclaim ends, and leaves so many bytes in RAM; the others go to swap.
     fn reclaim_ends(&mut self, after: u64) {
         let request = self.reclaims.asked.lock().unwrap().remove(0);
-        let outcome = (
-            request,
-            Ok(Reclaimed {
-                before: 200 << 20,
-                after,
-            }),
-        );
+        let memory = self.memory_use();
+        let before = memory.resident.unwrap();
+        self.set_resident(after);
+        self.set_swapped(memory.swapped.unwrap_or(0) + before.saturating_sub(after));
+        let outcome = (request, Ok(Reclaimed { before, after }));
         self.reclaims.done.lock().unwrap().push(outcome);
         self.tick();
     }
@@ -858,6 +874,24 @@ fn a_successor_parks_again_what_was_parked() {
             !world.is_frozen(),
             "its predecessor froze it, so it may thaw it"
         );
+    });
+}
+
+#[test]
+fn a_successor_parks_again_a_large_job_of_which_little_stays() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.set_resident(16 << 30);
+        world.push(&[(JOB, 0.25, true)]);
+        world.settle_freezer();
+        world.tick();
+        world.reclaim_ends(200 << 20);
+        assert!(world.is_parked(), "less than a sixteenth");
+        world.crash();
+        world.push(&[(JOB, 0.25, true)]);
+        world.tick();
+        world.reclaim_ends(200 << 20);
+        assert!(world.is_parked(), "it is as large as it was");
     });
 }
 
