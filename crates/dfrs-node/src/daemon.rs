@@ -60,7 +60,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
         node: node.clone(),
         capacity: options.capacity(),
         measure_period: Duration::from_secs(options.measure_interval),
-        meminfo: "/proc/meminfo".into(),
+        swaps: "/proc/swaps".into(),
         most_resident: options.parked_resident << 20,
         jobs_may_swap: options.jobs_may_swap,
     };

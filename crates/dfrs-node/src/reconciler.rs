@@ -22,7 +22,7 @@ use crate::orders::{Desired, Orders};
 use crate::parking::{self, Parking};
 use crate::quota::Quota;
 use crate::reclaimer::{Outcome, Reclaimer, Request};
-use crate::swap;
+use crate::swap::Swap;
 
 /// How often the node itself is looked at: its CPUs, its limits, its swap.
 const NODE_INTERVAL: Duration = Duration::from_secs(1);
@@ -36,8 +36,8 @@ pub struct Settings {
     pub capacity: CapacityOptions,
     /// The longest interval of a measurement.
     pub measure_period: Duration,
-    /// As `/proc/meminfo`.
-    pub meminfo: std::path::PathBuf,
+    /// As `/proc/swaps`.
+    pub swaps: std::path::PathBuf,
     /// What may stay in RAM of a parked job at most, in bytes.
     pub most_resident: u64,
     /// Running jobs may use swap beyond their memory.
@@ -218,15 +218,25 @@ impl Reconciler {
             ));
             self.capacity = capacity;
         }
+        self.swap_bytes = self.swap_for_parking();
+        self.complaints
+            .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
+    }
+
+    /// Bytes of swap to park jobs in; 0 where none can be parked.
+    fn swap_for_parking(&mut self) -> u64 {
+        let swap = Swap::read(&self.settings.swaps);
+        match swap.trouble() {
+            Some(trouble) => self.complaints.note("swap", trouble),
+            None => self.complaints.settle("swap"),
+        }
         let limit = self
             .complaints
             .check("swap limit", self.cgroups.swap_limit());
-        self.swap_bytes = match limit {
-            Some(limit) if self.cgroups.can_reclaim() => swap::total(&self.settings.meminfo, limit),
+        match limit {
+            Some(limit) if self.cgroups.can_reclaim() => swap.usable(limit),
             _ => 0,
-        };
-        self.complaints
-            .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
+        }
     }
 
     /// Takes over what a predecessor left: caps, frozen jobs, directories of jobs that have ended.

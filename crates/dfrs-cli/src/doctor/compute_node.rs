@@ -33,19 +33,20 @@ fn own_name(host: &impl Host) -> String {
     name.trim().split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Bytes of swap.
+/// Bytes of swap that parked jobs can use.
 fn swap(host: &impl Host, findings: &mut Findings) -> u64 {
     let mut topic = findings.topic("swap");
-    let info = host.text(Path::new("/proc/meminfo")).unwrap_or_default();
-    let line = info
-        .lines()
-        .find_map(|line| line.strip_prefix("SwapTotal:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    let bytes = kib.unwrap_or(0).saturating_mul(1024);
-    if bytes == 0 {
+    let swaps = host.text(Path::new("/proc/swaps")).unwrap_or_default();
+    let (bytes, zram) = outside_and_in_ram(&swaps);
+    let what = match (bytes, zram) {
+        (0, 0) => Some("there is none: no job is parked here"),
+        (0, _) => Some("all of it is zram, in RAM: no job is parked here"),
+        _ => None,
+    };
+    if let Some(what) = what {
         topic.warning(
-            "there is none: no job is parked here",
-            "add swap (swapon) of at least SwapPerNode in dfrs.conf",
+            what,
+            "add swap on a disk (swapon) of at least SwapPerNode in dfrs.conf",
         );
     }
     if let Some(wanted) = swap_per_node(host).filter(|wanted| bytes > 0 && *wanted > bytes) {
@@ -78,6 +79,25 @@ fn beside_slurm_conf(host: &impl Host, name: &str) -> Option<(PathBuf, String)> 
         .chain([DEFAULT_CONF, CONFIGLESS]);
     let mut files = places.map(|place| Path::new(place).with_file_name(name));
     files.find_map(|file| host.text(&file).ok().map(|text| (file, text)))
+}
+
+/// Bytes of swap outside of RAM, and those of zram: parked memory does not leave RAM there, and dfrsd
+/// does not count it.
+fn outside_and_in_ram(swaps: &str) -> (u64, u64) {
+    let device = |line: &str| {
+        let mut words = line.split_whitespace();
+        let is_zram = words.next()?.starts_with("/dev/zram");
+        let kib: u64 = words.nth(1)?.parse().ok()?;
+        Some((is_zram, kib.saturating_mul(1024)))
+    };
+    let devices = swaps.lines().filter_map(device);
+    devices.fold((0, 0), |(outside, zram), (is_zram, bytes)| {
+        if is_zram {
+            (outside, zram + bytes)
+        } else {
+            (outside + bytes, zram)
+        }
+    })
 }
 
 fn kernel(host: &impl Host, findings: &mut Findings) {

@@ -494,8 +494,8 @@ fn good_node() -> Recorded {
     host.file("/proc/sys/kernel/hostname", "n1.cluster\n");
     host.file("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
     host.file(
-        "/proc/meminfo",
-        "MemTotal: 1000 kB\nSwapTotal:  2048000 kB\n",
+        "/proc/swaps",
+        "Filename Type Size Used Priority\n/dev/sda2 partition 2048000 0 -2\n",
     );
     host.file("/proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
     host.file(
@@ -521,7 +521,7 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
     assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
     assert_eq!(findings.0.len(), 4, "{}", findings.text());
     type Change = fn(&mut Recorded);
-    let troubles: [(Level, &str, Change); 7] = [
+    let troubles: [(Level, &str, Change); 8] = [
         (
             Level::Warning,
             "swap: 2000 MiB, and SwapPerNode in dfrs.conf is 2001 MiB",
@@ -531,7 +531,10 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
             },
         ),
         (Level::Warning, "swap: there is none", |host| {
-            host.file("/proc/meminfo", "SwapTotal: 0 kB\n");
+            host.file("/proc/swaps", "Filename Type Size Used Priority\n");
+        }),
+        (Level::Warning, "swap: all of it is zram", |host| {
+            host.file("/proc/swaps", "/dev/zram0 partition 2048000 0 100\n");
         }),
         (Level::Error, "no cgroup controller memory", |host| {
             host.file("/sys/fs/cgroup/cgroup.controllers", "cpu pids\n");

@@ -264,6 +264,22 @@ impl World {
         }
     }
 
+    /// The kernel can reclaim a group's memory.
+    fn can_reclaim(&self) {
+        let file = if self.layout.v2 {
+            "../memory.reclaim"
+        } else {
+            "../../../memory.force_empty"
+        };
+        self.write(&self.path("memory", file), "");
+    }
+
+    /// All of the node's swap is on this device.
+    fn has_swap_on(&self, device: &str) {
+        let line = format!("Filename Type Size Used Priority\n{device} partition 1024 0 100\n");
+        self.write(&self.scratch.path().join("swaps"), &line);
+    }
+
     /// What the kernel does after a write to the freezer of v2.
     fn settle_freezer(&self) {
         if self.layout.v2 {
@@ -388,7 +404,7 @@ fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconci
             reserved: 0.0,
         },
         measure_period: Duration::from_secs(10),
-        meminfo: scratch.path().join("meminfo"),
+        swaps: scratch.path().join("swaps"),
         most_resident: parking::MOST_TOLERATED_BYTES,
         jobs_may_swap: false,
     };
@@ -911,18 +927,9 @@ fn a_successor_that_hears_nothing_lifts_caps() {
 #[test]
 fn stopping_lifts_caps_and_leaves_frozen_what_is_frozen() {
     in_every_layout(|mut world| {
-        files::write(
-            &world.scratch.path().join("meminfo"),
-            "SwapTotal: 1024 kB\n",
-        )
-        .unwrap();
-        let reclaim_file = if world.layout.v2 {
-            "../memory.reclaim"
-        } else {
-            "../../../memory.force_empty"
-        };
         world.start_job();
-        files::write(&world.path("memory", reclaim_file), "").unwrap();
+        world.can_reclaim();
+        world.has_swap_on("/dev/sda2");
         world.park();
         world.wait(2);
         assert!(world.has("swap.sock"));
@@ -1108,6 +1115,24 @@ fn a_jobs_memory_goes_to_swap_only_while_it_is_parked() {
         assert_eq!(files::read(&swap).unwrap(), kept);
         world.push(&[]);
         assert_eq!(files::read(&swap).unwrap(), none, "as Slurm had made it");
+    });
+}
+
+#[test]
+fn a_node_whose_swap_stays_in_ram_parks_nothing_and_says_so() {
+    in_every_layout(|mut world| {
+        world.start_job();
+        world.can_reclaim();
+        world.has_swap_on("/dev/zram0");
+        world.push(&[]);
+        world.wait(1);
+        assert!(!world.has("swap.sock"));
+        let said = world.reconciler.complaints.said();
+        assert!(matches!(said[..], [("swap", text)] if text.contains("zram")));
+        world.has_swap_on("/dev/sda2");
+        world.wait(1);
+        assert!(world.has("swap.sock"));
+        assert_eq!(world.reconciler.complaints.said(), []);
     });
 }
 
