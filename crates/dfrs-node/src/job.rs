@@ -44,6 +44,8 @@ pub struct Job {
     pub abandoned: bool,
     /// Where it is, while it is on this node.
     pub directory: Option<JobDirectory>,
+    /// A predecessor may have told the kernel something about it.
+    pub adopted: bool,
     /// The kernel may have a cap of ours.
     pub capped: bool,
     /// What we last told the kernel about its memory in swap; none: nothing.
@@ -129,6 +131,7 @@ impl Job {
             ended: false,
             abandoned: false,
             directory: None,
+            adopted: false,
             capped: false,
             swap_allowed: None,
             unbound: false,

@@ -125,7 +125,8 @@ impl Reconciler {
         self.remove_leftovers(&present);
     }
 
-    /// Lifts all caps, removes all links (nobody answers there any more), and ends the measurements.
+    /// Lifts all caps, lets all jobs swap as Slurm does, removes all links (nobody answers there any
+    /// more), and ends the measurements.
     /// What is frozen stays so, for Slurm does not know that we stop; notes tell a successor.
     pub fn release(&mut self, now: Now) {
         if let Ok(present) = self.cgroups.jobs() {
@@ -146,7 +147,7 @@ impl Reconciler {
                     job.id
                 ));
             }
-            self.apply_swap(job, &directory);
+            self.set_swap_allowed(job, &directory, true);
             self.apply_cap(job, &directory, now);
             self.read_meter(job, &directory, now);
             self.end_interval(job, self.cgroups.memory_use(&directory), IntervalEnd::Stop);
@@ -257,6 +258,7 @@ impl Reconciler {
             let capped = !matches!(self.cgroups.cap(directory), Ok(None));
             if capped || frozen.contains(&directory.id) {
                 let mut job = Job::new(directory.id, now.monotonic);
+                job.adopted = true;
                 job.capped = capped;
                 job.directory = Some(directory.clone());
                 if frozen.contains(&directory.id) {
@@ -417,10 +419,17 @@ impl Reconciler {
     }
 
     /// A running job's memory is its own trouble beyond what it asked for; a parked one's goes to
-    /// swap. Follows the cap: what nobody wants is as Slurm made it.
+    /// swap. What orders no longer name is as Slurm made it. Silence changes nothing for who runs: what a
+    /// job has put into swap meanwhile would not come back when orders are heard again.
     fn apply_swap(&mut self, job: &mut Job, directory: &JobDirectory) {
-        let ours = job.is_wanted() || job.capped || job.swap_allowed.is_some();
-        let allowed = job.frozen || !job.is_wanted() || self.settings.jobs_may_swap;
+        if job.frozen || !job.abandoned {
+            let allowed = job.frozen || !job.is_wanted() || self.settings.jobs_may_swap;
+            self.set_swap_allowed(job, directory, allowed);
+        }
+    }
+
+    fn set_swap_allowed(&mut self, job: &mut Job, directory: &JobDirectory, allowed: bool) {
+        let ours = job.is_wanted() || job.adopted || job.swap_allowed.is_some();
         if !ours || job.swap_allowed == Some(allowed) {
             return;
         }
@@ -655,6 +664,7 @@ impl Reconciler {
         job.needs = None;
         self.say_need(job);
         job.holds.clear();
+        job.adopted = false;
         job.capped = false;
         job.swap_allowed = None;
         job.unbound = false;

@@ -1118,6 +1118,56 @@ fn a_jobs_memory_goes_to_swap_only_while_it_is_parked() {
     });
 }
 
+/// The job runs, has a memory limit, and is kept out of swap; the file and the word for that.
+fn kept_out_of_swap(world: &mut World) -> (PathBuf, &'static str) {
+    let (memory, swap) = limit_files(world);
+    world.start_job();
+    world.write(&memory, "104857600");
+    world.write(&swap, "9223372036854771712");
+    world.push(&[(JOB, 0.25, false)]);
+    let kept = if world.layout.v2 { "0" } else { "104857600" };
+    assert_eq!(files::read(&swap).unwrap(), kept);
+    (swap, kept)
+}
+
+#[test]
+fn silence_lets_no_running_job_into_swap() {
+    in_every_layout(|mut world| {
+        let (swap, kept) = kept_out_of_swap(&mut world);
+        let none = if world.layout.v2 { "max" } else { "-1" };
+        world.silence();
+        assert_eq!(world.cap(), None);
+        assert_eq!(files::read(&swap).unwrap(), kept);
+        world.push(&[]);
+        assert_eq!(files::read(&swap).unwrap(), none, "it is given back");
+    });
+}
+
+#[test]
+fn a_successor_that_hears_nothing_lets_no_job_into_swap_before_it_is_given_back() {
+    in_every_layout(|mut world| {
+        let (swap, kept) = kept_out_of_swap(&mut world);
+        let none = if world.layout.v2 { "max" } else { "-1" };
+        world.crash();
+        world.silence();
+        assert_eq!(files::read(&swap).unwrap(), kept);
+        world.push(&[]);
+        assert_eq!(files::read(&swap).unwrap(), none);
+    });
+}
+
+#[test]
+fn a_daemon_that_stops_gives_jobs_back_to_swap_after_silence_too() {
+    in_every_layout(|mut world| {
+        let (swap, _) = kept_out_of_swap(&mut world);
+        world.silence();
+        let now = world.now();
+        world.reconciler.release(now);
+        let none = if world.layout.v2 { "max" } else { "-1" };
+        assert_eq!(files::read(&swap).unwrap(), none);
+    });
+}
+
 #[test]
 fn a_node_whose_swap_stays_in_ram_parks_nothing_and_says_so() {
     in_every_layout(|mut world| {
