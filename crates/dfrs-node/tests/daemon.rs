@@ -335,3 +335,20 @@ fn a_job_of_which_the_memory_cannot_be_read_is_not_parked() {
     let parked = daemon.directory.join("run/n1/parked.17.sock");
     assert!(fs::symlink_metadata(parked).is_err());
 }
+
+/// The lines of a section of the unit.
+fn unit_section(name: &str) -> Vec<&'static str> {
+    let unit = include_str!("../dfrsd.service");
+    let section = unit.split(&format!("[{name}]\n")).nth(1).unwrap();
+    let lines = section.lines();
+    lines.take_while(|line| !line.starts_with('[')).collect()
+}
+
+#[test]
+fn systemd_does_not_give_up_a_daemon_that_cannot_start_yet() {
+    let unit = unit_section("Unit");
+    assert!(unit.contains(&"StartLimitIntervalSec=0"), "{unit:?}");
+    let after = "After=nss-user-lookup.target";
+    assert!(unit.contains(&after), "SlurmUser may come from a directory");
+    assert!(unit_section("Service").contains(&"Restart=always"));
+}
