@@ -27,6 +27,10 @@ use crate::swap::Swap;
 /// How often the node itself is looked at: its CPUs, its limits, its swap.
 const NODE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Why nothing is parked where there is swap that the kernel does not use.
+const IGNORED_SWAP: &str = "vm.swappiness is 0, and this kernel cannot be told to swap parked jobs all the same \
+    (Linux 6.11 can): no job is parked here; sysctl vm.swappiness=10";
+
 /// What stays the same for the life of a daemon.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -227,7 +231,13 @@ impl Reconciler {
     /// Bytes of swap to park jobs in; 0 where none can be parked.
     fn swap_for_parking(&mut self) -> u64 {
         let swap = Swap::read(&self.settings.swaps);
-        match swap.trouble() {
+        let ignored = swap.outside > 0 && self.cgroups.ignores_swap();
+        let trouble = if ignored {
+            Some(IGNORED_SWAP)
+        } else {
+            swap.trouble()
+        };
+        match trouble {
             Some(trouble) => self.complaints.note("swap", trouble),
             None => self.complaints.settle("swap"),
         }
@@ -235,7 +245,7 @@ impl Reconciler {
             .complaints
             .check("swap limit", self.cgroups.swap_limit());
         match limit {
-            Some(limit) if self.cgroups.can_reclaim() => swap.usable(limit),
+            Some(limit) if self.cgroups.can_reclaim() && !ignored => swap.usable(limit),
             _ => 0,
         }
     }

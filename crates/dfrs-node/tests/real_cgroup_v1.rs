@@ -340,6 +340,8 @@ fn a_job_on_several_nodes_has_its_share_in_short_periods() {
 #[ignore = "needs root and cgroup v1"]
 fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     let mut node = Node::new("park");
+    let swappiness = node.file("memory", STEP).join("memory.swappiness");
+    fs::write(&swappiness, "0").unwrap(); // as with vm.swappiness=0
     node.start("(head -c 100M /dev/urandom; exec sleep 1000) | tail -c 100M & while :; do :; done");
     let full = comes_true(|| node.resident() > 100 << 20);
     assert!(full, "{} bytes", node.resident());
@@ -359,6 +361,7 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
             node.resident()
         );
         assert!(node.resident() < 32 << 20);
+        assert_eq!(fs::read_to_string(&swappiness).unwrap(), "0\n");
     } else {
         println!("no swap: what is not in RAM's page cache stays there");
         sleep(Duration::from_secs(1));

@@ -84,6 +84,10 @@ impl MemoryUse {
     }
 }
 
+/// How readily the kernel swaps unless it is told otherwise. With 0 a reclaim of a group takes its file
+/// pages and nothing else.
+const USUAL_SWAPPINESS: u8 = 60;
+
 /// Control groups of one version.
 pub trait Cgroups: Send {
     /// `v1` or `v2`.
@@ -184,6 +188,10 @@ pub trait Cgroups: Send {
 
     /// Whether this kernel can reclaim a job's memory at all.
     fn can_reclaim(&self) -> bool;
+
+    /// Whether a reclaim would push nothing to swap, because `vm.swappiness` is 0 and this kernel takes no
+    /// other for one reclaim.
+    fn ignores_swap(&self) -> bool;
 
     /// Cores that the root of what we see may use; none: no limit.
     ///

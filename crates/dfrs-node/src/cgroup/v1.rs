@@ -25,7 +25,7 @@ use super::files::{self, failed};
 use super::trust::is_trusted;
 use super::{
     CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
-    numbered,
+    USUAL_SWAPPINESS, numbered,
 };
 use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
@@ -213,6 +213,20 @@ fn trusted_subdirectories(directory: &Path) -> Result<Vec<(String, PathBuf)>, Cg
     Ok(found)
 }
 
+/// Where the group, or one below it, never swaps (inherited from `vm.swappiness`, or set by cgroup.conf's
+/// `MemorySwappiness`), lets it, and adds the file to `changed`: of such a group the kernel reclaims file
+/// pages only. O(groups).
+fn let_swap(group: &Path, changed: &mut Vec<PathBuf>) -> Result<(), CgroupError> {
+    let swappiness = group.join("memory.swappiness");
+    if files::read(&swappiness).is_ok_and(|text| text == "0") {
+        files::write(&swappiness, &USUAL_SWAPPINESS.to_string())?;
+        changed.push(swappiness);
+    }
+    files::subdirectories(group)?
+        .iter()
+        .try_for_each(|(_, below)| let_swap(below, changed))
+}
+
 fn move_process(process: u32, target: &Path) -> Result<(), CgroupError> {
     match files::write(target, &process.to_string()) {
         Err(error) if error.source.raw_os_error() == Some(NO_SUCH_PROCESS) => Ok(()),
@@ -398,7 +412,15 @@ impl Cgroups for CgroupV1 {
     fn reclaim(&self, job: &JobDirectory, _cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
         let usage = self.file("memory", job, "memory.usage_in_bytes");
         let before = files::read_number(&usage)?;
-        match files::write(&self.file("memory", job, "memory.force_empty"), "0") {
+        let mut held_back = Vec::new();
+        let asked = let_swap(&self.root.join("memory").join(&job.path), &mut held_back);
+        let result =
+            asked.and_then(|()| files::write(&self.file("memory", job, "memory.force_empty"), "0"));
+        for swappiness in held_back {
+            // Groups may have ended meanwhile.
+            let _ = files::write(&swappiness, "0");
+        }
+        match result {
             // Something stayed, as is usual while processes live in it: what counts is how much.
             Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => {}
             other => other?,
@@ -409,6 +431,10 @@ impl Cgroups for CgroupV1 {
 
     fn can_reclaim(&self) -> bool {
         self.root.join("memory/memory.force_empty").exists()
+    }
+
+    fn ignores_swap(&self) -> bool {
+        false // each group has a swappiness of its own
     }
 
     fn capacity_limit(&self) -> Result<Option<f64>, CgroupError> {
@@ -688,6 +714,27 @@ mod tests {
         let cgroups = CgroupV1::new(scratch.path(), "n1");
         let error = cgroups.reclaim(&job, &AtomicBool::new(false)).unwrap_err();
         assert!(error.to_string().contains("usage_in_bytes"), "{error}");
+    }
+
+    #[test]
+    fn groups_that_never_swap_do_so_while_they_are_reclaimed() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer", "memory"], JOB);
+        let group = scratch.path().join("memory").join(JOB);
+        let files = ["", "step_batch"].map(|below| group.join(below).join("memory.swappiness"));
+        let read = || files.each_ref().map(|file| files::read(file).unwrap());
+        write(&files[0], "0\n").unwrap();
+        write(&files[1], "30\n").unwrap();
+        let mut changed = Vec::new();
+        let_swap(&group, &mut changed).unwrap();
+        assert_eq!(read(), ["60", "30"]);
+        assert_eq!(changed, files[..1]);
+
+        write(&files[0], "0\n").unwrap();
+        write(&group.join("memory.usage_in_bytes"), "4096\n").unwrap();
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        cgroups.reclaim(&job, &AtomicBool::new(false)).unwrap();
+        assert_eq!(read(), ["0", "30"], "as it was");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::sluid::Sluids;
 use super::trust::is_trusted_down_to;
 use super::{
     CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
-    numbered, scope,
+    USUAL_SWAPPINESS, numbered, scope,
 };
 use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
@@ -47,6 +47,8 @@ pub struct CgroupV2 {
     node: String,
     scope: Option<PathBuf>,
     sluids: Sluids,
+    /// `vm.swappiness`.
+    swappiness: PathBuf,
     calls_since_walk: u32,
     told_ignored: bool,
 }
@@ -59,6 +61,7 @@ impl CgroupV2 {
             node: node.to_string(),
             scope: None,
             sluids: Sluids::new(Path::new("/proc")),
+            swappiness: "/proc/sys/vm/swappiness".into(),
             calls_since_walk: CALLS_BETWEEN_WALKS,
             told_ignored: false,
         }
@@ -66,6 +69,11 @@ impl CgroupV2 {
 
     fn file(&self, job: &JobDirectory, name: &str) -> PathBuf {
         self.root.join(&job.path).join(name)
+    }
+
+    /// The machine never swaps what is in a group.
+    fn never_swaps(&self) -> bool {
+        files::read_number(&self.swappiness).is_ok_and(|swappiness| swappiness == 0)
     }
 
     /// Slurm's scope, below the root; remembered until it vanishes, or is no longer root's alone.
@@ -217,10 +225,16 @@ impl Cgroups for CgroupV2 {
         let current = self.file(job, "memory.current");
         let resident = || files::read_number(&current);
         let before = resident()?;
+        let file = self.file(job, "memory.reclaim");
+        let manner = if self.never_swaps() && takes_swappiness(&file) {
+            swappiness_word()
+        } else {
+            String::new()
+        };
         let (mut after, mut fruitless) = (before, 0);
         while after > 0 && fruitless < FRUITLESS_PIECES && !cancel.load(Ordering::Relaxed) {
             let piece = after.min(CHUNK_BYTES);
-            match files::write(&self.file(job, "memory.reclaim"), &piece.to_string()) {
+            match files::write(&file, &format!("{piece}{manner}")) {
                 // Less than asked could be had: what matters is what is left.
                 Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => {}
                 other => other?,
@@ -242,6 +256,12 @@ impl Cgroups for CgroupV2 {
             .is_some_and(|scope| self.root.join(scope).join("memory.reclaim").exists())
     }
 
+    fn ignores_swap(&self) -> bool {
+        let refuses =
+            |scope: &PathBuf| !takes_swappiness(&self.root.join(scope).join("memory.reclaim"));
+        self.never_swaps() && self.scope.as_ref().is_some_and(refuses)
+    }
+
     fn capacity_limit(&self) -> Result<Option<f64>, CgroupError> {
         // The kernel's own root has no such file; a container's root has.
         let path = self.root.join("cpu.max");
@@ -258,6 +278,16 @@ impl Cgroups for CgroupV2 {
     fn share(&self) -> Box<dyn Cgroups> {
         Box::new(self.clone())
     }
+}
+
+/// Whether one reclaim can be told how readily to swap (Linux 6.11): asked by a reclaim of nothing.
+fn takes_swappiness(reclaim: &Path) -> bool {
+    files::write(reclaim, &format!("0{}", swappiness_word())).is_ok()
+}
+
+/// What is said of it behind the number of bytes.
+fn swappiness_word() -> String {
+    format!(" swappiness={USUAL_SWAPPINESS}")
 }
 
 /// Gives the group, and those below it down to this depth, all cores of its parent where it was given some;
@@ -524,6 +554,33 @@ mod tests {
             files::read(&cgroups.file(&job, "memory.reclaim")).unwrap(),
             "1000000"
         );
+    }
+
+    #[test]
+    fn a_machine_that_never_swaps_is_told_to_for_a_reclaim() {
+        let scratch = Scratch::new();
+        let job = job_at(&scratch, DEBIAN, "step_batch");
+        let mut cgroups = CgroupV2::new(scratch.path(), "n1");
+        cgroups.swappiness = scratch.path().join("swappiness");
+        cgroups.jobs().unwrap();
+        let reclaim = cgroups.file(&job, "memory.reclaim");
+        let of_scope = cgroups.file(&job, "../memory.reclaim");
+        let asked = |cgroups: &CgroupV2| {
+            cgroups.reclaim(&job, &AtomicBool::new(false)).unwrap();
+            files::read(&reclaim).unwrap()
+        };
+        write(&cgroups.swappiness, "1\n").unwrap();
+        assert_eq!(asked(&cgroups), "1000000");
+        write(&cgroups.swappiness, "0\n").unwrap();
+        assert_eq!(asked(&cgroups), "1000000 swappiness=60");
+        assert!(!cgroups.ignores_swap());
+        assert_eq!(files::read(&of_scope).unwrap(), "0 swappiness=60");
+        // A kernel that does not take it.
+        fs::remove_file(&of_scope).unwrap();
+        fs::create_dir(&of_scope).unwrap();
+        assert!(cgroups.ignores_swap());
+        write(&cgroups.swappiness, "1\n").unwrap();
+        assert!(!cgroups.ignores_swap());
     }
 
     #[test]
