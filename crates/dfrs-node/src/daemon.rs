@@ -61,6 +61,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
         capacity: options.capacity(),
         measure_period: Duration::from_secs(options.measure_interval),
         swaps: "/proc/swaps".into(),
+        processors: "/sys/devices/system/cpu".into(),
         most_resident: options.parked_resident << 20,
         jobs_may_swap: options.jobs_may_swap,
     };

@@ -11,7 +11,7 @@ use dfrs_proto::message::{JobState, NodeState, VERSION};
 use dfrs_proto::report::{IntervalEnd, JobStatus, NodeStatus};
 
 use crate::Now;
-use crate::capacity::{CapacityOptions, usable_cpus};
+use crate::capacity::{CapacityOptions, Processors};
 use crate::cgroup::{CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse};
 use crate::facts::Facts;
 use crate::job::{FreezeStep, Hold, Job};
@@ -42,6 +42,8 @@ pub struct Settings {
     pub measure_period: Duration,
     /// As `/proc/swaps`.
     pub swaps: std::path::PathBuf,
+    /// As `/sys/devices/system/cpu`.
+    pub processors: std::path::PathBuf,
     /// What may stay in RAM of a parked job at most, in bytes.
     pub most_resident: u64,
     /// Running jobs may use swap beyond their memory.
@@ -64,6 +66,8 @@ pub struct Reconciler {
     adopted: bool,
     /// When the node itself was looked at.
     node_seen: Option<Duration>,
+    /// CPUs of the node as the orders count them.
+    slurm_cpus: Option<u32>,
     capacity: f64,
     swap_bytes: u64,
     /// What was said: some job needs more than it counts with, and one needs less.
@@ -91,6 +95,7 @@ impl Reconciler {
             suspects: Vec::new(),
             adopted: false,
             node_seen: None,
+            slurm_cpus: None,
             capacity: crate::capacity::MINIMUM_CORES,
             swap_bytes: 0,
             news_of_needs: (false, false),
@@ -111,7 +116,10 @@ impl Reconciler {
             return;
         }
         match desired {
-            Desired::Enforce(node) => self.note_wanted(node, now),
+            Desired::Enforce(node) => {
+                self.note_cpus(node);
+                self.note_wanted(node, now);
+            }
             Desired::Wait | Desired::Uncap => self.abandon_all(now),
         }
         for outcome in self.reclaimer.finished() {
@@ -211,11 +219,24 @@ impl Reconciler {
         }
         self.node_seen = Some(now.monotonic);
         self.look_for_leftovers();
+        self.find_capacity();
+        self.swap_bytes = self.swap_for_parking();
+        self.complaints
+            .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
+    }
+
+    /// What shares are parts of; stays as it is where a limit cannot be read.
+    fn find_capacity(&mut self) {
         let limit = self.cgroups.capacity_limit();
         let Some(limit) = self.complaints.check("capacity", limit) else {
             return;
         };
-        let capacity = self.settings.capacity.capacity(usable_cpus(), limit);
+        let of_root = self.cgroups.processors();
+        let processors = Processors::look(of_root.as_deref(), &self.settings.processors);
+        let options = self.settings.capacity;
+        let most = options.capacity(processors.threads, limit);
+        let capacity = options.within(most, &processors, self.slurm_cpus);
+        self.compare_processors(&processors, limit);
         if capacity != self.capacity {
             log::line(format_args!(
                 "node {} has {capacity} cores for jobs",
@@ -223,9 +244,21 @@ impl Reconciler {
             ));
             self.capacity = capacity;
         }
-        self.swap_bytes = self.swap_for_parking();
-        self.complaints
-            .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
+    }
+
+    /// Says once if Slurm counts other CPUs than there are and nobody has meant that.
+    fn compare_processors(&mut self, processors: &Processors, limit: Option<f64>) {
+        let cpus = self.slurm_cpus.unwrap_or(0);
+        let is_meant = limit.is_some() || !self.settings.capacity.are_default();
+        if is_meant || !processors.are_fewer_than(cpus) {
+            self.complaints.settle("CPUs");
+            return;
+        }
+        let text = format!(
+            "Slurm counts {cpus} of this node, and jobs may run on {}: correct CPUs= in slurm.conf (slurmd -C), or give --cpu-capacity",
+            processors.threads
+        );
+        self.complaints.note("CPUs", text);
     }
 
     /// Bytes of swap to park jobs in; 0 where none can be parked.
@@ -304,6 +337,14 @@ impl Reconciler {
         if !job.frozen {
             self.complaints
                 .check(job.subject("note"), self.facts.set_frozen(job.id, false));
+        }
+    }
+
+    /// Shares are parts of these CPUs: where they are others, the capacity is found again.
+    fn note_cpus(&mut self, wanted: &NodeState) {
+        if self.slurm_cpus != Some(wanted.cpus) {
+            self.slurm_cpus = Some(wanted.cpus);
+            self.find_capacity();
         }
     }
 

@@ -200,6 +200,9 @@ pub trait Cgroups: Send {
     /// If a limit may be there and cannot be read.
     fn capacity_limit(&self) -> Result<Option<f64>, CgroupError>;
 
+    /// CPUs that the root of what we see may run on, as `0-3,8`; none if that is not told.
+    fn processors(&self) -> Option<String>;
+
     /// Bytes of swap that the root of what we see may use; none: no limit.
     ///
     /// # Errors

@@ -448,6 +448,10 @@ impl Cgroups for CgroupV1 {
             .ok_or_else(|| failed("understand", &quota_file)(io::ErrorKind::InvalidData.into()))
     }
 
+    fn processors(&self) -> Option<String> {
+        files::read(&self.root.join("cpuset/cpuset.effective_cpus")).ok()
+    }
+
     fn swap_limit(&self) -> Result<Option<u64>, CgroupError> {
         let both = files::read_limit(&self.root.join("memory/memory.memsw.limit_in_bytes"))?;
         let Some(both) = both.filter(|&both| both < NO_MEMORY_LIMIT) else {

@@ -271,6 +271,10 @@ impl Cgroups for CgroupV2 {
         read_cap(&path).map(|cap| cap.map(Quota::cores))
     }
 
+    fn processors(&self) -> Option<String> {
+        files::read(&self.root.join("cpuset.cpus.effective")).ok()
+    }
+
     fn swap_limit(&self) -> Result<Option<u64>, CgroupError> {
         files::read_limit(&self.root.join("memory.swap.max"))
     }

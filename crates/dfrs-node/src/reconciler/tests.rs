@@ -405,6 +405,7 @@ fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconci
         },
         measure_period: Duration::from_secs(10),
         swaps: scratch.path().join("swaps"),
+        processors: scratch.path().join("processors"),
         most_resident: parking::MOST_TOLERATED_BYTES,
         jobs_may_swap: false,
     };
@@ -1128,6 +1129,25 @@ fn kept_out_of_swap(world: &mut World) -> (PathBuf, &'static str) {
     let kept = if world.layout.v2 { "0" } else { "104857600" };
     assert_eq!(files::read(&swap).unwrap(), kept);
     (swap, kept)
+}
+
+#[test]
+fn shares_leave_out_cores_that_slurm_reserves_from_the_first_orders_on() {
+    let mut world = World::new(LAYOUTS[2]);
+    world.reconciler.settings.capacity.fixed = None;
+    let root = world.scratch.path().join("cgroup");
+    files::write(&root.join("cpuset.cpus.effective"), "0-3\n").unwrap();
+    for number in 0..4 {
+        let topology = world.scratch.path().join("processors");
+        let file = topology.join(format!("cpu{number}/topology/thread_siblings_list"));
+        world.write(&file, &number.to_string());
+    }
+    world.start_job();
+    world.push(&[(JOB, 0.5, false)]); // Slurm has 2 of the 4
+    assert_eq!(world.cap(), Some(1.0));
+    files::write(&root.join("cpuset.cpus.effective"), "0\n").unwrap();
+    world.wait(1);
+    assert_eq!(world.cap(), Some(0.5), "the others have gone");
 }
 
 #[test]
