@@ -10,7 +10,7 @@ use dfrs_proto::message::{DesiredState, Message};
 
 use super::board::Board;
 use super::flights::{Flights, Landed};
-use super::rounds::{Load, Rounds};
+use super::rounds::{Load, MOST, Rounds};
 use super::{Pace, TICK, Traffic};
 use crate::log::Log;
 use crate::node_link::NodeLink;
@@ -56,7 +56,7 @@ impl Courier {
         };
         Self {
             rounds: Rounds::new(pace),
-            flights: Flights::new(Arc::clone(link), Arc::new(land)),
+            flights: Flights::new(Arc::clone(link), Arc::new(land), MOST),
             board: Arc::clone(board),
             traffic: Arc::clone(traffic),
             log: log.clone(),

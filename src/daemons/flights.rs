@@ -10,9 +10,6 @@ use crate::library;
 use crate::node_link::NodeLink;
 use crate::watched::panic_text;
 
-/// Messages that are under way at most, in any case: beyond that even the patient wait.
-pub(super) const MOST: usize = 48;
-
 /// A message that has come to its end.
 #[derive(Debug)]
 pub(super) struct Landed {
@@ -30,21 +27,28 @@ pub(super) struct Flights {
     land: Arc<dyn Fn(Landed) + Send + Sync>,
     threads: BTreeMap<u64, JoinHandle<()>>,
     last: u64,
+    /// Messages that are under way at most, in any case: beyond that even the patient wait.
+    most: usize,
 }
 
 impl Flights {
-    pub(super) fn new(link: Arc<dyn NodeLink>, land: Arc<dyn Fn(Landed) + Send + Sync>) -> Self {
+    pub(super) fn new(
+        link: Arc<dyn NodeLink>,
+        land: Arc<dyn Fn(Landed) + Send + Sync>,
+        most: usize,
+    ) -> Self {
         Self {
             link,
             land,
             threads: BTreeMap::new(),
             last: 0,
+            most,
         }
     }
 
     /// Whether one more may start.
     pub(super) fn has_room(&self) -> bool {
-        self.threads.len() < MOST
+        self.threads.len() < self.most
     }
 
     /// Sends `data` to `address` on each of `nodes`; returns the flight's number, none of which is used

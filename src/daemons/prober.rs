@@ -27,6 +27,8 @@ const PARKED_INTERVAL: Duration = Duration::from_millis(500);
 const BATCH: usize = 64;
 /// Questions under way at the same time, those that are late aside.
 const AT_ONCE: usize = 8;
+/// Questions under way at most, with those that are late.
+const MOST: usize = 48;
 
 /// What the prober hears of.
 pub(super) enum Event {
@@ -76,7 +78,7 @@ impl Prober {
             let _ = events.send(Event::Landed(landed));
         };
         Self {
-            flights: Flights::new(Arc::clone(link), Arc::new(land)),
+            flights: Flights::new(Arc::clone(link), Arc::new(land), MOST),
             board: Arc::clone(board),
             traffic: Arc::clone(traffic),
             late: pace.late,

@@ -11,11 +11,12 @@ use dfrs_agent::daemons::OrderChanges;
 use dfrs_proto::message::NodeState;
 
 use super::Pace;
-use super::flights::MOST;
 
 /// Nodes in one message. Slurm sends to so many at once without passing through any of them (`TreeWidth`, 16
 /// by default in 24.11 and 50 in 22.05).
 const BATCH: usize = 16;
+/// Messages under way at most, with those that are late.
+pub(super) const MOST: usize = 48;
 /// A node that got no message is tried again after this at the latest.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
