@@ -37,8 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub struct Pace {
     /// How long daemons keep their caps without news; they get some three times as often.
     pub time_to_live: Duration,
-    /// A message that is under way for longer has met a node that hangs: its nodes are sent to one by
-    /// one, and others no longer wait for it.
+    /// A message that is under way for longer has met a node that is slow or hangs: others no longer wait for
+    /// it, and news for its nodes travel to each of them alone until it lands.
     pub late: Duration,
     /// A node that got no message is tried again after this, and after twice as long each time, up to a
     /// minute.

@@ -122,7 +122,7 @@ impl Courier {
         while self.flights.has_room() {
             let load = match self.stops {
                 None => self.rounds.next(now),
-                Some(_) => self.rounds.next_to_answering(now),
+                Some(_) => self.rounds.next_hurried(now),
             };
             let Some(load) = load else { return };
             match self.send(&load) {

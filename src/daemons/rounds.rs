@@ -2,7 +2,8 @@
 //!
 //! Slurm's fan-out answers when its last node has: after `MessageTimeout` (10 s) and more if one hangs, and a
 //! node that Slurm reaches by way of that one hears no sooner. So each node is in a lane by how it
-//! answered last time, and shares a message only with nodes of its lane.
+//! answered last time, and shares a message only with nodes of its lane. Whenever a message lands, it says of
+//! each of its nodes whether it has it: this alone tells those that hang from those that only shared it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,43 +16,55 @@ use super::Pace;
 /// Nodes in one message. Slurm sends to so many at once without passing through any of them (`TreeWidth`, 16
 /// by default in 24.11 and 50 in 22.05).
 const BATCH: usize = 16;
-/// Messages under way at most, with those that are late.
-pub(super) const MOST: usize = 48;
 /// A node that got no message is tried again after this at the latest.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
-/// How a node answered the last message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Messages under way at most. One that is late holds two threads or three, its own and one of Slurm's for
+/// each node that it waits for.
+pub(super) const MOST: usize = 128;
+/// Nodes that hang are sent so many messages at least, if there are so many of them.
+const HANGING: usize = 16;
+
+/// What is known of a node from the messages to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Lane {
-    /// It got it, or there was none yet.
+    /// It got the last one, or there was none yet.
     Answers,
-    /// It did not, and that was known at once: no dfrsd, no slurmd.
+    /// The last one is late, and other nodes shared it: any of them may be the cause.
+    Doubtful,
+    /// It did not get the last one, which was known at once: no dfrsd.
     Refuses,
-    /// Its message took long: it hangs, or was sent to with one that does. It is sent to alone.
+    /// It did not get the last one, which was known late: it hangs, or has no slurmd (to which 24.11 tries
+    /// to connect for 11 s).
     Hangs,
 }
 
 impl Lane {
-    const ALL: [Lane; 3] = [Lane::Answers, Lane::Refuses, Lane::Hangs];
+    const ALL: [Lane; 4] = [Lane::Answers, Lane::Doubtful, Lane::Refuses, Lane::Hangs];
 
-    /// Nodes in one message.
-    fn batch(self) -> usize {
-        if self == Lane::Hangs { 1 } else { BATCH }
-    }
+    /// Whose nodes get new orders at once.
+    const HURRIED: [Lane; 2] = [Lane::Answers, Lane::Doubtful];
 
     /// Messages under way at the same time, those that are late aside.
     fn at_once(self) -> usize {
         match self {
-            Lane::Answers => 8,
-            Lane::Refuses => 2,
-            Lane::Hangs => 16,
+            Lane::Answers | Lane::Doubtful => 16,
+            Lane::Refuses | Lane::Hangs => 2,
         }
     }
 
-    /// Messages of all lanes that may be under way when one more starts: those that hang leave room for
-    /// others.
+    /// Messages of all lanes that may be under way when one more starts: those to nodes that do not answer
+    /// leave room for others.
     fn most(self) -> usize {
-        if self == Lane::Hangs { MOST - 16 } else { MOST }
+        match self {
+            Lane::Answers => MOST,
+            Lane::Doubtful => MOST - 16,
+            Lane::Refuses | Lane::Hangs => MOST - 32,
+        }
+    }
+
+    fn is_hurried(self) -> bool {
+        Lane::HURRIED.contains(&self)
     }
 }
 
@@ -59,11 +72,12 @@ struct Node {
     orders: NodeState,
     /// The number of the change that made them.
     number: u64,
-    /// That of the orders in the message that is under way.
-    sent: u64,
-    /// The orders were changed after the message that is under way was made.
-    changed: bool,
+    /// That of the newest orders of which it is known that the node has them.
+    confirmed: u64,
+    /// The newest message to it that has come to its end.
+    landed: u64,
     due: Instant,
+    /// The message that it waits for.
     flight: Option<u64>,
     lane: Lane,
     /// How long after the next failure it is tried again.
@@ -71,7 +85,8 @@ struct Node {
 }
 
 struct Flight {
-    nodes: Vec<String>,
+    /// With the number of the change that made the orders in it.
+    nodes: Vec<(String, u64)>,
     lane: Lane,
     since: Instant,
     late: bool,
@@ -122,8 +137,8 @@ impl Rounds {
             let node = self.nodes.entry(name).or_insert(Node {
                 orders: NodeState::default(),
                 number,
-                sent: 0,
-                changed: false,
+                confirmed: 0,
+                landed: 0,
                 due: now,
                 flight: None,
                 lane: Lane::Answers,
@@ -131,39 +146,64 @@ impl Rounds {
             });
             node.orders = orders;
             node.number = number;
-            node.changed = true;
-            if node.lane == Lane::Answers {
+            if node.lane.is_hurried() {
                 node.due = node.due.min(now);
             }
         }
     }
 
     /// The next message to send, if any is due and may start: to nodes that answer first, then to those that
-    /// failed least often, and of these to those that wait longest. O(nodes).
+    /// may, then to those that failed least often, and of these to those that wait longest. O(nodes).
     pub(super) fn next(&self, now: Instant) -> Option<Load> {
-        Lane::ALL
-            .into_iter()
-            .find_map(|lane| self.next_in(lane, now))
+        self.next_in(&Lane::ALL, now)
     }
 
-    /// The next message to nodes that answer.
-    pub(super) fn next_to_answering(&self, now: Instant) -> Option<Load> {
-        self.next_in(Lane::Answers, now)
+    /// The next message to nodes that answer, or may.
+    pub(super) fn next_hurried(&self, now: Instant) -> Option<Load> {
+        self.next_in(&Lane::HURRIED, now)
     }
 
-    fn next_in(&self, lane: Lane, now: Instant) -> Option<Load> {
-        if self.under_way(lane) >= lane.at_once() || self.flights.len() >= lane.most() {
-            return None;
-        }
-        let is_due = |node: &Node| node.lane == lane && node.flight.is_none() && node.due <= now;
+    fn next_in(&self, lanes: &[Lane], now: Instant) -> Option<Load> {
+        let open = lanes.iter().filter(|lane| self.is_open(**lane));
+        let open: Vec<Lane> = open.copied().collect();
+        let is_due = |node: &Node| node.is_due(now) && open.contains(&node.lane);
         let mut due: Vec<(&String, &Node)> =
             self.nodes.iter().filter(|(_, node)| is_due(node)).collect();
-        due.sort_by_key(|(_, node)| (node.retry, node.due));
-        due.truncate(lane.batch());
-        let load = due
-            .into_iter()
-            .map(|(name, node)| (name.clone(), node.orders.clone()));
-        Some(load.collect()).filter(|load: &Load| !load.is_empty())
+        let lane = due.iter().map(|(_, node)| node.lane).min()?;
+        due.retain(|(_, node)| node.lane == lane);
+        let batch = self.batch(lane);
+        if due.len() > batch {
+            due.select_nth_unstable_by(batch, |(one, this), (other, that)| {
+                (this.retry, this.due, one).cmp(&(that.retry, that.due, other))
+            });
+            due.truncate(batch);
+        }
+        let load = due.into_iter();
+        Some(
+            load.map(|(name, node)| (name.clone(), node.orders.clone()))
+                .collect(),
+        )
+    }
+
+    /// Nodes in one message.
+    fn batch(&self, lane: Lane) -> usize {
+        match lane {
+            Lane::Answers | Lane::Refuses => BATCH,
+            // Each answers for itself.
+            Lane::Doubtful => 1,
+            // Who is back is known the sooner the fewer others share its message; but many that hang one by one
+            // would hold more threads than there are.
+            Lane::Hangs => {
+                let hangs = |node: &&Node| node.lane == Lane::Hangs;
+                let hanging = self.nodes.values().filter(hangs).count();
+                (hanging / HANGING).clamp(1, BATCH)
+            }
+        }
+    }
+
+    /// Whether one more message may start in this lane.
+    fn is_open(&self, lane: Lane) -> bool {
+        self.under_way(lane) < lane.at_once() && self.flights.len() < lane.most()
     }
 
     fn under_way(&self, lane: Lane) -> usize {
@@ -176,16 +216,16 @@ impl Rounds {
     /// This message is under way.
     pub(super) fn started(&mut self, flight: u64, load: &Load, now: Instant) {
         let mut lane = Lane::Answers;
+        let mut nodes = Vec::new();
         for name in load.keys() {
             if let Some(node) = self.nodes.get_mut(name) {
                 node.flight = Some(flight);
-                node.sent = node.number;
-                node.changed = false;
                 lane = node.lane;
+                nodes.push((name.clone(), node.number));
             }
         }
         let flight_of = Flight {
-            nodes: load.keys().cloned().collect(),
+            nodes,
             lane,
             since: now,
             late: false,
@@ -202,23 +242,25 @@ impl Rounds {
         }
     }
 
-    /// Others no longer wait for messages that are late. The nodes of one to several are sent to alone, as
-    /// most of them may not hang.
+    /// Others no longer wait for messages that are late. Of the nodes that share one, those that are not known
+    /// to have their orders are sent them again at once, the others when they would have been: all of
+    /// them may have it, which is known when it lands.
     pub(super) fn give_up_late(&mut self, now: Instant) {
         for (id, flight) in &mut self.flights {
             if flight.late || now - flight.since < self.late {
                 continue;
             }
             flight.late = true;
-            if flight.lane == Lane::Hangs {
+            // The others hang, or are alone in it.
+            if !matches!(flight.lane, Lane::Answers | Lane::Refuses) {
                 continue;
             }
-            for name in &flight.nodes {
+            for (name, _) in &flight.nodes {
                 let node = self.nodes.get_mut(name);
                 if let Some(node) = node.filter(|node| node.flight == Some(*id)) {
                     node.flight = None;
-                    node.lane = Lane::Hangs;
-                    node.due = now;
+                    node.lane = Lane::Doubtful;
+                    node.due_after(flight.since + self.refresh, now);
                 }
             }
         }
@@ -231,35 +273,35 @@ impl Rounds {
             return answers;
         };
         let slow = now - flight.since >= self.late;
-        for name in flight.nodes {
-            let node = self.nodes.get_mut(&name);
-            // If it was given up, a later message to the node tells more.
-            let Some(node) = node.filter(|node| node.flight == Some(id)) else {
+        for (name, sent) in flight.nodes {
+            let Some(node) = self.nodes.get_mut(&name) else {
                 continue;
             };
-            node.flight = None;
-            if failed.contains(&name) {
+            if !failed.contains(&name) {
+                node.confirmed = node.confirmed.max(sent);
+                answers.confirmed.push((name.clone(), sent));
+                if node.has_landed(id) {
+                    node.answered(flight.since + self.refresh, self.retry, now);
+                    answers.answered.push(name);
+                }
+            } else if node.has_landed(id) && node.flight.is_none() {
                 node.failed(if slow { Lane::Hangs } else { Lane::Refuses }, now);
                 answers.silent.push(name);
-            } else {
-                node.answered(self.refresh, self.retry, now);
-                answers.confirmed.push((name.clone(), node.sent));
-                answers.answered.push(name);
             }
         }
         answers
     }
 
-    /// Whether nodes that answer still have to be sent something, or it is under way.
+    /// Whether nodes that answer, or may, still have to be sent something, or it is under way.
     pub(super) fn has_to_send(&self, now: Instant) -> bool {
-        let due = |node: &Node| node.lane == Lane::Answers && node.due <= now;
-        self.under_way(Lane::Answers) > 0 || self.nodes.values().any(due)
+        let hurried = |node: &Node| node.lane.is_hurried() && node.is_due(now);
+        Lane::HURRIED.iter().any(|lane| self.under_way(*lane) > 0)
+            || self.nodes.values().any(hurried)
     }
 
     /// How many nodes are due and wait for a message. O(nodes).
     pub(super) fn due(&self, now: Instant) -> usize {
-        let waits = |node: &&Node| node.flight.is_none() && node.due <= now;
-        self.nodes.values().filter(waits).count()
+        self.nodes.values().filter(|node| node.is_due(now)).count()
     }
 
     /// How many messages are under way, and how many of them are late.
@@ -273,7 +315,7 @@ impl Rounds {
         self.flights.clear();
         for node in self.nodes.values_mut() {
             node.flight = None;
-            if node.lane == Lane::Answers {
+            if node.lane.is_hurried() {
                 node.due = now;
             }
         }
@@ -287,12 +329,35 @@ impl Node {
         self.retry = (self.retry * 2).min(LAST_RETRY);
     }
 
-    fn answered(&mut self, refresh: Duration, retry: Duration, now: Instant) {
+    fn answered(&mut self, refresh: Instant, retry: Duration, now: Instant) {
         self.lane = Lane::Answers;
         self.retry = retry;
-        self.due = if self.changed { now } else { now + refresh };
+        self.due_after(refresh, now);
+    }
+
+    /// It is due again now if it is not known to have its orders, else then.
+    fn due_after(&mut self, refresh: Instant, now: Instant) {
+        let has_news = self.number > self.confirmed;
+        self.due = if has_news { now } else { refresh };
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.flight.is_none() && self.due <= now
+    }
+
+    /// This message to it has come to its end. Whether none did that was sent later, and would tell more.
+    fn has_landed(&mut self, id: u64) -> bool {
+        if self.flight == Some(id) {
+            self.flight = None;
+        }
+        let tells_most = id >= self.landed;
+        self.landed = self.landed.max(id);
+        tells_most
     }
 }
+
+#[cfg(test)]
+mod simulation;
 
 #[cfg(test)]
 mod tests {
@@ -409,6 +474,52 @@ mod tests {
         );
         story.now += 2 * SECOND;
         assert_eq!(story.deliver(), vec![of]);
+    }
+
+    #[test]
+    fn a_message_that_lands_late_counts_for_whom_it_reached() {
+        let mut story = Story::of(BATCH);
+        let (flight, nodes) = story.start().remove(0);
+        story.now += LATE;
+        story.rounds.give_up_late(story.now);
+        story.rounds.change(changes(&nodes[..1]), 2, story.now);
+        story.now += SECOND;
+        let (hung, reached) = nodes.split_last().expect("nodes");
+        let answers = story.land(flight, std::slice::from_ref(hung));
+        assert_eq!(answers.answered, *reached);
+        assert!(answers.confirmed.iter().all(|(_, number)| *number == 1));
+        assert_eq!(answers.silent, [hung.as_str()]);
+        assert_eq!(story.deliver(), [nodes[..1].to_vec()], "it has news");
+        story.now += REFRESH - 2 * SECOND - LATE;
+        assert_eq!(story.deliver(), [[hung.as_str()]], "for nobody else");
+        story.now += LATE;
+        assert_eq!(story.deliver().concat(), reached[1..], "since it was sent");
+    }
+
+    #[test]
+    fn who_refuses_does_not_wait_for_one_that_hangs_by_now() {
+        let mut story = Story::of(BATCH);
+        let (flight, nodes) = story.start().remove(0);
+        story.land(flight, &nodes);
+        story.now += 2 * SECOND;
+        assert_eq!(story.start().len(), 1);
+        story.now += LATE;
+        story.rounds.give_up_late(story.now);
+        assert_eq!(story.deliver().len(), BATCH, "each of them for itself");
+    }
+
+    #[test]
+    fn what_was_sent_first_and_lands_last_takes_nothing_back() {
+        let mut story = Story::of(BATCH);
+        let (flight, nodes) = story.start().remove(0);
+        story.now += LATE;
+        story.rounds.give_up_late(story.now);
+        for (alone, of) in story.start() {
+            story.land(alone, &of);
+        }
+        let answers = story.land(flight, &[]);
+        assert_eq!(answers.confirmed.len(), nodes.len());
+        assert!(answers.answered.is_empty(), "they fail since");
     }
 
     #[test]
