@@ -142,6 +142,7 @@ typedef struct {
 	 * while its prolog runs. Its processes may still be being launched. Of steps that a stepmgr of
 	 * the job's own keeps (SlurmctldParameters=enable_stepmgr) slurmctld knows nothing. */
 	int64_t last_launch;
+	int64_t resumed; /* of a running job, UNIX seconds: when it last came back from a suspension; 0: never */
 } dfrs_job_t;
 
 typedef struct {

@@ -303,8 +303,11 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 		entry->deadline = job->deadline;
 	if ((entry->state != DFRS_JOB_PENDING) && has_limit(job))
 		entry->end_time = job->end_time;
-	if (entry->state == DFRS_JOB_RUNNING)
+	if (entry->state == DFRS_JOB_RUNNING) {
 		entry->last_launch = last_launch(job, now);
+		/* Each suspension and each resumption sets it (_job_suspend_op(), Slurm 22.05 to 24.11). */
+		entry->resumed = job->suspend_time;
+	}
 }
 
 /* --- places -------------------------------------------------------------------------------------------- */

@@ -106,10 +106,11 @@ pub struct dfrs_job_t {
     pub deadline: i64,
     pub reservation_end: i64,
     pub last_launch: i64,
+    pub resumed: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 160usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 168usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -166,6 +167,8 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 144usize];
     ["Offset of field: dfrs_job_t::last_launch"]
         [::std::mem::offset_of!(dfrs_job_t, last_launch) - 152usize];
+    ["Offset of field: dfrs_job_t::resumed"]
+        [::std::mem::offset_of!(dfrs_job_t, resumed) - 160usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -132,6 +132,7 @@ impl<'a> Arrays<'a> {
             label: raw.label,
             special: special(raw.special),
             last_launch: raw.last_launch,
+            resumed: raw.resumed,
             limit_minutes: raw.limit_minutes,
             end_time: raw.end_time,
             free_until: raw.free_until,

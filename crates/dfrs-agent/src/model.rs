@@ -104,6 +104,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         warned: false,
         special: None,
         last_launch: 0,
+        resumed: 0,
         limit_minutes: 0,
         end_time: 0,
         free_until: 0,
@@ -379,12 +380,15 @@ impl Slurm for FakeSlurm {
     }
     fn suspend(&mut self, id: u32) -> Result<(), SlurmError> {
         self.change(id, "suspend", ObservedState::Running, |job| {
-            job.state = ObservedState::Suspended
+            job.state = ObservedState::Suspended;
+            job.resumed = 0;
         })
     }
     fn resume(&mut self, id: u32) -> Result<(), SlurmError> {
+        let now = self.0.borrow().updates;
         self.change(id, "resume", ObservedState::Suspended, |job| {
             job.state = ObservedState::Running;
+            job.resumed = now;
         })
     }
     fn repeat_resumption(&mut self, id: u32) -> Result<(), SlurmError> {

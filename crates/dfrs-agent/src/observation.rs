@@ -181,6 +181,8 @@ pub struct ObservedJob {
     /// UNIX seconds at which it last started or began a step: since when its processes may still be being
     /// launched. 0 unless it runs.
     pub last_launch: i64,
+    /// UNIX seconds at which it last came back from a suspension; 0: never, or it does not run.
+    pub resumed: i64,
     /// Its time limit, or its partition's default if it gave none, in minutes; 0: none.
     pub limit_minutes: u32,
     /// UNIX seconds at which its time limit ends it; 0: none.
@@ -242,6 +244,7 @@ impl ObservedJob {
     fn moved_by(mut self, seconds: i64) -> Self {
         let times = [
             &mut self.last_launch,
+            &mut self.resumed,
             &mut self.end_time,
             &mut self.free_until,
             &mut self.deadline,
@@ -911,6 +914,7 @@ mod tests {
     fn all_times_of_a_job_that_are_to_come_move_with_the_clock() {
         let at = |time: i64| ObservedJob {
             last_launch: time,
+            resumed: time,
             end_time: time,
             free_until: time,
             deadline: time,

@@ -40,6 +40,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.hand_back(seen, now);
         self.follow(seen, now);
         self.act(seen, u32::MAX, now);
+        self.repeat_resumptions(seen, now);
         self.observe(seen, now)?;
         self.follow(seen, now);
         self.say_reasons(seen, now);

@@ -135,6 +135,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.daily = Daily::from(now);
             self.done = dfrs_proto::status::Done::default();
             left_behind.extend(self.known_left_behind(seen));
+            if self.config.mode == Mode::Full || self.gives_back {
+                self.recall_resumptions(seen, now);
+            }
         }
         Ok(left_behind)
     }

@@ -21,6 +21,8 @@ const GROWTH: i64 = 4;
 /// A node that has not answered for so long is down (`SlurmdTimeout`, 300 s unless a site says otherwise), and the
 /// job requeued.
 const LAST: Span = Span(960 * SECOND);
+/// After all of them, and some delay, nobody is told any more.
+const ALL: Span = Span(1400 * SECOND);
 
 /// Jobs whose nodes are to be told again, when, and how long that is after the time before.
 #[derive(Debug, Default)]
@@ -54,24 +56,36 @@ impl Resumptions {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// At the first look after a start: slurmctld may have ended before the nodes of those that came back lately
+    /// were told for the last time. O(jobs).
+    pub(super) fn recall_resumptions(&mut self, seen: &Observation, now: Time) {
+        for job in seen.jobs() {
+            let resumed = Time(job.resumed.saturating_mul(SECOND));
+            if job.state == ObservedState::Running && now.since(resumed) < ALL {
+                self.resumptions.told(job.id, now);
+            }
+        }
+    }
+
     /// Has nodes told again which jobs came back there, as far as these still run. slurmd takes no notice where a
     /// step runs already. O(jobs that came back lately).
     pub(super) fn repeat_resumptions(&mut self, seen: &Observation, now: Time) {
         for id in self.resumptions.take_due(now) {
-            let record = self.ledger.get(id);
-            let runs = record.is_some_and(|record| record.life.is_running())
-                && seen
-                    .job(id)
-                    .is_some_and(|job| job.state == ObservedState::Running);
-            if !runs {
-                self.resumptions.0.remove(&id);
-                continue;
-            }
-            if let Err(problem) = self.slurm.repeat_resumption(id) {
-                let text =
-                    format!("job {id}: its nodes are not told again that it goes on: {problem}");
-                self.slurm.log(Level::Verbose, &text);
-            }
+            self.guarded(id, |agent| agent.repeat_resumption(id, seen));
+        }
+    }
+
+    fn repeat_resumption(&mut self, id: u32, seen: &Observation) {
+        let record = self.ledger.get(id);
+        let runs = record.is_some_and(|record| record.life.is_running())
+            && seen
+                .job(id)
+                .is_some_and(|job| job.state == ObservedState::Running);
+        if !runs {
+            self.resumptions.0.remove(&id);
+        } else if let Err(problem) = self.slurm.repeat_resumption(id) {
+            let text = format!("job {id}: its nodes are not told again that it goes on: {problem}");
+            self.slurm.log(Level::Verbose, &text);
         }
     }
 }

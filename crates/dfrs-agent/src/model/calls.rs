@@ -238,6 +238,7 @@ impl Model {
         job.seen.state = ObservedState::Suspended;
         job.used += (now - job.since).max(0);
         job.seen.last_launch = 0;
+        job.seen.resumed = 0;
         job.seen.end_time = 0;
         if indefinitely {
             job.seen.priority = 0;
@@ -254,6 +255,7 @@ impl Model {
         job.seen.state = ObservedState::Running;
         job.since = now;
         job.seen.last_launch = now;
+        job.seen.resumed = now;
         job.seen.end_time = job.limit().map_or(0, |limit| now + limit - job.used);
         if job.seen.priority == 0 {
             job.seen.priority = job.usual_priority;

@@ -170,6 +170,7 @@ impl Model {
         entry.seen.configuring = false;
         entry.seen.completing = entry.run != 0;
         entry.seen.last_launch = 0;
+        entry.seen.resumed = 0;
         entry.seen.end_time = 0;
         if outcome.is_none() {
             entry.requeues = true;

@@ -65,10 +65,14 @@ fn a_job_that_came_back_may_be_paused_at_once() {
     assert_eq!(story.state(3), ObservedState::Running);
 }
 
+/// The jobs whose nodes were told again since somebody looked.
+fn told(story: &Story) -> Vec<u32> {
+    std::mem::take(&mut story.slurm.0.borrow_mut().told_again)
+}
+
 #[test]
 fn nodes_of_a_job_that_came_back_are_told_again_while_it_runs() {
     let mut story = came_back();
-    let told = |story: &Story| std::mem::take(&mut story.slurm.0.borrow_mut().told_again);
     story.run(13);
     assert!(told(&story).is_empty(), "slurmctld tries itself");
     story.run(3);
@@ -78,4 +82,26 @@ fn nodes_of_a_job_that_came_back_are_told_again_while_it_runs() {
     story.slurm.0.borrow_mut().end(1);
     story.run(300);
     assert!(told(&story).is_empty());
+}
+
+#[test]
+fn they_are_told_again_after_a_restart_too_and_while_the_cluster_is_given_back() {
+    let mut story = came_back();
+    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
+    let restart = |story: &mut Story| {
+        story.agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
+    };
+    restart(&mut story);
+    story.run(16);
+    assert_eq!(told(&story), [1]);
+    restart(&mut story);
+    for second in 0..20 {
+        let now = Time((story.now + second) * SECOND);
+        story.agent.stand_down(now).expect("can be looked at");
+    }
+    assert_eq!(told(&story), [1]);
+    story.now += 1400;
+    restart(&mut story);
+    story.run(100);
+    assert!(told(&story).is_empty(), "it came back long ago");
 }
