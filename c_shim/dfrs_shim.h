@@ -49,6 +49,10 @@ enum {
 	DFRS_JOB_SIZED_BY_NODES = 1 << 12,
 	/* Its priority was taken by a hold (scontrol hold, uhold), not by an operator's suspension. */
 	DFRS_JOB_ON_HOLD = 1 << 13,
+	/* Of scrontab: each of its runs is a submission of its own, under the same id. */
+	DFRS_JOB_CRON = 1 << 14,
+	/* Has devices (GRES), though it may not have asked for them: --exclusive gives those of its nodes. */
+	DFRS_JOB_HOLDS_GRES = 1 << 15,
 };
 
 /* dfrs_job_t.special: what a job asks for that exact placement does not cover. */

@@ -72,6 +72,16 @@ static bool partition_allows(job_record_t *job)
 	return true;
 }
 
+/* slurmctld's own scheduler, which says so in squeue, does not come to these jobs. */
+static bool licences_free(job_record_t *job, time_t now)
+{
+	if (!license_job_test(job, now, true))
+		return true;
+	xfree(job->state_desc);
+	job->state_reason = WAIT_LICENSES;
+	return false;
+}
+
 int dfrs_gate(job_record_t *job, time_t now)
 {
 	part_record_t *partition;
@@ -107,7 +117,7 @@ int dfrs_gate(job_record_t *job, time_t now)
 		return ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE;
 	if (!(partition->state_up & PARTITION_SCHED) || !partition->node_bitmap)
 		return ESLURM_PARTITION_DOWN;
-	if (license_job_test(job, now, true))
+	if (!licences_free(job, now))
 		return ESLURM_INVALID_LICENSES;
 	if (job->deadline && (job->deadline != NO_VAL) && !deadline_ok(job, "dfrs"))
 		return ESLURM_JOB_NOT_PENDING;

@@ -105,8 +105,13 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_ARRAY_MASTER;
 	if (steps_alive(job, now))
 		flags |= DFRS_JOB_STEPS_ALIVE;
-	if (details && details->requeue)
+	/* Slurm starts a cron job that is requeued at its next time. */
+	if (details && details->requeue && !(job->bit_flags & CRON_JOB))
 		flags |= DFRS_JOB_REQUEUE;
+	if (job->bit_flags & CRON_JOB)
+		flags |= DFRS_JOB_CRON;
+	if (job->gres_list_alloc && list_count(job->gres_list_alloc))
+		flags |= DFRS_JOB_HOLDS_GRES;
 	if (details && dfrs_whole_nodes(details->whole_node))
 		flags |= DFRS_JOB_EXCLUSIVE;
 	if (details && dfrs_refuses_others(job))
@@ -235,6 +240,19 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_re
 		entry->partition_nodes = partition->max_nodes;
 }
 
+/* --ntasks-per-socket: no more on a node than the partition's smallest has sockets for. */
+static void bound_by_sockets(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
+{
+	const multi_core_data_t *parts = job->details->mc_ptr;
+	uint32_t each = parts ? parts->ntasks_per_socket : 0, most;
+
+	if (!each || (each >= INFINITE16 - 1) || dfrs_sized_by_nodes(job))
+		return;
+	most = each * MAX(sizes_of(partition)->fewest_sockets, 1);
+	if (!entry->tasks_per_node || (entry->tasks_per_node > most))
+		entry->tasks_per_node = most;
+}
+
 static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
 	const dfrs_details_t *details = job->details;
@@ -246,6 +264,7 @@ static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped
 		entry->tasks_per_node = 1;
 	bound_tasks_per_node(entry);
 	bound_by_cores(entry, details, partition);
+	bound_by_sockets(entry, job, partition);
 	fill_nodes(entry, job, partition->record);
 	entry->memory = details->pn_min_memory & ~MEM_PER_CPU;
 	entry->submit_time = details->submit_time;

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 /* The job's own --signal, however far off its end is; or the fallback to its script. */
@@ -104,6 +106,30 @@ int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, uint32_t fallb
 	return dfrs_end_job_change(rc);
 }
 
+/* The number behind a key in a list of options; `missing` if it is not there. */
+static int option(const char *options, const char *key, int missing)
+{
+	const char *found = options ? strstr(options, key) : NULL;
+
+	return found ? atoi(found + strlen(key)) : missing;
+}
+
+/* Seconds that Slurm has a job wait that it requeues (batch_requeue_fini() of 22.05 to 26.05). */
+static int requeue_delay(void)
+{
+	return MAX(option(slurm_conf.authinfo, "cred_expire=", 120),
+		   option(slurm_conf.sched_params, "requeue_delay=", 0)) + 1;
+}
+
+/* Whether it is no more than that, and not a later time that the job's user or crontab gave. */
+static bool is_begin_of_requeue(const job_record_t *job)
+{
+	const dfrs_details_t *details = job->details;
+
+	return !(job->bit_flags & CRON_JOB) &&
+	       (details->begin_time - details->submit_time <= requeue_delay());
+}
+
 static int clear_begin_time(job_record_t *job, time_t now)
 {
 	if (!job || !job->details)
@@ -113,6 +139,8 @@ static int clear_begin_time(job_record_t *job, time_t now)
 	if (IS_JOB_COMPLETING(job) || job->details->prolog_running ||
 	    (job->step_list && list_count(job->step_list)) || dfrs_too_early(job, now))
 		return EAGAIN;
+	if (!is_begin_of_requeue(job))
+		return SLURM_SUCCESS;
 	job->details->begin_time = 0;
 	if (job->state_reason == WAIT_TIME)
 		job->state_reason = WAIT_NO_REASON;

@@ -109,6 +109,9 @@ bool dfrs_is_starting(void)
 /* What of a job's request is replaced while select_nodes() runs. */
 typedef struct {
 	bitstr_t *exc_node_bitmap;
+	/* --prefer, or --constraint: it is DFRS that has chosen the nodes. */
+	char *features_use;
+	dfrs_list_t feature_list_use;
 	uint32_t min_nodes, max_nodes, min_cpus, max_cpus, num_tasks, pn_min_cpus, task_dist;
 	uint64_t pn_min_memory;
 	uint16_t cpus_per_task, ntasks_per_node, ntasks_per_tres;
@@ -119,6 +122,8 @@ static request_t take_request(const dfrs_details_t *details)
 {
 	return (request_t) {
 		.exc_node_bitmap = details->exc_node_bitmap,
+		.features_use = details->features_use,
+		.feature_list_use = details->feature_list_use,
 		.min_nodes = details->min_nodes,
 		.max_nodes = details->max_nodes,
 		.min_cpus = details->min_cpus,
@@ -137,6 +142,8 @@ static request_t take_request(const dfrs_details_t *details)
 static void put_request(dfrs_details_t *details, const request_t *request)
 {
 	details->exc_node_bitmap = request->exc_node_bitmap;
+	details->features_use = request->features_use;
+	details->feature_list_use = request->feature_list_use;
 	details->min_nodes = request->min_nodes;
 	details->max_nodes = request->max_nodes;
 	details->min_cpus = request->min_cpus;
@@ -152,9 +159,12 @@ static void put_request(dfrs_details_t *details, const request_t *request)
 }
 
 /* One task of one CPU and 1 MiB on each of the layout's nodes. */
-static request_t skeleton(const layout_t *layout, const request_t *user)
+static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
+			  const request_t *user)
 {
 	request_t request = {
+		.features_use = details->features,
+		.feature_list_use = details->feature_list,
 		.min_nodes = layout->count,
 		.max_nodes = layout->count,
 		.min_cpus = layout->count,
@@ -198,7 +208,7 @@ static int select_on_completing_nodes(job_record_t *job)
 static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 {
 	request_t user = take_request(job->details);
-	request_t request = skeleton(layout, &user);
+	request_t request = skeleton(layout, job->details, &user);
 	uint16_t *limits;
 	int rc;
 

@@ -111,6 +111,8 @@ impl<'a> Arrays<'a> {
             priority: raw.priority,
             held: flag(bindings::DFRS_JOB_HELD),
             on_hold: flag(bindings::DFRS_JOB_ON_HOLD),
+            cron: flag(bindings::DFRS_JOB_CRON),
+            holds_gres: flag(bindings::DFRS_JOB_HOLDS_GRES),
             array: raw.array_job_id,
             array_task: raw.array_task,
             array_throttle: raw.array_throttle,

@@ -9,7 +9,8 @@
  * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
  * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. threads: how many CPUs a task holds. comment: how much of a long one
  * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have died of their warning. yields: where they are shown.
- * requests: what only newer versions have, and is refused.
+ * requests: what only newer versions have, and is refused. begin: when a requeued job may begin. devices: who holds
+ * some.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -616,6 +617,67 @@ static void warned(void)
 	print_counts();
 }
 
+/* --- begin ----------------------------------------------------------------------------------------------- */
+
+static void clear_begin(const char *what, time_t after)
+{
+	dfrs_details_t *details = find_job_record(1)->details;
+	int rc;
+
+	details->begin_time = details->submit_time + after;
+	rc = dfrs_job_clear_begin_time(1);
+	printf("%s: %d, %s\n", what, rc, details->begin_time ? "later" : "at once");
+}
+
+static void begin(void)
+{
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	job->restart_cnt = 1;
+	job->details->submit_time = wall_clock - 10;
+	clear_begin("requeued", 121);
+	clear_begin("its user said when", 86400);
+	slurm_conf.authinfo = xstrdup("socket=/run/munge,cred_expire=300");
+	clear_begin("credentials live longer", 301);
+	slurm_conf.sched_params = xstrdup("defer,requeue_delay=500");
+	clear_begin("requeues wait longer", 501);
+	job->bit_flags |= CRON_JOB;
+	clear_begin("crontab says when", 60);
+}
+
+/* --- devices --------------------------------------------------------------------------------------------- */
+
+static void say_flags(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot = look(view, NULL);
+	uint32_t flags = snapshot.jobs->flags;
+
+	printf("%s: requeue %d cron %d devices %d\n", what, !!(flags & DFRS_JOB_REQUEUE),
+	       !!(flags & DFRS_JOB_CRON), !!(flags & DFRS_JOB_HOLDS_GRES));
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+static void devices(void)
+{
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	job->details->requeue = 1;
+	say_flags("plain");
+	job->bit_flags |= CRON_JOB;
+	say_flags("of a crontab");
+	job->gres_list_alloc = list_create(NULL);
+	say_flags("no devices");
+	list_append(job->gres_list_alloc, job);
+	say_flags("a device");
+	FREE_NULL_LIST(job->gres_list_alloc);
+}
+
 /* --- requests -------------------------------------------------------------------------------------------- */
 
 static void say_request(const char *what)
@@ -685,9 +747,9 @@ static void say_bounds(const char *what)
 	dfrs_snapshot_t snapshot = look(view, NULL);
 	const dfrs_job_t *job = snapshot.jobs;
 
-	printf("%s: nodes %u-%u of %u free until %ld reservation %ld\n", what, job->min_nodes,
-	       job->max_nodes, job->partition_nodes, from_now(job->free_until),
-	       from_now(job->reservation_end));
+	printf("%s: nodes %u-%u of %u free until %ld reservation %ld tasks on a node %u\n", what,
+	       job->min_nodes, job->max_nodes, job->partition_nodes, from_now(job->free_until),
+	       from_now(job->reservation_end), job->tasks_per_node);
 	dfrs_snapshot_free(&snapshot);
 	dfrs_view_destroy(view);
 }
@@ -709,6 +771,17 @@ static void bound_nodes(job_record_t *job)
 	say_bounds("one task");
 	job->details->num_tasks = 2;
 	say_bounds("two tasks");
+	job->details->mc_ptr = xmalloc(sizeof(*job->details->mc_ptr));
+	job->details->mc_ptr->ntasks_per_socket = 3;
+	node_record_table_ptr[1]->tot_sockets = 4;
+	say_bounds("three a socket");
+	for (int i = 0; i < node_record_count; i++)
+		node_record_table_ptr[i]->tot_sockets = 2 + i;
+	say_bounds("two sockets at least");
+	job->details->ntasks_per_node = 5;
+	say_bounds("five a node");
+	job->details->ntasks_per_node = 0;
+	job->details->mc_ptr->ntasks_per_socket = INFINITE16;
 }
 
 static void bound_end(job_record_t *job)
@@ -777,6 +850,10 @@ int main(int argc, char **argv)
 		yields();
 	else if (!strcmp(scenario, "requests"))
 		requests();
+	else if (!strcmp(scenario, "begin"))
+		begin();
+	else if (!strcmp(scenario, "devices"))
+		devices();
 	else
 		return 2;
 	return 0;

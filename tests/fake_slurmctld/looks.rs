@@ -246,17 +246,20 @@ fn requests_that_only_newer_versions_have_are_refused() {
 fn a_partition_bounds_nodes_and_reservations_bound_times() {
     let lines = run("bounds");
     for line in [
-        "no bounds: nodes 1-0 of 0 free until 0 reservation 0",
-        "partition: nodes 1-0 of 2 free until 0 reservation 0",
-        "fewer: nodes 1-1 of 2 free until 0 reservation 0",
-        "more: nodes 1-3 of 2 free until 0 reservation 0",
-        "one task: nodes 1-3 of 2 free until 0 reservation 0",
-        "two tasks: nodes 2-3 of 2 free until 0 reservation 0",
-        "in its own reservation: nodes 2-3 of 2 free until 0 reservation 100",
-        "it may overrun: nodes 2-3 of 2 free until 0 reservation 0",
-        "flexible: nodes 2-3 of 2 free until 0 reservation 0",
-        "over: nodes 2-3 of 2 free until 0 reservation 0",
-        "another's: nodes 2-3 of 2 free until 20 reservation 0",
+        "no bounds: nodes 1-0 of 0 free until 0 reservation 0 tasks on a node 0",
+        "partition: nodes 1-0 of 2 free until 0 reservation 0 tasks on a node 0",
+        "fewer: nodes 1-1 of 2 free until 0 reservation 0 tasks on a node 0",
+        "more: nodes 1-3 of 2 free until 0 reservation 0 tasks on a node 0",
+        "one task: nodes 1-3 of 2 free until 0 reservation 0 tasks on a node 0",
+        "two tasks: nodes 2-3 of 2 free until 0 reservation 0 tasks on a node 0",
+        "three a socket: nodes 2-3 of 2 free until 0 reservation 0 tasks on a node 3",
+        "two sockets at least: nodes 2-3 of 2 free until 0 reservation 0 tasks on a node 6",
+        "five a node: nodes 2-3 of 2 free until 0 reservation 0 tasks on a node 5",
+        "in its own reservation: nodes 2-3 of 2 free until 0 reservation 100 tasks on a node 0",
+        "it may overrun: nodes 2-3 of 2 free until 0 reservation 0 tasks on a node 0",
+        "flexible: nodes 2-3 of 2 free until 0 reservation 0 tasks on a node 0",
+        "over: nodes 2-3 of 2 free until 0 reservation 0 tasks on a node 0",
+        "another's: nodes 2-3 of 2 free until 20 reservation 0 tasks on a node 0",
     ] {
         assert_has(&lines, line);
     }
@@ -278,6 +281,33 @@ fn only_what_has_died_of_its_warning_is_requeued() {
         "runs: has ended",
         "of another submission: 1",
         "calls schedule_job_save 5",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
+fn a_requeued_job_may_begin_at_once_unless_its_user_or_crontab_said_when() {
+    let lines = run("begin");
+    for line in [
+        "requeued: 0, at once",
+        "its user said when: 0, later",
+        "credentials live longer: 0, at once",
+        "requeues wait longer: 0, at once",
+        "crontab says when: 0, later",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
+fn crontabs_and_devices_are_seen() {
+    let lines = run("devices");
+    for line in [
+        "plain: requeue 1 cron 0 devices 0",
+        "of a crontab: requeue 0 cron 1 devices 0",
+        "no devices: requeue 0 cron 1 devices 0",
+        "a device: requeue 0 cron 1 devices 1",
     ] {
         assert_has(&lines, line);
     }

@@ -158,11 +158,11 @@ fn core_job(
     }
 }
 
-/// When the job was submitted, as the core shall see it: the tasks of an array one after the other, which
-/// is the order in which Slurm starts them.
+/// When the job was submitted, as the core shall see it, who counts no wait for other jobs, a time or a release: the
+/// tasks of an array one after the other, which is the order in which Slurm starts them.
 fn submitted(job: &ObservedJob, record: &Record) -> Time {
     let after = i64::from(job.array_task).min(SECOND - 1);
-    Time(record.submit_time.saturating_mul(SECOND) + after)
+    Time(record.waits_since().saturating_mul(SECOND) + after)
 }
 
 /// Memory of one task, and memory that each node holds once, as the user asked for them. A job that

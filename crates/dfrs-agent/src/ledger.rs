@@ -12,14 +12,20 @@ use crate::life::journal::Shown;
 use crate::life::{Effects, Event, Life, Look};
 use crate::observation::{ObservedJob, ObservedState};
 
+const SECOND: i64 = 1_000_000;
+
 /// One job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// First submission, UNIX seconds: flow time counts from here.
+    /// First submission, UNIX seconds.
     pub submit_time: i64,
     /// The submission time that Slurm shows now; it moves it some time after each requeue. With
     /// `restarts` it says whether a job is still the same one, as ids are used again.
     pub shown_submit_time: i64,
+    /// Since when it waits for nothing but room, UNIX seconds, if it waited for another job, a time or its release
+    /// before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eligible_time: Option<i64>,
     /// Requeues so far.
     pub restarts: u32,
     /// How far it is. Its rate is 0 while it has no place.
@@ -67,6 +73,7 @@ impl Record {
         Self {
             submit_time,
             shown_submit_time: submit_time,
+            eligible_time: None,
             restarts: 0,
             progress: progress(Span::ZERO, now, Yield::ZERO),
             more: None,
@@ -89,7 +96,21 @@ impl Record {
         // The clock may have been set back before it was requeued.
         let is_later = look.observation.submitted(submit_time) >= self.shown_submit_time;
         let was_requeued = restarts > 0 && restarts >= self.restarts && is_later;
-        submit_time == self.shown_submit_time || was_requeued
+        submit_time == self.shown_submit_time || (was_requeued && !look.job.cron)
+    }
+
+    /// Since when it waits for room, or could have been at work, UNIX seconds: its flow time counts from here.
+    #[must_use]
+    pub fn waits_since(&self) -> i64 {
+        self.eligible_time
+            .map_or(self.submit_time, |time| time.max(self.submit_time))
+    }
+
+    /// It waits for nothing but room from now on. The wait of one that has had a place counts on.
+    pub fn become_eligible(&mut self, now: Time) {
+        if self.life.is_blank() && self.has_done_nothing() {
+            self.eligible_time = Some(now.0 / SECOND);
+        }
     }
 
     /// What follows from `event`: a turn in the job's life, and what that means for its counts.
@@ -387,8 +408,6 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SECOND: i64 = 1_000_000;
 
     #[test]
     fn virtual_time_is_the_integral_of_the_yield() {

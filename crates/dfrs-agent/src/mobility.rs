@@ -26,13 +26,17 @@ pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
 }
 
 /// What DFRS may ask of it from now on: a job that is held while it runs stays where it is. A resumption would undo the
-/// hold, and a requeue leave the job waiting for its release.
+/// hold, and a requeue leave the job waiting for its release. One that holds devices is not parked: Slurm would give
+/// the node to who wants all of it, and the devices would not be free.
 #[must_use]
 pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
     if job.on_hold && job.state == ObservedState::Running {
         return Mobility::Never;
     }
-    mobility(job, config)
+    match mobility(job, config) {
+        Mobility::Park if job.holds_gres => Mobility::Never,
+        mobility => mobility,
+    }
 }
 
 /// What the partition says about a job that says nothing. Its `Mobility=checkpoint` is for jobs that

@@ -83,6 +83,8 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         requeue: true,
         held: false,
         on_hold: false,
+        cron: false,
+        holds_gres: false,
         array: 0,
         array_task: 0,
         array_throttle: 0,
@@ -172,8 +174,8 @@ pub struct World {
     pub refuse_start: BTreeSet<u32>,
     /// How many jobs of a user may have nodes at once.
     pub most_of_user: BTreeMap<u32, usize>,
-    /// Arrays that Slurm would start no task of.
-    pub refuse_array: BTreeSet<u32>,
+    /// Jobs and arrays that wait for another job.
+    pub dependent: BTreeSet<u32>,
     /// How often it was asked about an array.
     pub arrays_asked: usize,
     /// Jobs that, by their reasons, wait for something else than room.
@@ -297,8 +299,11 @@ impl Slurm for FakeSlurm {
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
         let mut world = self.0.borrow_mut();
         world.gate_asked = true;
-        let answer = |id: &u32| match world.refuse_array.contains(id) {
-            true => Err(refused("Job dependency is not yet satisfied")),
+        let answer = |id: &u32| match world.dependent.contains(id) {
+            true => Err(SlurmError {
+                code: crate::slurm::DEPENDENCY,
+                text: "Job dependency is not yet satisfied".to_owned(),
+            }),
             false if world.is_at_limit(*id) => Err(SlurmError {
                 code: crate::slurm::ACCOUNTING_POLICY,
                 text: "Job violates accounting policy".to_owned(),

@@ -136,6 +136,10 @@ pub struct ObservedJob {
     pub held: bool,
     /// It was a hold that took its priority: of one that has nodes that says nothing of whether it is to run.
     pub on_hold: bool,
+    /// Of scrontab: each of its runs is a submission of its own, under the same id.
+    pub cron: bool,
+    /// Has devices (GRES), though it may not have asked for them: they do not go to swap with its memory.
+    pub holds_gres: bool,
     /// The array's job id (Slurm's `array_job_id`); 0: not of an array.
     pub array: u32,
     /// Its index in its array; 0 also if it has none, or stands for several.

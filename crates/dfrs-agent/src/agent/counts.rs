@@ -132,8 +132,8 @@ fn cause(waits_for: &mut WaitsFor, why: Option<Blocked>) -> &mut u32 {
 /// Of a job so far, if it has done something.
 fn stretch(record: &Record, now: Time) -> Option<f64> {
     let done = record.progress.clone().virtual_time(now);
-    let submitted = Time::from_seconds(record.submit_time);
-    let flow = now.since(submitted).max(Span::ZERO);
+    let since = Time::from_seconds(record.waits_since());
+    let flow = now.since(since).max(Span::ZERO);
     (done > Span::ZERO).then(|| (flow.seconds() / done.max(SHORTEST).seconds()).max(1.0))
 }
 

@@ -9,6 +9,7 @@ use dfrs_proto::conf::Weighting;
 
 mod arrays;
 mod drains;
+mod eligible;
 mod ended;
 mod explained;
 mod hinted;

@@ -40,11 +40,11 @@ fn tasks_that_are_held_keep_no_others_from_being_made() {
 #[test]
 fn an_array_that_slurm_refuses_is_asked_about_ever_more_rarely() {
     let mut story = one_behind_another();
-    story.slurm.0.borrow_mut().refuse_array.insert(5);
+    story.slurm.0.borrow_mut().dependent.insert(5);
     story.run(40);
     let asked = story.slurm.0.borrow().arrays_asked;
     assert!((5..=9).contains(&asked), "{asked}");
-    story.slurm.0.borrow_mut().refuse_array.clear();
+    story.slurm.0.borrow_mut().dependent.clear();
     assert_eq!(splits(&story), 0);
     story.run(9);
     assert!(splits(&story) > 0);

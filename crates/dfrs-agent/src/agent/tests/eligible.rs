@@ -1,0 +1,99 @@
+//! What counts as a wait, and what is a submission.
+
+use super::*;
+
+fn waits_since(story: &Story, id: u32) -> i64 {
+    story.agent.ledger.get(id).expect("a record").waits_since()
+}
+
+#[test]
+fn a_wait_for_another_job_does_not_count() {
+    let mut story = Story::new(1);
+    story.slurm.0.borrow_mut().dependent.insert(1);
+    let late = |id| ObservedJob {
+        submit_time: 1990,
+        ..job(id, 1)
+    };
+    story.submit(late(1));
+    story.submit(late(2));
+    story.run(1000);
+    assert_eq!(waits_since(&story, 1), 1990);
+    story.slurm.0.borrow_mut().dependent.clear();
+    let released = story.now;
+    story.run(20);
+    assert_eq!(story.state(1), ObservedState::Running);
+    assert!((released..released + 20).contains(&waits_since(&story, 1)));
+    assert_eq!(waits_since(&story, 2), 1990);
+    let record = story.agent.ledger.get(1).expect("a record");
+    assert_eq!(record.submit_time, 1990);
+    // It is known after a restart, too.
+    let before = waits_since(&story, 1);
+    let _ = story.agent.finish(Time(story.now * SECOND));
+    story.agent = Story::open(
+        &story.slurm,
+        &story.daemons,
+        config(),
+        &story.store,
+        story.now,
+    );
+    story.run(1);
+    assert_eq!(waits_since(&story, 1), before);
+}
+
+#[test]
+fn the_wait_of_a_job_that_has_had_a_place_counts_on() {
+    let mut story = Story::new(1);
+    story.submit(job(1, 1));
+    story.run(20);
+    let before = waits_since(&story, 1);
+    let mut world = story.slurm.0.borrow_mut();
+    world.dependent.insert(1);
+    world.lose_node(1);
+    drop(world);
+    story.run(50);
+    story.slurm.0.borrow_mut().dependent.clear();
+    story.run(20);
+    assert_eq!(story.state(1), ObservedState::Running);
+    assert_eq!(waits_since(&story, 1), before);
+}
+
+#[test]
+fn each_run_of_a_crontab_is_a_submission_of_its_own() {
+    let mut story = Story::new(1);
+    story.submit(ObservedJob {
+        cron: true,
+        ..job(1, 1)
+    });
+    story.run(100);
+    let mut world = story.slurm.0.borrow_mut();
+    world.lose_node(1);
+    world.dependent.insert(1);
+    let again = story.now;
+    world.jobs.get_mut(&1).expect("is there").submit_time = again;
+    drop(world);
+    story.run(500);
+    let record = story.agent.ledger.get(1).expect("a record");
+    assert_eq!((record.submit_time, record.restarts), (again, 1));
+    story.slurm.0.borrow_mut().dependent.clear();
+    story.run(20);
+    assert_eq!(story.state(1), ObservedState::Running);
+    assert!(waits_since(&story, 1) >= again + 500);
+}
+
+#[test]
+fn a_job_with_devices_is_not_parked() {
+    let mut story = Story::new(1);
+    let whole = |id| ObservedJob {
+        memory: 900,
+        ..job(id, 1)
+    };
+    story.submit(ObservedJob {
+        holds_gres: true,
+        ..whole(1)
+    });
+    story.run(20);
+    story.submit(whole(2));
+    story.run(100);
+    assert_eq!(story.state(1), ObservedState::Running);
+    assert_eq!(story.state(2), ObservedState::Pending);
+}
