@@ -205,8 +205,8 @@ impl<'b, 'a> Service<'b, 'a> {
 
     /// Whether there is idle CPU for the job; then it is there.
     fn start_on_idle(&mut self, place: usize, job: &Job) -> bool {
-        let usage = &self.board.usage;
-        let calm = self.calm.get_or_insert_with(|| Calm::of(usage));
+        let (usage, swap) = (&self.board.usage, &self.board.swap);
+        let calm = self.calm.get_or_insert_with(|| Calm::of(usage, swap));
         let Some(mapping) = calm.put(self.board.cluster, usage, job) else {
             return false;
         };

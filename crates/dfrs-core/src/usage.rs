@@ -212,6 +212,15 @@ impl Usage {
         usage
     }
 
+    /// The same with the memory of parked jobs as if they were there. O(nodes).
+    pub(crate) fn with_parked(&self, swap: &SwapUsage) -> Self {
+        let mut usage = self.clone();
+        for (spot, (parked, _)) in usage.spots.iter_mut().zip(&swap.nodes) {
+            spot.memory_used += *parked;
+        }
+        usage
+    }
+
     /// The same, but loads may grow to anything. O(nodes).
     pub(crate) fn without_ceilings(&self) -> Self {
         let mut usage = self.clone();

@@ -9,7 +9,8 @@ use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::{is_hopeless, put};
 use crate::prospects::Prospects;
 use crate::roster::{Roster, by_wants};
-use crate::usage::Usage;
+use crate::units::Span;
+use crate::usage::{SwapUsage, Usage};
 
 /// A node on which no task waits for CPU.
 const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
@@ -68,32 +69,41 @@ impl Held {
 
 /// What is left of nodes up to a load of 1. As good as the usage from which it was made.
 pub(super) struct Calm {
-    usage: Usage,
-    room: Prospects,
+    /// For those that come back.
+    back: Room,
+    /// For those that never ran, with what is parked on nodes as if it were there. Such a job could else be parked
+    /// itself only while swap has room for both, and whoever wants the memory of that node would wait until one of
+    /// the two is over, for hours.
+    new: Room,
 }
 
 impl Calm {
     /// O(nodes log nodes).
-    pub(super) fn of(usage: &Usage) -> Self {
+    pub(super) fn of(usage: &Usage, swap: &SwapUsage) -> Self {
         let usage = usage.under(IDLE);
         Self {
-            room: Prospects::of(&usage),
-            usage,
+            new: Room::of(usage.with_parked(swap)),
+            back: Room::of(usage),
         }
     }
 
     /// Where the job can be. One that is parked also comes back to nodes where nobody else is, whatever
     /// its own load.
     pub(super) fn put(&mut self, cluster: &Cluster, all: &Usage, job: &Job) -> Option<Mapping> {
-        if is_hopeless(&mut self.room, job) {
+        let room = if job.virtual_time > Span::ZERO {
+            &mut self.back
+        } else {
+            &mut self.new
+        };
+        if is_hopeless(&mut room.prospects, job) {
             return None;
         }
-        let found = put(cluster, &self.usage, job);
+        let found = put(cluster, &room.usage, job);
         if found.is_some() {
             return found;
         }
         let Some(own) = job.state.parked_on() else {
-            self.room.miss(job, &self.usage);
+            room.prospects.miss(job, &room.usage);
             return None;
         };
         // Only where it fits are all of its nodes known.
@@ -104,7 +114,26 @@ impl Calm {
 
     /// The job is here from now on.
     pub(super) fn take(&mut self, job: &Job, mapping: &Mapping) {
+        self.back.take(job, mapping);
+        self.new.take(job, mapping);
+    }
+}
+
+struct Room {
+    usage: Usage,
+    prospects: Prospects,
+}
+
+impl Room {
+    fn of(usage: Usage) -> Self {
+        Self {
+            prospects: Prospects::of(&usage),
+            usage,
+        }
+    }
+
+    fn take(&mut self, job: &Job, mapping: &Mapping) {
         self.usage.add(job, mapping);
-        self.room.shrink();
+        self.prospects.shrink();
     }
 }
