@@ -32,8 +32,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             record
         });
         let virtual_time = progress.as_ref().map_or(Span::ZERO, Record::virtual_time);
-        let submitted = record.map_or(job.submit_time, |record| record.submit_time);
-        let flow_time = (seconds(now) - as_float(submitted)).max(0.0);
+        let since = record.map_or(job.submit_time, Record::waits_since);
+        let flow_time = (seconds(now) - as_float(since)).max(0.0);
         let weight = Weights::new(&self.seen, &self.config).of(job);
         let hurries = record.is_some_and(|record| record.hurries);
         let weight = if hurries { hurried(weight) } else { weight };
