@@ -108,9 +108,13 @@ fn target(
 ) -> Target {
     let cluster = roster.cluster();
     let know = || Known::of(policy, roster);
+    let remapped = || {
+        let target = remap(policy, roster, now, stop);
+        preempt::fill(policy, roster, now, target, stop)
+    };
     match stage {
         Stage::Submission(id) => match (policy.submission, cluster.position(id)) {
-            (Submission::Mcb8, _) => remap(policy, roster, now, stop),
+            (Submission::Mcb8, _) => remapped(),
             (Submission::Greedy | Submission::GreedyP | Submission::GreedyPM, Some(index))
                 if waits(&cluster.jobs[index]) =>
             {
@@ -121,7 +125,7 @@ fn target(
         },
         Stage::Room => match policy.submission {
             Submission::Cheapest => cheapest::decide(policy, roster, now, stage, stop),
-            Submission::Mcb8 if policy.opportunistic => remap(policy, roster, now, stop),
+            Submission::Mcb8 if policy.opportunistic => remapped(),
             _ if policy.opportunistic && roster.has_waiting() => {
                 let known = known.get_or_insert_with(know);
                 preempt::start_waiting(policy, roster, now, known, stop)
@@ -135,11 +139,7 @@ fn target(
         }
         Stage::Period => {
             let target = remap_periodically(policy, roster, now, stop);
-            let target = match policy.submission {
-                Submission::Mcb8 => target,
-                _ if policy.opportunistic => preempt::fill(policy, roster, now, target, stop),
-                _ => target,
-            };
+            let target = preempt::fill(policy, roster, now, target, stop);
             drain::leave(policy, roster, target)
         }
     }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use crate::drain::holds_up_drain;
 use crate::greatest::Greatest;
 use crate::greedy::{self, Room};
+use crate::load_limits::LoadLimit;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
@@ -81,7 +82,7 @@ pub(crate) fn submit(
             now,
             &mut known.usage,
             &mut target,
-            &[],
+            &Tried::WAITING,
             stop,
         );
         if !target.is_empty() {
@@ -109,7 +110,7 @@ pub(crate) fn start_waiting(
         now,
         &mut known.usage,
         &mut target,
-        &[],
+        &Tried::WAITING,
         stop,
     );
     known.change();
@@ -119,7 +120,9 @@ pub(crate) fn start_waiting(
 
 /// Tries what a remap left without a place in the same way: waiting jobs and those that it dropped,
 /// which then move rather than wait. MCB8 drops the lowest priorities until it places all others, also
-/// those that were not in the way. O(nodes + runs) if there are any, and as [`start_waiting`].
+/// those that were not in the way. Policies that do not try all that waits (`*`) try those that cannot keep the ceiling
+/// on load: the remap has no place for these, and they would wait for ever. O(nodes + runs) if there are any, and as
+/// [`start_waiting`].
 pub(crate) fn fill(
     policy: &Policy,
     roster: &Roster,
@@ -127,6 +130,11 @@ pub(crate) fn fill(
     mut target: Target,
     stop: &Stop<'_>,
 ) -> Target {
+    // With MCB8 `*` is about when all are mapped anew.
+    let all = policy.opportunistic && policy.submission != Submission::Mcb8;
+    if !all && policy.settings.load_ceiling.is_none() {
+        return target;
+    }
     let dropped: Vec<usize> = target
         .changes()
         .filter(|(_, fate)| matches!(fate, Fate::Leaves(_)))
@@ -137,28 +145,52 @@ pub(crate) fn fill(
         for placed in roster.placed(&target) {
             usage.add(placed.job, placed.mapping);
         }
-        place_all(policy, roster, now, &mut usage, &mut target, &dropped, stop);
+        let tried = Tried {
+            dropped: &dropped,
+            all,
+        };
+        place_all(policy, roster, now, &mut usage, &mut target, &tried, stop);
     }
     target
 }
 
-/// Places those of the waiting jobs, and of these `dropped` ones, that fit, in order of priority.
+/// Whom Greedy tries.
+struct Tried<'a> {
+    /// Running jobs that lost their places, beside those that wait.
+    dropped: &'a [usize],
+    /// All of them, or those that cannot keep the ceiling on load.
+    all: bool,
+}
+
+impl Tried<'_> {
+    /// All that wait.
+    const WAITING: Self = Self {
+        dropped: &[],
+        all: true,
+    };
+
+    fn holds(&self, usage: &Usage, job: &Job) -> bool {
+        self.all || usage.limit(job) == LoadLimit::Nothing
+    }
+}
+
+/// Places those of them that fit, in order of priority.
 fn place_all(
     policy: &Policy,
     roster: &Roster,
     now: Time,
     usage: &mut Usage,
     target: &mut Target,
-    dropped: &[usize],
+    tried: &Tried<'_>,
     stop: &Stop<'_>,
 ) {
     let cluster = roster.cluster();
     let mut prospects = Prospects::of(usage);
     // What does not fit now need not be put in order.
-    let mut may_fit = |job: &Job| !is_hopeless(&mut prospects, job);
+    let mut may_fit = |job: &Job| tried.holds(usage, job) && !is_hopeless(&mut prospects, job);
     let mut places = roster.waiting_that(&mut may_fit);
     places.retain(|place| target.stays(*place));
-    let dropped = dropped.iter().copied();
+    let dropped = tried.dropped.iter().copied();
     places.extend(dropped.filter(|place| may_fit(&cluster.jobs[*place])));
     let rank = |job: &Job| {
         let priority = policy.settings.priority.of(job, now);

@@ -25,10 +25,10 @@ use alone::Alone;
 /// others fit.
 ///
 /// What cannot move is pinned: jobs that are locked, that can only be parked or nothing at all, that
-/// have tasks on a draining node, or that the grace period protects; parked jobs come back in place
-/// or not at all. A job that cannot be paused is never dropped, and neither is one whose work would be
+/// have tasks on a draining node, that cannot keep the ceiling on load, or that the grace period protects; parked jobs
+/// come back in place or not at all. A job that cannot be paused is never dropped, and neither is one whose work would be
 /// lost (Restart). A waiting job that would not fit even alone beside what must stay is left out, so
-/// that nobody is dropped for it.
+/// that nobody is dropped for it, and so is one that cannot keep the ceiling.
 ///
 /// If the budget does not allow so many moves, those that it allows are chosen by lowest priority, and
 /// the remap is found anew with all other running jobs in place.
@@ -177,7 +177,7 @@ impl<'a> Remap<'a> {
                 && job.mobility != Mobility::Restart
                 && can_pause(policy, cluster, &swap, job);
             if can_go {
-                let (place, pin) = (*place, pin(policy, cluster, job, now));
+                let (place, pin) = (*place, pin(policy, cluster, &usage, job, now));
                 candidates.push(Candidate { place, job, pin });
             } else if let Some(mapping) = job.running_on() {
                 usage.add(job, mapping);
@@ -193,12 +193,12 @@ impl<'a> Remap<'a> {
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
         let mut alone = Alone::beside(cluster, &usage, least);
-        // Vector packing keeps every load below the ceiling: who cannot keep below it is Greedy's.
+        // Vector packing keeps every load below the ceiling: who cannot keep below it is Greedy's, which comes next.
         let can_keep = |job: &Job| usage.limit(job) != LoadLimit::Nothing;
         let waiting = roster.waiting_that(|job| can_keep(job) && alone.fits(job));
         candidates.extend(waiting.into_iter().map(|place| {
             let job = &cluster.jobs[place];
-            let pin = pin(policy, cluster, job, now);
+            let pin = pin(policy, cluster, &usage, job, now);
             Candidate { place, job, pin }
         }));
         Self {
@@ -555,8 +555,15 @@ fn is_simple(job: &Job) -> bool {
         && job.fluid.is_empty()
 }
 
-/// Whether the job cannot be moved, and where it is.
-fn pin<'a>(policy: &Policy, cluster: &Cluster, job: &'a Job, now: Time) -> Option<Pinned<'a>> {
+/// Whether the job cannot be moved, and where it is. One that cannot keep the ceiling on load cannot: no packing that
+/// keeps it has a place for the job.
+fn pin<'a>(
+    policy: &Policy,
+    cluster: &Cluster,
+    usage: &Usage,
+    job: &'a Job,
+    now: Time,
+) -> Option<Pinned<'a>> {
     let mapping = match &job.state {
         JobState::Parked(mapping) => {
             return Some(Pinned {
@@ -573,7 +580,9 @@ fn pin<'a>(policy: &Policy, cluster: &Cluster, job: &'a Job, now: Time) -> Optio
             .node(node)
             .is_none_or(|node| node.state != NodeState::Up)
     };
-    let immovable = job.mobility != Mobility::Checkpoint || mapping.nodes().any(draining);
+    let immovable = job.mobility != Mobility::Checkpoint
+        || mapping.nodes().any(draining)
+        || usage.limit(job) == LoadLimit::Nothing;
     (immovable || policy.protects(job, now)).then_some(Pinned {
         job,
         mapping,

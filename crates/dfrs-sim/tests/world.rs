@@ -3,7 +3,7 @@
 mod common;
 
 use common::{events, run, settings, times, trace};
-use dfrs_core::{Policy, Span};
+use dfrs_core::{LoadCeiling, Policy, Span};
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{JobRecord, Scheduler, simulate};
 
@@ -103,6 +103,31 @@ fn a_job_without_work_ends_when_it_starts() {
     ] {
         let run = run(&jobs, policy, settings(1));
         assert_eq!(times(&run.outcome)[2], (0.0, 5.0), "{policy}");
+        assert!(run.violations.is_empty(), "{policy}: {:?}", run.violations);
+    }
+}
+
+#[test]
+fn a_job_that_cannot_keep_the_ceiling_on_load_starts_and_stays() {
+    // Twice the CPU that there is, and a small one beside it.
+    let jobs = trace("a,1,8,1,0.1,20000\nb,2,1,0.5,0.1,100\n");
+    let settings = dfrs_sim::Settings {
+        load_ceiling: Some(LoadCeiling::from_percent(150)),
+        ..settings(4)
+    };
+    for policy in [
+        "/per",
+        "/stretch-per/OPT=MAX",
+        "Greedy/per",
+        "Greedy*/per",
+        "GreedyPM/per/OPT=MIN/MINVT=600",
+        "DYNMCB8",
+        "DYNMCB8-ASAP-PER 600",
+        "MCB8/per",
+        "MCB8*",
+    ] {
+        let run = run(&jobs, policy, settings);
+        assert_eq!(run.summary.pauses, 0, "{policy}");
         assert!(run.violations.is_empty(), "{policy}: {:?}", run.violations);
     }
 }
