@@ -68,8 +68,8 @@ pub(crate) fn decide(
     if roster.has_waiting() {
         Service::of(&mut board, is_period).run();
     }
-    if is_period {
-        moves::single(&mut board);
+    if is_period && moves::single(&mut board) && roster.has_waiting() {
+        Service::of(&mut board, is_period).fill();
     }
     board.target
 }
@@ -89,6 +89,8 @@ enum Claim {
 struct Service<'b, 'a> {
     board: &'b mut Board<'a>,
     is_period: bool,
+    /// Whether others give way.
+    pushes_aside: bool,
     /// Where there is room as it is.
     room: Prospects,
     /// The same for those that are tried on one node, because they find no room on several; made when first asked.
@@ -111,15 +113,24 @@ impl<'b, 'a> Service<'b, 'a> {
             calm: None,
             board,
             is_period,
+            pushes_aside: true,
         }
+    }
+
+    /// Tries those that are left in what others have moved away from: nobody gives way for them.
+    fn fill(mut self) {
+        self.pushes_aside = false;
+        self.run();
     }
 
     /// Tries all that may find a place: newcomers first, and then the highest priority.
     fn run(mut self) {
         let (roster, cluster) = (self.board.roster, self.board.cluster);
-        let places = roster.waiting_that(|job| {
-            !self.is_hopeless(job) || !self.chances.are_none(&*self.board, Claim::Waited, job)
+        let mut places = roster.waiting_that(|job| {
+            !self.is_hopeless(job)
+                || self.pushes_aside && !self.chances.are_none(&*self.board, Claim::Waited, job)
         });
+        places.retain(|place| self.board.target.stays(*place));
         let (policy, now) = (self.board.policy, self.board.now);
         let average = AverageNode::of(cluster);
         let ranked: Vec<(Turn, usize)> = places
@@ -288,6 +299,9 @@ impl<'b, 'a> Service<'b, 'a> {
     }
 
     fn claim(&self, job: &Job) -> Option<Claim> {
+        if !self.pushes_aside {
+            return None;
+        }
         if job.comes_first {
             return Some(Claim::Waited);
         }

@@ -19,8 +19,8 @@ const RETURN: f64 = 2.0;
 /// Moves jobs that can go on anywhere to where Greedy would put them, one after the other, the lowest yield
 /// first, if that pays: if the yield grows by a quarter, and as much virtual time as the job has had would
 /// take it at least twice the penalty less. Yields are those of equal shares: one over the load of the
-/// fullest of its nodes. O(runs), and O(nodes + tasks log tasks) for each job that might move.
-pub(super) fn single(board: &mut Board<'_>) {
+/// fullest of its nodes. Says whether any moved. O(runs), and O(nodes + tasks log tasks) for each job that might move.
+pub(super) fn single(board: &mut Board<'_>) -> bool {
     let (policy, cluster) = (board.policy, board.cluster);
     let cost = RETURN * policy.settings.penalty.seconds();
     let running = board
@@ -41,9 +41,10 @@ pub(super) fn single(board: &mut Board<'_>) {
         })
         .collect();
     crowded.sort_unstable();
+    let most = board.moves_left;
     for (_, index) in crowded {
         if board.moves_left == 0 || board.stop.is_due_after_step() {
-            return;
+            break;
         }
         let job = &cluster.jobs[index];
         let Some(old) = job.running_on() else {
@@ -73,6 +74,7 @@ pub(super) fn single(board: &mut Board<'_>) {
             None => board.usage.add(job, old),
         }
     }
+    board.moves_left < most
 }
 
 /// One over the load of the fullest of these nodes, at most 1.
