@@ -3,9 +3,12 @@
 use super::board::Board;
 use super::crowd::share;
 use crate::greedy;
-use crate::model::{Mapping, Mobility};
+use crate::model::{JobId, Mapping, Mobility};
 use crate::plan::Reason;
-use crate::target::{Fate, can_pause};
+use crate::policy::Optimisation;
+use crate::target::{Fate, Target, can_pause};
+use crate::units::Yield;
+use crate::yields::yields_of_placed;
 
 /// Jobs with a greater part of their need are left where they are.
 const ENOUGH: f64 = 0.95;
@@ -19,7 +22,9 @@ const RETURN: f64 = 2.0;
 /// Moves jobs that can go on anywhere to where Greedy would put them, one after the other, the lowest yield
 /// first, if that pays: if the yield grows by a quarter, and as much virtual time as the job has had would
 /// take it at least twice the penalty less. Yields are those of equal shares: one over the load of the
-/// fullest of its nodes. Says whether any moved. O(runs), and O(nodes + tasks log tasks) for each job that might move.
+/// fullest of its nodes. Where CPU is shared by virtual time its own yield must grow by a quarter, too. Says whether
+/// any moved. O(runs), O(nodes + tasks log tasks) for each job that might move, and O((nodes + runs) log nodes) for
+/// each that would by equal shares.
 pub(super) fn single(board: &mut Board<'_>) -> bool {
     let (policy, cluster) = (board.policy, board.cluster);
     let cost = RETURN * policy.settings.penalty.seconds();
@@ -42,6 +47,7 @@ pub(super) fn single(board: &mut Board<'_>) -> bool {
         .collect();
     crowded.sort_unstable();
     let most = board.moves_left;
+    let mut own = OwnYields::default();
     for (_, index) in crowded {
         if board.moves_left == 0 || board.stop.is_due_after_step() {
             break;
@@ -65,6 +71,7 @@ pub(super) fn single(board: &mut Board<'_>) -> bool {
             board.usage.remove(job, new);
             after > before * GAIN && saves(after) > cost
         });
+        let better = better.filter(|new| own.grows(board, index, new));
         match better {
             Some(new) => {
                 board.usage.add(job, &new);
@@ -75,6 +82,45 @@ pub(super) fn single(board: &mut Board<'_>) -> bool {
         }
     }
     board.moves_left < most
+}
+
+/// The yield that each running job has by the decision so far; looked at when it is first asked for.
+#[derive(Default)]
+struct OwnYields(Option<Vec<(JobId, Yield)>>);
+
+impl OwnYields {
+    /// Whether that of the job would grow by enough there; if so it is there from now on. By its age it may have all
+    /// it needs where there is much load, or little more where there is less: equal shares do not tell.
+    fn grows(&mut self, board: &Board<'_>, index: usize, new: &Mapping) -> bool {
+        if board.policy.optimisation != Optimisation::VirtualTime {
+            return true;
+        }
+        let job = board.cluster.jobs[index].id;
+        let known = self.0.get_or_insert_with(|| yields(board, &board.target));
+        let enough = GAIN * share_of(known, job);
+        if enough >= 1.0 {
+            return false;
+        }
+        let mut there = board.target.clone();
+        there.set(index, Fate::Goes(new.clone(), Reason::LessLoad));
+        let after = yields(board, &there);
+        let grows = share_of(&after, job) > enough;
+        if grows {
+            self.0 = Some(after);
+        }
+        grows
+    }
+}
+
+/// The yields of all that would run, ascending by job.
+fn yields(board: &Board<'_>, target: &Target) -> Vec<(JobId, Yield)> {
+    let placed = board.roster.placed(target);
+    yields_of_placed(board.policy, board.cluster, board.now, &placed)
+}
+
+fn share_of(yields: &[(JobId, Yield)], job: JobId) -> f64 {
+    let place = yields.binary_search_by_key(&job, |(other, _)| *other);
+    place.map_or(0.0, |place| yields[place].1.0)
 }
 
 /// One over the load of the fullest of these nodes, at most 1.
