@@ -83,7 +83,7 @@ def check(row):
         raise ValueError("a job needs a task (-n) and a second of work")
 
 
-# What a node has (docker/conf/slurm.conf).
+# What a node has (docker/node/setup.sh).
 NODE_CPUS = 4
 NODE_MEMORY = 1000
 

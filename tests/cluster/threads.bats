@@ -12,7 +12,7 @@ as_nodes() {
 	local ready host
 	ready=$(times_ready)
 	for host in controller n1 n2 n3 n4; do
-		in_cluster $host sed -i "s/^NodeName=n.*/NodeName=n[1-4] CPUs=4 $1RealMemory=1000 State=UNKNOWN/" /etc/slurm/slurm.conf
+		in_cluster $host sed -i "s/^NodeName=n.*/NodeName=n[1-4] CPUs=4 $1RealMemory=1000 State=UNKNOWN/" /etc/slurm/nodes.conf
 	done
 	controller /opt/cluster/service slurmctld restart
 	for host in n1 n2 n3 n4; do

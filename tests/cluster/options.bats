@@ -1,0 +1,46 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Options of users' that DFRS follows as Slurm does.
+# shellcheck disable=SC2154 # burn and rate are in helpers.bash
+
+load helpers
+
+teardown() {
+	in_cluster controller -u alice -- scrontab -r 2>/dev/null || true
+	controller scontrol update nodename=n1 activefeatures= availablefeatures= state=resume 2>/dev/null || true
+	controller rm -f /home/alice/cron
+	clean_up
+}
+
+cron_runs() { controller sh -c 'cat /home/alice/cron 2>/dev/null | wc -l'; }
+has_run() { [ "$(cron_runs)" -ge 1 ]; }
+cron_jobs() { controller squeue --noheader --user=alice --format %T; }
+
+@test "a job of scrontab runs at its times and not between them" {
+	controller sh -c 'echo "* * * * * echo ran >>/home/alice/cron" >/home/alice/table'
+	in_cluster controller -u alice -- scrontab /home/alice/table
+	wait_until 70 has_run
+	# It is nearly a minute until the next one, unless this one was late.
+	count=$(cron_runs)
+	sleep 15
+	echo "$count runs, then $(cron_runs)"
+	[ "$(cron_runs)" -le $((count + 1)) ]
+	[ "$(cron_jobs)" = PENDING ]
+}
+
+@test "a job prefers a node and starts on another" {
+	controller scontrol update nodename=n1 availablefeatures=fast activefeatures=fast
+	controller scontrol update nodename=n1 state=drain reason=story
+	job=$(submit --prefer=fast --ntasks=1 --mem=50 -- true)
+	wait_for_state "$job" COMPLETED 20
+	controller scontrol update nodename=n1 state=resume
+}
+
+@test "who waits for a licence says so, and starts when it is there" {
+	holds=$(submit --licenses=tool --ntasks=1 --mem=50 -- "sleep 12")
+	wait_for_state "$holds" RUNNING 20
+	waits=$(submit --licenses=tool --ntasks=1 --mem=50 -- true)
+	wait_until 10 says "$waits" Licenses
+	wait_for_state "$waits" COMPLETED 40
+}
