@@ -134,6 +134,8 @@ typedef struct {
 	 * job gets all of the memory of each of its nodes. */
 	uint64_t memory;
 	int64_t submit_time; /* UNIX seconds; a requeue sets it to its own second: keep the first one */
+	/* UNIX seconds; 0: it is not, or never was. Since when it waits for no other job, time or release. */
+	int64_t eligible_time;
 	int64_t end_time; /* UNIX seconds at which its time limit ends it; 0: none, or it waits */
 	/* UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the
 	 * first reservation of others begins on one of them (a time that has passed: it has begun). Of

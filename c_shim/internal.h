@@ -75,10 +75,10 @@ void dfrs_remember_partitions(const char *partitions);
 /* As dfrs_managed_partition(), for these. */
 part_record_t *dfrs_remembered_partition(const job_record_t *job);
 
-/* CPUs of a partition's smallest and largest node, the fewest sockets of one, and the fewest and the most threads of a
+/* CPUs of a partition's smallest and largest node, the most sockets of one, and the fewest and the most threads of a
  * core as dfrs_threads() counts them; no CPUs, no sockets and one thread if it has no nodes. */
 typedef struct {
-	uint32_t fewest_cpus, most_cpus, fewest_sockets, fewest_threads, most_threads;
+	uint32_t fewest_cpus, most_cpus, most_sockets, fewest_threads, most_threads;
 } dfrs_sizes_t;
 
 /* Counted once for each partition while the lock is held. partition may be NULL. */

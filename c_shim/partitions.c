@@ -126,11 +126,10 @@ static dfrs_sizes_t count_sizes(const part_record_t *partition)
 		threads = dfrs_threads(node);
 		if (!any || (node->cpus_efctv < sizes.fewest_cpus))
 			sizes.fewest_cpus = node->cpus_efctv;
-		if (!any || (node->tot_sockets < sizes.fewest_sockets))
-			sizes.fewest_sockets = node->tot_sockets;
 		if (!any || (threads < sizes.fewest_threads))
 			sizes.fewest_threads = threads;
 		sizes.most_cpus = MAX(sizes.most_cpus, node->cpus_efctv);
+		sizes.most_sockets = MAX(sizes.most_sockets, node->tot_sockets);
 		sizes.most_threads = MAX(sizes.most_threads, threads);
 		any = true;
 	}

@@ -240,7 +240,7 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_re
 		entry->partition_nodes = partition->max_nodes;
 }
 
-/* --ntasks-per-socket: no more on a node than the partition's smallest has sockets for. */
+/* --ntasks-per-socket: no more on a node than one of the partition's has sockets for. */
 static void bound_by_sockets(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
 	const multi_core_data_t *parts = job->details->mc_ptr;
@@ -248,12 +248,13 @@ static void bound_by_sockets(dfrs_job_t *entry, const job_record_t *job, dfrs_sc
 
 	if (!each || (each >= INFINITE16 - 1) || dfrs_sized_by_nodes(job))
 		return;
-	most = each * MAX(sizes_of(partition)->fewest_sockets, 1);
+	most = each * MAX(sizes_of(partition)->most_sockets, 1);
 	if (!entry->tasks_per_node || (entry->tasks_per_node > most))
 		entry->tasks_per_node = most;
 }
 
-static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
+static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition,
+			 time_t now)
 {
 	const dfrs_details_t *details = job->details;
 
@@ -268,6 +269,9 @@ static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped
 	fill_nodes(entry, job, partition->record);
 	entry->memory = details->pn_min_memory & ~MEM_PER_CPU;
 	entry->submit_time = details->submit_time;
+	/* job_independent() sets it when that is over, and each of them takes it away (22.05 to 26.05). */
+	if (details->begin_time <= now)
+		entry->eligible_time = details->begin_time;
 }
 
 /* See dfrs_job_t.label. As filter_by_node_mcs() goes by it (22.05 and 24.11). */
@@ -312,7 +316,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 		fill_array(entry, job);
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;
 	if (job->details)
-		fill_request(entry, job, partition);
+		fill_request(entry, job, partition, now);
 	/* "Prefer": no more is asked of nodes that share their CPUs. */
 	if (job->bit_flags & USE_MIN_NODES)
 		entry->max_nodes = entry->min_nodes;

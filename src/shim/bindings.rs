@@ -103,6 +103,7 @@ pub struct dfrs_job_t {
     pub comment: u32,
     pub memory: u64,
     pub submit_time: i64,
+    pub eligible_time: i64,
     pub end_time: i64,
     pub free_until: i64,
     pub deadline: i64,
@@ -112,7 +113,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 168usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 176usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -159,18 +160,20 @@ const _: () = {
     ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 104usize];
     ["Offset of field: dfrs_job_t::submit_time"]
         [::std::mem::offset_of!(dfrs_job_t, submit_time) - 112usize];
+    ["Offset of field: dfrs_job_t::eligible_time"]
+        [::std::mem::offset_of!(dfrs_job_t, eligible_time) - 120usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 128usize];
     ["Offset of field: dfrs_job_t::free_until"]
-        [::std::mem::offset_of!(dfrs_job_t, free_until) - 128usize];
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 136usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 136usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 144usize];
     ["Offset of field: dfrs_job_t::reservation_end"]
-        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 144usize];
+        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 152usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 152usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 160usize];
     ["Offset of field: dfrs_job_t::resumed"]
-        [::std::mem::offset_of!(dfrs_job_t, resumed) - 160usize];
+        [::std::mem::offset_of!(dfrs_job_t, resumed) - 168usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -135,6 +135,7 @@ impl<'a> Arrays<'a> {
             special: special(raw.special),
             last_launch: raw.last_launch,
             resumed: raw.resumed,
+            eligible_time: raw.eligible_time,
             limit_minutes: raw.limit_minutes,
             end_time: raw.end_time,
             free_until: raw.free_until,

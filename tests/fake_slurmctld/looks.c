@@ -777,7 +777,7 @@ static void bound_nodes(job_record_t *job)
 	say_bounds("three a socket");
 	for (int i = 0; i < node_record_count; i++)
 		node_record_table_ptr[i]->tot_sockets = 2 + i;
-	say_bounds("two sockets at least");
+	say_bounds("five sockets at most");
 	job->details->ntasks_per_node = 5;
 	say_bounds("five a node");
 	job->details->ntasks_per_node = 0;

@@ -5,6 +5,8 @@ import re
 import time
 from dataclasses import dataclass, field
 
+from workload import NODE_CPUS
+
 DIRECTORY = "/home/alice/soak"
 SCRIPT = "/opt/demo/job.sh"
 
@@ -20,6 +22,8 @@ SHAPES = (
     (3, "-N 1 --exclusive -n 4 --mem=600", 100),
     (3, "-n 1 --mem=150 --array=1-5%2", 100),
 )
+# Of dfrs-burn, in cores.
+LEAST_RATE = 0.01
 # Asks for all CPUs of a node out of habit and uses an eighth, where needs are measured.
 IDLER = (20, "-n 1 -c 4 --mem=100", 70)
 MOBILITIES = ((6, "park"), (2, "checkpoint"), (1, "restart"), (1, "never"))
@@ -76,7 +80,7 @@ class Submissions:
         core_per_cpu = self.machine.core_per_cpu
         if options == IDLER[1]:
             # Its need is lowered after a minute of little use.
-            work, core_per_cpu = self.chance.randint(90, 300), core_per_cpu / 8
+            work, core_per_cpu = self.chance.randint(90, 300), max(core_per_cpu / 8, LEAST_RATE / NODE_CPUS)
         extra = ["--signal=USR1@5"] if mobility == "checkpoint" else []
         if self.chance.random() < 0.05:
             extra.append("--begin=now+20")

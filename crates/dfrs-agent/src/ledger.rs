@@ -12,7 +12,8 @@ use crate::life::journal::Shown;
 use crate::life::{Effects, Event, Life, Look};
 use crate::observation::{ObservedJob, ObservedState};
 
-const SECOND: i64 = 1_000_000;
+/// Slurm finds out at its submission, or a moment later, that a job may start: less is no wait for others.
+const NOTICED: i64 = 2;
 
 /// One job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,11 +107,13 @@ impl Record {
             .map_or(self.submit_time, |time| time.max(self.submit_time))
     }
 
-    /// It waits for nothing but room from now on. The wait of one that has had a place counts on.
-    pub fn become_eligible(&mut self, now: Time) {
-        if self.life.is_blank() && self.has_done_nothing() {
-            self.eligible_time = Some(now.0 / SECOND);
+    /// Since when it does, by what Slurm shows now. The wait of one that has had a place counts on.
+    #[must_use]
+    pub fn eligible_by(&self, job: &ObservedJob) -> Option<i64> {
+        if !(self.life.is_blank() && self.has_done_nothing()) {
+            return self.eligible_time;
         }
+        Some(job.eligible_time).filter(|time| *time > self.submit_time.saturating_add(NOTICED))
     }
 
     /// What follows from `event`: a turn in the job's life, and what that means for its counts.
@@ -125,6 +128,7 @@ impl Record {
             self.shown_submit_time = look.job.submit_time;
             self.restarts = look.job.restarts;
             self.limit = self.limit_before_extensions(look.job);
+            self.eligible_time = self.eligible_by(look.job);
             if look.job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO {
                 self.set_share(look.now, Yield::ZERO);
             }
@@ -155,6 +159,7 @@ impl Record {
         let has_idle_share = job.state != ObservedState::Running && has_share;
         (self.shown_submit_time, self.restarts) == (job.submit_time, job.restarts)
             && self.limit == self.limit_before_extensions(job)
+            && self.eligible_time == self.eligible_by(job)
             && !has_idle_share
             && self.life.is_still(look)
     }
@@ -408,6 +413,8 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SECOND: i64 = 1_000_000;
 
     #[test]
     fn virtual_time_is_the_integral_of_the_yield() {

@@ -107,6 +107,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         special: None,
         last_launch: 0,
         resumed: 0,
+        eligible_time: 0,
         limit_minutes: 0,
         end_time: 0,
         free_until: 0,
@@ -300,10 +301,7 @@ impl Slurm for FakeSlurm {
         let mut world = self.0.borrow_mut();
         world.gate_asked = true;
         let answer = |id: &u32| match world.dependent.contains(id) {
-            true => Err(SlurmError {
-                code: crate::slurm::DEPENDENCY,
-                text: "Job dependency is not yet satisfied".to_owned(),
-            }),
+            true => Err(refused("Job dependency is not yet satisfied")),
             false if world.is_at_limit(*id) => Err(SlurmError {
                 code: crate::slurm::ACCOUNTING_POLICY,
                 text: "Job violates accounting policy".to_owned(),

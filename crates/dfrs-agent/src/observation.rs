@@ -185,6 +185,8 @@ pub struct ObservedJob {
     /// UNIX seconds at which it last started or began a step: since when its processes may still be being
     /// launched. 0 unless it runs.
     pub last_launch: i64,
+    /// Since when it waits for no other job, time or release, UNIX seconds; 0: it does, or that is not known.
+    pub eligible_time: i64,
     /// UNIX seconds at which it last came back from a suspension; 0: never, or it does not run.
     pub resumed: i64,
     /// Its time limit, or its partition's default if it gave none, in minutes; 0: none.
@@ -249,6 +251,7 @@ impl ObservedJob {
         let times = [
             &mut self.last_launch,
             &mut self.resumed,
+            &mut self.eligible_time,
             &mut self.end_time,
             &mut self.free_until,
             &mut self.deadline,
@@ -919,6 +922,7 @@ mod tests {
         let at = |time: i64| ObservedJob {
             last_launch: time,
             resumed: time,
+            eligible_time: time,
             end_time: time,
             free_until: time,
             deadline: time,

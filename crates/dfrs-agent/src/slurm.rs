@@ -17,8 +17,6 @@ pub struct SlurmError {
 }
 
 /// Of slurm_errno.h, 22.05 to 26.05.
-pub(crate) const DEPENDENCY: i32 = 2038;
-const JOB_HELD: i32 = 2042;
 const INVALID_LICENSES: i32 = 2048;
 pub(crate) const ACCOUNTING_POLICY: i32 = 2050;
 
@@ -28,13 +26,6 @@ impl SlurmError {
     #[must_use]
     pub fn is_limit(&self) -> bool {
         matches!(self.code, ACCOUNTING_POLICY | INVALID_LICENSES)
-    }
-
-    /// Whether the job waits for another one, a time or its release, which is no wait to Slurm's priorities either:
-    /// `ESLURM_DEPENDENCY`, `ESLURM_JOB_HELD`.
-    #[must_use]
-    pub fn is_ineligible(&self) -> bool {
-        matches!(self.code, DEPENDENCY | JOB_HELD)
     }
 
     /// Whether it is only too early: EAGAIN.

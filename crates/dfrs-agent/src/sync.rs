@@ -69,13 +69,14 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
         forget(ledger, job.id, changes);
         let submitted = look.observation.submitted(job.submit_time);
         let record = Record::new(job.submit_time, look.now, Life::first_seen(look));
-        let known = Record {
+        let mut known = Record {
             // One that was submitted before the clock was set back was not submitted later than now.
             submit_time: submitted.min(look.now.0 / SECOND).max(job.submit_time),
             restarts: job.restarts,
             limit: job.limit(),
             ..record
         };
+        known.eligible_time = known.eligible_by(job);
         ledger.insert(job.id, known);
         changes.new.push(job.id);
         return;

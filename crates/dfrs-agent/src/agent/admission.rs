@@ -29,8 +29,6 @@ pub(super) struct Admission {
     changed: BTreeSet<u32>,
     /// Jobs of which Slurm says something else, and the journal has not told it yet.
     unwritten: BTreeSet<u32>,
-    /// Refused jobs that wait for another one, a time or their release.
-    ineligible: BTreeSet<u32>,
 }
 
 impl Admission {
@@ -90,7 +88,7 @@ impl Admission {
     pub(super) fn admit(&mut self, id: u32, now: Time) {
         self.note_asked(id, now);
         if !self.ready.contains(&id) {
-            self.forget_answer(id);
+            self.forget(id);
             self.ready.insert(id);
             self.changed.insert(id);
             self.unwritten.insert(id);
@@ -110,14 +108,14 @@ impl Admission {
         if before.is_none() {
             self.unwritten.insert(id);
         }
-        self.forget_answer(id);
+        self.forget(id);
         let wait = before.map_or(FIRST, |wait| Span(wait.0 * 2).min(LAST));
         self.ask_after(id, wait, now);
     }
 
     /// Slurm would start this job, but not yet: it is asked about again after a while, as one that is new.
     pub(super) fn put_off(&mut self, id: u32, now: Time) {
-        self.forget_answer(id);
+        self.forget(id);
         self.ask_after(id, LAST, now);
     }
 
@@ -134,23 +132,8 @@ impl Admission {
         }
     }
 
-    /// Whether this job, about which Slurm was asked, waits for another one, a time or its release. Returns whether it
-    /// did until now, and no longer does.
-    pub(super) fn becomes_eligible(&mut self, id: u32, is_ineligible: bool) -> bool {
-        if is_ineligible {
-            self.ineligible.insert(id);
-            return false;
-        }
-        self.ineligible.remove(&id)
-    }
-
     /// The job no longer waits, or is another one than it was.
     pub(super) fn forget(&mut self, id: u32) {
-        self.ineligible.remove(&id);
-        self.forget_answer(id);
-    }
-
-    fn forget_answer(&mut self, id: u32) {
         if self.ready.remove(&id) {
             self.changed.insert(id);
         }

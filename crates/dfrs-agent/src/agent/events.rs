@@ -8,34 +8,7 @@ use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::Observation;
-use crate::slurm::{Level, Slurm, SlurmError};
-
-/// What Slurm says of a waiting job.
-enum Answer {
-    MayStart,
-    /// It waits for another job, a time or its release.
-    Ineligible,
-    Refused,
-}
-
-impl Answer {
-    fn given(answer: Result<(), SlurmError>) -> Self {
-        match answer {
-            Ok(()) => Self::MayStart,
-            Err(problem) if problem.is_ineligible() => Self::Ineligible,
-            Err(_) => Self::Refused,
-        }
-    }
-
-    /// By whether it waits for room, as far as Slurm has noted it.
-    const fn noted(waits_for_room: bool) -> Self {
-        if waits_for_room {
-            Self::MayStart
-        } else {
-            Self::Refused
-        }
-    }
-}
+use crate::slurm::{Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Asks Slurm about the waiting jobs of which it is not known whether they may start.
@@ -58,14 +31,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect();
         let answers = self.answers(&waiting);
         let mut all = true;
-        for (id, answer) in waiting.into_iter().zip(answers) {
-            let is_ineligible = matches!(answer, Answer::Ineligible);
-            if self.admission.becomes_eligible(id, is_ineligible)
-                && let Some(record) = self.ledger.get_mut(id)
-            {
-                record.become_eligible(now);
-            }
-            if !matches!(answer, Answer::MayStart) {
+        for (id, may_start) in waiting.into_iter().zip(answers) {
+            if !may_start {
                 self.admission.refuse(id, now);
                 all = false;
                 continue;
@@ -83,16 +50,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         all
     }
 
-    fn answers(&mut self, waiting: &[u32]) -> Vec<Answer> {
+    fn answers(&mut self, waiting: &[u32]) -> Vec<bool> {
         if waiting.is_empty() {
             return Vec::new();
         }
         if self.config.mode != Mode::Full {
-            let noted = self.slurm.wait_for_room(waiting).into_iter();
-            return noted.map(Answer::noted).collect();
+            return self.slurm.wait_for_room(waiting);
         }
-        let answers = self.slurm.may_start(waiting).into_iter();
-        answers.map(Answer::given).collect()
+        let answers = self.slurm.may_start(waiting);
+        answers.iter().map(Result::is_ok).collect()
     }
 
     pub(super) fn is_admitted(&self, id: u32) -> bool {
