@@ -66,6 +66,8 @@ pub struct Reconciler {
     adopted: bool,
     /// When the node itself was looked at.
     node_seen: Option<Duration>,
+    /// The node's CPUs, and the list of them by which they were looked up.
+    processors: Option<(Option<String>, Processors)>,
     /// CPUs of the node as the orders count them.
     slurm_cpus: Option<u32>,
     capacity: f64,
@@ -95,6 +97,7 @@ impl Reconciler {
             suspects: Vec::new(),
             adopted: false,
             node_seen: None,
+            processors: None,
             slurm_cpus: None,
             capacity: crate::capacity::MINIMUM_CORES,
             swap_bytes: 0,
@@ -231,8 +234,7 @@ impl Reconciler {
         let Some(limit) = self.complaints.check("capacity", limit) else {
             return;
         };
-        let of_root = self.cgroups.processors();
-        let processors = Processors::look(of_root.as_deref(), &self.settings.processors);
+        let processors = self.processors();
         let options = self.settings.capacity;
         let most = options.capacity(processors.threads, limit);
         let capacity = options.within(most, &processors, self.slurm_cpus);
@@ -244,6 +246,18 @@ impl Reconciler {
             ));
             self.capacity = capacity;
         }
+    }
+
+    /// Looked up anew only if there are others: each is a file.
+    fn processors(&mut self) -> Processors {
+        let of_root = self.cgroups.processors();
+        let known = self.processors.as_ref();
+        if let Some((_, known)) = known.filter(|(list, _)| *list == of_root) {
+            return *known;
+        }
+        let processors = Processors::look(of_root.as_deref(), &self.settings.processors);
+        self.processors = Some((of_root, processors));
+        processors
     }
 
     /// Says once if Slurm counts other CPUs than there are and nobody has meant that.

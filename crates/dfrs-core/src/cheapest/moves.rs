@@ -16,6 +16,9 @@ const ENOUGH: f64 = 0.95;
 /// By how much the yield must grow, whatever the move costs.
 const GAIN: f64 = 1.25;
 
+/// After so many whose own yield would not grow the others are not asked about: each costs a look at all yields.
+const MOST_REFUSED: u32 = 64;
+
 /// How many times its cost a move must save, if the job runs as long as it has.
 const RETURN: f64 = 2.0;
 
@@ -49,7 +52,8 @@ pub(super) fn single(board: &mut Board<'_>) -> bool {
     let most = board.moves_left;
     let mut own = OwnYields::default();
     for (_, index) in crowded {
-        if board.moves_left == 0 || board.stop.is_due_after_step() {
+        let is_over = board.moves_left == 0 || own.refused >= MOST_REFUSED;
+        if is_over || board.stop.is_due_after_step() {
             break;
         }
         let job = &cluster.jobs[index];
@@ -86,7 +90,11 @@ pub(super) fn single(board: &mut Board<'_>) -> bool {
 
 /// The yield that each running job has by the decision so far; looked at when it is first asked for.
 #[derive(Default)]
-struct OwnYields(Option<Vec<(JobId, Yield)>>);
+struct OwnYields {
+    known: Option<Vec<(JobId, Yield)>>,
+    /// How many would not have grown by enough.
+    refused: u32,
+}
 
 impl OwnYields {
     /// Whether that of the job would grow by enough there; if so it is there from now on. By its age it may have all
@@ -96,7 +104,9 @@ impl OwnYields {
             return true;
         }
         let job = board.cluster.jobs[index].id;
-        let known = self.0.get_or_insert_with(|| yields(board, &board.target));
+        let known = self
+            .known
+            .get_or_insert_with(|| yields(board, &board.target));
         let enough = GAIN * share_of(known, job);
         if enough >= 1.0 {
             return false;
@@ -106,7 +116,9 @@ impl OwnYields {
         let after = yields(board, &there);
         let grows = share_of(&after, job) > enough;
         if grows {
-            self.0 = Some(after);
+            self.known = Some(after);
+        } else {
+            self.refused += 1;
         }
         grows
     }
