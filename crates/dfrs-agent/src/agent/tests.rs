@@ -86,6 +86,11 @@ impl Story {
         Agent::new(ports, config, state, Time(now * SECOND))
     }
 
+    /// slurmctld starts again with what was kept: another agent goes on.
+    fn reopen(&mut self, config: Config) {
+        self.agent = Self::open(&self.slurm, &self.daemons, config, &self.store, self.now);
+    }
+
     /// Lets `seconds` pass with ten ticks each; processes of requeued jobs end within a tick.
     fn run(&mut self, seconds: i64) {
         self.run_with(seconds, 10);
@@ -416,9 +421,8 @@ fn a_restarted_slurmctld_goes_on_where_it_was() {
         ..job(2, 1)
     });
     story.run(2);
-    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
     // kill -9: nothing is said to the old agent.
-    story.agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
+    story.reopen(config());
     story.run(2);
     assert_eq!(
         (story.state(1), story.state(2)),
@@ -443,8 +447,7 @@ fn a_lost_state_file_costs_history_but_no_job() {
     });
     story.run(2);
     *story.store.0.borrow_mut() = State::default();
-    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
-    story.agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
+    story.reopen(config());
     story.slurm.0.borrow_mut().end(2);
     story.run(3);
     assert_eq!(story.state(1), ObservedState::Running);

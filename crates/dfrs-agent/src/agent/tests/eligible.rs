@@ -48,13 +48,7 @@ fn a_wait_for_another_job_or_a_release_does_not_count() {
     assert_eq!(record.submit_time, 1990);
     // It is known after a restart, too.
     let _ = story.agent.finish(Time(story.now * SECOND));
-    story.agent = Story::open(
-        &story.slurm,
-        &story.daemons,
-        config(),
-        &story.store,
-        story.now,
-    );
+    story.reopen(config());
     story.run(1);
     assert_eq!(waits_since(&story, 1), released);
 }

@@ -49,13 +49,7 @@ fn limits_that_were_not_true_are_not_believed_any_more_not_even_after_a_restart(
     story.slurm.0.borrow_mut().end(1);
     story.run(2);
     let _ = story.agent.finish(Time(story.now * SECOND));
-    story.agent = Story::open(
-        &story.slurm,
-        &story.daemons,
-        hinted(),
-        &story.store,
-        story.now,
-    );
+    story.reopen(hinted());
     story.submit(job(2, 4));
     story.run(20);
     story.submit(limited(3, DAY));

@@ -15,8 +15,7 @@ impl Story {
     /// `kill -9`: nothing is said to the old agent, and Slurm shows what it has kept.
     fn kill_and_start_with(&mut self, kept: Kept) {
         self.slurm.0.borrow_mut().jobs = kept;
-        let (slurm, daemons) = (self.slurm.clone(), self.daemons.clone());
-        self.agent = Story::open(&slurm, &daemons, config(), &self.store, self.now);
+        self.reopen(config());
         self.calls();
     }
 
@@ -105,8 +104,7 @@ fn in_shadow_no_node_is_told_to_end_anything() {
     let mut shadow = config();
     shadow.mode = dfrs_proto::conf::Mode::Shadow;
     story.slurm.0.borrow_mut().jobs = kept;
-    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
-    story.agent = Story::open(&slurm, &daemons, shadow, &story.store, story.now);
+    story.reopen(shadow);
     story.run(30);
     assert_eq!(story.count("abort on n0 2"), 0);
 }

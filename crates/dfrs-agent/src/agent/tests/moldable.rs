@@ -102,13 +102,7 @@ fn nothing_is_paused_and_what_another_policy_had_parked_comes_back() {
     );
     let unsaved = story.agent.finish(Time(story.now * SECOND));
     assert!(unsaved.is_none());
-    story.agent = Story::open(
-        &story.slurm,
-        &story.daemons,
-        whole(),
-        &story.store,
-        story.now,
-    );
+    story.reopen(whole());
     story.submit(moldable(3, 1, 1));
     story.run(700);
     assert_eq!(story.calls(), [] as [&str; 0], "job 2 runs");

@@ -155,13 +155,7 @@ fn another_agent_learns_needs_anew() {
             .is_some_and(|record| record.need.is_less())
     );
     *story.store.0.borrow_mut() = state;
-    story.agent = Story::open(
-        &story.slurm,
-        &story.daemons,
-        config(),
-        &story.store,
-        story.now,
-    );
+    story.reopen(config());
     story.run(1);
     close(&story.shares("n0"), &[0.5, 0.5]);
 }

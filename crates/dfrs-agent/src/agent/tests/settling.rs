@@ -87,21 +87,17 @@ fn nodes_of_a_job_that_came_back_are_told_again_while_it_runs() {
 #[test]
 fn they_are_told_again_after_a_restart_too_and_while_the_cluster_is_given_back() {
     let mut story = came_back();
-    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
-    let restart = |story: &mut Story| {
-        story.agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
-    };
-    restart(&mut story);
+    story.reopen(config());
     story.run(16);
     assert_eq!(told(&story), [1]);
-    restart(&mut story);
+    story.reopen(config());
     for second in 0..20 {
         let now = Time((story.now + second) * SECOND);
         story.agent.stand_down(now).expect("can be looked at");
     }
     assert_eq!(told(&story), [1]);
     story.now += 1400;
-    restart(&mut story);
+    story.reopen(config());
     story.run(100);
     assert!(told(&story).is_empty(), "it came back long ago");
 }
