@@ -103,8 +103,7 @@ impl Record {
     /// Since when it waits for room, or could have been at work, UNIX seconds: its flow time counts from here.
     #[must_use]
     pub fn waits_since(&self) -> i64 {
-        self.eligible_time
-            .map_or(self.submit_time, |time| time.max(self.submit_time))
+        self.eligible_time.unwrap_or(self.submit_time)
     }
 
     /// Since when it does, by what Slurm shows now. The wait of one that has had a place counts on.
