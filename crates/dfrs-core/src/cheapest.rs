@@ -191,7 +191,7 @@ impl<'b, 'a> Service<'b, 'a> {
             only_place(job).is_none() && self.board.usage.limit(job) == LoadLimit::Parallel;
         let mut job = is_free.then(|| job.clone())?;
         job.layout.max_nodes = Some(1);
-        (self.board.usage.limit(&job) != LoadLimit::Nothing).then_some(job)
+        self.board.usage.could_keep_ceiling(&job).then_some(job)
     }
 
     /// Whether the job fits somewhere as it is; then it is there.

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use crate::drain::holds_up_drain;
 use crate::greatest::Greatest;
 use crate::greedy::{self, Room};
-use crate::load_limits::LoadLimit;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
@@ -170,7 +169,7 @@ impl Tried<'_> {
     };
 
     fn holds(&self, usage: &Usage, job: &Job) -> bool {
-        self.all || usage.limit(job) == LoadLimit::Nothing
+        self.all || !usage.could_keep_ceiling(job)
     }
 }
 

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::drain::holds_up_drain;
 use crate::greatest::Greatest;
-use crate::load_limits::LoadLimit;
 use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned};
 use crate::plan::Reason;
@@ -194,8 +193,7 @@ impl<'a> Remap<'a> {
             .map_or(Fraction::ZERO, Fraction::least_yield);
         let mut alone = Alone::beside(cluster, &usage, least);
         // Vector packing keeps every load below the ceiling: who cannot keep below it is Greedy's, which comes next.
-        let can_keep = |job: &Job| usage.limit(job) != LoadLimit::Nothing;
-        let waiting = roster.waiting_that(|job| can_keep(job) && alone.fits(job));
+        let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && alone.fits(job));
         candidates.extend(waiting.into_iter().map(|place| {
             let job = &cluster.jobs[place];
             let pin = pin(policy, cluster, &usage, job, now);
@@ -582,7 +580,7 @@ fn pin<'a>(
     };
     let immovable = job.mobility != Mobility::Checkpoint
         || mapping.nodes().any(draining)
-        || usage.limit(job) == LoadLimit::Nothing;
+        || !usage.could_keep_ceiling(job);
     (immovable || policy.protects(job, now)).then_some(Pinned {
         job,
         mapping,

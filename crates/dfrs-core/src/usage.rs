@@ -243,7 +243,13 @@ impl Usage {
         limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
     }
 
-    /// The same for a job that is, or is to be, there.
+    /// Whether the job could keep a ceiling on load on empty nodes, if there is one: else it starts where it can, as
+    /// if there were none. As [`Self::limit`].
+    pub(crate) fn could_keep_ceiling(&self, job: &Job) -> bool {
+        self.limit(job) != LoadLimit::Nothing
+    }
+
+    /// [`Self::limit`] of a job that is, or is to be, there.
     pub(crate) fn limit_on(&self, job: &Job, mapping: &Mapping) -> LoadLimit {
         match self.limit(job) {
             LoadLimit::Parallel if !mapping.spans_nodes() => LoadLimit::Node,
