@@ -22,7 +22,7 @@ use crate::orders::{Desired, Orders};
 use crate::parking::{self, Parking};
 use crate::quota::Quota;
 use crate::reclaimer::{Outcome, Reclaimer, Request};
-use crate::swap::Swap;
+use crate::swap;
 
 /// How often the node itself is looked at: its CPUs, its limits, its swap.
 const NODE_INTERVAL: Duration = Duration::from_secs(1);
@@ -277,7 +277,7 @@ impl Reconciler {
 
     /// Bytes of swap to park jobs in; 0 where none can be parked.
     fn swap_for_parking(&mut self) -> u64 {
-        let swap = Swap::read(&self.settings.swaps);
+        let swap = swap::read(&self.settings.swaps);
         let ignored = swap.outside > 0 && self.cgroups.ignores_swap();
         let trouble = if ignored {
             Some(IGNORED_SWAP)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dfrs_proto::conf::Config;
 use dfrs_proto::report::NodeStatus;
+use dfrs_proto::swap::Swap;
 
 use super::cgroup::{self, Hierarchy};
 use super::finding::Findings;
@@ -37,8 +38,9 @@ fn own_name(host: &impl Host) -> String {
 fn swap(host: &impl Host, findings: &mut Findings) -> u64 {
     let mut topic = findings.topic("swap");
     let swaps = host.text(Path::new("/proc/swaps")).unwrap_or_default();
-    let (bytes, zram) = outside_and_in_ram(&swaps);
-    let what = match (bytes, zram) {
+    let swap = Swap::parse(&swaps);
+    let bytes = swap.outside;
+    let what = match (bytes, swap.in_ram) {
         (0, 0) => Some("there is none: no job is parked here"),
         (0, _) => Some("all of it is zram, in RAM: no job is parked here"),
         _ => None,
@@ -79,25 +81,6 @@ fn beside_slurm_conf(host: &impl Host, name: &str) -> Option<(PathBuf, String)> 
         .chain([DEFAULT_CONF, CONFIGLESS]);
     let mut files = places.map(|place| Path::new(place).with_file_name(name));
     files.find_map(|file| host.text(&file).ok().map(|text| (file, text)))
-}
-
-/// Bytes of swap outside of RAM, and those of zram: parked memory does not leave RAM there, and dfrsd
-/// does not count it.
-fn outside_and_in_ram(swaps: &str) -> (u64, u64) {
-    let device = |line: &str| {
-        let mut words = line.split_whitespace();
-        let is_zram = words.next()?.starts_with("/dev/zram");
-        let kib: u64 = words.nth(1)?.parse().ok()?;
-        Some((is_zram, kib.saturating_mul(1024)))
-    };
-    let devices = swaps.lines().filter_map(device);
-    devices.fold((0, 0), |(outside, zram), (is_zram, bytes)| {
-        if is_zram {
-            (outside, zram + bytes)
-        } else {
-            (outside + bytes, zram)
-        }
-    })
 }
 
 fn kernel(host: &impl Host, findings: &mut Findings) {
