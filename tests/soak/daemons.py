@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Memory and open files of the daemons, from time to time: both are to stay bounded."""
 
-import time
-
 from report import few
+from watcher import Watcher
 
 EVERY_SECONDS = 60
 # dfrsd has a few connections at a time; slurmctld has some for each request under way.
@@ -19,16 +18,10 @@ done
 """
 
 
-class Daemons:
+class Daemons(Watcher):
     def __init__(self, site):
-        self.site = site
-        self.next = time.monotonic() + 20
+        super().__init__(site, EVERY_SECONDS)
         self.seen = {}
-
-    def step(self):
-        if time.monotonic() >= self.next:
-            self.next = time.monotonic() + EVERY_SECONDS
-            self.look()
 
     def look(self):
         for service, daemon in (("controller", "slurmctld"), *((node, "dfrsd") for node in self.site.nodes())):

@@ -2,22 +2,18 @@
 """What DFRS says of itself, from time to time: that measured needs count, and how long it takes."""
 
 import json
-import time
+
+from watcher import Watcher
 
 EVERY_SECONDS = 10
 FILE = "/var/lib/slurm/slurmctld/dfrs_status.json"
 
 
-class Told:
+class Told(Watcher):
     def __init__(self, site, needs):
-        self.site, self.needs = site, needs
-        self.next = time.monotonic() + 20
+        super().__init__(site, EVERY_SECONDS)
+        self.needs = needs
         self.seen = []
-
-    def step(self):
-        if time.monotonic() >= self.next:
-            self.next = time.monotonic() + EVERY_SECONDS
-            self.look()
 
     def look(self):
         code, text = self.site.attempt("controller", "cat", FILE)
