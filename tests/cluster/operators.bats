@@ -208,3 +208,19 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_until 20 nothing_is_counted
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
+
+@test "a job that gives up a node while it is parked comes back to the other one, and holds nobody up" {
+	needs_parking
+	park_for "sleep 20" 7 --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "sleep 15; echo ended"
+	controller scontrol update jobid="$parked_job" numnodes=1
+	other=$(submit --nodelist=n3 --ntasks=1 --mem=100 --time=20 -- "true")
+	wait_for_state "$other" COMPLETED 40
+	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$parked_job" RUNNING 40
+	[ "$(nodes_of "$parked_job")" = n1 ]
+	later=$(submit --nodelist=n3 --ntasks=1 --mem=100 --time=20 -- "true")
+	wait_for_state "$later" COMPLETED 40
+	wait_for_state "$parked_job" COMPLETED 60
+	[ "$(output "$parked_job" | grep -cx ended)" = 1 ]
+	wait_until 20 nothing_is_counted
+}

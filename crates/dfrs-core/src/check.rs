@@ -258,10 +258,13 @@ impl<'a> Checker<'a> {
     /// The job's tasks take their places.
     fn arrive(&mut self, index: usize, mapping: &Mapping, origin: Origin<'_>) {
         let job = &self.cluster.jobs[index];
-        self.check_count(job, mapping);
+        // What is in the swap of nodes has no other place, whatever the job has become: Slurm lets it give up nodes.
+        let may_choose = !matches!(origin, Origin::Swap);
+        if may_choose {
+            self.check_count(job, mapping);
+        }
         if self.known_nodes(job, mapping) {
-            // What is in the swap of nodes has no other place, whatever the layout has become.
-            if !matches!(origin, Origin::Swap) {
+            if may_choose {
                 self.check_layout(job, mapping);
             }
             for part in mapping.parts() {

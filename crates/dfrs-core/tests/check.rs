@@ -265,6 +265,16 @@ fn a_parked_job_comes_back_whatever_its_layout_has_become() {
 }
 
 #[test]
+fn a_parked_job_that_gave_up_nodes_comes_back_to_those_that_it_has() {
+    let mut cluster = cluster();
+    cluster.jobs[1].mobility = Mobility::Park;
+    cluster.jobs[1].state = JobState::Parked(mapping(&[(0, 1)]));
+    let resume = |runs| Action::Resume(JobId(2), mapping(runs));
+    assert_eq!(found(&cluster, &[resume(&[(0, 1)])]), NONE);
+    assert_eq!(found(&cluster, &[resume(&[(0, 2)])]), ["back in place"]);
+}
+
+#[test]
 fn draining_and_down_nodes_take_nothing_new() {
     let mut cluster = cluster();
     cluster.nodes[0].state = NodeState::Draining;

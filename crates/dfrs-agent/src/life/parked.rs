@@ -1,7 +1,7 @@
 //! Parked: suspended, frozen, its memory in swap and out of Slurm's accounting. It comes back to the
 //! nodes where it is, and only when a plan says so.
 //!
-//! It stays parked while one of its nodes is down. One that drains takes it back, because whoever drains
+//! It stays parked while one of its nodes does not answer. One that drains takes it back, because whoever drains
 //! it waits for that.
 //!
 //! What an operator says of it counts more. One whom an operator wants suspended is nobody's to
@@ -112,11 +112,36 @@ impl Parked {
                 Some(Turn::to(Phase::Running).left_alone())
             }
             ObservedState::Running => self.becomes(true),
+            ObservedState::Suspended if self.has_lost_nodes(look) => {
+                Some(Turn::to(Phase::Parked(self.on_what_is_left(look))))
+            }
             ObservedState::Suspended if job.is_suspended_by_operator() => self.becomes(false),
             ObservedState::Suspended if job.is_counted() && self.called_back => {
                 Some(Turn::to(Phase::Unparking(self.back(look))).left_alone())
             }
             _ => None,
+        }
+    }
+
+    /// Whether it has fewer nodes than it was parked on: its user let some go (`scontrol update NumNodes=`), or they
+    /// failed and it goes on without (`--no-kill`). Slurm allows both while it is suspended.
+    pub(super) fn has_lost_nodes(&self, look: &Look) -> bool {
+        look.job.places.len() < self.memory.len()
+    }
+
+    /// The same where it still is.
+    pub(super) fn on_what_is_left(&self, look: &Look) -> Self {
+        let here = Self::here(look);
+        let released = |name: &str| {
+            let mut before = self.placement.0.iter().zip(&self.memory);
+            before.find_map(|(spot, memory)| (spot.node == name).then_some(*memory))
+        };
+        let nodes = here.placement.0.iter().zip(&here.memory);
+        let memory = nodes.map(|(spot, needed)| released(&spot.node).unwrap_or(*needed));
+        Self {
+            memory: memory.collect(),
+            placement: here.placement.clone(),
+            ..self.clone()
         }
     }
 

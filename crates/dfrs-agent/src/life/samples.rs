@@ -29,7 +29,7 @@ pub(crate) fn running() -> Life {
 pub(super) fn unparking() -> Life {
     in_phase(Phase::Unparking(Unparking {
         placement: Placement::default(),
-        memory: Vec::new(),
+        memory: vec![100],
         since: Time(0),
         is_forgotten: false,
     }))

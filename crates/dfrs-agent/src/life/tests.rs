@@ -1,8 +1,11 @@
 //! What others do to a job while DFRS has something under way for it.
 
+use super::parked::Parked;
+use super::unparking::Unparking;
 use super::*;
 use crate::model::{config, job, nodes};
 use crate::observation::{Observation, ObservedJob, ObservedState, Place};
+use crate::placement::Spot;
 
 /// What becomes of a job with this life by `event`, while Slurm shows it in this state on a node that has
 /// so much memory used, and what it asks for then.
@@ -85,4 +88,38 @@ fn memory_whose_release_was_not_kept_is_claimed_when_the_job_is_handed_back() {
     let shown = (ObservedState::Suspended, 0, 0);
     let (_, step) = after(&Event::HandedBack, samples::parking(), shown);
     assert_eq!(step, Some(Step::ClaimMemory(vec![100])));
+}
+
+/// A job that Slurm shows suspended on node 0 alone, with this life from when it was parked on nodes 0 and 1.
+fn on_one_of_two(phase: Phase) -> (Life, Option<Step>) {
+    let shown = (ObservedState::Suspended, 0, 0);
+    after(&Event::Seen, samples::in_phase(phase), shown)
+}
+
+#[test]
+fn a_parked_job_that_gave_up_a_node_comes_back_to_the_others() {
+    let spot = |node: &str| Spot {
+        node: node.into(),
+        tasks: 1,
+    };
+    let parked = Parked {
+        placement: Placement(vec![spot("n0"), spot("n1")]),
+        memory: vec![70, 80],
+        called_back: false,
+        is_unheard: false,
+    };
+    let (life, step) = on_one_of_two(Phase::Parked(parked.clone()));
+    let Phase::Parked(left) = &life.phase else {
+        panic!("{life:?}");
+    };
+    assert_eq!(left.placement, Placement(vec![spot("n0")]));
+    assert_eq!(left.memory, [70]);
+    assert_eq!(step, None);
+    let (_, step) = on_one_of_two(Phase::Unparking(Unparking {
+        placement: parked.placement,
+        memory: parked.memory,
+        since: Time(0),
+        is_forgotten: false,
+    }));
+    assert_eq!(step, Some(Step::ClaimMemory(vec![70])));
 }

@@ -87,6 +87,14 @@ impl Unparking {
             ObservedState::Suspended if job.is_suspended_by_operator() && job.is_counted() => {
                 Some(Turn::to(Phase::Foreign))
             }
+            ObservedState::Suspended if self.parked().has_lost_nodes(look) => {
+                let left = self.parked().on_what_is_left(look);
+                Some(Turn::to(Phase::Unparking(Self {
+                    placement: left.placement,
+                    memory: left.memory,
+                    ..self.clone()
+                })))
+            }
             _ => None,
         }
     }
