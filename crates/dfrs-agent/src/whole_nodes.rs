@@ -6,33 +6,66 @@ use crate::observation::{Observation, ObservedJob, ObservedNode};
 
 /// MiB of each node of a job that gets all of them. The core plans with one amount for all nodes: a waiting
 /// job is for nodes of one size, that of which it may use most nodes (ties: the smaller one), or of
-/// the largest if it must have nodes of several. O(nodes) where nodes differ.
+/// the largest if it must have nodes of several. Nodes that are down or drain count only where the others do not
+/// suffice: `State=FUTURE` ones may be of any size. O(nodes) where nodes differ.
 #[must_use]
 pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     if observation.has_equal_memory() {
         return observation.largest_memory();
     }
-    let node = |index: &u32| {
-        let position = observation.node_position(*index)?;
-        observation.nodes().get(position)
-    };
-    let here = job.places.iter().filter_map(|place| node(&place.node));
+    let here = job.places.iter();
+    let here = here.filter_map(|place| node(observation, place.node));
     if let Some(most) = here.map(|node| node.memory).max() {
         return most;
     }
+    let (up, all) = (
+        sizes(job, observation, |node| node.up),
+        sizes(job, observation, |_| true),
+    );
+    let least = if job.all_eligible {
+        all.values().sum()
+    } else {
+        job.min_nodes
+    };
+    let largest = all.last_key_value().map(|(size, _)| *size);
+    let best = most_frequent(&up, least).or_else(|| most_frequent(&all, least));
+    best.or(largest).unwrap_or(0)
+}
+
+fn node(observation: &Observation, index: u32) -> Option<&ObservedNode> {
+    let position = observation.node_position(index)?;
+    observation.nodes().get(position)
+}
+
+/// How many of the nodes that the job may use, of those that are asked for, have so much memory.
+fn sizes(
+    job: &ObservedJob,
+    observation: &Observation,
+    is_asked_for: impl Fn(&ObservedNode) -> bool,
+) -> BTreeMap<u64, u32> {
     let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
-    let mut count = |node: &ObservedNode| *sizes.entry(node.memory).or_default() += 1;
+    let mut count = |found: &ObservedNode| {
+        if is_asked_for(found) {
+            *sizes.entry(found.memory).or_default() += 1;
+        }
+    };
     match &job.eligible {
-        Some(eligible) => eligible.iter().filter_map(node).for_each(&mut count),
+        Some(eligible) => {
+            let listed = eligible.iter();
+            let listed = listed.filter_map(|index| node(observation, *index));
+            listed.for_each(&mut count);
+        }
         None => observation.nodes().iter().for_each(&mut count),
     }
-    let all: u32 = sizes.values().sum();
-    let least = if job.all_eligible { all } else { job.min_nodes };
+    sizes
+}
+
+/// The size of most nodes, of those of which there are so many.
+fn most_frequent(sizes: &BTreeMap<u64, u32>, least: u32) -> Option<u64> {
     let enough = sizes.iter().filter(|(_, nodes)| **nodes >= least);
     let best =
         enough.max_by(|(one, of_one), (other, of_other)| of_one.cmp(of_other).then(other.cmp(one)));
-    let largest = sizes.last_key_value();
-    best.or(largest).map_or(0, |(size, _)| *size)
+    best.map(|(size, _)| *size)
 }
 
 /// Whether the node has another amount than the job is for, if it is for one.
@@ -71,5 +104,23 @@ mod tests {
             ..on(&[1, 2])
         };
         assert_eq!(size(&both), 2000, "no one size is enough");
+    }
+
+    #[test]
+    fn nodes_that_are_down_count_where_the_others_do_not_suffice() {
+        let mut nodes = nodes(3);
+        nodes[2].memory = 2000;
+        for node in &mut nodes[..2] {
+            (node.up, node.down) = (false, true);
+        }
+        let size = |min_nodes| {
+            let whole = ObservedJob {
+                exclusive: true,
+                min_nodes,
+                ..job(1, min_nodes)
+            };
+            whole_node(&whole, &Observation::new([], nodes.clone()))
+        };
+        assert_eq!((size(1), size(2)), (2000, 1000));
     }
 }
