@@ -11,6 +11,14 @@
 
 #include <errno.h>
 
+/* Slurm counts a resumed job's time limit from now on, whatever its deadline is (_job_suspend_op() of 22.05 and
+ * 24.11). */
+static void end_by_deadline(job_record_t *job)
+{
+	if (job->deadline && (job->deadline != NO_VAL) && (job->end_time > job->deadline))
+		job->end_time = job->deadline;
+}
+
 static int change_suspension(uint32_t job_id, uint16_t operation)
 {
 	job_record_t *job;
@@ -22,6 +30,8 @@ static int change_suspension(uint32_t job_id, uint16_t operation)
 		rc = ESLURM_TRANSITION_STATE_NO_UPDATE;
 	else if (job && job->details)
 		rc = dfrs_suspend_operation(job_id, operation);
+	if (!rc && (operation == RESUME_JOB))
+		end_by_deadline(job);
 	/* Slurm has given it its priority again: it is on hold no longer, and a later suspension is an operator's. */
 	if (!rc && (operation == RESUME_JOB) && job->priority && dfrs_reason_is_hold(job))
 		job->state_reason = WAIT_NO_REASON;
@@ -154,12 +164,19 @@ int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count)
 	return dfrs_end_memory_change(rc);
 }
 
+/* What a host has again: no more than the node has, whose RealMemory may have been lowered since. */
+static uint64_t claimed(host_t host, uint64_t memory)
+{
+	return MIN(memory, dfrs_node_memory(node_record_table_ptr[host.node]));
+}
+
 static bool fits(const job_resources_t *resources, const host_t *hosts, const uint64_t *memory,
 		 uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t held = resources->memory_allocated[hosts[i].host];
-		uint64_t more = memory[i] - MIN(memory[i], held);
+		uint64_t wanted = claimed(hosts[i], memory[i]);
+		uint64_t more = wanted - MIN(wanted, held);
 
 		if (more && (dfrs_select_memory(hosts[i].node) + more >
 			     dfrs_node_memory(node_record_table_ptr[hosts[i].node])))
@@ -186,8 +203,8 @@ static int claim(job_record_t *job, const uint64_t *memory, uint32_t count)
 			uint64_t *allocated = &resources->memory_allocated[hosts[i].host];
 
 			dfrs_select_take_memory(hosts[i].node, *allocated);
-			dfrs_select_add_memory(hosts[i].node, memory[i]);
-			*allocated = memory[i];
+			dfrs_select_add_memory(hosts[i].node, claimed(hosts[i], memory[i]));
+			*allocated = claimed(hosts[i], memory[i]);
 		}
 	}
 	free(hosts);

@@ -166,23 +166,26 @@ fn submitted(job: &ObservedJob, record: &Record) -> Time {
 }
 
 /// Memory of one task, and memory that each node holds once, as the user asked for them. A job that
-/// asks for whole nodes, or for no amount (Slurm: all of a node), holds all that its nodes have.
+/// asks for whole nodes, or for no amount (Slurm: all of a node), holds all that its nodes have. None needs more than
+/// the nodes have where it is: one that was parked before their `RealMemory` was lowered would never come back.
 #[must_use]
 pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
     if job.wants_whole_nodes() {
         return (Bytes(0), Bytes(whole_node(job, observation) * MIB));
     }
+    let here = job.places.iter().filter_map(|place| {
+        let position = observation.node_position(place.node)?;
+        let node = observation.nodes()[position].memory;
+        Some((place, node))
+    });
     if job.memory_per_cpu {
-        return (
-            Bytes(
-                job.memory
-                    .saturating_mul(u64::from(job.memory_cpus()))
-                    .saturating_mul(MIB),
-            ),
-            Bytes(0),
-        );
+        let asked = job.memory.saturating_mul(u64::from(job.memory_cpus()));
+        let most = here.map(|(place, node)| node / u64::from(place.tasks.max(1)));
+        let task = most.fold(asked, u64::min);
+        return (Bytes(task.saturating_mul(MIB)), Bytes(0));
     }
-    (Bytes(0), Bytes(job.memory.saturating_mul(MIB)))
+    let node = here.map(|(_, node)| node).fold(job.memory, u64::min);
+    (Bytes(0), Bytes(node.saturating_mul(MIB)))
 }
 
 /// MiB that `tasks` tasks of `job` need on one node.
@@ -206,7 +209,8 @@ fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u
     Some(u32::try_from(tasks).unwrap_or(u32::MAX).max(1))
 }
 
-/// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it for itself.
+/// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it for itself, and no
+/// more than the node has.
 #[must_use]
 pub fn memory_held(
     job: &ObservedJob,
@@ -214,11 +218,14 @@ pub fn memory_held(
     counted: u64,
     observation: &Observation,
 ) -> u64 {
+    let position = observation.node_position(place.node);
+    let node = position.map_or(u64::MAX, |position| observation.nodes()[position].memory);
     if job.wants_whole_nodes() {
         counted.max(memory_on_node(job, place.tasks, observation))
     } else {
         counted
     }
+    .min(node)
 }
 
 /// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
@@ -489,6 +496,31 @@ mod tests {
             .max_nodes,
             Some(4)
         );
+    }
+
+    #[test]
+    fn no_job_needs_more_than_its_nodes_have_left() {
+        let mut nodes = nodes(2);
+        nodes[1].memory = 300;
+        let observation = Observation::new([], nodes);
+        let parked = |memory_per_cpu, memory| ObservedJob {
+            memory_per_cpu,
+            memory,
+            places: vec![Place {
+                node: 1,
+                tasks: 2,
+                memory: 0,
+            }],
+            ..job(1, 2)
+        };
+        let mib = |(task, node): (Bytes, Bytes)| (task.0 / MIB, node.0 / MIB);
+        let request = |job| mib(memory_request(&job, &observation));
+        assert_eq!(request(parked(false, 400)), (0, 300));
+        assert_eq!(request(parked(false, 200)), (0, 200));
+        assert_eq!(request(parked(true, 200)), (150, 0));
+        assert_eq!(request(parked(true, 100)), (100, 0));
+        let job = parked(false, 400);
+        assert_eq!(memory_held(&job, &job.places[0], 400, &observation), 300);
     }
 
     #[test]
