@@ -152,13 +152,18 @@ static void check_daemon(problem_t *problem, bool may_start)
 		say(problem, "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does; take GANG out");
 }
 
-/* Whether Slurm powers the partition's nodes down when nothing runs there. */
+/* Whether Slurm powers the partition's nodes down when nothing runs there. PowerDownOnIdle (23.02 and later) asks no
+ * list of exceptions. */
 static bool powers_down(const part_record_t *partition)
 {
 	uint32_t idle = partition->suspend_time;
 
 	if (!slurm_conf.suspend_program || !slurm_conf.resume_program)
 		return false;
+#ifdef PART_FLAG_PDOI
+	if (partition->flags & PART_FLAG_PDOI)
+		return true;
+#endif
 	if (idle == NO_VAL)
 		idle = slurm_conf.suspend_time;
 	return (idle != NO_VAL) && (idle != INFINITE) &&
@@ -180,7 +185,7 @@ static int check_managed(void *record, void *argument)
 		say(problem, "slurm.conf: PartitionName=%s: DFRS does not know which nodes a job of Exclusive=TOPO (ExclusiveTopo) keeps others from: take it out",
 		    partition->name);
 	if (powers_down(partition))
-		say(problem, "slurm.conf: PartitionName=%s: DFRS does not wake nodes that power saving (SuspendTime) has put to sleep: add it to SuspendExcParts",
+		say(problem, "slurm.conf: PartitionName=%s: DFRS does not wake nodes that power saving has put to sleep: add it to SuspendExcParts, without PowerDownOnIdle",
 		    partition->name);
 	if (partition->node_bitmap)
 		bit_or(problem->managed, partition->node_bitmap);

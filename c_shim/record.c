@@ -13,7 +13,8 @@ static uint32_t node_state(const node_record_t *node, int index)
 	    IS_NODE_POWERING_UP(node) || IS_NODE_UNKNOWN(node) ||
 	    (up_node_bitmap && !bit_test(up_node_bitmap, index)))
 		return DFRS_NODE_DOWN;
-	if (IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) || IS_NODE_MAINT(node) ||
+	/* Not NODE_STATE_MAINT: reservations keep others off, and their own jobs start there. */
+	if (IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) ||
 	    (avail_node_bitmap && !bit_test(avail_node_bitmap, index)))
 		return DFRS_NODE_DRAINING;
 	return DFRS_NODE_UP;
@@ -76,6 +77,11 @@ static bool has_limit(const job_record_t *job)
 	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
 }
 
+static bool has_deadline(const job_record_t *job)
+{
+	return job->deadline && (job->deadline != NO_VAL);
+}
+
 /* Slurm itself warns when a job's end is nearer than its --signal time and 30 s (job_time_limit() of 22.05
  * and 24.11). */
 #define SLURM_WARNS_EARLIER 60
@@ -105,8 +111,9 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_ARRAY_MASTER;
 	if (steps_alive(job, now))
 		flags |= DFRS_JOB_STEPS_ALIVE;
-	/* Slurm starts a cron job that is requeued at its next time. */
-	if (details && details->requeue && !(job->bit_flags & CRON_JOB))
+	/* Slurm starts a cron job that is requeued at its next time, and cancels one that waits and whose limit ends
+	 * after its deadline (deadline_ok() of 22.05 and 24.11). */
+	if (details && details->requeue && !(job->bit_flags & CRON_JOB) && !has_deadline(job))
 		flags |= DFRS_JOB_REQUEUE;
 	if (job->bit_flags & CRON_JOB)
 		flags |= DFRS_JOB_CRON;
@@ -322,7 +329,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 		entry->max_nodes = entry->min_nodes;
 	entry->warn_seconds = job->warn_time;
 	entry->limit_minutes = limit_minutes(job, partition->record);
-	if (job->deadline && (job->deadline != NO_VAL))
+	if (has_deadline(job))
 		entry->deadline = job->deadline;
 	if ((entry->state != DFRS_JOB_PENDING) && has_limit(job))
 		entry->end_time = job->end_time;

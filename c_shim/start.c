@@ -322,6 +322,19 @@ static void count_tasks(job_record_t *job, const layout_t *layout)
 		details->num_tasks = layout->count * details->ntasks_per_node;
 }
 
+/* Whether it still asks for as many tasks as it was planned with: `scontrol update` may have changed that since. */
+static bool is_as_planned(const job_record_t *job, const dfrs_place_t *places, uint32_t count,
+			  bool whole)
+{
+	uint64_t tasks = 0;
+
+	if (whole || dfrs_sized_by_nodes(job) || dfrs_overcommits(job->details))
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		tasks += places[i].tasks;
+	return tasks == dfrs_tasks(job);
+}
+
 static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places, uint32_t count,
 		 bool whole)
 {
@@ -335,6 +348,8 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 		return rc;
 	if (!dfrs_single_record(job) || !dfrs_select_ready())
 		return ESLURM_NOT_SUPPORTED;
+	if (!is_as_planned(job, places, count, whole))
+		return ESLURM_BAD_TASK_COUNT;
 	rc = fill_layout(layout, job, places, count, whole);
 	if (rc)
 		return rc;

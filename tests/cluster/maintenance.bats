@@ -92,6 +92,18 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_for_state "$waits" COMPLETED 60
 }
 
+@test "jobs of a maintenance reservation start in it, and others do not" {
+	controller scontrol create reservation reservationname=upkeep starttime=now duration=30 \
+		nodes=n1 flags=maint,ignore_jobs users=root,alice
+	inside=$(submit --reservation=upkeep --ntasks=1 --mem=50 --time=20 -- "true")
+	waits=$(submit --nodelist=n1 --ntasks=1 --mem=50 --time=20 -- "true")
+	wait_for_state "$inside" COMPLETED 40
+	[ "$(nodes_of "$inside")" = n1 ]
+	wait_until 20 says "$waits" "a reservation is there, or begins"
+	controller scontrol delete reservationname=upkeep
+	wait_for_state "$waits" COMPLETED 60
+}
+
 @test "who is not done before a floating reservation is put elsewhere, and on its node nobody refuses" {
 	controller scontrol create reservation reservationname=upkeep starttime=now+30minutes duration=60 \
 		nodes=n1 users=root flags=TIME_FLOAT
