@@ -109,7 +109,7 @@ impl<'b, 'a> Service<'b, 'a> {
             room: Prospects::of(&board.usage),
             room_on_one: None,
             chances: Chances::default(),
-            held: Held::of(board.policy.settings.run_time_hint, board.roster),
+            held: Held::of(board.policy.settings.run_time_hint, board.roster, board.now),
             calm: None,
             board,
             is_period,

@@ -1,5 +1,8 @@
 //! What there was no room for, so that nobody who wants as much is tried in vain.
 
+use std::cell::OnceCell;
+
+use crate::load_limits::LoadLimit;
 use crate::model::{Job, TaskKind};
 use crate::units::{Bytes, Cores};
 
@@ -59,40 +62,48 @@ impl Wanted {
 /// Jobs for which there was no room, so that others which want no less need not be tried as long as
 /// room only shrinks. None of them wants no less than another.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Failures(Vec<Wanted>);
+pub(crate) struct Failures(Vec<(Wanted, LoadLimit)>);
 
 impl Failures {
-    /// Notes that there was no room for the job. Only one of one kind that could use any nodes tells
-    /// about others: returns whether this one does.
-    pub(crate) fn add(&mut self, job: &Job) -> bool {
+    /// Notes that there was no room for the job, which keeps this ceiling. Only one of one kind that could use any
+    /// nodes tells about others: returns whether this one does.
+    pub(crate) fn add(&mut self, job: &Job, limit: LoadLimit) -> bool {
         let Some(new) = Wanted::alone(job) else {
             return false;
         };
-        self.0.retain(|old| !old.is_no_less(&new));
-        self.0.push(new);
+        self.0
+            .retain(|(old, kept)| !(old.is_no_less(&new) && *kept >= limit));
+        self.0.push((new, limit));
         true
     }
 
     /// Whether there is no room for this job either: it, or one kind of it, wants no less than one for
-    /// which there was none.
+    /// which there was none, and keeps no looser ceiling. `limit` says which it keeps; it is asked for only where it
+    /// matters.
     ///
     /// A failure that tells this is looked at first the next time: few of them tell about most jobs.
     #[inline]
-    pub(crate) fn imply(&mut self, job: &Job) -> bool {
-        self.imply_kind(&Wanted::first(job))
+    pub(crate) fn imply(&mut self, job: &Job, limit: impl Fn() -> LoadLimit) -> bool {
+        let known = OnceCell::new();
+        let limit = || *known.get_or_init(&limit);
+        self.imply_kind(&Wanted::first(job), &limit)
             || job
                 .further_kinds
                 .iter()
-                .any(|kind| self.imply_kind(&Wanted::kind(kind)))
+                .any(|kind| self.imply_kind(&Wanted::kind(kind), &limit))
     }
 
     #[inline]
-    fn imply_kind(&mut self, wanted: &Wanted) -> bool {
-        let found = self.0.iter().position(|failed| wanted.is_no_less(failed));
-        if let Some(place) = found {
+    fn imply_kind(&mut self, wanted: &Wanted, limit: &impl Fn() -> LoadLimit) -> bool {
+        let failed = self.0.iter();
+        let found = failed
+            .enumerate()
+            .find(|(_, (failed, kept))| wanted.is_no_less(failed) && *kept <= limit());
+        let place = found.map(|(place, _)| place);
+        if let Some(place) = place {
             self.0.swap(0, place);
         }
-        found.is_some()
+        place.is_some()
     }
 }
 
@@ -111,8 +122,8 @@ mod tests {
     fn a_failure_tells_about_jobs_that_want_no_less() {
         let failed = job(2, 30, 40);
         let mut failures = Failures::default();
-        assert!(!failures.imply(&failed));
-        failures.add(&failed);
+        assert!(!failures.imply(&failed, || LoadLimit::Node));
+        failures.add(&failed, LoadLimit::Node);
         let more: [fn(&mut Job); 5] = [
             |_| (),
             |job| job.tasks += 1,
@@ -123,7 +134,7 @@ mod tests {
         for change in more {
             let mut other = failed.clone();
             change(&mut other);
-            assert!(failures.imply(&other), "{other:?}");
+            assert!(failures.imply(&other, || LoadLimit::Node), "{other:?}");
         }
         let less: [fn(&mut Job); 3] = [
             |job| (job.tasks, job.cpu) = (1, Cores(100)),
@@ -133,21 +144,21 @@ mod tests {
         for change in less {
             let mut other = failed.clone();
             change(&mut other);
-            assert!(!failures.imply(&other), "{other:?}");
+            assert!(!failures.imply(&other, || LoadLimit::Node), "{other:?}");
         }
         let mut kinds = job(1, 1, 1);
         kinds.further_kinds = failed.kinds().collect();
-        assert!(failures.imply(&kinds));
+        assert!(failures.imply(&kinds, || LoadLimit::Node));
     }
 
     #[test]
     fn the_least_demanding_failure_is_remembered() {
         let mut failures = Failures::default();
         for tasks in [5, 3, 4] {
-            failures.add(&job(tasks, 10, 10));
+            failures.add(&job(tasks, 10, 10), LoadLimit::Node);
         }
-        assert!(failures.imply(&job(3, 10, 10)));
-        assert!(!failures.imply(&job(2, 10, 10)));
+        assert!(failures.imply(&job(3, 10, 10), || LoadLimit::Node));
+        assert!(!failures.imply(&job(2, 10, 10), || LoadLimit::Node));
     }
 
     #[test]
@@ -164,8 +175,23 @@ mod tests {
             let mut held_back = job(2, 10, 10);
             rule(&mut held_back);
             let mut failures = Failures::default();
-            failures.add(&held_back);
-            assert!(!failures.imply(&job(2, 10, 10)), "{held_back:?}");
+            failures.add(&held_back, LoadLimit::Node);
+            assert!(
+                !failures.imply(&job(2, 10, 10), || LoadLimit::Node),
+                "{held_back:?}"
+            );
         }
+    }
+
+    #[test]
+    fn a_failure_tells_about_jobs_that_keep_no_looser_ceiling() {
+        let mut failures = Failures::default();
+        failures.add(&job(2, 10, 10), LoadLimit::Node);
+        let implied = |limit| failures.clone().imply(&job(3, 10, 10), || limit);
+        assert!(!implied(LoadLimit::Nothing));
+        assert!(implied(LoadLimit::Node) && implied(LoadLimit::Parallel));
+        // What the looser one tells as well is left out.
+        failures.add(&job(2, 10, 10), LoadLimit::Nothing);
+        assert_eq!(failures.0.len(), 1);
     }
 }

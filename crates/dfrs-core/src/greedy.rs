@@ -179,7 +179,8 @@ fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
     let limit = usage.limit(job);
     let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node, limit));
     let wanted = u64::from(job.tasks);
-    if job.layout.nodes() >= cluster.nodes.len() {
+    let least_nodes = job.layout.least_nodes().min(job.tasks) as usize;
+    if least_nodes <= 1 && job.layout.nodes() >= cluster.nodes.len() {
         let mut found = 0;
         return wanted > 0
             && slots.into_iter().any(|slots| {
@@ -190,7 +191,10 @@ fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
     let mut slots: Vec<u32> = slots.collect();
     slots.sort_unstable_by(|one, other| other.cmp(one));
     slots.truncate(job.layout.nodes());
-    wanted > 0 && slots.iter().map(|slots| u64::from(*slots)).sum::<u64>() >= wanted
+    let takers = slots.iter().filter(|slots| **slots > 0).count();
+    wanted > 0
+        && takers >= least_nodes
+        && slots.iter().map(|slots| u64::from(*slots)).sum::<u64>() >= wanted
 }
 
 /// How many tasks of a job of one kind each node takes, kept up to date while others are paused for it.

@@ -58,6 +58,12 @@ impl Headroom {
         }
     }
 
+    /// Which ceiling the job keeps. O(distinct nodes), or O(n log n) of a list of its own, where there is one.
+    pub(crate) fn limit(&self, job: &Job) -> LoadLimit {
+        let limits = self.limits.as_ref();
+        limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
+    }
+
     /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, one for each
     /// task or as many as there are, and requires no further resource.
     #[inline]
@@ -74,8 +80,7 @@ impl Headroom {
     pub(crate) fn holds(&self, job: &Job) -> bool {
         let wanted = u64::from(job.tasks);
         let least = job.memory + job.memory_per_node;
-        let limits = self.limits.as_ref();
-        let limit = limits.map_or(LoadLimit::Node, |limits| limits.of_job(job));
+        let limit = self.limit(job);
         let takes_one = |space: &Space| {
             job.cpu <= space.load_for(limit) && (space.has_cpu || job.cpu.is_zero())
         };

@@ -5,8 +5,8 @@ use crate::model::{Cluster, Job, Node};
 use crate::policy::{Ceilings, LoadCeiling};
 use crate::units::{Bytes, Cores};
 
-/// What the load of a node may grow to if a job comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the load of a node may grow to if a job comes: the loosest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LoadLimit {
     /// Anything; beside jobs on several nodes their ceiling.
     Nothing,
@@ -89,6 +89,11 @@ impl EmptyNodes {
             }
         };
         found.sort_unstable_by(|one, other| other.cmp(one));
+        let takers = found.iter().filter(|(slots, _)| *slots > 0);
+        let takers: u64 = takers.map(|(_, nodes)| *nodes).sum();
+        if takers < u64::from(job.layout.least_nodes().min(job.tasks)) {
+            return false;
+        }
         let mut nodes_left = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);
         let mut tasks = 0u64;
         for (slots, nodes) in found {

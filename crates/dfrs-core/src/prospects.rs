@@ -36,12 +36,13 @@ impl Prospects {
     /// Whether it is known without looking for a place that there is none for the job. O(distinct spaces
     /// of nodes + failures).
     pub(crate) fn are_none(&mut self, job: &Job) -> bool {
-        if self.failures.imply(job) || self.find_refused(job).is_ok() {
+        let headroom = &self.headroom;
+        if self.failures.imply(job, || headroom.limit(job)) || self.find_refused(job).is_ok() {
             return true;
         }
         let is_full = self.headroom.knows(job) && !self.headroom.holds(job);
         if is_full {
-            self.failures.add(job);
+            self.failures.add(job, self.headroom.limit(job));
         }
         is_full
     }
@@ -62,7 +63,7 @@ impl Prospects {
     /// There was no place for the job. O(nodes log nodes) at every second time at most, if room has
     /// shrunk: looking at all nodes again costs about as much as two tries, and spares many.
     pub(crate) fn miss(&mut self, job: &Job, usage: &Usage) {
-        if !self.failures.add(job)
+        if !self.failures.add(job, self.headroom.limit(job))
             && job.has_one_kind()
             && let Err(at) = self.find_refused(job)
         {

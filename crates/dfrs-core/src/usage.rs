@@ -31,7 +31,7 @@ struct Spot {
     load: Cores,
     /// What it may grow to.
     most_load: Cores,
-    /// The same beside jobs that run on several nodes.
+    /// What it may grow to, too, beside jobs that run on several nodes.
     most_parallel: Cores,
     /// How many of these are there.
     parallel: u32,
@@ -53,11 +53,20 @@ impl Spot {
     /// What the load may grow to if such a job comes.
     #[inline]
     fn most_load(&self, limit: LoadLimit) -> Cores {
+        self.most_load_beside(self.parallel, limit)
+    }
+
+    /// The same beside so many jobs that run on several nodes.
+    #[inline]
+    fn most_load_beside(&self, parallel: u32, limit: LoadLimit) -> Cores {
+        let for_them = if parallel > 0 || limit == LoadLimit::Parallel {
+            self.most_parallel
+        } else {
+            NO_CEILING
+        };
         match limit {
-            LoadLimit::Parallel => self.most_parallel,
-            _ if self.parallel > 0 => self.most_parallel,
-            LoadLimit::Node => self.most_load,
-            LoadLimit::Nothing => NO_CEILING,
+            LoadLimit::Nothing => for_them,
+            LoadLimit::Node | LoadLimit::Parallel => for_them.min(self.most_load),
         }
     }
 
@@ -124,8 +133,7 @@ impl Usage {
             cpu: node.cpu,
             load: Cores::ZERO,
             most_load: most_load(ceilings.all, node.cpu),
-            most_parallel: most_load(ceilings.all, node.cpu)
-                .min(most_load(ceilings.parallel, node.cpu)),
+            most_parallel: most_load(ceilings.parallel, node.cpu),
             parallel: 0,
             is_up: node.state == NodeState::Up,
             is_down: node.state == NodeState::Down,
@@ -206,7 +214,6 @@ impl Usage {
         let mut usage = self.clone();
         for spot in &mut usage.spots {
             spot.most_load = spot.most_load.min(ceiling.of(spot.cpu));
-            spot.most_parallel = spot.most_parallel.min(spot.most_load);
         }
         usage.limits = None;
         usage
@@ -315,10 +322,17 @@ impl Usage {
         self.spots[node.index()].load
     }
 
-    /// What the load of the node may grow to if the job comes, which is not there; `None`: anything.
-    /// `limit` is [`Self::limit`] of it, here and below.
-    pub(crate) fn most_load(&self, node: NodeIndex, job: &Job, limit: LoadLimit) -> Option<Cores> {
-        let most = self.spots[node.index()].most_load(limit);
+    /// What the load of the node may grow to if the job comes, which is not there, and so many jobs go that run on
+    /// several nodes; `None`: anything. `limit` is [`Self::limit`] of it, here and below.
+    pub(crate) fn most_load(
+        &self,
+        node: NodeIndex,
+        job: &Job,
+        limit: LoadLimit,
+        gone: u32,
+    ) -> Option<Cores> {
+        let spot = &self.spots[node.index()];
+        let most = spot.most_load_beside(spot.parallel.saturating_sub(gone), limit);
         (most != NO_CEILING && !job.cpu.is_zero()).then_some(most)
     }
 

@@ -9,14 +9,19 @@ use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::{is_hopeless, put};
 use crate::prospects::Prospects;
 use crate::roster::{Roster, by_wants};
-use crate::units::Span;
+use crate::units::{Span, Time};
 use crate::usage::{SwapUsage, Usage};
 
 /// A node on which no task waits for CPU.
 const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
 
+/// For so many times its limit a job that never ran is held back: a stream of small jobs may never leave as many nodes
+/// idle at once as it needs.
+const MOST_LIMITS: i64 = 4;
+
 /// Which jobs are to start on idle CPU only.
 pub(super) struct Held {
+    now: Time,
     expectation: Expectation,
     /// Which jobs could start so if nobody were there; nothing without hints.
     idle: Option<LoadLimits>,
@@ -26,14 +31,16 @@ pub(super) struct Held {
 
 impl Held {
     /// O(nodes log nodes + running jobs) where hints are used.
-    pub(super) fn of(hint: RunTimeHint, roster: &Roster) -> Self {
+    pub(super) fn of(hint: RunTimeHint, roster: &Roster, now: Time) -> Self {
         match hint {
             RunTimeHint::Nothing => Self {
+                now,
                 expectation: Expectation::default(),
                 idle: None,
                 known: RefCell::default(),
             },
             RunTimeHint::Limits => Self {
+                now,
                 expectation: Expectation::of(roster.experience(), roster.running()),
                 idle: LoadLimits::of(roster.cluster(), Some(IDLE).into()),
                 known: RefCell::default(),
@@ -41,14 +48,24 @@ impl Held {
         }
     }
 
-    /// Whether this waiting job is one of them: it will hold its memory for long wherever it is. One that
+    /// Whether this waiting job is one of them: it will hold its memory for long wherever it is. None that was paused
+    /// for too long, or has waited for too long. One that
     /// finds no idle CPU on empty nodes, of those that are up, would never start so. O(distinct nodes),
     /// and O(n log n) once for all that want the same of a list of their own.
     pub(super) fn holds_back(&self, job: &Job) -> bool {
         job.mobility != Mobility::Checkpoint
+            && !job.comes_first
+            && !self.has_waited(job)
             && self.expectation.is_long(job)
             && job.has_one_kind()
             && (self.idle.as_ref()).is_none_or(|limits| self.finds_idle(limits, job))
+    }
+
+    /// Whether it never ran, and has waited for as many times its limit as it may.
+    fn has_waited(&self, job: &Job) -> bool {
+        let waited = job.flow_time(self.now);
+        let most = job.limit.map(|limit| limit.0.saturating_mul(MOST_LIMITS));
+        job.virtual_time <= Span::ZERO && most.is_some_and(|most| waited.0 > most)
     }
 
     fn finds_idle(&self, limits: &LoadLimits, job: &Job) -> bool {

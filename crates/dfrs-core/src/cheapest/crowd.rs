@@ -92,7 +92,7 @@ impl Crowd {
 
 /// What it costs that the job gives up its place: more for one that has had little (the penalty is a
 /// larger part of its time), that needs much CPU, or whose memory goes to swap, where it is in the way of
-/// the next one. O(runs).
+/// the next one; and all that for each unit of its weight. O(runs).
 fn cost(board: &Board<'_>, job: &Job) -> f64 {
     let is_parked = job.mobility == Mobility::Park;
     let mut cost = ANY;
@@ -111,6 +111,7 @@ fn cost(board: &Board<'_>, job: &Job) -> f64 {
     }
     let penalty = board.policy.settings.penalty.seconds();
     cost += penalty / (job.virtual_time.seconds() + OFFSET);
+    cost *= job.weight.factor();
     if board.policy.protects(job, board.now) {
         cost += PROTECTED;
     }

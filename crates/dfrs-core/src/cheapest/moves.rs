@@ -16,7 +16,9 @@ const ENOUGH: f64 = 0.95;
 /// By how much the yield must grow, whatever the move costs.
 const GAIN: f64 = 1.25;
 
-/// After so many whose own yield would not grow the others are not asked about: each costs a look at all yields.
+/// After so many looks at the yields that all would have the others wait for the next period, and after so many of
+/// these that found too little, too: each costs as much as all jobs that run.
+const MOST_LOOKS: u32 = 256;
 const MOST_REFUSED: u32 = 64;
 
 /// How many times its cost a move must save, if the job runs as long as it has.
@@ -52,7 +54,7 @@ pub(super) fn single(board: &mut Board<'_>) -> bool {
     let most = board.moves_left;
     let mut own = OwnYields::default();
     for (_, index) in crowded {
-        let is_over = board.moves_left == 0 || own.refused >= MOST_REFUSED;
+        let is_over = board.moves_left == 0 || own.are_enough();
         if is_over || board.stop.is_due_after_step() {
             break;
         }
@@ -92,11 +94,17 @@ pub(super) fn single(board: &mut Board<'_>) -> bool {
 #[derive(Default)]
 struct OwnYields {
     known: Option<Vec<(JobId, Yield)>>,
-    /// How many would not have grown by enough.
+    /// How many were looked at.
+    looks: u32,
+    /// How many of them would not have grown by enough.
     refused: u32,
 }
 
 impl OwnYields {
+    fn are_enough(&self) -> bool {
+        self.looks >= MOST_LOOKS || self.refused >= MOST_REFUSED
+    }
+
     /// Whether that of the job would grow by enough there; if so it is there from now on. By its age it may have all
     /// it needs where there is much load, or little more where there is less: equal shares do not tell.
     fn grows(&mut self, board: &Board<'_>, index: usize, new: &Mapping) -> bool {
@@ -111,6 +119,7 @@ impl OwnYields {
         if enough >= 1.0 {
             return false;
         }
+        self.looks += 1;
         let mut there = board.target.clone();
         there.set(index, Fate::Goes(new.clone(), Reason::LessLoad));
         let after = yields(board, &there);

@@ -208,12 +208,16 @@ impl<'a> Search<'_, 'a> {
         }
         let mut load = board.usage.load(node) + job.cpu.times(tasks);
         let memory = board.usage.memory(node) + job.memory_on(tasks);
-        let most_load = board.usage.most_load(node, job, self.limit);
-        let is_too_much = |load: Cores| most_load.is_some_and(|most| load > most);
-        let is_enough = |short: Bytes, load| short.is_zero() && !is_too_much(load);
+        let is_too_much = |load: Cores, gone| {
+            let most = board.usage.most_load(node, job, self.limit, gone);
+            most.is_some_and(|most| load > most)
+        };
+        let is_enough = |short: Bytes, load, gone| short.is_zero() && !is_too_much(load, gone);
+        // Of those that leave, how many run on several nodes: without the last of them their ceiling is none.
+        let mut gone = 0;
         let mut short = memory.minus(known.memory);
         let mut cost = 0.0;
-        if !is_enough(short, load) {
+        if !is_enough(short, load, gone) {
             let mut swap = board.swap.used(node);
             let wanted = f64::from(job.tasks.div_ceil(self.at_once));
             let members = self.crowd.on(node).iter().copied();
@@ -246,11 +250,12 @@ impl<'a> Search<'_, 'a> {
                 cost += f64::from_bits(each);
                 load -= victim.cpu_of(part);
                 short -= freed;
-                if is_enough(short, load) {
+                gone += u32::from(victim.running_on().is_some_and(Mapping::spans_nodes));
+                if is_enough(short, load, gone) {
                     break;
                 }
             }
-            if !is_enough(short, load) {
+            if !is_enough(short, load, gone) {
                 return None;
             }
         }
