@@ -350,10 +350,20 @@ int dfrs_job_abort_left_behind(uint32_t job_id, const char *node);
  * reconfigure, an operator's resume) are hidden from it again, in slices. Returns how many. To be
  * called when a snapshot says cores_visible, before jobs are started. */
 int dfrs_hide_cores(const char *partitions);
+/* A job's time limit as it was before DFRS added to it. */
+typedef struct {
+	uint32_t minutes;
+	uint32_t set_by; /* what Slurm has noted of who set it; for dfrs_job_take_back_time() only */
+} dfrs_limit_t;
+
 /* Adds this many seconds, rounded down to minutes, to a job's time limit and those of its steps (a
- * job's limit counts virtual time); EINVAL if that is none. Jobs without a limit stay so. The
- * longer limit survives a requeue. */
-int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds);
+ * job's limit counts virtual time); EINVAL if that is none. Jobs without a limit stay so. Fills before.
+ * Slurm keeps the longer limit when it requeues the job. */
+int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds, dfrs_limit_t *before);
+/* Takes so many minutes, which were added to it, off the limit of a job that is back in the queue, or whose run
+ * of scrontab is over. What others changed in between stays: no limit gets shorter than what it was
+ * before the first addition, and one that is shorter by now is left alone. */
+int dfrs_job_take_back_time(uint32_t job_id, uint32_t minutes, const dfrs_limit_t *before);
 
 /* --- to the nodes --------------------------------------------------------------------------- */
 

@@ -196,13 +196,19 @@ static int extend_step(void *record, void *argument)
 	return 0;
 }
 
-static int extend_time(job_record_t *job, uint32_t minutes)
+static bool has_limit(const job_record_t *job)
+{
+	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
+}
+
+static int extend_time(job_record_t *job, uint32_t minutes, dfrs_limit_t *before)
 {
 	if (!job || !job->details)
 		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
 		return ESLURM_JOB_NOT_RUNNING;
-	if ((job->time_limit == NO_VAL) || (job->time_limit == INFINITE))
+	*before = (dfrs_limit_t) { .minutes = job->time_limit, .set_by = job->limit_set.time };
+	if (!has_limit(job))
 		return SLURM_SUCCESS;
 	if (!minutes || (job->time_limit + (uint64_t) minutes >= NO_VAL))
 		return EINVAL;
@@ -220,12 +226,49 @@ static int extend_time(job_record_t *job, uint32_t minutes)
 	return SLURM_SUCCESS;
 }
 
-int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds)
+int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds, dfrs_limit_t *before)
 {
 	int rc;
 
 	dfrs_lock_write();
-	rc = extend_time(dfrs_find_job(job_id), seconds / 60);
+	rc = extend_time(dfrs_find_job(job_id), seconds / 60, before);
+	if (!rc)
+		last_job_update = time(NULL);
+	dfrs_unlock_write();
+	return rc;
+}
+
+/* Its next run is to have the same limit as its first. Slurm takes what counted towards limits of associations and
+ * QOS off as soon as a job completes (deallocate_nodes() of 22.05 and 24.11): by the longer one. */
+static bool will_run_again(const job_record_t *job)
+{
+	return IS_JOB_PENDING(job) || (IS_JOB_FINISHED(job) && (job->bit_flags & CRON_JOB));
+}
+
+static int take_back_time(job_record_t *job, uint32_t minutes, const dfrs_limit_t *before)
+{
+	uint32_t least;
+
+	if (!job || !job->details)
+		return ESLURM_INVALID_JOB_ID;
+	if (!will_run_again(job))
+		return ESLURM_JOB_NOT_PENDING;
+	if (!has_limit(job))
+		return SLURM_SUCCESS;
+	least = MIN(job->time_limit, MAX(before->minutes, 1));
+	job->time_limit -= MIN(minutes, job->time_limit - least);
+	/* It is as before, and nobody else's: limits hold for it again, or Slurm may replace it by a default. */
+	if (job->time_limit == before->minutes)
+		job->limit_set.time = (uint16_t) before->set_by;
+	return SLURM_SUCCESS;
+}
+
+int dfrs_job_take_back_time(uint32_t job_id, uint32_t minutes, const dfrs_limit_t *before)
+{
+	int rc;
+
+	dfrs_lock_write();
+	rc = take_back_time(dfrs_find_job(job_id), minutes, before);
 	if (!rc)
 		last_job_update = time(NULL);
 	dfrs_unlock_write();

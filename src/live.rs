@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dfrs_agent::observation::{Observation, Place, Seen};
-use dfrs_agent::slurm::{Level, Slurm, SlurmError};
+use dfrs_agent::slurm::{Extended, Level, Limit, Slurm, SlurmError};
 use dfrs_proto::conf::{Config, JobField, Mode};
 use dfrs_proto::journal::Outcome;
 
@@ -223,8 +223,12 @@ impl Slurm for Calls {
         self.view.hide_cores();
     }
 
-    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<(), SlurmError> {
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError> {
         shim::job_extend_time(job, seconds)
+    }
+
+    fn take_back_time(&mut self, job: u32, extended: &Extended) -> Result<(), SlurmError> {
+        shim::job_take_back_time(job, extended)
     }
 
     fn count_cycle(&mut self, microseconds: u32, queue: u32, depth: u32, started: u32) {

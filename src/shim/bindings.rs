@@ -466,8 +466,34 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_hide_cores(partitions: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
 }
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct dfrs_limit_t {
+    pub minutes: u32,
+    pub set_by: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_limit_t"][::std::mem::size_of::<dfrs_limit_t>() - 8usize];
+    ["Alignment of dfrs_limit_t"][::std::mem::align_of::<dfrs_limit_t>() - 4usize];
+    ["Offset of field: dfrs_limit_t::minutes"]
+        [::std::mem::offset_of!(dfrs_limit_t, minutes) - 0usize];
+    ["Offset of field: dfrs_limit_t::set_by"]
+        [::std::mem::offset_of!(dfrs_limit_t, set_by) - 4usize];
+};
 unsafe extern "C" {
-    pub fn dfrs_job_extend_time(job_id: u32, seconds: u32) -> ::std::os::raw::c_int;
+    pub fn dfrs_job_extend_time(
+        job_id: u32,
+        seconds: u32,
+        before: *mut dfrs_limit_t,
+    ) -> ::std::os::raw::c_int;
+}
+unsafe extern "C" {
+    pub fn dfrs_job_take_back_time(
+        job_id: u32,
+        minutes: u32,
+        before: *const dfrs_limit_t,
+    ) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
     pub fn dfrs_push(

@@ -7,7 +7,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null;
 
-use dfrs_agent::slurm::{Level, SlurmError};
+use dfrs_agent::slurm::{Extended, Level, Limit, SlurmError};
 use dfrs_proto::conf::JobField;
 
 use super::bindings;
@@ -442,14 +442,32 @@ pub fn lock_times() -> LockTimes {
     (&raw).into()
 }
 
-/// Adds whole minutes of this to a job's time limit.
+/// Adds whole minutes of this to a job's time limit. Returns what that was before.
 ///
 /// # Errors
 ///
 /// It has no nodes, or this is less than a minute.
-pub fn job_extend_time(job: u32, seconds: u32) -> Result<(), SlurmError> {
-    // SAFETY: takes numbers only.
-    result(unsafe { bindings::dfrs_job_extend_time(job, seconds) })
+pub fn job_extend_time(job: u32, seconds: u32) -> Result<Limit, SlurmError> {
+    let mut before = bindings::dfrs_limit_t::default();
+    // SAFETY: fills the record, if it returns 0.
+    result(unsafe { bindings::dfrs_job_extend_time(job, seconds, &raw mut before) })?;
+    let bindings::dfrs_limit_t { minutes, set_by } = before;
+    Ok(Limit { minutes, set_by })
+}
+
+/// Takes what was added to a job's time limit off again.
+///
+/// # Errors
+///
+/// It is not in the queue.
+pub fn job_take_back_time(job: u32, extended: &Extended) -> Result<(), SlurmError> {
+    let before = bindings::dfrs_limit_t {
+        minutes: extended.from.minutes,
+        set_by: extended.from.set_by,
+    };
+    let minutes = extended.minutes;
+    // SAFETY: the record outlives the call.
+    result(unsafe { bindings::dfrs_job_take_back_time(job, minutes, &raw const before) })
 }
 
 /// Sends `data` to the UNIX socket `address` (`%n`: node name) on each node; returns those that did

@@ -10,7 +10,7 @@
  * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. threads: how many CPUs a task holds. comment: how much of a long one
  * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have died of their warning. yields: where they are shown.
  * requests: what only newer versions have, and is refused. begin: when a requeued job may begin. devices: who holds
- * some.
+ * some. limits: what is taken off a time limit again.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -820,6 +820,59 @@ static void bounds(void)
 	bound_end(job);
 }
 
+/* --- limits ---------------------------------------------------------------------------------------------- */
+
+static dfrs_limit_t before;
+
+static void extend(job_record_t *job, uint32_t limit, uint16_t set_by, uint32_t minutes)
+{
+	job->job_state = JOB_RUNNING;
+	job->time_limit = limit;
+	job->limit_set.time = set_by;
+	if (dfrs_job_extend_time(1, minutes * 60, &before))
+		printf("is not extended\n");
+}
+
+static void take_back(const char *what, job_record_t *job, uint32_t state)
+{
+	int rc;
+
+	job->job_state = state;
+	rc = dfrs_job_take_back_time(1, 50, &before);
+	printf("%s: %s, %u minutes, set by %u\n", what, rc ? "no" : "yes", job->time_limit,
+	       job->limit_set.time);
+}
+
+static void limits(void)
+{
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	run_job(job, 0, 1);
+	extend(job, 30, 0, 50);
+	printf("runs: %u minutes, set by %u\n", job->time_limit, job->limit_set.time);
+	take_back("runs on", job, JOB_RUNNING);
+	take_back("parked", job, JOB_SUSPENDED);
+	take_back("requeued", job, JOB_PENDING);
+	extend(job, 30, 1, 50);
+	take_back("of its partition, still completing", job, JOB_PENDING | JOB_COMPLETING);
+	take_back("again", job, JOB_PENDING);
+	extend(job, 30, 0, 50);
+	job->time_limit += 60;
+	take_back("an operator gave more", job, JOB_PENDING);
+	extend(job, 30, 0, 50);
+	job->time_limit = 20;
+	take_back("an operator gave less", job, JOB_PENDING);
+	extend(job, 30, 0, 50);
+	job->time_limit = INFINITE;
+	take_back("an operator gave all", job, JOB_PENDING);
+	extend(job, 30, 0, 50);
+	take_back("over", job, JOB_COMPLETE);
+	job->bit_flags |= CRON_JOB;
+	take_back("of crontab", job, JOB_COMPLETE | JOB_COMPLETING);
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -854,6 +907,8 @@ int main(int argc, char **argv)
 		begin();
 	else if (!strcmp(scenario, "devices"))
 		devices();
+	else if (!strcmp(scenario, "limits"))
+		limits();
 	else
 		return 2;
 	return 0;

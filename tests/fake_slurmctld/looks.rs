@@ -287,6 +287,26 @@ fn only_what_has_died_of_its_warning_is_requeued() {
 }
 
 #[test]
+fn a_requeued_job_has_the_time_limit_that_it_had_before_dfrs_extended_it() {
+    let lines = run("limits");
+    for line in [
+        "runs: 80 minutes, set by 65535",
+        "runs on: no, 80 minutes, set by 65535",
+        "parked: no, 80 minutes, set by 65535",
+        "requeued: yes, 30 minutes, set by 0",
+        "of its partition, still completing: yes, 30 minutes, set by 1",
+        "again: yes, 30 minutes, set by 1",
+        "an operator gave more: yes, 90 minutes, set by 65535",
+        "an operator gave less: yes, 20 minutes, set by 65535",
+        "an operator gave all: yes, 4294967295 minutes, set by 65535",
+        "over: no, 80 minutes, set by 65535",
+        "of crontab: yes, 30 minutes, set by 0",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn a_requeued_job_may_begin_at_once_unless_its_user_or_crontab_said_when() {
     let lines = run("begin");
     for line in [

@@ -51,6 +51,7 @@ mod retries;
 mod share;
 mod shown;
 mod slow_nodes;
+mod take_back;
 mod tell;
 mod tight;
 mod undecided;

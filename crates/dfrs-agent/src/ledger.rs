@@ -11,6 +11,7 @@ use crate::beside::Beside;
 use crate::life::journal::Shown;
 use crate::life::{Effects, Event, Life, Look};
 use crate::observation::{ObservedJob, ObservedState};
+use crate::slurm::Extended;
 
 /// Slurm finds out at its submission, or a moment later, that a job may start: less is no wait for others.
 const NOTICED: i64 = 2;
@@ -46,6 +47,9 @@ pub struct Record {
     pub need: Need,
     /// Wall-clock time that the job's time limit still has to be extended by.
     pub limit_debt: Span,
+    /// What its time limit was extended by since it was last queued: it is taken off when it is queued again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended: Option<Extended>,
     /// The time limit that its user gave, or the partition's default, before anything was added to it: how
     /// long it may run, as far as that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,6 +84,7 @@ impl Record {
             more: None,
             need: Need::WHOLE,
             limit_debt: Span(0),
+            extended: None,
             limit: None,
             life,
             admitted: false,
@@ -131,6 +136,10 @@ impl Record {
             if look.job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO {
                 self.set_share(look.now, Yield::ZERO);
             }
+            if look.job.state == ObservedState::Pending {
+                // Its next run has all of its limit from the start.
+                self.limit_debt = Span::ZERO;
+            }
         }
         if effects.begins_again {
             self.progress.lose();
@@ -156,10 +165,12 @@ impl Record {
         let job = look.job;
         let has_share = self.progress.rate() != Rate::ZERO || self.need.is_less();
         let has_idle_share = job.state != ObservedState::Running && has_share;
+        let has_old_debt = job.state == ObservedState::Pending && self.limit_debt != Span::ZERO;
         (self.shown_submit_time, self.restarts) == (job.submit_time, job.restarts)
             && self.limit == self.limit_before_extensions(job)
             && self.eligible_time == self.eligible_by(job)
             && !has_idle_share
+            && !has_old_debt
             && self.life.is_still(look)
     }
 

@@ -5,6 +5,7 @@ use dfrs_core::{Span, Time};
 
 use crate::ledger::Record;
 use crate::observation::ObservedJob;
+use crate::slurm::{Extended, Limit};
 
 const SECOND: i64 = 1_000_000;
 /// Slurm's limits are whole minutes.
@@ -55,9 +56,17 @@ pub fn needed_share(record: &Record, job: &ObservedJob, now: Time) -> Option<f64
     Some(wanted.max(0) as f64 / left.max(1) as f64)
 }
 
-/// The limit was moved by so many seconds.
-pub fn extended(record: &mut Record, seconds: u32) {
+/// The limit, which was `before`, was moved by so many seconds.
+pub fn extended(record: &mut Record, seconds: u32, before: Limit) {
     record.limit_debt = Span(record.limit_debt.0 - i64::from(seconds) * SECOND);
+    // Who made it shorter than it once was has taken off all that was added until then.
+    let known = record.extended;
+    let known = known.filter(|extended| extended.from.minutes <= before.minutes);
+    let (so_far, from) = known.map_or((0, before), |known| (known.minutes, known.from));
+    record.extended = Some(Extended {
+        minutes: so_far.saturating_add(seconds / 60),
+        from,
+    });
 }
 
 #[cfg(test)]
@@ -65,6 +74,10 @@ mod tests {
     use super::*;
     use crate::life::Life;
     use crate::model::job;
+
+    fn limit(minutes: u32) -> Limit {
+        Limit { minutes, set_by: 1 }
+    }
 
     fn lagging(seconds: i64) -> Record {
         let mut record = Record::new(0, Time(0), Life::default());
@@ -128,12 +141,30 @@ mod tests {
         assert_eq!(extension(&lagging(10), &job, Time(10 * SECOND)), None);
         assert_eq!(extension(&lagging(10), &job, Time(20 * SECOND)), Some(60));
         let mut record = lagging(10);
-        extended(&mut record, 60);
+        extended(&mut record, 60, limit(1));
         assert_eq!(
             extension(&record, &job, Time(20 * SECOND)),
             None,
             "what was given too early is taken off"
         );
+    }
+
+    #[test]
+    fn what_was_added_is_known_from_the_first_time_on() {
+        let mut record = lagging(1000);
+        extended(&mut record, 60, limit(30));
+        // An operator has given it ten minutes more.
+        let set_by = Limit {
+            minutes: 41,
+            set_by: 2,
+        };
+        extended(&mut record, 120, set_by);
+        let from = limit(30);
+        assert_eq!(record.extended, Some(Extended { minutes: 3, from }));
+        // Its user wants it to end sooner than he first said.
+        extended(&mut record, 60, limit(20));
+        let from = limit(20);
+        assert_eq!(record.extended, Some(Extended { minutes: 1, from }));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod events;
 mod gauge;
 mod jobs;
 mod lifecycle;
+mod limits;
 mod look;
 mod machine;
 mod needs;
@@ -44,7 +45,7 @@ use dfrs_proto::message::{JobState, NodeState, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::slurm::{Extended, Level, Limit, Slurm, SlurmError};
 use crate::state::{Changes, State, Store};
 
 /// Orders by which these nodes, of four CPUs, are asked what jobs need, each of which counts with so many eighths of
@@ -460,12 +461,22 @@ impl Slurm for FakeSlurm {
         self.change(id, "clear", ObservedState::Pending, |_| {})
     }
     fn hide_cores(&mut self) {}
-    fn extend_time(&mut self, id: u32, seconds: u32) -> Result<(), SlurmError> {
-        self.0
-            .borrow_mut()
-            .calls
-            .push(format!("extend {id} {seconds}"));
-        Ok(())
+    fn extend_time(&mut self, id: u32, seconds: u32) -> Result<Limit, SlurmError> {
+        let mut world = self.0.borrow_mut();
+        world.calls.push(format!("extend {id} {seconds}"));
+        let job = world.jobs.get_mut(&id).ok_or_else(|| refused("no job"))?;
+        Ok(job.extend_limit(seconds))
+    }
+    fn take_back_time(&mut self, id: u32, extended: &Extended) -> Result<(), SlurmError> {
+        let call = format!("take back {}", extended.minutes);
+        let is_over = |job: &ObservedJob| job.cron && job.state == ObservedState::Ended;
+        let from = match self.0.borrow().jobs.get(&id).is_some_and(is_over) {
+            true => ObservedState::Ended,
+            false => ObservedState::Pending,
+        };
+        self.change(id, &call, from, |job| {
+            job.take_back_limit(extended);
+        })
     }
     fn count_cycle(&mut self, _: u32, _: u32, _: u32, _: u32) {}
     fn hand_over_to_backfill(&mut self) {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use dfrs_proto::journal::Outcome;
+use serde::{Deserialize, Serialize};
 
 use crate::observation::{Observation, Place, Seen};
 
@@ -53,6 +54,24 @@ pub enum Level {
     Verbose,
     /// Each decision.
     Debug,
+}
+
+/// A job's time limit as Slurm has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// How long.
+    pub minutes: u32,
+    /// What Slurm has noted of who set it: its own matter.
+    pub set_by: u32,
+}
+
+/// What was added to a job's time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extended {
+    /// All of it.
+    pub minutes: u32,
+    /// The limit before that.
+    pub from: Limit,
 }
 
 /// Calls into slurmctld. Each takes and releases Slurm's locks itself.
@@ -111,8 +130,11 @@ pub trait Slurm {
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Hides the cores of running jobs from Slurm's CPU accounting again.
     fn hide_cores(&mut self);
-    /// Moves the job's time limit by so many seconds.
-    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<(), SlurmError>;
+    /// Moves the job's time limit by so many seconds. Returns what it was before.
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError>;
+    /// Takes what was added to the time limit of a waiting job off again, or of one of scrontab whose run is over.
+    /// What others changed in between stays.
+    fn take_back_time(&mut self, job: u32, extended: &Extended) -> Result<(), SlurmError>;
     /// One scheduling cycle, for sdiag.
     fn count_cycle(&mut self, microseconds: u32, queue: u32, depth: u32, started: u32);
     /// Hands the DFRS partitions to Slurm's own backfill (when DFRS gives up).

@@ -34,6 +34,8 @@ pub(super) struct Lists {
     placed: BTreeMap<u32, Vec<u32>>,
     /// Run, and have time limits.
     pub(super) limited: BTreeSet<u32>,
+    /// Wait, with more time than they may have: some was added when they ran.
+    pub(super) extended: BTreeSet<u32>,
     /// Have places that are theirs until a time only, or deadlines, or hurry.
     pub(super) bounded: BTreeSet<u32>,
     /// Jobs that went on without nodes that may still run them.
@@ -149,6 +151,8 @@ impl Lists {
         put(&mut self.fresh, id, is_candidate);
         let runs = job.is_some_and(|job| job.state == ObservedState::Running && job.end_time > 0);
         put(&mut self.limited, id, runs);
+        let is_extended = pending && record.is_some_and(|record| record.extended.is_some());
+        put(&mut self.extended, id, is_extended);
         let ends =
             |job: &ObservedJob| job.free_until > 0 || job.deadline > 0 || job.reservation_end > 0;
         let hurries = record.is_some_and(|record| record.hurries);

@@ -39,6 +39,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.observe(seen, now)?;
         self.hand_back(seen, now);
         self.follow(seen, now);
+        self.take_back_time();
         self.act(seen, u32::MAX, now);
         self.repeat_resumptions(seen, now);
         self.observe(seen, now)?;

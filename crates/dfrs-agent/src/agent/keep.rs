@@ -92,4 +92,5 @@ fn differs(before: &Record, after: &Record) -> bool {
         || before.progress.rate() != after.progress.rate()
         || before.shown != after.shown
         || before.admitted != after.admitted
+        || before.extended != after.extended
 }

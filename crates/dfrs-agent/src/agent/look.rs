@@ -91,6 +91,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.follow_left_behind(seen, now);
         }
         self.follow(seen, now);
+        self.take_back_time();
         Ok(())
     }
 
@@ -199,6 +200,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let Some(record) = self.requeue_if_warned(id, record) else {
                 continue;
             };
+            self.take_back_time_of_crontab(id, &record, seen);
             self.refusals.forget(id);
             self.last_changes.remove(&id);
             if let Some(job) = seen.job(id)

@@ -64,9 +64,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let seconds = record.and_then(|record| extension(record, job, now));
             let Some(seconds) = seconds else { continue };
             match self.slurm.extend_time(job.id, seconds) {
-                Ok(()) => {
+                Ok(before) => {
                     if let Some(record) = self.ledger.get_mut(job.id) {
-                        extended(record, seconds);
+                        extended(record, seconds, before);
                     }
                 }
                 Err(problem) => {

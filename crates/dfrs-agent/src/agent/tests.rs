@@ -12,6 +12,7 @@ mod drains;
 mod eligible;
 mod ended;
 mod explained;
+mod extended;
 mod hinted;
 mod killed;
 mod long_pauses;

@@ -11,7 +11,7 @@ use super::needs::phase_at;
 use super::whole::{Model, SECOND};
 use super::work::Run;
 use crate::observation::{ObservedJob, ObservedState, Place};
-use crate::slurm::SlurmError;
+use crate::slurm::{Extended, Limit, SlurmError};
 
 /// Slurm's error numbers, as far as the model gives them.
 pub(super) mod codes {
@@ -406,19 +406,24 @@ impl Model {
         Ok(())
     }
 
-    pub(super) fn extend(&mut self, id: u32, seconds: u32) -> Answer {
-        let minutes = seconds / 60;
-        let seconds = i64::from(minutes) * 60;
+    pub(super) fn extend(&mut self, id: u32, seconds: u32) -> Answer<Limit> {
+        let seconds = seconds / 60 * 60;
         let end = self.slurmctld.jobs.get(&id).map(|job| job.seen.end_time);
-        if end.is_some_and(|end| !self.end_is_free(id, end + seconds)) {
+        if end.is_some_and(|end| !self.end_is_free(id, end + i64::from(seconds))) {
             self.note_overrun(id, "is extended into");
         }
         let job = self.slurmctld.jobs.get_mut(&id);
         let Some(job) = job.filter(|job| job.limit().is_some()) else {
             return error(codes::INVALID, "Invalid argument");
         };
-        job.seen.end_time += seconds;
-        job.seen.limit_minutes += minutes;
+        let before = job.seen.extend_limit(seconds);
+        self.updated();
+        Ok(before)
+    }
+
+    pub(super) fn take_back(&mut self, id: u32, extended: &Extended) -> Answer {
+        let job = self.job_in(id, ObservedState::Pending)?;
+        job.seen.take_back_limit(extended);
         self.updated();
         Ok(())
     }

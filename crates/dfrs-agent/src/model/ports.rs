@@ -12,7 +12,7 @@ use super::slurmctld::{JobEntry, NodeEntry};
 use super::whole::Model;
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedNode, Place, Seen};
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::slurm::{Extended, Level, Limit, Slurm, SlurmError};
 use crate::state::{Changes, Store};
 
 /// So often in a row no call has to be tried again: what Slurm refuses for the rest of a second is asked for
@@ -144,8 +144,11 @@ impl Slurm for SlurmPort {
         self.call("clear", job, |model| model.clear_begin(job))
     }
     fn hide_cores(&mut self) {}
-    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<(), SlurmError> {
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError> {
         self.call("extend", job, |model| model.extend(job, seconds))
+    }
+    fn take_back_time(&mut self, job: u32, extended: &Extended) -> Result<(), SlurmError> {
+        self.call("take-back", job, |model| model.take_back(job, extended))
     }
     fn count_cycle(&mut self, _: u32, _: u32, _: u32, _: u32) {}
     fn hand_over_to_backfill(&mut self) {

@@ -1,0 +1,61 @@
+//! What was added to time limits of jobs that ran is taken off again when they are back in the queue: their next run
+//! has what their users asked for, and until then Slurm's limits and reservations stand against that and no more.
+
+use dfrs_proto::conf::Mode;
+
+use super::Agent;
+use crate::daemons::Daemons;
+use crate::ledger::Record;
+use crate::observation::Observation;
+use crate::slurm::{Extended, Level, Slurm};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Of all that wait. Before anything else is asked about them: who starts has its own limit. O(these).
+    pub(super) fn take_back_time(&mut self) {
+        if !self.may_change_limits() {
+            return;
+        }
+        let waiting: Vec<u32> = self.lists.extended.iter().copied().collect();
+        for id in waiting {
+            self.guarded(id, |agent| {
+                let record = agent.ledger.get(id);
+                let extended = record.and_then(|record| record.extended);
+                if extended.is_some_and(|extended| agent.took_back(id, &extended))
+                    && let Some(record) = agent.ledger.get_mut(id)
+                {
+                    record.extended = None;
+                }
+            });
+        }
+    }
+
+    /// Slurm uses the record of a run of scrontab for the next one.
+    pub(super) fn take_back_time_of_crontab(
+        &mut self,
+        id: u32,
+        ended: &Record,
+        seen: &Observation,
+    ) {
+        let runs_again = seen.job(id).is_some_and(|job| job.cron);
+        if let Some(extended) = &ended.extended
+            && runs_again
+            && self.may_change_limits()
+        {
+            self.took_back(id, extended);
+        }
+    }
+
+    fn may_change_limits(&self) -> bool {
+        self.config.mode == Mode::Full || self.gives_back
+    }
+
+    /// Asks Slurm for it. Returns whether it did.
+    fn took_back(&mut self, id: u32, extended: &Extended) -> bool {
+        let done = self.slurm.take_back_time(id, extended);
+        if let Err(problem) = &done {
+            let text = format!("job {id}: its time limit stays extended: {problem}");
+            self.slurm.log(Level::Verbose, &text);
+        }
+        done.is_ok()
+    }
+}
