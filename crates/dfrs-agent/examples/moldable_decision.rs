@@ -13,6 +13,7 @@ use dfrs_agent::model::{job, nodes};
 use dfrs_agent::moldable::{Memory, decide};
 use dfrs_agent::observation::{Observation, ObservedJob, ObservedState, Place};
 use dfrs_agent::refusals::Refusals;
+use dfrs_agent::weights::Weights;
 use dfrs_core::Time;
 use dfrs_proto::conf::Config;
 
@@ -91,6 +92,7 @@ impl Scene {
             can_park: &BTreeSet::new(),
             ready: &self.ready,
             refusals: &Refusals::default(),
+            weights: Weights::default(),
             now: NOW,
         };
         let before = cpu();

@@ -19,6 +19,7 @@ pub struct Actual {
     cluster: Cluster,
     /// What those asked for that count with less.
     requests: BTreeMap<JobId, Cores>,
+    /// By which its jobs were made.
     weights: Weights,
 }
 
@@ -34,9 +35,8 @@ impl Actual {
         ledger: &Ledger,
         facts: &Facts,
     ) {
-        let weights = Weights::new(seen, facts.config);
-        if nodes.all || weights != self.weights {
-            *self = Self::anew(weights, seen, ledger, facts);
+        if nodes.all || facts.weights != self.weights {
+            *self = Self::anew(seen, ledger, facts);
             return;
         }
         for index in &nodes.some {
@@ -69,8 +69,7 @@ impl Actual {
     /// The shares as they follow from the cluster made anew. O(jobs log jobs): for tests.
     #[must_use]
     pub fn shares_anew(seen: &Observation, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Met> {
-        let weights = Weights::new(seen, facts.config);
-        Self::anew(weights, seen, ledger, facts).shares_of_all(facts)
+        Self::anew(seen, ledger, facts).shares_of_all(facts)
     }
 
     fn shares_of_all(&self, facts: &Facts) -> BTreeMap<u32, Met> {
@@ -80,16 +79,14 @@ impl Actual {
             .collect()
     }
 
-    fn anew(weights: Weights, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Self {
+    fn anew(seen: &Observation, ledger: &Ledger, facts: &Facts) -> Self {
         let mut actual = Self {
-            weights,
+            weights: facts.weights,
             ..Self::default()
         };
         actual.cluster.nodes = core_nodes(seen, ledger, facts);
         let jobs = seen.placed().map(|job| job.id);
-        let jobs: Vec<Job> = jobs
-            .filter_map(|id| actual.see(id, seen, ledger, facts))
-            .collect();
+        let jobs: Vec<Job> = jobs.filter_map(|id| see(id, seen, ledger, facts)).collect();
         for job in &jobs {
             actual.follow_request(job.id, Some(job), seen);
         }
@@ -98,7 +95,7 @@ impl Actual {
     }
 
     fn follow_job(&mut self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) {
-        let job = self.see(id, seen, ledger, facts);
+        let job = see(id, seen, ledger, facts);
         self.follow_request(JobId(u64::from(id)), job.as_ref(), seen);
         let jobs = &mut self.cluster.jobs;
         let position = jobs.binary_search_by_key(&JobId(u64::from(id)), |job| job.id);
@@ -120,11 +117,11 @@ impl Actual {
             None => self.requests.remove(&id),
         };
     }
+}
 
-    fn see(&self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Option<Job> {
-        let (job, record) = (seen.job(id)?, ledger.get(id)?);
-        actual_job(job, record, &self.weights, seen, facts)
-    }
+fn see(id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Option<Job> {
+    let (job, record) = (seen.job(id)?, ledger.get(id)?);
+    actual_job(job, record, seen, facts)
 }
 
 fn slurm_id(id: JobId) -> Option<u32> {

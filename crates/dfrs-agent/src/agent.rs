@@ -23,6 +23,7 @@ use crate::recorder::Recorder;
 use crate::refusals::Refusals;
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{Head, State, Store};
+use crate::weights::Weights;
 
 mod act;
 mod admission;
@@ -117,6 +118,8 @@ pub struct Agent<S, D> {
     /// The same for arrays of which tasks are to get records.
     array_admission: Admission,
     tight_limits: TightLimits,
+    /// What jobs weigh beside each other, at this pass.
+    weights: Weights,
     planned: Planned,
     actual: Actual,
     /// What was last kept of each job.
@@ -249,6 +252,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             admission: Admission::default(),
             array_admission: Admission::default(),
             tight_limits: TightLimits::default(),
+            weights: Weights::default(),
             planned: Planned::with(state.experience),
             actual: Actual::default(),
             facts: None,
@@ -406,6 +410,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             queue: self.lists.queue(),
             ..PassReport::default()
         };
+        self.weights = self.weights.followed(seen, &self.config);
         self.follow_reservations(seen, now);
         self.hand_back_partitions(seen, now);
         self.hand_back_moldable(seen, now);

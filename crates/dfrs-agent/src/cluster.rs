@@ -33,6 +33,8 @@ pub struct Facts<'a> {
     pub ready: &'a BTreeSet<u32>,
     /// Where Slurm refused to start jobs.
     pub refusals: &'a Refusals,
+    /// What jobs weigh beside each other.
+    pub weights: Weights,
     /// Now.
     pub now: Time,
 }
@@ -49,7 +51,6 @@ impl<'a> Facts<'a> {
 pub fn planned_job(
     job: &ObservedJob,
     record: &Record,
-    weights: &Weights,
     observation: &Observation,
     facts: &Facts,
 ) -> Option<Job> {
@@ -60,7 +61,7 @@ pub fn planned_job(
     let look = facts.look(job, observation);
     let is_ready = facts.ready.contains(&job.id);
     let state = record.life.planned(&look, is_ready)?;
-    let weight = weights.of(job);
+    let weight = facts.weights.of(job);
     Some(core_job(job, record, state, weight, observation, facts))
 }
 
@@ -92,7 +93,6 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
 pub fn actual_job(
     job: &ObservedJob,
     record: &Record,
-    weights: &Weights,
     observation: &Observation,
     facts: &Facts,
 ) -> Option<Job> {
@@ -102,7 +102,7 @@ pub fn actual_job(
     }
     let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
     let state = JobState::Running(mapping);
-    let weight = weights.of(job);
+    let weight = facts.weights.of(job);
     Some(Job {
         // What it is worth does not change while it is left alone.
         mobility: mobility(job, facts.config),
@@ -453,6 +453,7 @@ mod tests {
             can_park: &BTreeSet::new(),
             ready: &BTreeSet::new(),
             refusals: &Refusals::default(),
+            weights: Weights::default(),
             now: Time(0),
         };
         layout(

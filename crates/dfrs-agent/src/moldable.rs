@@ -19,7 +19,6 @@ use dfrs_moldable::{Placement, Task};
 use crate::cluster::Facts;
 use crate::ledger::Ledger;
 use crate::observation::{Observation, ObservedJob};
-use crate::weights::Weights;
 use machine::Nodes;
 pub use reason::reason;
 pub use request::Unfit;
@@ -89,7 +88,6 @@ struct Candidate<'a> {
 #[must_use]
 pub fn decide(seen: &Observation, ledger: &Ledger, facts: &Facts, memory: &Memory) -> Turn {
     let mut turn = Turn::default();
-    let weights = Weights::new(seen, facts.config);
     let mut nodes = Nodes::of(seen, ledger, facts);
     for partition in facts.config.moldable_names() {
         let mut candidates = Vec::new();
@@ -97,7 +95,7 @@ pub fn decide(seen: &Observation, ledger: &Ledger, facts: &Facts, memory: &Memor
             let Some(job) = seen.job(*id).filter(|job| job.partition == partition) else {
                 continue;
             };
-            match candidate(job, seen, ledger, facts, &weights) {
+            match candidate(job, seen, ledger, facts) {
                 Some(Ok(candidate)) => candidates.push(candidate),
                 Some(Err(unfit)) => drop(turn.outlook.insert(*id, Outlook::Unfit(unfit))),
                 None => {}
@@ -114,13 +112,12 @@ fn candidate<'a>(
     seen: &Observation,
     ledger: &Ledger,
     facts: &Facts,
-    weights: &Weights,
 ) -> Option<Result<Candidate<'a>, Unfit>> {
     let record = ledger.get(job.id)?;
     if !record.life.is_waiting() || record.life.is_held_off(facts.now) {
         return None;
     }
-    let weight = f64::from(weights.of(job).0) / 1000.0;
+    let weight = f64::from(facts.weights.of(job).0) / 1000.0;
     let made = request(job, record, seen, facts).and_then(|request| {
         let task = request.task(job, facts.config, weight)?;
         Ok(Candidate {

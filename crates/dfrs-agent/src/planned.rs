@@ -14,6 +14,7 @@ use crate::weights::Weights;
 #[derive(Debug, Default)]
 pub struct Planned {
     roster: Roster,
+    /// By which its jobs were made.
     weights: Weights,
     /// When the core is to see a job differently although nothing happens to it.
     timed: BTreeSet<(Time, u32)>,
@@ -59,10 +60,8 @@ impl Planned {
         ledger: &Ledger,
         facts: &Facts,
     ) {
-        let weights = Weights::new(seen, facts.config);
-        let followed = !nodes.all && weights == self.weights;
+        let followed = !nodes.all && facts.weights == self.weights;
         if !(followed && self.follow_nodes(nodes, seen, ledger, facts)) {
-            self.weights = weights;
             self.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
             return;
         }
@@ -80,10 +79,7 @@ impl Planned {
     /// Whether it is what it would be if it were made anew. O(jobs log jobs): for tests.
     #[must_use]
     pub fn is_fresh(&self, seen: &Observation, ledger: &Ledger, facts: &Facts) -> bool {
-        let mut anew = Self {
-            weights: self.weights,
-            ..Self::default()
-        };
+        let mut anew = Self::default();
         anew.roster
             .experience_mut()
             .clone_from(self.roster.experience());
@@ -117,6 +113,7 @@ impl Planned {
     }
 
     fn rebuild(&mut self, nodes: Vec<Node>, seen: &Observation, ledger: &Ledger, facts: &Facts) {
+        self.weights = facts.weights;
         self.timed.clear();
         let ids: Vec<u32> = seen.jobs().map(|job| job.id).collect();
         let jobs = ids
@@ -153,7 +150,7 @@ impl Planned {
         if let Some(at) = seen_differently_at(job, record, facts) {
             self.timed.insert((at, id));
         }
-        planned_job(job, record, &self.weights, seen, facts)
+        planned_job(job, record, seen, facts)
     }
 
     fn take_due(&mut self, now: Time) -> BTreeSet<u32> {

@@ -18,7 +18,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights that `JobWeight` asks for. O(n log n) in jobs.
+    /// The weights that `JobWeight` asks for. O(jobs) where priorities count.
     #[must_use]
     pub fn new(observation: &Observation, config: &Config) -> Self {
         Self {
@@ -29,16 +29,27 @@ impl Weights {
         }
     }
 
+    /// The same after some time. Nearly every submission and every end moves the median a little, and whoever keeps
+    /// what he made by weights has to make all of it anew when it does. So the old one stays until the new one is
+    /// half a step away: an ordinary job weighs 1 all the while. O(jobs) where priorities count.
+    #[must_use]
+    pub fn followed(&self, observation: &Observation, config: &Config) -> Self {
+        let new = Self::new(observation, config);
+        match (self.ordinary, new.ordinary) {
+            (Some(old), Some(median)) if steps(median / old).abs() < 0.5 => *self,
+            _ => new,
+        }
+    }
+
     /// What this job weighs: its priority over the median. One without a priority weighs 1.
     #[must_use]
     pub fn of(&self, job: &ObservedJob) -> Weight {
         let Some(ordinary) = self.ordinary.filter(|_| job.priority > 0) else {
             return Weight::ONE;
         };
-        let doublings = (f64::from(job.priority) / ordinary)
-            .log2()
-            .clamp(-MOST_DOUBLINGS, MOST_DOUBLINGS);
-        let factor = ((doublings * STEPS_PER_DOUBLING).round() / STEPS_PER_DOUBLING).exp2();
+        let most = MOST_DOUBLINGS * STEPS_PER_DOUBLING;
+        let steps = steps(f64::from(job.priority) / ordinary).round();
+        let factor = (steps.clamp(-most, most) / STEPS_PER_DOUBLING).exp2();
         // Between 125 and 8000.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         Weight((factor * 1000.0).round() as u32)
@@ -54,13 +65,18 @@ pub fn hurried(weight: Weight) -> Weight {
     Weight(weight.0.max(GREATEST))
 }
 
-/// The lower median of the priorities that are known.
+/// How many steps of weights make this factor.
+fn steps(factor: f64) -> f64 {
+    factor.log2() * STEPS_PER_DOUBLING
+}
+
+/// The lower median of the priorities that are known. O(jobs).
 fn median_priority(observation: &Observation) -> Option<f64> {
     let priorities = observation.jobs().map(|job| job.priority);
     let mut known: Vec<u32> = priorities.filter(|priority| *priority > 0).collect();
-    known.sort_unstable();
     let middle = known.len().checked_sub(1)? / 2;
-    known.get(middle).copied().map(f64::from)
+    let (_, median, _) = known.select_nth_unstable(middle);
+    Some(f64::from(*median))
 }
 
 #[cfg(test)]
@@ -68,15 +84,24 @@ mod tests {
     use super::*;
     use crate::model::{config, job, nodes};
 
-    /// Weights, in thousandths, of jobs with these priorities.
-    fn weights(weighting: Weighting, priorities: &[u32]) -> Vec<u32> {
+    fn observation(priorities: &[u32]) -> Observation {
         let jobs = (1..).zip(priorities).map(|(id, priority)| ObservedJob {
             priority: *priority,
             ..job(id, 1)
         });
-        let observation = Observation::new(jobs, nodes(1));
-        let mut config = config();
-        config.job_weight = weighting;
+        Observation::new(jobs, nodes(1))
+    }
+
+    fn weighs(job_weight: Weighting) -> Config {
+        Config {
+            job_weight,
+            ..config()
+        }
+    }
+
+    /// Weights, in thousandths, of jobs with these priorities.
+    fn weights(weighting: Weighting, priorities: &[u32]) -> Vec<u32> {
+        let (observation, config) = (observation(priorities), weighs(weighting));
         let weights = Weights::new(&observation, &config);
         let of = |job| weights.of(job).0;
         observation.jobs().map(of).collect()
@@ -105,6 +130,31 @@ mod tests {
     fn priorities_of_priority_basic_are_all_alike() {
         let priorities = [4_294_901_759, 4_294_901_000, 4_294_000_000];
         assert_eq!(weights(Weighting::Priority, &priorities), [1000; 3]);
+    }
+
+    #[test]
+    fn a_median_stays_until_it_is_half_a_step_away() {
+        let followed = |before: Weights, median: u32| {
+            let observation = observation(&[median; 3]);
+            let weights = before.followed(&observation, &weighs(Weighting::Priority));
+            let ordinary = observation.job(1).map(|job| weights.of(job));
+            assert_eq!(ordinary, Some(Weight::ONE), "also where the old one stays");
+            weights.ordinary
+        };
+        let first = Weights {
+            ordinary: Some(1000.0),
+        };
+        // 2^(1/8) is 1.0905.
+        for stays in [918, 990, 1010, 1090] {
+            assert_eq!(followed(first, stays), Some(1000.0), "{stays}");
+        }
+        for moves in [916, 1091, 5000] {
+            assert_eq!(followed(first, moves), Some(f64::from(moves)));
+        }
+        assert_eq!(followed(Weights::default(), 1010), Some(1010.0));
+        let none = first.followed(&observation(&[0]), &weighs(Weighting::Priority));
+        let equal = first.followed(&observation(&[1000]), &weighs(Weighting::Equal));
+        assert_eq!((none, equal), (Weights::default(), Weights::default()));
     }
 
     #[test]

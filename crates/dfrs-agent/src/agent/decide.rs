@@ -111,6 +111,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             can_park: &self.can_park,
             ready: self.admission.ready(),
             refusals: &self.refusals,
+            weights: self.weights,
             now,
         };
         let nodes = self.lists.unplanned_nodes.take();

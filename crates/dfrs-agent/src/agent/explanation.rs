@@ -15,7 +15,7 @@ use crate::needs::need_of;
 use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::Placement;
 use crate::slurm::Slurm;
-use crate::weights::{Weights, hurried};
+use crate::weights::hurried;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// What is known of a job, by its own id or as a task of an array; `None` if it is no job of DFRS's
@@ -34,7 +34,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let virtual_time = progress.as_ref().map_or(Span::ZERO, Record::virtual_time);
         let since = record.map_or(job.submit_time, Record::waits_since);
         let flow_time = (seconds(now) - as_float(since)).max(0.0);
-        let weight = Weights::new(&self.seen, &self.config).of(job);
+        let weight = self.weights.of(job);
         let hurries = record.is_some_and(|record| record.hurries);
         let weight = if hurries { hurried(weight) } else { weight };
         Some(Explanation {

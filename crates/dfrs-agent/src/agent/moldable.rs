@@ -77,6 +77,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 can_park: &self.can_park,
                 ready: self.admission.ready(),
                 refusals: &self.refusals,
+                weights: self.weights,
                 now,
             };
             let turn = decide(seen, &self.ledger, &facts, &self.moldable.memory);

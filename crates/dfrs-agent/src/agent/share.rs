@@ -19,6 +19,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             can_park: &self.can_park,
             ready: self.admission.ready(),
             refusals: &self.refusals,
+            weights: self.weights,
             now,
         };
         let jobs = std::mem::take(&mut self.lists.unshared);

@@ -238,6 +238,27 @@ fn a_job_of_twice_the_priority_gets_twice_the_share_if_priorities_count() {
 }
 
 #[test]
+fn few_submissions_move_the_weights_of_all_other_jobs() {
+    let mut config = config();
+    config.job_weight = Weighting::Priority;
+    let mut story = Story::with_config(1, config);
+    let (mut medians, mut weights) = (Vec::new(), Vec::new());
+    for id in 1..=60 {
+        story.submit(ObservedJob {
+            priority: 1000 + 5 * id,
+            ..job(id, 1)
+        });
+        story.run(1);
+        medians.push(Weights::new(&story.agent.seen, &story.agent.config));
+        weights.push(story.agent.weights);
+    }
+    medians.dedup();
+    weights.dedup();
+    // From 1005 to 1150 in steps of 5: all of what is kept by weights is made anew when they differ.
+    assert_eq!((medians.len(), weights.len()), (30, 2));
+}
+
+#[test]
 fn a_new_job_parks_an_old_one_which_comes_back() {
     let mut story = Story::new(1);
     story.submit(ObservedJob {

@@ -9,6 +9,7 @@ use crate::model::{job, nodes};
 use crate::observation::{ObservedNode, ObservedState, Place};
 use crate::placement::Placement as Spots;
 use crate::refusals::Refusals;
+use crate::weights::Weights;
 
 const NOW: Time = Time(10_000 * SECOND);
 
@@ -70,6 +71,7 @@ impl Scene {
             can_park: &BTreeSet::new(),
             ready: &pending.map(|job| job.id).collect(),
             refusals: &self.refusals,
+            weights: Weights::new(&self.seen, &self.config),
             now: NOW,
         };
         decide(&self.seen, &self.ledger, &facts, &self.memory)
