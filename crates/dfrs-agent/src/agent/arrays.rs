@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
 
 use super::admission::AT_ONCE;
@@ -15,6 +15,9 @@ use crate::slurm::{Level, Slurm, SlurmError};
 
 /// Waiting tasks of one array that have records of their own.
 const MOST_AHEAD: u32 = 100;
+/// The same of all arrays together, where that is more than one of each: what ten passes start. There may be room for
+/// the tasks of each array and not for those of all, and slurmctld and every look bear each record.
+const MOST_AHEAD_OF_ALL: u32 = 1000;
 /// How often who only watches looks at what arrays wait for.
 const ARRAYS_INTERVAL: Span = Span(8 * SECOND);
 
@@ -94,14 +97,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Of how many tasks these arrays lack records; of those that nobody holds and that lack some.
     fn wanted_tasks(&self, arrays: &[u32]) -> Vec<(u32, u32)> {
-        let ahead = self.tasks_ahead();
-        let lacks = |id: u32| {
-            let job = self.seen.job(id).filter(|job| !job.held)?;
-            let there = ahead.get(&job.array).copied().unwrap_or(0);
-            let most = room_for(job, &self.seen).clamp(1, MOST_AHEAD);
-            (most > there).then(|| (id, most - there))
-        };
-        arrays.iter().copied().filter_map(lacks).collect()
+        let mut room = Room::of(&self.seen);
+        let jobs = arrays.iter().filter_map(|id| self.seen.job(*id));
+        let jobs: Vec<&ObservedJob> = jobs.filter(|job| !job.held).collect();
+        lacking(&jobs, &self.tasks_ahead(), &mut room)
     }
 
     /// How many tasks of each array wait with records of their own. Those that are held do not count: others can
@@ -121,10 +120,59 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 }
 
-/// How many jobs like this one the memory that is free has room for, at most. O(nodes).
-fn room_for(job: &ObservedJob, seen: &Observation) -> u32 {
-    let (task, node) = memory_request(job, seen);
-    let tasks = seen
+/// Of how many tasks each of these arrays lacks records, if it lacks some. `ahead`: how many tasks of each have them.
+fn lacking(
+    arrays: &[&ObservedJob],
+    ahead: &BTreeMap<u32, u32>,
+    room: &mut Room,
+) -> Vec<(u32, u32)> {
+    let each = most_ahead(arrays.len());
+    let lacks = |job: &&ObservedJob| {
+        let there = ahead.get(&job.array).copied().unwrap_or(0);
+        // Most arrays have what they may have in most passes: nodes are not looked at for them.
+        if there >= each {
+            return None;
+        }
+        let most = room.for_jobs_like(job).clamp(1, each);
+        (most > there).then(|| (job.id, most - there))
+    };
+    arrays.iter().filter_map(lacks).collect()
+}
+
+/// How many tasks of each of so many arrays may have records: as many of each, lest those that cannot start after all
+/// keep others from it.
+fn most_ahead(arrays: usize) -> u32 {
+    let arrays = u32::try_from(arrays).unwrap_or(u32::MAX);
+    (MOST_AHEAD_OF_ALL / arrays.max(1)).clamp(1, MOST_AHEAD)
+}
+
+/// For how many jobs of one kind there is room, found once for all arrays of that kind.
+struct Room<'a> {
+    seen: &'a Observation,
+    /// By memory of a task and on each node, and tasks.
+    known: BTreeMap<(Bytes, Bytes, u32), u32>,
+}
+
+impl<'a> Room<'a> {
+    fn of(seen: &'a Observation) -> Self {
+        Self {
+            seen,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// How many jobs like this one the memory that is free has room for, at most. O(nodes) for the first of its
+    /// kind.
+    fn for_jobs_like(&mut self, job: &ObservedJob) -> u32 {
+        let (task, node) = memory_request(job, self.seen);
+        let kind = (task, node, job.tasks);
+        let room = self.known.entry(kind);
+        *room.or_insert_with(|| room_for(kind, self.seen))
+    }
+}
+
+fn room_for((task, node, tasks): (Bytes, Bytes, u32), seen: &Observation) -> u32 {
+    let up = seen
         .nodes()
         .iter()
         .enumerate()
@@ -132,9 +180,60 @@ fn room_for(job: &ObservedJob, seen: &Observation) -> u32 {
         .map(|(position, _)| {
             let free = (seen.free_memory(position) * MIB).checked_sub(node.0);
             free.map_or(0, |free| {
-                free.checked_div(task.0).unwrap_or(u64::from(job.tasks))
+                free.checked_div(task.0).unwrap_or(u64::from(tasks))
             })
         });
-    let tasks: u64 = tasks.sum();
-    u32::try_from(tasks / u64::from(job.tasks.max(1))).unwrap_or(u32::MAX)
+    let room: u64 = up.sum();
+    u32::try_from(room / u64::from(tasks.max(1))).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{job, nodes};
+
+    /// So many arrays of small tasks, of two kinds.
+    fn arrays(count: u32) -> Vec<ObservedJob> {
+        let array = |id: u32| ObservedJob {
+            array: id,
+            array_master: true,
+            memory: 1 + u64::from(id % 2),
+            ..job(id, 1)
+        };
+        (1..=count).map(array).collect()
+    }
+
+    /// What they lack where each has so many tasks ahead, and of how many kinds of jobs the room was counted.
+    fn lacking_of(count: u32, there: u32) -> (Vec<(u32, u32)>, usize) {
+        let (arrays, seen) = (arrays(count), Observation::new([], nodes(4)));
+        let arrays: Vec<&ObservedJob> = arrays.iter().collect();
+        let ahead = arrays.iter().map(|job| (job.array, there)).collect();
+        let mut room = Room::of(&seen);
+        let lacking = lacking(&arrays, &ahead, &mut room);
+        (lacking, room.known.len())
+    }
+
+    #[test]
+    fn nodes_are_looked_at_once_for_all_arrays_of_one_kind() {
+        let (lacking, counted) = lacking_of(500, 0);
+        assert_eq!((lacking.len(), counted), (500, 2));
+    }
+
+    #[test]
+    fn nodes_are_not_looked_at_for_arrays_that_have_what_they_may_have() {
+        for (count, there) in [(3, 100), (20, 50), (5000, 1)] {
+            assert_eq!(lacking_of(count, there), (Vec::new(), 0), "{count}");
+        }
+    }
+
+    #[test]
+    fn all_arrays_together_have_no_more_records_than_passes_soon_need() {
+        let records = |count, there| -> u32 {
+            let (lacking, _) = lacking_of(count, there);
+            lacking.iter().map(|(_, lacks)| lacks).sum()
+        };
+        assert_eq!((records(1, 0), records(10, 0)), (100, 1000));
+        assert_eq!((records(40, 0), records(40, 5)), (1000, 800));
+        assert_eq!(records(3000, 0), 3000, "one of each always");
+    }
 }
