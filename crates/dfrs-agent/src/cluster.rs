@@ -278,25 +278,27 @@ pub(crate) fn eligible(
     refused.extend(unheard.iter().map(String::as_str));
     let whole = (waits && job.wants_whole_nodes() && !observation.has_equal_memory())
         .then(|| whole_node(job, observation));
-    let minds = observation.minds_neighbours(job);
-    if refused.is_empty() && whole.is_none() && !minds {
+    let open = observation.open_nodes(job, stated.clone(), whole);
+    if refused.is_empty() && open.is_none() {
         return stated.map(|nodes| nodes.with(here(job, observation)));
     }
-    let takes = |node: &ObservedNode| {
-        let is_kept_off = minds && observation.is_kept_off(job, node.index);
-        !is_kept_off && !refused.contains(node.name.as_str()) && !is_left_out(node, whole)
-    };
-    let nodes = observation
-        .nodes()
-        .iter()
-        .zip(0..)
-        .map(|(node, at)| (node, NodeIndex(at)));
-    let may = nodes.filter(|(node, at)| {
-        takes(node) && stated.as_ref().is_none_or(|nodes| nodes.contains(*at))
-    });
-    let may: NodeSet = may.map(|(_, at)| at).collect();
+    let may = without(&refused, open.or(stated), observation);
     let shall_be = state.running_on().into_iter().flat_map(Mapping::nodes);
     Some(may.with(here(job, observation)).with(shall_be))
+}
+
+/// These nodes (`None`: all) without those of these names: the same set, if there are none to leave out.
+fn without(names: &BTreeSet<&str>, nodes: Option<NodeSet>, observation: &Observation) -> NodeSet {
+    let is_other = |node: &(&ObservedNode, NodeIndex)| !names.contains(node.0.name.as_str());
+    let all = observation.nodes().iter().zip((0..).map(NodeIndex));
+    match nodes {
+        Some(nodes) if names.is_empty() => nodes,
+        Some(nodes) => {
+            let may = all.filter(|(_, at)| nodes.contains(*at)).filter(is_other);
+            may.map(|(_, at)| at).collect()
+        }
+        None => all.filter(is_other).map(|(_, at)| at).collect(),
+    }
 }
 
 /// The nodes where a job is.

@@ -27,6 +27,7 @@ pub mod node_changes;
 pub mod node_orders;
 mod node_sets;
 pub mod observation;
+mod open_nodes;
 pub mod placement;
 pub mod places;
 pub mod planned;

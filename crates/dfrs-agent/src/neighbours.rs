@@ -16,7 +16,10 @@ pub(crate) struct Neighbours {
     choosy: BTreeSet<u32>,
     /// Places of such jobs.
     choosy_places: usize,
+    /// Of each user who has jobs on nodes, all of them.
+    users: BTreeMap<u32, Guests>,
     changed: Beside<Changed>,
+    changes: Beside<Changes>,
 }
 
 /// Jobs that are alike to all others.
@@ -24,6 +27,24 @@ pub(crate) struct Neighbours {
 struct Party {
     user: u32,
     label: u32,
+}
+
+/// All of a job that decides where others keep it off, and when that was: all jobs of one standing are kept off the
+/// same nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Standing {
+    /// Only of users who have a part in it: all others are strangers everywhere.
+    user: Option<u32>,
+    label: u32,
+    refuses_others: bool,
+    /// As many changes after the first.
+    at: u64,
+}
+
+impl Standing {
+    fn is_choosy(self) -> bool {
+        self.refuses_others || self.label > 0
+    }
 }
 
 /// A party's jobs on one node.
@@ -34,6 +55,18 @@ struct Guests {
     refusing: usize,
 }
 
+impl Guests {
+    fn add(&mut self, refusing: usize) {
+        self.jobs += 1;
+        self.refusing += refusing;
+    }
+
+    fn take(&mut self, refusing: usize) {
+        self.jobs -= 1;
+        self.refusing -= refusing;
+    }
+}
+
 /// What is different since this was last asked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Changed {
@@ -41,6 +74,15 @@ struct Changed {
     refused: bool,
     /// Somewhere there are parties that were not, or the other way round.
     parties: bool,
+}
+
+/// How often something was different.
+#[derive(Clone, Copy, Debug, Default)]
+struct Changes {
+    /// For all jobs.
+    refused: u64,
+    /// For those that refuse others or have a label.
+    any: u64,
 }
 
 impl Neighbours {
@@ -70,11 +112,22 @@ impl Neighbours {
         let parties = self.guests.entry(node).or_default();
         let guests = parties.entry(party(job)).or_default();
         let is_first = guests.jobs == 0;
-        self.changed.0.parties |= is_first;
-        self.changed.0.refused |= refuses > guests.refusing || (is_first && job.label > 0);
-        guests.jobs += 1;
-        guests.refusing += refuses;
+        let changed = Changed {
+            refused: refuses > guests.refusing || (is_first && job.label > 0),
+            parties: is_first,
+        };
+        guests.add(refuses);
+        self.users.entry(job.user).or_default().add(refuses);
         self.choosy_places += usize::from(is_choosy(job));
+        self.note(changed);
+    }
+
+    fn note(&mut self, new: Changed) {
+        let (changed, changes) = (&mut self.changed.0, &mut self.changes.0);
+        changed.refused |= new.refused;
+        changed.parties |= new.parties;
+        changes.refused += u64::from(new.refused);
+        changes.any += u64::from(new.refused || new.parties);
     }
 
     fn leave(&mut self, node: u32, job: &ObservedJob) {
@@ -82,18 +135,60 @@ impl Neighbours {
         let Some(parties) = self.guests.get_mut(&node) else {
             return;
         };
-        if let Some(guests) = parties.get_mut(&party(job)) {
-            guests.jobs -= 1;
-            guests.refusing -= refuses;
-            self.choosy_places -= usize::from(is_choosy(job));
-            let was_last = guests.jobs == 0;
-            self.changed.0.parties |= was_last;
-            self.changed.0.refused |=
-                (guests.refusing == 0 && refuses > 0) || (was_last && job.label > 0);
-        }
+        let Some(guests) = parties.get_mut(&party(job)) else {
+            return;
+        };
+        guests.take(refuses);
+        let was_last = guests.jobs == 0;
+        let changed = Changed {
+            refused: (guests.refusing == 0 && refuses > 0) || (was_last && job.label > 0),
+            parties: was_last,
+        };
         parties.retain(|_, guests| guests.jobs > 0);
         if parties.is_empty() {
             self.guests.remove(&node);
+        }
+        self.leave_user(job.user, refuses);
+        self.choosy_places -= usize::from(is_choosy(job));
+        self.note(changed);
+    }
+
+    fn leave_user(&mut self, user: u32, refuses: usize) {
+        if let Some(guests) = self.users.get_mut(&user) {
+            guests.take(refuses);
+            if guests.jobs == 0 {
+                self.users.remove(&user);
+            }
+        }
+    }
+
+    /// What decides where others keep this job off; `None`: nowhere do they. O(log users).
+    pub(crate) fn standing(&self, job: &ObservedJob) -> Option<Standing> {
+        if !self.may_concern(job) {
+            return None;
+        }
+        let own = self.users.get(&job.user);
+        // Who refuses others minds all of them, and who does not only those who refuse him.
+        let has_part = own.is_some_and(|own| job.refuses_others || own.refusing > 0);
+        Some(Standing {
+            user: has_part.then_some(job.user),
+            label: job.label,
+            refuses_others: job.refuses_others,
+            at: self.at(is_choosy(job)),
+        })
+    }
+
+    /// Whether nothing has changed for jobs of this standing since it was theirs.
+    pub(crate) fn is_current(&self, standing: Standing) -> bool {
+        standing.at == self.at(standing.is_choosy())
+    }
+
+    fn at(&self, is_choosy: bool) -> u64 {
+        let changes = &self.changes.0;
+        if is_choosy {
+            changes.any
+        } else {
+            changes.refused
         }
     }
 
@@ -228,6 +323,7 @@ mod tests {
         neighbours.follow(Some(&placed), None);
         assert_eq!(neighbours.take_changed(), waiting);
         assert_eq!(neighbours.guests, BTreeMap::new());
+        assert_eq!(neighbours.users, BTreeMap::new());
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::clock::Ahead;
 use crate::neighbours::{Concerned, Neighbours};
 use crate::node_changes::NodeChanges;
 use crate::node_sets::NodeSets;
+use crate::open_nodes::{OpenNodes, Terms};
+use crate::whole_nodes::is_left_out;
 
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -377,6 +379,7 @@ pub struct Observation {
     by_name: BTreeMap<String, usize>,
     sets: NodeSets,
     neighbours: Neighbours,
+    open: OpenNodes,
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
@@ -612,6 +615,9 @@ impl Observation {
         let before = std::mem::replace(&mut self.nodes, nodes);
         if !others {
             let pairs = before.iter().zip(&self.nodes);
+            if pairs.clone().any(|(old, new)| old.memory != new.memory) {
+                self.open.clear();
+            }
             let different = pairs.filter(|(old, new)| old != new);
             let some = &mut self.differ.0.some;
             some.extend(different.map(|(node, _)| node.index));
@@ -622,6 +628,7 @@ impl Observation {
         self.by_name = names.zip(0..).collect();
         self.tallies = vec![Tally::default(); self.nodes.len()];
         self.sets.clear();
+        self.open.clear();
         let all = std::mem::take(&mut self.jobs);
         for job in all.values() {
             self.know_set(job);
@@ -649,6 +656,7 @@ impl Observation {
         }
         if resized {
             self.largest = Largest::of(&self.nodes);
+            self.open.clear();
         }
     }
 
@@ -693,10 +701,46 @@ impl Observation {
         self.neighbours.may_concern(job)
     }
 
-    /// Whether it would on the node with this Slurm index. O(log nodes + users there).
+    /// Of the nodes that this job may use as far as they are stated (`None`: all), those that are left to it by whose
+    /// jobs are there, and by their size if it gets them whole; `None`: neither matters. One set for all jobs for
+    /// which that is the same. O(log sets), and O(nodes × log) for the first of them.
     #[must_use]
-    pub fn is_kept_off(&self, job: &ObservedJob, index: u32) -> bool {
-        self.neighbours.keep_off(job, index)
+    pub fn open_nodes(
+        &self,
+        job: &ObservedJob,
+        stated: Option<NodeSet>,
+        whole: Option<u64>,
+    ) -> Option<NodeSet> {
+        let standing = self.neighbours.standing(job);
+        if standing.is_none() && whole.is_none() {
+            return None;
+        }
+        let terms = Terms {
+            standing,
+            whole,
+            stated,
+        };
+        let is_current = |standing| self.neighbours.is_current(standing);
+        let find = |terms: &Terms| self.find_open_nodes(job, terms);
+        let nodes = self.open.get(terms.clone(), is_current, find);
+        debug_assert_eq!(
+            nodes,
+            find(&terms),
+            "the nodes of others have missed a change"
+        );
+        Some(nodes)
+    }
+
+    fn find_open_nodes(&self, job: &ObservedJob, terms: &Terms) -> NodeSet {
+        let minds = terms.standing.is_some();
+        let takes = |node: &ObservedNode| {
+            let is_kept_off = minds && self.neighbours.keep_off(job, node.index);
+            !is_kept_off && !is_left_out(node, terms.whole)
+        };
+        let may = |at: &NodeIndex| terms.stated.as_ref().is_none_or(|set| set.contains(*at));
+        let nodes = self.nodes.iter().zip((0..).map(NodeIndex));
+        let open = nodes.filter(|(node, at)| may(at) && takes(node));
+        open.map(|(_, at)| at).collect()
     }
 
     /// The jobs that have places on the node at this position, ascending by id.

@@ -1,0 +1,221 @@
+//! The nodes that are left to jobs by whose jobs are there, and to jobs that get whole nodes by the size of these:
+//! thousands of jobs share a few sets, and nodes are looked at once for each.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use dfrs_core::NodeSet;
+
+use crate::neighbours::Standing;
+
+/// Sets that are remembered at most: users who have nodes for themselves need one each, all others a few.
+const MOST: usize = 4096;
+
+/// All that decides which nodes are left to a job.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Terms {
+    /// `None`: whose jobs are where does not matter.
+    pub(crate) standing: Option<Standing>,
+    /// MiB of the nodes that it gets whole, if that matters.
+    pub(crate) whole: Option<u64>,
+    /// The nodes that it may use; `None`: all.
+    pub(crate) stated: Option<NodeSet>,
+}
+
+/// What these terms leave. It only saves work and memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenNodes(RefCell<BTreeMap<Terms, NodeSet>>);
+
+impl OpenNodes {
+    /// What these terms leave: found by `find` where it is not known. O(log sets), and O(sets) beside that.
+    /// `is_current`: whether whose jobs are where still is as it was for such terms.
+    pub(crate) fn get(
+        &self,
+        terms: Terms,
+        is_current: impl Fn(Standing) -> bool,
+        find: impl FnOnce(&Terms) -> NodeSet,
+    ) -> NodeSet {
+        let mut known = self.0.borrow_mut();
+        if let Some(nodes) = known.get(&terms) {
+            return nodes.clone();
+        }
+        known.retain(|terms, _| terms.standing.is_none_or(&is_current));
+        if known.len() >= MOST {
+            known.clear();
+        }
+        let nodes = find(&terms);
+        known.insert(terms, nodes.clone());
+        nodes
+    }
+
+    /// Other nodes are there, or have another size.
+    pub(crate) fn clear(&mut self) {
+        self.0.get_mut().clear();
+    }
+
+    /// How many sets are known.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.borrow().len()
+    }
+}
+
+impl PartialEq for OpenNodes {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for OpenNodes {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{job, mix, nodes};
+    use crate::observation::{Observation, ObservedJob, Place};
+    use dfrs_core::NodeIndex;
+
+    fn of_size(whole: u64) -> Terms {
+        Terms {
+            standing: None,
+            whole: Some(whole),
+            stated: None,
+        }
+    }
+
+    fn none(_: &Terms) -> NodeSet {
+        NodeSet::default()
+    }
+
+    #[test]
+    fn nodes_are_looked_at_once_for_all_of_the_same_terms() {
+        let mut open = OpenNodes::default();
+        let two = |_: &Terms| [3, 5].map(NodeIndex).into_iter().collect();
+        let first = open.get(of_size(100), |_| true, two);
+        let second = open.get(of_size(100), |_| true, none);
+        assert!(first.is_shared_with(&second));
+        assert_eq!(*open.get(of_size(200), |_| true, none), []);
+        open.clear();
+        assert_eq!(*open.get(of_size(100), |_| true, none), []);
+    }
+
+    fn of(id: u32, user: u32, refuses_others: bool) -> ObservedJob {
+        ObservedJob {
+            user,
+            refuses_others,
+            ..job(id, 1)
+        }
+    }
+
+    fn on(node: u32, of: ObservedJob) -> ObservedJob {
+        let place = Place {
+            node,
+            tasks: 1,
+            memory: 100,
+        };
+        ObservedJob {
+            places: vec![place],
+            ..of
+        }
+    }
+
+    /// What is left to each of many jobs of as many users that wait, each set once.
+    fn left_to_strangers(seen: &Observation, refuse_others: bool) -> Vec<NodeSet> {
+        let jobs = (1000..1100).map(|id| of(id, id, refuse_others));
+        let sets = jobs.map(|job| seen.open_nodes(&job, None, None));
+        let mut sets: Vec<NodeSet> = sets.flatten().collect();
+        sets.dedup_by(|next, kept| next.is_shared_with(kept));
+        sets
+    }
+
+    fn numbers(nodes: &NodeSet) -> Vec<u32> {
+        nodes.iter().map(|node| node.0).collect()
+    }
+
+    #[test]
+    fn strangers_share_what_owners_leave_them_until_that_changes() {
+        let mut seen = Observation::new([], nodes(4));
+        assert_eq!(left_to_strangers(&seen, false), []);
+        seen.insert(on(2, of(1, 7, true)));
+        let left = left_to_strangers(&seen, false);
+        assert_eq!((left.len(), numbers(&left[0])), (1, vec![0, 1, 3]));
+        let own = seen.open_nodes(&of(2, 7, false), None, None);
+        assert_eq!(own.as_ref().map(numbers), Some(vec![0, 1, 2, 3]));
+        // Who refuses nobody is no matter of theirs, only of those that refuse him.
+        let alone = left_to_strangers(&seen, true);
+        seen.insert(on(0, of(3, 8, false)));
+        assert!(left_to_strangers(&seen, false)[0].is_shared_with(&left[0]));
+        assert_eq!(numbers(&alone[0]), [0, 1, 3]);
+        assert_eq!(numbers(&left_to_strangers(&seen, true)[0]), [1, 3]);
+        seen.insert(on(3, of(4, 7, true)));
+        assert_eq!(numbers(&left_to_strangers(&seen, false)[0]), [0, 1]);
+        seen.remove(1);
+        let left = left_to_strangers(&seen, false);
+        assert_eq!((left.len(), numbers(&left[0])), (1, vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn nodes_of_another_size_are_other_nodes() {
+        let mut all = nodes(3);
+        all[0].memory = 2000;
+        let mut seen = Observation::new([], all.clone());
+        let mut left = |change: &dyn Fn(&mut Observation)| {
+            change(&mut seen);
+            let left = seen.open_nodes(&of(1, 1, false), None, Some(1000));
+            left.as_ref().map(numbers)
+        };
+        assert_eq!(left(&|_| ()), Some(vec![1, 2]));
+        all[1].memory = 3000;
+        assert_eq!(
+            left(&|seen| seen.update_nodes([all[1].clone()])),
+            Some(vec![2])
+        );
+        all[0].memory = 1000;
+        assert_eq!(left(&|seen| seen.set_nodes(all.clone())), Some(vec![0, 2]));
+        all.remove(1);
+        assert_eq!(left(&|seen| seen.set_nodes(all.clone())), Some(vec![0, 1]));
+    }
+
+    /// Whether some job on this node keeps this one off it, by all of them.
+    fn is_kept_off(job: &ObservedJob, node: u32, seen: &Observation) -> bool {
+        let mut there = seen.placed().filter(|other| other.places[0].node == node);
+        there.any(|other| {
+            let refused = job.refuses_others || other.refuses_others;
+            other.label != job.label || (other.user != job.user && refused)
+        })
+    }
+
+    #[test]
+    fn whatever_comes_and_goes_the_nodes_that_are_left_are_those_that_nobody_keeps_others_off() {
+        let kind = |id: u32, kind: u64| ObservedJob {
+            user: u32::from(kind & 1 > 0) + u32::from(kind & 2 > 0),
+            label: u32::from(kind & 12 == 12),
+            refuses_others: kind & 48 == 48,
+            ..job(id, 1)
+        };
+        let mut seen = Observation::new([], nodes(4));
+        for step in 0..500 {
+            let drawn = mix(step);
+            let id = u32::try_from(drawn % 6).expect("small");
+            if seen.remove(id).is_none() {
+                let node = u32::try_from((drawn >> 16) % 4).expect("small");
+                seen.insert(on(node, kind(id, drawn >> 32)));
+            }
+            for job in (0..64).map(|number| kind(100, number)) {
+                let left = seen.open_nodes(&job, None, None);
+                let left = left.as_ref().map_or_else(|| vec![0, 1, 2, 3], numbers);
+                let free = (0..4).filter(|node| !is_kept_off(&job, *node, &seen));
+                assert_eq!(left, free.collect::<Vec<u32>>(), "step {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_is_remembered_than_has_room() {
+        let open = OpenNodes::default();
+        for size in 0..MOST as u64 + 1 {
+            open.get(of_size(size), |_| true, none);
+        }
+        assert_eq!(open.len(), 1);
+    }
+}
