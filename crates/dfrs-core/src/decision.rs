@@ -1,10 +1,11 @@
 //! What a decision comes to, read as needed.
 
 use crate::blocked::Inquiry;
+use crate::cheapest::Held;
 use crate::course::{Changes, Outcome};
 use crate::model::{Cluster, JobId, JobState, Mapping};
 use crate::plan::{Action, Blocked, Plan, PlannedAction, Reason};
-use crate::policy::Policy;
+use crate::policy::{Policy, Submission};
 use crate::roster::Roster;
 use crate::target::{Target, is_free, virtual_time_kept};
 use crate::transition;
@@ -95,6 +96,9 @@ impl<'a> Decision<'a> {
     #[must_use]
     pub fn blocked(&self) -> Vec<(JobId, Blocked)> {
         let cluster = self.cluster();
+        let held = (self.policy.submission == Submission::Cheapest)
+            .then(|| Held::of(self.policy.settings.run_time_hint, self.roster, self.now));
+        let waits_for_idle = |job| held.as_ref().is_some_and(|held| held.holds_back(job));
         let mut inquiry: Option<Inquiry<'_>> = None;
         let mut found: Vec<(JobId, Blocked)> = Vec::new();
         for alike in self.roster.waiting() {
@@ -103,8 +107,12 @@ impl<'a> Decision<'a> {
             let inquiry = inquiry
                 .get_or_insert_with(|| Inquiry::new(self.policy, cluster, self.usage_afterwards()));
             let why = inquiry.why(&cluster.jobs[*first]);
-            found.push((cluster.jobs[*first].id, why));
-            found.extend(left.map(|index| (cluster.jobs[*index].id, why)));
+            let of = |index: &usize| match (&cluster.jobs[*index], why) {
+                (job, Blocked::NotNow) if waits_for_idle(job) => (job.id, Blocked::Cpu),
+                (job, why) => (job.id, why),
+            };
+            found.push(of(first));
+            found.extend(left.map(of));
         }
         found.sort_unstable_by_key(|(job, _)| *job);
         found

@@ -112,7 +112,8 @@ pub enum Blocked {
     /// There is not enough free memory now.
     Memory,
     /// There is enough free memory, but not where the load is as low as it has to be there: that of all nodes is
-    /// limited, or jobs on several nodes have a least yield ([`crate::policy::Settings`]).
+    /// limited, or jobs on several nodes have a least yield ([`crate::policy::Settings`]), or it is long and waits for
+    /// idle CPU.
     Cpu,
     /// Parked, and the memory of its own nodes is taken.
     OwnNodesFull,

@@ -80,7 +80,8 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
         Blocked::Cpu => {
-            "waits for CPU: loads of nodes are limited (LoadCeiling, ParallelLeastYield)".to_owned()
+            "waits for CPU: loads of nodes are limited (LoadCeiling, ParallelLeastYield, RunTimeHint)"
+                .to_owned()
         }
         Blocked::OwnNodesFull => format!(
             "waits for memory on its own nodes ({})",

@@ -20,7 +20,7 @@ const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
 const MOST_LIMITS: i64 = 4;
 
 /// Which jobs are to start on idle CPU only.
-pub(super) struct Held {
+pub(crate) struct Held {
     now: Time,
     expectation: Expectation,
     /// Which jobs could start so if nobody were there; nothing without hints.
@@ -31,7 +31,7 @@ pub(super) struct Held {
 
 impl Held {
     /// O(nodes log nodes + running jobs) where hints are used.
-    pub(super) fn of(hint: RunTimeHint, roster: &Roster, now: Time) -> Self {
+    pub(crate) fn of(hint: RunTimeHint, roster: &Roster, now: Time) -> Self {
         match hint {
             RunTimeHint::Nothing => Self {
                 now,
@@ -52,7 +52,7 @@ impl Held {
     /// for too long, or has waited for too long. One that
     /// finds no idle CPU on empty nodes, of those that are up, would never start so. O(distinct nodes),
     /// and O(n log n) once for all that want the same of a list of their own.
-    pub(super) fn holds_back(&self, job: &Job) -> bool {
+    pub(crate) fn holds_back(&self, job: &Job) -> bool {
         job.mobility != Mobility::Checkpoint
             && !job.comes_first
             && !self.has_waited(job)
