@@ -219,8 +219,8 @@ impl Slurm for Calls {
         shim::job_clear_begin_time(job)
     }
 
-    fn hide_cores(&mut self) {
-        self.view.hide_cores();
+    fn hide_cores(&mut self) -> bool {
+        self.view.hide_cores()
     }
 
     fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError> {

@@ -75,11 +75,14 @@ impl View {
         Ok(different)
     }
 
-    /// Hides cores that Slurm counts for jobs of these partitions, if the last look has shown any.
-    pub fn hide_cores(&mut self) {
-        if std::mem::take(&mut self.cores_visible) {
+    /// Hides cores that Slurm counts for jobs of these partitions, if the last look has shown any. Returns
+    /// whether it has.
+    pub fn hide_cores(&mut self) -> bool {
+        let visible = std::mem::take(&mut self.cores_visible);
+        if visible {
             hide_cores(&self.managed);
         }
+        visible
     }
 }
 

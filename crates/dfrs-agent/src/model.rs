@@ -174,6 +174,10 @@ pub struct World {
     pub shown: Vec<(u32, Option<u32>)>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
+    /// Slurm counts cores of running jobs: it refuses all starts.
+    pub cores_counted: bool,
+    /// The last look has shown that.
+    cores_seen: bool,
     /// How many jobs of a user may have nodes at once.
     pub most_of_user: BTreeMap<u32, usize>,
     /// Jobs and arrays that wait for another job.
@@ -293,6 +297,7 @@ impl Slurm for FakeSlurm {
         let mut world = self.0.borrow_mut();
         assert!(!world.panic, "told to panic");
         world.count_memory();
+        world.cores_seen = world.cores_counted;
         Ok(seen.become_all(world.jobs.values().cloned(), world.nodes.clone()))
     }
     fn outcome(&mut self, _: u32, _: i64) -> Outcome {
@@ -338,7 +343,7 @@ impl Slurm for FakeSlurm {
         self.0.borrow_mut().parked.push(parked.to_vec());
     }
     fn start(&mut self, id: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
-        if self.0.borrow().refuse_start.contains(&id) {
+        if self.0.borrow().refuse_start.contains(&id) || self.0.borrow().cores_counted {
             return Err(refused("Requested nodes are busy"));
         }
         if self.0.borrow().is_at_limit(id) {
@@ -460,7 +465,15 @@ impl Slurm for FakeSlurm {
     fn clear_begin_time(&mut self, id: u32) -> Result<(), SlurmError> {
         self.change(id, "clear", ObservedState::Pending, |_| {})
     }
-    fn hide_cores(&mut self) {}
+    fn hide_cores(&mut self) -> bool {
+        let mut world = self.0.borrow_mut();
+        let seen = std::mem::take(&mut world.cores_seen);
+        if seen {
+            world.cores_counted = false;
+            world.calls.push("hide".to_owned());
+        }
+        seen
+    }
     fn extend_time(&mut self, id: u32, seconds: u32) -> Result<Limit, SlurmError> {
         let mut world = self.0.borrow_mut();
         world.calls.push(format!("extend {id} {seconds}"));

@@ -128,8 +128,9 @@ pub trait Slurm {
     fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError>;
     /// Lets a requeued job start before Slurm's own delay has passed.
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError>;
-    /// Hides the cores of running jobs from Slurm's CPU accounting again.
-    fn hide_cores(&mut self);
+    /// Hides the cores of running jobs from Slurm's CPU accounting again, if the last look has shown that it
+    /// counts any. Returns whether it has.
+    fn hide_cores(&mut self) -> bool;
     /// Moves the job's time limit by so many seconds. Returns what it was before.
     fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError>;
     /// Takes what was added to the time limit of a waiting job off again, or of one of scrontab whose run is over.

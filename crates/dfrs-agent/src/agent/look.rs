@@ -18,9 +18,10 @@ use crate::recovery::{Forgotten, recover};
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::sync::sync;
 
-/// Slurm counts running jobs' cores again after a restart, a reconfiguration and some node updates;
-/// they are hidden again at the first pass and then this often.
-const CORES_INTERVAL: Span = Span(10 * SECOND);
+/// Slurm counts running jobs' cores again after a restart, a reconfiguration, a change of a partition and
+/// some of nodes. As long as it does, it refuses starts beside them: they are hidden again at the look that
+/// shows them, which takes the write locks, and no more often than this.
+const CORES_INTERVAL: Span = Span(SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
@@ -78,11 +79,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Result<(), SlurmError> {
         let full = self.config.mode == Mode::Full;
-        if full && now.0 - self.cores_hidden.0 >= CORES_INTERVAL.0 {
-            self.slurm.hide_cores();
+        let left_behind = self.observe(seen, now)?;
+        if full && now.0 - self.cores_hidden.0 >= CORES_INTERVAL.0 && self.slurm.hide_cores() {
             self.cores_hidden = now;
         }
-        for job in self.observe(seen, now)? {
+        for job in left_behind {
             if full {
                 self.end_left_behind(job, seen, now);
             }

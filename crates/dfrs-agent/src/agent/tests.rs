@@ -8,6 +8,7 @@ use crate::recorder::{NoRecorder, Occasion};
 use dfrs_proto::conf::Weighting;
 
 mod arrays;
+mod cores;
 mod drains;
 mod eligible;
 mod ended;

@@ -143,7 +143,9 @@ impl Slurm for SlurmPort {
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError> {
         self.call("clear", job, |model| model.clear_begin(job))
     }
-    fn hide_cores(&mut self) {}
+    fn hide_cores(&mut self) -> bool {
+        false
+    }
     fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError> {
         self.call("extend", job, |model| model.extend(job, seconds))
     }
