@@ -153,7 +153,9 @@ typedef struct {
 
 typedef struct {
 	uint32_t index;
-	uint32_t state; /* nodes that are powered down or on their way count as DOWN */
+	/* Nodes that are powered down or on their way count as DOWN, and those with jobs of other partitions, beside
+	 * which Slurm starts none of these, as DRAINING. */
+	uint32_t state;
 	uint32_t all_cpus; /* that Slurm gives to jobs of any partition */
 	uint32_t cpus; /* that jobs may use; no more than MaxCPUsPerNode= of its partition */
 	uint32_t name; /* offset into strings */
@@ -347,7 +349,8 @@ int dfrs_job_clear_begin_time(uint32_t job_id);
  * to a node that did not answer, it would end the job's next run. */
 int dfrs_job_abort_left_behind(uint32_t job_id, const char *node);
 /* Running and suspended jobs of these partitions whose cores Slurm counts (after a restart, a
- * reconfigure, an operator's resume) are hidden from it again, in slices. Returns how many. To be
+ * reconfigure, a change of a partition, an operator's resume) are hidden from it again, in slices. From
+ * then on they share their nodes, as all jobs of OverSubscribe=FORCE do. Returns how many. To be
  * called when a snapshot says cores_visible, before jobs are started. */
 int dfrs_hide_cores(const char *partitions);
 /* A job's time limit as it was before DFRS added to it. */

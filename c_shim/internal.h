@@ -148,6 +148,9 @@ void dfrs_limits_count_again(job_record_t *job);
 
 /* Whether the plugin is loaded and has its records. */
 bool dfrs_select_ready(void);
+/* The node_req of all jobs on a node together: if it is not 0, a job is there that shares no core, and none of a
+ * partition with OverSubscribe=FORCE may start; a read lock suffices. */
+uint32_t dfrs_select_claims(int node_index);
 /* MiB counted as used on a node by all jobs; a read lock suffices. */
 uint64_t dfrs_select_memory(int node_index);
 void dfrs_select_add_memory(int node_index, uint64_t memory);
@@ -156,7 +159,7 @@ void dfrs_select_take_memory(int node_index, uint64_t memory);
 void dfrs_select_remove(job_record_t *job);
 /* Puts it back, with its memory and no core. */
 void dfrs_select_add_hidden(job_record_t *job);
-/* Makes the cores of a job that is in the records invisible to other jobs. */
+/* Makes the cores of a job that is in the records invisible to other jobs, and has it share them. */
 void dfrs_select_hide(job_record_t *job);
 /* Whether any core of the partition counts as used, or a job is missing from its rows; a read lock
  * suffices. jobs: how many jobs of it hold nodes. */

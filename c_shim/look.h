@@ -43,6 +43,7 @@ typedef struct {
 	uint32_t count;
 	bitstr_t *own; /* their nodes */
 	bitstr_t *nodes; /* and those that their jobs hold besides */
+	uint32_t *claims; /* of their jobs, by node, as dfrs_select_claims(); NULL: none has any */
 	dfrs_equipment_t least; /* that any node of the cluster is configured with */
 	uint64_t digest; /* of what, besides the job, decides which nodes it may use */
 } dfrs_scope_t;
@@ -50,6 +51,8 @@ typedef struct {
 /* partitions: comma-separated names. Needs read locks. */
 void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now);
 void dfrs_scope_close(dfrs_scope_t *scope);
+/* Whether the node has left its partitions, or has a job of others beside which Slurm starts none of these. */
+bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node);
 /* CPUs of this node that its partitions let jobs use (MaxCPUsPerNode); UINT32_MAX: all. */
 uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node);
 /* As dfrs_managed_partition(). */

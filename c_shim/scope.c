@@ -121,6 +121,21 @@ static int add_configuration(void *record, void *argument)
 
 /* --- nodes that have left their partition ---------------------------------------------------------------- */
 
+/* Those of jobs of before OverSubscribe=FORCE: they go when the jobs are hidden. */
+static void add_claims(dfrs_scope_t *scope, const job_resources_t *resources)
+{
+	uint32_t host = 0;
+
+	if (!scope->claims)
+		scope->claims = xcalloc(MAX(node_record_count, 1), sizeof(*scope->claims));
+	DFRS_FOR_EACH_BIT(node, resources->node_bitmap) {
+		if (host >= resources->nhosts)
+			break;
+		if (resources->cpus[host++])
+			scope->claims[node] += resources->node_req;
+	}
+}
+
 static int add_held_nodes(void *record, void *argument)
 {
 	const job_record_t *job = record;
@@ -129,8 +144,11 @@ static int add_held_nodes(void *record, void *argument)
 	bool holds = resources && resources->node_bitmap &&
 		     (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job));
 
-	if (holds && dfrs_scope_of(opening->scope, job))
-		bit_or(opening->scope->nodes, resources->node_bitmap);
+	if (!holds || !dfrs_scope_of(opening->scope, job))
+		return 0;
+	bit_or(opening->scope->nodes, resources->node_bitmap);
+	if ((resources->node_req != NODE_CR_AVAILABLE) && dfrs_holds_cores(job))
+		add_claims(opening->scope, resources);
 	return 0;
 }
 
@@ -184,9 +202,18 @@ void dfrs_scope_close(dfrs_scope_t *scope)
 	xfree(scope->partitions);
 	FREE_NULL_BITMAP(scope->own);
 	FREE_NULL_BITMAP(scope->nodes);
+	xfree(scope->claims);
 }
 
 /* --- a node's partitions --------------------------------------------------------------------------------- */
+
+bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node)
+{
+	uint32_t own = scope->claims ? scope->claims[node] : 0;
+
+	return !bit_test(scope->own, node) ||
+	       (dfrs_select_ready() && (dfrs_select_claims(node) > own));
+}
 
 uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node)
 {

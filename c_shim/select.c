@@ -56,6 +56,11 @@ bool dfrs_select_ready(void)
 	return cons_tres.nodes && *cons_tres.nodes && *cons_tres.parts;
 }
 
+uint32_t dfrs_select_claims(int node_index)
+{
+	return (*cons_tres.nodes)[node_index].node_state;
+}
+
 uint64_t dfrs_select_memory(int node_index)
 {
 	return (*cons_tres.nodes)[node_index].alloc_memory;
@@ -125,11 +130,35 @@ static uint32_t times_in_rows(const job_record_t *job)
 	return times;
 }
 
+/* Takes back how the job counts on its nodes (node_state), as job_res_rm_job() of 22.05 and 24.11 does for
+ * jobs that it finds in a row. */
+static void uncount(const job_resources_t *resources)
+{
+	uint32_t host = 0;
+
+	DFRS_FOR_EACH_BIT(node, resources->node_bitmap) {
+		uint16_t *state = &(*cons_tres.nodes)[node].node_state;
+
+		if (host >= resources->nhosts)
+			break;
+		if (resources->cpus[host++])
+			*state -= MIN(*state, resources->node_req);
+	}
+}
+
 void dfrs_select_hide(job_record_t *job)
 {
+	uint32_t times = times_in_rows(job);
+
+	/* One that runs and found no row ("job overflow") counts on its nodes all the same. */
+	if (!times && IS_JOB_RUNNING(job))
+		uncount(job->job_resrcs);
 	/* RESUME stands for "cores only", in both directions. */
-	for (uint32_t times = times_in_rows(job); times > 0; times--)
+	for (; times > 0; times--)
 		remove_job(job, JOB_RES_ACTION_RESUME);
+	/* Of before the partition was OverSubscribe=FORCE: no job of such a partition starts beside one that shares
+	 * no core, or no node (_verify_node_state() of 22.05 and 24.11). Slurm keeps this with the job. */
+	job->job_resrcs->node_req = NODE_CR_AVAILABLE;
 	add_job_hidden(job, JOB_RES_ACTION_RESUME);
 }
 

@@ -120,8 +120,8 @@ static void add_nodes(builder_t *builder)
 			continue;
 		dfrs_record_node(&entry, node, index);
 		entry.cpus = MIN(entry.cpus, dfrs_scope_most_cpus(&builder->scope, index));
-		/* A node that has left its partitions: what is there stays, nothing new comes. */
-		if (!bit_test(builder->scope.own, index) && (entry.state == DFRS_NODE_UP))
+		/* What is there stays, nothing new comes. */
+		if ((entry.state == DFRS_NODE_UP) && dfrs_scope_is_others(&builder->scope, index))
 			entry.state = DFRS_NODE_DRAINING;
 		digest = dfrs_digest_bytes(DFRS_DIGEST_START, &entry, sizeof(entry));
 		if (all || (view->nodes[index] != digest))

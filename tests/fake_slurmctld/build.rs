@@ -35,6 +35,8 @@ pub struct Program {
     files: &'static [&'static str],
     /// Whether the shim is linked into it, but for [`NOT_LINKED`].
     with_shim: bool,
+    /// Whether select/cons_tres's records are those of Slurm, and not what `no_select.c` says.
+    with_records: bool,
 }
 
 /// Loads the plugin.
@@ -42,17 +44,45 @@ pub const HOST: Program = Program {
     name: "host",
     files: &["host.c"],
     with_shim: false,
+    with_records: false,
 };
 
 /// Calls the shim.
 pub const LOOKS: Program = Program {
     name: "looks",
-    files: &["looks.c", "edits.c", "known.c"],
+    files: &["looks.c", "edits.c", "known.c", "no_select.c"],
     with_shim: true,
+    with_records: false,
+};
+
+/// Calls the shim on the records of select/cons_tres.
+pub const ROWS: Program = Program {
+    name: "rows",
+    files: &["rows.c", "edits.c"],
+    with_shim: true,
+    with_records: true,
 };
 
 /// Files of the shim that need what only a real slurmctld has, or are no part of it.
-const NOT_LINKED: [&str; 3] = ["backfill.c", "burst_buffer_dfrs.c", "select.c"];
+const NOT_LINKED: [&str; 2] = ["backfill.c", "burst_buffer_dfrs.c"];
+
+/// Where select/cons_tres's records are kept: in cons_common of 22.05, in cons_tres since.
+const RECORD_FILES: [&str; 3] = ["job_resources.c", "part_data.c", "node_data.c"];
+
+fn record_sources(tree: &Path, root: &Path) -> Vec<PathBuf> {
+    let plugins = tree.join("src/plugins/select");
+    let common = plugins.join("cons_common");
+    let own = if common.is_dir() {
+        common
+    } else {
+        plugins.join("cons_tres")
+    };
+    let mut sources = vec![root.join("tests/fake_slurmctld/cons_tres.c")];
+    sources.extend(RECORD_FILES.iter().map(|file| own.join(file)));
+    let cores = [own, tree.join("src/common")].map(|directory| directory.join("core_array.c"));
+    sources.extend(cores.into_iter().find(|path| path.is_file()));
+    sources
+}
 
 impl Program {
     /// The program; compiled once for all tests.
@@ -73,7 +103,8 @@ impl Program {
             let shim = std::fs::read_dir(root.join("c_shim")).expect("the shim");
             sources.extend(shim.flatten().map(|entry| entry.path()).filter(|path| {
                 let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-                name.ends_with(".c") && !NOT_LINKED.contains(&name)
+                let is_linked = !NOT_LINKED.contains(&name);
+                name.ends_with(".c") && is_linked && (self.with_records || name != "select.c")
             }));
         }
         sources
@@ -96,8 +127,16 @@ fn compile(program: &Program) -> PathBuf {
         .chain(common)
         .map(|source| compile_one(&source, &tree, root, &out))
         .collect();
+    let library: Vec<PathBuf> = if program.with_records {
+        let sources = record_sources(&tree, root);
+        let compile = |source: &PathBuf| compile_one(source, &tree, root, &out);
+        sources.iter().map(compile).collect()
+    } else {
+        Vec::new()
+    };
     let stubs = out.join("stubs.c");
-    std::fs::write(&stubs, stub_source(&objects)).expect("stubs.c");
+    let all = [objects.as_slice(), library.as_slice()].concat();
+    std::fs::write(&stubs, stub_source(&all)).expect("stubs.c");
     let stubs = compile_one(&stubs, &tree, root, &out);
 
     let compiled = out.join("program");
@@ -108,8 +147,24 @@ fn compile(program: &Program) -> PathBuf {
         .args(&objects)
         .arg(stubs)
         .args(["-ldl", "-lpthread"]);
+    if program.with_records {
+        // Loaded from the program's own directory, which it has for that of plugins.
+        link.arg(link_records(&library, &out))
+            .arg("-Wl,-rpath,$ORIGIN");
+    }
     succeed(link);
     compiled
+}
+
+/// A library like Slurm's own with the records in it.
+fn link_records(objects: &[PathBuf], out: &Path) -> PathBuf {
+    let library = out.join("select_cons_tres.so");
+    let mut link = Command::new("cc");
+    link.args(["-shared", "-Wl,-soname,select_cons_tres.so", "-o"])
+        .arg(&library)
+        .args(objects);
+    succeed(link);
+    library
 }
 
 fn compile_one(source: &Path, tree: &Path, root: &Path, out: &Path) -> PathBuf {
@@ -123,6 +178,7 @@ fn compile_one(source: &Path, tree: &Path, root: &Path, out: &Path) -> PathBuf {
             "-g",
             "-O1",
             "-std=gnu11",
+            "-fPIC",
             "-w",
             "-DHAVE_CONFIG_H",
             "-DUSE_ALIAS=1",

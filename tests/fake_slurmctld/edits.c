@@ -12,8 +12,8 @@
 time_t wall_clock = 1000000;
 int64_t monotonic_nanoseconds;
 bool cores_are_visible, labels_select;
+uint64_t allocated_memory[4096];
 
-static uint64_t allocated[4096];
 static uint64_t random_state = 88172645463325252u;
 
 /* --- the world around the shim ------------------------------------------------------------------------ */
@@ -37,21 +37,6 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 	count_call("nanosleep");
 	monotonic_nanoseconds += time->tv_sec * 1000000000LL + time->tv_nsec;
 	return 0;
-}
-
-bool dfrs_select_ready(void)
-{
-	return true;
-}
-
-uint64_t dfrs_select_memory(int node)
-{
-	return allocated[node];
-}
-
-bool dfrs_select_visible(part_record_t *partition, uint32_t holders)
-{
-	return cores_are_visible;
 }
 
 int slurm_mcs_get_select(job_record_t *job)
@@ -448,7 +433,7 @@ static void edit_cluster(void)
 	node_record_t *record = node_record_table_ptr[node];
 
 	switch (below(11)) {
-	case 0: allocated[node] = below(3) * 1000; break;
+	case 0: allocated_memory[node] = below(3) * 1000; break;
 	case 1: flip(avail_node_bitmap, node); break;
 	case 2: flip(up_node_bitmap, node); break;
 	case 3: flip(some_partition()->node_bitmap, node); break;

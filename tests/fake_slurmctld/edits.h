@@ -11,6 +11,7 @@
 extern time_t wall_clock;
 extern int64_t monotonic_nanoseconds;
 extern bool cores_are_visible;
+extern uint64_t allocated_memory[4096];
 /* Whether MCS labels keep others off nodes. */
 extern bool labels_select;
 

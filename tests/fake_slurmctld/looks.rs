@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use crate::build;
+use crate::build::{self, Program};
 
 /// What the program printed.
-fn run(scenario: &str) -> Vec<String> {
-    let output = Command::new(build::LOOKS.path())
+pub fn run(program: &Program, scenario: &str) -> Vec<String> {
+    let output = Command::new(program.path())
         .arg(scenario)
         .output()
         .expect("the program runs");
@@ -19,7 +19,7 @@ fn run(scenario: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn assert_has(lines: &[String], line: &str) {
+pub fn assert_has(lines: &[String], line: &str) {
     assert!(
         lines.iter().any(|printed| printed == line),
         "no line {line:?} in:\n{}",
@@ -29,12 +29,12 @@ fn assert_has(lines: &[String], line: &str) {
 
 #[test]
 fn deltas_say_what_complete_snapshots_say_and_no_more() {
-    assert_eq!(run("random"), ["rounds compared"]);
+    assert_eq!(run(&build::LOOKS, "random"), ["rounds compared"]);
 }
 
 #[test]
 fn of_thirty_thousand_jobs_only_those_that_changed_are_copied() {
-    let lines = run("many");
+    let lines = run(&build::LOOKS, "many");
     for line in [
         "first: complete 1 jobs 30000 gone 0 nodes 2000 sets 20 indexes 39980 of 30000",
         "unchanged: complete 0 jobs 0 gone 0 nodes 0 sets 0 indexes 0 of 30000",
@@ -48,7 +48,7 @@ fn of_thirty_thousand_jobs_only_those_that_changed_are_copied() {
 
 #[test]
 fn locks_are_given_back_between_slices_and_nothing_is_locked_for_nothing() {
-    let lines = run("slices");
+    let lines = run(&build::LOOKS, "slices");
     for line in [
         // The clock is looked at after eight jobs.
         "gate of 40 at a millisecond each: reads 0 writes 5 longest lately 8000",
@@ -64,7 +64,7 @@ fn locks_are_given_back_between_slices_and_nothing_is_locked_for_nothing() {
 
 #[test]
 fn what_waits_for_more_than_room_is_known_without_a_change() {
-    let lines = run("room");
+    let lines = run(&build::LOOKS, "room");
     for line in [
         "no reason: room",
         "priority: room",
@@ -92,7 +92,7 @@ fn what_waits_for_more_than_room_is_known_without_a_change() {
 
 #[test]
 fn arrays_are_split_as_far_as_asked() {
-    let lines = run("arrays");
+    let lines = run(&build::LOOKS, "arrays");
     for line in [
         "an array: complete 1 jobs 1 gone 0 nodes 10 sets 0 indexes 0 of 1",
         "37 tasks split off: complete 0 jobs 37 gone 0 nodes 0 sets 0 indexes 0 of 38",
@@ -106,7 +106,7 @@ fn arrays_are_split_as_far_as_asked() {
 
 #[test]
 fn the_reason_of_a_node_that_drains_says_how_many_parked_jobs_live_there() {
-    let lines = run("parked");
+    let lines = run(&build::LOOKS, "parked");
     for line in [
         "up: (none), by -2 at 0",
         "drains: disk swap [DFRS: 2 parked], by 1000 at 17",
@@ -133,7 +133,7 @@ fn the_reason_of_a_node_that_drains_says_how_many_parked_jobs_live_there() {
 
 #[test]
 fn of_a_comment_no_more_is_read_than_comes_with_a_job() {
-    let lines = run("comment");
+    let lines = run(&build::LOOKS, "comment");
     for line in [
         "long: jobs 1, of the comment 1024",
         "another in what is read: jobs 1, of the comment 1024",
@@ -145,7 +145,7 @@ fn of_a_comment_no_more_is_read_than_comes_with_a_job() {
 
 #[test]
 fn only_nodes_that_have_what_a_job_wants_of_each_are_its() {
-    let lines = run("fit");
+    let lines = run(&build::LOOKS, "fit");
     for line in [
         "nothing: all; CPUs 32, label 0",
         "--tmp=500: 0 2; CPUs 32, label 0",
@@ -170,7 +170,7 @@ fn only_nodes_that_have_what_a_job_wants_of_each_are_its() {
 
 #[test]
 fn who_leaves_threads_idle_holds_whole_cores() {
-    let lines = run("threads");
+    let lines = run(&build::LOOKS, "threads");
     for line in [
         "no parts: 1 CPUs, 0 idle, at most 0 tasks",
         "plain -c 1: 1 CPUs, 0 idle, at most 0 tasks",
@@ -194,7 +194,7 @@ fn who_leaves_threads_idle_holds_whole_cores() {
 
 #[test]
 fn yields_are_shown_beside_what_others_wrote() {
-    let lines = run("yields");
+    let lines = run(&build::LOOKS, "yields");
     let in_extra = if lines.iter().any(|line| line == "has extra 1") {
         "in extra: ticket 17 again [DFRS: yield 0.50], [DFRS: yield 0.50]"
     } else {
@@ -219,7 +219,7 @@ fn yields_are_shown_beside_what_others_wrote() {
 
 #[test]
 fn requests_that_only_newer_versions_have_are_refused() {
-    let lines = run("requests");
+    let lines = run(&build::LOOKS, "requests");
     let from = |version: u32, expected: &[&str]| {
         if crate::SLURM_VERSION_NUMBER >= version {
             expected.iter().for_each(|line| assert_has(&lines, line));
@@ -244,7 +244,7 @@ fn requests_that_only_newer_versions_have_are_refused() {
 
 #[test]
 fn a_partition_bounds_nodes_and_reservations_bound_times() {
-    let lines = run("bounds");
+    let lines = run(&build::LOOKS, "bounds");
     for line in [
         "no bounds: nodes 1-0 of 0 free until 0 reservation 0 tasks on a node 0",
         "partition: nodes 1-0 of 2 free until 0 reservation 0 tasks on a node 0",
@@ -267,7 +267,7 @@ fn a_partition_bounds_nodes_and_reservations_bound_times() {
 
 #[test]
 fn only_what_has_died_of_its_warning_is_requeued() {
-    let lines = run("warned");
+    let lines = run(&build::LOOKS, "warned");
     for line in [
         "killed by the fallback: requeued",
         "completing: requeued",
@@ -308,7 +308,7 @@ fn a_requeued_job_has_the_time_limit_that_it_had_before_dfrs_extended_it() {
 
 #[test]
 fn a_requeued_job_may_begin_at_once_unless_its_user_or_crontab_said_when() {
-    let lines = run("begin");
+    let lines = run(&build::LOOKS, "begin");
     for line in [
         "requeued: 0, at once",
         "its user said when: 0, later",
@@ -322,7 +322,7 @@ fn a_requeued_job_may_begin_at_once_unless_its_user_or_crontab_said_when() {
 
 #[test]
 fn crontabs_and_devices_are_seen() {
-    let lines = run("devices");
+    let lines = run(&build::LOOKS, "devices");
     for line in [
         "plain: requeue 1 cron 0 devices 0",
         "of a crontab: requeue 0 cron 1 devices 0",

@@ -4,6 +4,7 @@
 
 mod build;
 mod looks;
+mod rows;
 
 use std::path::Path;
 use std::process::Command;

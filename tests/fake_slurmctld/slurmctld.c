@@ -135,6 +135,14 @@ node_record_t *next_node(int *index)
 	return (*index < node_record_count) ? node_record_table_ptr[*index] : NULL;
 }
 
+/* Of newer versions. */
+node_record_t *next_node_bitmap(bitstr_t *bitmap, int *index)
+{
+	while ((*index < node_record_count) && !bit_test(bitmap, *index))
+		(*index)++;
+	return (*index < node_record_count) ? node_record_table_ptr[*index] : NULL;
+}
+
 /* As in slurmctld, not through the list: callers may be walking it. */
 static job_record_t *jobs[MOST_JOBS];
 

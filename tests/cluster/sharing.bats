@@ -1,0 +1,49 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Nodes on which other jobs run than DFRS has started: those of before OverSubscribe=FORCE:1, and those of other
+# partitions.
+
+load helpers
+
+# Partitions are as at first, and the first one is DFRS's again.
+setup() { partitions=$(controller cat /etc/slurm/scheduler.conf); }
+
+teardown() {
+	controller sh -c 'cat >/etc/slurm/scheduler.conf' <<<"$partitions"
+	reconfigured
+	clean_up
+}
+
+change_partitions() {
+	controller sed -i "$1" /etc/slurm/scheduler.conf
+	reconfigure
+}
+
+started_beside() {
+	local job
+	job=$(submit --nodelist="$1" --ntasks=1 --mem=50 --time=2 -- "true")
+	wait_for_state "$job" COMPLETED 20
+}
+
+@test "jobs that came under OverSubscribe=NO share their nodes with those of DFRS" {
+	change_partitions 's/OverSubscribe=FORCE:1/OverSubscribe=NO/'
+	wait_until 20 logs "OverSubscribe=FORCE:1"
+	old=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=20 -- "sleep 300")
+	wait_for_state "$old" RUNNING 60
+	change_partitions 's/OverSubscribe=NO/OverSubscribe=FORCE:1/'
+	started_beside n1
+	[ "$(state "$old")" = RUNNING ]
+}
+
+@test "a node with a job of another partition takes no job until that one has ended" {
+	change_partitions '$a PartitionName=old Nodes=n1 MaxTime=20 State=UP'
+	old=$(submit --partition=old --ntasks=1 --mem=100 --time=20 -- "sleep 20")
+	wait_for_state "$old" RUNNING 60
+	controller scontrol update partition=old state=down
+	elsewhere=$(submit --ntasks=1 --mem=50 --time=2 -- "hostname")
+	wait_for_state "$elsewhere" COMPLETED 20
+	[ "$(output "$elsewhere")" != n1 ]
+	wait_for_state "$old" COMPLETED 60
+	started_beside n1
+}

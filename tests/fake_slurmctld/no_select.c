@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * no_select.c - in place of the shim's select.c, where there is no select plugin: what it would say of
+ * records that are changed at will.
+ */
+#include "edits.h"
+
+#include "internal.h"
+
+bool dfrs_select_ready(void)
+{
+	return true;
+}
+
+uint32_t dfrs_select_claims(int node)
+{
+	return 0;
+}
+
+uint64_t dfrs_select_memory(int node)
+{
+	return allocated_memory[node];
+}
+
+bool dfrs_select_visible(part_record_t *partition, uint32_t holders)
+{
+	return cores_are_visible;
+}

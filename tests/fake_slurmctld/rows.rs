@@ -1,0 +1,23 @@
+//! The shim's calls on the records of select/cons_tres (`rows.c`).
+
+use crate::build;
+use crate::looks::{assert_has, run};
+
+/// Nodes with their states, their cores that Slurm counts and what their jobs count as.
+#[test]
+fn jobs_of_before_oversubscribe_was_forced_share_their_nodes_once_they_are_hidden() {
+    let lines = run(&build::ROWS, "before");
+    for line in [
+        "counted: n0 up 4 2, n1 draining 8 2, n2 up 0 0, n3 up 32 64000, visible 1",
+        "hidden 3",
+        "hidden: n0 up 0 0, n1 draining 4 1, n2 up 0 0, n3 up 0 0, visible 0",
+        "hidden 3",
+        "counted anew: n0 up 4 0, n1 draining 8 1, n2 up 0 0, n3 up 32 0, visible 1",
+        "hidden again: n0 up 0 0, n1 draining 4 1, n2 up 0 0, n3 up 0 0, visible 0",
+        "two have ended: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",
+        "all have ended: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",
+    ] {
+        assert_has(&lines, line);
+    }
+    assert!(lines.iter().all(|line| !line.contains("mis-count")));
+}
