@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hide.c - hides the cores of DFRS's jobs from Slurm again, after a restart of slurmctld, a
- * reconfigure or an operator's resume.
+ * reconfigure or an operator's resume. On nodes that are none of DFRS's any more they count.
  */
-#include "internal.h"
+#include "bits.h"
+#include "look.h"
 
 typedef struct {
 	const char *partitions;
+	dfrs_scope_t scope;
 	uint32_t *job_ids;
 	uint32_t count, room;
+	/* Nodes of the partitions, as they were at this turn of the lock. */
+	bitstr_t *managed;
+	uint64_t turn;
 } hide_t;
+
+/* --- what is to be hidden -------------------------------------------------------------------------------- */
 
 bool dfrs_holds_cores(const job_record_t *job)
 {
@@ -20,18 +27,45 @@ bool dfrs_holds_cores(const job_record_t *job)
 	       !IS_JOB_COMPLETING(job) && job->job_resrcs && job->job_resrcs->core_bitmap;
 }
 
-static bool is_to_hide(const job_record_t *job, const char *partitions)
+void dfrs_note_cores(const dfrs_scope_t *scope, dfrs_scoped_t *partition, const job_record_t *job)
 {
-	return dfrs_holds_cores(job) && job->part_ptr &&
-	       dfrs_listed(partitions, job->part_ptr->name);
+	if (!dfrs_holds_cores(job))
+		return;
+	partition->holders++;
+	/* Rarely: a node was given to other partitions. */
+	if (scope->holds_others && dfrs_select_ready())
+		partition->uncovered |= dfrs_select_uncovered(job, scope->own);
+}
+
+bool dfrs_cores_differ(const dfrs_scope_t *scope, const dfrs_scoped_t *partition)
+{
+	return dfrs_select_ready() &&
+	       (partition->uncovered ||
+		dfrs_select_visible(partition->record, scope->own, partition->holders));
+}
+
+static dfrs_scoped_t *partition_of(const hide_t *hide, const job_record_t *job)
+{
+	return (dfrs_is_job(job) && dfrs_holds_cores(job)) ? dfrs_scope_of(&hide->scope, job) : NULL;
+}
+
+static int note_job(void *record, void *argument)
+{
+	hide_t *hide = argument;
+	dfrs_scoped_t *partition = partition_of(hide, record);
+
+	if (partition)
+		dfrs_note_cores(&hide->scope, partition, record);
+	return 0;
 }
 
 static int collect_job(void *record, void *argument)
 {
 	job_record_t *job = record;
 	hide_t *hide = argument;
+	const dfrs_scoped_t *partition = partition_of(hide, job);
 
-	if (!dfrs_is_job(job) || !is_to_hide(job, hide->partitions))
+	if (!partition || !partition->differs)
 		return 0;
 	if (hide->count == hide->room) {
 		uint32_t room = hide->room ? 2 * hide->room : 256;
@@ -46,29 +80,71 @@ static int collect_job(void *record, void *argument)
 	return 0;
 }
 
+/* Jobs of those partitions in which something is to be hidden. */
+static void collect(hide_t *hide)
+{
+	dfrs_lock_read();
+	dfrs_scope_open(&hide->scope, hide->partitions, time(NULL));
+	if (dfrs_select_ready() && job_list) {
+		(void) list_for_each_ro(job_list, note_job, hide);
+		for (uint32_t i = 0; i < hide->scope.count; i++)
+			hide->scope.partitions[i].differs =
+				dfrs_cores_differ(&hide->scope, &hide->scope.partitions[i]);
+		(void) list_for_each_ro(job_list, collect_job, hide);
+	}
+	dfrs_scope_close(&hide->scope);
+	dfrs_unlock_read();
+}
+
+/* --- hiding it --------------------------------------------------------------------------------------------- */
+
+static bool is_to_hide(const job_record_t *job, const char *partitions)
+{
+	return dfrs_holds_cores(job) && job->part_ptr &&
+	       dfrs_listed(partitions, job->part_ptr->name);
+}
+
+static int add_managed(void *record, void *argument)
+{
+	const part_record_t *partition = record;
+	hide_t *hide = argument;
+
+	if (partition->node_bitmap && dfrs_listed(hide->partitions, partition->name))
+		bit_or(hide->managed, partition->node_bitmap);
+	return 0;
+}
+
+static const bitstr_t *managed_nodes(hide_t *hide)
+{
+	if (hide->managed && (hide->turn == dfrs_lock_turn()))
+		return hide->managed;
+	FREE_NULL_BITMAP(hide->managed);
+	hide->managed = bit_alloc(MAX(node_record_count, 1));
+	(void) list_for_each_ro(part_list, add_managed, hide);
+	hide->turn = dfrs_lock_turn();
+	return hide->managed;
+}
+
 int dfrs_hide_cores(const char *partitions)
 {
 	hide_t hide = { .partitions = partitions };
 	int hidden = 0;
 
-	dfrs_lock_read();
-	if (dfrs_select_ready() && job_list)
-		(void) list_for_each_ro(job_list, collect_job, &hide);
-	dfrs_unlock_read();
+	collect(&hide);
 	if (!hide.count)
 		return 0;
-
 	dfrs_lock_write();
 	for (uint32_t i = 0; i < hide.count; i++) {
 		job_record_t *job = dfrs_find_job(hide.job_ids[i]);
 
 		if (job && dfrs_select_ready() && is_to_hide(job, partitions)) {
-			dfrs_select_hide(job);
+			dfrs_select_hide(job, managed_nodes(&hide));
 			hidden++;
 		}
 		dfrs_next_piece_write();
 	}
 	dfrs_unlock_write();
+	FREE_NULL_BITMAP(hide.managed);
 	free(hide.job_ids);
 	return hidden;
 }

@@ -159,11 +159,14 @@ void dfrs_select_take_memory(int node_index, uint64_t memory);
 void dfrs_select_remove(job_record_t *job);
 /* Puts it back, with its memory and no core. */
 void dfrs_select_add_hidden(job_record_t *job);
-/* Makes the cores of a job that is in the records invisible to other jobs, and has it share them. */
-void dfrs_select_hide(job_record_t *job);
-/* Whether any core of the partition counts as used, or a job is missing from its rows; a read lock
- * suffices. jobs: how many jobs of it hold nodes. */
-bool dfrs_select_visible(part_record_t *partition, uint32_t jobs);
+/* Makes the cores of a job that is in the records invisible to other jobs, and has it share them. On nodes that are
+ * none of the managed ones they stay visible: others look only there whether a node is free. */
+void dfrs_select_hide(job_record_t *job, const bitstr_t *managed);
+/* Whether any core of the managed nodes counts as used by the partition, or a job is missing from its rows; a read
+ * lock suffices. jobs: how many jobs of it hold nodes. */
+bool dfrs_select_visible(const part_record_t *partition, const bitstr_t *managed, uint32_t jobs);
+/* Whether a core that the job holds on another node counts as free; a read lock suffices. */
+bool dfrs_select_uncovered(const job_record_t *job, const bitstr_t *managed);
 
 /* hide.c: whether a job of a DFRS partition is in select/cons_tres's rows. Needs a job lock. */
 bool dfrs_holds_cores(const job_record_t *job);

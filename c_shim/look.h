@@ -23,6 +23,8 @@ typedef struct {
 	uint64_t digest; /* of its name */
 	uint32_t name; /* offset into strings; 0: not stored yet */
 	uint32_t holders; /* jobs that hold cores */
+	bool differs; /* of hide.c: cores are to be hidden, or shown */
+	bool uncovered; /* one of them does so on another's node, of which Slurm does not know */
 	bool partial; /* has not all of the scope's nodes */
 	/* Those that keep its nodes from others now or later; and those that always begin so many seconds from now
 	 * (TIME_FLOAT), which keep off only who runs for longer. */
@@ -43,6 +45,7 @@ typedef struct {
 	uint32_t count;
 	bitstr_t *own; /* their nodes */
 	bitstr_t *nodes; /* and those that their jobs hold besides */
+	bool holds_others; /* there are such */
 	uint32_t *claims; /* of their jobs, by node, as dfrs_select_claims(); NULL: none has any */
 	dfrs_equipment_t least; /* that any node of the cluster is configured with */
 	uint64_t digest; /* of what, besides the job, decides which nodes it may use */
@@ -57,6 +60,13 @@ bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node);
 uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node);
 /* As dfrs_managed_partition(). */
 dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job);
+
+/* --- hide.c: what is to be hidden ------------------------------------------------------------------------ */
+
+/* Notes the cores that a job of the partition holds. */
+void dfrs_note_cores(const dfrs_scope_t *scope, dfrs_scoped_t *partition, const job_record_t *job);
+/* Whether Slurm counts cores that it should not, or the other way round; all jobs have been noted. */
+bool dfrs_cores_differ(const dfrs_scope_t *scope, const dfrs_scoped_t *partition);
 
 /* --- eligible.c ---------------------------------------------------------------------------------------- */
 

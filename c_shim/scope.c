@@ -159,6 +159,7 @@ static void add_all_held_nodes(opening_t *opening)
 	bit_or(scope->nodes, scope->own);
 	if (job_list)
 		(void) list_for_each_ro(job_list, add_held_nodes, opening);
+	scope->holds_others = !bit_equal(scope->nodes, scope->own);
 	for (uint32_t i = 0; i < scope->count; i++) {
 		const bitstr_t *nodes = scope->partitions[i].record->node_bitmap;
 

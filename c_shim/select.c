@@ -146,7 +146,58 @@ static void uncount(const job_resources_t *resources)
 	}
 }
 
-void dfrs_select_hide(job_record_t *job)
+/* Cores of one node: where they begin in the job's own bits, and how many there are. */
+typedef struct {
+	uint32_t first, count;
+} cores_t;
+
+/* Counts those of the job as used in its row; returns whether one was free. may_set is false: only says so. */
+static bool show_node(const job_resources_t *resources, bitstr_t *row, cores_t cores, bool may_set)
+{
+	bool differs = false;
+
+	for (uint32_t core = 0; core < MIN(cores.count, bit_size(row)); core++) {
+		bool holds = (resources->whole_node == 1) ||
+			     bit_test(resources->core_bitmap, cores.first + core);
+
+		if (!holds || bit_test(row, core))
+			continue;
+		differs = true;
+		if (may_set)
+			bit_set(row, core);
+	}
+	return differs;
+}
+
+/* The same for all of the job's nodes but these. A job without cores fits into the first row, so that all that are
+ * hidden are there; when one ends, Slurm takes its cores out of it, also where others have the same. */
+static bool show_elsewhere(const job_record_t *job, const bitstr_t *but, bool may_set)
+{
+	const job_resources_t *resources = job->job_resrcs;
+	part_res_record_t *part = find_part(job->part_ptr);
+	bitstr_t **rows = (part && part->row) ? part->row->row_bitmap : NULL;
+	cores_t cores = { 0 };
+	bool differs = false;
+
+	DFRS_FOR_EACH_BIT(node, resources->node_bitmap) {
+		const node_record_t *record = node_record_table_ptr[node];
+
+		cores.count = record ? record->tot_cores : 0;
+		if (cores.first + cores.count > bit_size(resources->core_bitmap))
+			break;
+		if (rows && rows[node] && !bit_test((bitstr_t *) but, node))
+			differs |= show_node(resources, rows[node], cores, may_set);
+		cores.first += cores.count;
+	}
+	return differs;
+}
+
+bool dfrs_select_uncovered(const job_record_t *job, const bitstr_t *managed)
+{
+	return show_elsewhere(job, managed, false);
+}
+
+void dfrs_select_hide(job_record_t *job, const bitstr_t *managed)
 {
 	uint32_t times = times_in_rows(job);
 
@@ -160,9 +211,10 @@ void dfrs_select_hide(job_record_t *job)
 	 * no core, or no node (_verify_node_state() of 22.05 and 24.11). Slurm keeps this with the job. */
 	job->job_resrcs->node_req = NODE_CR_AVAILABLE;
 	add_job_hidden(job, JOB_RES_ACTION_RESUME);
+	(void) show_elsewhere(job, managed, true);
 }
 
-bool dfrs_select_visible(part_record_t *partition, uint32_t jobs)
+bool dfrs_select_visible(const part_record_t *partition, const bitstr_t *managed, uint32_t jobs)
 {
 	part_res_record_t *part = find_part(partition);
 	uint32_t in_rows = 0;
@@ -171,9 +223,9 @@ bool dfrs_select_visible(part_record_t *partition, uint32_t jobs)
 		return jobs > 0;
 	for (int row = 0; row < part->num_rows; row++) {
 		in_rows += part->row[row].num_jobs;
-		if (!part->row[row].row_bitmap || !partition->node_bitmap)
+		if (!part->row[row].row_bitmap)
 			continue;
-		DFRS_FOR_EACH_BIT(node, partition->node_bitmap) {
+		DFRS_FOR_EACH_BIT(node, managed) {
 			bitstr_t *cores = part->row[row].row_bitmap[node];
 
 			if (cores && (dfrs_next_bit(cores, 0) >= 0))

@@ -244,7 +244,7 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 		partition = dfrs_scope_of(&builder->scope, job);
 	if (!partition)
 		return;
-	partition->holders += dfrs_holds_cores(job);
+	dfrs_note_cores(&builder->scope, partition, job);
 	dfrs_record_job(&entry, job, partition, builder->scope.now);
 	entry.free_until = dfrs_free_until(&builder->scope, partition, job);
 	entry.reservation_end = dfrs_reservation_end(&builder->scope, job);
@@ -296,8 +296,8 @@ static bool cores_visible(const builder_t *builder)
 {
 	const dfrs_scope_t *scope = &builder->scope;
 
-	for (uint32_t i = 0; dfrs_select_ready() && (i < scope->count); i++)
-		if (dfrs_select_visible(scope->partitions[i].record, scope->partitions[i].holders))
+	for (uint32_t i = 0; i < scope->count; i++)
+		if (dfrs_cores_differ(scope, &scope->partitions[i]))
 			return true;
 	return false;
 }

@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Nodes on which other jobs run than DFRS has started: those of before OverSubscribe=FORCE:1, and those of other
-# partitions.
+# Nodes on which jobs of DFRS and others meet: those of before OverSubscribe=FORCE:1, and those of other partitions.
 
 load helpers
 
@@ -37,7 +36,8 @@ started_beside() {
 }
 
 @test "a node with a job of another partition takes no job until that one has ended" {
-	change_partitions '$a PartitionName=old Nodes=n1 MaxTime=20 State=UP'
+	controller sh -c "echo 'PartitionName=old Nodes=n1 MaxTime=20 State=UP' >>/etc/slurm/scheduler.conf"
+	reconfigure
 	old=$(submit --partition=old --ntasks=1 --mem=100 --time=20 -- "sleep 20")
 	wait_for_state "$old" RUNNING 60
 	controller scontrol update partition=old state=down
@@ -46,4 +46,19 @@ started_beside() {
 	[ "$(output "$elsewhere")" != n1 ]
 	wait_for_state "$old" COMPLETED 60
 	started_beside n1
+}
+
+@test "a node that is given to another partition takes jobs there when those of DFRS have ended" {
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=20 -- "sleep 30")
+	wait_for_state "$job" RUNNING 30
+	controller scontrol update partition=main nodes='n[2-4]'
+	controller scontrol create partition=batch nodes=n1 maxtime=20 state=up
+	other=$(submit --partition=batch --ntasks=1 --mem=50 --time=2 -- "true")
+	for _ in 1 2 3 4 5 6 7 8; do
+		sleep 1
+		[ "$(state "$other")" = PENDING ]
+	done
+	[ "$(state "$job")" = RUNNING ]
+	wait_for_state "$job" COMPLETED 60
+	wait_for_state "$other" COMPLETED 40
 }

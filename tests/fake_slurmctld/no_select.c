@@ -22,7 +22,12 @@ uint64_t dfrs_select_memory(int node)
 	return allocated_memory[node];
 }
 
-bool dfrs_select_visible(part_record_t *partition, uint32_t holders)
+bool dfrs_select_visible(const part_record_t *partition, const bitstr_t *managed, uint32_t holders)
 {
 	return cores_are_visible;
+}
+
+bool dfrs_select_uncovered(const job_record_t *job, const bitstr_t *managed)
+{
+	return false;
 }

@@ -5,7 +5,8 @@
  *
  * usage: rows SCENARIO
  *
- * before: jobs of before a partition was OverSubscribe=FORCE share no core, until they are hidden.
+ * before: jobs of before a partition was OverSubscribe=FORCE share no core, until they are hidden. given_away: nodes
+ * with jobs of DFRS leave its partitions.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -155,12 +156,56 @@ static void before(void)
 	say_nodes("all have ended");
 }
 
+/* --- given away ---------------------------------------------------------------------------------------- */
+
+/* As scontrol update partition. */
+static void give_nodes(const char *partition, const char *nodes)
+{
+	bitstr_t *bits = find_part_record((char *) partition)->node_bitmap;
+
+	bit_clear_all(bits);
+	for (const char *node = nodes; *node; node++)
+		bit_set(bits, *node - '0');
+	count_anew();
+}
+
+static void give_away(void)
+{
+	job_record_t *one, *two, *three;
+
+	make_records();
+	one = start_job(1, "dfrs", 0, 2, 0, 4, NODE_CR_AVAILABLE);
+	two = start_job(2, "dfrs", 1, 1, 2, 4, NODE_CR_AVAILABLE);
+	three = start_job(3, "dfrs2", 2, 1, 0, 4, NODE_CR_AVAILABLE);
+	hide();
+	say_nodes("hidden");
+	give_nodes("dfrs2", "3");
+	give_nodes("dfrs", "03");
+	say_nodes("given away");
+	hide();
+	say_nodes("shown");
+	hide();
+	end_job(one);
+	say_nodes("one has ended");
+	hide();
+	say_nodes("shown again");
+	give_nodes("dfrs", "0123");
+	say_nodes("taken back");
+	hide();
+	say_nodes("hidden again");
+	end_job(two);
+	end_job(three);
+	say_nodes("all have ended");
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
 
 	if (!strcmp(scenario, "before"))
 		before();
+	else if (!strcmp(scenario, "given_away"))
+		give_away();
 	else
 		return 2;
 	return 0;

@@ -11,7 +11,7 @@ fn jobs_of_before_oversubscribe_was_forced_share_their_nodes_once_they_are_hidde
         "counted: n0 up 4 2, n1 draining 8 2, n2 up 0 0, n3 up 32 64000, visible 1",
         "hidden 3",
         "hidden: n0 up 0 0, n1 draining 4 1, n2 up 0 0, n3 up 0 0, visible 0",
-        "hidden 3",
+        "hidden 0",
         "counted anew: n0 up 4 0, n1 draining 8 1, n2 up 0 0, n3 up 32 0, visible 1",
         "hidden again: n0 up 0 0, n1 draining 4 1, n2 up 0 0, n3 up 0 0, visible 0",
         "two have ended: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",
@@ -20,4 +20,26 @@ fn jobs_of_before_oversubscribe_was_forced_share_their_nodes_once_they_are_hidde
         assert_has(&lines, line);
     }
     assert!(lines.iter().all(|line| !line.contains("mis-count")));
+}
+
+#[test]
+fn what_jobs_hold_on_nodes_that_are_given_to_others_counts_there() {
+    let lines = run(&build::ROWS, "given_away");
+    for line in [
+        "hidden: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",
+        "given away: n0 up 4 0, n1 draining 4 0, n2 draining 4 0, n3 up 0 0, visible 1",
+        "hidden 3",
+        "shown: n0 up 0 0, n1 draining 6 0, n2 draining 4 0, n3 up 0 0, visible 0",
+        "hidden 0",
+        // Slurm has taken its cores away, also those that the other one has.
+        "one has ended: n0 up 0 0, n1 draining 2 0, n2 draining 4 0, n3 up 0 0, visible 1",
+        "hidden 2",
+        "shown again: n0 up 0 0, n1 draining 4 0, n2 draining 4 0, n3 up 0 0, visible 0",
+        "taken back: n0 up 0 0, n1 up 4 0, n2 up 4 0, n3 up 0 0, visible 1",
+        "hidden 2",
+        "hidden again: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",
+        "all have ended: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",
+    ] {
+        assert_has(&lines, line);
+    }
 }
