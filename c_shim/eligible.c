@@ -175,12 +175,22 @@ static obstacles_t in_the_way(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	};
 }
 
+/* Whether the reservation lets jobs of this one onto its nodes, where they overlap (job_test_resv() of 22.05 and
+ * 24.11). own NULL: jobs without one. */
+static bool lets_in(const slurmctld_resv_t *reservation, const slurmctld_resv_t *own)
+{
+	if (!own || (reservation == own))
+		return own;
+	return (own->flags & RESERVE_FLAG_MAINT) ||
+	       ((own->flags & RESERVE_FLAG_OVERLAP) && !(reservation->flags & RESERVE_FLAG_MAINT));
+}
+
 /* Whether the reservation keeps others from nodes that this job has, or waits for. */
 static bool concerns(const slurmctld_resv_t *reservation, const job_record_t *job)
 {
 	const bitstr_t *nodes = job->node_bitmap;
 
-	if (reservation == job->resv_ptr)
+	if (lets_in(reservation, job->resv_ptr))
 		return false;
 	if (IS_JOB_PENDING(job))
 		nodes = job->details ? job->details->req_node_bitmap : NULL;
@@ -257,7 +267,7 @@ static void leave_out_reserved(bitstr_t *nodes, const dfrs_reservations_t *reser
 			       uint32_t count, const slurmctld_resv_t *own)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (reservations->list[i] != own)
+		if (!lets_in(reservations->list[i], own))
 			bit_and_not(nodes, reservations->list[i]->node_bitmap);
 }
 

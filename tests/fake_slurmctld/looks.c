@@ -10,7 +10,7 @@
  * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. threads: how many CPUs a task holds. comment: how much of a long one
  * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have died of their warning. yields: where they are shown.
  * requests: what only newer versions have, and is refused. begin: when a requeued job may begin. devices: who holds
- * some. limits: what is taken off a time limit again.
+ * some. limits: what is taken off a time limit again. overlapping: which reservations keep jobs of others off.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -21,6 +21,8 @@
 #include <stdio.h>
 
 #define PARTITIONS "dfrs,dfrs2"
+
+static void say_bounds(const char *what);
 
 static dfrs_snapshot_t look(dfrs_view_t *view, known_t *known)
 {
@@ -394,6 +396,51 @@ static void float_reservation(job_record_t *job)
 	job->resv_ptr = reservation;
 	say_nodes("in it");
 	job->resv_ptr = NULL;
+}
+
+/* Of these nodes, for an hour from half an hour ago on. */
+static slurmctld_resv_t *reserve(uint32_t id, const char *nodes, uint64_t flags)
+{
+	slurmctld_resv_t *reservation = xmalloc(sizeof(*reservation));
+
+	reservation->resv_id = id;
+	reservation->flags = flags;
+	reservation->ctld_flags = RESV_CTLD_FULL_NODE;
+	reservation->start_time = wall_clock - 1800;
+	reservation->end_time = wall_clock + 1800;
+	reservation->node_bitmap = bit_alloc(node_record_count);
+	for (; *nodes; nodes++)
+		bit_set(reservation->node_bitmap, *nodes - '0');
+	list_append(resv_list, reservation);
+	return reservation;
+}
+
+/* Nodes 0 and 1 are reserved plainly, 2 and 3 for maintenance. */
+static void overlapping(void)
+{
+	slurmctld_resv_t *own, *other;
+	job_record_t *job;
+
+	make_nodes(5);
+	job = new_job(1);
+	other = reserve(1, "01", 0);
+	(void) reserve(2, "23", RESERVE_FLAG_MAINT);
+	say_nodes("in none");
+	own = job->resv_ptr = reserve(3, "1234", 0);
+	say_nodes("plain");
+	own->flags = RESERVE_FLAG_OVERLAP;
+	say_nodes("overlaps");
+	own->flags = RESERVE_FLAG_MAINT;
+	say_nodes("maintains");
+	own->flags = 0;
+	job->resv_ptr = other;
+	say_nodes("in the other");
+	run_job(job, 1, 1);
+	job->node_bitmap = bit_copy(job->job_resrcs->node_bitmap);
+	job->resv_ptr = own;
+	say_bounds("runs in a plain one");
+	own->flags = RESERVE_FLAG_OVERLAP;
+	say_bounds("runs in one that overlaps");
 }
 
 /* Even nodes have more of everything than odd ones. */
@@ -895,6 +942,8 @@ int main(int argc, char **argv)
 		fit();
 	else if (!strcmp(scenario, "threads"))
 		use_threads();
+	else if (!strcmp(scenario, "overlapping"))
+		overlapping();
 	else if (!strcmp(scenario, "bounds"))
 		bounds();
 	else if (!strcmp(scenario, "warned"))

@@ -266,6 +266,22 @@ fn a_partition_bounds_nodes_and_reservations_bound_times() {
 }
 
 #[test]
+fn reservations_that_overlap_let_jobs_through_as_slurm_does() {
+    let lines = run(&build::LOOKS, "overlapping");
+    for line in [
+        "in none: 4; CPUs 32, label 0",
+        "plain: 4; CPUs 32, label 0",
+        "overlaps: 1 4; CPUs 32, label 0",
+        "maintains: 1 2 3 4; CPUs 32, label 0",
+        "in the other: 0; CPUs 32, label 0",
+        "runs in a plain one: nodes 1-0 of 0 free until -1800 reservation 1800 tasks on a node 0",
+        "runs in one that overlaps: nodes 1-0 of 0 free until 0 reservation 1800 tasks on a node 0",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn only_what_has_died_of_its_warning_is_requeued() {
     let lines = run(&build::LOOKS, "warned");
     for line in [
