@@ -263,6 +263,7 @@ void dfrs_conf_problem(const char *partitions, const char *whole, bool starts, c
 	if (!out || !size)
 		return;
 	out[0] = '\0';
+	dfrs_remember_whole(whole ? whole : "");
 	may_start = !starts || withholds();
 	dfrs_lock_read();
 	check_daemon(&problem, may_start);

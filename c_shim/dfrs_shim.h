@@ -124,7 +124,8 @@ typedef struct {
 	/* 0: it may use all nodes of its partition; else 1 + position in dfrs_snapshot_t.sets of those
 	 * that it may use: its partition's, without --exclude, within --nodelist and a plain
 	 * --constraint (names joined by & and |), with the CPUs, temporary disk, sockets, cores and threads
-	 * that it wants of each, and as reservations leave them until the job's time limit.
+	 * that it wants of each, and as reservations leave them until the job's time limit: those of some cores keep
+	 * it off only if it gets whole nodes, or where less is left than one of its tasks needs.
 	 * dfrs_job_start() fails if they do not do for another reason. */
 	uint32_t eligible;
 	/* Offsets into dfrs_snapshot_t.strings. partition: the one of DFRS's that it is or may be
@@ -202,7 +203,7 @@ int dfrs_conf_directory(char *out, size_t size);
 int dfrs_state_directory(char *out, size_t size);
 /* Empty if SelectType, SelectTypeParameters, BurstBufferType or SchedulerParameters, and the named
  * partitions are as DFRS needs them; else one line on what to change. partitions: comma-separated
- * names; whole: those of them whose jobs get whole nodes; starts: DFRS starts their jobs, so that
+ * names; whole: those of them whose jobs get whole nodes, which snapshots go by from then on; starts: DFRS starts their jobs, so that
  * Slurm's own schedulers must not. */
 void dfrs_conf_problem(const char *partitions, const char *whole, bool starts, char *out, size_t size);
 /* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h says what

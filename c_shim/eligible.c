@@ -175,22 +175,44 @@ static obstacles_t in_the_way(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	};
 }
 
-/* Whether the reservation lets jobs of this one onto its nodes, where they overlap (job_test_resv() of 22.05 and
- * 24.11). own NULL: jobs without one. */
-static bool lets_in(const slurmctld_resv_t *reservation, const slurmctld_resv_t *own)
+/* Whether it is of some cores or devices of its nodes, and says nothing of whole ones. */
+static bool is_of_parts(const slurmctld_resv_t *reservation)
 {
-	if (!own || (reservation == own))
-		return own;
-	return (own->flags & RESERVE_FLAG_MAINT) ||
+	return !(reservation->ctld_flags & RESV_CTLD_FULL_NODE) &&
+	       !(reservation->flags &
+		 (RESERVE_FLAG_ALL_NODES | RESERVE_FLAG_PART_NODES | RESERVE_FLAG_MAINT));
+}
+
+/* Whether it gets all CPUs or all memory of its nodes. */
+static bool needs_whole_nodes(const dfrs_scoped_t *partition, const job_record_t *job)
+{
+	const dfrs_details_t *details = job->details;
+
+	return partition->whole || (details && (dfrs_whole_nodes(details->whole_node) ||
+						!(details->pn_min_memory & ~MEM_PER_CPU)));
+}
+
+/* Whether the reservation lets the job onto its nodes, as far as cores are left (job_test_resv() of 22.05 and
+ * 24.11). */
+static bool lets_in(const slurmctld_resv_t *reservation, const dfrs_scoped_t *partition,
+		    const job_record_t *job)
+{
+	const slurmctld_resv_t *own = job->resv_ptr;
+
+	if (!own)
+		return is_of_parts(reservation) && !needs_whole_nodes(partition, job);
+	return (reservation == own) || is_of_parts(reservation) ||
+	       (own->flags & RESERVE_FLAG_MAINT) ||
 	       ((own->flags & RESERVE_FLAG_OVERLAP) && !(reservation->flags & RESERVE_FLAG_MAINT));
 }
 
 /* Whether the reservation keeps others from nodes that this job has, or waits for. */
-static bool concerns(const slurmctld_resv_t *reservation, const job_record_t *job)
+static bool concerns(const slurmctld_resv_t *reservation, const dfrs_scoped_t *partition,
+		     const job_record_t *job)
 {
 	const bitstr_t *nodes = job->node_bitmap;
 
-	if (lets_in(reservation, job->resv_ptr))
+	if (lets_in(reservation, partition, job))
 		return false;
 	if (IS_JOB_PENDING(job))
 		nodes = job->details ? job->details->req_node_bitmap : NULL;
@@ -199,10 +221,10 @@ static bool concerns(const slurmctld_resv_t *reservation, const job_record_t *jo
 
 /* The first of so many that concerns the job; NULL: none. */
 static const slurmctld_resv_t *first_of(const dfrs_reservations_t *reservations, uint32_t count,
-					const job_record_t *job)
+					const dfrs_scoped_t *partition, const job_record_t *job)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (concerns(reservations->list[i], job))
+		if (concerns(reservations->list[i], partition, job))
 			return reservations->list[i];
 	return NULL;
 }
@@ -218,10 +240,10 @@ time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 		return 0;
 	if (!holds)
 		count = in_the_way(scope, partition, job);
-	reservation = first_of(&partition->fixed, count.fixed, job);
+	reservation = first_of(&partition->fixed, count.fixed, partition, job);
 	if (reservation)
 		return reservation->start_time;
-	return first_of(&partition->floating, count.floating, job) ? 1 : 0;
+	return first_of(&partition->floating, count.floating, partition, job) ? 1 : 0;
 }
 
 /* As job_time_limit() of 22.05 ends it, without what slurm.conf lets it overrun. */
@@ -254,6 +276,9 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 		return false;
 	digest = dfrs_digest(digest, ((uint64_t) obstacles.floating << 32) | obstacles.fixed);
 	digest = dfrs_digest(digest, job->resv_ptr ? job->resv_ptr->resv_id + 1ULL : 0);
+	if (obstacles.fixed || obstacles.floating)
+		digest = dfrs_digest(digest, ((uint64_t) needs_whole_nodes(partition, job) << 32) |
+					     dfrs_cpus_per_task(details, 1));
 	digest = dfrs_digest_bits(digest, details->exc_node_bitmap);
 	digest = dfrs_digest_bits(digest, details->req_node_bitmap);
 	digest = dfrs_digest_text(digest, details->feature_list ? details->features : NULL);
@@ -263,12 +288,52 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 	return true;
 }
 
-static void leave_out_reserved(bitstr_t *nodes, const dfrs_reservations_t *reservations,
-			       uint32_t count, const slurmctld_resv_t *own)
+/* Takes nodes away, and adds the cores that are reserved on others to *cores: NULL at first. */
+static void leave_out_reserved(bitstr_t *nodes, bitstr_t **cores,
+			       const dfrs_reservations_t *reservations, uint32_t count,
+			       const dfrs_scoped_t *partition, const job_record_t *job)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (!lets_in(reservations->list[i], own))
-			bit_and_not(nodes, reservations->list[i]->node_bitmap);
+	for (uint32_t i = 0; i < count; i++) {
+		const slurmctld_resv_t *reservation = reservations->list[i];
+
+		if (!lets_in(reservation, partition, job))
+			bit_and_not(nodes, reservation->node_bitmap);
+		else if (job->resv_ptr || !reservation->core_bitmap)
+			continue;
+		else if (!*cores)
+			*cores = bit_copy(reservation->core_bitmap);
+		else if (bit_size(*cores) == bit_size(reservation->core_bitmap))
+			bit_or(*cores, reservation->core_bitmap);
+	}
+}
+
+/* How many of these are not among the reserved ones. */
+static uint32_t count_free(bitstr_t *cores, uint32_t first, uint32_t count)
+{
+	uint32_t free = 0;
+
+	for (uint32_t core = first; core < first + count; core++)
+		free += (core >= bit_size(cores)) || !bit_test(cores, core);
+	return free;
+}
+
+/* Slurm starts nothing on cores that are reserved. DFRS has it start a job on one core of each node, and lays it out on
+ * all afterwards: a node is left out if what is not reserved of it is too little for one of the job's tasks.
+ * Cores are numbered throughout all nodes. */
+static void leave_out_full(bitstr_t *nodes, bitstr_t *cores, const dfrs_details_t *details)
+{
+	uint32_t least = dfrs_cpus_per_task(details, 1), first = 0;
+
+	for (int i = 0; i < node_record_count; i++) {
+		const node_record_t *node = node_record_table_ptr[i];
+
+		if (!node)
+			continue;
+		if (bit_test(nodes, i) &&
+		    (count_free(cores, first, node->tot_cores) * MAX(node->tpc, 1) < least))
+			bit_clear(nodes, i);
+		first += node->tot_cores;
+	}
 }
 
 bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
@@ -277,6 +342,7 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	const dfrs_details_t *details = job->details;
 	obstacles_t obstacles = in_the_way(scope, partition, job);
 	bitstr_t *nodes = bit_copy(partition->record->node_bitmap);
+	bitstr_t *cores = NULL; /* that are reserved */
 
 	if (details->exc_node_bitmap)
 		bit_and_not(nodes, details->exc_node_bitmap);
@@ -285,8 +351,13 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	if (details->feature_list && dfrs_plain_features(details))
 		keep_features(nodes, details->feature_list);
 	keep_equipped(nodes, details);
-	leave_out_reserved(nodes, &partition->fixed, obstacles.fixed, job->resv_ptr);
-	leave_out_reserved(nodes, &partition->floating, obstacles.floating, job->resv_ptr);
+	leave_out_reserved(nodes, &cores, &partition->fixed, obstacles.fixed, partition,
+			   job);
+	leave_out_reserved(nodes, &cores, &partition->floating, obstacles.floating,
+			   partition, job);
+	if (cores)
+		leave_out_full(nodes, cores, details);
+	FREE_NULL_BITMAP(cores);
 	if (job->resv_ptr && job->resv_ptr->node_bitmap &&
 	    !(job->resv_ptr->flags & RESERVE_FLAG_FLEX))
 		bit_and(nodes, job->resv_ptr->node_bitmap);

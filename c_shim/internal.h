@@ -72,6 +72,9 @@ part_record_t *dfrs_choose_partition(const job_record_t *job, dfrs_is_ours_t is_
 part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions);
 /* Remembers the partitions of the latest snapshot, for calls that name a job only. */
 void dfrs_remember_partitions(const char *partitions);
+/* Remembers which of them give jobs whole nodes, and says of one whether it does. */
+void dfrs_remember_whole(const char *partitions);
+bool dfrs_gives_whole_nodes(const part_record_t *partition);
 /* As dfrs_managed_partition(), for these. */
 part_record_t *dfrs_remembered_partition(const job_record_t *job);
 

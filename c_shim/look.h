@@ -25,6 +25,7 @@ typedef struct {
 	uint32_t holders; /* jobs that hold cores */
 	bool differs; /* of hide.c: cores are to be hidden, or shown */
 	bool uncovered; /* one of them does so on another's node, of which Slurm does not know */
+	bool whole; /* its jobs get whole nodes, whatever they ask for */
 	bool partial; /* has not all of the scope's nodes */
 	/* Those that keep its nodes from others now or later; and those that always begin so many seconds from now
 	 * (TIME_FLOAT), which keep off only who runs for longer. */

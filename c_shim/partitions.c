@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 static pthread_mutex_t remembered_lock = PTHREAD_MUTEX_INITIALIZER;
-static char *remembered;
+static char *remembered, *remembered_whole;
 
 bool dfrs_listed(const char *list, const char *name)
 {
@@ -88,14 +88,34 @@ part_record_t *dfrs_managed_partition(const job_record_t *job, const char *parti
 	return dfrs_choose_partition(job, is_listed, partitions);
 }
 
-void dfrs_remember_partitions(const char *partitions)
+static void remember(char **names, const char *partitions)
 {
 	pthread_mutex_lock(&remembered_lock);
-	if (!remembered || strcmp(remembered, partitions)) {
-		free(remembered);
-		remembered = strdup(partitions);
+	if (!*names || strcmp(*names, partitions)) {
+		free(*names);
+		*names = strdup(partitions);
 	}
 	pthread_mutex_unlock(&remembered_lock);
+}
+
+void dfrs_remember_partitions(const char *partitions)
+{
+	remember(&remembered, partitions);
+}
+
+void dfrs_remember_whole(const char *partitions)
+{
+	remember(&remembered_whole, partitions);
+}
+
+bool dfrs_gives_whole_nodes(const part_record_t *partition)
+{
+	bool whole;
+
+	pthread_mutex_lock(&remembered_lock);
+	whole = dfrs_listed(remembered_whole, partition->name);
+	pthread_mutex_unlock(&remembered_lock);
+	return whole;
 }
 
 part_record_t *dfrs_remembered_partition(const job_record_t *job)

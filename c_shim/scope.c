@@ -25,12 +25,14 @@ static int add_partition(void *record, void *argument)
 		return 0;
 	scope->partitions[scope->count++] = (dfrs_scoped_t) {
 		.record = partition,
+		.whole = dfrs_gives_whole_nodes(partition),
 		.digest = dfrs_digest_text(DFRS_DIGEST_START, partition->name),
 	};
 	if (partition->node_bitmap)
 		bit_or(scope->own, partition->node_bitmap);
 	scope->digest = dfrs_digest_text(scope->digest, partition->name);
 	scope->digest = dfrs_digest_bits(scope->digest, partition->node_bitmap);
+	scope->digest = dfrs_digest(scope->digest, dfrs_gives_whole_nodes(partition));
 	return 0;
 }
 
@@ -71,6 +73,18 @@ static void add_to_partition(dfrs_scoped_t *partition, slurmctld_resv_t *reserva
 	add_sorted(floats(reservation) ? &partition->floating : &partition->fixed, reservation);
 }
 
+/* Of a reservation of some cores: which, and of how many. */
+static uint64_t digest_cores(uint64_t digest, const slurmctld_resv_t *reservation)
+{
+	digest = dfrs_digest_bits(digest, reservation->core_bitmap);
+	for (int i = 0; reservation->core_bitmap && (i < node_record_count); i++)
+		if (node_record_table_ptr[i])
+			digest = dfrs_digest(digest,
+					     ((uint64_t) node_record_table_ptr[i]->tot_cores << 32) |
+						     node_record_table_ptr[i]->tpc);
+	return digest;
+}
+
 static int add_reservation(void *record, void *argument)
 {
 	slurmctld_resv_t *reservation = record;
@@ -82,7 +96,9 @@ static int add_reservation(void *record, void *argument)
 	scope->digest = dfrs_digest(scope->digest, (uint64_t) reservation->flags);
 	scope->digest = dfrs_digest(scope->digest, (uint64_t) reservation->start_time);
 	scope->digest = dfrs_digest(scope->digest, keeps);
+	scope->digest = dfrs_digest(scope->digest, reservation->ctld_flags);
 	scope->digest = dfrs_digest_bits(scope->digest, reservation->node_bitmap);
+	scope->digest = digest_cores(scope->digest, reservation);
 	for (uint32_t i = 0; keeps && (i < scope->count); i++)
 		add_to_partition(&scope->partitions[i], reservation);
 	return 0;

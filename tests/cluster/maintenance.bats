@@ -120,6 +120,17 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_for_state "$waits" COMPLETED 60
 }
 
+@test "a reservation of a core keeps off only who wants all of its node" {
+	controller scontrol create reservation reservationname=upkeep starttime=now duration=60 nodes=n1 \
+		corecnt=1 users=root
+	beside=$(submit --nodelist=n1 --ntasks=2 --nodes=1 --mem=50 --time=20 -- "true")
+	wait_for_state "$beside" COMPLETED 40
+	whole=$(submit --nodelist=n1 --ntasks=1 --exclusive --mem=50 --time=20 -- "true")
+	wait_until 20 says "$whole" "a reservation is there, or begins"
+	controller scontrol delete reservationname=upkeep
+	wait_for_state "$whole" COMPLETED 60
+}
+
 @test "what DFRS does not start says so in words" {
 	job=$(submit --ntasks=1 --mem=50 --contiguous --nodes=2 -- "true")
 	wait_until 20 says "$job" "contiguous nodes"

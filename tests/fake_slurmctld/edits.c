@@ -103,6 +103,7 @@ void make_nodes(int count)
 		node->name = xstrdup_printf("n%d", i);
 		node->cpus = node->cpus_efctv = 32;
 		node->real_memory = 128000;
+		node->tot_cores = 32;
 		node->node_state = NODE_STATE_IDLE;
 		node_record_table_ptr[i] = node;
 	}
@@ -379,6 +380,17 @@ static int forget_reservation(void *record, void *argument)
 	return 0;
 }
 
+/* Some, or all, of each. */
+static bitstr_t *cores_of(const bitstr_t *nodes)
+{
+	bitstr_t *cores = bit_alloc(32 * node_record_count);
+
+	for (int i = 0; i < node_record_count; i++)
+		if (bit_test((bitstr_t *) nodes, i))
+			bit_nset(cores, 32 * i, 32 * i + (below(2) ? 31 : 28));
+	return cores;
+}
+
 static void edit_reservations(void)
 {
 	static uint32_t last_id;
@@ -388,6 +400,7 @@ static void edit_reservations(void)
 		reservation = list_pop(resv_list);
 		(void) list_for_each(job_list, forget_reservation, reservation);
 		FREE_NULL_BITMAP(reservation->node_bitmap);
+		FREE_NULL_BITMAP(reservation->core_bitmap);
 		xfree(reservation);
 		return;
 	}
@@ -401,6 +414,9 @@ static void edit_reservations(void)
 		reservation->start_time = below(7200);
 	}
 	reservation->node_bitmap = some_nodes();
+	reservation->ctld_flags = below(3) ? RESV_CTLD_FULL_NODE : 0;
+	if (!reservation->ctld_flags && below(4))
+		reservation->core_bitmap = cores_of(reservation->node_bitmap);
 	list_append(resv_list, reservation);
 }
 

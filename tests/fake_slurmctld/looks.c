@@ -10,7 +10,8 @@
  * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. threads: how many CPUs a task holds. comment: how much of a long one
  * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have died of their warning. yields: where they are shown.
  * requests: what only newer versions have, and is refused. begin: when a requeued job may begin. devices: who holds
- * some. limits: what is taken off a time limit again. overlapping: which reservations keep jobs of others off.
+ * some. limits: what is taken off a time limit again. cores: whom reservations of cores keep off. overlapping: which
+ * reservations keep jobs of others off.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -383,6 +384,7 @@ static void float_reservation(job_record_t *job)
 
 	reservation->resv_id = 17;
 	reservation->flags = RESERVE_FLAG_TIME_FLOAT;
+	reservation->ctld_flags = RESV_CTLD_FULL_NODE;
 	reservation->start_time = 1800;
 	reservation->duration = 30;
 	reservation->node_bitmap = bit_alloc(node_record_count);
@@ -441,6 +443,55 @@ static void overlapping(void)
 	say_bounds("runs in a plain one");
 	own->flags = RESERVE_FLAG_OVERLAP;
 	say_bounds("runs in one that overlaps");
+}
+
+/* So many cores of each of its nodes. */
+static void reserve_cores(slurmctld_resv_t *reservation, uint32_t first, uint32_t last)
+{
+	reservation->ctld_flags = 0;
+	reservation->core_bitmap = bit_alloc(32 * node_record_count);
+	for (int i = 0; i < node_record_count; i++)
+		if (bit_test(reservation->node_bitmap, i))
+			bit_nset(reservation->core_bitmap, 32 * i + first, 32 * i + last);
+}
+
+/* Two cores of nodes 0 and 1, and all others of node 1. */
+static void cores(void)
+{
+	job_record_t *job;
+
+	make_nodes(3);
+	job = new_job(1);
+	reserve_cores(reserve(1, "01", 0), 0, 1);
+	say_nodes("two of 32");
+	job->details->cpus_per_task = 30;
+	say_nodes("-c 30");
+	job->details->cpus_per_task = 31;
+	say_nodes("-c 31");
+	job->details->cpus_per_task = 1;
+	job->details->whole_node = WHOLE_NODE_REQUIRED;
+	say_nodes("--exclusive");
+	job->details->whole_node = 0;
+	job->details->pn_min_memory = 0;
+	say_nodes("--mem=0");
+	job->details->pn_min_memory = 1000;
+	dfrs_remember_whole("dfrs");
+	say_nodes("whole nodes");
+	dfrs_remember_whole("");
+	reserve_cores(reserve(2, "1", 0), 2, 31);
+	say_nodes("all of one");
+	((slurmctld_resv_t *) list_peek(resv_list))->flags = RESERVE_FLAG_MAINT;
+	say_nodes("maintenance");
+	((slurmctld_resv_t *) list_peek(resv_list))->flags = 0;
+	job->resv_ptr = reserve(3, "12", 0);
+	say_nodes("in another one");
+	(void) list_delete_ptr(resv_list, job->resv_ptr);
+	job->resv_ptr = NULL;
+	run_job(job, 0, 1);
+	job->node_bitmap = bit_copy(job->job_resrcs->node_bitmap);
+	say_bounds("runs");
+	job->details->whole_node = WHOLE_NODE_REQUIRED;
+	say_bounds("runs with --exclusive");
 }
 
 /* Even nodes have more of everything than odd ones. */
@@ -835,6 +886,7 @@ static void bound_end(job_record_t *job)
 {
 	slurmctld_resv_t *own = xmalloc(sizeof(*own));
 
+	own->ctld_flags = RESV_CTLD_FULL_NODE;
 	own->start_time = wall_clock - 100;
 	own->end_time = wall_clock + 100;
 	own->node_bitmap = bit_alloc(node_record_count);
@@ -942,6 +994,8 @@ int main(int argc, char **argv)
 		fit();
 	else if (!strcmp(scenario, "threads"))
 		use_threads();
+	else if (!strcmp(scenario, "cores"))
+		cores();
 	else if (!strcmp(scenario, "overlapping"))
 		overlapping();
 	else if (!strcmp(scenario, "bounds"))

@@ -266,6 +266,30 @@ fn a_partition_bounds_nodes_and_reservations_bound_times() {
 }
 
 #[test]
+fn reservations_of_cores_keep_off_who_does_not_fit_beside_them() {
+    let lines = run(&build::LOOKS, "cores");
+    for line in [
+        "two of 32: 0 1 2; CPUs 32, label 0",
+        "-c 30: 0 1 2; CPUs 32, label 0",
+        "-c 31: 2; CPUs 32, label 0",
+        "--exclusive: 2; CPUs 32, label 0",
+        "--mem=0: 2; CPUs 32, label 0",
+        "whole nodes: 2; CPUs 32, label 0",
+        "all of one: 0 2; CPUs 32, label 0",
+        "maintenance: 2; CPUs 32, label 0",
+        "in another one: 1 2; CPUs 32, label 0",
+        "runs: nodes 1-0 of 0 free until 0 reservation 0 tasks on a node 0",
+    ] {
+        assert_has(&lines, line);
+    }
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("runs with --exclusive: nodes 1-0 of 0 free until -1800"))
+    );
+}
+
+#[test]
 fn reservations_that_overlap_let_jobs_through_as_slurm_does() {
     let lines = run(&build::LOOKS, "overlapping");
     for line in [
