@@ -328,7 +328,7 @@ fn only_what_has_died_of_its_warning_is_requeued() {
 
 #[test]
 fn a_requeued_job_has_the_time_limit_that_it_had_before_dfrs_extended_it() {
-    let lines = run("limits");
+    let lines = run(&build::LOOKS, "limits");
     for line in [
         "runs: 80 minutes, set by 65535",
         "runs on: no, 80 minutes, set by 65535",
