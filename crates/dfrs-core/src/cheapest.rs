@@ -66,10 +66,13 @@ pub(crate) fn decide(
         return Target::default();
     }
     let mut board = Board::new(policy, roster, now, stop);
+    let most = board.moves_left;
     if roster.has_waiting() {
         Service::of(&mut board, is_period).run();
     }
-    if is_period && moves::single(&mut board) && roster.has_waiting() {
+    let gave_way = board.moves_left < most;
+    let moved = is_period && moves::single(&mut board);
+    if (gave_way || moved) && roster.has_waiting() {
         Service::of(&mut board, is_period).fill();
     }
     board.target
@@ -118,7 +121,8 @@ impl<'b, 'a> Service<'b, 'a> {
         }
     }
 
-    /// Tries those that are left in what others have moved away from: nobody gives way for them.
+    /// Tries those that are left in what others have left or moved away from, and who made room does not need: nobody
+    /// gives way for them.
     fn fill(mut self) {
         self.pushes_aside = false;
         self.run();
