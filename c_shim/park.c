@@ -16,7 +16,7 @@
 static void end_by_deadline(job_record_t *job)
 {
 	if (job->deadline && (job->deadline != NO_VAL) && (job->end_time > job->deadline))
-		job->end_time = job->deadline;
+		job->end_time = job->end_time_exp = job->deadline;
 }
 
 static int change_suspension(uint32_t job_id, uint16_t operation)

@@ -211,7 +211,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "a job that gives up a node while it is parked comes back to the other one, and holds nobody up" {
 	needs_parking
-	park_for "sleep 20" 7 --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "sleep 15; echo ended"
+	park_for "sleep 20" 7 --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "sleep 45; echo ended"
 	controller scontrol update jobid="$parked_job" numnodes=1
 	other=$(submit --nodelist=n3 --ntasks=1 --mem=100 --time=20 -- "true")
 	wait_for_state "$other" COMPLETED 40

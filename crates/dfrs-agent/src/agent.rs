@@ -160,6 +160,8 @@ pub struct Agent<S, D> {
     ahead: Ahead,
     longest_sleep: Span,
     cores_hidden: Time,
+    /// No sooner after that they are hidden again.
+    cores_interval: Span,
     arrays_read: Time,
     daily: Daily,
     /// What was done since this agent began.
@@ -276,6 +278,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ahead: state.ahead,
             longest_sleep: LONGEST_SLEEP,
             cores_hidden: Time(0),
+            cores_interval: Span(0),
             arrays_read: Time(0),
             daily: Daily::from(now),
             done: dfrs_proto::status::Done::default(),

@@ -166,14 +166,16 @@ fn submitted(job: &ObservedJob, record: &Record) -> Time {
 }
 
 /// Memory of one task, and memory that each node holds once, as the user asked for them. A job that
-/// asks for whole nodes, or for no amount (Slurm: all of a node), holds all that its nodes have. None needs more than
-/// the nodes have where it is: one that was parked before their `RealMemory` was lowered would never come back.
+/// asks for whole nodes, or for no amount (Slurm: all of a node), holds all that its nodes have. None whose memory Slurm
+/// does not count needs more than the nodes have where it is: one that was parked before their `RealMemory` was lowered
+/// would never come back.
 #[must_use]
 pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
     if job.wants_whole_nodes() {
         return (Bytes(0), Bytes(whole_node(job, observation) * MIB));
     }
-    let here = job.places.iter().filter_map(|place| {
+    let released = job.places.iter().filter(|_| !job.is_counted());
+    let here = released.filter_map(|place| {
         let position = observation.node_position(place.node)?;
         let node = observation.nodes()[position].memory;
         Some((place, node))

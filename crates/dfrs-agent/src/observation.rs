@@ -385,6 +385,8 @@ pub struct Observation {
     largest: Largest,
     /// Nodes that are different, since this was last asked.
     differ: Beside<NodeChanges>,
+    /// Whether some node takes new work, or no longer does, or is of another size, since this was last asked.
+    turned: Beside<bool>,
     /// Jobs that ask for something else, since this was last asked.
     requests: Beside<BTreeSet<u32>>,
     /// Positions of nodes where memory was taken since the last look.
@@ -618,12 +620,14 @@ impl Observation {
             if pairs.clone().any(|(old, new)| old.memory != new.memory) {
                 self.open.clear();
             }
+            self.turned.0 |= pairs.clone().any(|(old, new)| old.up != new.up);
             let different = pairs.filter(|(old, new)| old != new);
             let some = &mut self.differ.0.some;
             some.extend(different.map(|(node, _)| node.index));
             return;
         }
         self.differ.0.all = true;
+        self.turned.0 = true;
         let names = self.nodes.iter().map(|node| node.name.clone());
         self.by_name = names.zip(0..).collect();
         self.tallies = vec![Tally::default(); self.nodes.len()];
@@ -650,6 +654,7 @@ impl Observation {
             if let Some(position) = self.node_position(node.index) {
                 let known = &mut self.nodes[position];
                 resized |= (known.memory, known.cpus) != (node.memory, node.cpus);
+                self.turned.0 |= known.up != node.up;
                 self.differ.0.some.insert(node.index);
                 *known = node;
             }
@@ -657,6 +662,7 @@ impl Observation {
         if resized {
             self.largest = Largest::of(&self.nodes);
             self.open.clear();
+            self.turned.0 = true;
         }
     }
 
@@ -693,6 +699,17 @@ impl Observation {
             Concerned::All => self.jobs.keys().copied().collect(),
             Concerned::These(jobs) => jobs,
         }
+    }
+
+    /// The waiting jobs that may be for nodes of another size than when this was last asked: those that get whole
+    /// nodes, where nodes differ and others take work. O(1), O(jobs) then.
+    pub fn take_jobs_for_other_sizes(&mut self) -> BTreeSet<u32> {
+        if !self.turned.take() || self.has_equal_memory() {
+            return BTreeSet::new();
+        }
+        let waiting = self.jobs.values().filter(|job| job.places.is_empty());
+        let whole = waiting.filter(|job| job.wants_whole_nodes());
+        whole.map(|job| job.id).collect()
     }
 
     /// Whether Slurm may refuse to start this job on some node because of whose jobs are there. O(1).
@@ -922,6 +939,28 @@ mod tests {
         assert_eq!(observation.free_memory(0), 1000);
         assert_eq!(observation.memory_of_others(1), 300);
         assert_eq!(observation.placed().count(), 0);
+    }
+
+    #[test]
+    fn who_gets_whole_nodes_is_planned_anew_when_nodes_of_some_size_come_or_go() {
+        let whole = ObservedJob {
+            exclusive: true,
+            ..job(1, 1)
+        };
+        let mut differing = nodes(2);
+        differing[1].memory = 2000;
+        let mut observation = Observation::new([whole, job(2, 1)], differing.clone());
+        observation.take_jobs_for_other_sizes();
+        let mut changed = |node: ObservedNode| {
+            observation.update_nodes([node]);
+            observation.take_jobs_for_other_sizes()
+        };
+        differing[1].allocated_memory = 100;
+        assert!(changed(differing[1].clone()).is_empty());
+        differing[1].up = false;
+        assert_eq!(changed(differing[1].clone()), [1].into());
+        differing[1].memory = 1000;
+        assert!(changed(differing[1].clone()).is_empty(), "all are alike");
     }
 
     #[test]

@@ -238,6 +238,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.freed |= requests.iter().any(|id| self.is_admitted(*id));
         let others = seen.take_jobs_with_other_neighbours();
         self.lists.unplanned.extend(others);
+        let resized = seen.take_jobs_for_other_sizes();
+        self.freed |= resized.iter().any(|id| self.is_admitted(*id));
+        self.lists.unplanned.extend(resized);
         let due = self.lists.take_due(now);
         // One that waits is asked about first.
         self.freed |= due.iter().any(|id| self.is_parked(*id));

@@ -20,8 +20,10 @@ use crate::sync::sync;
 
 /// Slurm counts running jobs' cores again after a restart, a reconfiguration, a change of a partition and
 /// some of nodes. As long as it does, it refuses starts beside them: they are hidden again at the look that
-/// shows them, which takes the write locks, and no more often than this.
+/// shows them, which takes the write locks, and no more often than this, nor than this where they are shown again
+/// and again.
 const CORES_INTERVAL: Span = Span(SECOND);
+const LONGEST_CORES_INTERVAL: Span = Span(10 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
@@ -80,8 +82,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Result<(), SlurmError> {
         let full = self.config.mode == Mode::Full;
         let left_behind = self.observe(seen, now)?;
-        if full && now.0 - self.cores_hidden.0 >= CORES_INTERVAL.0 && self.slurm.hide_cores() {
-            self.cores_hidden = now;
+        if full {
+            self.hide_cores(now);
         }
         for job in left_behind {
             if full {
@@ -94,6 +96,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.follow(seen, now);
         self.take_back_time();
         Ok(())
+    }
+
+    fn hide_cores(&mut self, now: Time) {
+        let since = now.0 - self.cores_hidden.0;
+        if since < self.cores_interval.0 || !self.slurm.hide_cores() {
+            return;
+        }
+        let is_again = since < 2 * self.cores_interval.0;
+        self.cores_interval = if is_again {
+            Span(2 * self.cores_interval.0).min(LONGEST_CORES_INTERVAL)
+        } else {
+            CORES_INTERVAL
+        };
+        self.cores_hidden = now;
     }
 
     /// Brings what was seen up to date, and the ledger in line with it. Returns the jobs that their nodes

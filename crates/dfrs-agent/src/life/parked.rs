@@ -111,6 +111,9 @@ impl Parked {
             ObservedState::Running if job.is_counted() => {
                 Some(Turn::to(Phase::Running).left_alone())
             }
+            ObservedState::Running if self.has_lost_nodes(look) => {
+                Some(Turn::to(Phase::Parked(self.on_what_is_left(look))))
+            }
             ObservedState::Running => self.becomes(true),
             ObservedState::Suspended if self.has_lost_nodes(look) => {
                 Some(Turn::to(Phase::Parked(self.on_what_is_left(look))))
