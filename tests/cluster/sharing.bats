@@ -6,10 +6,10 @@
 load helpers
 
 # Partitions are as at first, and the first one is DFRS's again.
-setup() { partitions=$(controller cat /etc/slurm/scheduler.conf); }
+setup() { controller cp /etc/slurm/scheduler.conf /tmp/scheduler.conf.before; }
 
 teardown() {
-	controller sh -c 'cat >/etc/slurm/scheduler.conf' <<<"$partitions"
+	controller cp /tmp/scheduler.conf.before /etc/slurm/scheduler.conf
 	reconfigured
 	clean_up
 }
