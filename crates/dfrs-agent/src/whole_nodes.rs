@@ -7,7 +7,8 @@ use crate::observation::{Observation, ObservedJob, ObservedNode};
 /// MiB of each node of a job that gets all of them. The core plans with one amount for all nodes: a waiting
 /// job is for nodes of one size, that of which it may use most nodes (ties: the smaller one), or of
 /// the largest if it must have nodes of several. Nodes that are down or drain count only where the others do not
-/// suffice: `State=FUTURE` ones may be of any size. O(nodes) where nodes differ.
+/// suffice: `State=FUTURE` ones may be of any size. Nor do those that are too small for what it asks for, if any is
+/// not. O(nodes) where nodes differ.
 #[must_use]
 pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     if observation.has_equal_memory() {
@@ -18,10 +19,15 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     if let Some(most) = here.map(|node| node.memory).max() {
         return most;
     }
-    let (up, all) = (
-        sizes(job, observation, |node| node.up),
-        sizes(job, observation, |_| true),
-    );
+    let asked = least_memory(job);
+    let holds = |node: &ObservedNode| node.memory >= asked;
+    let up = sizes(job, observation, |node| node.up && holds(node));
+    let large = sizes(job, observation, holds);
+    let all = if large.is_empty() {
+        sizes(job, observation, |_| true)
+    } else {
+        large
+    };
     let least = if job.all_eligible {
         all.values().sum()
     } else {
@@ -30,6 +36,16 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     let largest = all.last_key_value().map(|(size, _)| *size);
     let best = most_frequent(&up, least).or_else(|| most_frequent(&all, least));
     best.or(largest).unwrap_or(0)
+}
+
+/// MiB of which the job has to have as much on each of its nodes: for one task, or for all there.
+fn least_memory(job: &ObservedJob) -> u64 {
+    let cpus = if job.memory_per_cpu {
+        job.memory_cpus()
+    } else {
+        1
+    };
+    job.memory.saturating_mul(u64::from(cpus))
 }
 
 fn node(observation: &Observation, index: u32) -> Option<&ObservedNode> {
@@ -104,6 +120,21 @@ mod tests {
             ..on(&[1, 2])
         };
         assert_eq!(size(&both), 2000, "no one size is enough");
+    }
+
+    #[test]
+    fn a_job_is_for_nodes_that_are_large_enough() {
+        let asks = |memory_per_cpu, memory| ObservedJob {
+            exclusive: true,
+            memory_per_cpu,
+            memory,
+            ..job(1, 1)
+        };
+        for per_cpu in [true, false] {
+            assert_eq!(size(&asks(per_cpu, 1000)), 1000);
+            assert_eq!(size(&asks(per_cpu, 1001)), 2000);
+            assert_eq!(size(&asks(per_cpu, 2001)), 1000, "no node is");
+        }
     }
 
     #[test]
