@@ -49,28 +49,49 @@ pub fn run(arguments: &Arguments) -> Outcome {
         None => status::place::find(arguments.file.as_deref())
             .and_then(|path| tell(arguments, &|| exposition(&path))),
     };
-    Outcome::of(told.map(|output| (output, String::new())))
+    Outcome::of(told)
 }
 
-/// What `metrics` says now, once or to all who ask.
-fn tell(arguments: &Arguments, metrics: &dyn Fn() -> String) -> Result<String, String> {
+/// The metrics of now, in OpenMetrics' text format, and why there are none to speak of.
+struct Exposition {
+    text: String,
+    trouble: Option<String>,
+}
+
+/// What `metrics` says now, once, with what is wrong, or to all who ask.
+fn tell(
+    arguments: &Arguments,
+    metrics: &(dyn Fn() -> Exposition + Sync),
+) -> Result<(String, String), String> {
     if arguments.once {
-        return Ok(textfile::of(&metrics()));
+        let now = metrics();
+        let trouble = now.trouble.map(|trouble| format!("{trouble}\n"));
+        return Ok((textfile::of(&now.text), trouble.unwrap_or_default()));
     }
-    server::serve(arguments.listen, metrics).map(|()| String::new())
+    server::serve(arguments.listen, &|| metrics().text).map(|()| Default::default())
 }
 
-/// The metrics of now, in OpenMetrics' text format.
-fn exposition(path: &Path) -> String {
-    metrics::encoded(read(path).as_ref().ok(), status::now())
+/// Those of this status file.
+fn exposition(path: &Path) -> Exposition {
+    let status = read(path);
+    Exposition {
+        text: metrics::encoded(status.as_ref().ok(), status::now()),
+        trouble: status.err(),
+    }
 }
 
-/// The same of a node.
-fn of_node(host: &impl Host, node: Option<&str>) -> String {
-    node::encoded(node::ask(host, node).ok())
+/// Those of a node.
+fn of_node(host: &impl Host, node: Option<&str>) -> Exposition {
+    let told = node::ask(host, node);
+    let trouble = told.as_ref().err().map(ToString::to_string);
+    Exposition {
+        text: node::encoded(told.ok()),
+        trouble,
+    }
 }
 
 fn read(path: &Path) -> Result<Status, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     status::parse(&text, path)
 }

@@ -1,45 +1,139 @@
-//! The exporter's HTTP server.
+//! The exporter's HTTP server: one request a connection, of which nothing but the head is read.
+//!
+//! Whoever can reach it may ask for anything: what one client costs is bounded in memory, time and threads.
 
-use std::net::SocketAddr;
-
-use tiny_http::{Header, Method, Request, Response, Server};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// So many are answered at the same time; others are turned away.
+const MOST_CLIENTS: usize = 16;
+
+/// A client has so long to ask, and again to take the answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes and lines of a request before its body.
+const LONGEST_HEAD: usize = 8192;
+const MOST_HEADERS: usize = 64;
+
+/// What is served: the metrics of now.
+pub(super) type Metrics<'a> = &'a (dyn Fn() -> String + Sync);
 
 /// Serves these metrics, asked for anew each time, until the process is ended.
 ///
 /// # Errors
 ///
 /// The address cannot be had.
-pub(super) fn serve(address: SocketAddr, metrics: &dyn Fn() -> String) -> Result<(), String> {
-    let server = Server::http(address)
+pub(super) fn serve(address: SocketAddr, metrics: Metrics) -> Result<(), String> {
+    let listener = TcpListener::bind(address)
         .map_err(|error| format!("{address}: {error}; give another one with --listen"))?;
-    for request in server.incoming_requests() {
-        answer(request, metrics);
-    }
+    listen(&listener, metrics, usize::MAX);
     Ok(())
 }
 
-/// Answers one request; a client that has gone away is none of our business.
-pub(super) fn answer(request: Request, metrics: &dyn Fn() -> String) {
-    let known = matches!(request.method(), Method::Get | Method::Head);
-    let place = request.url().split('?').next().unwrap_or_default();
-    let (code, kind, text) = match place {
-        _ if !known => (405, PLAIN, "only GET\n".to_owned()),
-        "/metrics" => (200, OPEN_METRICS, metrics()),
-        "/healthz" => (200, PLAIN, "ok\n".to_owned()),
+/// Answers so many clients, each in a thread of its own.
+pub(super) fn listen(listener: &TcpListener, metrics: Metrics, clients: usize) {
+    let busy = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for stream in listener.incoming().take(clients) {
+            let Ok(stream) = stream else {
+                // No file descriptor is left, for example: not to be asked again at once.
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            };
+            if busy.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS {
+                busy.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let busy = &busy;
+            let answer = move || {
+                // A client that has gone away is none of our business.
+                let _ = answer(stream, metrics);
+                busy.fetch_sub(1, Ordering::Relaxed);
+            };
+            if std::thread::Builder::new()
+                .spawn_scoped(scope, answer)
+                .is_err()
+            {
+                busy.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    });
+}
+
+/// Answers one request.
+fn answer(mut stream: TcpStream, metrics: Metrics) -> std::io::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    let head = read_head(&mut stream, until)?;
+    let (code, kind, text) = response(&head, metrics);
+    let length = text.len();
+    stream.set_write_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    )?;
+    if !head.starts_with(b"HEAD ") {
+        stream.write_all(text.as_bytes())?;
+    }
+    // What it still sends is taken for a while: closed at once, the connection could lose the answer.
+    stream.shutdown(Shutdown::Write)?;
+    let mut rest = [0; LONGEST_HEAD];
+    while read_some(&mut stream, &mut rest, until)? > 0 {}
+    Ok(())
+}
+
+/// The request up to its body, or as much of it as is read.
+fn read_head(stream: &mut TcpStream, until: Instant) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let mut piece = [0; 1024];
+    while head.len() < LONGEST_HEAD && !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let read = read_some(stream, &mut piece, until)?;
+        if read == 0 {
+            break;
+        }
+        head.extend_from_slice(&piece[..read]);
+    }
+    Ok(head)
+}
+
+/// As `read`, before this moment.
+fn read_some(stream: &mut TcpStream, piece: &mut [u8], until: Instant) -> std::io::Result<usize> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(std::io::ErrorKind::TimedOut.into());
+    }
+    stream.set_read_timeout(Some(left))?;
+    stream.read(piece)
+}
+
+/// Status, type and text of the answer.
+fn response(head: &[u8], metrics: Metrics) -> (&'static str, &'static str, String) {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    let is_whole = request.parse(head).is_ok_and(|parsed| parsed.is_complete());
+    let (Some(method), Some(target), true) = (request.method, request.path, is_whole) else {
+        return ("400 Bad Request", PLAIN, "no request\n".to_owned());
+    };
+    let place = target.split('?').next().unwrap_or_default();
+    match place {
+        _ if !matches!(method, "GET" | "HEAD") => {
+            ("405 Method Not Allowed", PLAIN, "only GET\n".to_owned())
+        }
+        "/metrics" => ("200 OK", OPEN_METRICS, metrics()),
+        "/healthz" => ("200 OK", PLAIN, "ok\n".to_owned()),
         "/" => (
-            200,
+            "200 OK",
             PLAIN,
             "dfrs exporter: the metrics are at /metrics\n".to_owned(),
         ),
-        _ => (404, PLAIN, "the metrics are at /metrics\n".to_owned()),
-    };
-    let response = Response::from_string(text).with_status_code(code);
-    let header = Header::from_bytes(&b"Content-Type"[..], kind.as_bytes());
-    let _ = request.respond(match header {
-        Ok(header) => response.with_header(header),
-        Err(()) => response,
-    });
+        _ => (
+            "404 Not Found",
+            PLAIN,
+            "the metrics are at /metrics\n".to_owned(),
+        ),
+    }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use super::*;
 use crate::doctor::host::Owner;
@@ -76,7 +76,7 @@ const NODE: &str = r#"{"v":1,"software":"0.1.0","node":"n1","cgroup":"v2","gener
      "throttled_seconds":null,"resident_bytes":10,"swap_bytes":4096}]}"#;
 
 fn of_a_node() -> String {
-    of_node(&Node(Some(NODE)), Some("n1"))
+    of_node(&Node(Some(NODE)), Some("n1")).text
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn of_a_node_all_that_its_dfrsd_says_is_told() {
             "{line:?} is not in\n{text}"
         );
     }
-    let silent = of_node(&Node(None), Some("n1"));
+    let silent = of_node(&Node(None), Some("n1")).text;
     assert!(
         silent.contains("dfrsd_up 0.0") && !silent.contains("dfrsd_jobs"),
         "{silent}"
@@ -111,7 +111,7 @@ fn of_a_node_all_that_its_dfrsd_says_is_told() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_a_metric() {
-    let text = exposition(Path::new("/nonexistent/dfrs_status.json"));
+    let text = exposition(Path::new("/nonexistent/dfrs_status.json")).text;
     assert!(text.contains("dfrs_status_readable 0.0"), "{text}");
     assert!(!text.contains("dfrs_jobs"), "{text}");
 }
@@ -196,27 +196,32 @@ fn what_the_board_and_the_alerts_ask_for_is_exported() {
     );
 }
 
-#[test]
-fn requests_are_answered_over_http() {
-    let server = tiny_http::Server::http("127.0.0.1:0").expect("a port");
-    let address = server.server_addr().to_ip().expect("an address");
-    let ask = |line: &str| {
-        let mut stream = TcpStream::connect(address).expect("connects");
-        write!(
-            stream,
-            "{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-        )
-        .expect("asks");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        answer
-    };
+/// What the server answers to these bytes; the connection stays open for writing.
+fn ask(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("connects");
+    stream.write_all(request.as_bytes()).expect("asks");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+/// Runs `story` with the address of a server that answers so many clients.
+fn with_server(clients: usize, story: impl FnOnce(SocketAddr)) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            for request in server.incoming_requests().take(4) {
-                server::answer(request, &|| exposition(Path::new("/nonexistent")));
-            }
+            let metrics = || exposition(Path::new("/nonexistent")).text;
+            server::listen(&listener, &metrics, clients);
         });
+        story(address);
+    });
+}
+
+#[test]
+fn requests_are_answered_over_http() {
+    with_server(6, |address| {
+        let ask = |line| ask(address, &format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
         let metrics = ask("GET /metrics?x=y");
         assert!(metrics.starts_with("HTTP/1.1 200"), "{metrics}");
         assert!(
@@ -224,8 +229,38 @@ fn requests_are_answered_over_http() {
             "{metrics}"
         );
         assert!(metrics.trim_end().ends_with("# EOF"), "{metrics}");
+        assert!(ask("HEAD /metrics").ends_with("\r\n\r\n"));
         assert!(ask("GET /healthz").starts_with("HTTP/1.1 200"));
         assert!(ask("GET /etc/passwd").starts_with("HTTP/1.1 404"));
         assert!(ask("POST /metrics").starts_with("HTTP/1.1 405"));
+        assert!(ask("nonsense").starts_with("HTTP/1.1 400"));
     });
+}
+
+#[test]
+fn a_client_that_promises_a_large_body_or_says_nothing_holds_nobody_up() {
+    with_server(4, |address| {
+        let silent = TcpStream::connect(address).expect("connects");
+        let mut promises = TcpStream::connect(address).expect("connects");
+        promises
+            .write_all(b"POST /metrics HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\nx")
+            .expect("asks");
+        let healthy = "GET /healthz HTTP/1.1\r\n\r\n";
+        assert!(ask(address, healthy).starts_with("HTTP/1.1 200"));
+        let endless = format!("GET / HTTP/1.1\r\nx: {}", "y".repeat(20_000));
+        assert!(ask(address, &endless).starts_with("HTTP/1.1 400"));
+        let mut refused = String::new();
+        promises.read_to_string(&mut refused).expect("an answer");
+        assert!(refused.starts_with("HTTP/1.1 405"), "{refused}");
+        drop(silent);
+    });
+}
+
+#[test]
+fn why_nothing_can_be_read_is_said() {
+    let trouble = exposition(Path::new("/nonexistent")).trouble;
+    assert_eq!(
+        trouble.as_deref(),
+        Some("/nonexistent: No such file or directory (os error 2)")
+    );
 }
