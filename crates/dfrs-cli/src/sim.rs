@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
+use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MOST_NODES;
 
 use crate::asked::{self, Asked};
@@ -134,6 +135,15 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     )?;
     let policies = asked::at_period(&arguments.policies, arguments.world.period())
         .map_err(|error| format!("dfrs sim: {error}"))?;
+    let runs_live = |scheduler: &Scheduler| matches!(scheduler, Scheduler::Dfrs(_));
+    if let Some((option, _)) = for_one.iter().find(|(_, file)| file.is_some())
+        && arguments.live.live
+        && !policies.iter().any(runs_live)
+    {
+        return Err(format!(
+            "dfrs sim: {option} is of the live run, and only policies of DFRS run live; leave out --live"
+        ));
+    }
     let source = Source {
         trace: &arguments.trace,
         nodes: arguments.nodes,

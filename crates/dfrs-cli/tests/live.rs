@@ -169,3 +169,23 @@ fn bad_options_are_one_line_and_code_2() {
     assert!(told(&["--latency", "prolog=1"]).contains("allowed: launch"));
     assert!(told(&["--faults", "fire=1"]).contains("allowed: fail"));
 }
+
+#[test]
+fn files_of_what_does_not_run_live_are_refused() {
+    let scratch = with_trace("batch");
+    let (trace, journal) = (scratch.path("trace.csv"), scratch.path("journal.jsonl"));
+    let line = [
+        "sim",
+        &trace,
+        "--nodes",
+        "2",
+        "--live",
+        "--policy",
+        "EASY",
+        "--journal",
+        &journal,
+    ];
+    let (code, output, errors) = dfrs(&line);
+    assert_eq!((code, output.as_str()), (2, ""));
+    assert!(errors.contains("leave out --live"), "{errors}");
+}

@@ -59,7 +59,7 @@ fn configured(slurm_conf: &Path) -> Result<PathBuf, String> {
     }
     let text = std::fs::read_to_string(slurm_conf).map_err(|error| {
         format!(
-            "{}: {error}; name the status file, or set SLURM_CONF",
+            "{}: {error}; set SLURM_CONF, or say where the status file is",
             slurm_conf.display()
         )
     })?;
