@@ -174,6 +174,8 @@ pub struct World {
     pub shown: Vec<(u32, Option<u32>)>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
+    /// On more nodes a limit forbids any job to start.
+    pub most_nodes: Option<usize>,
     /// Slurm counts cores of running jobs: it refuses all starts.
     pub cores_counted: bool,
     /// The last look has shown that.
@@ -348,6 +350,12 @@ impl Slurm for FakeSlurm {
         }
         if self.0.borrow().is_at_limit(id) {
             return Err(refused("Job violates accounting policy"));
+        }
+        if (self.0.borrow().most_nodes).is_some_and(|most| places.len() > most) {
+            return Err(SlurmError {
+                code: crate::slurm::ACCOUNTING_POLICY,
+                text: "Job violates accounting policy".to_owned(),
+            });
         }
         let now = self.0.borrow().updates;
         let sizes: Vec<(u32, u64)> = {

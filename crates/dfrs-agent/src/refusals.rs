@@ -12,6 +12,8 @@ const SECOND: i64 = 1_000_000;
 /// A node is left out after a refusal for so long, and for twice as long after each further one.
 const FIRST: Span = Span(5 * SECOND);
 const LAST: Span = Span(320 * SECOND);
+/// So long a job that was refused on as many nodes is tried on fewer.
+const ON_FEWER: Span = Span(60 * SECOND);
 /// Nodes of all jobs together that are remembered.
 const MOST: usize = 10_000;
 
@@ -43,6 +45,8 @@ pub struct Refusals {
     due: BTreeSet<(Time, u32)>,
     /// Nodes of all jobs.
     size: usize,
+    /// Jobs whose size a limit forbids: on how many nodes they are tried at most, and until when.
+    sizes: BTreeMap<u32, (u32, Time)>,
 }
 
 impl Refusals {
@@ -83,6 +87,20 @@ impl Refusals {
         self.bound(job);
     }
 
+    /// A limit forbids to start the job on so many nodes, and may allow fewer: half as many are tried for a while.
+    pub fn refuse_size(&mut self, job: u32, nodes: u32, now: Time) {
+        self.sizes.retain(|_, (_, until)| *until > now);
+        let until = Time(now.0 + ON_FEWER.0);
+        self.sizes.insert(job, ((nodes / 2).max(1), until));
+    }
+
+    /// On how many nodes the job is to be tried at most.
+    #[must_use]
+    pub fn most_nodes(&self, job: u32, now: Time) -> u32 {
+        let known = self.sizes.get(&job).filter(|(_, until)| *until > now);
+        known.map_or(u32::MAX, |(nodes, _)| *nodes)
+    }
+
     /// Forgets others than `job`, if too much is remembered.
     fn bound(&mut self, job: u32) {
         while self.size > MOST {
@@ -111,6 +129,7 @@ impl Refusals {
 
     /// The job started, or is gone.
     pub fn forget(&mut self, job: u32) {
+        self.sizes.remove(&job);
         if let Some(known) = self.jobs.remove(&job) {
             self.size -= known.nodes.len();
         }

@@ -238,7 +238,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     &format!("job {}: {step:?} was refused: {problem}", job.id),
                 );
                 if let Step::Start(placement) = step {
-                    self.refusals.add(job.id, placement, &problem.text, now);
+                    let nodes = u32::try_from(placement.0.len()).unwrap_or(u32::MAX);
+                    let is_moldable = self.config.moldable(&job.partition).is_some();
+                    // The nodes are as good as others; the limits were asked about for the job's smallest size.
+                    if is_moldable && problem.is_limit() && nodes > 1 {
+                        self.refusals.refuse_size(job.id, nodes, now);
+                    } else {
+                        self.refusals.add(job.id, placement, &problem.text, now);
+                    }
                     if let Some(journal) = &mut self.journal {
                         journal.refuse(job.id, placement, &problem.text);
                     }

@@ -80,6 +80,7 @@ pub(super) fn request(
         .tasks_on_each()
         .map_or(Tasks::Together(job.tasks.max(1)), Tasks::OnEach);
     let listed = job.all_eligible.then_some(count(holds.len()));
+    let tried = facts.refusals.most_nodes(job.id, facts.now);
     let mut levels: Vec<u32> = holds.iter().map(|(_, holds)| *holds).collect();
     levels.sort_unstable();
     levels.dedup();
@@ -89,7 +90,8 @@ pub(super) fn request(
         let large = holds.iter().filter(|(_, holds)| *holds >= level);
         let allowed: Vec<u32> = large.map(|(position, _)| *position).collect();
         let (least, most) = sizes(job, tasks, level, listed)?;
-        let most = most.min(count(allowed.len()));
+        // Its least is tried again and again, as a limit may have room for it later.
+        let most = most.min(count(allowed.len())).min(tried.max(least));
         (least <= most).then_some(Request {
             sizes: least..=most,
             allowed,

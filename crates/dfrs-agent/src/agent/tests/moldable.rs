@@ -145,3 +145,12 @@ fn a_refused_start_is_tried_elsewhere() {
     story.run(10);
     assert_eq!(story.calls(), ["start 1"]);
 }
+
+#[test]
+fn a_job_whose_size_a_limit_forbids_is_tried_on_fewer_nodes() {
+    let mut story = Story::with_config(8, whole());
+    story.slurm.0.borrow_mut().most_nodes = Some(3);
+    story.submit(moldable(1, 1, 8));
+    story.run(20);
+    assert_eq!(nodes_of(&story, 1), 2);
+}
