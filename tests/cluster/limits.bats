@@ -12,6 +12,8 @@ has_database() { controller scontrol show config | grep -q 'AccountingStorageTyp
 setup_file() {
 	has_database || return 0
 	{
+		# One that nobody is in: whoever is below an account counts as in it.
+		account add account elsewhere || true
 		add_qos few MaxJobsPerUser=2
 		add_qos narrow GrpTRES=cpu=4
 		add_qos small MaxTRESPerJob=cpu=2,mem=500
@@ -90,7 +92,7 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 	[ "$(state "$old")" = RUNNING ]
 	second=$(in_cluster controller -u bob -- sbatch --parsable --output=/dev/null --mem=50 --wrap "sleep 1")
 	wait_until 5 waits_for "$second" AssocMaxJobsLimit
-	controller scontrol update partition=main AllowAccounts=root
+	controller scontrol update partition=main AllowAccounts=elsewhere
 	foreign=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "sleep 1")
 	# By then the old one may be parked for anybody who may start.
 	sleep 3
