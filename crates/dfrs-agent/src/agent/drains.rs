@@ -76,6 +76,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             if self.drains.note(&node.name, said, nodes.all) {
                 news.insert(node.name.clone());
+                // They are told, too: no decision need follow.
+                let here = observation.jobs_on(position);
+                self.lists.unexplained.extend(here.map(|job| job.id));
             }
         }
         if now.0 - self.drains.all.0 >= AGAIN_AFTER.0 {

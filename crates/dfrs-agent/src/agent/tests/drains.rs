@@ -75,3 +75,15 @@ fn it_is_said_while_the_cluster_is_given_back_too() {
     assert_eq!(story.state(1), ObservedState::Running);
     assert_eq!(take_said(&story).last(), Some(&said(0)));
 }
+
+#[test]
+fn who_is_parked_is_told_at_once_that_its_node_drains_and_that_it_no_longer_does() {
+    let mut story = one_is_parked();
+    let reason = |story: &Story| story.slurm.0.borrow().reasons[&1].clone();
+    for (up, told) in [(false, true), (true, false)] {
+        story.slurm.0.borrow_mut().nodes[0].up = up;
+        story.run(1);
+        let text = reason(&story);
+        assert_eq!(text.contains("n0 drains and waits for it"), told, "{text}");
+    }
+}
