@@ -119,7 +119,7 @@ int dfrs_gate(job_record_t *job, time_t now)
 		return ESLURM_PARTITION_DOWN;
 	if (!licences_free(job, now))
 		return ESLURM_INVALID_LICENSES;
-	if (job->deadline && (job->deadline != NO_VAL) && !deadline_ok(job, "dfrs"))
+	if (dfrs_has_deadline(job) && !deadline_ok(job, "dfrs"))
 		return ESLURM_JOB_NOT_PENDING;
 	if (dfrs_too_early(job, now))
 		return EAGAIN;

@@ -178,6 +178,9 @@ bool dfrs_holds_cores(const job_record_t *job);
  * too, and gives no reason. */
 bool dfrs_reason_is_hold(const job_record_t *job);
 bool dfrs_on_hold(const job_record_t *job);
+/* Whether the job has a time limit, or a deadline. */
+bool dfrs_has_limit(const job_record_t *job);
+bool dfrs_has_deadline(const job_record_t *job);
 
 /* start.c: whether this thread is having Slurm start a job. */
 bool dfrs_is_starting(void);

@@ -15,7 +15,7 @@
  * 24.11). */
 static void end_by_deadline(job_record_t *job)
 {
-	if (job->deadline && (job->deadline != NO_VAL) && (job->end_time > job->deadline))
+	if (dfrs_has_deadline(job) && (job->end_time > job->deadline))
 		job->end_time = job->end_time_exp = job->deadline;
 }
 

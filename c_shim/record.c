@@ -72,12 +72,12 @@ bool dfrs_on_hold(const job_record_t *job)
 	return !job->priority && dfrs_reason_is_hold(job);
 }
 
-static bool has_limit(const job_record_t *job)
+bool dfrs_has_limit(const job_record_t *job)
 {
 	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
 }
 
-static bool has_deadline(const job_record_t *job)
+bool dfrs_has_deadline(const job_record_t *job)
 {
 	return job->deadline && (job->deadline != NO_VAL);
 }
@@ -89,7 +89,7 @@ static bool has_deadline(const job_record_t *job)
 bool dfrs_warned(const job_record_t *job, time_t now)
 {
 	return IS_JOB_RUNNING(job) && (job->warn_flags & WARN_SENT) &&
-	       (!has_limit(job) || (now + job->warn_time + SLURM_WARNS_EARLIER < job->end_time));
+	       (!dfrs_has_limit(job) || (now + job->warn_time + SLURM_WARNS_EARLIER < job->end_time));
 }
 
 static uint32_t job_flags(const job_record_t *job, time_t now)
@@ -113,7 +113,7 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_STEPS_ALIVE;
 	/* Slurm starts a cron job that is requeued at its next time, and cancels one that waits and whose limit ends
 	 * after its deadline (deadline_ok() of 22.05 and 24.11). */
-	if (details && details->requeue && !(job->bit_flags & CRON_JOB) && !has_deadline(job))
+	if (details && details->requeue && !(job->bit_flags & CRON_JOB) && !dfrs_has_deadline(job))
 		flags |= DFRS_JOB_REQUEUE;
 	if (job->bit_flags & CRON_JOB)
 		flags |= DFRS_JOB_CRON;
@@ -329,9 +329,9 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 		entry->max_nodes = entry->min_nodes;
 	entry->warn_seconds = job->warn_time;
 	entry->limit_minutes = limit_minutes(job, partition->record);
-	if (has_deadline(job))
+	if (dfrs_has_deadline(job))
 		entry->deadline = job->deadline;
-	if ((entry->state != DFRS_JOB_PENDING) && has_limit(job))
+	if ((entry->state != DFRS_JOB_PENDING) && dfrs_has_limit(job))
 		entry->end_time = job->end_time;
 	if (entry->state == DFRS_JOB_RUNNING) {
 		entry->last_launch = last_launch(job, now);

@@ -196,11 +196,6 @@ static int extend_step(void *record, void *argument)
 	return 0;
 }
 
-static bool has_limit(const job_record_t *job)
-{
-	return (job->time_limit != NO_VAL) && (job->time_limit != INFINITE);
-}
-
 static int extend_time(job_record_t *job, uint32_t minutes, dfrs_limit_t *before)
 {
 	if (!job || !job->details)
@@ -208,7 +203,7 @@ static int extend_time(job_record_t *job, uint32_t minutes, dfrs_limit_t *before
 	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
 		return ESLURM_JOB_NOT_RUNNING;
 	*before = (dfrs_limit_t) { .minutes = job->time_limit, .set_by = job->limit_set.time };
-	if (!has_limit(job))
+	if (!dfrs_has_limit(job))
 		return SLURM_SUCCESS;
 	if (!minutes || (job->time_limit + (uint64_t) minutes >= NO_VAL))
 		return EINVAL;
@@ -253,7 +248,7 @@ static int take_back_time(job_record_t *job, uint32_t minutes, const dfrs_limit_
 		return ESLURM_INVALID_JOB_ID;
 	if (!will_run_again(job))
 		return ESLURM_JOB_NOT_PENDING;
-	if (!has_limit(job))
+	if (!dfrs_has_limit(job))
 		return SLURM_SUCCESS;
 	least = MIN(job->time_limit, MAX(before->minutes, 1));
 	job->time_limit -= MIN(minutes, job->time_limit - least);

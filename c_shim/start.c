@@ -302,7 +302,7 @@ static void cut_to_deadline(job_record_t *job, time_t now)
 	const part_record_t *partition = job->part_ptr;
 	uint32_t limit = job->time_limit, minutes;
 
-	if (!job->deadline || (job->deadline == NO_VAL) || (job->deadline <= now))
+	if (!dfrs_has_deadline(job) || (job->deadline <= now))
 		return;
 	if (limit == NO_VAL)
 		limit = (partition->default_time != NO_VAL) ? partition->default_time :

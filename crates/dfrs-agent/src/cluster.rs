@@ -174,7 +174,8 @@ pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, B
     if job.wants_whole_nodes() {
         return (Bytes(0), Bytes(whole_node(job, observation) * MIB));
     }
-    let released = job.places.iter().filter(|_| !job.is_counted());
+    let is_released = !job.is_counted();
+    let released = job.places.iter().filter(|_| is_released);
     let here = released.filter_map(|place| {
         let position = observation.node_position(place.node)?;
         let node = observation.nodes()[position].memory;

@@ -21,21 +21,25 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     }
     let asked = least_memory(job);
     let holds = |node: &ObservedNode| node.memory >= asked;
-    let up = sizes(job, observation, |node| node.up && holds(node));
-    let large = sizes(job, observation, holds);
-    let all = if large.is_empty() {
-        sizes(job, observation, |_| true)
-    } else {
-        large
+    // Who must have all of certain nodes has them up or not.
+    let first = || {
+        let up = sizes(job, observation, |node| node.up && holds(node));
+        most_frequent(&up, job.min_nodes)
     };
+    if let Some(best) = (!job.all_eligible).then(first).flatten() {
+        return best;
+    }
+    let mut all = sizes(job, observation, holds);
+    if all.is_empty() {
+        all = sizes(job, observation, |_| true);
+    }
     let least = if job.all_eligible {
         all.values().sum()
     } else {
         job.min_nodes
     };
     let largest = all.last_key_value().map(|(size, _)| *size);
-    let best = most_frequent(&up, least).or_else(|| most_frequent(&all, least));
-    best.or(largest).unwrap_or(0)
+    most_frequent(&all, least).or(largest).unwrap_or(0)
 }
 
 /// MiB of which the job has to have as much on each of its nodes: for one task, or for all there.

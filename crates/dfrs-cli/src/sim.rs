@@ -122,7 +122,8 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         ("--utilization-csv", &arguments.utilization_csv),
         ("--gantt", &arguments.gantt),
     ];
-    if let Some((option, _)) = for_one.iter().find(|(_, file)| file.is_some())
+    let asked_for = for_one.iter().find(|(_, file)| file.is_some());
+    if let Some((option, _)) = asked_for
         && arguments.policies.len() > 1
     {
         return Err(format!(
@@ -136,7 +137,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     let policies = asked::at_period(&arguments.policies, arguments.world.period())
         .map_err(|error| format!("dfrs sim: {error}"))?;
     let runs_live = |scheduler: &Scheduler| matches!(scheduler, Scheduler::Dfrs(_));
-    if let Some((option, _)) = for_one.iter().find(|(_, file)| file.is_some())
+    if let Some((option, _)) = asked_for
         && arguments.live.live
         && !policies.iter().any(runs_live)
     {

@@ -60,8 +60,7 @@ impl Headroom {
 
     /// Which ceiling the job keeps. O(distinct nodes), or O(n log n) of a list of its own, where there is one.
     pub(crate) fn limit(&self, job: &Job) -> LoadLimit {
-        let limits = self.limits.as_ref();
-        limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
+        LoadLimits::limit(self.limits.as_ref(), job)
     }
 
     /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, one for each

@@ -1,5 +1,7 @@
 //! Which ceilings on the load of nodes hold for which jobs.
 
+use std::sync::Arc;
+
 use crate::headroom::Space;
 use crate::model::{Cluster, Job, Node};
 use crate::policy::{Ceilings, LoadCeiling};
@@ -39,6 +41,11 @@ impl LoadLimits {
             all: ceilings.all.map(empty),
             parallel: ceilings.parallel.map(stricter).map(empty),
         })
+    }
+
+    /// Which ceiling the job keeps, if there is one. As [`Self::of_job`].
+    pub(crate) fn limit(limits: Option<&Arc<Self>>, job: &Job) -> LoadLimit {
+        limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
     }
 
     /// What holds for a job that has no place, or is to get one. O(distinct nodes), or O(n log n) of a list of its own.

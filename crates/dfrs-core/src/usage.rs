@@ -246,8 +246,7 @@ impl Usage {
     /// Which ceiling the job keeps: the same in all of a decision, and not to be asked of each node. O(distinct
     /// nodes), or O(n log n) of a list of its own.
     pub(crate) fn limit(&self, job: &Job) -> LoadLimit {
-        let limits = self.limits.as_ref();
-        limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
+        LoadLimits::limit(self.limits.as_ref(), job)
     }
 
     /// Whether the job could keep a ceiling on load on empty nodes, if there is one: else it starts where it can, as

@@ -111,11 +111,11 @@ impl Parked {
             ObservedState::Running if job.is_counted() => {
                 Some(Turn::to(Phase::Running).left_alone())
             }
-            ObservedState::Running if self.has_lost_nodes(look) => {
+            ObservedState::Running if has_lost_nodes(&self.memory, look) => {
                 Some(Turn::to(Phase::Parked(self.on_what_is_left(look))))
             }
             ObservedState::Running => self.becomes(true),
-            ObservedState::Suspended if self.has_lost_nodes(look) => {
+            ObservedState::Suspended if has_lost_nodes(&self.memory, look) => {
                 Some(Turn::to(Phase::Parked(self.on_what_is_left(look))))
             }
             ObservedState::Suspended if job.is_suspended_by_operator() => self.becomes(false),
@@ -126,13 +126,7 @@ impl Parked {
         }
     }
 
-    /// Whether it has fewer nodes than it was parked on: its user let some go (`scontrol update NumNodes=`), or they
-    /// failed and it goes on without (`--no-kill`). Slurm allows both while it is suspended.
-    pub(super) fn has_lost_nodes(&self, look: &Look) -> bool {
-        look.job.places.len() < self.memory.len()
-    }
-
-    /// The same where it still is.
+    /// The same where it still is, if it has lost nodes.
     pub(super) fn on_what_is_left(&self, look: &Look) -> Self {
         let here = Self::here(look);
         let released = |name: &str| {
@@ -207,4 +201,11 @@ fn resumed_by_others(memory: &[u64], look: &Look) -> Step {
     } else {
         Step::Suspend
     }
+}
+
+/// Whether a job that was parked with so much memory released on each of its nodes has fewer by now: its user let some
+/// go (`scontrol update NumNodes=`), or they failed and it goes on without (`--no-kill`). Slurm allows both while it is
+/// suspended.
+pub(super) fn has_lost_nodes(memory: &[u64], look: &Look) -> bool {
+    look.job.places.len() < memory.len()
 }

@@ -5,7 +5,7 @@ use dfrs_core::Time;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Look};
-use super::parked::Parked;
+use super::parked::{Parked, has_lost_nodes};
 use super::parking::stop_forgotten;
 use super::phase::Phase;
 use super::requeued::lost;
@@ -87,7 +87,7 @@ impl Unparking {
             ObservedState::Suspended if job.is_suspended_by_operator() && job.is_counted() => {
                 Some(Turn::to(Phase::Foreign))
             }
-            ObservedState::Suspended if self.parked().has_lost_nodes(look) => {
+            ObservedState::Suspended if has_lost_nodes(&self.memory, look) => {
                 let left = self.parked().on_what_is_left(look);
                 Some(Turn::to(Phase::Unparking(Self {
                     placement: left.placement,
