@@ -24,39 +24,8 @@ const KNOWN: [(u32, u32); 8] = [
 /// What keeps Slurm's other schedulers from DFRS's jobs.
 const BURST_BUFFER: &str = "burst_buffer_dfrs.so";
 
-/// The shim's own files in `c_shim/`.
-const SHIM_FILES: [&str; 30] = [
-    "arrays.c",
-    "backfill.c",
-    "configuration.c",
-    "eligible.c",
-    "fence.c",
-    "gate.c",
-    "hide.c",
-    "layout.c",
-    "library.c",
-    "limits.c",
-    "locks.c",
-    "log.c",
-    "node_reason.c",
-    "note.c",
-    "outcome.c",
-    "park.c",
-    "partitions.c",
-    "push.c",
-    "reason.c",
-    "record.c",
-    "requests.c",
-    "requeue.c",
-    "room.c",
-    "scope.c",
-    "select.c",
-    "snapshot.c",
-    "start.c",
-    "statistics.c",
-    "view.c",
-    "yield_note.c",
-];
+/// Files of `c_shim/` that are not compiled as the rest of it is: the other plugin, and the site's backfill.
+const APART: [&str; 2] = ["burst_buffer_dfrs.c", "embedded_backfill.c"];
 
 /// A Slurm version, as in `SLURM_VERSION_NUMBER`.
 #[derive(Clone, Copy)]
@@ -240,11 +209,21 @@ fn compile(tree: &Path, out: &Path) {
     }
     let shim = Path::new("c_shim");
     backfill.file(shim.join("embedded_backfill.c"));
-    slurm
-        .files(SHIM_FILES.iter().map(|file| shim.join(file)))
-        .compile("dfrs_shim");
+    slurm.files(shim_files(shim)).compile("dfrs_shim");
     // After the shim: it needs this one.
     backfill.compile("dfrs_backfill");
+}
+
+/// All others, in the order of their names: what is forgotten would be missed only when it is called.
+fn shim_files(shim: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(shim).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .filter(|path| !APART.iter().any(|name| path.ends_with(name)))
+        .collect();
+    files.sort();
+    files
 }
 
 /// The other plugin, in C alone: it goes where cargo puts `libsched_dfrs.so`.

@@ -9,6 +9,7 @@
  */
 #include "internal.h"
 
+#include "look.h"
 #include "withhold.h"
 
 #include <pthread.h>
@@ -75,6 +76,18 @@ int dfrs_job_withheld(const void *record)
 		answer = DFRS_WITHHOLDS_JOB;
 	pthread_mutex_unlock(&hidden_lock);
 	return answer;
+}
+
+void dfrs_job_ends(void *record)
+{
+	job_record_t *job = record;
+	const dfrs_details_t *details;
+
+	if ((dfrs_job_withheld(job) != DFRS_WITHHOLDS_JOB) || !dfrs_ended_after_warning(job))
+		return;
+	details = job->details;
+	if (details && details->requeue && job->batch_flag && !(job->bit_flags & CRON_JOB))
+		dfrs_state_set_flag(job, JOB_REQUEUE);
 }
 
 int dfrs_backfill_start(const char *hidden_partitions)

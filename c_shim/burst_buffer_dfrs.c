@@ -22,9 +22,11 @@ enum { NOT_READY = 0, READY = 1 };
 #define SECONDS_TO_DECIDE 60
 
 typedef int (*question_t)(const void *job);
+typedef void (*news_t)(void *job);
 
 /* Slurm asks one question at a time (g_context_lock). */
 static question_t question;
+static news_t news_of_end;
 static time_t undecided_since;
 
 static time_t uptime(void)
@@ -35,15 +37,25 @@ static time_t uptime(void)
 	return now.tv_sec + 1;
 }
 
+static void find_scheduler(void)
+{
+	/* Never given back: what these point to has to stay. */
+	void *scheduler = question ? NULL : dfrs_loaded_library("sched_dfrs.so");
+
+	if (!scheduler)
+		return;
+	question = (question_t) dlsym(scheduler, "dfrs_withholds");
+	news_of_end = (news_t) dlsym(scheduler, "dfrs_ends"); /* older ones have none */
+}
+
+static bool is_scheduler(void)
+{
+	return slurm_conf.schedtype && !strcmp(slurm_conf.schedtype, "sched/dfrs");
+}
+
 static int ask(const job_record_t *job)
 {
-	if (!question) {
-		/* Never given back: what `question` points to has to stay. */
-		void *scheduler = dfrs_loaded_library("sched_dfrs.so");
-
-		if (scheduler)
-			question = (question_t) dlsym(scheduler, "dfrs_withholds");
-	}
+	find_scheduler();
 	return question ? question(job) : DFRS_WITHHOLDS_UNDECIDED;
 }
 
@@ -51,7 +63,7 @@ static bool is_withheld(const job_record_t *job)
 {
 	int answer;
 
-	if (!slurm_conf.schedtype || strcmp(slurm_conf.schedtype, "sched/dfrs"))
+	if (!is_scheduler())
 		return false;
 	answer = ask(job);
 	if (answer != DFRS_WITHHOLDS_UNDECIDED) {
@@ -67,6 +79,17 @@ static bool is_withheld(const job_record_t *job)
 extern int bb_p_job_test_stage_in(job_record_t *job, bool test_only)
 {
 	return (test_only || !is_withheld(job)) ? READY : NOT_READY;
+}
+
+/* A job has just ended (job_completion_logger()): its data would be copied now. */
+extern int bb_p_job_start_stage_out(job_record_t *job)
+{
+	if (!is_scheduler())
+		return SLURM_SUCCESS;
+	find_scheduler();
+	if (news_of_end)
+		news_of_end(job);
+	return SLURM_SUCCESS;
 }
 
 /* --- what a plugin without a burst buffer says --------------------------------------------------------- */
@@ -142,11 +165,6 @@ extern int bb_p_job_begin(job_record_t *job)
 }
 
 extern int bb_p_job_revoke_alloc(job_record_t *job)
-{
-	return SLURM_SUCCESS;
-}
-
-extern int bb_p_job_start_stage_out(job_record_t *job)
 {
 	return SLURM_SUCCESS;
 }

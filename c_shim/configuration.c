@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * configuration.c - facts about this slurmctld, and whether it is configured as DFRS needs it.
+ * configuration.c - facts about this slurmctld, and what it is configured to do. Whether that is as DFRS needs
+ * it is decided elsewhere (crates/dfrs-proto/src/slurm_conf.rs).
  */
 #include "internal.h"
 
+#include "bits.h"
 #include "loaded.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 bool dfrs_scheduling_enabled(void)
 {
@@ -71,32 +71,9 @@ int dfrs_state_directory(char *out, size_t size)
 	return copy_text(path, path ? strlen(path) : 0, out, size);
 }
 
-/* --- slurm.conf ------------------------------------------------------------------------------------ */
+/* --- slurm.conf and cgroup.conf ---------------------------------------------------------------------- */
 
-/* What is wrong first, in one line. */
-typedef struct {
-	const char *partitions;
-	const char *whole; /* those of them whose jobs get whole nodes */
-	char *text;
-	size_t size;
-	uint32_t found; /* of the named partitions */
-	bitstr_t *managed; /* nodes of these */
-	const part_record_t *apart; /* one of `whole` */
-} problem_t;
-
-static void say(problem_t *problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(problem_t *problem, const char *format, ...)
-{
-	va_list arguments;
-
-	if (problem->text[0])
-		return;
-	va_start(arguments, format);
-	vsnprintf(problem->text, problem->size, format, arguments);
-	va_end(arguments);
-}
-
-/* Whether a comma-separated option list has this option, alone or with "=value". */
+/* Whether a comma-separated option list has this option. */
 static bool has_option(const char *options, const char *wanted)
 {
 	size_t length = strlen(wanted);
@@ -112,16 +89,18 @@ static bool has_option(const char *options, const char *wanted)
 	return false;
 }
 
-/* Whether burst_buffer_dfrs.so keeps Slurm's own schedulers from jobs of DFRS partitions. 22.05 loads it
- * a moment after it has read its configuration. */
+/* Whether burst_buffer_dfrs.so is to keep Slurm's own schedulers from jobs of DFRS partitions. */
+static bool is_to_withhold(void)
+{
+	return has_option(slurm_conf.bb_type, "burst_buffer/dfrs") || has_option(slurm_conf.bb_type, "dfrs");
+}
+
+/* Whether it does. 22.05 loads it a moment after it has read its configuration. */
 static bool withholds(void)
 {
 	struct timespec moment = { .tv_nsec = 50 * 1000 * 1000 };
 
-	if (!has_option(slurm_conf.bb_type, "burst_buffer/dfrs") &&
-	    !has_option(slurm_conf.bb_type, "dfrs"))
-		return false;
-	for (int tries = 100; tries; tries--) {
+	for (int tries = is_to_withhold() ? 100 : 0; tries; tries--) {
 		void *library = dfrs_loaded_library("burst_buffer_dfrs.so");
 
 		if (library) {
@@ -133,152 +112,147 @@ static bool withholds(void)
 	return false;
 }
 
-/* may_start: Slurm's own schedulers may look at jobs of these partitions: they are theirs, or withheld. */
-static void check_daemon(problem_t *problem, bool may_start)
+static uint32_t idle_of(uint32_t suspend_time)
 {
-	const char *select = slurm_conf.select_type;
+	if (suspend_time == NO_VAL)
+		return DFRS_IDLE_AS_ALL;
+	return (suspend_time == INFINITE) ? DFRS_IDLE_STAYS_UP : DFRS_IDLE_GOES_DOWN;
+}
+
+static void look_at_daemon(dfrs_conf_t *conf)
+{
 	uint16_t resources = slurm_conf.select_type_param;
 
-	if (!select || strcmp(select, "select/cons_tres"))
-		say(problem, "slurm.conf: SelectType=%s: DFRS needs SelectType=select/cons_tres",
-		    select ? select : "(none)");
-	if (!(resources & DFRS_SELECTS_MEMORY) || !(resources & DFRS_SELECTS_CORES_OR_CPUS))
-		say(problem, "slurm.conf: SelectTypeParameters: DFRS needs SelectTypeParameters=CR_Core_Memory");
-	if (!may_start && (!has_option(slurm_conf.sched_params, "sched_interval=-1") ||
-			   !has_option(slurm_conf.sched_params, "defer")))
-		say(problem, "slurm.conf: Slurm starts DFRS's jobs itself: set BurstBufferType=burst_buffer/dfrs and restart slurmctld, or add sched_interval=-1,defer,bf_interval=5,bf_max_time=30 to SchedulerParameters=%s",
-		    slurm_conf.sched_params ? slurm_conf.sched_params : "");
+	conf->select_type = xstrdup(slurm_conf.select_type);
+	conf->scheduler_parameters = xstrdup(slurm_conf.sched_params);
+	conf->proctrack_type = xstrdup(slurm_conf.proctrack_type);
+	conf->task_plugin = xstrdup(slurm_conf.task_plugin);
+	conf->gather_type = xstrdup(slurm_conf.job_acct_gather_type);
+	conf->excepted_nodes = xstrdup(slurm_conf.suspend_exc_nodes);
+	conf->excepted_partitions = xstrdup(slurm_conf.suspend_exc_parts);
+	conf->idle = idle_of(slurm_conf.suspend_time);
+	if (resources & DFRS_SELECTS_MEMORY)
+		conf->flags |= DFRS_CONF_COUNTS_MEMORY;
+	if (resources & DFRS_SELECTS_CORES_OR_CPUS)
+		conf->flags |= DFRS_CONF_COUNTS_CORES;
 	if (slurm_conf.preempt_mode & PREEMPT_MODE_GANG)
-		say(problem, "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does; take GANG out");
+		conf->flags |= DFRS_CONF_SLICES_TIME;
+	if (slurm_conf.suspend_program && slurm_conf.resume_program)
+		conf->flags |= DFRS_CONF_SAVES_POWER;
 }
 
-/* Whether Slurm powers the partition's nodes down when nothing runs there. PowerDownOnIdle (23.02 and later) asks no
- * list of exceptions. */
-static bool powers_down(const part_record_t *partition)
+static void look_at_cgroups(dfrs_conf_t *conf)
 {
-	uint32_t idle = partition->suspend_time;
+	const cgroup_conf_t *cgroups = dfrs_cgroup_conf();
 
-	if (!slurm_conf.suspend_program || !slurm_conf.resume_program)
-		return false;
-#ifdef PART_FLAG_PDOI
-	if (partition->flags & PART_FLAG_PDOI)
-		return true;
-#endif
-	if (idle == NO_VAL)
-		idle = slurm_conf.suspend_time;
-	return (idle != NO_VAL) && (idle != INFINITE) &&
-	       !dfrs_listed(slurm_conf.suspend_exc_parts, partition->name);
-}
-
-static int check_managed(void *record, void *argument)
-{
-	part_record_t *partition = record;
-	problem_t *problem = argument;
-
-	if (!dfrs_listed(problem->partitions, partition->name))
-		return 0;
-	problem->found++;
-	if (partition->max_share != (SHARED_FORCE | 1))
-		say(problem, "slurm.conf: PartitionName=%s: DFRS needs OverSubscribe=FORCE:1 in its partitions",
-		    partition->name);
-	if (dfrs_topology_exclusive(partition))
-		say(problem, "slurm.conf: PartitionName=%s: DFRS does not know which nodes a job of Exclusive=TOPO (ExclusiveTopo) keeps others from: take it out",
-		    partition->name);
-	if (powers_down(partition))
-		say(problem, "slurm.conf: PartitionName=%s: DFRS does not wake nodes that power saving has put to sleep: add it to SuspendExcParts, without PowerDownOnIdle",
-		    partition->name);
-	if (partition->node_bitmap)
-		bit_or(problem->managed, partition->node_bitmap);
-	return 0;
-}
-
-/* Jobs of other partitions neither see those of DFRS on a node nor leave it them. */
-static int check_other(void *record, void *argument)
-{
-	part_record_t *partition = record;
-	problem_t *problem = argument;
-
-	if (dfrs_listed(problem->partitions, partition->name) || !partition->node_bitmap ||
-	    !(partition->state_up & PARTITION_SCHED))
-		return 0;
-	if (bit_overlap_any(partition->node_bitmap, problem->managed))
-		say(problem, "slurm.conf: PartitionName=%s shares nodes with a DFRS partition: give it other nodes or State=DOWN",
-		    partition->name);
-	return 0;
-}
-
-static int check_apart(void *record, void *argument)
-{
-	part_record_t *partition = record;
-	problem_t *problem = argument;
-	const part_record_t *apart = problem->apart;
-
-	if ((partition == apart) || !partition->node_bitmap || !apart->node_bitmap ||
-	    !dfrs_listed(problem->partitions, partition->name))
-		return 0;
-	if (bit_overlap_any(partition->node_bitmap, apart->node_bitmap))
-		say(problem, "slurm.conf: PartitionName=%s shares nodes with %s, which has Policy=DEMT in dfrs.conf: give it other nodes",
-		    partition->name, apart->name);
-	return 0;
-}
-
-/* Jobs that get whole nodes and others that share them would take them from each other for ever. */
-static int check_whole(void *record, void *argument)
-{
-	part_record_t *partition = record;
-	problem_t *problem = argument;
-
-	if (!dfrs_listed(problem->whole, partition->name))
-		return 0;
-	problem->apart = partition;
-	(void) list_for_each_ro(part_list, check_apart, problem);
-	return 0;
-}
-
-static const char *first_missing(const char *partitions, char *name, size_t size)
-{
-	while (*partitions) {
-		size_t length = strcspn(partitions, ",");
-
-		if (length && (length < size)) {
-			memcpy(name, partitions, length);
-			name[length] = '\0';
-			if (!find_part_record(name))
-				return name;
-		}
-		partitions += length;
-		partitions += (*partitions == ',');
-	}
-	return NULL;
-}
-
-void dfrs_conf_problem(const char *partitions, const char *whole, bool starts, char *out, size_t size)
-{
-	problem_t problem = { .partitions = partitions ? partitions : "", .whole = whole,
-			      .text = out, .size = size };
-	char name[256];
-	const char *missing;
-	bool may_start;
-
-	if (!out || !size)
+	if (!cgroups)
 		return;
-	out[0] = '\0';
+	conf->cgroup_plugin = xstrdup(cgroups->cgroup_plugin);
+	if (cgroups->constrain_swap_space)
+		conf->flags |= DFRS_CONF_CONSTRAINS_SWAP;
+}
+
+/* How many nodes all partitions have together. */
+static int count_members(void *record, void *argument)
+{
+	const part_record_t *partition = record;
+	dfrs_conf_t *conf = argument;
+
+	conf->partition_count++;
+	if (partition->node_bitmap)
+		conf->member_count += bit_set_count(partition->node_bitmap);
+	return 0;
+}
+
+static uint32_t flags_of(const part_record_t *partition)
+{
+	uint32_t flags = 0;
+
+	if (partition->max_share == (SHARED_FORCE | 1))
+		flags |= DFRS_PARTITION_FORCED_TO_ONE;
+	if (dfrs_topology_exclusive(partition))
+		flags |= DFRS_PARTITION_EXCLUSIVE_TOPOLOGY;
+	if (dfrs_powers_down_on_idle(partition))
+		flags |= DFRS_PARTITION_POWERS_DOWN_ON_IDLE;
+	if (partition->state_up & PARTITION_SCHED)
+		flags |= DFRS_PARTITION_TAKES_JOBS;
+	return flags;
+}
+
+/* The counts are those of what is filled in so far. */
+static int look_at_partition(void *record, void *argument)
+{
+	const part_record_t *partition = record;
+	dfrs_conf_t *conf = argument;
+	dfrs_conf_partition_t *out = &conf->partitions[conf->partition_count++];
+
+	out->name = xstrdup(partition->name);
+	out->flags = flags_of(partition);
+	out->idle = idle_of(partition->suspend_time);
+	out->member_offset = conf->member_count;
+	if (!partition->node_bitmap)
+		return 0;
+	DFRS_FOR_EACH_BIT(index, partition->node_bitmap)
+		conf->members[conf->member_count++] = (uint32_t) index;
+	out->member_count = conf->member_count - out->member_offset;
+	return 0;
+}
+
+static void look_at_partitions(dfrs_conf_t *conf)
+{
+	if (!part_list)
+		return;
+	(void) list_for_each_ro(part_list, count_members, conf);
+	conf->partitions = xcalloc(conf->partition_count + 1, sizeof(*conf->partitions));
+	conf->members = xcalloc(conf->member_count + 1, sizeof(*conf->members));
+	conf->partition_count = conf->member_count = 0;
+	(void) list_for_each_ro(part_list, look_at_partition, conf);
+}
+
+static void look_at_nodes(dfrs_conf_t *conf)
+{
+	conf->node_count = (uint32_t) MAX(node_record_count, 0);
+	conf->nodes = xcalloc(conf->node_count + 1, sizeof(*conf->nodes));
+	for (uint32_t i = 0; i < conf->node_count; i++)
+		if (node_record_table_ptr[i])
+			conf->nodes[i] = xstrdup(node_record_table_ptr[i]->name);
+}
+
+dfrs_conf_t *dfrs_conf_look(const char *whole, bool starts)
+{
+	dfrs_conf_t *conf = xmalloc(sizeof(*conf));
+
 	dfrs_remember_whole(whole ? whole : "");
-	may_start = !starts || withholds();
+	/* 22.05 loads it late, which is waited for only if jobs are to be started. */
+	if (starts ? withholds() : is_to_withhold())
+		conf->flags |= DFRS_CONF_WITHHELD;
 	dfrs_lock_read();
-	check_daemon(&problem, may_start);
-	problem.managed = bit_alloc(MAX(node_record_count, 1));
-	missing = first_missing(problem.partitions, name, sizeof(name));
-	if (missing)
-		say(&problem, "dfrs.conf: Partition=%s: slurm.conf has no such partition", missing);
-	if (part_list) {
-		(void) list_for_each_ro(part_list, check_managed, &problem);
-		(void) list_for_each_ro(part_list, check_other, &problem);
-		if (whole && *whole)
-			(void) list_for_each_ro(part_list, check_whole, &problem);
-	}
-	if (!problem.found)
-		say(&problem, "dfrs.conf: no Partition= line: DFRS has nothing to manage");
-	FREE_NULL_BITMAP(problem.managed);
+	look_at_daemon(conf);
+	look_at_cgroups(conf);
+	look_at_partitions(conf);
+	look_at_nodes(conf);
 	dfrs_unlock_read();
+	return conf;
+}
+
+void dfrs_conf_free(dfrs_conf_t *conf)
+{
+	if (!conf)
+		return;
+	for (uint32_t i = 0; i < conf->partition_count; i++)
+		xfree(conf->partitions[i].name);
+	for (uint32_t i = 0; i < conf->node_count; i++)
+		xfree(conf->nodes[i]);
+	xfree(conf->partitions);
+	xfree(conf->members);
+	xfree(conf->nodes);
+	xfree(conf->select_type);
+	xfree(conf->scheduler_parameters);
+	xfree(conf->proctrack_type);
+	xfree(conf->task_plugin);
+	xfree(conf->gather_type);
+	xfree(conf->excepted_nodes);
+	xfree(conf->excepted_partitions);
+	xfree(conf->cgroup_plugin);
+	xfree(conf);
 }

@@ -53,6 +53,7 @@ enum {
 	DFRS_JOB_CRON = 1 << 14,
 	/* Has devices (GRES), though it may not have asked for them: --exclusive gives those of its nodes. */
 	DFRS_JOB_HOLDS_GRES = 1 << 15,
+	DFRS_JOB_ADMIN_HOLD = 1 << 16, /* on hold, by an operator and not by its user */
 };
 
 /* dfrs_job_t.special: what a job asks for that exact placement does not cover. */
@@ -77,6 +78,7 @@ enum {
 	DFRS_SPECIAL_QOS_LIST = 18, /* --qos with several names; from 24.11 on */
 	DFRS_SPECIAL_HIERARCHICAL = 19, /* --licenses with a hierarchical resource; from 25.05 on */
 	DFRS_SPECIAL_MEMORY_UPDATES = 20, /* --mem-update; from 26.05 on */
+	DFRS_SPECIAL_PLANE = 21, /* -m plane, on more than one node */
 };
 
 /* dfrs_node_t.state */
@@ -131,6 +133,7 @@ typedef struct {
 	/* Offsets into dfrs_snapshot_t.strings. partition: the one of DFRS's that it is or may be
 	 * in, the first if it waits in several. */
 	uint32_t partition, comment;
+	uint32_t partition_minutes; /* that partition's MaxTime; 0: none */
 	/* MiB per node, or per CPU. 0: neither given nor defaulted, and then Slurm's rule is that the
 	 * job gets all of the memory of each of its nodes. */
 	uint64_t memory;
@@ -192,6 +195,47 @@ typedef struct {
 	char *strings; /* NUL-terminated; offset 0 is "" */
 } dfrs_snapshot_t;
 
+/* --- what slurm.conf and cgroup.conf say ---------------------------------------------------- */
+
+/* dfrs_conf_t.flags */
+enum {
+	DFRS_CONF_WITHHELD = 1 << 0, /* burst_buffer_dfrs.so keeps Slurm's own schedulers away */
+	DFRS_CONF_COUNTS_MEMORY = 1 << 1, /* SelectTypeParameters */
+	DFRS_CONF_COUNTS_CORES = 1 << 2, /* or CPUs */
+	DFRS_CONF_SLICES_TIME = 1 << 3, /* PreemptMode has GANG */
+	DFRS_CONF_SAVES_POWER = 1 << 4, /* there are a SuspendProgram and a ResumeProgram */
+	DFRS_CONF_CONSTRAINS_SWAP = 1 << 5, /* ConstrainSwapSpace */
+};
+
+/* dfrs_conf_partition_t.flags */
+enum {
+	DFRS_PARTITION_FORCED_TO_ONE = 1 << 0, /* OverSubscribe=FORCE:1 */
+	DFRS_PARTITION_EXCLUSIVE_TOPOLOGY = 1 << 1, /* Exclusive=TOPO */
+	DFRS_PARTITION_POWERS_DOWN_ON_IDLE = 1 << 2, /* PowerDownOnIdle */
+	DFRS_PARTITION_TAKES_JOBS = 1 << 3, /* its state lets Slurm start jobs there */
+};
+
+/* SuspendTime: none of its own, none at all, some */
+enum { DFRS_IDLE_AS_ALL = 0, DFRS_IDLE_STAYS_UP = 1, DFRS_IDLE_GOES_DOWN = 2 };
+
+typedef struct {
+	char *name;
+	uint32_t flags, idle;
+	uint32_t member_offset, member_count; /* its nodes: dfrs_conf_t.members */
+} dfrs_conf_partition_t;
+
+/* Texts that Slurm does not have are NULL. */
+typedef struct {
+	uint32_t flags, idle;
+	char *select_type, *scheduler_parameters, *proctrack_type, *task_plugin, *gather_type;
+	char *excepted_nodes, *excepted_partitions; /* SuspendExcNodes, SuspendExcParts */
+	char *cgroup_plugin;
+	uint32_t partition_count, node_count, member_count;
+	dfrs_conf_partition_t *partitions;
+	char **nodes; /* names by index; NULL: there is no such node any more */
+	uint32_t *members; /* indexes of nodes, ascending in each partition */
+} dfrs_conf_t;
+
 /* --- facts about this slurmctld ------------------------------------------------------------ */
 
 /* False in slurmctld -c tests and the like, where no scheduler may run. */
@@ -201,14 +245,18 @@ bool dfrs_is_primary(void);
 /* Directory of slurm.conf, and StateSaveLocation. Copies at most size bytes, NUL-terminated. */
 int dfrs_conf_directory(char *out, size_t size);
 int dfrs_state_directory(char *out, size_t size);
-/* Empty if SelectType, SelectTypeParameters, BurstBufferType or SchedulerParameters, and the named
- * partitions are as DFRS needs them; else one line on what to change. partitions: comma-separated
- * names; whole: those of them whose jobs get whole nodes, which snapshots go by from then on; starts: DFRS starts their jobs, so that
- * Slurm's own schedulers must not. */
-void dfrs_conf_problem(const char *partitions, const char *whole, bool starts, char *out, size_t size);
+/* What slurmctld is configured to do, as far as DFRS depends on it. whole: names of those partitions whose jobs
+ * get whole nodes, comma-separated, which snapshots go by from then on; starts: DFRS starts jobs, so that it
+ * matters whether burst_buffer_dfrs.so is loaded, and a moment is waited for it. Never NULL. */
+dfrs_conf_t *dfrs_conf_look(const char *whole, bool starts);
+void dfrs_conf_free(dfrs_conf_t *conf);
 /* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h says what
  * the answers mean. job: a job_record_t; the caller has a job lock. */
 int dfrs_job_withheld(const void *job);
+/* A job ends, for burst_buffer_dfrs.so: if it is one of DFRS's and ends by itself after a warning that was not due
+ * by its time limit, Slurm queues it again as soon as it has completed, and it never counts as done
+ * (job_hold_requeue()). job: a job_record_t; the caller has the job lock for writing. */
+void dfrs_job_ends(void *job);
 /* Whether a node that did not get a message is known (see dfrs_push()). If not, what nodes acknowledge
  * is worth nothing, and no job may be parked: Slurm 23.11. */
 bool dfrs_delivery_known(void);
@@ -337,11 +385,19 @@ int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal);
 /* Ends a running or suspended batch job and puts it back into the queue. A suspended one must be thawed
  * to be ended. */
 int dfrs_job_requeue(uint32_t job_id);
-/* Puts a job back into the queue that has failed by exactly its warning signal (see dfrs_job_warn()): its
- * script has died of it, or has returned what shells return for what has. While it completes, and
- * after that. submit_time: as in the snapshot it was last seen in. ESLURM_JOB_FINISHED: it has ended in
- * another way. */
-int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, uint32_t fallback_signal);
+/* What is known of the warning of a job that is over (see dfrs_job_warn()). */
+typedef struct {
+	uint32_t fallback; /* the signal, if it has no --signal of its own */
+	bool was_sent;	   /* for sure */
+} dfrs_warning_t;
+
+/* Puts a job back into the queue that has ended by itself after its warning, as Slurm does with one that it
+ * preempts: whatever it returned, if the warning was sent for sure; else one that has failed by exactly that
+ * signal: its script has died of it, or has returned what shells return for what has. While it completes, and
+ * after that. submit_time: as in the snapshot it was last seen in. *succeeded: it has returned 0.
+ * ESLURM_JOB_FINISHED: it has ended in another way. */
+int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, const dfrs_warning_t *warning,
+			    bool *succeeded);
 /* After a requeue: lets it start before Slurm's own delay has passed. EAGAIN: not everything of the
  * former run is gone yet, see DFRS_JOB_COMPLETING and DFRS_JOB_STEPS_ALIVE. */
 int dfrs_job_clear_begin_time(uint32_t job_id);

@@ -182,6 +182,17 @@ bool dfrs_on_hold(const job_record_t *job);
 bool dfrs_has_limit(const job_record_t *job);
 bool dfrs_has_deadline(const job_record_t *job);
 
+/* requeue.c: whether a job ended neither by its time limit nor by scancel or its nodes. */
+bool dfrs_ended_by_itself(const job_record_t *job);
+/* Whether its begin time is no more than what Slurm gives jobs that it requeues, and not a later one that the job's
+ * user or crontab gave. */
+bool dfrs_is_begin_of_requeue(const job_record_t *job);
+
+/* cores.c: sets, of a job's bits from `first` on, which are those of the node's `count` cores, as many as hold its
+ * CPUs there. Needs the write locks. */
+void dfrs_name_cores(bitstr_t *cores, uint32_t first, uint32_t count, const node_record_t *node,
+		     uint32_t cpus);
+
 /* start.c: whether this thread is having Slurm start a job. */
 bool dfrs_is_starting(void);
 

@@ -94,6 +94,8 @@ time_t dfrs_reservation_end(const dfrs_scope_t *scope, const job_record_t *job);
 
 /* Whether it was warned, and not just now by Slurm, because its end is near. */
 bool dfrs_warned(const job_record_t *job, time_t now);
+/* The same of one that has just ended by itself, before anything followed from that. */
+bool dfrs_ended_after_warning(const job_record_t *job);
 /* Whether the job belongs into a snapshot. */
 bool dfrs_record_wanted(const job_record_t *job);
 /* Fills all of it but what refers to the snapshot's arrays. */

@@ -14,10 +14,36 @@ static bool says(const job_record_t *job, const char *text)
 	return job->state_desc && !strcmp(job->state_desc, text);
 }
 
+/* Slurm says itself what keeps a job waiting whatever room there is: that it is held, also by Slurm, which says in
+ * its description why ("launch failed requeued held"); that it waits for other jobs, or for a time that its user
+ * gave. */
+static bool is_slurms_to_say(const job_record_t *job, time_t now)
+{
+	const dfrs_details_t *details = job->details;
+
+	if (!IS_JOB_PENDING(job))
+		return false;
+	if (!job->priority || !details)
+		return true;
+	if ((job->state_reason == WAIT_DEPENDENCY) || (job->state_reason == WAIT_DEP_INVALID))
+		return details->dependency && *details->dependency;
+	return (details->begin_time > now) && !dfrs_is_begin_of_requeue(job);
+}
+
 /* What was said of a job that is over is only taken away. */
 static bool is_to_say(const job_record_t *job, const char *text)
 {
 	return job && (!text || !IS_JOB_FINISHED(job)) && !says(job, text);
+}
+
+static void reset_reason(job_record_t *job, const char *text)
+{
+	if (!IS_JOB_PENDING(job) || !job->priority)
+		return;
+	if (text)
+		job->state_reason = WAIT_RESOURCES;
+	else if (job->state_reason == WAIT_RESOURCES)
+		job->state_reason = WAIT_NO_REASON; /* others are none of DFRS's */
 }
 
 static void say(job_record_t *job, const char *text)
@@ -25,8 +51,7 @@ static void say(job_record_t *job, const char *text)
 	xfree(job->state_desc);
 	if (text)
 		job->state_desc = xstrdup(text);
-	if (IS_JOB_PENDING(job) && job->priority)
-		job->state_reason = text ? WAIT_RESOURCES : WAIT_NO_REASON;
+	reset_reason(job, text);
 	last_job_update = time(NULL);
 }
 
@@ -39,10 +64,12 @@ static bool say_one(const void *what, uint32_t position, bool may_write)
 {
 	const news_t *news = what;
 	job_record_t *job = dfrs_find_job(news->job_ids[position]);
-	bool differs = is_to_say(job, news->texts[position]);
+	bool is_slurms = job && is_slurms_to_say(job, time(NULL));
+	const char *text = is_slurms ? NULL : news->texts[position];
+	bool differs = is_to_say(job, text);
 
 	if (differs && may_write)
-		say(job, news->texts[position]);
+		say(job, text);
 	return differs;
 }
 

@@ -86,10 +86,23 @@ bool dfrs_has_deadline(const job_record_t *job)
  * and 24.11). */
 #define SLURM_WARNS_EARLIER 60
 
+/* end: when its time limit ends it. */
+static bool warned_early(const job_record_t *job, time_t now, time_t end)
+{
+	return (job->warn_flags & WARN_SENT) &&
+	       (!dfrs_has_limit(job) || (now + job->warn_time + SLURM_WARNS_EARLIER < end));
+}
+
 bool dfrs_warned(const job_record_t *job, time_t now)
 {
-	return IS_JOB_RUNNING(job) && (job->warn_flags & WARN_SENT) &&
-	       (!dfrs_has_limit(job) || (now + job->warn_time + SLURM_WARNS_EARLIER < job->end_time));
+	return IS_JOB_RUNNING(job) && warned_early(job, now, job->end_time);
+}
+
+bool dfrs_ended_after_warning(const job_record_t *job)
+{
+	/* Its end_time is when it ended; end_time_exp is as it was until its limits are counted off. */
+	return dfrs_ended_by_itself(job) && IS_JOB_COMPLETING(job) &&
+	       warned_early(job, job->end_time, job->end_time_exp);
 }
 
 static uint32_t job_flags(const job_record_t *job, time_t now)
@@ -107,6 +120,9 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_HELD;
 	if (dfrs_on_hold(job))
 		flags |= DFRS_JOB_ON_HOLD;
+	/* Users may hold their running jobs as well (update_job() of 22.05 to 26.05). */
+	if (dfrs_on_hold(job) && (job->state_reason == WAIT_HELD))
+		flags |= DFRS_JOB_ADMIN_HOLD;
 	if (IS_JOB_PENDING(job) && !dfrs_single_record(job))
 		flags |= DFRS_JOB_ARRAY_MASTER;
 	if (steps_alive(job, now))
@@ -306,6 +322,13 @@ static uint32_t limit_minutes(const job_record_t *job, const part_record_t *part
 	return ((limit == NO_VAL) || (limit == INFINITE)) ? 0 : limit;
 }
 
+static uint32_t partition_minutes(const part_record_t *partition)
+{
+	bool has_limit = (partition->max_time != NO_VAL) && (partition->max_time != INFINITE);
+
+	return has_limit ? partition->max_time : 0;
+}
+
 void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition,
 		     time_t now)
 {
@@ -329,6 +352,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 		entry->max_nodes = entry->min_nodes;
 	entry->warn_seconds = job->warn_time;
 	entry->limit_minutes = limit_minutes(job, partition->record);
+	entry->partition_minutes = partition_minutes(partition->record);
 	if (dfrs_has_deadline(job))
 		entry->deadline = job->deadline;
 	if ((entry->state != DFRS_JOB_PENDING) && dfrs_has_limit(job))

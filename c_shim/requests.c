@@ -94,14 +94,21 @@ bool dfrs_sized_by_nodes(const job_record_t *job)
 	       (details->max_nodes > details->min_nodes);
 }
 
+/* A number of tasks: a pending job may ask for more than 32 bits hold, and is to be refused for it, not started
+ * with what is left over. */
+static uint32_t many(uint64_t tasks)
+{
+	return (uint32_t) MIN(tasks, NO_VAL - 1);
+}
+
 uint32_t dfrs_tasks(const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 	uint32_t nodes = MAX(details->min_nodes, 1);
 	uint32_t cpus_per_task = cpus_asked(details);
-	uint32_t on_each = MAX(dfrs_tasks_per_node(details), 1);
-	uint32_t tasks = details->num_tasks;
+	uint64_t on_each = MAX(dfrs_tasks_per_node(details), 1);
+	uint64_t tasks = details->num_tasks;
 
 	/* On as many nodes as it was started on whole; what an earlier run had does not count. */
 	if (dfrs_sized_by_nodes(job) && holds && dfrs_whole_nodes(details->whole_node) &&
@@ -110,14 +117,14 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	/* With --overcommit Slurm sees to it that one task, or --ntasks-per-node, have their CPUs on each node
 	 * (can_job_run_on_node() of 22.05 and 24.11), and all tasks there share these. */
 	if (dfrs_sized_by_nodes(job) || dfrs_overcommits(details))
-		return nodes * on_each;
+		return many(nodes * on_each);
 	if ((tasks == 0) || (tasks == NO_VAL)) {
 		/* No -n: as many as the nodes and CPUs asked for make room for. */
 		tasks = nodes * on_each;
 		if (details->min_cpus != NO_VAL)
-			tasks = MAX(tasks, (details->min_cpus + cpus_per_task - 1) / cpus_per_task);
+			tasks = MAX(tasks, ((uint64_t) details->min_cpus + cpus_per_task - 1) / cpus_per_task);
 	}
-	return MAX(tasks, nodes);
+	return many(MAX(tasks, nodes));
 }
 
 bool dfrs_single_record(const job_record_t *job)
@@ -178,6 +185,8 @@ static uint32_t special_of_request(const dfrs_details_t *details)
 		return DFRS_SPECIAL_CORE_SPEC;
 	if ((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
 		return DFRS_SPECIAL_ARBITRARY;
+	if (((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_PLANE) && (details->max_nodes != 1))
+		return DFRS_SPECIAL_PLANE; /* on one node it says nothing */
 	if (dfrs_wants_segments(details))
 		return DFRS_SPECIAL_SEGMENTS;
 	if (dfrs_wants_memory_updates(details))

@@ -88,21 +88,39 @@ static bool died_of_warning(const job_record_t *job, uint32_t fallback)
 	return WIFEXITED(status) && (WEXITSTATUS(status) == SHELLS_SIGNALS + signal);
 }
 
-static int requeue_warned(job_record_t *job, int64_t submit_time, uint32_t fallback)
+/* Not by its time limit, scancel or its nodes. That its memory was exceeded counts, too, as where Slurm preempts. */
+bool dfrs_ended_by_itself(const job_record_t *job)
 {
-	if (!job || !job->details || (job->details->submit_time != submit_time))
+	return IS_JOB_COMPLETE(job) || IS_JOB_FAILED(job) || IS_JOB_OOM(job);
+}
+
+static int requeue_warned(job_record_t *job, int64_t submit_time, const dfrs_warning_t *warning,
+			  bool *succeeded)
+{
+	if (!job || !job->details)
 		return ESLURM_INVALID_JOB_ID;
-	if (!died_of_warning(job, fallback))
+	if (warning->was_sent && IS_JOB_PENDING(job) && job->restart_cnt) {
+		/* Slurm was faster, see dfrs_job_ends(). */
+		*succeeded = !job->exit_code;
+		return SLURM_SUCCESS;
+	}
+	if (job->details->submit_time != submit_time)
+		return ESLURM_INVALID_JOB_ID;
+	if (!(warning->was_sent && dfrs_ended_by_itself(job)) && !died_of_warning(job, warning->fallback))
 		return ESLURM_JOB_FINISHED;
+	*succeeded = IS_JOB_COMPLETE(job);
+	/* What Slurm would do when it has completed is done now. */
+	dfrs_state_unset_flag(job, JOB_REQUEUE);
 	return dfrs_requeue_operation(job);
 }
 
-int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, uint32_t fallback_signal)
+int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, const dfrs_warning_t *warning,
+			    bool *succeeded)
 {
 	int rc;
 
 	dfrs_lock_write();
-	rc = requeue_warned(dfrs_find_job(job_id), submit_time, fallback_signal);
+	rc = requeue_warned(dfrs_find_job(job_id), submit_time, warning, succeeded);
 	return dfrs_end_job_change(rc);
 }
 
@@ -121,8 +139,7 @@ static int requeue_delay(void)
 		   option(slurm_conf.sched_params, "requeue_delay=", 0)) + 1;
 }
 
-/* Whether it is no more than that, and not a later time that the job's user or crontab gave. */
-static bool is_begin_of_requeue(const job_record_t *job)
+bool dfrs_is_begin_of_requeue(const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
 
@@ -139,7 +156,7 @@ static int clear_begin_time(job_record_t *job, time_t now)
 	if (IS_JOB_COMPLETING(job) || job->details->prolog_running ||
 	    (job->step_list && list_count(job->step_list)) || dfrs_too_early(job, now))
 		return EAGAIN;
-	if (!is_begin_of_requeue(job))
+	if (!dfrs_is_begin_of_requeue(job))
 		return SLURM_SUCCESS;
 	job->details->begin_time = 0;
 	if (job->state_reason == WAIT_TIME)

@@ -151,20 +151,23 @@ typedef struct {
 	uint32_t first, count;
 } cores_t;
 
-/* Counts those of the job as used in its row; returns whether one was free. may_set is false: only says so. */
+/* Counts all of them as the job's and as used in its row, as it is bound to none and others are not to have what it
+ * runs on; returns whether one was not. may_set is false: only says so. */
 static bool show_node(const job_resources_t *resources, bitstr_t *row, cores_t cores, bool may_set)
 {
 	bool differs = false;
 
 	for (uint32_t core = 0; core < MIN(cores.count, bit_size(row)); core++) {
-		bool holds = (resources->whole_node == 1) ||
-			     bit_test(resources->core_bitmap, cores.first + core);
+		bool is_its_own = bit_test(resources->core_bitmap, cores.first + core);
 
-		if (!holds || bit_test(row, core))
+		if (is_its_own && bit_test(row, core))
 			continue;
 		differs = true;
-		if (may_set)
-			bit_set(row, core);
+		if (!may_set)
+			break;
+		/* When it ends, Slurm takes out of the row what its record names. */
+		bit_set(resources->core_bitmap, cores.first + core);
+		bit_set(row, core);
 	}
 	return differs;
 }

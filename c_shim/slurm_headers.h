@@ -48,9 +48,11 @@
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 #include "src/common/job_features.h"
 #include "src/interfaces/accounting_storage.h"
+#include "src/interfaces/cgroup.h"
 #include "src/interfaces/select.h"
 typedef job_details_t dfrs_details_t;
 #else
+#include "src/common/cgroup.h"
 #include "src/common/select.h"
 #include "src/common/slurm_accounting_storage.h"
 typedef struct job_details dfrs_details_t;
@@ -399,6 +401,24 @@ static inline bool dfrs_topology_exclusive(const part_record_t *partition)
 #else
 	return false;
 #endif
+}
+
+/* Whether its nodes are powered down as soon as they are idle, whatever SuspendExcParts says. */
+static inline bool dfrs_powers_down_on_idle(const part_record_t *partition)
+{
+#ifdef PART_FLAG_PDOI
+	return partition->flags & PART_FLAG_PDOI;
+#else
+	return false;
+#endif
+}
+
+/* cgroup.conf as slurmctld has read it; NULL: this Slurm does not show it. A plugin with an unknown variable is not
+ * loaded, so it is asked for by its name. */
+#pragma weak slurm_cgroup_conf
+static inline const cgroup_conf_t *dfrs_cgroup_conf(void)
+{
+	return &slurm_cgroup_conf;
 }
 
 /* Whether this is the reason for which a job's former run ended: it stays on a job that was requeued. */

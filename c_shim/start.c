@@ -186,20 +186,30 @@ static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
 	return request;
 }
 
+/* Seconds: any time that is not over during one call. */
+#define PREEMPTION_UNDER_WAY 60
+
 /* Slurm keeps jobs off nodes on which another one is completing. Its memory is still counted by
  * the caller; there is no other reason to wait for it here. */
 static int select_on_completing_nodes(job_record_t *job)
 {
 	bitstr_t *completing = cg_node_bitmap;
 	bitstr_t *none = bit_alloc(node_record_count);
+	time_t preempting = job->details->preempt_start_time;
 	int rc;
 
 	cg_node_bitmap = none;
 	job->bit_flags |= BACKFILL_TEST;
+	/* With PreemptType= Slurm might end other jobs to make room. Where it believes that it is at it already,
+	 * it ends none, and the start fails (select_nodes() and _preempt_jobs() of 22.05 and 24.11). */
+	job->details->preempt_start_time = time(NULL) + PREEMPTION_UNDER_WAY;
 	starting = true;
 	rc = dfrs_select_nodes(job);
 	starting = false;
+	job->details->preempt_start_time = preempting;
 	job->bit_flags &= ~BACKFILL_TEST;
+	/* Nothing is to have ended meanwhile; if it has, its nodes are not to be thought free. */
+	bit_or(completing, none);
 	cg_node_bitmap = completing;
 	FREE_NULL_BITMAP(none);
 	return rc;
@@ -229,16 +239,16 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 
 /* --- laying it out again ---------------------------------------------------------------------------- */
 
-/* All cores of the node: CPU time is shared out by dfrsd, not by binding. */
-static void use_all_cores(job_resources_t *resources, uint32_t host)
+/* As many cores of the node as the job asked for, by name: CPU time is shared out by dfrsd, not by binding. */
+static void name_cores(job_resources_t *resources, uint32_t host, const lot_t *lot)
 {
 	uint16_t sockets = 0, cores = 0;
 	int first = get_job_resources_offset(resources, host, 0, 0);
 
-	if ((first < 0) || get_job_resources_cnt(resources, host, &sockets, &cores) || !sockets ||
-	    !cores)
+	if ((first < 0) || get_job_resources_cnt(resources, host, &sockets, &cores))
 		return;
-	bit_nset(resources->core_bitmap, first, first + (sockets * cores) - 1);
+	dfrs_name_cores(resources->core_bitmap, (uint32_t) first, (uint32_t) sockets * cores,
+			node_record_table_ptr[lot->node], lot->cpus);
 }
 
 /* Tasks on the host of this number: as many as have CPUs, or an even part of all if there are more. */
@@ -267,7 +277,7 @@ static void lay_out(job_record_t *job, const layout_t *layout)
 		resources->memory_allocated[host] = lot->memory;
 		if (resources->tasks_per_node)
 			resources->tasks_per_node[host] = tasks_on(job, layout, host);
-		use_all_cores(resources, host);
+		name_cores(resources, host, lot);
 	}
 	resources->ncpus = layout->cpus;
 	total = build_job_resources_cpu_array(resources);

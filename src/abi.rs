@@ -1,5 +1,5 @@
-//! The six symbols by which slurmctld knows a scheduler plugin (`sched_plugin.c`), and the one that
-//! `burst_buffer_dfrs.so` asks; the library exports nothing else. Slurm refuses the plugin unless `plugin_version` is its own version to the
+//! The six symbols by which slurmctld knows a scheduler plugin (`sched_plugin.c`), and the two that
+//! `burst_buffer_dfrs.so` calls; the library exports nothing else. Slurm refuses the plugin unless `plugin_version` is its own version to the
 //! micro release.
 
 use std::ffi::c_void;
@@ -103,6 +103,17 @@ pub extern "C" fn sched_p_reconfig() -> i32 {
 pub unsafe extern "C" fn dfrs_withholds(job: *const c_void) -> i32 {
     // SAFETY: as the caller promises.
     unsafe { shim::job_withheld(job) }
+}
+
+/// The other one: a job has just ended, and nothing has followed from that yet.
+///
+/// # Safety
+///
+/// `job` points to a job's record, and the caller has slurmctld's job lock for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfrs_ends(job: *mut c_void) {
+    // SAFETY: as the caller promises.
+    unsafe { shim::job_ends(job) }
 }
 
 /// No panic crosses into C.

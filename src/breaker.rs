@@ -1,21 +1,22 @@
 //! Keeps trouble in DFRS away from slurmctld: a panic, records that are not what the plugin was
-//! compiled for, or a pass that computes for too long, and DFRS stands down: paused jobs come back, caps
-//! are lifted, Slurm's own backfill schedules all partitions, and one error line says why. It stays so until
-//! the next restart or reconfigure, or, where the machine may be the cause, until DFRS has rested.
+//! compiled for, a pass that computes for too long, or plans that break rules whatever is left out, and DFRS stands
+//! down: caps are lifted, paused jobs come back, then Slurm's own backfill schedules all partitions, and one error line
+//! says why. It stays so until the next restart or reconfigure, or, where the machine may be the cause, until DFRS has
+//! rested.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use dfrs_agent::Agent;
 use dfrs_agent::clock::Ahead;
 use dfrs_agent::daemons::Daemons;
 use dfrs_agent::slurm::{Level, Slurm};
 use dfrs_agent::state::State;
+use dfrs_agent::{Agent, PassReport};
 use dfrs_core::{Span, Time};
 use dfrs_proto::status::{self, BreakerState};
 
 use crate::status::seconds;
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, Took};
 use crate::watched::panic_text;
 
 /// A pass that takes more of its own thread's CPU time trips the breaker. Waiting for locks or disks is
@@ -25,8 +26,13 @@ const LONGEST_PASS: Duration = Duration::from_secs(20);
 const LONGEST_DECISION: Duration = Duration::from_secs(10);
 /// So many decisions in a row that had to be ended trip the breaker: jobs would wait for ever.
 const MOST_ENDED: u32 = 3;
+/// So many decisions in a row of which no plan keeps the rules do, too.
+const MOST_DROPPED: u32 = 3;
 /// Time between two attempts to bring back what is parked, once tripped.
 const STAND_DOWN_INTERVAL: Span = Span(2_000_000);
+/// What backfill starts takes the memory that parked jobs need to come back. So its partitions are withheld from it
+/// until they are back, but no longer than this: they may be parked on nodes that are down or reserved.
+const LONGEST_WITHHELD: Span = Span(3_600_000_000);
 /// The longest time between two attempts of which one failed: it doubles from one failure to the next.
 const LONGEST_INTERVAL: Span = Span(300_000_000);
 /// Where the machine may have been the cause, DFRS begins again after this,
@@ -89,6 +95,10 @@ pub struct Breaker<S, D> {
     only_gives_back: bool,
     /// Everything is given back, as far as it can be.
     has_given_back: bool,
+    /// Backfill schedules all partitions.
+    is_handed_over: bool,
+    /// When it does at the latest, since DFRS stands down; `None`: when all is given back.
+    hands_over: Option<Time>,
 }
 
 impl<S: Slurm, D: Daemons> Breaker<S, D> {
@@ -105,6 +115,8 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             interval: STAND_DOWN_INTERVAL,
             only_gives_back: false,
             has_given_back: false,
+            is_handed_over: false,
+            hands_over: None,
         }
     }
 
@@ -226,15 +238,8 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
                     report.depth,
                     report.started,
                 );
-                if took.cpu > self.longest_pass {
-                    let why = format!("a pass took {} s of CPU time", took.cpu.as_secs());
-                    self.trip(now, &why, Cause::Machine);
-                } else if report.ended_decisions >= MOST_ENDED {
-                    let why = format!(
-                        "{MOST_ENDED} decisions in a row took more than {} s of CPU time each",
-                        LONGEST_DECISION.as_secs()
-                    );
-                    self.trip(now, &why, Cause::Machine);
+                if let Some((why, cause)) = self.problem_of(&report, &took) {
+                    self.trip(now, &why, cause);
                 }
                 return report.unfinished;
             }
@@ -249,6 +254,25 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             ),
         }
         false
+    }
+
+    /// Why a pass that came to its end trips the breaker, if it does.
+    fn problem_of(&self, report: &PassReport, took: &Took) -> Option<(String, Cause)> {
+        if took.cpu > self.longest_pass {
+            let why = format!("a pass took {} s of CPU time", took.cpu.as_secs());
+            Some((why, Cause::Machine))
+        } else if report.ended_decisions >= MOST_ENDED {
+            let why = format!(
+                "{MOST_ENDED} decisions in a row took more than {} s of CPU time each",
+                LONGEST_DECISION.as_secs()
+            );
+            Some((why, Cause::Machine))
+        } else if report.dropped_plans >= MOST_DROPPED {
+            let why = format!("{MOST_DROPPED} decisions in a row had no plan that keeps the rules");
+            Some((why, Cause::Defect))
+        } else {
+            None
+        }
     }
 
     /// Whether Slurm's records can be trusted and this slurmctld is in charge.
@@ -281,12 +305,47 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         } else {
             "until the next 'scontrol reconfigure'".to_owned()
         };
+        let parked = self.agent.depend_on_dfrs();
+        let when = if parked > 0 {
+            format!(
+                "once parked jobs are back ({parked}), in {} minutes at the latest, ",
+                LONGEST_WITHHELD.0 / 60_000_000
+            )
+        } else {
+            String::new()
+        };
         let text = format!(
-            "{why}; DFRS stands down: paused jobs come back, caps are lifted, backfill schedules all partitions {until}"
+            "{why}; DFRS stands down: paused jobs come back, caps are lifted, {when}backfill schedules all partitions {until}"
         );
         self.agent.slurm().log(Level::Error, &text);
         self.health = Health::StandingDown(now);
-        self.agent.slurm().hand_over_to_backfill();
+        if parked > 0 {
+            self.hands_over = Some(Time(now.0 + LONGEST_WITHHELD.0));
+        } else {
+            self.hand_over();
+        }
+    }
+
+    /// Backfill schedules all partitions from now on.
+    fn hand_over(&mut self) {
+        self.hands_over = None;
+        if !std::mem::replace(&mut self.is_handed_over, true) {
+            self.agent.slurm().hand_over_to_backfill();
+        }
+    }
+
+    /// Hands over although parked jobs are not back, if they were waited for long enough.
+    fn hand_over_if_late(&mut self, now: Time) {
+        if self.hands_over.is_none_or(|at| at > now) {
+            return;
+        }
+        let text = format!(
+            "jobs that DFRS parked ({}) are not back after {} minutes: backfill schedules all partitions now, and may take their memory",
+            self.agent.depend_on_dfrs(),
+            LONGEST_WITHHELD.0 / 60_000_000
+        );
+        self.agent.slurm().log(Level::Error, &text);
+        self.hand_over();
     }
 
     fn stand_down(&mut self, now: Time) {
@@ -300,10 +359,9 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         }
         let problem = match parked {
             Ok(Ok(0)) => {
-                if !std::mem::replace(&mut self.has_given_back, true) {
-                    // What was parked when DFRS was switched off had it withheld until now.
-                    self.agent.slurm().hand_over_to_backfill();
-                }
+                self.has_given_back = true;
+                // What was parked had it withheld until now.
+                self.hand_over();
                 if !self.only_gives_back || self.agent.is_heard() {
                     self.health = Health::Out;
                     return;
@@ -322,7 +380,9 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             None => STAND_DOWN_INTERVAL,
             Some(problem) => self.complain(&problem),
         };
-        self.health = Health::StandingDown(Time(now.0 + self.interval.0));
+        self.hand_over_if_late(now);
+        let next = Time(now.0 + self.interval.0);
+        self.health = Health::StandingDown(self.hands_over.map_or(next, |at| at.min(next)));
     }
 
     /// What was parked may not be back: that is never given up. Returns when it is tried again.
@@ -476,6 +536,108 @@ mod tests {
             later.rested(Time::from_seconds(9999)).is_some(),
             "an hour went well"
         );
+    }
+
+    /// A parked job of so many MiB on the node of job 1.
+    fn park(slurm: &FakeSlurm, id: u32, memory: u64) {
+        let mut world = slurm.0.borrow_mut();
+        let place = world.jobs[&1].places[0].clone();
+        let parked = dfrs_agent::observation::ObservedJob {
+            state: ObservedState::Suspended,
+            places: vec![dfrs_agent::observation::Place { memory: 0, ..place }],
+            memory,
+            ..job(id, 1)
+        };
+        world.jobs.insert(id, parked);
+    }
+
+    /// A breaker that has seen a parked job, 2, which does not fit beside job 1, and then tripped.
+    fn tripped_with_one_parked() -> (FakeSlurm, Breaker<FakeSlurm, FakeDaemons>) {
+        let (slurm, mut breaker) = breaker();
+        park(&slurm, 2, 950);
+        slurm.0.borrow_mut().updates = 2009;
+        breaker.tick(Time::from_seconds(2009));
+        assert!(breaker.is_active());
+        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        (slurm, breaker)
+    }
+
+    #[test]
+    fn backfill_is_withheld_after_a_trip_until_parked_jobs_are_back() {
+        let (slurm, mut breaker) = tripped_with_one_parked();
+        let error = slurm.0.borrow().errors[0].clone();
+        assert!(
+            error.contains(
+                "once parked jobs are back (1), in 60 minutes at the latest, backfill schedules"
+            ),
+            "{error}"
+        );
+        for seconds in 2010..2100 {
+            breaker.tick(Time::from_seconds(seconds));
+        }
+        assert!(!slurm.0.borrow().handed_over, "job 1 has its memory");
+        slurm.0.borrow_mut().end(1);
+        let mut back = None;
+        for seconds in 2100..2110 {
+            breaker.tick(Time::from_seconds(seconds));
+            let runs = slurm.0.borrow().jobs[&2].state == ObservedState::Running;
+            assert!(runs || !slurm.0.borrow().handed_over);
+            back = back.or(slurm.0.borrow().handed_over.then_some(seconds));
+        }
+        assert_eq!(back, Some(2102), "it has its memory at 2100, and runs then");
+        assert_eq!(breaker.health, Health::Out);
+        assert_eq!(slurm.0.borrow().errors.len(), 1);
+    }
+
+    #[test]
+    fn backfill_is_withheld_after_a_trip_for_an_hour_at_most() {
+        let (slurm, mut breaker) = tripped_with_one_parked();
+        let mut handed_over = None;
+        for seconds in 2010..6000 {
+            breaker.tick(Time::from_seconds(seconds));
+            handed_over = handed_over.or(slurm.0.borrow().handed_over.then_some(seconds));
+        }
+        assert_eq!(handed_over, Some(2010 + 3600));
+        assert_eq!(
+            slurm.0.borrow().errors[1..],
+            [
+                "jobs that DFRS parked (1) are not back after 60 minutes: backfill schedules all partitions now, and may take their memory"
+            ]
+        );
+        assert_eq!(breaker.status().state, BreakerState::StandingDown);
+        slurm.0.borrow_mut().end(1);
+        for seconds in 6000..6010 {
+            breaker.tick(Time::from_seconds(seconds));
+        }
+        assert_eq!(slurm.0.borrow().jobs[&2].state, ObservedState::Running);
+        assert_eq!(breaker.health, Health::Out);
+    }
+
+    #[test]
+    fn the_end_of_that_hour_is_seen_while_giving_back_fails() {
+        let (slurm, mut breaker) = tripped_with_one_parked();
+        slurm.0.borrow_mut().panic = true;
+        let mut handed_over = None;
+        for seconds in 2010..6000 {
+            breaker.tick(Time::from_seconds(seconds));
+            handed_over = handed_over.or(slurm.0.borrow().handed_over.then_some(seconds));
+        }
+        assert_eq!(handed_over, Some(2010 + 3600));
+        slurm.0.borrow_mut().panic = false;
+    }
+
+    #[test]
+    fn three_decisions_in_a_row_without_a_plan_that_keeps_the_rules_trip() {
+        let (_, breaker) = breaker();
+        let dropped = |dropped_plans| PassReport {
+            dropped_plans,
+            ..PassReport::default()
+        };
+        let took = Took::default();
+        assert_eq!(breaker.problem_of(&dropped(2), &took), None);
+        let why = "3 decisions in a row had no plan that keeps the rules".to_owned();
+        let problem = breaker.problem_of(&dropped(3), &took);
+        assert_eq!(problem, Some((why, Cause::Defect)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! its own (`flights`), the courier decides which node is sent to when and with which others
 //! (`rounds`), the prober asks what nodes publish. Neither ever waits for a node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -21,8 +21,10 @@ mod board;
 mod courier;
 mod flights;
 mod needs;
+mod parked;
 mod prober;
 mod rounds;
+mod swap;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -114,7 +116,7 @@ impl Daemons for Couriers {
         let number = self.board.change(&changes, parking);
         // The receivers live as long as the threads, which end only after `stop`.
         let asked = prober::Event::Ask {
-            more: changes.changed.keys().cloned().collect(),
+            more: frozen(&changes),
             fewer: changes.gone.clone(),
         };
         let _ = self.questions.send(asked);
@@ -140,6 +142,15 @@ impl Daemons for Couriers {
             thread.stop(PATIENCE);
         }
     }
+}
+
+/// The jobs that each node keeps frozen whose orders changed.
+fn frozen(changes: &OrderChanges) -> BTreeMap<String, BTreeSet<u32>> {
+    let nodes = changes.changed.iter().map(|(name, orders)| {
+        let frozen = orders.jobs.iter().filter(|job| job.frozen);
+        (name.clone(), frozen.map(|job| job.id).collect())
+    });
+    nodes.collect()
 }
 
 impl Drop for Couriers {

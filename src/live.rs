@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dfrs_agent::observation::{Observation, Place, Seen};
-use dfrs_agent::slurm::{Extended, Level, Limit, Slurm, SlurmError};
-use dfrs_proto::conf::{Config, JobField, Mode};
+use dfrs_agent::slurm::{Ending, Extended, Level, Limit, Slurm, SlurmError};
+use dfrs_proto::conf::{Config, JobField};
 use dfrs_proto::journal::Outcome;
+use dfrs_proto::slurm_conf;
 
 use crate::log::Log;
 use crate::measures::LockTimes;
@@ -40,16 +41,7 @@ impl Surroundings for Slurmctld {
     }
 
     fn conf_problem(&self, config: &Config) -> Option<String> {
-        if config
-            .show_yield_in
-            .is_some_and(|field| !shim::has_field(field))
-        {
-            return Some(
-                "ShowYieldIn=Extra needs Slurm 23.02 or later; use AdminComment".to_owned(),
-            );
-        }
-        let starts = config.mode == Mode::Full;
-        shim::conf_problem(&config.partition_names(), &config.moldable_names(), starts)
+        slurm_conf::refusal(&shim::facts(config), config)
     }
 
     fn partitions_changed_at(&self) -> i64 {
@@ -207,8 +199,13 @@ impl Slurm for Calls {
         shim::job_requeue(job)
     }
 
-    fn requeue_warned(&mut self, job: u32, submit_time: i64) -> Result<(), SlurmError> {
-        shim::job_requeue_warned(job, submit_time, FALLBACK_SIGNAL)
+    fn requeue_warned(
+        &mut self,
+        job: u32,
+        submit_time: i64,
+        was_warned: bool,
+    ) -> Result<Ending, SlurmError> {
+        shim::job_requeue_warned(job, submit_time, FALLBACK_SIGNAL, was_warned)
     }
 
     fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {

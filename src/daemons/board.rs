@@ -7,6 +7,8 @@ use dfrs_agent::daemons::{NodeFacts, OrderChanges};
 use dfrs_agent::places::{Changed, Places};
 use dfrs_core::Need;
 
+use super::swap::Learned;
+
 /// The facts, and what has to be known to find them.
 #[derive(Default)]
 pub(super) struct Board(Mutex<Inner>);
@@ -96,16 +98,14 @@ impl Board {
         inner.places.know(job, heard)
     }
 
-    /// These nodes have swap for parked jobs, those have none that is known of.
-    pub(super) fn can_park(&self, able: &[String], unable: &[String]) {
+    /// How much of their swap these nodes have for parked jobs.
+    pub(super) fn can_park(&self, learned: &Learned) {
         let mut inner = self.lock();
-        let known = &inner.facts.can_park;
-        let news = able.iter().any(|node| !known.contains(node))
-            || unable.iter().any(|node| known.contains(node));
-        if news {
-            let facts = Arc::make_mut(&mut inner.facts);
-            facts.can_park.retain(|node| !unable.contains(node));
-            facts.can_park.extend(able.iter().cloned());
+        for (node, has) in learned {
+            if inner.facts.swap_eighths(node) != *has {
+                let facts = Arc::make_mut(&mut inner.facts);
+                facts.set_swap_eighths(node, *has);
+            }
         }
     }
 
@@ -143,6 +143,48 @@ impl Board {
         let parking = inner.parking.get(&job);
         if parking.is_some_and(|parking| parking.since == since) {
             Arc::make_mut(&mut inner.facts).parked.insert(job);
+        }
+    }
+
+    /// A node says that this job cannot be parked there, asked after it began with this change.
+    pub(super) fn stuck(&self, job: u32, since: u64) {
+        let mut inner = self.lock();
+        let parking = inner.parking.get(&job);
+        let is_known = inner.facts.stuck.contains(&job);
+        if parking.is_some_and(|parking| parking.since == since) && !is_known {
+            Arc::make_mut(&mut inner.facts).stuck.insert(job);
+        }
+    }
+
+    /// Whether nodes that keep the job frozen may be asked whether it is still parked: nobody asks about it
+    /// otherwise, and all have heard that they are to keep it so.
+    pub(super) fn may_be_parked(&self, job: u32, nodes: &BTreeSet<String>) -> bool {
+        let inner = self.lock();
+        let hears = |node: &String| {
+            let orders = inner.orders.get(node);
+            !inner.facts.silent.contains(node)
+                && orders.is_some_and(|orders| orders.confirmed >= orders.given)
+        };
+        !inner.parking.contains_key(&job) && nodes.iter().all(hears)
+    }
+
+    /// This node, which keeps the job frozen, does not have it parked any more.
+    pub(super) fn not_parked(&self, job: u32, node: String) {
+        let mut inner = self.lock();
+        let is_known = inner.facts.not_parked.contains_key(&job);
+        if !inner.parking.contains_key(&job) && !is_known {
+            let facts = Arc::make_mut(&mut inner.facts);
+            facts.not_parked.insert(job, node);
+        }
+    }
+
+    /// Whether these jobs are parked is another question now.
+    pub(super) fn forget_not_parked(&self, jobs: &BTreeSet<u32>) {
+        let mut inner = self.lock();
+        let known = &inner.facts.not_parked;
+        if jobs.iter().any(|job| known.contains_key(job)) {
+            let facts = Arc::make_mut(&mut inner.facts);
+            facts.not_parked.retain(|job, _| !jobs.contains(job));
         }
     }
 
@@ -243,11 +285,17 @@ impl Inner {
         let forgets = gone
             .iter()
             .any(|node| facts.silent.contains(node) || facts.can_park.contains(node));
-        if forgets || !facts.parked.iter().all(goes_on) {
+        let mut said = facts.parked.iter().chain(&facts.stuck);
+        let is_asked = |job: &u32| parking.contains_key(job);
+        if forgets || !said.all(goes_on) || facts.not_parked.keys().any(is_asked) {
             let facts = Arc::make_mut(&mut self.facts);
             facts.silent.retain(|node| !gone.contains(node));
-            facts.can_park.retain(|node| !gone.contains(node));
+            for node in gone {
+                facts.set_swap_eighths(node, None);
+            }
             facts.parked.retain(goes_on);
+            facts.stuck.retain(goes_on);
+            facts.not_parked.retain(|job, _| !is_asked(job));
         }
     }
 }
@@ -262,7 +310,7 @@ mod tests {
     fn changes(nodes: &[&str]) -> OrderChanges {
         let orders = NodeState {
             cpus: 4,
-            jobs: Vec::new(),
+            ..NodeState::default()
         };
         let changed = nodes
             .iter()
@@ -315,6 +363,63 @@ mod tests {
         assert!(board.facts().parked.is_empty(), "a late answer");
         confirm(&board, "a", 3);
         assert!(asks(&board));
+    }
+
+    #[test]
+    fn a_job_is_stuck_while_it_is_being_parked_and_no_longer() {
+        let board = Board::default();
+        board.change(&changes(&["a"]), parking(&["a"]));
+        confirm(&board, "a", 1);
+        board.stuck(9, 0);
+        assert!(board.facts().stuck.is_empty(), "of an earlier time");
+        board.stuck(9, 1);
+        assert_eq!(board.facts().stuck, BTreeSet::from([9]));
+        assert!(asks(&board), "it may be parked after all");
+        board.change(&changes(&["a"]), BTreeMap::new());
+        assert!(board.facts().stuck.is_empty());
+    }
+
+    #[test]
+    fn a_job_that_is_not_parked_any_more_is_known_until_it_is_asked_about_or_thawed() {
+        let board = Board::default();
+        let lose = || board.not_parked(9, "a".to_owned());
+        let known = || {
+            board
+                .facts()
+                .not_parked
+                .keys()
+                .copied()
+                .collect::<Vec<u32>>()
+        };
+        board.change(&changes(&["a"]), parking(&["a"]));
+        lose();
+        assert_eq!(known(), [0; 0], "it is only being parked");
+        board.change(&changes(&["a"]), BTreeMap::new());
+        lose();
+        assert_eq!(known(), [9]);
+        board.change(&OrderChanges::default(), parking(&["a"]));
+        assert_eq!(known(), [0; 0], "it is asked about again");
+        board.change(&OrderChanges::default(), BTreeMap::new());
+        lose();
+        board.forget_not_parked(&BTreeSet::from([9]));
+        assert_eq!(known(), [0; 0]);
+    }
+
+    #[test]
+    fn a_parked_job_is_asked_about_again_when_its_nodes_answer_and_know_it() {
+        let board = Board::default();
+        let nodes = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
+        let may_be = || board.may_be_parked(9, &nodes);
+        board.change(&changes(&["a", "b"]), parking(&["a", "b"]));
+        confirm(&board, "a", 1);
+        confirm(&board, "b", 1);
+        assert!(!may_be(), "it is asked about otherwise");
+        board.change(&changes(&["a"]), BTreeMap::new());
+        assert!(!may_be(), "a has not heard its newest orders");
+        confirm(&board, "a", 2);
+        assert!(may_be());
+        board.heard(&[], &["b".to_owned()]);
+        assert!(!may_be());
     }
 
     #[test]

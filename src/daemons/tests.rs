@@ -100,8 +100,10 @@ fn names(nodes: usize) -> Vec<String> {
 }
 
 fn orders(nodes: &[String], cpus: u32) -> OrderChanges {
-    let jobs = Vec::new();
-    let state = NodeState { cpus, jobs };
+    let state = NodeState {
+        cpus,
+        ..NodeState::default()
+    };
     OrderChanges {
         changed: nodes
             .iter()
@@ -177,6 +179,35 @@ fn a_job_is_parked_only_when_all_its_nodes_say_so_and_never_without_nodes() {
         facts.parked.contains(&10)
     });
     assert_eq!(couriers.facts().parked, BTreeSet::from([10]));
+}
+
+#[test]
+fn a_node_is_asked_for_eighths_of_its_swap_when_it_does_not_have_all() {
+    let link = Arc::new(FakeLink::default());
+    let missing = [6, 7, 8].map(|eighths| format!("/run/dfrs/%n/swap.{eighths}.sock"));
+    link.change(|nodes| nodes.missing = BTreeSet::from(missing));
+    let mut couriers = couriers(&link, &Log::nowhere());
+    couriers.set(orders(&names(2), 4), BTreeMap::new());
+    wait_for_facts(&couriers, "swap", |facts| facts.can_park.len() == 2);
+    for node in names(2) {
+        assert_eq!(couriers.facts().swap_eighths(&node), Some(5));
+    }
+}
+
+#[test]
+fn a_job_is_stuck_when_one_of_its_nodes_says_so() {
+    let link = Arc::new(FakeLink::default());
+    let parked = "/run/dfrs/%n/parked.9.sock".to_owned();
+    let other = "/run/dfrs/%n/stuck.8.sock".to_owned();
+    let slow = "/run/dfrs/%n/parked.8.sock".to_owned();
+    link.change(|nodes| nodes.missing = BTreeSet::from([parked, other, slow]));
+    let mut couriers = couriers(&link, &Log::nowhere());
+    let parking = BTreeMap::from([(8, names(2)), (9, names(2))]);
+    couriers.set(orders(&names(2), 4), parking);
+    wait_for_facts(&couriers, "the job", |facts| facts.stuck.contains(&9));
+    assert_eq!(couriers.facts().stuck, BTreeSet::from([9]));
+    couriers.set(OrderChanges::default(), BTreeMap::new());
+    assert!(couriers.facts().stuck.is_empty());
 }
 
 #[test]

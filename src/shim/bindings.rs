@@ -24,6 +24,7 @@ pub const DFRS_JOB_SIZED_BY_NODES: _bindgen_ty_2 = 4096;
 pub const DFRS_JOB_ON_HOLD: _bindgen_ty_2 = 8192;
 pub const DFRS_JOB_CRON: _bindgen_ty_2 = 16384;
 pub const DFRS_JOB_HOLDS_GRES: _bindgen_ty_2 = 32768;
+pub const DFRS_JOB_ADMIN_HOLD: _bindgen_ty_2 = 65536;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
 pub const DFRS_SPECIAL_NONE: _bindgen_ty_3 = 0;
 pub const DFRS_SPECIAL_GRES: _bindgen_ty_3 = 1;
@@ -45,6 +46,7 @@ pub const DFRS_SPECIAL_PORTS: _bindgen_ty_3 = 17;
 pub const DFRS_SPECIAL_QOS_LIST: _bindgen_ty_3 = 18;
 pub const DFRS_SPECIAL_HIERARCHICAL: _bindgen_ty_3 = 19;
 pub const DFRS_SPECIAL_MEMORY_UPDATES: _bindgen_ty_3 = 20;
+pub const DFRS_SPECIAL_PLANE: _bindgen_ty_3 = 21;
 pub type _bindgen_ty_3 = ::std::os::raw::c_uint;
 pub const DFRS_NODE_UP: _bindgen_ty_4 = 0;
 pub const DFRS_NODE_DRAINING: _bindgen_ty_4 = 1;
@@ -101,6 +103,7 @@ pub struct dfrs_job_t {
     pub eligible: u32,
     pub partition: u32,
     pub comment: u32,
+    pub partition_minutes: u32,
     pub memory: u64,
     pub submit_time: i64,
     pub eligible_time: i64,
@@ -157,6 +160,8 @@ const _: () = {
     ["Offset of field: dfrs_job_t::partition"]
         [::std::mem::offset_of!(dfrs_job_t, partition) - 92usize];
     ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 96usize];
+    ["Offset of field: dfrs_job_t::partition_minutes"]
+        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 100usize];
     ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 104usize];
     ["Offset of field: dfrs_job_t::submit_time"]
         [::std::mem::offset_of!(dfrs_job_t, submit_time) - 112usize];
@@ -293,6 +298,119 @@ impl Default for dfrs_snapshot_t {
         }
     }
 }
+pub const DFRS_CONF_WITHHELD: _bindgen_ty_6 = 1;
+pub const DFRS_CONF_COUNTS_MEMORY: _bindgen_ty_6 = 2;
+pub const DFRS_CONF_COUNTS_CORES: _bindgen_ty_6 = 4;
+pub const DFRS_CONF_SLICES_TIME: _bindgen_ty_6 = 8;
+pub const DFRS_CONF_SAVES_POWER: _bindgen_ty_6 = 16;
+pub const DFRS_CONF_CONSTRAINS_SWAP: _bindgen_ty_6 = 32;
+pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
+pub const DFRS_PARTITION_FORCED_TO_ONE: _bindgen_ty_7 = 1;
+pub const DFRS_PARTITION_EXCLUSIVE_TOPOLOGY: _bindgen_ty_7 = 2;
+pub const DFRS_PARTITION_POWERS_DOWN_ON_IDLE: _bindgen_ty_7 = 4;
+pub const DFRS_PARTITION_TAKES_JOBS: _bindgen_ty_7 = 8;
+pub type _bindgen_ty_7 = ::std::os::raw::c_uint;
+pub const DFRS_IDLE_AS_ALL: _bindgen_ty_8 = 0;
+pub const DFRS_IDLE_STAYS_UP: _bindgen_ty_8 = 1;
+pub const DFRS_IDLE_GOES_DOWN: _bindgen_ty_8 = 2;
+pub type _bindgen_ty_8 = ::std::os::raw::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dfrs_conf_partition_t {
+    pub name: *mut ::std::os::raw::c_char,
+    pub flags: u32,
+    pub idle: u32,
+    pub member_offset: u32,
+    pub member_count: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_conf_partition_t"][::std::mem::size_of::<dfrs_conf_partition_t>() - 24usize];
+    ["Alignment of dfrs_conf_partition_t"]
+        [::std::mem::align_of::<dfrs_conf_partition_t>() - 8usize];
+    ["Offset of field: dfrs_conf_partition_t::name"]
+        [::std::mem::offset_of!(dfrs_conf_partition_t, name) - 0usize];
+    ["Offset of field: dfrs_conf_partition_t::flags"]
+        [::std::mem::offset_of!(dfrs_conf_partition_t, flags) - 8usize];
+    ["Offset of field: dfrs_conf_partition_t::idle"]
+        [::std::mem::offset_of!(dfrs_conf_partition_t, idle) - 12usize];
+    ["Offset of field: dfrs_conf_partition_t::member_offset"]
+        [::std::mem::offset_of!(dfrs_conf_partition_t, member_offset) - 16usize];
+    ["Offset of field: dfrs_conf_partition_t::member_count"]
+        [::std::mem::offset_of!(dfrs_conf_partition_t, member_count) - 20usize];
+};
+impl Default for dfrs_conf_partition_t {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dfrs_conf_t {
+    pub flags: u32,
+    pub idle: u32,
+    pub select_type: *mut ::std::os::raw::c_char,
+    pub scheduler_parameters: *mut ::std::os::raw::c_char,
+    pub proctrack_type: *mut ::std::os::raw::c_char,
+    pub task_plugin: *mut ::std::os::raw::c_char,
+    pub gather_type: *mut ::std::os::raw::c_char,
+    pub excepted_nodes: *mut ::std::os::raw::c_char,
+    pub excepted_partitions: *mut ::std::os::raw::c_char,
+    pub cgroup_plugin: *mut ::std::os::raw::c_char,
+    pub partition_count: u32,
+    pub node_count: u32,
+    pub member_count: u32,
+    pub partitions: *mut dfrs_conf_partition_t,
+    pub nodes: *mut *mut ::std::os::raw::c_char,
+    pub members: *mut u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_conf_t"][::std::mem::size_of::<dfrs_conf_t>() - 112usize];
+    ["Alignment of dfrs_conf_t"][::std::mem::align_of::<dfrs_conf_t>() - 8usize];
+    ["Offset of field: dfrs_conf_t::flags"][::std::mem::offset_of!(dfrs_conf_t, flags) - 0usize];
+    ["Offset of field: dfrs_conf_t::idle"][::std::mem::offset_of!(dfrs_conf_t, idle) - 4usize];
+    ["Offset of field: dfrs_conf_t::select_type"]
+        [::std::mem::offset_of!(dfrs_conf_t, select_type) - 8usize];
+    ["Offset of field: dfrs_conf_t::scheduler_parameters"]
+        [::std::mem::offset_of!(dfrs_conf_t, scheduler_parameters) - 16usize];
+    ["Offset of field: dfrs_conf_t::proctrack_type"]
+        [::std::mem::offset_of!(dfrs_conf_t, proctrack_type) - 24usize];
+    ["Offset of field: dfrs_conf_t::task_plugin"]
+        [::std::mem::offset_of!(dfrs_conf_t, task_plugin) - 32usize];
+    ["Offset of field: dfrs_conf_t::gather_type"]
+        [::std::mem::offset_of!(dfrs_conf_t, gather_type) - 40usize];
+    ["Offset of field: dfrs_conf_t::excepted_nodes"]
+        [::std::mem::offset_of!(dfrs_conf_t, excepted_nodes) - 48usize];
+    ["Offset of field: dfrs_conf_t::excepted_partitions"]
+        [::std::mem::offset_of!(dfrs_conf_t, excepted_partitions) - 56usize];
+    ["Offset of field: dfrs_conf_t::cgroup_plugin"]
+        [::std::mem::offset_of!(dfrs_conf_t, cgroup_plugin) - 64usize];
+    ["Offset of field: dfrs_conf_t::partition_count"]
+        [::std::mem::offset_of!(dfrs_conf_t, partition_count) - 72usize];
+    ["Offset of field: dfrs_conf_t::node_count"]
+        [::std::mem::offset_of!(dfrs_conf_t, node_count) - 76usize];
+    ["Offset of field: dfrs_conf_t::member_count"]
+        [::std::mem::offset_of!(dfrs_conf_t, member_count) - 80usize];
+    ["Offset of field: dfrs_conf_t::partitions"]
+        [::std::mem::offset_of!(dfrs_conf_t, partitions) - 88usize];
+    ["Offset of field: dfrs_conf_t::nodes"][::std::mem::offset_of!(dfrs_conf_t, nodes) - 96usize];
+    ["Offset of field: dfrs_conf_t::members"]
+        [::std::mem::offset_of!(dfrs_conf_t, members) - 104usize];
+};
+impl Default for dfrs_conf_t {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 unsafe extern "C" {
     pub fn dfrs_scheduling_enabled() -> bool;
 }
@@ -312,16 +430,16 @@ unsafe extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
-    pub fn dfrs_conf_problem(
-        partitions: *const ::std::os::raw::c_char,
-        whole: *const ::std::os::raw::c_char,
-        starts: bool,
-        out: *mut ::std::os::raw::c_char,
-        size: usize,
-    );
+    pub fn dfrs_conf_look(whole: *const ::std::os::raw::c_char, starts: bool) -> *mut dfrs_conf_t;
+}
+unsafe extern "C" {
+    pub fn dfrs_conf_free(conf: *mut dfrs_conf_t);
 }
 unsafe extern "C" {
     pub fn dfrs_job_withheld(job: *const ::std::os::raw::c_void) -> ::std::os::raw::c_int;
+}
+unsafe extern "C" {
+    pub fn dfrs_job_ends(job: *mut ::std::os::raw::c_void);
 }
 unsafe extern "C" {
     pub fn dfrs_delivery_known() -> bool;
@@ -369,12 +487,12 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_snapshot_free(snapshot: *mut dfrs_snapshot_t);
 }
-pub const DFRS_OUTCOME_UNKNOWN: _bindgen_ty_6 = 0;
-pub const DFRS_OUTCOME_ALIVE: _bindgen_ty_6 = 1;
-pub const DFRS_OUTCOME_COMPLETED: _bindgen_ty_6 = 2;
-pub const DFRS_OUTCOME_CANCELLED: _bindgen_ty_6 = 3;
-pub const DFRS_OUTCOME_FAILED: _bindgen_ty_6 = 4;
-pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
+pub const DFRS_OUTCOME_UNKNOWN: _bindgen_ty_9 = 0;
+pub const DFRS_OUTCOME_ALIVE: _bindgen_ty_9 = 1;
+pub const DFRS_OUTCOME_COMPLETED: _bindgen_ty_9 = 2;
+pub const DFRS_OUTCOME_CANCELLED: _bindgen_ty_9 = 3;
+pub const DFRS_OUTCOME_FAILED: _bindgen_ty_9 = 4;
+pub type _bindgen_ty_9 = ::std::os::raw::c_uint;
 unsafe extern "C" {
     pub fn dfrs_job_outcome(job_id: u32, submit_time: i64) -> ::std::os::raw::c_int;
 }
@@ -394,9 +512,9 @@ unsafe extern "C" {
         count: u32,
     );
 }
-pub const DFRS_FIELD_ADMIN_COMMENT: _bindgen_ty_7 = 0;
-pub const DFRS_FIELD_EXTRA: _bindgen_ty_7 = 1;
-pub type _bindgen_ty_7 = ::std::os::raw::c_uint;
+pub const DFRS_FIELD_ADMIN_COMMENT: _bindgen_ty_10 = 0;
+pub const DFRS_FIELD_EXTRA: _bindgen_ty_10 = 1;
+pub type _bindgen_ty_10 = ::std::os::raw::c_uint;
 unsafe extern "C" {
     pub fn dfrs_has_extra() -> bool;
 }
@@ -447,11 +565,27 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_job_requeue(job_id: u32) -> ::std::os::raw::c_int;
 }
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct dfrs_warning_t {
+    pub fallback: u32,
+    pub was_sent: bool,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_warning_t"][::std::mem::size_of::<dfrs_warning_t>() - 8usize];
+    ["Alignment of dfrs_warning_t"][::std::mem::align_of::<dfrs_warning_t>() - 4usize];
+    ["Offset of field: dfrs_warning_t::fallback"]
+        [::std::mem::offset_of!(dfrs_warning_t, fallback) - 0usize];
+    ["Offset of field: dfrs_warning_t::was_sent"]
+        [::std::mem::offset_of!(dfrs_warning_t, was_sent) - 4usize];
+};
 unsafe extern "C" {
     pub fn dfrs_job_requeue_warned(
         job_id: u32,
         submit_time: i64,
-        fallback_signal: u32,
+        warning: *const dfrs_warning_t,
+        succeeded: *mut bool,
     ) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {

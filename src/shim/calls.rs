@@ -1,13 +1,13 @@
 //! Safe calls into the C shim, and plain Rust copies of what it returns.
 //!
 //! Each function stands for the one of the same name in `c_shim/dfrs_shim.h`, which says what it
-//! does. But for [`job_withheld`], none may be called by a thread that holds one of slurmctld's locks:
+//! does. But for [`job_withheld`] and [`job_ends`], none may be called by a thread that holds one of slurmctld's locks:
 //! each takes and releases them itself.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null;
 
-use dfrs_agent::slurm::{Extended, Level, Limit, SlurmError};
+use dfrs_agent::slurm::{Ending, Extended, Level, Limit, SlurmError};
 use dfrs_proto::conf::JobField;
 
 use super::bindings;
@@ -31,7 +31,7 @@ pub(super) fn result(code: c_int) -> Result<(), SlurmError> {
 /// # Safety
 ///
 /// `pointer` is null or points to a NUL-terminated text that is not changed during the call.
-unsafe fn text_at(pointer: *const c_char) -> String {
+pub(super) unsafe fn text_at(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
@@ -119,18 +119,6 @@ pub fn state_directory() -> Result<String, SlurmError> {
     result(code).map(|()| path)
 }
 
-/// One line on what to change in slurm.conf for these partitions, if anything; `whole`: those of them whose
-/// jobs get whole nodes; `starts`: DFRS starts their jobs, so that Slurm's own schedulers must not.
-#[must_use]
-pub fn conf_problem(partitions: &[String], whole: &[String], starts: bool) -> Option<String> {
-    let (partitions, whole) = (comma_separated(partitions), comma_separated(whole));
-    // SAFETY: reads the NUL-terminated lists; writes at most `size` bytes to a buffer of that size.
-    let ((), problem) = filled(TEXT_ROOM, |out, size| unsafe {
-        bindings::dfrs_conf_problem(partitions.as_ptr(), whole.as_ptr(), starts, out, size)
-    });
-    Some(problem).filter(|problem| !problem.is_empty())
-}
-
 /// Whether Slurm's own schedulers are to leave this job alone (`c_shim/withhold.h`).
 ///
 /// # Safety
@@ -140,6 +128,16 @@ pub fn conf_problem(partitions: &[String], whole: &[String], starts: bool) -> Op
 pub unsafe fn job_withheld(job: *const c_void) -> i32 {
     // SAFETY: as the caller promises.
     unsafe { bindings::dfrs_job_withheld(job) }
+}
+
+/// A job ends: one that does so after DFRS's warning is to be queued again.
+///
+/// # Safety
+///
+/// `job` points to a job's record, and the caller has slurmctld's job lock for writing.
+pub unsafe fn job_ends(job: *mut c_void) {
+    // SAFETY: as the caller promises.
+    unsafe { bindings::dfrs_job_ends(job) }
 }
 
 /// Whether it is known which nodes [`push`] has not reached.
@@ -395,15 +393,30 @@ pub fn job_requeue(job: u32) -> Result<(), SlurmError> {
     result(unsafe { bindings::dfrs_job_requeue(job) })
 }
 
-/// Puts a job back into the queue that has died of its warning: its own `--signal`, else `fallback`.
-/// `submit_time`: as in the snapshot that it was last seen in.
+/// Puts a job back into the queue that has ended by itself after its warning, or, unless this was sent for sure,
+/// has died of it: of its own `--signal`, else of `fallback`. `submit_time`: as in the snapshot that it was last
+/// seen in.
 ///
 /// # Errors
 ///
 /// It has ended in another way, or not, or Slurm has forgotten it.
-pub fn job_requeue_warned(job: u32, submit_time: i64, fallback: u32) -> Result<(), SlurmError> {
-    // SAFETY: takes numbers only.
-    result(unsafe { bindings::dfrs_job_requeue_warned(job, submit_time, fallback) })
+pub fn job_requeue_warned(
+    job: u32,
+    submit_time: i64,
+    fallback: u32,
+    was_sent: bool,
+) -> Result<Ending, SlurmError> {
+    let warning = bindings::dfrs_warning_t { fallback, was_sent };
+    let mut succeeded = false;
+    // SAFETY: reads the one record and writes the other.
+    result(unsafe {
+        bindings::dfrs_job_requeue_warned(job, submit_time, &raw const warning, &raw mut succeeded)
+    })?;
+    Ok(if succeeded {
+        Ending::Saved
+    } else {
+        Ending::Failed
+    })
 }
 
 /// Ends what a node still runs of a pending job that slurmctld takes for not running.

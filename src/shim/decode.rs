@@ -23,7 +23,7 @@ struct Arrays<'a> {
 /// # Safety
 ///
 /// `pointer` is null, or points to `count` elements that live as long as `'a`.
-unsafe fn slice_at<'a, T>(pointer: *const T, count: u32) -> &'a [T] {
+pub(super) unsafe fn slice_at<'a, T>(pointer: *const T, count: u32) -> &'a [T] {
     if pointer.is_null() || count == 0 {
         return &[];
     }
@@ -32,7 +32,7 @@ unsafe fn slice_at<'a, T>(pointer: *const T, count: u32) -> &'a [T] {
 }
 
 /// The part of an array that starts at `offset`; cut where the array ends.
-fn part<T>(array: &[T], offset: u32, count: u32) -> &[T] {
+pub(super) fn part<T>(array: &[T], offset: u32, count: u32) -> &[T] {
     let start = (offset as usize).min(array.len());
     let end = start.saturating_add(count as usize).min(array.len());
     &array[start..end]
@@ -111,6 +111,7 @@ impl<'a> Arrays<'a> {
             priority: raw.priority,
             held: flag(bindings::DFRS_JOB_HELD),
             on_hold: flag(bindings::DFRS_JOB_ON_HOLD),
+            admin_hold: flag(bindings::DFRS_JOB_ADMIN_HOLD),
             cron: flag(bindings::DFRS_JOB_CRON),
             holds_gres: flag(bindings::DFRS_JOB_HOLDS_GRES),
             array: raw.array_job_id,
@@ -137,6 +138,7 @@ impl<'a> Arrays<'a> {
             resumed: raw.resumed,
             eligible_time: raw.eligible_time,
             limit_minutes: raw.limit_minutes,
+            partition_minutes: raw.partition_minutes,
             end_time: raw.end_time,
             free_until: raw.free_until,
             deadline: raw.deadline,
@@ -200,6 +202,7 @@ fn special(raw: u32) -> Option<Special> {
         bindings::DFRS_SPECIAL_QOS_LIST => Some(Special::QosList),
         bindings::DFRS_SPECIAL_HIERARCHICAL => Some(Special::HierarchicalResources),
         bindings::DFRS_SPECIAL_MEMORY_UPDATES => Some(Special::MemoryUpdates),
+        bindings::DFRS_SPECIAL_PLANE => Some(Special::Plane),
         _ => Some(Special::Incomplete),
     }
 }

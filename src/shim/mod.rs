@@ -13,11 +13,15 @@ mod bindings;
 #[cfg(not(no_slurm))]
 mod calls;
 mod decode;
+#[cfg(not(no_slurm))]
+mod facts;
 mod locks;
 #[cfg(not(no_slurm))]
 mod view;
 
 #[cfg(not(no_slurm))]
 pub use calls::*;
+#[cfg(not(no_slurm))]
+pub use facts::facts;
 #[cfg(not(no_slurm))]
 pub use view::View;

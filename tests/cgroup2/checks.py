@@ -1,158 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The checks, run in the machine as root: prints what it measured, exits 0 if all hold."""
 
-import ctypes
 import json
 import os
 import pwd
 import signal
-import subprocess
 import sys
 import time
 
-SCOPE = "/sys/fs/cgroup/system.slice/n1_slurmstepd.scope"
-RUN = "/run/dfrs/n1"
-MEASUREMENTS = "/tmp/measurements"
-# Of Debian's packages, and of a Slurm from its source.
-LIBRARIES = ("/usr/lib/x86_64-linux-gnu/slurm-wlm/libslurmfull.so", "/usr/lib/slurm/libslurmfull.so")
-LIBRARY = next(filter(os.path.exists, LIBRARIES))
+import node
+from node import (
+    MEASUREMENTS,
+    PARKED_CORES,
+    PATIENCE,
+    RUN,
+    check,
+    cpu_max,
+    cpu_used,
+    directories,
+    forward,
+    is_frozen,
+    is_held_to_little,
+    is_killable,
+    job_file,
+    probe,
+    push,
+    read,
+    run,
+    seconds,
+    start_dfrsd,
+    status,
+    submit,
+    wait_for,
+)
+
 MEASURED_SECONDS = 10
 # The time to live of a message after which nothing more is heard: long enough to look at the caps meanwhile.
 SILENCE = 6
 TOLERANCE = 0.05
-
-failures = 0
-generation = int(time.time() * 1000)
-
-
-def check(holds, text):
-    global failures
-    failures += not holds
-    print(("ok      " if holds else "FAILED  ") + text, flush=True)
-    return holds
-
-
-# How long to wait for what must come true: no promise of dfrsd's, but more than a busy host needs.
-PATIENCE = 120
-
-
-def wait_for(condition):
-    """Seconds until the condition held, or None."""
-    start = time.monotonic()
-    while time.monotonic() - start < PATIENCE:
-        if condition():
-            return time.monotonic() - start
-        time.sleep(0.02)
-    return None
-
-
-def seconds(took):
-    return "never" if took is None else f"{took:.2f} s"
-
-
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: status {done.returncode}: {done.stderr.strip()}")
-    return done.stdout.strip()
-
-
-def read(path):
-    with open(path, encoding="ascii") as file:
-        return file.read().strip()
-
-
-def keyed(path, key):
-    return next(int(line.split()[1]) for line in read(path).splitlines() if line.split()[0] == key)
-
-
-# --- Slurm's own way to the nodes ---------------------------------------------------------------
-
-
-def forward(message, name="dfrsd.sock", user="slurm"):
-    """slurm_forward_data() as `user`, in a process of its own; its return code."""
-    child = os.fork()
-    if child == 0:
-        os.setgid(pwd.getpwnam(user).pw_gid)
-        os.setuid(pwd.getpwnam(user).pw_uid)
-        # Slurm's plugins look for their symbols among the program's.
-        library = ctypes.CDLL(LIBRARY, ctypes.RTLD_GLOBAL)
-        library.slurm_init(None)
-        library.slurm_xstrdup.restype = ctypes.c_void_p
-        nodes = ctypes.c_void_p(library.slurm_xstrdup(b"n1"))
-        data = json.dumps(message).encode()
-        address = ctypes.create_string_buffer(f"/run/dfrs/%n/{name}".encode())
-        code = library.slurm_forward_data(ctypes.byref(nodes), address, len(data), data)
-        os._exit(0 if code == 0 else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def push(jobs, time_to_live=600):
-    global generation
-    generation += 1
-    entries = [{"id": id, "share": share, "frozen": frozen} for id, share, frozen in jobs]
-    nodes = {"n1": {"cpus": 4, "jobs": entries}}
-    code = forward({"v": 1, "generation": generation, "time_to_live": time_to_live, "nodes": nodes})
-    if code != 0:
-        sys.exit(f"a message of SlurmUser was not delivered (return code {code}): {read('/tmp/dfrsd.log')}")
-
-
-def probe(name):
-    """Does the fact hold, as the plugin finds out?"""
-    return forward({"v": 1, "probe": True}, name) == 0
-
-
-# --- jobs ---------------------------------------------------------------------------------------
-
-
-# Of each job.
-directories = {}
-
-
-def directory_name(job):
-    """Slurm 26.05 and later name a job's directory by its SLUID."""
-    version = run("scontrol", "--version").split()[1].split(".")
-    if (int(version[0]), int(version[1])) < (26, 5):
-        return f"job_{job}"
-    return run("squeue", "--noheader", "--Format=SLUID:20", f"--jobs={job}")
-
-
-def submit(command, memory):
-    job = int(run("sbatch", "--parsable", "-o", "/tmp/%j.out", "-D", "/tmp", f"--mem={memory}", "--wrap", command))
-    directories[job] = f"{SCOPE}/{directory_name(job)}"
-    if wait_for(lambda: os.path.isdir(job_file(job, "step_batch/user"))) is None:
-        sys.exit(f"job {job} did not start: {run('scontrol', 'show', 'job', str(job))}")
-    return job
-
-
-def job_file(job, name):
-    return f"{directories[job]}/{name}"
-
-
-def cpu_max(job):
-    """The cap in microseconds of each 100 ms, whatever its period."""
-    quota, period = read(job_file(job, "cpu.max")).split()
-    return quota if quota == "max" else str(round(int(quota) * 100_000 / int(period)))
-
-
-def cpu_used(job):
-    return keyed(job_file(job, "cpu.stat"), "usage_usec") / 1e6
-
-
-def status():
-    return json.loads(run("dfrsd", "status", "--node", "n1", "--json"))
-
-
-# --- the checks, in order -----------------------------------------------------------------------
-
-
-def start_dfrsd():
-    log = open("/tmp/dfrsd.log", "a", encoding="utf-8")
-    arguments = ["--node", "n1", "--controller-user", "slurm", "--measurements", MEASUREMENTS]
-    daemon = subprocess.Popen(["dfrsd", *arguments, "--measure-interval", "2"], stderr=log)
-    if wait_for(lambda: os.path.exists(f"{RUN}/dfrsd.sock")) is None:
-        sys.exit("dfrsd did not start")
-    return daemon
+# Memory of the job that is parked, in MiB.
+MEMORY_JOB = 200
 
 
 def measure(jobs):
@@ -197,10 +84,10 @@ def measurements_agree(jobs, promised, measured, begin, end):
 
 
 def only_slurm_user_is_obeyed():
-    message = {"v": 1, "generation": generation + 10**6, "time_to_live": 60, "nodes": {"n1": {"cpus": 4, "jobs": []}}}
+    message = {"v": 1, "generation": node.generation + 10**6, "time_to_live": 60, "nodes": {"n1": {"cpus": 4, "jobs": []}}}
     code = forward(message, user="nobody")
     check(code != 0, f"a user's slurm_forward_data is refused (return code {code})")
-    check(status()["generation"] == generation, "and changed nothing")
+    check(status()["generation"] == node.generation, "and changed nothing")
 
 
 def parking(job, busy):
@@ -214,6 +101,9 @@ def parking(job, busy):
     text = f"job {job}: {before / 2**20:.1f} MiB in RAM before parking, {resident / 2**20:.1f} after, {swapped / 2**20:.1f} in swap"
     check(took is not None and resident < 32 << 20 and swapped > 90 << 20, f"{text}, {seconds(took)}")
     check(probe(f"parked.{job}.sock"), f"parked.{job}.sock is there")
+    check(is_held_to_little(job), f"its memory limit is {int(read(job_file(job, 'memory.max'))) / 2**20:.1f} MiB")
+    check(not is_killable(job), "and the kernel ends no process of it for want of memory")
+    check(cpu_max(job) == str(int(PARKED_CORES * 100_000)), f"its cap is {PARKED_CORES} cores")
     check(not probe("parked.999.sock"), "parked.999.sock is not")
     count = read(counter)
     time.sleep(3)  # Slurm's own suspend has frozen it too by now
@@ -228,10 +118,12 @@ def resuming(job, busy, count):
     check(wait_for(lambda: not os.path.islink(f"{RUN}/parked.{job}.sock")) is not None, "the link is gone")
     took = wait_for(lambda: int(read(counter)) > int(count) + 2)
     check(took is not None, f"job {job} goes on, memory unharmed, round {read(counter)} after {seconds(took)}")
+    check(has_its_limit(job), "with the memory limit that it had")
 
 
-def is_frozen(job):
-    return keyed(job_file(job, "step_batch/user/cgroup.events"), "frozen") == 1
+def has_its_limit(job):
+    """The memory limit is that of MEMORY_JOB, by Slurm, and its processes are as killable as others."""
+    return read(job_file(job, "memory.max")) == str(MEMORY_JOB << 20) and is_killable(job)
 
 
 def is_parked(job):
@@ -264,6 +156,7 @@ def fail_open(job, busy):
     time.sleep(3)
     check(is_parked(job) and probe(f"parked.{job}.sock"), f"job {job} stays parked")
     check(read(f"/tmp/counter.{job}") == count, f"and stands still at round {count}")
+    check(is_held_to_little(job), "and is held to what may stay in RAM")
 
 
 def failing_open(job, busy):
@@ -276,6 +169,7 @@ def failing_open(job, busy):
     run("scontrol", "resume", str(job))
     took = wait_for(lambda: int(read(counter)) > count + 2)
     check(took is not None, f"scontrol resume wakes it, after {seconds(took)}, and it goes on")
+    check(has_its_limit(job), "with the memory limit that it had")
     check(not os.path.islink(f"{RUN}/parked.{job}.sock") and not is_frozen(job), "the link is gone")
     push(busy)
     took = wait_for(lambda: cpu_max(busy[0][0]) == "15000")
@@ -299,10 +193,22 @@ def stopping_with_a_parked_job(daemon, job, busy):
     code = stop(daemon)
     check(code == 0 and is_frozen(job), f"SIGTERM leaves job {job} frozen (exit status {code})")
     check(os.listdir(RUN) == [f"frozen.{job}"], f"and a note of it: {os.listdir(RUN)}")
+    check(has_its_limit(job), "and gives its memory limit back")
     daemon = start_dfrsd()
     push([*busy, (job, 0.4, True)], time_to_live=SILENCE)
     took = wait_for(lambda: is_parked(job))
     check(took is not None, f"its successor parks it again, after {seconds(took)}")
+    run("scontrol", "suspend", str(job))
+    daemon.kill()
+    daemon.wait()
+    check(is_held_to_little(job), "a killed dfrsd leaves it its small limit")
+    daemon = start_dfrsd()
+    run("scontrol", "resume", str(job))
+    took = wait_for(lambda: has_its_limit(job))
+    check(took is not None, f"a successor that has heard nothing gives it back when Slurm resumes it, after {seconds(took)}")
+    push([*busy, (job, 0.4, True)], time_to_live=SILENCE)
+    took = wait_for(lambda: is_parked(job))
+    check(took is not None, f"and parks it again, after {seconds(took)}")
     wait_for(lambda: status()["failed_open"])
     return daemon
 
@@ -353,7 +259,7 @@ def main():
     a_users_scope()
     daemon = start_dfrsd()
     first, second = (submit("while :; do :; done", 20) for _ in range(2))
-    third = submit("exec python3 /dfrs/memory_job.py /tmp/counter.$SLURM_JOB_ID", 200)
+    third = submit("exec python3 /dfrs/memory_job.py /tmp/counter.$SLURM_JOB_ID", MEMORY_JOB)
     promised = (0.15, 0.3)
     busy = [(first, promised[0], False), (second, promised[1], False)]
     wait_for(lambda: os.path.exists(f"/tmp/counter.{third}"))
@@ -370,8 +276,7 @@ def main():
     killing_a_parked_job(third, busy)
     crash_and_stop(daemon, busy)
     print("--- dfrsd's log", read("/tmp/dfrsd.log"), sep="\n")
-    print(f"{failures} checks failed" if failures else "all checks passed")
-    return 1 if failures else 0
+    return node.conclude()
 
 
 sys.exit(main())

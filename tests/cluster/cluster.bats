@@ -150,11 +150,25 @@ is_nobodys() {
 	wait_for_state "$dies" RUNNING 30
 	sleep 8
 	big=$(submit --ntasks=1 --nodelist=n1 --mem=800 -- "sleep 5")
-	wait_until 40 logs "job $dies died of the warning"
+	wait_until 40 logs "job $dies died of DFRS's warning"
 	wait_for_state "$big" COMPLETED 60
 	wait_for_state "$dies" COMPLETED 120
 	# A remap may have warned it more than once.
 	[[ "$(output "$dies" | uniq --count | xargs)" =~ ^([2-9]|[1-9][0-9]+)\ began\ 1\ ended$ ]]
+}
+
+@test "a job that saves and ends when it is warned goes on later, and who depends on it waits" {
+	# shellcheck disable=SC2016 # expanded by the job
+	saves=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint --signal=B:USR1@60 --time=20 -- \
+		'trap "touch saved.$SLURM_JOB_ID; echo saved; exit 0" USR1; [ ! -e saved.$SLURM_JOB_ID ] || { sleep 5; echo went on; exit; }; echo began; sleep 60 & wait')
+	wait_for_state "$saves" RUNNING 30
+	after=$(submit --ntasks=1 --mem=20 --dependency="afterok:$saves" -- "cat /home/alice/$saves.out")
+	sleep 8
+	big=$(submit --ntasks=1 --nodelist=n1 --mem=800 -- "sleep 5")
+	wait_for_state "$big" COMPLETED 60
+	wait_for_state "$saves" COMPLETED 120
+	wait_for_state "$after" COMPLETED 60
+	[ "$(output "$after" | xargs)" = "began saved went on" ]
 }
 
 @test "array tasks start one by one, and its throttle is kept" {

@@ -28,6 +28,11 @@ setup() {
 	has_database || skip "this cluster has no database"
 }
 
+teardown_file() {
+	has_database || return 0
+	account modify user bob set MaxJobs=-1 >/dev/null
+}
+
 teardown() {
 	controller scancel --user=bob || true
 	clean_up

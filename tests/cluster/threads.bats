@@ -54,6 +54,22 @@ told() {
 	told 4 200 1 "$(submit --ntasks=1 --cpus-per-task=3 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun --cpus-per-task=3 hostname")"
 }
 
+# counts SAID OPTIONS: what a job with these options finds as SLURM_CPUS_ON_NODE, in its script and in a step.
+counts() {
+	local said=$1 job
+	shift
+	# shellcheck disable=SC2016 # expanded by the job
+	job=$(submit --ntasks=1 --nodelist=n1 --mem=50 "$@" -- 'echo $SLURM_CPUS_ON_NODE; srun printenv SLURM_CPUS_ON_NODE')
+	wait_for_state "$job" COMPLETED 30
+	[ "$(output "$job" | tr '\n' ' ')" = "$said" ]
+}
+
+@test "a step finds the CPUs that its job asked for, as whole cores" {
+	counts "1 2 " --cpus-per-task=1
+	counts "2 2 " --cpus-per-task=2
+	counts "4 4 " --cpus-per-task=4
+}
+
 yield_is() { controller scontrol show job "$1" | grep -qx " *AdminComment=\[DFRS: yield $2\] *"; }
 
 @test "those that hold all threads of a node share it" {

@@ -42,7 +42,7 @@ pub struct Program {
 /// Loads the plugin.
 pub const HOST: Program = Program {
     name: "host",
-    files: &["host.c"],
+    files: &["host.c", "configured.c"],
     with_shim: false,
     with_records: false,
 };

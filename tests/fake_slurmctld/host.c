@@ -12,7 +12,7 @@
  * Scenarios: quiet (nodes, no jobs), disabled (as in `slurmctld -c` tests), layout (node records of
  * another size), globals (the plugin's view of a job is right but job records are of another size),
  * hostile (jobs with impossible requests), repartitioned (a partition is changed so that DFRS cannot schedule
- * it, and back), stuck (the plugin's thread hangs in a call, and is let go after
+ * it, and back), configured (as the files base.txt and case.conf in DIRECTORY say), stuck (the plugin's thread hangs in a call, and is let go after
  * fini() and after the library was closed; then it is loaded again).
  */
 #include "slurmctld.h"
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define NODES 3
+#define NODES 4
 #define HOSTILE_JOBS 5
 
 /* --- the cluster ------------------------------------------------------------------------------------- */
@@ -111,6 +111,10 @@ static void make_cluster(const char *scenario, const char *directory)
 	slurm_conf.select_type = xstrdup("select/cons_tres");
 	slurm_conf.select_type_param = DFRS_SELECTS_CORES_OR_CPUS | DFRS_SELECTS_MEMORY;
 	slurm_conf.schedtype = xstrdup("sched/dfrs");
+	slurm_conf.proctrack_type = xstrdup("proctrack/cgroup");
+	slurm_conf.task_plugin = xstrdup("task/cgroup");
+	slurm_conf.job_acct_gather_type = xstrdup("jobacct_gather/cgroup");
+	slurm_conf.suspend_time = INFINITE;
 	slurm_conf.max_tasks_per_node = 512;
 	if (scenario_is(scenario, "withheld"))
 		slurm_conf.bb_type = xstrdup("burst_buffer/dfrs");
@@ -131,7 +135,12 @@ static void make_cluster(const char *scenario, const char *directory)
 	cg_node_bitmap = bit_alloc(NODES);
 	rs_node_bitmap = bit_alloc(NODES);
 	bf_ignore_node_bitmap = bit_alloc(NODES);
-	list_append(part_list, make_partition("dfrs"));
+	if (scenario_is(scenario, "configured")) {
+		configure(directory, "base.txt");
+		configure(directory, "case.conf");
+	} else {
+		list_append(part_list, make_partition("dfrs"));
+	}
 	if (scenario_is(scenario, "globals"))
 		add_job(make_hostile_job(2, sizeof(job_record_t) + 8), 2);
 	accounting_enforce = ACCOUNTING_ENFORCE_ASSOCS | ACCOUNTING_ENFORCE_LIMITS | ACCOUNTING_ENFORCE_QOS;
@@ -219,6 +228,40 @@ static void ask_whether_ready(const char *when)
 	}
 }
 
+/* Whether a job that ended after a warning is to be queued again; end: seconds to the end of its time limit. */
+static void end_warned(const char *what, const char *partition, uint32_t state, int end)
+{
+	int (*start_stage_out)(job_record_t *) = symbol(burst_buffer, "bb_p_job_start_stage_out");
+	job_record_t *job = xmalloc(sizeof(*job));
+
+	job->magic = JOB_MAGIC;
+	job->part_ptr = make_partition(partition);
+	job->details = xmalloc(sizeof(*job->details));
+	job->details->magic = DETAILS_MAGIC;
+	job->details->requeue = 1;
+	job->batch_flag = 1;
+	job->time_limit = 60;
+	job->warn_time = 300;
+	job->warn_flags = WARN_SENT;
+	job->job_state = state;
+	job->end_time = time(NULL);
+	job->end_time_exp = job->end_time + end;
+	printf("%s: %d", what, start_stage_out(job));
+	printf(" requeued %d\n", !!(job->job_state & JOB_REQUEUE));
+}
+
+static void end_warned_jobs(void)
+{
+	if (!burst_buffer)
+		return;
+	end_warned("saved", "dfrs", JOB_COMPLETE | JOB_COMPLETING, 2000);
+	end_warned("failed", "dfrs", JOB_FAILED | JOB_COMPLETING, 2000);
+	end_warned("cancelled", "dfrs", JOB_CANCELLED | JOB_COMPLETING, 2000);
+	end_warned("near its limit", "dfrs", JOB_COMPLETE | JOB_COMPLETING, 350);
+	end_warned("of another partition", "other", JOB_COMPLETE | JOB_COMPLETING, 2000);
+	end_warned("requeued by others", "dfrs", JOB_PENDING | JOB_COMPLETING, 2000);
+}
+
 /* As scontrol update partition, twice. */
 static void repartition(void)
 {
@@ -249,6 +292,17 @@ static void switch_on(void)
 	printf("switched on\n");
 }
 
+/* As long as it takes to say whether it works. */
+static void start(void *plugin)
+{
+	int (*init)(void) = symbol(plugin, "init");
+	void (*fini)(void) = symbol(plugin, "fini");
+
+	printf("init %d\n", init());
+	touch(1);
+	fini();
+}
+
 static void live(void *plugin, const char *scenario)
 {
 	int (*init)(void) = symbol(plugin, "init");
@@ -269,6 +323,7 @@ static void live(void *plugin, const char *scenario)
 		switch_on();
 	printf("threads while running %d\n", threads());
 	ask_whether_ready("then");
+	end_warned_jobs();
 	printf("reconfigure %d\n", reconfigure());
 	touch(2);
 	fini();
@@ -331,7 +386,10 @@ int main(int argc, char **argv)
 		die_stuck(plugin);
 		plugin = dlopen(argv[1], RTLD_LAZY);
 	}
-	live(plugin, argv[2]);
+	if (scenario_is(argv[2], "configured"))
+		start(plugin);
+	else
+		live(plugin, argv[2]);
 	printf("alive\n");
 	return 0;
 }

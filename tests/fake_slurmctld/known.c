@@ -16,8 +16,8 @@ static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 		job->user, job->label, job->array_job_id, job->priority, job->state, job->flags, job->special,
 		job->restarts, job->tasks, job->cpus_per_task, job->idle_cpus, job->tasks_per_node, job->min_nodes,
 		job->max_nodes, job->partition_nodes);
-	fprintf(out, " warn %u limit %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,
-		job->warn_seconds, job->limit_minutes, job->memory, job->submit_time, job->end_time, job->last_launch);
+	fprintf(out, " warn %u limit %u of %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,
+		job->warn_seconds, job->limit_minutes, job->partition_minutes, job->memory, job->submit_time, job->end_time, job->last_launch);
 	fprintf(out, " free until %" PRId64 " deadline %" PRId64 " reservation %" PRId64 " resumed %" PRId64 " eligible %" PRId64,
 		job->free_until, job->deadline, job->reservation_end, job->resumed, job->eligible_time);
 	fprintf(out, " in %s, %s; at", snapshot->strings + job->partition,

@@ -8,10 +8,10 @@
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. room:
  * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
  * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. threads: how many CPUs a task holds. comment: how much of a long one
- * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have died of their warning. yields: where they are shown.
+ * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have ended of their warning. words: which of Slurm's words stay. names: which cores a job has in name. yields: where they are shown.
  * requests: what only newer versions have, and is refused. begin: when a requeued job may begin. devices: who holds
  * some. limits: what is taken off a time limit again. cores: whom reservations of cores keep off. overlapping: which
- * reservations keep jobs of others off.
+ * reservations keep jobs of others off. preemption: whether a start may end jobs.
  * Prints what was found; a test looks at it.
  */
 #include "edits.h"
@@ -159,6 +159,97 @@ static void slices(void)
 	say_locks("the same reasons");
 	printf("job 2 says %s\n", find_job_record(2)->state_desc);
 	print_counts();
+}
+
+/* --- cores ----------------------------------------------------------------------------------------------- */
+
+/* Cores that jobs of so many CPUs are given by name on a node, one after the other. */
+static void name_cores(const char *what, uint32_t count, int cpus)
+{
+	const node_record_t *node = node_record_table_ptr[0];
+	bitstr_t *cores = bit_alloc(count + 1);
+
+	/* Of the node before. */
+	bit_set(cores, 0);
+	dfrs_name_cores(cores, 1, count, node, (uint32_t) cpus);
+	printf("%s:", what);
+	for (uint32_t core = 0; core < count; core++)
+		if (bit_test(cores, core + 1))
+			printf(" %u", core);
+	printf(bit_test(cores, 0) ? "\n" : ", and takes another node's\n");
+	FREE_NULL_BITMAP(cores);
+}
+
+static void names(void)
+{
+	node_record_t *node;
+
+	make_nodes(1);
+	node = node_record_table_ptr[0];
+	node->cpus = node->cpus_efctv = 4;
+	name_cores("one", 4, 1);
+	name_cores("two more", 4, 2);
+	name_cores("two in the end", 4, 2);
+	name_cores("all", 4, 4);
+	name_cores("more than there are", 4, 6);
+	node->cpus = node->cpus_efctv = 8;
+	name_cores("three of two threads", 4, 3);
+	name_cores("one of two threads", 4, 1);
+	node->cpus_efctv = 6;
+	node->node_spec_bitmap = bit_alloc(4);
+	bit_nset(node->node_spec_bitmap, 0, 2);
+	name_cores("beside one of the system's", 4, 4);
+	name_cores("beside it again", 4, 4);
+	name_cores("all but that", 4, 6);
+}
+
+/* --- words ----------------------------------------------------------------------------------------------- */
+
+/* What squeue shows of job 1 after DFRS has something to say, and after it has nothing more to. */
+static void say_words(const char *what, uint32_t reason, const char *description)
+{
+	static const uint32_t id = 1;
+	static const char *const texts[] = { "DFRS: was requeued, starts again", NULL };
+	job_record_t *job = find_job_record(id);
+
+	xfree(job->state_desc);
+	job->state_desc = description ? xstrdup(description) : NULL;
+	job->state_reason = reason;
+	for (int i = 0; i < 2; i++) {
+		dfrs_jobs_set_reason(&id, &texts[i], 1);
+		printf("%s, %s: %s%s\n", what, texts[i] ? "then" : "at last",
+		       job->state_desc ? job->state_desc : "(none)",
+		       (job->state_reason == reason) ? "" : ", another reason");
+	}
+}
+
+static void words(void)
+{
+	job_record_t *job;
+	dfrs_details_t *details;
+
+	make_nodes(1);
+	job = new_job(1);
+	details = job->details;
+	say_words("waits", WAIT_RESOURCES, NULL);
+	say_words("its node failed", FAIL_DOWN_NODE, NULL);
+	details->begin_time = wall_clock + 60;
+	say_words("requeued", WAIT_TIME, NULL);
+	details->begin_time = wall_clock + 86400;
+	say_words("begins tomorrow", WAIT_TIME, NULL);
+	details->begin_time = 0;
+	details->dependency = xstrdup("afterok:7(unfulfilled)");
+	say_words("depends", WAIT_DEPENDENCY, NULL);
+	say_words("never satisfied", WAIT_DEP_INVALID, NULL);
+	xfree(details->dependency);
+	job->priority = 0;
+	say_words("launch failed", WAIT_HELD_USER, "launch failed requeued held");
+	say_words("special exit", WAIT_HELD_USER, "job requeued in special exit state");
+	say_words("held by its user", WAIT_HELD_USER, NULL);
+	say_words("held by an administrator", WAIT_HELD, NULL);
+	say_words("held since", WAIT_HELD_USER, "DFRS: waits for memory");
+	job->job_state = JOB_SUSPENDED;
+	say_words("suspended", WAIT_NO_REASON, NULL);
 }
 
 /* --- room ------------------------------------------------------------------------------------------------ */
@@ -681,17 +772,35 @@ static void yields(void)
 
 /* --- warned ---------------------------------------------------------------------------------------------- */
 
+static int ask_to_requeue(const char *what, time_t submit_time, bool was_sent)
+{
+	const dfrs_warning_t warning = { .fallback = 10, .was_sent = was_sent };
+	bool succeeded = false;
+	int rc = dfrs_job_requeue_warned(1, submit_time, &warning, &succeeded);
+
+	printf("%s: %s%s\n", what, (rc == ESLURM_JOB_FINISHED) ? "has ended" : rc ? "no" : "requeued",
+	       succeeded ? ", succeeded" : "");
+	return rc;
+}
+
 static void requeue_one(const char *what, uint32_t state, uint32_t exit_code, int own_signal)
 {
-	static const uint32_t fallback = 10;
 	job_record_t *job = find_job_record(1);
-	int rc;
 
 	job->job_state = state;
 	job->exit_code = exit_code;
 	job->warn_signal = own_signal;
-	rc = dfrs_job_requeue_warned(1, job->details->submit_time, fallback);
-	printf("%s: %s\n", what, (rc == ESLURM_JOB_FINISHED) ? "has ended" : rc ? "no" : "requeued");
+	(void) ask_to_requeue(what, job->details->submit_time, false);
+}
+
+/* One that was warned for sure. */
+static void requeue_known(const char *what, uint32_t state, uint32_t exit_code)
+{
+	job_record_t *job = find_job_record(1);
+
+	job->job_state = state;
+	job->exit_code = exit_code;
+	(void) ask_to_requeue(what, job->details->submit_time, true);
 }
 
 static void warned(void)
@@ -709,8 +818,20 @@ static void warned(void)
 	requeue_one("cancelled", JOB_CANCELLED, 10, 0);
 	requeue_one("over its limit", JOB_TIMEOUT, 10, 0);
 	requeue_one("runs", JOB_RUNNING, 0, 0);
+	requeue_known("saved", JOB_COMPLETE | JOB_COMPLETING | JOB_REQUEUE, 0);
+	printf("saved: left to Slurm %d\n", !!(find_job_record(1)->job_state & JOB_REQUEUE));
+	requeue_known("saved, and is gone", JOB_COMPLETE, 0);
+	requeue_known("failed", JOB_FAILED, 1 << 8);
+	requeue_known("out of memory", JOB_OOM, 0);
+	requeue_known("warned and cancelled", JOB_CANCELLED, 0);
+	requeue_known("warned and over its limit", JOB_TIMEOUT, 0);
+	requeue_known("warned and lost its node", JOB_NODE_FAIL, 0);
+	requeue_known("never began", JOB_PENDING, 0);
+	find_job_record(1)->restart_cnt = 1;
+	requeue_known("Slurm was faster", JOB_PENDING, 0);
+	find_job_record(1)->job_state = JOB_COMPLETE;
 	printf("of another submission: %d\n",
-	       dfrs_job_requeue_warned(1, find_job_record(1)->details->submit_time + 1, 10) ==
+	       ask_to_requeue("later", find_job_record(1)->details->submit_time + 1, true) ==
 		       ESLURM_INVALID_JOB_ID);
 	print_counts();
 }
@@ -797,6 +918,26 @@ static void request_licence(const char *what, uint16_t resource)
 }
 #endif
 
+/* More tasks than 32 bits hold. */
+static void say_tasks(job_record_t *job)
+{
+	dfrs_details_t as_before = *job->details;
+
+	job->details->min_nodes = job->details->num_tasks = 65536;
+	job->details->ntasks_per_node = 65533;
+	job->details->overcommit = 1;
+	printf("many: %u tasks\n", dfrs_tasks(job));
+	job->details->min_nodes = 131072;
+	printf("too many: %u tasks\n", dfrs_tasks(job));
+	job->details->overcommit = 0;
+	job->details->num_tasks = 0;
+	job->details->min_nodes = 1;
+	job->details->min_cpus = NO_VAL - 1;
+	job->details->cpus_per_task = 2;
+	printf("many CPUs: %u tasks\n", dfrs_tasks(job));
+	*job->details = as_before;
+}
+
 static void requests(void)
 {
 	job_record_t *job;
@@ -804,6 +945,14 @@ static void requests(void)
 	make_nodes(1);
 	job = new_job(1);
 	say_request("plain");
+	job->details->task_dist = SLURM_DIST_PLANE;
+	say_request("blocks of tasks");
+	job->details->max_nodes = 1;
+	say_request("blocks of tasks on one node");
+	job->details->task_dist = SLURM_DIST_CYCLIC;
+	job->details->max_nodes = 0;
+	say_request("one by one");
+	say_tasks(job);
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
 	job->details->segment_size = 4;
 	say_request("segments");
@@ -909,12 +1058,26 @@ static void bound_end(job_record_t *job)
 	say_bounds("another's");
 }
 
+static void say_max_time(part_record_t *partition, uint32_t max_time)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot;
+
+	partition->max_time = max_time;
+	snapshot = look(view, NULL);
+	printf("MaxTime %u\n", snapshot.jobs->partition_minutes);
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
 static void bounds(void)
 {
 	job_record_t *job;
 
 	make_nodes(4);
 	job = new_job(1);
+	say_max_time(job->part_ptr, 1440);
+	say_max_time(job->part_ptr, INFINITE);
 	bound_nodes(job);
 	bound_end(job);
 }
@@ -972,6 +1135,56 @@ static void limits(void)
 	take_back("of crontab", job, JOB_COMPLETE | JOB_COMPLETING);
 }
 
+/* --- preemption ------------------------------------------------------------------------------------------ */
+
+/* As Slurm's, where no node has room: it ends others' jobs only if it is not at that already. */
+static int find_no_room(const job_record_t *job)
+{
+	bool ends_others = job->details->preempt_start_time <= time(NULL);
+
+	printf("looks for room: %s\n", ends_others ? "ends others" : "ends none");
+	bit_set(cg_node_bitmap, 0);
+	return ESLURM_NODES_BUSY;
+}
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+int select_nodes(job_node_select_t *selection, bool test_only, bool submission, uint32_t flags)
+{
+	return find_no_room(selection->job_ptr);
+}
+#else
+int select_nodes(job_record_t *job, bool test_only, bitstr_t **nodes, char **error, bool submission,
+		 uint32_t flags)
+{
+	return find_no_room(job);
+}
+#endif
+
+/* Without it no job comes as far as its start. */
+bool job_array_start_test(job_record_t *job)
+{
+	return true;
+}
+
+static void preemption(void)
+{
+	dfrs_place_t place = { .node = 0, .tasks = 1 };
+	job_record_t *job;
+	int rc;
+
+	make_nodes(2);
+	if (!cg_node_bitmap)
+		cg_node_bitmap = bit_alloc(2);
+	job = new_job(1);
+	job->part_ptr->state_up = PARTITION_UP;
+	dfrs_remember_partitions(PARTITIONS);
+	job->details->preempt_start_time = 17;
+	rc = dfrs_job_start(1, &place, 1, false);
+	printf("started: %s, since %ld\n", (rc == ESLURM_NODES_BUSY) ? "no room" : "other error",
+	       (long) job->details->preempt_start_time);
+	printf("completing: %d of 2\n", bit_set_count(cg_node_bitmap));
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -1000,6 +1213,10 @@ int main(int argc, char **argv)
 		overlapping();
 	else if (!strcmp(scenario, "bounds"))
 		bounds();
+	else if (!strcmp(scenario, "names"))
+		names();
+	else if (!strcmp(scenario, "words"))
+		words();
 	else if (!strcmp(scenario, "warned"))
 		warned();
 	else if (!strcmp(scenario, "yields"))
@@ -1012,6 +1229,8 @@ int main(int argc, char **argv)
 		devices();
 	else if (!strcmp(scenario, "limits"))
 		limits();
+	else if (!strcmp(scenario, "preemption"))
+		preemption();
 	else
 		return 2;
 	return 0;

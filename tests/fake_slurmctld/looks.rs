@@ -218,14 +218,25 @@ fn yields_are_shown_beside_what_others_wrote() {
 }
 
 #[test]
-fn requests_that_only_newer_versions_have_are_refused() {
+fn requests_that_are_not_honoured_are_refused() {
     let lines = run(&build::LOOKS, "requests");
     let from = |version: u32, expected: &[&str]| {
         if crate::SLURM_VERSION_NUMBER >= version {
             expected.iter().for_each(|line| assert_has(&lines, line));
         }
     };
-    from(0, &["plain: special 0"]);
+    from(
+        0,
+        &[
+            "plain: special 0",
+            "blocks of tasks: special 21",
+            "blocks of tasks on one node: special 0",
+            "one by one: special 0",
+            "many: 4294770688 tasks",
+            "too many: 4294967293 tasks",
+            "many CPUs: 2147483647 tasks",
+        ],
+    );
     from(
         0x18_05_00,
         &[
@@ -246,6 +257,8 @@ fn requests_that_only_newer_versions_have_are_refused() {
 fn a_partition_bounds_nodes_and_reservations_bound_times() {
     let lines = run(&build::LOOKS, "bounds");
     for line in [
+        "MaxTime 1440",
+        "MaxTime 0",
         "no bounds: nodes 1-0 of 0 free until 0 reservation 0 tasks on a node 0",
         "partition: nodes 1-0 of 2 free until 0 reservation 0 tasks on a node 0",
         "fewer: nodes 1-1 of 2 free until 0 reservation 0 tasks on a node 0",
@@ -306,7 +319,51 @@ fn reservations_that_overlap_let_jobs_through_as_slurm_does() {
 }
 
 #[test]
-fn only_what_has_died_of_its_warning_is_requeued() {
+fn a_job_names_as_many_cores_as_it_asked_for_and_others_than_the_job_before() {
+    let lines = run(&build::LOOKS, "names");
+    for line in [
+        "one: 0",
+        "two more: 1 2",
+        "two in the end: 0 3",
+        "all: 0 1 2 3",
+        "more than there are: 0 1 2 3",
+        "three of two threads: 1 2",
+        "one of two threads: 3",
+        "beside one of the system's: 0 1",
+        "beside it again: 0 2",
+        "all but that: 0 1 2 3",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
+fn words_of_slurm_about_what_dfrs_does_not_decide_stay() {
+    let lines = run(&build::LOOKS, "words");
+    for line in [
+        "waits, then: DFRS: was requeued, starts again",
+        "waits, at last: (none), another reason",
+        "its node failed, then: DFRS: was requeued, starts again, another reason",
+        "requeued, then: DFRS: was requeued, starts again, another reason",
+        "begins tomorrow, then: (none)",
+        "begins tomorrow, at last: (none)",
+        "depends, then: (none)",
+        "never satisfied, then: (none)",
+        "launch failed, then: launch failed requeued held",
+        "launch failed, at last: launch failed requeued held",
+        "special exit, at last: job requeued in special exit state",
+        "held by its user, then: (none)",
+        "held by an administrator, then: (none)",
+        "held since, then: (none)",
+        "suspended, then: DFRS: was requeued, starts again",
+        "suspended, at last: (none)",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
+fn only_what_has_ended_of_its_warning_is_requeued() {
     let lines = run(&build::LOOKS, "warned");
     for line in [
         "killed by the fallback: requeued",
@@ -319,8 +376,18 @@ fn only_what_has_died_of_its_warning_is_requeued() {
         "cancelled: has ended",
         "over its limit: has ended",
         "runs: has ended",
+        "saved: requeued, succeeded",
+        "saved: left to Slurm 0",
+        "saved, and is gone: requeued, succeeded",
+        "failed: requeued",
+        "out of memory: requeued",
+        "warned and cancelled: has ended",
+        "warned and over its limit: has ended",
+        "warned and lost its node: has ended",
+        "never began: has ended",
+        "Slurm was faster: requeued, succeeded",
         "of another submission: 1",
-        "calls schedule_job_save 5",
+        "calls schedule_job_save 10",
     ] {
         assert_has(&lines, line);
     }
@@ -368,6 +435,18 @@ fn crontabs_and_devices_are_seen() {
         "of a crontab: requeue 0 cron 1 devices 0",
         "no devices: requeue 0 cron 1 devices 0",
         "a device: requeue 0 cron 1 devices 1",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
+fn a_start_ends_no_other_jobs_and_what_completes_meanwhile_is_seen() {
+    let lines = run(&build::LOOKS, "preemption");
+    for line in [
+        "looks for room: ends none",
+        "started: no room, since 17",
+        "completing: 1 of 2",
     ] {
         assert_has(&lines, line);
     }

@@ -3,6 +3,7 @@
 #![cfg(not(no_slurm))]
 
 mod build;
+mod configurations;
 mod looks;
 mod rows;
 
@@ -63,11 +64,24 @@ impl Run {
 
 /// Runs the host in a directory of its own.
 fn run(scenario: &str, configuration: Option<&str>) -> Run {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{scenario}"));
+    run_with(scenario, scenario, configuration, &[])
+}
+
+/// The same in the directory of this name, with these files there.
+fn run_with(
+    name: &str,
+    scenario: &str,
+    configuration: Option<&str>,
+    files: &[(&str, &str)],
+) -> Run {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}"));
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).expect("a directory for the scenario");
     if let Some(text) = configuration {
         std::fs::write(directory.join("dfrs.conf"), text).expect("dfrs.conf");
+    }
+    for (file, text) in files {
+        std::fs::write(directory.join(file), text).expect("a file of the scenario");
     }
     for (library, name) in [
         (build::plugin(), "sched_dfrs.so"),
@@ -89,7 +103,7 @@ fn run(scenario: &str, configuration: Option<&str>) -> Run {
     let lines = text.lines().map(str::to_owned).collect::<Vec<_>>();
     assert!(
         output.status.success(),
-        "{scenario}: {} after:\n{text}",
+        "{name}: {} after:\n{text}",
         output.status
     );
     Run { lines }
@@ -167,6 +181,18 @@ fn its_jobs_are_withheld_from_other_schedulers_as_soon_as_it_is_known_which_they
     run.assert_has("then: dfrs ready 0, for a test 1");
     run.assert_has("then: other ready 1, for a test 1");
     run.assert_has("at last: other ready 0, for a test 1");
+}
+
+#[test]
+fn one_of_its_jobs_that_ends_after_a_warning_is_to_be_queued_again_before_anybody_sees_it_done() {
+    let run = run("withheld", Some(CONFIGURATION));
+    run.assert_sound();
+    run.assert_has("saved: 0 requeued 1");
+    run.assert_has("failed: 0 requeued 1");
+    run.assert_has("cancelled: 0 requeued 0");
+    run.assert_has("near its limit: 0 requeued 0");
+    run.assert_has("of another partition: 0 requeued 0");
+    run.assert_has("requeued by others: 0 requeued 0");
 }
 
 #[test]

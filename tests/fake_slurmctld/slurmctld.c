@@ -20,6 +20,7 @@ node_record_t **node_record_table_ptr;
 int node_record_count;
 pthread_mutex_t check_bf_running_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t check_bf_running_cond = PTHREAD_COND_INITIALIZER; /* from 25.11 on */
+cgroup_conf_t slurm_cgroup_conf;
 slurm_conf_t slurm_conf;
 slurmctld_config_t slurmctld_config;
 time_t last_job_update, last_node_update, last_part_update, last_resv_update;
@@ -56,6 +57,20 @@ void print_counts(void)
 }
 
 /* --- slurmctld's functions -------------------------------------------------------------------------- */
+
+/* From 23.11 on. */
+void job_state_set_flag(job_record_t *job, uint32_t flag);
+void job_state_unset_flag(job_record_t *job, uint32_t flag);
+
+void job_state_set_flag(job_record_t *job, uint32_t flag)
+{
+	job->job_state |= flag;
+}
+
+void job_state_unset_flag(job_record_t *job, uint32_t flag)
+{
+	job->job_state &= ~flag;
+}
 
 void (*on_log)(const char *line);
 

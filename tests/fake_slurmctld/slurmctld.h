@@ -30,4 +30,7 @@ void rename_job(job_record_t *job, uint32_t job_id);
 /* Takes it out of the list; the caller frees it. */
 void remove_job(job_record_t *job);
 
+/* configured.c: sets what a file of this directory says. */
+void configure(const char *directory, const char *name);
+
 #endif

@@ -36,7 +36,7 @@ def command(name, debian, built, options):
     return ["docker", "run", "--init", "--name", name, "--label", LABEL,
             "--env", "PYTHONDONTWRITEBYTECODE=1",
             *(f"--volume={source}:{target}:ro" for source, target in mounts.items()),
-            "--entrypoint", "python3", f"dfrs-slurm:{debian}-python", "/opt/scale/inside/main.py", json.dumps(options)]
+            "--entrypoint", "python3", f"dfrs-slurm:{debian}", "/opt/scale/inside/main.py", json.dumps(options)]
 
 
 def run(debian, built, options, limit, logs):

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All that `sched_dfrs.so` is to show: what is a scheduler plugin's (`src/interfaces/sched_plugin.c` of Slurm
-/// 24.11), and what `burst_buffer_dfrs.so` asks.
-const EXPORTS: [&str; 7] = [
+/// 24.11), and what `burst_buffer_dfrs.so` calls.
+const EXPORTS: [&str; 8] = [
+    "dfrs_ends",
     "dfrs_withholds",
     "fini",
     "init",

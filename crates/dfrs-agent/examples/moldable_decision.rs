@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use dfrs_agent::cluster::Facts;
+use dfrs_agent::excluded::Excluded;
 use dfrs_agent::ledger::{Ledger, Record};
 use dfrs_agent::life::{Life, Look};
 use dfrs_agent::model::{job, nodes};
@@ -89,9 +90,10 @@ impl Scene {
     fn decision(&self) -> f64 {
         let facts = Facts {
             config: &self.config,
-            can_park: &BTreeSet::new(),
+            swap: &dfrs_agent::daemons::SwapEighths::new(),
             ready: &self.ready,
             refusals: &Refusals::default(),
+            excluded: &Excluded::default(),
             weights: Weights::default(),
             now: NOW,
         };

@@ -60,7 +60,7 @@ impl Actual {
     pub fn shares(&mut self, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Met> {
         for job in &mut self.cluster.jobs {
             if let Some(record) = slurm_id(job.id).and_then(|id| ledger.get(id)) {
-                job.virtual_time = record.virtual_time_by_need();
+                job.virtual_time = record.virtual_time_for_decisions();
             }
         }
         self.shares_of_all(facts)

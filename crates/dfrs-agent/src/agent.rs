@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dfrs_core::{Blocked, Span, Stopped, Time, Yield};
+use dfrs_core::{Blocked, Cluster, Histories, Plan, Span, Time, Violation, Yield, check};
 use dfrs_proto::conf::Config;
 use dfrs_proto::explain::Change;
 use dfrs_proto::journal::Outcome as JobOutcome;
@@ -12,7 +12,8 @@ use dfrs_proto::message::NodeState;
 
 use crate::actual::Actual;
 use crate::clock::Ahead;
-use crate::daemons::{Daemons, NodeFacts};
+use crate::daemons::{Daemons, NodeFacts, SwapEighths};
+use crate::excluded::Excluded;
 use crate::ledger::{Ledger, Record};
 use crate::live_journal::{LiveJournal, Writer};
 use crate::node_orders::Former;
@@ -74,7 +75,7 @@ use retries::Retries;
 use shown::Shown;
 use slow_nodes::SlowNodes;
 use tight::TightLimits;
-use undecided::Undecided;
+use undecided::{Failure, Undecided};
 
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (reservations start).
@@ -151,7 +152,8 @@ pub struct Agent<S, D> {
     /// What the nodes said last.
     facts: Option<Arc<NodeFacts>>,
     silent: BTreeSet<String>,
-    can_park: BTreeSet<String>,
+    /// The nodes on which jobs may be parked, and how much of the swap that is counted there parked jobs can have.
+    swap: SwapEighths,
     /// Nodes that were down when they were last seen.
     down: BTreeSet<String>,
     looked: Time,
@@ -164,6 +166,8 @@ pub struct Agent<S, D> {
     cores_interval: Span,
     arrays_read: Time,
     daily: Daily,
+    /// What users have had lately; empty at first.
+    histories: Histories,
     /// What was done since this agent began.
     done: dfrs_proto::status::Done,
     /// slurmctld was killed, and was not looked at since.
@@ -198,6 +202,9 @@ pub struct Agent<S, D> {
     slow_nodes: SlowNodes,
     drains: Drains,
     undecided: Undecided,
+    excluded: Excluded,
+    /// What says which rules a plan breaks.
+    check: fn(&Cluster, &Plan) -> Vec<Violation>,
     refusals: Refusals,
     /// Jobs that are parked where others have reserved the nodes.
     kept_away: BTreeSet<u32>,
@@ -216,6 +223,8 @@ pub struct PassReport {
     pub unfinished: bool,
     /// If its decision took too long and was ended: how many in a row were.
     pub ended_decisions: u32,
+    /// If its plan broke a rule and was dropped, and there was no job to leave out for that: how many in a row were.
+    pub dropped_plans: u32,
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -271,7 +280,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ended: Vec::new(),
             orders: BTreeMap::new(),
             silent: BTreeSet::new(),
-            can_park: BTreeSet::new(),
+            swap: SwapEighths::new(),
             down: BTreeSet::new(),
             looked: Time(0),
             began: now,
@@ -281,6 +290,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             cores_interval: Span(0),
             arrays_read: Time(0),
             daily: Daily::from(now),
+            histories: Histories::default(),
             done: dfrs_proto::status::Done::default(),
             recovers,
             has_looked: false,
@@ -303,6 +313,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             slow_nodes: SlowNodes::default(),
             drains: Drains::default(),
             undecided: Undecided::default(),
+            excluded: Excluded::default(),
+            check,
             refusals: Refusals::default(),
             kept_away: BTreeSet::new(),
         }
@@ -355,6 +367,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.postponed.next(),
             self.retries.next(),
             self.undecided.next(),
+            self.excluded.next(),
             self.moldable.next(),
             self.refusals.next(),
             Some(self.remaps.due()),
@@ -427,7 +440,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if !events.is_empty() {
             match self.decide(seen, &events, now, may_go_on) {
                 Ok(depth) => report.depth = report.depth.saturating_add(depth),
-                Err(Stopped) => report.ended_decisions = self.undecided.in_a_row(),
+                Err(failure @ Failure::Ended) => {
+                    report.ended_decisions = self.undecided.in_a_row(failure);
+                }
+                Err(failure @ Failure::Dropped) => {
+                    report.dropped_plans = self.undecided.in_a_row(failure);
+                }
             }
         }
         self.follow(seen, now);

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{
     Bytes, Cores, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeSet,
-    NodeState, Time, Weight,
+    NodeState, Span, Time, Weight,
 };
 
+use crate::daemons::{EIGHTHS, SwapEighths};
+use crate::excluded::Excluded;
 use crate::ledger::{Ledger, Record};
-use crate::life::Look;
+use crate::life::{Life, Look};
 use crate::mobility::{is_settling, mobility, mobility_now, settled_at, settles_from};
 use crate::needs::{need_of, request_of};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
@@ -27,12 +29,14 @@ const SECOND: i64 = 1_000_000;
 pub struct Facts<'a> {
     /// The site's settings.
     pub config: &'a Config,
-    /// Names of the nodes whose daemon says that they have swap.
-    pub can_park: &'a BTreeSet<String>,
+    /// The nodes on which jobs may be parked, and how much of the swap that is counted there parked jobs can have.
+    pub swap: &'a SwapEighths,
     /// Waiting jobs that may start as far as everything but resources is concerned.
     pub ready: &'a BTreeSet<u32>,
     /// Where Slurm refused to start jobs.
     pub refusals: &'a Refusals,
+    /// Jobs that decisions leave out.
+    pub excluded: &'a Excluded,
     /// What jobs weigh beside each other.
     pub weights: Weights,
     /// Now.
@@ -71,14 +75,16 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
     let launched = (job.state == ObservedState::Running).then_some(job);
     let times = [
         launched.map(|job| settles_from(job, facts.config)),
-        launched.map(|job| settled_at(job, facts.config)),
+        launched.map(|job| settled_at(job, &record.launches, facts.config)),
         Some(record.life.not_before()),
         Some(record.life.left_alone_until()),
         record.life.next_move_forgotten(facts.now),
         record
             .life
             .comes_first_otherwise_at(facts.config.longest_pause, facts.now),
+        heir_comes_first_at(job, record, facts.config),
         facts.refusals.next_of(job.id, facts.now),
+        facts.excluded.until(job.id, facts.now),
         reserved_at(job, facts.config),
     ];
     times
@@ -120,8 +126,9 @@ fn core_job(
     facts: &Facts,
 ) -> Job {
     let is_left_alone = record.life.left_alone_until() > facts.now;
-    let stays =
-        is_left_alone || record.life.is_stuck() || is_settling(job, facts.config, facts.now);
+    let stays = is_left_alone
+        || record.life.is_stuck()
+        || is_settling(job, &record.launches, facts.config, facts.now);
     let (memory, memory_per_node) = memory_request(job, observation);
     Job {
         id: JobId(u64::from(job.id)),
@@ -136,12 +143,14 @@ fn core_job(
         } else {
             mobility_now(job, facts.config)
         },
-        virtual_time: record.virtual_time_by_need(),
+        virtual_time: record.virtual_time_for_decisions(),
+        delay: record.delay(),
         limit: record.limit,
         state,
         locked: record.life.is_under_way()
             || job.configuring
             || record.life.is_held_off(facts.now)
+            || facts.excluded.until(job.id, facts.now).is_some()
             || (record.life.is_parked() && is_reserved(job, facts.config, facts.now)),
         weight: if record.hurries {
             hurried(weight)
@@ -150,12 +159,21 @@ fn core_job(
         },
         comes_first: record
             .life
-            .comes_first(facts.config.longest_pause, facts.now),
+            .comes_first(facts.config.longest_pause, facts.now)
+            || heir_comes_first_at(job, record, facts.config).is_some_and(|at| at <= facts.now),
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
         fluid: Vec::new(),
         further_kinds: Vec::new(),
     }
+}
+
+/// When a job that waits for its first start comes first although it is not new, for what it has inherited: who waits
+/// is not kept waiting for longer than who is paused.
+fn heir_comes_first_at(job: &ObservedJob, record: &Record, config: &Config) -> Option<Time> {
+    let longest = config.longest_pause?;
+    let waits = job.places.is_empty() && record.inherited > Span::ZERO && record.has_done_nothing();
+    waits.then(|| submitted(job, record) + longest)
 }
 
 /// When the job was submitted, as the core shall see it, who counts no wait for other jobs, a time or a release: the
@@ -382,11 +400,7 @@ pub fn core_node(
         name: node.name.clone(),
         cpu: Cores(u64::from(node.cpus) * MICROCORES),
         memory: Bytes(node.memory * MIB),
-        swap: if facts.can_park.contains(&node.name) {
-            facts.config.swap_per_node
-        } else {
-            Bytes(0)
-        },
+        swap: swap_for_plans(position, observation, ledger, facts),
         held_memory: Bytes((observation.memory_of_others(position) + undecided) * MIB),
         ending_memory: Bytes(ending_memory(position, observation) * MIB),
         state: match (node.down, node.up) {
@@ -425,6 +439,56 @@ fn undecided_memory(
         .sum()
 }
 
+/// Swap of a node that plans may use: what it has for parked jobs, without that of jobs which the core does not see as
+/// parked there. These are jobs of which an operator says when they run, jobs of partitions that are given back, and
+/// those that come back, until they run.
+fn swap_for_plans(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    facts: &Facts,
+) -> Bytes {
+    let node = &observation.nodes()[position];
+    let swap = swap_of(&node.name, facts.swap, facts.config);
+    if swap == Bytes(0) {
+        return swap;
+    }
+    let is_unseen = |job: &ObservedJob, life: &Life| {
+        life.is_unparking() || !is_decided(job, ledger, facts.config)
+    };
+    swap.minus(swap_in_use(position, observation, ledger, is_unseen))
+}
+
+/// Swap of a node that jobs can have which are parked there.
+#[must_use]
+pub(crate) fn swap_of(node: &str, swap: &SwapEighths, config: &Config) -> Bytes {
+    let eighths = u64::from(swap.get(node).copied().unwrap_or(0).min(EIGHTHS));
+    let (all, counted) = (u64::from(EIGHTHS), config.swap_per_node.0);
+    Bytes(counted / all * eighths + counted % all * eighths / all)
+}
+
+/// Swap of a node that is counted for those jobs there that are parked, or on their way to that or from it, and are
+/// `counted`. O(jobs there, and their places).
+pub(crate) fn swap_in_use(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    counted: impl Fn(&ObservedJob, &Life) -> bool,
+) -> Bytes {
+    let index = observation.nodes()[position].index;
+    let has_swap = |job: &&ObservedJob| {
+        let life = ledger.get(job.id).map(|record| &record.life);
+        life.is_some_and(|life| life.depends_on_dfrs() && counted(job, life))
+    };
+    let jobs = observation.jobs_on(position).filter(has_swap);
+    let parts = jobs.flat_map(|job| job.places.iter().map(move |place| (job, place)));
+    let here = parts.filter(|(_, place)| place.node == index);
+    let memory: u64 = here
+        .map(|(job, place)| memory_on_node(job, place.tasks, observation))
+        .sum();
+    Bytes(memory.saturating_mul(MIB))
+}
+
 /// MiB on a node that jobs have there whose processes are still ending.
 fn ending_memory(position: usize, observation: &Observation) -> u64 {
     let index = observation.nodes()[position].index;
@@ -455,9 +519,10 @@ mod tests {
     fn layout_in(job: &ObservedJob, observation: &Observation) -> Layout {
         let facts = Facts {
             config: &crate::model::config(),
-            can_park: &BTreeSet::new(),
+            swap: &SwapEighths::new(),
             ready: &BTreeSet::new(),
             refusals: &Refusals::default(),
+            excluded: &Excluded::default(),
             weights: Weights::default(),
             now: Time(0),
         };

@@ -5,19 +5,52 @@ use std::sync::Arc;
 
 use dfrs_core::Need;
 use dfrs_proto::message::NodeState;
+pub use dfrs_proto::swap::EIGHTHS;
+
+/// Nodes on which jobs may be parked: how many eighths of `SwapPerNode` parked jobs can have there, 0 to 8.
+pub type SwapEighths = BTreeMap<String, u8>;
 
 /// What the nodes said, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeFacts {
     /// Jobs that are frozen, with their memory in swap, on all the nodes asked about.
     pub parked: BTreeSet<u32>,
+    /// Jobs that are being parked and cannot be, by the word of one of their nodes.
+    pub stuck: BTreeSet<u32>,
+    /// Jobs that were parked and no longer are, each with a node on which it is not. It is not being parked, and its
+    /// nodes have orders to keep it so.
+    pub not_parked: BTreeMap<u32, String>,
     /// Nodes with swap.
     pub can_park: BTreeSet<String>,
+    /// Of those of them that have less than they are counted with: how many eighths of that parked jobs can have, 0 to
+    /// 7. All of the others have it.
+    pub swap: SwapEighths,
     /// What jobs need that live on less than they asked for, on the worst of their nodes. Of those whose
     /// orders ask for it, while they are where they were asked about and their nodes answer.
     pub needs: BTreeMap<u32, Need>,
     /// Nodes whose daemon does not answer.
     pub silent: BTreeSet<String>,
+}
+
+impl NodeFacts {
+    /// How many eighths of the swap that is counted on this node parked jobs can have, 0 to 8; `None`: no job can be
+    /// parked there.
+    #[must_use]
+    pub fn swap_eighths(&self, node: &str) -> Option<u8> {
+        let all = self.can_park.contains(node).then_some(EIGHTHS);
+        all.map(|all| self.swap.get(node).copied().unwrap_or(all))
+    }
+
+    /// The node says that it has so many.
+    pub fn set_swap_eighths(&mut self, node: &str, eighths: Option<u8>) {
+        self.can_park.remove(node);
+        self.swap.remove(node);
+        let Some(eighths) = eighths else { return };
+        self.can_park.insert(node.to_owned());
+        if eighths < EIGHTHS {
+            self.swap.insert(node.to_owned(), eighths);
+        }
+    }
 }
 
 /// What changed in what nodes shall enforce.
@@ -77,12 +110,23 @@ mod tests {
     fn orders(nodes: &[(&str, u32)]) -> BTreeMap<String, NodeState> {
         let state = |cpus| NodeState {
             cpus,
-            jobs: Vec::new(),
+            ..NodeState::default()
         };
         let named = nodes
             .iter()
             .map(|(name, cpus)| ((*name).to_owned(), state(*cpus)));
         named.collect()
+    }
+
+    #[test]
+    fn a_node_has_all_of_its_swap_unless_it_says_that_it_has_less() {
+        let mut facts = NodeFacts::default();
+        assert_eq!(facts.swap_eighths("n1"), None);
+        for eighths in [Some(8), Some(3), Some(0), Some(8), None] {
+            facts.set_swap_eighths("n1", eighths);
+            assert_eq!(facts.swap_eighths("n1"), eighths);
+        }
+        assert_eq!(facts, NodeFacts::default());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use dfrs_core::{Met, Need, Progress, Rate, Span, Time, Yield};
 use serde::{Deserialize, Serialize};
 
 use crate::beside::Beside;
+use crate::launches::Launches;
 use crate::life::journal::Shown;
 use crate::life::{Effects, Event, Life, Look};
 use crate::observation::{ObservedJob, ObservedState};
@@ -42,6 +43,12 @@ pub struct Record {
         with = "kept_more"
     )]
     pub more: Option<Progress>,
+    /// What others of its user had had when it began to wait ([`dfrs_core::Histories`]): decisions count it as its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub inherited: Span,
+    /// Whose it is, as Slurm showed it last.
+    #[serde(skip)]
+    pub user: u32,
     /// What it needs of what it asked for, where it is, as its nodes saw it. Learned anew after a restart.
     #[serde(skip, default = "whole")]
     pub need: Need,
@@ -66,6 +73,9 @@ pub struct Record {
     /// Found anew after a restart.
     #[serde(skip)]
     pub hurries: bool,
+    /// When it began steps, in this run. Found again after a restart.
+    #[serde(skip)]
+    pub launches: Launches,
     /// The share that the journal says it has.
     #[serde(default)]
     pub shown_share: Option<Yield>,
@@ -82,6 +92,8 @@ impl Record {
             restarts: 0,
             progress: progress(Span::ZERO, now, Yield::ZERO),
             more: None,
+            inherited: Span::ZERO,
+            user: 0,
             need: Need::WHOLE,
             limit_debt: Span(0),
             extended: None,
@@ -90,6 +102,7 @@ impl Record {
             admitted: false,
             shown: Shown::Unknown,
             hurries: false,
+            launches: Launches::default(),
             shown_share: None,
         }
     }
@@ -129,6 +142,11 @@ impl Record {
             if is_elsewhere {
                 self.need = Need::WHOLE;
             }
+            if look.job.restarts != self.restarts {
+                self.launches = Launches::default();
+            }
+            self.user = look.job.user;
+            self.launches.see(look.job, look.config.settle_time);
             self.shown_submit_time = look.job.submit_time;
             self.restarts = look.job.restarts;
             self.limit = self.limit_before_extensions(look.job);
@@ -167,6 +185,8 @@ impl Record {
         let has_idle_share = job.state != ObservedState::Running && has_share;
         let has_old_debt = job.state == ObservedState::Pending && self.limit_debt != Span::ZERO;
         (self.shown_submit_time, self.restarts) == (job.submit_time, job.restarts)
+            && self.user == job.user
+            && self.launches.are_known(job)
             && self.limit == self.limit_before_extensions(job)
             && self.eligible_time == self.eligible_by(job)
             && !has_idle_share
@@ -185,6 +205,21 @@ impl Record {
     pub fn virtual_time_by_need(&self) -> Span {
         let more = self.more.as_ref().map_or(Span::ZERO, Progress::counted);
         Span(self.virtual_time().0.saturating_add(more.0))
+    }
+
+    /// The same with what it has inherited: what decisions go by.
+    #[must_use]
+    pub fn virtual_time_for_decisions(&self) -> Span {
+        let own = self.virtual_time_by_need();
+        Span(own.0.saturating_add(self.inherited.0))
+    }
+
+    /// How much longer it has been at work since it was last queued than its virtual time explains: what its time limit
+    /// lags behind, and what was added to that.
+    #[must_use]
+    pub fn delay(&self) -> Span {
+        let added = self.extended.map_or(0, |extended| extended.minutes);
+        (self.limit_debt + Span::from_seconds(60 * i64::from(added))).max(Span::ZERO)
     }
 
     /// The share of what it asked for that it has; 0 while it has no place.
@@ -245,6 +280,11 @@ fn progress(virtual_time: Span, now: Time, share: Yield) -> Progress {
     progress.place(now, Span::ZERO);
     progress.set_rate(now, Rate::of(share));
     progress
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks so
+fn is_zero(span: &Span) -> bool {
+    *span == Span::ZERO
 }
 
 const fn whole() -> Need {

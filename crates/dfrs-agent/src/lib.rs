@@ -14,6 +14,8 @@ mod beside;
 pub mod clock;
 pub mod cluster;
 pub mod daemons;
+pub mod excluded;
+pub mod launches;
 pub mod ledger;
 pub mod life;
 pub mod limits;

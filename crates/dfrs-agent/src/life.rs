@@ -8,12 +8,13 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{Pauses, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::observation::{ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 
+mod ended;
 mod event;
 mod foreign;
 pub mod journal;
@@ -40,14 +41,13 @@ mod turn;
 mod unparking;
 mod waiting;
 
+pub use ended::Warning;
 pub use event::{Event, Look};
-pub use step::{Answer, Step};
+pub(crate) use step::TOO_SLOW;
+pub use step::{Answer, OnNodes, Step};
 pub use turn::Effects;
 
-use leaving::Next;
-use pauses::Pauses;
 use phase::Phase;
-use requeued::Requeued;
 use step::NO_ROOM;
 use turn::{LEFT_ALONE_FOR, Turn};
 
@@ -61,6 +61,11 @@ fn is_never(time: &Time) -> bool {
     *time == Time(0)
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
 /// ("Duplicate jobid"). So long nodes have to end the former one.
 pub(crate) const UNTIL_ENDED: Span = Span(20 * SECOND);
@@ -71,6 +76,9 @@ pub struct Life {
     phase: Phase,
     /// Times that DFRS failed to pause it.
     failed_pauses: u32,
+    /// Times in a row that it could not be parked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    failed_parks: u32,
     /// When it was paused or moved within the last hour.
     moves: Vec<Time>,
     /// How long it was paused, or has been.
@@ -78,7 +86,7 @@ pub struct Life {
     pauses: Pauses,
     /// Nothing is done to it before this: what failed is not tried again at once.
     not_before: Time,
-    /// It is not paused or moved before this: an operator resumed it.
+    /// It is not paused or moved before this: an operator resumed it, or it could not be parked.
     #[serde(default, skip_serializing_if = "is_never")]
     left_alone_until: Time,
     /// Where it was when it was last seen running or suspended.
@@ -144,34 +152,14 @@ impl Life {
             }
             Event::HandedBack => self.not_before = Time(0),
             Event::Did(Step::Warn, Answer::Done) => self.is_warned = true,
+            Event::Did(Step::ReleaseMemory, Answer::Released(_)) => self.failed_parks = 0,
+            Event::Forgotten { .. } => self.is_warned |= self.may_have_been_warned(),
             _ => {}
         }
         if matches!(event, Event::Seen) && look.job.state == ObservedState::Pending {
             self.is_warned = false;
         }
         turn.map_or_else(Effects::default, |turn| self.take(turn, look))
-    }
-
-    /// Whether, if it is over, DFRS's warning may have ended it. slurmctld, or this, may have been killed before
-    /// it had kept the warning, or the requeue that followed.
-    #[must_use]
-    pub fn may_have_died_of_a_warning(&self) -> bool {
-        let phase = matches!(
-            self.phase,
-            Phase::Leaving(_) | Phase::Warned(_) | Phase::Requeued(_)
-        );
-        self.is_warned || phase
-    }
-
-    /// Its warning has ended it, and it was requeued for that: it has written no checkpoint and begins again. No
-    /// event, since Slurm need not show it any more.
-    pub fn died_of_a_warning(&mut self) {
-        self.is_warned = false;
-        self.failed_pauses += 1;
-        self.phase = Phase::Requeued(Requeued {
-            next: Next::Restart,
-            gone: false,
-        });
     }
 
     /// Where it is now. Nodes that it left behind and that are down do not know that it is over there.
@@ -193,25 +181,29 @@ impl Life {
         if let Some(pause) = turn.retry_after {
             self.not_before = Time(now.0 + pause.0);
         }
+        if turn.is_not_parked {
+            self.failed_parks = self.failed_parks.saturating_add(1);
+            self.leave_alone_for(self.until_next_park(look.config.park_timeout), now);
+        }
         if turn.is_left_alone {
-            self.left_alone_until = Time(now.0 + LEFT_ALONE_FOR.0);
+            self.leave_alone_for(LEFT_ALONE_FOR, now);
         }
         if let Some(place) = turn.last_place {
             self.go_on_at(place, look);
         }
         if let Some(phase) = turn.phase {
             self.phase = phase;
-            self.pauses.follow(&self.phase, now);
+            pauses::follow(&mut self.pauses, &self.phase, now);
         }
         turn.effects
     }
 
-    /// The next step, or `None` while the job has to wait or has nothing under way. `is_parked`: all
-    /// its nodes say that it is frozen and its memory is in swap.
+    /// The next step, or `None` while the job has to wait or has nothing under way. `on_nodes`: what its
+    /// nodes say of its parking.
     #[must_use]
-    pub fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
+    pub fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
         (self.not_before <= look.now)
-            .then(|| self.phase.next_step(look, is_parked))
+            .then(|| self.phase.next_step(look, on_nodes))
             .flatten()
     }
 
@@ -263,10 +255,30 @@ impl Life {
         self.not_before > now
     }
 
-    /// When it may be paused or moved again, as far as operators are concerned.
+    /// When it may be paused or moved again, after an operator resumed it, or it could not be parked.
     #[must_use]
     pub fn left_alone_until(&self) -> Time {
         self.left_alone_until
+    }
+
+    fn leave_alone_for(&mut self, pause: Span, now: Time) {
+        self.left_alone_until = self.left_alone_until.max(Time(now.0 + pause.0));
+    }
+
+    /// For how long one that could not be parked is left alone: the time that it cost, then twice that, then an hour.
+    fn until_next_park(&self, timeout: Span) -> Span {
+        match self.failed_parks {
+            0 => Span(0),
+            1 => timeout,
+            2 => Span(timeout.0.saturating_mul(2)),
+            _ => HOUR,
+        }
+    }
+
+    /// Whether it could not be parked when it was tried last.
+    #[must_use]
+    pub fn could_not_be_parked(&self) -> bool {
+        self.failed_parks > 0
     }
 
     /// Counts a pause or a migration.

@@ -1,5 +1,6 @@
 //! Time limits count virtual time: a job that gets half of its need may run twice as long. Slurm
-//! counts wall-clock time, so the limit is moved by what the job lags behind.
+//! counts wall-clock time, so the limit is moved by what the job lags behind, up to a bound: a job that asks for
+//! more CPU than it can use lags, too, and shall not get time without end for that.
 
 use dfrs_core::{Span, Time};
 
@@ -13,6 +14,9 @@ const MINUTE: i64 = 60;
 /// Slurm looks for jobs over their limit every 30 s; a limit that is nearer than this is moved
 /// before the job lags by a whole minute, and the rest is taken off later.
 const NEAR: i64 = 45;
+/// A limit that is moved is at most so many times its partition's `MaxTime`: on average a quarter of what it asked for
+/// is enough for a job that uses all of it.
+const MAX_TIMES: u32 = 4;
 
 /// Seconds, a multiple of 60, by which the limit of `job` has to be moved now.
 #[must_use]
@@ -30,8 +34,21 @@ pub fn extension(record: &Record, job: &ObservedJob, now: Time) -> Option<u32> {
     };
     // No end moves past what is known to be the latest one.
     let room = latest_end(job).map_or(i64::MAX, |latest| (latest - job.end_time).max(0));
-    let seconds = seconds.min(room / MINUTE * MINUTE);
+    let below_max = i64::from(minutes_left(record, job)) * MINUTE;
+    let seconds = seconds.min(room / MINUTE * MINUTE).min(below_max);
     u32::try_from(seconds).ok().filter(|seconds| *seconds > 0)
+}
+
+/// By how many minutes the limit of `job` may still be moved. One whose QOS, or an operator, lets it run for longer
+/// than `MaxTime` is held to as many times what it was given.
+fn minutes_left(record: &Record, job: &ObservedJob) -> u32 {
+    if job.partition_minutes == 0 {
+        return u32::MAX;
+    }
+    let given = record.extended.map(|extended| extended.from.minutes);
+    let given = given.unwrap_or(job.limit_minutes);
+    let most = job.partition_minutes.max(given).saturating_mul(MAX_TIMES);
+    most.saturating_sub(job.limit_minutes)
 }
 
 /// UNIX seconds by which a job with nodes has to be over: its deadline, when its nodes are somebody else's, or when
@@ -114,6 +131,43 @@ mod tests {
             ..job
         };
         assert_eq!(extension(&lagging(185), &over, Time(0)), None);
+    }
+
+    #[test]
+    fn no_limit_moves_beyond_four_times_max_time() {
+        let job = ObservedJob {
+            end_time: 1_000_000,
+            limit_minutes: 10,
+            partition_minutes: 20,
+            ..job(1, 1)
+        };
+        let mut record = lagging(1000 * 60);
+        assert_eq!(extension(&record, &job, Time(0)), Some(70 * 60));
+        extended(&mut record, 70 * 60, limit(10));
+        let moved = ObservedJob {
+            limit_minutes: 80,
+            ..job.clone()
+        };
+        assert_eq!(extension(&record, &moved, Time(0)), None);
+        // An operator has given it more than that.
+        let longer = ObservedJob {
+            limit_minutes: 100,
+            ..job.clone()
+        };
+        assert_eq!(extension(&record, &longer, Time(0)), None);
+        // Its QOS lets it run for longer than its partition.
+        let of_qos = ObservedJob {
+            limit_minutes: 30,
+            ..job.clone()
+        };
+        let first = extension(&lagging(1000 * 60), &of_qos, Time(0));
+        assert_eq!(first, Some(90 * 60));
+        let unbounded = ObservedJob {
+            partition_minutes: 0,
+            ..job
+        };
+        let all = extension(&lagging(1000 * 60), &unbounded, Time(0));
+        assert_eq!(all, Some(1000 * 60));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use dfrs_core::{Mobility, Time};
 use dfrs_proto::conf::{Config, Partition};
 
+use crate::launches::Launches;
 use crate::observation::{ObservedJob, ObservedState};
 
 const SECOND: i64 = 1_000_000;
@@ -25,12 +26,13 @@ pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
     lowered(job, stated.unwrap_or(default), default)
 }
 
-/// What DFRS may ask of it from now on: a job that is held while it runs stays where it is. A resumption would undo the
-/// hold, and a requeue leave the job waiting for its release. One that holds devices is not parked: Slurm would give
+/// What DFRS may ask of it from now on: a job that an operator holds while it runs stays where it is. A resumption
+/// would undo the hold, and a requeue leave the job waiting for its release. What its own user holds gives way as if it
+/// were not held: that is no word on how a job may give way (`AllowMobility`). One that holds devices is not parked: Slurm would give
 /// the node to who wants all of it, and the devices would not be free.
 #[must_use]
 pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
-    if job.on_hold && job.state == ObservedState::Running {
+    if job.admin_hold && job.state == ObservedState::Running {
         return Mobility::Never;
     }
     match mobility(job, config) {
@@ -60,8 +62,8 @@ fn can_be_requeued(job: &ObservedJob) -> bool {
 /// frozen there, they wake up to Slurm's SIGTSTP, which interrupts
 /// `_exec_wait_child_wait_for_parent()`; it does not read again).
 #[must_use]
-pub fn settled_at(job: &ObservedJob, config: &Config) -> Time {
-    Time(job.last_launch.saturating_mul(SECOND) + config.settle_time.0)
+pub fn settled_at(job: &ObservedJob, launches: &Launches, config: &Config) -> Time {
+    launches.settled_at(job, config.settle_time)
 }
 
 /// From when on it may not: the clock may have been set back since its last launch, which is to come then.
@@ -73,9 +75,10 @@ pub fn settles_from(job: &ObservedJob, config: &Config) -> Time {
 /// Whether processes of `job` may still be being launched. One whose last launch is further off than
 /// that in the future is none: the clock was set back.
 #[must_use]
-pub fn is_settling(job: &ObservedJob, config: &Config, now: Time) -> bool {
+pub fn is_settling(job: &ObservedJob, launches: &Launches, config: &Config, now: Time) -> bool {
     let elapsed = now.0 - job.last_launch.saturating_mul(SECOND);
-    job.state == ObservedState::Running && elapsed.abs() < config.settle_time.0
+    let alone = launches.alone(job, config.settle_time);
+    job.state == ObservedState::Running && elapsed.abs() < alone.0
 }
 
 /// What of the wanted mobility the job is capable of.
@@ -135,13 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_held_while_it_runs_stays_where_it_is() {
-        let in_state = |state, on_hold| ObservedJob {
+    fn a_job_that_an_operator_holds_while_it_runs_stays_where_it_is() {
+        let in_state = |state, admin_hold| ObservedJob {
             state,
-            on_hold,
+            on_hold: true,
+            admin_hold,
             ..job(1, 1)
         };
-        let now = |state, on_hold| mobility_now(&in_state(state, on_hold), &config());
+        let now = |state, admin_hold| mobility_now(&in_state(state, admin_hold), &config());
         assert_eq!(now(ObservedState::Running, true), Mobility::Never);
         assert_eq!(now(ObservedState::Running, false), Mobility::Park);
         assert_eq!(now(ObservedState::Suspended, true), Mobility::Park);

@@ -45,7 +45,7 @@ use dfrs_proto::message::{JobState, NodeState, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
-use crate::slurm::{Extended, Level, Limit, Slurm, SlurmError};
+use crate::slurm::{Ending, Extended, Level, Limit, Slurm, SlurmError};
 use crate::state::{Changes, State, Store};
 
 /// Orders by which these nodes, of four CPUs, are asked what jobs need, each of which counts with so many eighths of
@@ -59,7 +59,12 @@ pub fn asking(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
     };
     let orders = nodes.iter().map(|(node, jobs)| {
         let jobs = jobs.iter().map(job).collect();
-        ((*node).to_owned(), NodeState { cpus: 4, jobs })
+        let state = NodeState {
+            cpus: 4,
+            jobs,
+            ..NodeState::default()
+        };
+        ((*node).to_owned(), state)
     });
     OrderChanges {
         changed: orders.collect(),
@@ -84,6 +89,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         requeue: true,
         held: false,
         on_hold: false,
+        admin_hold: false,
         cron: false,
         holds_gres: false,
         array: 0,
@@ -110,6 +116,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         resumed: 0,
         eligible_time: 0,
         limit_minutes: 0,
+        partition_minutes: 0,
         end_time: 0,
         free_until: 0,
         deadline: 0,
@@ -190,8 +197,8 @@ pub struct World {
     pub held_back: BTreeSet<u32>,
     /// Whether jobs may start was asked in a way that writes their reasons.
     pub gate_asked: bool,
-    /// Jobs that have died of their warning.
-    pub died: BTreeSet<u32>,
+    /// Jobs that have ended by themselves, and how.
+    pub endings: BTreeMap<u32, Ending>,
     /// Panics at the next look.
     pub panic: bool,
     /// Panics when it is asked to do something about one of these jobs.
@@ -453,14 +460,16 @@ impl Slurm for FakeSlurm {
             job.restarts += 1;
         })
     }
-    fn requeue_warned(&mut self, id: u32, _: i64) -> Result<(), SlurmError> {
-        if !self.0.borrow_mut().died.remove(&id) {
+    fn requeue_warned(&mut self, id: u32, _: i64, was_warned: bool) -> Result<Ending, SlurmError> {
+        let ending = self.0.borrow_mut().endings.remove(&id);
+        let Some(ending) = ending.filter(|_| was_warned) else {
             return Err(refused("Job/step already completing or completed"));
-        }
+        };
         self.change(id, "requeue warned", ObservedState::Ended, |job| {
             job.state = ObservedState::Pending;
             job.restarts += 1;
-        })
+        })?;
+        Ok(ending)
     }
     fn abort_left_behind(&mut self, id: u32, node: &str) -> Result<(), SlurmError> {
         self.change(
@@ -529,6 +538,8 @@ pub struct FakeNodes {
     pub now: i64,
     /// How long they take to park a job: seconds.
     pub parking_takes: i64,
+    /// Jobs whose memory does not leave RAM.
+    pub cannot_be_parked: BTreeSet<u32>,
     /// Since when they are parking which job.
     parking_since: BTreeMap<u32, i64>,
 }
@@ -541,7 +552,9 @@ impl FakeNodes {
             .parking_since
             .iter()
             .filter(|(_, since)| now - **since >= self.parking_takes);
-        self.facts.parked = done.map(|(job, _)| *job).collect();
+        let done = done.map(|(job, _)| *job);
+        (self.facts.stuck, self.facts.parked) =
+            done.partition(|job| self.cannot_be_parked.contains(job));
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_proto::conf::Config;
 use dfrs_proto::message::{JobState, NodeState, Share};
 
+use crate::cluster::MIB;
 use crate::daemons::OrderChanges;
 use crate::ledger::{Ledger, Record};
 use crate::needs::{is_measured, need_of};
@@ -100,8 +101,21 @@ fn orders_of(
             jobs.push(end_of(*id));
         }
     }
-    let cpus = node.all_cpus;
-    Some(NodeState { cpus, jobs })
+    Some(NodeState {
+        swap: Some(config.swap_per_node.0).filter(|swap| *swap > 0),
+        ..state_of(node, jobs)
+    })
+}
+
+/// The orders of a node with these jobs.
+#[must_use]
+pub fn state_of(node: &ObservedNode, jobs: Vec<JobState>) -> NodeState {
+    NodeState {
+        cpus: node.all_cpus,
+        jobs,
+        memory: Some(node.memory * MIB),
+        ..NodeState::default()
+    }
 }
 
 /// That this node keeps the job frozen, if it does: all that is left of its orders when DFRS gives back.

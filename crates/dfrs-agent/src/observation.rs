@@ -63,6 +63,8 @@ pub enum Special {
     SpecializedCores,
     /// `--distribution=arbitrary`.
     Arbitrary,
+    /// `--distribution=plane`, on more than one node.
+    Plane,
     /// `--nodelist` with fewer nodes than the job asks for.
     NodeList,
     /// `--constraint` with counts, parentheses or brackets.
@@ -95,6 +97,7 @@ impl fmt::Display for Special {
             Self::Expansion => "to expand another job (--dependency=expand)",
             Self::SpecializedCores => "specialized cores or threads (--core-spec, --thread-spec)",
             Self::Arbitrary => "an arbitrary distribution (-m arbitrary)",
+            Self::Plane => "tasks in blocks on several nodes (-m plane)",
             Self::NodeList => "some nodes by name and more of any (--nodelist)",
             Self::Features => "counted or grouped features (--constraint)",
             Self::Incomplete => "something that slurmctld has no details of",
@@ -138,6 +141,8 @@ pub struct ObservedJob {
     pub held: bool,
     /// It was a hold that took its priority: of one that has nodes that says nothing of whether it is to run.
     pub on_hold: bool,
+    /// The same by an operator (`WAIT_HELD`): its own user may hold it, too, also while it runs.
+    pub admin_hold: bool,
     /// Of scrontab: each of its runs is a submission of its own, under the same id.
     pub cron: bool,
     /// Has devices (GRES), though it may not have asked for them: they do not go to swap with its memory.
@@ -193,6 +198,8 @@ pub struct ObservedJob {
     pub resumed: i64,
     /// Its time limit, or its partition's default if it gave none, in minutes; 0: none.
     pub limit_minutes: u32,
+    /// Its partition's `MaxTime`, in minutes; 0: none.
+    pub partition_minutes: u32,
     /// UNIX seconds at which its time limit ends it; 0: none.
     pub end_time: i64,
     /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the first

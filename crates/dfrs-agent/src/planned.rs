@@ -70,8 +70,9 @@ impl Planned {
         self.follow_jobs(&changed, seen, ledger, facts);
         for id in working {
             if let Some(record) = ledger.get(*id) {
-                let virtual_time = record.virtual_time_by_need();
-                self.roster.set_virtual_time(job_id(*id), virtual_time);
+                let virtual_time = record.virtual_time_for_decisions();
+                self.roster
+                    .set_times(job_id(*id), virtual_time, record.delay());
             }
         }
     }

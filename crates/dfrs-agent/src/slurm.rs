@@ -43,6 +43,15 @@ impl fmt::Display for SlurmError {
     }
 }
 
+/// How a job has ended that ended by itself after its warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With an exit code of 0: it has saved what it needs to go on.
+    Saved,
+    /// It died of the signal, or failed: it begins again.
+    Failed,
+}
+
 /// How important a line in slurmctld's log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -121,9 +130,15 @@ pub trait Slurm {
     fn warn(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Requeues a running job.
     fn requeue(&mut self, job: u32) -> Result<(), SlurmError>;
-    /// Puts a job back into the queue that has died of its warning signal. `submit_time`: as it was last seen.
-    /// Refused if it has ended in any other way.
-    fn requeue_warned(&mut self, job: u32, submit_time: i64) -> Result<(), SlurmError>;
+    /// Puts a job back into the queue that has ended by itself after its warning, and says how it ended.
+    /// `submit_time`: as it was last seen; `was_warned`: it was for sure, else it is one that has died of exactly
+    /// the signal. Refused if it has ended in any other way.
+    fn requeue_warned(
+        &mut self,
+        job: u32,
+        submit_time: i64,
+        was_warned: bool,
+    ) -> Result<Ending, SlurmError>;
     /// Ends what a node still runs, or remembers, of a pending job that Slurm takes for not running.
     fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError>;
     /// Lets a requeued job start before Slurm's own delay has passed.

@@ -3,6 +3,7 @@
 mod cgroup;
 mod compute_node;
 mod controller;
+mod facts;
 mod finding;
 pub(crate) mod host;
 pub mod library;

@@ -7,6 +7,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 mod textfile;
+mod waiting;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use dfrs_core::Span;
-use dfrs_sim::trace::{self, Model, Trace, sacct};
+use dfrs_sim::trace::{self, Model, Trace};
 use dfrs_sim::{Scheduler, never_fits};
 
 use crate::overload;
-use crate::replay::{SiteOptions, source};
+use crate::replay::SiteOptions;
+use crate::replay::source::{self, Kind};
 
 /// How many of the things that were left out are told one by one.
 const MOST_TOLD: usize = 20;
@@ -119,11 +120,13 @@ pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
 /// nothing before the first line of a pipe.
 fn open_and_read(source: &Source) -> Result<(Trace, String), String> {
     let mut input = source::open(source.trace)?;
-    let first = source::first_line(&mut input)
-        .map_err(|error| format!("{}: {error}", source.trace.display()))?;
-    match sacct::is_dump(&first) {
-        true => dump(source, input),
-        false => of_file(source, input),
+    let in_file = |error| format!("{}: {error}", source.trace.display());
+    match source::kind(&mut input).map_err(in_file)? {
+        Kind::Dump => dump(source, input),
+        Kind::Trace => of_file(source, input),
+        Kind::Journal => Err(in_file(
+            "is a journal of slurm-dfrs, no trace; dfrs replay takes it".into(),
+        )),
     }
 }
 
@@ -132,7 +135,7 @@ fn of_file(source: &Source, input: impl BufRead) -> Result<(Trace, String), Stri
     let file = source.trace.display();
     let reading = trace::read(input, source.model.into(), source.strict)
         .map_err(|error| format!("{file}: {}", source::told(&error)))?;
-    let checked = source.site.for_no_dump();
+    let checked = source.site.for_no_dump("a trace (SWF or CSV)");
     checked.map_err(|error| format!("{file}: {error}"))?;
     let mut notes = String::new();
     if let Some(note) = source.site.note_for_no_dump() {
@@ -161,7 +164,8 @@ fn dump(source: &Source, input: impl BufRead) -> Result<(Trace, String), String>
     let (path, site) = (source.trace, (source.site, source.nodes));
     let in_file = |error| format!("{}: {error}", path.display());
     source.model.for_no_swf(source::DUMP).map_err(in_file)?;
-    let read = source::accounting::read(path, input, site, source.strict).map_err(in_file)?;
+    let mut read = source::accounting::read(path, input, site, source.strict).map_err(in_file)?;
+    read.tell_left_out(path);
     Ok((read.trace, read.told))
 }
 

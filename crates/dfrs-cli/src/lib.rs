@@ -10,6 +10,7 @@ mod decide;
 mod doctor;
 mod explain;
 mod exporter;
+mod gaming;
 mod generate;
 mod input;
 mod moldable;
@@ -17,6 +18,7 @@ mod options;
 mod outputs;
 mod overload;
 mod paired;
+mod program;
 mod replay;
 mod report;
 mod reproduce;
@@ -44,6 +46,7 @@ enum Command {
     Doctor(doctor::Arguments),
     Explain(explain::Arguments),
     Exporter(exporter::Arguments),
+    Gaming(gaming::Arguments),
     Generate(generate::Arguments),
     Moldable(moldable::Arguments),
     Replay(replay::Arguments),
@@ -75,6 +78,7 @@ pub fn run() -> ExitCode {
         Ok(Command::Doctor(arguments)) => doctor::run(&arguments),
         Ok(Command::Explain(arguments)) => explain::run(&arguments),
         Ok(Command::Exporter(arguments)) => exporter::run(&arguments),
+        Ok(Command::Gaming(arguments)) => gaming::run(&arguments),
         Ok(Command::Generate(arguments)) => generate::run(&arguments),
         Ok(Command::Moldable(arguments)) => moldable::run(&arguments),
         Ok(Command::Replay(arguments)) => replay::run(&arguments),

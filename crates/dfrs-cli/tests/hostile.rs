@@ -129,7 +129,7 @@ fn a_pipe_is_read() {
 fn a_dump_is_read_from_a_pipe() {
     let scratch = Scratch::new("pipe-dump");
     scratch.file(
-        b"JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State\n\
+        b"JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|AllocTRES|TotalCPU|Timelimit|State\n\
           1|1000|1010|1100|1|1|1G||00:10.000|00:05:00|COMPLETED\n",
     );
     let site = "--nodes 8 --cpus-per-node 4 --memory-per-node 4G";
@@ -196,7 +196,7 @@ fn files_without_a_line_of_sense() {
         (code, errors.as_str()),
         (
             2,
-            "file: has no job; expected is SWF, or CSV with commas between the columns id,submit,tasks,cpu,mem,runtime, plain or compressed with gzip, or a dump of sacct --parsable2 with its header (docs/replay.md)\n"
+            "file: is empty; expected is SWF, or CSV with commas between the columns id,submit,tasks,cpu,mem,runtime, plain or compressed with gzip, or a dump of sacct --parsable2 with its header (docs/replay.md)\n"
         )
     );
     scratch.refused("file", "");

@@ -152,7 +152,7 @@ fn as_it_was_is_what_the_dump_says() {
     let dump = scratch.file(
         "dump",
         &format!(
-            "{HEADER}\n1|1000|1000|2000|1|1|1G||16:40|01:00:00|COMPLETED\n2|1000|2000|2100|1|1|1G||01:40|01:00:00|COMPLETED\n"
+            "{HEADER}|AllocTRES\n1|1000|1000|2000|1|1|1G||16:40|01:00:00|COMPLETED|\n2|1000|2000|2100|1|1|1G||01:40|01:00:00|COMPLETED|\n"
         ),
     );
     let site = [
@@ -199,6 +199,99 @@ fn as_it_was_is_what_the_dump_says() {
     assert!(
         errors.contains("note: Jobs had up to 2 CPUs at one time, and 1 nodes of 1 CPUs have 1"),
         "{errors}"
+    );
+}
+
+/// A dump of three jobs of an hour on 4 CPUs, of which these have all GPUs of their node.
+fn with_gpus(which: &[u32]) -> String {
+    let job = |id: u32| {
+        let gpus = if which.contains(&id) {
+            ",gres/gpu:a=4,gres/gpu=4"
+        } else {
+            ""
+        };
+        format!("{id}|1000|1000|4600|1|4|1G||04:00:00|02:00:00|COMPLETED|cpu=4,mem=1G{gpus}\n")
+    };
+    let jobs: String = (1..=3).map(job).collect();
+    format!("{HEADER}|AllocTRES\n{jobs}")
+}
+
+#[test]
+fn jobs_with_gpus_are_left_out_and_counted() {
+    let scratch = Scratch::new("gpus");
+    let dump = scratch.file("one", &with_gpus(&[2]));
+    let page = scratch.path("page.html");
+    let summary = "eft out of the jobs that ran and ended: 1 of 3, with 33.3% of their core-hours (jobs that had GPUs or other generic resources: 1)";
+    let (output, errors) = replays(&[&[&dump[..], "--output", &page][..], &SITE].concat());
+    assert!(
+        output.contains(summary) && errors.contains(summary),
+        "{output}{errors}"
+    );
+    assert!(output.contains("2 jobs on 4 nodes"), "{output}");
+    assert!(
+        errors.contains("one: line 3: job 2 had gres/gpu=4\n"),
+        "{errors}"
+    );
+    let html = fs::read_to_string(&page).expect("a page");
+    assert!(html.contains(summary), "{html}");
+    let sim = ["sim", &dump, "--policy", "EASY"];
+    let simulated = dfrs(&[&sim[..], &SITE].concat());
+    assert!(text(&simulated.stderr).contains(summary));
+    let (output, errors) = replays(&[&[&dump[..], "--keep-gres"][..], &SITE].concat());
+    let kept = "1 of 3 jobs had GPUs or other generic resources, which count for nothing here";
+    assert!(
+        output.contains(kept) && errors.contains(kept),
+        "{output}{errors}"
+    );
+    fails(
+        &[&[&dump[..], "--strict"][..], &SITE].concat(),
+        "line 3: job 2 had gres/gpu=4, which is not simulated; leave out --strict",
+    );
+    let dump = scratch.file("all", &with_gpus(&[1, 2, 3]));
+    fails(
+        &[&[&dump[..]][..], &SITE].concat(),
+        "no job is left: all had GPUs or other generic resources (line 2: job 1 had gres/gpu=4)",
+    );
+}
+
+#[test]
+fn what_no_simulation_does_is_beside_the_numbers() {
+    let scratch = Scratch::new("not-simulated");
+    let run = |id: u32, used: &str, memory: &str, tres: &str| {
+        format!("{id}|1000|1000|4600|1|1|1G|{memory}|{used}|04:00:00|COMPLETED|{tres}\n")
+    };
+    let jobs = run(1, "04:00:00", "500M", "cpu=1")
+        + &run(2, "01:00:00", "2G", "cpu=1")
+        + &run(3, "01:00:00", "500M", "cpu=1,license/solver=1");
+    let dump = scratch.file("dump", &format!("{HEADER}|AllocTRES\n{jobs}"));
+    let page = scratch.path("page.html");
+    let (output, errors) = replays(&[&[&dump[..], "--output", &page][..], &SITE].concat());
+    let html = fs::read_to_string(&page).expect("a page");
+    // Under caps the first runs for four hours.
+    let dfrs = line(&output, "GreedyPMC*/move-per/OPT=VT/MINVT=600");
+    assert_eq!((dfrs[3], dfrs[5]), ("1 h", "4.0"), "{output}");
+    assert_eq!(line(&output, "EASY/shared")[3], "0 s", "{output}");
+    assert!(
+        output.contains("33.3% more than a minute later"),
+        "{output}"
+    );
+    for words in [
+        "1 of 3 jobs used more CPU time than their CPUs have, up to 400% of it, 3.0 core-hours beyond",
+        "1 of 3 jobs had more memory than they asked for",
+        "1 of 3 jobs had licences or burst buffers",
+    ] {
+        for place in [&output, &errors, &html] {
+            assert!(place.contains(words), "{words} in {place}");
+        }
+    }
+    let dump = scratch.file(
+        "plain",
+        &format!("{HEADER}\n{}", run(1, "", "", "").replace("|\n", "\n")),
+    );
+    let (output, _) = replays(&[&[&dump[..]][..], &SITE].concat());
+    assert!(
+        output.contains("does not say whether jobs had GPUs"),
+        "{output}"
     );
 }
 
@@ -387,7 +480,7 @@ fn mistakes_are_told_in_a_line() {
         "give --memory-per-node",
     );
     let strict = [&[ODD][..], &SITE, &["--strict"]].concat();
-    fails(&strict, "line 25: has 15 fields");
+    fails(&strict, "line 25: has 2 fields");
     let one = format!("{HEADER}\n1|1000|1000|2000|1|1|20G||16:40||COMPLETED\n");
     let large = scratch.file("large", &one);
     fails(
@@ -435,6 +528,57 @@ fn mistakes_are_told_in_a_line() {
         "16GB",
     ];
     fails(&[&[ODD][..], &memory].concat(), "187G");
+}
+
+#[test]
+fn other_files_are_named_by_replay_and_sim() {
+    let scratch = Scratch::new("foreign");
+    let columns = "JobID,Submit,Start,End,NNodes,NCPUS,ReqMem,TotalCPU,Timelimit,State";
+    let header = |delimiter: &str| columns.replace(',', delimiter) + "\n";
+    let job = "1|1000|1010|1100|1|4|8G|02:00:00|02:00:00|COMPLETED\n";
+    for (content, words) in [
+        (
+            "{\n  \"meta\": {},\n  \"jobs\": [\n".to_owned(),
+            "is JSON, as sacct --json",
+        ),
+        (header("^|^"), "has ^|^ between columns"),
+        (header(";"), "has ; between columns"),
+        (
+            format!("User\t{}", header("\t")),
+            "has tabs between columns",
+        ),
+        (job.to_owned(), "was --noheader given?"),
+        (header("|"), "nor another line behind its header"),
+        ("<html>\n<body>404</body>\n".to_owned(), "is HTML or XML"),
+        (
+            "sacct: error: no database\n".to_owned(),
+            "begins with the message \"sacct: error: no database\"; a dump begins",
+        ),
+        ("-- MySQL dump 10.13\n".to_owned(), "is SQL"),
+        (String::new(), "is empty; expected is SWF"),
+        (
+            format!("Cluster|{}a|{job}b|{job}", header("|")),
+            "is of cluster b",
+        ),
+    ] {
+        let file = scratch.file("file", &content);
+        fails(&[&[&file[..]][..], &SITE].concat(), words);
+        let output = dfrs(&[&["sim", &file, "--policy", "EASY"][..], &SITE].concat());
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(words), "{words}: {errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+    let swf = scratch.file("a.swf", "1 0 0 10 1 -1 -1 1 600 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    fails(
+        &[&[&swf[..]][..], &SITE].concat(),
+        "is a trace (SWF or CSV) and is no dump of sacct; leave out --cpus-per-node",
+    );
+    let journal = scratch.file("journal", &journal_of(8, ""));
+    let output = dfrs(&["sim", &journal, "--nodes", "1", "--policy", "EASY"]);
+    assert!(
+        text(&output.stderr).contains("is a journal of slurm-dfrs, no trace; dfrs replay takes it")
+    );
 }
 
 #[test]

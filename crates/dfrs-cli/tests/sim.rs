@@ -258,9 +258,9 @@ fn all_policies_are_listed_without_a_trace() {
     ] {
         assert!(names.contains(&name), "{name}");
     }
-    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, 3 of ours, and 9 batch
+    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, 4 of ours, and 9 batch
     // schedulers.
-    assert_eq!(names.len(), 135);
+    assert_eq!(names.len(), 136);
     let scratch = Scratch::new("list");
     let trace = scratch.file("trace.csv", TRACE);
     for name in names {
@@ -687,21 +687,24 @@ fn options_that_say_nothing_are_told() {
         );
         assert_eq!(note(command, &["--cpu", "measured"]), "");
     }
-    let nobody = "note: nobody asks for time limits, so ";
+    let no_other = "note: of all schedulers only the policy default asks for time limits here, so ";
     let told = note("sim", &["--false-limits", "0.5"]);
     assert_eq!(
         told,
         format!(
-            "FILE: {nobody}--false-limits changes no schedule; see --run-time-hint limits and --estimates user\n"
+            "FILE: {no_other}--false-limits changes no other schedule; see --run-time-hint limits and --estimates user\n"
         )
     );
     let told = note("sim", &["--round-limits"]);
-    assert!(told.contains(&format!("{nobody}--round-limits")), "{told}");
+    assert!(
+        told.contains(&format!("{no_other}--round-limits")),
+        "{told}"
+    );
     for known in [["--run-time-hint", "limits"], ["--estimates", "user"]] {
         let told = note(
             "sim",
             &[&known[..], &["--round-limits", "--false-limits", "0.5"]].concat(),
         );
-        assert!(!told.contains(nobody), "{told}");
+        assert!(!told.contains(no_other), "{told}");
     }
 }

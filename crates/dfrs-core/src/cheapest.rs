@@ -5,7 +5,10 @@ mod board;
 mod calm;
 mod chances;
 mod crowd;
+mod lending;
 mod moves;
+mod reservation;
+mod room;
 mod turn;
 mod victims;
 
@@ -27,6 +30,8 @@ use board::Board;
 use calm::Calm;
 pub(crate) use calm::Held;
 use chances::Chances;
+use lending::Lending;
+use reservation::{Reservation, Window};
 use turn::{AverageNode, Turn, Urgency};
 use victims::Terms;
 
@@ -105,6 +110,11 @@ struct Service<'b, 'a> {
     held: Held,
     /// Where there is some; made when it is first asked for since somebody else was placed.
     calm: Option<Calm>,
+    /// The job that is to have a reservation.
+    longest: Option<usize>,
+    reservation: Option<Reservation>,
+    /// What may be lent; made when it is first asked for since that changed. `None` within: nothing.
+    lending: Option<Option<Lending>>,
 }
 
 impl<'b, 'a> Service<'b, 'a> {
@@ -113,8 +123,11 @@ impl<'b, 'a> Service<'b, 'a> {
             room: Prospects::of(&board.usage),
             room_on_one: None,
             chances: Chances::default(),
-            held: Held::of(board.policy.settings.run_time_hint, board.roster, board.now),
+            held: Held::of(board.policy.run_time_hint(), board.roster, board.now),
             calm: None,
+            longest: None,
+            reservation: None,
+            lending: None,
             board,
             is_period,
             pushes_aside: true,
@@ -131,11 +144,18 @@ impl<'b, 'a> Service<'b, 'a> {
     /// Tries all that may find a place: newcomers first, and then the highest priority.
     fn run(mut self) {
         let (roster, cluster) = (self.board.roster, self.board.cluster);
+        let reserves = self.board.policy.reserves();
+        if reserves {
+            self.longest = reservation::longest_waiting(self.board);
+        }
+        let lends = reserves && self.lends();
         let mut places = roster.waiting_that(|job| {
-            !self.is_hopeless(job)
+            lends
+                || !self.is_hopeless(job)
                 || self.pushes_aside && !self.chances.are_none(&*self.board, Claim::Waited, job)
         });
         places.retain(|place| self.board.target.stays(*place));
+        places.extend(self.longest.filter(|longest| !places.contains(longest)));
         let (policy, now) = (self.board.policy, self.board.now);
         let average = AverageNode::of(cluster);
         let ranked: Vec<(Turn, usize)> = places
@@ -146,6 +166,8 @@ impl<'b, 'a> Service<'b, 'a> {
                     share_waited: self.share_waited(job),
                     urgency: if holds_up_drain(cluster, job) {
                         Urgency::HoldsUpDrain
+                    } else if self.longest == Some(place) && !job.comes_first {
+                        Urgency::Longest
                     } else {
                         average.urgency(job, now)
                     },
@@ -165,14 +187,19 @@ impl<'b, 'a> Service<'b, 'a> {
                 if self.board.stop.is_due_after_step() {
                     return;
                 }
-                if !self.start(place, job) && !self.make_room(place, job, turn.priority) {
-                    self.start_on_one(place, job);
+                let is_placed = self.start(place, job)
+                    || self.borrow(place, job)
+                    || self.make_room(place, job, turn.priority)
+                    || self.start_on_one(place, job);
+                if !is_placed && self.longest == Some(place) {
+                    self.reserve();
                 }
             }
             // What has no chance any more need not be put in order.
             waiting.rest.retain(|(_, place)| {
                 let job = &cluster.jobs[*place];
-                !self.is_hopeless(job)
+                lends
+                    || !self.is_hopeless(job)
                     || self
                         .claim(job)
                         .is_some_and(|claim| !self.chances.are_none(&*self.board, claim, job))
@@ -207,11 +234,70 @@ impl<'b, 'a> Service<'b, 'a> {
         if self.held.holds_back(job) {
             return self.start_on_idle(place, job);
         }
-        let usage = &self.board.usage;
-        let Some(mapping) = put(self.board.cluster, usage, job) else {
-            if only_place(job).is_none() {
-                self.room.miss(job, usage);
+        let found = match self.window(job) {
+            Window::Any => {
+                let usage = &self.board.usage;
+                let found = put(self.board.cluster, usage, job);
+                if found.is_none() && only_place(job).is_none() {
+                    self.room.miss(job, usage);
+                }
+                found
             }
+            window => {
+                let room = self.reservation.as_mut();
+                let room = room.and_then(|reservation| reservation.room(window));
+                room.and_then(|room| room.find(self.board.cluster, job))
+            }
+        };
+        let Some(mapping) = found else {
+            return false;
+        };
+        self.calm = None;
+        self.arrive(place, job, mapping);
+        true
+    }
+
+    /// What the job may use beside the reservation.
+    fn window(&self, job: &Job) -> Window {
+        let reservation = self.reservation.as_ref();
+        reservation.map_or(Window::Any, |reservation| {
+            reservation.window(job, self.board.now)
+        })
+    }
+
+    /// Reserves what the job that has waited longest needs, if it waits still.
+    fn reserve(&mut self) {
+        let board = &*self.board;
+        let longest = self.longest.filter(|longest| board.target.stays(*longest));
+        self.reservation =
+            longest.and_then(|longest| Reservation::of(board, &board.cluster.jobs[longest]));
+        self.lending = None;
+    }
+
+    /// Whether jobs with whole CPUs may lend some.
+    fn lends(&mut self) -> bool {
+        let (board, reservation) = (&*self.board, self.reservation.as_ref());
+        let lending = self
+            .lending
+            .get_or_insert_with(|| Lending::of(board, reservation));
+        lending.is_some()
+    }
+
+    /// Whether the job is short enough for CPUs that others can do without; then it is there.
+    fn borrow(&mut self, place: usize, job: &Job) -> bool {
+        if !self.board.policy.reserves() || only_place(job).is_some() || !self.lends() {
+            return false;
+        }
+        let (board, reservation) = (&*self.board, self.reservation.as_mut());
+        let base = |span| {
+            let room = reservation.and_then(|reservation| {
+                let window = reservation.window_for(span, board.now);
+                reservation.room(window)
+            });
+            room.map_or_else(|| board.usage.clone(), |room| room.usage.clone())
+        };
+        let lending = self.lending.as_mut().and_then(Option::as_mut);
+        let Some(mapping) = lending.and_then(|lending| lending.find(board, job, base)) else {
             return false;
         };
         self.calm = None;
@@ -232,26 +318,47 @@ impl<'b, 'a> Service<'b, 'a> {
     }
 
     /// Lets a job that finds no room on several nodes share one if it fits there. The last resort: where others can
-    /// give way for it, it has its least yield.
-    fn start_on_one(&mut self, place: usize, job: &Job) {
+    /// give way for it, it has its least yield. Beside a reservation for no longer than a job may borrow: the next
+    /// job that needs all nodes waits for it.
+    fn start_on_one(&mut self, place: usize, job: &Job) -> bool {
         if self.held.holds_back(job) {
-            return;
+            return false;
         }
         let Some(one) = self.on_one_node(job) else {
-            return;
+            return false;
         };
+        let window = self.window(job);
         let usage = &self.board.usage;
         let room = known(&mut self.room_on_one, usage);
         if is_hopeless(room, &one) {
-            return;
+            return false;
         }
-        match put(self.board.cluster, usage, &one) {
-            Some(mapping) => {
-                self.calm = None;
-                self.arrive(place, job, mapping);
+        // There it shares CPU and takes longer than its limit says.
+        let beside = match (window, &mut self.reservation) {
+            (Window::Before | Window::Beside, Some(reservation)) => {
+                reservation.room(Window::Beside)
             }
-            None => room.miss(&one, usage),
-        }
+            _ => None,
+        };
+        let found = match beside {
+            Some(beside) => put(self.board.cluster, &beside.usage, &one),
+            None => {
+                let found = put(self.board.cluster, usage, &one);
+                if found.is_none() {
+                    room.miss(&one, usage);
+                }
+                found
+            }
+        };
+        let reserves = self.board.policy.reserves();
+        let is_short =
+            |mapping: &Mapping| reservation::lasts(usage, job, mapping) <= lending::LONGEST;
+        let Some(mapping) = found.filter(|mapping| !reserves || is_short(mapping)) else {
+            return false;
+        };
+        self.calm = None;
+        self.arrive(place, job, mapping);
+        true
     }
 
     /// The job runs there from now on.
@@ -262,6 +369,14 @@ impl<'b, 'a> Service<'b, 'a> {
             room.shrink();
         }
         self.chances.take(job, &mapping);
+        let (usage, now) = (&self.board.usage, self.board.now);
+        if let Some(reservation) = &mut self.reservation {
+            reservation.take(usage, job, &mapping, now);
+        }
+        let lending = self.lending.as_mut().and_then(Option::as_mut);
+        if lending.is_some_and(|lending| !lending.take(job, &mapping)) {
+            self.lending = None;
+        }
         self.board.target.give_place(job, place, mapping);
     }
 
@@ -296,6 +411,10 @@ impl<'b, 'a> Service<'b, 'a> {
         for (index, mapping) in &arrived {
             self.chances.take(&self.board.cluster.jobs[*index], mapping);
         }
+        if self.reservation.is_some() {
+            self.reserve();
+        }
+        self.lending = None;
         // Those that gave way may have left more than it takes.
         self.room = Prospects::of(&self.board.usage);
         self.room_on_one = None;

@@ -10,7 +10,7 @@ use crate::model::{Cluster, Job, JobId, JobState, Mapping, Mobility, NodeIndex, 
 use crate::plan::{Action, Plan};
 use crate::usage::{SwapUsage, Usage};
 
-pub use violation::{NamedNode, Severity, Shortage, Step, Violation, ViolationKind};
+pub use violation::{NamedNode, Severity, Shortage, Step, Violation, ViolationKind, jobs_at_fault};
 
 /// Every invariant that the cluster breaks by itself: the order of jobs, task counts, node positions.
 /// That a node's memory is exceeded is no violation; it can happen, and a plan must cope. O(jobs +

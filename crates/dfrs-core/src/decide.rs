@@ -124,7 +124,9 @@ fn target(
             _ => Target::default(),
         },
         Stage::Room => match policy.submission {
-            Submission::Cheapest => cheapest::decide(policy, roster, now, stage, stop),
+            Submission::Cheapest | Submission::Reserving => {
+                cheapest::decide(policy, roster, now, stage, stop)
+            }
             Submission::Mcb8 if policy.opportunistic => remapped(),
             _ if policy.opportunistic && roster.has_waiting() => {
                 let known = known.get_or_insert_with(know);
@@ -133,7 +135,7 @@ fn target(
             _ => Target::default(),
         },
         // What it changes is not known to what was found out before; but it comes last.
-        Stage::Period if policy.submission == Submission::Cheapest => {
+        Stage::Period if policy.weighs_moves() => {
             let target = cheapest::decide(policy, roster, now, stage, stop);
             drain::leave(policy, roster, target)
         }

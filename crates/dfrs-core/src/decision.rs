@@ -5,7 +5,7 @@ use crate::cheapest::Held;
 use crate::course::{Changes, Outcome};
 use crate::model::{Cluster, JobId, JobState, Mapping};
 use crate::plan::{Action, Blocked, Plan, PlannedAction, Reason};
-use crate::policy::{Policy, Submission};
+use crate::policy::Policy;
 use crate::roster::Roster;
 use crate::target::{Target, is_free, virtual_time_kept};
 use crate::transition;
@@ -96,8 +96,10 @@ impl<'a> Decision<'a> {
     #[must_use]
     pub fn blocked(&self) -> Vec<(JobId, Blocked)> {
         let cluster = self.cluster();
-        let held = (self.policy.submission == Submission::Cheapest)
-            .then(|| Held::of(self.policy.settings.run_time_hint, self.roster, self.now));
+        let held = self
+            .policy
+            .weighs_moves()
+            .then(|| Held::of(self.policy.run_time_hint(), self.roster, self.now));
         let waits_for_idle = |job| held.as_ref().is_some_and(|held| held.holds_back(job));
         let mut inquiry: Option<Inquiry<'_>> = None;
         let mut found: Vec<(JobId, Blocked)> = Vec::new();
@@ -109,6 +111,7 @@ impl<'a> Decision<'a> {
             let why = inquiry.why(&cluster.jobs[*first]);
             let of = |index: &usize| match (&cluster.jobs[*index], why) {
                 (job, Blocked::NotNow) if waits_for_idle(job) => (job.id, Blocked::Cpu),
+                (job, Blocked::NotNow) if self.policy.reserves() => (job.id, Blocked::Reserved),
                 (job, why) => (job.id, why),
             };
             found.push(of(first));

@@ -88,7 +88,7 @@ impl Stage {
     /// What there is to decide, in this order: room, the submissions, the period. A remap of all jobs is
     /// not repeated: of several submissions the last one speaks for all, and the period for all else.
     pub(crate) fn of(policy: &Policy, events: &Events) -> Vec<Self> {
-        if policy.submission == Submission::Cheapest {
+        if policy.weighs_moves() {
             return Self::one_of(policy, events);
         }
         let remaps = policy.submission == Submission::Mcb8;

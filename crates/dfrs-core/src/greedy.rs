@@ -10,10 +10,11 @@ use crate::usage::Usage;
 mod candidate;
 mod kinds;
 
-use candidate::{Best, Candidate};
+use candidate::{Best, Candidate, Packed};
 
 /// Puts each task of the job on the node with the lowest load among those whose memory takes it,
-/// without changing where other jobs are. `None` if not all tasks can be placed. The job must not be
+/// without changing where other jobs are; where jobs that cannot move freely are packed ([`Usage::packs`]), on one with
+/// idle CPU on which least memory is left. `None` if not all tasks can be placed. The job must not be
 /// counted in `usage`. O(nodes + tasks log tasks).
 ///
 /// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
@@ -66,12 +67,17 @@ pub(crate) fn all_nodes<'a>(
 /// lowest load, because only they can be chosen.
 fn candidates(usage: &Usage, job: &Job) -> Vec<Candidate> {
     let mut best = Best::of(job.tasks as usize, usage.nodes());
+    let is_packed = usage.packs(job);
     usage.each_taker(job, |node, load, capacity| {
         best.add(Candidate {
             load_after: load + job.cpu,
             capacity,
             node,
             tasks: 0,
+            packed: is_packed.then(|| Packed {
+                left: usage.memory_left(node).minus(job.memory_on(1)),
+                each: job.memory,
+            }),
         });
     });
     best.into_vec()
@@ -147,6 +153,7 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapp
                 capacity,
                 node,
                 tasks: 0,
+                packed: None,
             };
             (slots > 0).then_some((slots, candidate))
         })

@@ -256,6 +256,7 @@ impl Job {
             layout: kind.layout,
             mobility: self.mobility,
             virtual_time: self.virtual_time,
+            delay: self.delay,
             limit: self.limit,
             state: JobState::Pending,
             locked: self.locked,

@@ -32,6 +32,8 @@
 //! - [`check()`]: what must hold of every plan.
 //! - [`Experience`]: what users' time limits have been worth so far.
 //! - [`Measured`]: what a job needs, from what it was seen to use; [`shares_of_requests`]: what it then gets.
+//! - [`Histories`]: what users have had lately, which their next jobs inherit.
+//! - [`Pauses`]: for how long jobs are paused, and when that is too long.
 //! - [`Progress`]: how far a job is; the one place where shares are integrated over time.
 //!
 //! TPDS is Stillwell, Vivien, Casanova: Dynamic Fractional Resource Scheduling versus Batch Scheduling,
@@ -51,6 +53,7 @@ mod failures;
 mod greatest;
 pub mod greedy;
 mod headroom;
+mod histories;
 mod kinds;
 mod load_limits;
 mod mapping;
@@ -58,6 +61,7 @@ pub mod model;
 mod needs;
 mod node_set;
 pub mod packing;
+mod pauses;
 pub mod plan;
 pub mod policy;
 mod preempt;
@@ -75,17 +79,20 @@ pub mod yields;
 
 pub use check::{
     NamedNode, Severity, Shortage, Step, Violation, ViolationKind, check, check_cluster,
+    jobs_at_fault,
 };
 pub use decide::{decide, decide_while};
 pub use decision::Decision;
 pub use events::Events;
 pub use experience::Experience;
+pub use histories::Histories;
 pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
     Run, TaskKind,
 };
 pub use needs::{Interval, Measured, Met, Need, shares_of_requests};
 pub use node_set::NodeSet;
+pub use pauses::{LONGEST_PAUSE, Pauses};
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{
     Budget, Grace, LeastYield, LeastYieldError, LoadCeiling, LoadCeilingError, Optimisation,

@@ -148,6 +148,7 @@ mod tests {
         let ceilings = Ceilings {
             all: all.map(LoadCeiling::from_percent),
             parallel: parallel.map(LoadCeiling::from_percent),
+            ..Ceilings::default()
         };
         LoadLimits::of(cluster, ceilings).expect("there")
     }

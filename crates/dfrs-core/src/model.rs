@@ -234,6 +234,10 @@ pub struct Job {
     pub mobility: Mobility,
     /// Integral of its yield since submission.
     pub virtual_time: Span,
+    /// How much longer it has had places than its virtual time explains: what sharing CPU and coming back to a place
+    /// have cost it, not negative.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub delay: Span,
     /// How long its user said that it runs at most; `None`: nothing is known. A hint for policies that ask
     /// for it ([`crate::RunTimeHint`]), and nothing is enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -278,6 +282,7 @@ impl Job {
             layout: Layout::default(),
             mobility: Mobility::Checkpoint,
             virtual_time: Span::ZERO,
+            delay: Span::ZERO,
             limit: None,
             state: JobState::Pending,
             locked: false,
@@ -320,6 +325,12 @@ impl Job {
     #[must_use]
     pub const fn is_running(&self) -> bool {
         matches!(self.state, JobState::Running(_))
+    }
+
+    /// Whether it can go on anywhere with its work, so that it keeps no other job from a place.
+    #[must_use]
+    pub fn moves_freely(&self) -> bool {
+        self.mobility == Mobility::Checkpoint
     }
 
     /// Time since its submission, never negative.

@@ -119,6 +119,8 @@ pub enum Blocked {
     OwnNodesFull,
     /// The eligible nodes are down or draining.
     NodesUnavailable,
+    /// There is room now that is reserved for the job that has waited longest ([`crate::policy::Submission::Reserving`]).
+    Reserved,
     /// There is room now that the policy does not use: it does nothing at this trigger, or its remap
     /// found no mapping with this job and those of higher priority.
     NotNow,
@@ -132,6 +134,7 @@ impl fmt::Display for Blocked {
             Self::Cpu => "waits for CPU",
             Self::OwnNodesFull => "parked, waits for memory on its own nodes",
             Self::NodesUnavailable => "its nodes are down or draining",
+            Self::Reserved => "waits: what is free is reserved for the job that has waited longest",
             Self::NotNow => "waits for the next scheduling event",
         })
     }

@@ -66,6 +66,9 @@ pub enum Submission {
     /// As GreedyPM, but for all waiting jobs at every event, and those give way whose leaving costs
     /// least. Not of the papers.
     Cheapest,
+    /// As [`Self::Cheapest`], but the job that has waited longest has a reservation, and jobs on several nodes have whole
+    /// CPUs, which they lend to short jobs. Not of the papers.
+    Reserving,
     /// All jobs are mapped anew.
     Mcb8,
 }
@@ -138,6 +141,8 @@ pub(crate) struct Ceilings {
     pub(crate) all: Option<LoadCeiling>,
     /// Of nodes with jobs that run on several.
     pub(crate) parallel: Option<LoadCeiling>,
+    /// Whether jobs that cannot move freely are packed ([`crate::greedy`]).
+    pub(crate) packs: bool,
 }
 
 impl Ceilings {
@@ -149,8 +154,10 @@ impl Ceilings {
 
 impl From<Option<LoadCeiling>> for Ceilings {
     fn from(all: Option<LoadCeiling>) -> Self {
-        let parallel = None;
-        Self { all, parallel }
+        Self {
+            all,
+            ..Self::default()
+        }
     }
 }
 
@@ -236,6 +243,18 @@ impl Policy {
         }
     }
 
+    /// The policy named `default`: `GreedyPMCR*/move-per/OPT=VT/MINVT=600` (docs/policy.md).
+    #[must_use]
+    pub fn own() -> Self {
+        Self {
+            submission: Submission::Reserving,
+            periodic: Periodic::Moves,
+            optimisation: Optimisation::VirtualTime,
+            retry: Retry::Backoff,
+            ..Self::recommended()
+        }
+    }
+
     /// Whether the driver must raise the period trigger every `settings.period`.
     #[must_use]
     pub const fn is_periodic(&self) -> bool {
@@ -254,14 +273,35 @@ impl Policy {
     /// told in their experiments.
     #[must_use]
     pub const fn weighs_moves(&self) -> bool {
-        matches!(self.submission, Submission::Cheapest)
+        matches!(
+            self.submission,
+            Submission::Cheapest | Submission::Reserving
+        )
     }
 
-    /// [`Settings::parallel_least_yield`], where it is asked for.
+    /// Whether the job that has waited longest has a reservation, and what follows from it
+    /// ([`Submission::Reserving`]).
+    #[must_use]
+    pub const fn reserves(&self) -> bool {
+        matches!(self.submission, Submission::Reserving)
+    }
+
+    /// What jobs on several nodes have at least: whole CPUs, or [`Settings::parallel_least_yield`], where it is asked
+    /// for.
     pub(crate) fn parallel_least_yield(&self) -> Option<LeastYield> {
-        self.settings
-            .parallel_least_yield
-            .filter(|_| self.submission == Submission::Cheapest)
+        match self.submission {
+            Submission::Reserving => Some(LeastYield::ALL),
+            Submission::Cheapest => self.settings.parallel_least_yield,
+            _ => None,
+        }
+    }
+
+    /// [`Settings::run_time_hint`], where it is asked for.
+    pub(crate) fn run_time_hint(&self) -> RunTimeHint {
+        match self.submission {
+            Submission::Cheapest => self.settings.run_time_hint,
+            _ => RunTimeHint::Nothing,
+        }
     }
 
     /// What loads may grow to.
@@ -269,6 +309,7 @@ impl Policy {
         Ceilings {
             all: self.settings.load_ceiling,
             parallel: self.parallel_least_yield().map(LeastYield::ceiling),
+            packs: self.reserves(),
         }
     }
 

@@ -162,23 +162,30 @@ impl Roster {
         before
     }
 
-    /// Sets the virtual time of a job.
-    pub fn set_virtual_time(&mut self, id: JobId, virtual_time: Span) {
+    /// Sets the virtual time and the delay of a job.
+    pub fn set_times(&mut self, id: JobId, virtual_time: Span, delay: Span) {
         if let Some(job) = self.cluster.job_mut(id) {
-            job.virtual_time = virtual_time;
+            (job.virtual_time, job.delay) = (virtual_time, delay);
         }
     }
 
-    /// The same for the job at this position.
+    /// Sets the virtual time of the job at this position.
     pub(crate) fn set_virtual_time_at(&mut self, index: usize, virtual_time: Span) {
         self.cluster.jobs[index].virtual_time = virtual_time;
     }
 
-    /// Sets the virtual time of every job that runs.
-    pub fn set_virtual_times(&mut self, mut virtual_time: impl FnMut(JobId) -> Span) {
+    /// Says whether a job [comes first](Job::comes_first).
+    pub fn set_comes_first(&mut self, id: JobId, comes_first: bool) {
+        if let Some(job) = self.cluster.job_mut(id) {
+            job.comes_first = comes_first;
+        }
+    }
+
+    /// Sets the virtual time and the delay of every job that runs.
+    pub fn set_virtual_times(&mut self, mut times: impl FnMut(JobId) -> (Span, Span)) {
         for index in &self.lists.running {
             let job = &mut self.cluster.jobs[*index];
-            job.virtual_time = virtual_time(job.id);
+            (job.virtual_time, job.delay) = times(job.id);
         }
     }
 

@@ -79,6 +79,12 @@ impl Span {
         Self(seconds.saturating_mul(MICROSECONDS))
     }
 
+    /// Whether it is no time.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// Length in seconds.
     #[must_use]
     #[expect(

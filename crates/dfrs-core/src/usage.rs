@@ -16,6 +16,8 @@ pub(crate) struct Usage {
     /// Further resources of each node; empty if no node has any.
     further: Vec<Further>,
     limits: Option<Arc<LoadLimits>>,
+    /// As [`Ceilings::packs`].
+    packs: bool,
 }
 
 /// The load of any node may grow to this if there is no ceiling.
@@ -154,6 +156,7 @@ impl Usage {
             spots: spots.collect(),
             further: further.collect(),
             limits: LoadLimits::of(cluster, ceilings).map(Arc::new),
+            packs: ceilings.packs,
         }
     }
 
@@ -241,6 +244,68 @@ impl Usage {
     /// Who keeps which ceiling, if there is one.
     pub(crate) fn limits(&self) -> Option<Arc<LoadLimits>> {
         self.limits.clone()
+    }
+
+    /// How many jobs are on the node that run on several.
+    pub(crate) fn parallel(&self, node: NodeIndex) -> u32 {
+        let spot = self.spots.get(node.index());
+        spot.map_or(0, |spot| spot.parallel)
+    }
+
+    /// Whether the job goes, where CPU is idle, to the node on which it leaves least memory.
+    pub(crate) fn packs(&self, job: &Job) -> bool {
+        self.packs && !job.moves_freely()
+    }
+
+    /// Memory that is free on the node.
+    pub(crate) fn memory_left(&self, node: NodeIndex) -> Bytes {
+        let spot = &self.spots[node.index()];
+        spot.memory.minus(spot.memory_used)
+    }
+
+    /// On this node the load may grow to this beside jobs on several nodes, too.
+    pub(crate) fn raise_parallel_ceiling(&mut self, node: NodeIndex, ceiling: LoadCeiling) {
+        let spot = &mut self.spots[node.index()];
+        spot.most_parallel = ceiling.of(spot.cpu);
+    }
+
+    /// On these nodes no job may make the load grow beyond this either.
+    pub(crate) fn limit_load(
+        &mut self,
+        nodes: impl Iterator<Item = NodeIndex>,
+        ceiling: LoadCeiling,
+    ) {
+        for node in nodes {
+            let Some(spot) = self.spots.get_mut(node.index()) else {
+                continue;
+            };
+            let most = ceiling.of(spot.cpu);
+            spot.most_load = spot.most_load.min(most);
+            spot.most_parallel = spot.most_parallel.min(most);
+        }
+    }
+
+    /// What is in use on the node is the greater of what is in use there in these two, which are of the same nodes.
+    pub(crate) fn set_greater(&mut self, node: NodeIndex, one: &Self, other: &Self) {
+        let index = node.index();
+        let Some(merged) = self.spots.get_mut(index) else {
+            return;
+        };
+        let (spot, other_spot) = (&one.spots[index], &other.spots[index]);
+        merged.memory_used = spot.memory_used.max(other_spot.memory_used);
+        merged.load = spot.load.max(other_spot.load);
+        merged.parallel = spot.parallel.max(other_spot.parallel);
+        let Some(further) = self.further.get_mut(index) else {
+            return;
+        };
+        let greater = |merged: &mut Vec<InUse>, one: &[InUse], other: &[InUse]| {
+            for (merged, (one, other)) in merged.iter_mut().zip(one.iter().zip(other)) {
+                merged.used = one.used.max(other.used);
+            }
+        };
+        let (one, other) = (&one.further[index], &other.further[index]);
+        greater(&mut further.rigid, &one.rigid, &other.rigid);
+        greater(&mut further.fluid, &one.fluid, &other.fluid);
     }
 
     /// Which ceiling the job keeps: the same in all of a decision, and not to be asked of each node. O(distinct

@@ -85,6 +85,9 @@ pub(crate) enum Goal {
     Yield(Optimisation),
     /// Those of [`Optimisation::VirtualTime`], but jobs on several nodes have at least so much.
     AtLeast(LeastYield),
+    /// Those of [`Optimisation::VirtualTime`], but jobs on several nodes have all CPU that they need; the youngest first
+    /// where they share a node, also with others.
+    WholeCpus,
     /// The stretch that is expected at the end of the period.
     Stretch {
         optimisation: Optimisation,
@@ -102,6 +105,8 @@ impl Goal {
                 now,
                 period: policy.settings.period,
             }
+        } else if optimisation == Optimisation::VirtualTime && policy.reserves() {
+            Self::WholeCpus
         } else if optimisation == Optimisation::VirtualTime
             && let Some(least) = policy.parallel_least_yield()
         {
@@ -128,8 +133,11 @@ pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Ve
             filling::max_min(&constraints, weights.collect())
         }
         Goal::Yield(Optimisation::VirtualTime) => filling::max_min(&constraints, young().collect()),
-        Goal::AtLeast(least) => {
-            let floors = Floors::of(&constraints, placed, *least);
+        Goal::AtLeast(_) | Goal::WholeCpus => {
+            let floors = match goal {
+                Goal::AtLeast(least) => Floors::of(&constraints, placed, *least),
+                _ => Floors::of_whole_cpus(&constraints, placed),
+            };
             floors.take_from(&mut constraints);
             floors.add_to(filling::max_min(&constraints, young().collect()))
         }

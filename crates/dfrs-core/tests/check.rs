@@ -3,7 +3,7 @@
 use dfrs_core::{
     Action, Amount, Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mapping, Mobility, Node,
     NodeIndex, NodeState, Plan, PlannedAction, Reason, Run, Severity, Time, Yield, check,
-    check_cluster,
+    check_cluster, jobs_at_fault,
 };
 
 fn mapping(runs: &[(u32, u32)]) -> Mapping {
@@ -526,4 +526,48 @@ fn every_other_violation_says_what_is_and_what_must_be() {
         check_cluster(&cluster)[0].to_string(),
         "error: job 1: stands after job 2; jobs must ascend"
     );
+}
+
+/// The jobs by which this plan breaks rules.
+fn at_fault(cluster: &Cluster, actions: &[Action]) -> Vec<u64> {
+    let jobs = jobs_at_fault(&check(cluster, &plan(actions)));
+    jobs.into_iter().map(|job| job.0).collect()
+}
+
+#[test]
+fn a_plan_that_keeps_the_rules_is_no_jobs_fault() {
+    assert_eq!(at_fault(&cluster(), &[start(&[(0, 2)])]), [0; 0]);
+}
+
+#[test]
+fn every_job_that_breaks_a_rule_of_its_own_is_at_fault() {
+    let wrong = [start(&[(0, 1)]), migrate(&[(0, 1)]), migrate(&[(1, 1)])];
+    assert_eq!(at_fault(&cluster(), &wrong), [1, 2]);
+}
+
+#[test]
+fn where_memory_is_exceeded_the_first_job_that_does_it_is_at_fault() {
+    let mut cluster = cluster();
+    let third = Job {
+        id: JobId(3),
+        ..cluster.jobs[0].clone()
+    };
+    cluster.jobs.push(third);
+    cluster.nodes[0].memory = Bytes(60);
+    let another = Action::Start(JobId(3), mapping(&[(0, 2)]));
+    let both = [start(&[(0, 2)]), another.clone()];
+    assert_eq!(at_fault(&cluster, &both), [1]);
+    // One that breaks a rule of its own may have taken the memory.
+    let rule = [another, start(&[(0, 1)])];
+    assert_eq!(at_fault(&cluster, &rule), [1]);
+}
+
+#[test]
+fn where_shares_exceed_a_node_all_jobs_that_share_it_are_at_fault() {
+    let all = [
+        start(&[(0, 2)]),
+        Action::SetYield(JobId(1), Yield(1.0)),
+        Action::SetYield(JobId(2), Yield(1.0)),
+    ];
+    assert_eq!(at_fault(&cluster(), &all), [1, 2]);
 }

@@ -288,7 +288,7 @@ proptest! {
                 1 => _ = roster.insert(job.clone()),
                 _ => {
                     roster.set_state(job.id, job.state.clone());
-                    roster.set_virtual_time(job.id, job.virtual_time);
+                    roster.set_times(job.id, job.virtual_time, job.delay);
                 }
             }
             prop_assert_eq!(&roster, &Roster::new(roster.cluster().clone()));

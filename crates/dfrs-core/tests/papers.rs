@@ -292,9 +292,7 @@ fn is_protected(job: &Job, grace: Grace) -> bool {
 /// Any policy of the papers that is not about stretch.
 fn policy() -> impl Strategy<Value = Policy> {
     let mut found = policies();
-    found.retain(|policy| {
-        policy.periodic != Periodic::Stretch && policy.submission != Submission::Cheapest
-    });
+    found.retain(|policy| policy.periodic != Periodic::Stretch && !policy.weighs_moves());
     proptest::sample::select(found)
 }
 

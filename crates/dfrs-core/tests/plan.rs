@@ -50,6 +50,10 @@ fn reasons_are_words() {
             "parked, waits for memory on its own nodes",
         ),
         (Blocked::NodesUnavailable, "its nodes are down or draining"),
+        (
+            Blocked::Reserved,
+            "waits: what is free is reserved for the job that has waited longest",
+        ),
         (Blocked::NotNow, "waits for the next scheduling event"),
     ] {
         assert_eq!(why.to_string(), words);

@@ -75,9 +75,18 @@ fn deliver(socket: &Path, data: Vec<u8>) -> Result<UnixStream, String> {
     Ok(stream)
 }
 
-/// The status as a table for people.
+/// The status as a table for people, and what is wrong.
 pub fn table(status: &NodeStatus) -> String {
     let mut text = headline(status);
+    text.push_str(&jobs(status));
+    for trouble in &status.troubles {
+        let _ = writeln!(text, "trouble: {trouble}");
+    }
+    text
+}
+
+fn jobs(status: &NodeStatus) -> String {
+    let mut text = String::new();
     if status.jobs.is_empty() {
         return text + "no jobs\n";
     }
@@ -162,6 +171,7 @@ mod tests {
             slurm_cpus: Some(2),
             swap_bytes: 512 << 20,
             jobs,
+            troubles: Vec::new(),
         }
     }
 
@@ -179,6 +189,7 @@ mod tests {
             resident_bytes: Some(3 << 19),
             swap_bytes: Some(0),
             need: Some(3),
+            limit_bytes: None,
         };
         let text = table(&status_with(vec![job]));
         let lines: Vec<&str> = text.lines().collect();
@@ -194,6 +205,15 @@ mod tests {
             ]
         );
         assert_eq!(lines[1].split_whitespace().count(), fields.len());
+    }
+
+    #[test]
+    fn troubles_are_shown_below_the_jobs() {
+        let status = NodeStatus {
+            troubles: vec!["swap: there is none".into()],
+            ..status_with(vec![])
+        };
+        assert!(table(&status).ends_with("no jobs\ntrouble: swap: there is none\n"));
     }
 
     #[test]

@@ -61,6 +61,9 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
         capacity: options.capacity(),
         measure_period: Duration::from_secs(options.measure_interval),
         swaps: "/proc/swaps".into(),
+        meminfo: "/proc/meminfo".into(),
+        zswap: "/sys/module/zswap/parameters/enabled".into(),
+        processes: "/proc".into(),
         processors: "/sys/devices/system/cpu".into(),
         most_resident: options.parked_resident << 20,
         jobs_may_swap: options.jobs_may_swap,
@@ -70,12 +73,13 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
         socket.display(),
         cgroups.version()
     ));
-    let reclaimer = Box::new(ReclaimThread::new(cgroups.share()));
+    let reclaimer = ReclaimThread::new(cgroups.share())
+        .map_err(|error| format!("cannot handle signals: {error}"))?;
     let (sender, events) = channel();
     watch_signals(sender.clone())?;
     thread::spawn(move || receive_all(&listener, &Authorized::new(controller), &sender));
     Daemon {
-        reconciler: Reconciler::new(settings, cgroups, facts, reclaimer, measurements),
+        reconciler: Reconciler::new(settings, cgroups, facts, Box::new(reclaimer), measurements),
         clock: Clock::start(),
         node,
         orders: Orders::new(Duration::ZERO, Duration::from_secs(options.patience)),

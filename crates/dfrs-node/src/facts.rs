@@ -3,21 +3,35 @@
 //! Slurm's fan-out reports the nodes on which the address that it was given did not exist. A fact is
 //! therefore a symbolic link to the daemon's socket: a message to `parked.17.sock` reaches exactly
 //! the nodes on which job 17 is parked, and one to `need.17.3.sock` those on which three eighths of what
-//! it asked for are enough for it. `frozen.17` (a plain file) is the daemon's own note that it
-//! froze the job, so that a successor after a crash knows which freezing it may undo.
+//! it asked for are enough for it. Plain files are the daemon's own notes for a successor after a crash:
+//! `frozen.17` that it froze the job, and may undo that; `limit.17` that it lowered the job's memory limit,
+//! and what to give back.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use dfrs_core::Need;
+use dfrs_proto::swap::EIGHTHS;
+use serde::{Deserialize, Serialize};
 
 /// File name of the daemon's socket.
 pub const SOCKET: &str = "dfrsd.sock";
 const SWAP: &str = "swap.sock";
+const LESS_SWAP: &str = "swap-less.sock";
 const MORE: &str = "needs-more.sock";
 const LESS: &str = "needs-less.sock";
+
+/// What was done to a job's memory limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitNote {
+    /// Bytes that the job may have while it runs, by Slurm.
+    pub running: u64,
+    /// Bytes that it may have while it is parked, by this daemon; none: it was about to lower the limit.
+    pub parked: Option<u64>,
+}
 
 /// The directory with the socket and the names beside it.
 #[derive(Debug, Clone)]
@@ -49,6 +63,15 @@ impl Facts {
         self.set_link(&format!("parked.{id}.sock"), parked)
     }
 
+    /// Says whether it is job `id` itself that keeps its memory in RAM.
+    ///
+    /// # Errors
+    ///
+    /// If the link cannot be made or removed.
+    pub fn set_stuck(&self, id: u32, stuck: bool) -> io::Result<()> {
+        self.set_link(&format!("stuck.{id}.sock"), stuck)
+    }
+
     /// Says whether jobs can be parked here.
     ///
     /// # Errors
@@ -56,6 +79,22 @@ impl Facts {
     /// If the link cannot be made or removed.
     pub fn set_swap(&self, present: bool) -> io::Result<()> {
         self.set_link(SWAP, present)
+    }
+
+    /// Says how many eighths of the swap that was asked for can hold parked jobs: these and all that are fewer; of
+    /// none, nobody asks. `before`: what was said.
+    ///
+    /// # Errors
+    ///
+    /// If a link cannot be made or removed: then some of it may be done.
+    pub fn set_swap_eighths(&self, before: Option<u8>, eighths: Option<u8>) -> io::Result<()> {
+        let holds = |part: u8, of: Option<u8>| of.is_some_and(|of| of >= part);
+        for part in 1..=EIGHTHS {
+            if holds(part, before) != holds(part, eighths) {
+                self.set_link(&format!("swap.{part}.sock"), holds(part, eighths))?;
+            }
+        }
+        self.set_link(LESS_SWAP, eighths.is_some_and(|eighths| eighths < EIGHTHS))
     }
 
     /// Says whether some job here needs more than it counts with in decisions, and whether one needs less.
@@ -104,10 +143,45 @@ impl Facts {
     ///
     /// If the directory cannot be read.
     pub fn frozen(&self) -> io::Result<Vec<u32>> {
+        self.numbered("frozen.")
+    }
+
+    /// Notes what is done to the memory limit of job `id`, or that nothing is any more. A note is replaced whole:
+    /// half of one would give back a wrong limit.
+    ///
+    /// # Errors
+    ///
+    /// If the note cannot be written or removed.
+    pub fn set_limit_note(&self, id: u32, note: Option<LimitNote>) -> io::Result<()> {
+        let file = self.directory.join(format!("limit.{id}"));
+        let Some(note) = note else {
+            return removed(fs::remove_file(file));
+        };
+        let new = self.directory.join(format!("new-limit.{id}"));
+        fs::write(&new, serde_json::to_vec(&note)?)?;
+        fs::rename(new, file)
+    }
+
+    /// What this daemon, or one before it, did to memory limits, by job. What is no such note was not written by
+    /// one, and is left out.
+    ///
+    /// # Errors
+    ///
+    /// If the directory or a note cannot be read.
+    pub fn limit_notes(&self) -> io::Result<BTreeMap<u32, LimitNote>> {
+        let mut notes = BTreeMap::new();
+        for id in self.numbered("limit.")? {
+            let text = fs::read(self.directory.join(format!("limit.{id}")))?;
+            notes.extend(serde_json::from_slice(&text).ok().map(|note| (id, note)));
+        }
+        Ok(notes)
+    }
+
+    fn numbered(&self, prefix: &str) -> io::Result<Vec<u32>> {
         let names = self.names()?;
         let jobs = names
             .iter()
-            .filter_map(|name| name.strip_prefix("frozen.")?.parse().ok());
+            .filter_map(|name| name.strip_prefix(prefix)?.parse().ok());
         Ok(jobs.collect())
     }
 
@@ -118,10 +192,10 @@ impl Facts {
     /// If the directory cannot be read or a link not removed.
     pub fn remove_links(&self) -> io::Result<()> {
         for name in self.names()? {
-            let about_a_job = ["parked.", "need."]
+            let is_numbered = ["parked.", "need.", "stuck.", "swap."]
                 .iter()
                 .any(|word| name.starts_with(word) && name.ends_with(".sock"));
-            if about_a_job || [SWAP, MORE, LESS].contains(&name.as_str()) {
+            if is_numbered || [LESS_SWAP, MORE, LESS].contains(&name.as_str()) {
                 removed(fs::remove_file(self.directory.join(name)))?;
             }
         }
@@ -198,21 +272,53 @@ mod tests {
     }
 
     #[test]
+    fn swap_is_said_for_each_number_of_eighths_that_there_is() {
+        let scratch = Scratch::new();
+        let facts = Facts::new(scratch.path()).unwrap();
+        let said = || {
+            let mut names = facts.names().unwrap();
+            names.sort();
+            names.join(" ")
+        };
+        facts.set_swap_eighths(None, Some(2)).unwrap();
+        assert_eq!(said(), "swap-less.sock swap.1.sock swap.2.sock");
+        facts.set_swap_eighths(Some(2), Some(0)).unwrap();
+        assert_eq!(said(), "swap-less.sock");
+        facts.set_swap_eighths(Some(0), Some(8)).unwrap();
+        assert_eq!(said().matches("swap.").count(), 8);
+        assert!(!said().contains("less"));
+        facts.set_swap_eighths(Some(8), None).unwrap();
+        assert_eq!(said(), "");
+    }
+
+    #[test]
     fn links_of_a_predecessor_are_not_believed_but_its_notes_are() {
         let scratch = Scratch::new();
         let facts = Facts::new(scratch.path()).unwrap();
         facts.set_parked(17, true).unwrap();
         facts.set_swap(true).unwrap();
+        facts.set_swap_eighths(None, Some(3)).unwrap();
         facts.set_need(17, Need::WHOLE, Need::LEAST).unwrap();
         facts.set_news_of_needs(true, true).unwrap();
         facts.set_frozen(17, true).unwrap();
+        facts.set_stuck(18, true).unwrap();
+        let note = LimitNote {
+            running: 100,
+            parked: Some(10),
+        };
+        facts.set_limit_note(17, Some(note)).unwrap();
         fs::write(scratch.path().join("other.file"), "").unwrap();
+        fs::write(scratch.path().join("limit.18"), "{").unwrap();
         let successor = Facts::new(scratch.path()).unwrap();
         assert_eq!(successor.frozen().unwrap(), [17]);
+        assert_eq!(successor.limit_notes().unwrap(), [(17, note)].into());
         let mut names = successor.names().unwrap();
         names.sort();
-        assert_eq!(names, ["frozen.17", "other.file"]);
+        assert_eq!(names, ["frozen.17", "limit.17", "limit.18", "other.file"]);
         successor.set_frozen(17, false).unwrap();
+        successor.set_limit_note(17, None).unwrap();
+        successor.set_limit_note(17, None).unwrap();
         assert!(successor.frozen().unwrap().is_empty());
+        assert!(successor.limit_notes().unwrap().is_empty());
     }
 }

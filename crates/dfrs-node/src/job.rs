@@ -1,12 +1,13 @@
 //! What the daemon knows of one job.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dfrs_core::Need;
 use dfrs_proto::message::{JobState, Share};
 
 use crate::cgroup::{Freezer, JobDirectory};
+use crate::facts::LimitNote;
 use crate::measure::Meter;
 use crate::needs::NeedMeter;
 use crate::parking::Parking;
@@ -40,7 +41,11 @@ pub struct Job {
     pub frozen: bool,
     /// Wanted: the word that nothing of it is left.
     pub ended: bool,
-    /// Nobody has wanted anything for too long: what is frozen stays so, and nothing more is frozen.
+    /// Orders have named it.
+    pub was_named: bool,
+    /// When it was last looked whether it is over and has left processes behind, and whether it seemed so.
+    pub remains_looked: Option<(Duration, bool)>,
+    /// Nobody has wanted anything for too long: what is frozen stays so, and no other job is frozen.
     pub abandoned: bool,
     /// Where it is, while it is on this node.
     pub directory: Option<JobDirectory>,
@@ -54,10 +59,18 @@ pub struct Job {
     pub unbound: bool,
     /// Steps that were dealt with since the job shall be frozen.
     pub holds: BTreeMap<String, Hold>,
+    /// Those of them that came, and were frozen, while nothing was heard.
+    pub late: BTreeSet<String>,
     /// How far it is on its way to swap.
     pub parking: Parking,
     /// Bytes in RAM and in swap when it was frozen.
     pub memory_when_frozen: Option<u64>,
+    /// What was done to its memory limit, and is to be given back.
+    pub limit: Option<LimitNote>,
+    /// It was said that it keeps its memory in RAM itself.
+    pub said_stuck: bool,
+    /// Since when there are processes of its user in none of its steps, while it shall be frozen.
+    pub outside_since: Option<Duration>,
     /// The reclaim under way.
     pub reclaim: Option<Request>,
     /// The measurement under way.
@@ -129,6 +142,8 @@ impl Job {
             counted_need: Need::WHOLE,
             frozen: false,
             ended: false,
+            was_named: false,
+            remains_looked: None,
             abandoned: false,
             directory: None,
             adopted: false,
@@ -136,8 +151,12 @@ impl Job {
             swap_allowed: None,
             unbound: false,
             holds: BTreeMap::new(),
+            late: BTreeSet::new(),
             parking: Parking::Running,
             memory_when_frozen: None,
+            limit: None,
+            said_stuck: false,
+            outside_since: None,
             reclaim: None,
             meter: None,
             needs: None,
@@ -156,6 +175,7 @@ impl Job {
         let frozen = wanted.is_some_and(|state| state.frozen);
         let ended = wanted.is_some_and(|state| state.ended);
         self.set_wanted(share, frozen, ended, now);
+        self.was_named |= share.is_some();
         self.abandoned = false;
     }
 
@@ -190,10 +210,12 @@ impl Job {
         (asked && need > counted, asked && need < counted)
     }
 
-    /// Whether it is time to look at it.
+    /// Whether it is time to look at it. One that somebody may wake without a word, as in silence, needs its memory at
+    /// once then.
     pub fn is_due(&self, now: Duration) -> bool {
         let is_being_parked = self.frozen && self.parking != Parking::Parked;
-        let is_calm = self.is_quiet(now) && !is_being_parked;
+        let may_wake = self.abandoned && self.limit.is_some();
+        let is_calm = self.is_quiet(now) && !is_being_parked && !may_wake;
         let long_ago = |looked| now.saturating_sub(looked) >= CALM_INTERVAL;
         !is_calm || self.looked.is_none_or(long_ago)
     }
@@ -201,6 +223,11 @@ impl Job {
     /// Whether nothing has happened to it for a while.
     pub fn is_quiet(&self, now: Duration) -> bool {
         now.saturating_sub(self.changed) >= ATTENTION
+    }
+
+    /// Orders named it, and do no longer, or ask for its end.
+    pub fn is_over(&self) -> bool {
+        self.was_named && !self.abandoned && (!self.is_wanted() || self.ended)
     }
 
     /// The controller names it.
@@ -217,6 +244,27 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_is_over_when_orders_that_named_it_do_no_longer_or_ask_for_its_end() {
+        let now = Duration::ZERO;
+        let wanted = JobState::new(17, Share::ONE);
+        let mut job = Job::new(17, now);
+        job.want(None, now);
+        assert!(!job.is_over(), "it is none of DFRS's");
+        job.want(Some(&wanted), now);
+        assert!(!job.is_over());
+        job.want(None, now);
+        assert!(job.is_over());
+        job.abandon(now);
+        assert!(!job.is_over(), "nothing is known in silence");
+        let ended = JobState {
+            ended: true,
+            ..wanted
+        };
+        job.want(Some(&ended), now);
+        assert!(job.is_over());
+    }
 
     #[test]
     fn a_job_to_which_nothing_happens_is_looked_at_less_often() {

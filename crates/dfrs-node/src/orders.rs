@@ -137,7 +137,12 @@ mod tests {
 
     fn state(generation: u64, share: f64) -> DesiredState {
         let jobs = vec![JobState::new(17, Share::clamped(share))];
-        let nodes = [("n1".to_string(), NodeState { cpus: 4, jobs })].into();
+        let state = NodeState {
+            cpus: 4,
+            jobs,
+            ..NodeState::default()
+        };
+        let nodes = [("n1".to_string(), state)].into();
         DesiredState {
             generation,
             time_to_live: 60,

@@ -279,7 +279,7 @@ fn make_job(directory: &Path, frozen: bool, resident: u64) {
         ("cpu.max", "max 100000\n".to_string()),
         ("cpu.stat", "usage_usec 0\n".to_string()),
         ("memory.current", resident.to_string()),
-        ("memory.max", "max\n".to_string()),
+        ("memory.max", "1073741824\n".to_string()),
     ] {
         fs::write(directory.join(name), text).unwrap();
     }

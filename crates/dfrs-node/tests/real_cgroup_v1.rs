@@ -17,7 +17,12 @@ use dfrs_proto::report::NodeStatus;
 const CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "freezer", "memory"];
 const STEP: &str = "slurm_test/uid_0/job_17/step_0";
 const JOB: &str = "slurm_test/uid_0/job_17";
+/// In `memory`: as jobacct_gather/cgroup makes one.
+const TASK: &str = "slurm_test/uid_0/job_17/step_0/task_0";
 const NOBODY: u32 = 65534;
+
+/// The memory limit that Slurm gives the job, in bytes.
+const LIMIT: u64 = 512 << 20;
 
 /// How long a test waits for what must come true: no promise of dfrsd's, but more than a busy machine needs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,6 +61,9 @@ impl Node {
         for controller in ["cpuacct", "freezer", "memory"] {
             fs::create_dir_all(node.file(controller, STEP)).unwrap();
         }
+        fs::create_dir(node.file("memory", TASK)).unwrap();
+        let limit = node.file("memory", JOB).join("memory.limit_in_bytes");
+        fs::write(limit, LIMIT.to_string()).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_dfrsd"), node.directory.join("dfrsd")).unwrap();
         node.start_daemon();
         node
@@ -135,12 +143,31 @@ impl Node {
 
     /// Starts a shell command in the job, as slurmstepd does: it is in the step before it does anything.
     fn start(&mut self, script: &str) {
-        let places: Vec<String> = ["freezer", "cpuacct", "memory"]
+        self.start_in(
+            &[("freezer", STEP), ("cpuacct", STEP), ("memory", TASK)],
+            script,
+        );
+    }
+
+    /// In the place of `slurmstepd`, which is never frozen: it counts rounds in which it gets memory in the middle of a
+    /// system call, and ends when it is refused that.
+    fn start_step_daemon(&mut self) {
+        let rounds = "dd if=/dev/zero of=/dev/null bs=256k count=1 2> /dev/null";
+        let script = format!("while {rounds}; do echo >> rounds; sleep 0.1; done");
+        self.start_in(&[("memory", STEP)], &script);
+    }
+
+    fn rounds(&self) -> usize {
+        fs::read(self.directory.join("rounds")).map_or(0, |rounds| rounds.len())
+    }
+
+    fn start_in(&mut self, groups: &[(&str, &str)], script: &str) {
+        let places: Vec<String> = groups
             .iter()
-            .map(|controller| {
+            .map(|(controller, group)| {
                 format!(
                     "echo $$ > {}",
-                    self.file(controller, STEP).join("cgroup.procs").display()
+                    self.file(controller, group).join("cgroup.procs").display()
                 )
             })
             .collect();
@@ -211,6 +238,23 @@ impl Node {
             .unwrap()
     }
 
+    /// The job's memory limit in bytes.
+    fn limit(&self) -> u64 {
+        self.limit_of(JOB)
+    }
+
+    fn limit_of(&self, group: &str) -> u64 {
+        self.read("memory", &format!("{group}/memory.limit_in_bytes"))
+            .parse()
+            .unwrap()
+    }
+
+    /// Whether the kernel may end the job's processes for want of memory.
+    fn is_killable(&self) -> bool {
+        let control = self.read("memory", &format!("{JOB}/memory.oom_control"));
+        control.contains("oom_kill_disable 0")
+    }
+
     fn end_job(&mut self) {
         let _ = fs::write(self.file("freezer", STEP).join("freezer.state"), "THAWED");
         for process in &mut self.processes {
@@ -220,6 +264,8 @@ impl Node {
             let _ = process.wait();
         }
         self.processes.clear();
+        let task = self.file("memory", TASK);
+        comes_true(|| fs::remove_dir(&task).is_ok() || !task.exists());
         for controller in ["cpuacct", "freezer", "memory"] {
             let path = self.file(controller, STEP);
             comes_true(|| fs::remove_dir(&path).is_ok() || !path.exists());
@@ -340,8 +386,10 @@ fn a_job_on_several_nodes_has_its_share_in_short_periods() {
 #[ignore = "needs root and cgroup v1"]
 fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     let mut node = Node::new("park");
-    let swappiness = node.file("memory", STEP).join("memory.swappiness");
-    fs::write(&swappiness, "0").unwrap(); // as with vm.swappiness=0
+    let swappiness = [STEP, TASK].map(|group| node.file("memory", group).join("memory.swappiness"));
+    for file in &swappiness {
+        fs::write(file, "0").unwrap(); // as with vm.swappiness=0
+    }
     node.start("(head -c 100M /dev/urandom; exec sleep 1000) | tail -c 100M & while :; do :; done");
     let full = comes_true(|| node.resident() > 100 << 20);
     assert!(full, "{} bytes", node.resident());
@@ -361,7 +409,12 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
             node.resident()
         );
         assert!(node.resident() < 32 << 20);
-        assert_eq!(fs::read_to_string(&swappiness).unwrap(), "0\n");
+        let limit = node.limit();
+        println!("held to {limit} bytes");
+        assert!((8 << 20..=32 << 20).contains(&limit) && !node.is_killable());
+        for file in &swappiness {
+            assert_eq!(fs::read_to_string(file).unwrap(), "0\n");
+        }
     } else {
         println!("no swap: what is not in RAM's page cache stays there");
         sleep(Duration::from_secs(1));
@@ -372,7 +425,230 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     assert!(comes_true(
         || node.freezer() == "THAWED" && !node.is_parked()
     ));
+    assert_eq!((node.limit(), node.is_killable()), (LIMIT, true));
     assert!(node.cores_used_at_least(0.25) > 0.25, "it goes on");
+}
+
+/// Its memory, of which `memory.force_empty` would never see the end, is touched in a loop.
+#[test]
+#[ignore = "needs root and cgroup v1"]
+fn reclaim_ends_when_the_job_comes_back() {
+    let mut node = Node::new("cancel");
+    node.start(
+        "exec python3 -c '
+memory = bytearray(300 << 20)
+while True:
+    for page in range(0, len(memory), 4096): memory[page] ^= 1'",
+    );
+    assert!(comes_true(|| node.resident() > 300 << 20));
+    if node.status().swap_bytes < 400 << 20 {
+        println!("no swap: nothing to cancel");
+        return;
+    }
+    for _ in 0..3 {
+        node.push(r#"{"id":17,"share":1,"frozen":true}"#);
+        let begun = comes_true(|| node.is_parked() || node.limit() < LIMIT);
+        assert!(begun, "{}", node.log());
+        node.push(r#"{"id":17,"share":1}"#);
+        let begin = Instant::now();
+        let is_back = || node.freezer() == "THAWED" && node.limit() == LIMIT;
+        assert!(comes_true(is_back), "{}", node.log());
+        println!("back after {:.2} s", begin.elapsed().as_secs_f64());
+        sleep(Duration::from_millis(500));
+        assert_eq!((node.limit(), node.is_killable()), (LIMIT, true));
+    }
+    // The thread that reclaims is free for others.
+    node.push(r#"{"id":17,"share":1,"frozen":true}"#);
+    assert!(comes_true(|| node.is_parked()), "{}", node.log());
+    node.stop_daemon();
+    assert_eq!((node.limit(), node.is_killable()), (LIMIT, true));
+    assert_eq!(node.freezer(), "FROZEN");
+}
+
+/// A user's process that may lock memory, as Slurm's unit of slurmd lets all: `memory.py` of the hostile jobs.
+fn hostile(node: &Node, arguments: &str) -> String {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile/memory.py");
+    fs::copy(program, node.directory.join("memory.py")).unwrap();
+    format!(
+        "exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=+ipc_lock --ambient-caps=+ipc_lock \
+         /usr/bin/python3 {}/memory.py {arguments}",
+        node.directory.display()
+    )
+}
+
+/// The kernel charges a page that comes back from swap to the job that it was swapped out of.
+#[test]
+#[ignore = "needs root and cgroup v1"]
+fn pages_that_another_job_locks_do_not_come_back_to_a_parked_one() {
+    let mut node = Node::new("shared");
+    if node.status().swap_bytes < 400 << 20 {
+        println!("no swap: nothing to park");
+        return;
+    }
+    let shared = Path::new("/dev/shm").join(format!("dfrs-test-{}", std::process::id()));
+    let share = hostile(&node, &format!("share 300 {}", shared.display()));
+    node.start(&share);
+    node.start_step_daemon();
+    assert!(comes_true(
+        || node.resident() > 300 << 20 && node.rounds() > 0
+    ));
+    node.push(r#"{"id":17,"share":1,"frozen":true}"#);
+    assert!(comes_true(|| node.is_parked()), "{}", node.log());
+
+    let other = node.file("memory", "slurm_test/uid_1/job_18");
+    fs::create_dir_all(&other).unwrap();
+    let pin = hostile(&node, &format!("pin 300 {}", shared.display()));
+    let script = format!("echo $$ > {}/cgroup.procs; {pin}", other.display());
+    let mut neighbour = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+    let begin = Instant::now();
+    let mut most = 0;
+    while begin.elapsed() < Duration::from_secs(5) {
+        most = most.max(node.resident());
+        sleep(Duration::from_millis(20));
+    }
+    println!("while another job locks its pages: {most} bytes in RAM at most");
+    assert!(most <= 32 << 20 && node.is_parked());
+    for process in &mut node.processes {
+        assert!(process.try_wait().unwrap().is_none(), "not ended");
+    }
+    let rounds = node.rounds();
+    let goes_on = comes_true(|| node.rounds() > rounds);
+    assert!(goes_on, "what is in slurmstepd's place gets no memory");
+
+    node.push(r#"{"id":17,"share":1}"#);
+    assert!(comes_true(
+        || node.freezer() == "THAWED" && node.limit() == LIMIT
+    ));
+    assert!(comes_true(|| node.limit_of(TASK) > LIMIT), "it has none");
+    neighbour.kill().unwrap();
+    neighbour.wait().unwrap();
+    fs::remove_file(&shared).unwrap();
+    sleep(Duration::from_millis(500));
+    assert!(node.processes[0].try_wait().unwrap().is_none(), "it runs");
+}
+
+/// Whether the machine has any.
+fn has_swap() -> bool {
+    fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1)
+}
+
+/// Huge pages that the kernel has set aside, until this is dropped.
+struct HugePages(String);
+
+impl HugePages {
+    const FILE: &str = "/proc/sys/vm/nr_hugepages";
+
+    /// None: there are none, or not so many.
+    fn reserve(count: u32) -> Option<HugePages> {
+        let before = fs::read_to_string(Self::FILE).ok()?;
+        let wanted = before.trim().parse::<u32>().ok()? + count;
+        fs::write(Self::FILE, wanted.to_string()).ok()?;
+        let pages = HugePages(before);
+        let there = fs::read_to_string(Self::FILE).ok()?;
+        (there.trim() == wanted.to_string()).then_some(pages)
+    }
+}
+
+impl Drop for HugePages {
+    fn drop(&mut self) {
+        let _ = fs::write(Self::FILE, self.0.trim());
+    }
+}
+
+/// Huge pages count for no job, and do not go to swap.
+#[test]
+#[ignore = "needs root and cgroup v1"]
+fn job_with_huge_pages_is_not_parked_and_its_node_says_why() {
+    let mut node = Node::new("huge");
+    let (true, Some(_pages)) = (has_swap(), HugePages::reserve(64)) else {
+        println!("no swap, or no huge pages");
+        return;
+    };
+    let job = hostile(&node, "huge 100");
+    node.start(&format!("{job} > {}/huge", node.directory.display()));
+    let output = node.directory.join("huge");
+    let is_filled = || fs::read_to_string(&output).is_ok_and(|text| text.contains("filled"));
+    assert!(comes_true(is_filled));
+    node.push(r#"{"id":17,"share":1,"frozen":true}"#);
+    let stuck = node.directory.join("run/test/stuck.17.sock");
+    assert!(comes_true(|| stuck.is_symlink()), "{}", node.log());
+    assert!(!node.is_parked(), "{}", node.log());
+    assert_eq!(node.limit(), LIMIT);
+    let says_why = || {
+        node.log()
+            .contains("MiB stay in RAM; are they locked, or huge pages")
+    };
+    assert!(comes_true(says_why), "{}", node.log());
+    node.push(r#"{"id":17,"share":1}"#);
+    assert!(comes_true(|| node.freezer() == "THAWED"));
+}
+
+#[test]
+#[ignore = "needs root and cgroup v1"]
+fn user_process_beside_the_steps_is_capped_and_frozen_with_one() {
+    let mut node = Node::new("epilog");
+    node.start("exec sleep 1000");
+    // As slurmstepd starts a task's epilog: where it is itself, which is the job's freezer group.
+    let place = |controller: &str, path: &str| {
+        let procs = node.file(controller, path).join("cgroup.procs");
+        format!("echo $$ > {}", procs.display())
+    };
+    let script = format!(
+        "{}; {}; {}; exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups sh -c 'while :; do :; done'",
+        place("freezer", JOB),
+        place("memory", STEP),
+        place("cpuacct", STEP)
+    );
+    let epilog = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(&node.directory)
+        .stdin(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    node.processes.push(epilog);
+    node.push(r#"{"id":17,"share":0.2}"#);
+    let capped = comes_true(|| node.quota().as_deref() == Some("20000"));
+    assert!(capped, "{}", node.log());
+    sleep(Duration::from_millis(500));
+    let used = node.cores_used_at_least(0.17);
+    println!("beside the steps: {used:.3} cores used with a share of 0.2");
+    assert!((used - 0.2).abs() < 0.03, "{used}");
+    node.push(r#"{"id":17,"share":1,"frozen":true}"#);
+    assert!(comes_true(|| node.freezer() == "FROZEN"));
+    assert!(!node.is_parked(), "it is let end first");
+    let step = node.file("freezer", STEP).join("cgroup.procs");
+    let id = node.processes[1].id().to_string();
+    let in_step = || {
+        let all = fs::read_to_string(&step).unwrap();
+        all.lines().any(|line| line == id)
+    };
+    assert!(comes_true(in_step), "{}", node.log());
+    let used = node.cores_used();
+    println!("frozen: {used:.3} cores used");
+    assert!(used < 0.01, "{used}");
+}
+
+#[test]
+#[ignore = "needs root and cgroup v1"]
+fn what_a_job_has_left_behind_is_ended_when_it_is_over() {
+    let mut node = Node::new("remains");
+    node.start(&format!(
+        "exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups sleep 1000"
+    ));
+    node.push(r#"{"id":17,"share":0.2}"#);
+    assert!(comes_true(|| node.quota().is_some()), "{}", node.log());
+    sleep(Duration::from_secs(12));
+    let is_there = |node: &mut Node| node.processes[0].try_wait().unwrap().is_none();
+    assert!(is_there(&mut node), "orders name it");
+    node.push("");
+    let begin = Instant::now();
+    while is_there(&mut node) && begin.elapsed() < Duration::from_secs(20) {
+        sleep(Duration::from_millis(100));
+    }
+    println!("ended after {:.1} s", begin.elapsed().as_secs_f64());
+    assert!(!is_there(&mut node), "{}", node.log());
+    assert!(node.log().contains("had left 1 processes here"));
 }
 
 #[test]
@@ -383,7 +659,7 @@ fn stopping_lifts_the_cap_and_leaves_frozen_what_is_frozen() {
     node.push(r#"{"id":17,"share":0.1,"frozen":true}"#);
     // The cap comes after the freezing, in the same look.
     assert!(comes_true(
-        || node.freezer() == "FROZEN" && node.quota().as_deref() == Some("10000")
+        || node.freezer() == "FROZEN" && node.quota().as_deref() == Some("5000")
     ));
     node.stop_daemon();
     assert_eq!(node.freezer(), "FROZEN");

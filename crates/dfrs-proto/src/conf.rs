@@ -161,7 +161,8 @@ pub struct Config {
     /// each of its steps, before it may be paused or moved. Whole seconds, 0 to 3600. Default: 10.
     pub settle_time: Span,
     /// `LongestPause`: a job that has been paused, or parked, for so long comes back before all others, and
-    /// then keeps its place for as long. Whole seconds, 60 to 604800, or `unlimited` (default): `None`.
+    /// then keeps its place for as long. Whole seconds, 60 to 604800, or `unlimited`: `None`.
+    /// Default: [`dfrs_core::LONGEST_PAUSE`].
     pub longest_pause: Option<Span>,
     /// `TimeToLive`: how long a node keeps its CPU caps when it hears nothing from slurmctld.
     /// Whole seconds, 5 to 86400. Default: 60.

@@ -7,6 +7,8 @@ pub mod framing;
 pub mod journal;
 pub mod message;
 pub mod report;
+pub mod slurm_conf;
+pub mod spare;
 pub mod status;
 pub mod swap;
 mod text;

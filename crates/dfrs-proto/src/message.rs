@@ -68,6 +68,15 @@ pub struct NodeState {
     pub cpus: u32,
     /// One entry a job, in no particular order, no job twice.
     pub jobs: Vec<JobState>,
+    /// Bytes of memory that Slurm has for jobs on the node (`RealMemory` less `MemSpecLimit`); none from a
+    /// controller that does not say it. What the node has beyond that holds what parked jobs keep in RAM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// Bytes of swap that the controller counts for parked jobs here (`SwapPerNode`); none: it does not ask how much
+    /// of that there is. A daemon that knows this says in eighths of it how much parked jobs can have now (see
+    /// `docs/dfrsd.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swap: Option<u64>,
 }
 
 /// What one job may use on one node.
@@ -347,13 +356,14 @@ mod tests {
                 NodeState {
                     cpus: 4,
                     jobs: vec![job(17, 0.25, false), job(18, 0.0, true)],
+                    ..NodeState::default()
                 },
             ),
             (
                 "n2".to_string(),
                 NodeState {
                     cpus: 8,
-                    jobs: vec![],
+                    ..NodeState::default()
                 },
             ),
         ];
@@ -399,6 +409,22 @@ mod tests {
             let text = format!(r#"{{"id":17,"share":1.0,"frozen":false{more}}}"#);
             assert_eq!(serde_json::to_string(&job).unwrap(), text);
             assert_eq!(serde_json::from_str::<JobState>(&text).unwrap(), job);
+        }
+    }
+
+    #[test]
+    fn swap_is_in_a_field_that_orders_which_do_not_ask_for_it_do_not_have() {
+        for (swap, text) in [
+            (None, r#"{"cpus":4,"jobs":[]}"#),
+            (Some(1 << 30), r#"{"cpus":4,"jobs":[],"swap":1073741824}"#),
+        ] {
+            let node = NodeState {
+                cpus: 4,
+                swap,
+                ..NodeState::default()
+            };
+            assert_eq!(serde_json::to_string(&node).unwrap(), text);
+            assert_eq!(serde_json::from_str::<NodeState>(text).unwrap(), node);
         }
     }
 
@@ -503,8 +529,11 @@ mod tests {
         let request = proptest::option::of(0.0f64..=1.0);
         let one = (0.0f64..=1.0, any::<[bool; 3]>(), request, 1u8..=8);
         let jobs = proptest::collection::btree_map(1u32.., one, 0..20);
-        (any::<u32>(), jobs).prop_map(|(cpus, jobs)| NodeState {
+        let node = any::<(u32, Option<u64>, Option<u64>)>();
+        (node, jobs).prop_map(|((cpus, memory, swap), jobs)| NodeState {
             cpus,
+            memory,
+            swap,
             jobs: jobs
                 .into_iter()
                 .map(|(id, (share, flags, request, need))| {

@@ -32,6 +32,9 @@ pub struct NodeStatus {
     pub swap_bytes: u64,
     /// Jobs named by the state, and jobs of which the node still holds something; by id.
     pub jobs: Vec<JobStatus>,
+    /// What is wrong, as the log says it, as long as it is so: one line each, subject first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<String>,
 }
 
 /// One job on one node.
@@ -60,6 +63,9 @@ pub struct JobStatus {
     /// Eighths of what it asked for that it needs here; none if nobody asks for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub need: Option<u8>,
+    /// While it is parked, the memory limit in bytes that holds it to what stays in RAM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
 }
 
 /// Why a [`Measurement`] ends where it does.

@@ -4,6 +4,23 @@
 /// if it had left RAM, and would go on filling it.
 const IN_RAM: [&str; 2] = ["/dev/zram", "/dev/ram"];
 
+/// Why nothing is parked where the kernel keeps in RAM what it has swapped, and counts it for no job.
+pub const KEPT_BY_ZSWAP: &str = "zswap keeps parked memory in RAM, and cgroup v1 does not count it: no job is parked here; \
+    echo N > /sys/module/zswap/parameters/enabled";
+
+/// All of a node's swap: it is counted in eighths.
+pub const EIGHTHS: u8 = 8;
+
+/// How many eighths of the swap that is counted on can hold parked jobs, where so much of it holds some and so much is
+/// free; the rest is in use by jobs that came back and by others. All amounts in the same unit.
+#[must_use]
+pub fn swap_eighths(counted: u64, parked: u64, free: u64) -> u8 {
+    let there = u128::from(parked.saturating_add(free)) * u128::from(EIGHTHS);
+    let eighths = there.checked_div(u128::from(counted));
+    let eighths = eighths.and_then(|eighths| u8::try_from(eighths).ok());
+    eighths.unwrap_or(EIGHTHS).min(EIGHTHS)
+}
+
 /// The machine's swap, as `/proc/swaps` tells it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swap {
@@ -11,6 +28,8 @@ pub struct Swap {
     pub outside: u64,
     /// Bytes that stay in RAM, compressed.
     pub in_ram: u64,
+    /// Bytes outside of RAM that are free.
+    pub free: u64,
     /// Some of what stays in RAM is filled before, or together with, some that is outside.
     pub fills_ram_first: bool,
 }
@@ -23,22 +42,28 @@ impl Swap {
             .lines()
             .filter_map(Device::parse)
             .partition(|device| device.in_ram);
-        let bytes = |devices: &[Device]| {
-            let sizes = devices.iter().map(|device| device.bytes);
+        let sum = |devices: &[Device], of: fn(&Device) -> u64| {
+            let sizes = devices.iter().map(of);
             sizes.fold(0, u64::saturating_add)
         };
+        let bytes = |devices: &[Device]| sum(devices, |device| device.bytes);
         let first = in_ram.iter().map(|device| device.priority).max();
         let last = outside.iter().map(|device| device.priority).min();
         Swap {
             outside: bytes(&outside),
             in_ram: bytes(&in_ram),
+            free: sum(&outside, |device| device.bytes.saturating_sub(device.used)),
             fills_ram_first: first.zip(last).is_some_and(|(first, last)| first >= last),
         }
     }
 
-    /// Bytes that parked jobs can use, of which this cgroup may use at most `limit`.
+    /// Bytes that parked jobs can use, of which this cgroup may use at most `limit`; 0 where memory that is swapped may
+    /// stay in RAM.
     #[must_use]
     pub fn usable(self, limit: Option<u64>) -> u64 {
+        if self.fills_ram_first {
+            return 0;
+        }
         self.outside.min(limit.unwrap_or(u64::MAX))
     }
 
@@ -52,7 +77,7 @@ impl Swap {
             )
         } else if self.fills_ram_first {
             Some(
-                "zram is filled before the disk, and what is parked there stays in RAM; \
+                "zram is filled before the disk, and what is parked there would stay in RAM: no job is parked here; \
                  give the disk a higher priority (swapon -p), or turn zram off",
             )
         } else {
@@ -65,6 +90,7 @@ impl Swap {
 struct Device {
     in_ram: bool,
     bytes: u64,
+    used: u64,
     priority: i32,
 }
 
@@ -74,10 +100,12 @@ impl Device {
         let mut words = line.split_whitespace();
         let name = words.next()?;
         let kibibytes: u64 = words.nth(1)?.parse().ok()?;
+        let used: u64 = words.next()?.parse().ok()?;
         Some(Device {
             in_ram: IN_RAM.iter().any(|prefix| name.starts_with(prefix)),
             bytes: kibibytes.checked_mul(1024)?,
-            priority: words.nth(1)?.parse().ok()?,
+            used: used.checked_mul(1024)?,
+            priority: words.next()?.parse().ok()?,
         })
     }
 }
@@ -99,6 +127,7 @@ mod tests {
         let disk = "/dev/sda2                    partition\t1024\t\t0\t\t5\n";
         let swap = parse(&[FILE, disk]);
         assert_eq!((swap.outside, swap.trouble()), (3 << 20, None));
+        assert_eq!(swap.free, (3 << 20) - (36 << 10));
         assert_eq!(parse(&[]), Swap::default());
         assert_eq!(parse(&[]).trouble(), None);
 
@@ -110,10 +139,20 @@ mod tests {
     #[test]
     fn it_is_told_where_parked_memory_would_stay_in_ram_though_there_is_a_disk() {
         let both = parse(&[FILE, ZRAM]);
-        assert_eq!(both.usable(None), 2 << 20);
+        assert_eq!((both.outside, both.usable(None)), (2 << 20, 0));
         assert!(both.trouble().unwrap().contains("higher priority"));
         let later = ZRAM.replace("100", "-3");
-        assert_eq!(parse(&[FILE, &later]).trouble(), None);
+        let later = parse(&[FILE, &later]);
+        assert_eq!((later.usable(None), later.trouble()), (2 << 20, None));
+    }
+
+    #[test]
+    fn swap_in_use_by_jobs_that_run_is_not_counted() {
+        assert_eq!(swap_eighths(800, 300, 500), 8);
+        assert_eq!(swap_eighths(800, 300, 499), 7);
+        assert_eq!(swap_eighths(800, 0, 99), 0);
+        assert_eq!(swap_eighths(0, 0, 0), 8);
+        assert_eq!(swap_eighths(u64::MAX, u64::MAX, u64::MAX), 8);
     }
 
     #[test]

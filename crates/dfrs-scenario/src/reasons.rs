@@ -15,12 +15,13 @@ const REASONS: [(&str, Reason); 6] = [
     ("share", Reason::Share),
 ];
 
-const BLOCKED: [(&str, Blocked); 6] = [
+const BLOCKED: [(&str, Blocked); 7] = [
     ("never fits", Blocked::NeverFits),
     ("memory", Blocked::Memory),
     ("cpu", Blocked::Cpu),
     ("own nodes full", Blocked::OwnNodesFull),
     ("nodes unavailable", Blocked::NodesUnavailable),
+    ("reserved", Blocked::Reserved),
     ("not now", Blocked::NotNow),
 ];
 

@@ -124,7 +124,7 @@ fn job() -> impl Strategy<Value = Job> {
         Mobility::Restart,
         Mobility::Never,
     ]);
-    let times = (instant(), instant(), option::of(instant()));
+    let times = (instant(), instant(), instant(), option::of(instant()));
     let more = (
         any::<(bool, bool)>(),
         prop_oneof![Just(1000), any::<u32>()],
@@ -151,7 +151,8 @@ fn job() -> impl Strategy<Value = Job> {
                     layout: kind.layout,
                     mobility,
                     virtual_time: Span(times.1),
-                    limit: times.2.map(Span),
+                    delay: Span(times.2),
+                    limit: times.3.map(Span),
                     state,
                     locked: flags.0,
                     weight: Weight(weight),
@@ -272,6 +273,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         Blocked::Cpu,
         Blocked::OwnNodesFull,
         Blocked::NodesUnavailable,
+        Blocked::Reserved,
         Blocked::NotNow,
     ]);
     let violations = vec(

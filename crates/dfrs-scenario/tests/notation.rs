@@ -221,7 +221,7 @@ fn errors_say_where_and_what_to_do() {
         ),
         (
             "----\nwaits 1: patiently",
-            "f:5: what a job waits for is one of: never fits, memory, cpu, own nodes full, nodes unavailable, not now",
+            "f:5: what a job waits for is one of: never fits, memory, cpu, own nodes full, nodes unavailable, reserved, not now",
         ),
         ("job 1 cpu=\"", "f:4: a quote is opened and not closed"),
     ] {

@@ -9,6 +9,7 @@
 mod batch;
 mod bound;
 mod coupling;
+pub mod gaming;
 pub mod generate;
 mod journal;
 mod limits;

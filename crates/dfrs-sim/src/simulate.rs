@@ -1,6 +1,8 @@
 //! One trace under one scheduler.
 
-use dfrs_core::{Bytes, Job, LeastYield, LoadCeiling, Mapping, Mobility, RunTimeHint, Span, Time};
+use dfrs_core::{
+    Bytes, Job, LONGEST_PAUSE, LeastYield, LoadCeiling, Mapping, Mobility, RunTimeHint, Span, Time,
+};
 use dfrs_proto::journal::{Event, WriteError};
 
 use crate::batch::Room;
@@ -47,6 +49,12 @@ pub struct Settings {
     /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less than they asked for
     /// ([`crate::trace::TraceJob::uses`]).
     pub needs: Needs,
+    /// For how long a job is paused before it comes first, under policies that weigh moves; none: for any time. The
+    /// papers' policies know no such bound.
+    pub longest_pause: Option<Span>,
+    /// Whether jobs inherit what others of their user had lately ([`dfrs_core::Histories`]), under policies that weigh
+    /// moves. It makes a difference only where users are known ([`crate::trace::TraceJob::user`]).
+    pub fair_by_user: bool,
     /// What jobs on several nodes lose beside what their yields say under DFRS. Decisions do not know it.
     pub coupling_loss: CouplingLoss,
 }
@@ -92,6 +100,8 @@ impl Settings {
             parallel_least_yield: None,
             load_ceiling: None,
             needs: Needs::Requested,
+            longest_pause: Some(LONGEST_PAUSE),
+            fair_by_user: true,
             coupling_loss: CouplingLoss::NONE,
         }
     }

@@ -4,6 +4,7 @@ mod csv;
 mod decimal;
 mod file;
 mod ids;
+mod kind;
 mod limits;
 mod lines;
 mod model;
@@ -17,10 +18,11 @@ use dfrs_core::{Bytes, Cores, Job, JobId, Mobility, Node, Span, Time};
 use crate::outcome::JobRecord;
 pub use decimal::scaled;
 pub use file::open;
+pub use kind::foreign_text;
 pub use limits::OddLimits;
 pub use lines::decompressed;
 pub use model::Model;
-pub use read::{BadLine, Reading, TraceError, read, read_file};
+pub use read::{BadLine, Reading, TRACES, TraceError, read, read_file};
 pub use write::write_csv;
 
 /// CPU capacity of a simulated node. Needs are fractions of it, to a millionth.
@@ -73,6 +75,11 @@ pub struct TraceJob {
     /// Hundredths of its CPU need that it can use, 1 to 100, in each of its phases, which are equal parts of its run
     /// time; empty: all of it, always.
     pub uses: Vec<u8>,
+    /// Whose it is; `None`: not known, and decisions take it for its user's only job. No format of traces says it yet.
+    pub user: Option<u32>,
+    /// It is submitted when the job at this position of the trace ends, not at `submit`, under policies of DFRS. Such
+    /// jobs are the last of their trace, and none follows on a later one.
+    pub follows: Option<usize>,
 }
 
 impl TraceJob {
@@ -101,6 +108,8 @@ impl TraceJob {
             waited: None,
             suspended: Span::ZERO,
             uses: Vec::new(),
+            user: None,
+            follows: None,
         }
     }
 

@@ -2,21 +2,29 @@
 //! `dfrs_core::decide` says.
 
 mod events;
+mod pauses;
 mod settle;
+mod stays;
+mod submissions;
+mod users;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use dfrs_core::{
-    Cluster, Decision, Events, JobId, JobState, Policy, Progress, Roster, Severity, Time, Yield,
-    check, decide,
+    Cluster, Decision, Events, JobId, JobState, Policy, Progress, Roster, Severity, Span, Time,
+    Yield, check, decide,
 };
 
 use crate::journal::{Journal, position};
 use crate::outcome::{JobRecord, Outcome};
 use crate::simulate::{LAST, Settings, SimulationError};
 use crate::trace::{Trace, platform};
+use pauses::LongPauses;
+use stays::Stays;
+use submissions::Submissions;
+use users::Users;
 use uses::{Uses, counted};
 
 /// After so many periods in which no job made progress, none ever will.
@@ -41,10 +49,14 @@ struct World<'a> {
     journal: Journal<'a>,
     /// The jobs in the system; a job's identity is its position in the trace.
     system: Roster,
-    /// Of each job that was submitted.
+    /// Of each job of the trace; what it says of one that was not submitted is of no meaning.
     progress: Vec<Progress>,
+    stays: Stays,
+    submissions: Submissions,
+    users: Users<'a>,
     /// If any job does more or less than its yield says: what each does.
     uses: Option<Uses>,
+    pauses: LongPauses,
     outcome: Outcome,
     /// When jobs that were not placed are submitted anew, and how often each was tried.
     retries: BTreeSet<(Time, JobId)>,
@@ -58,6 +70,7 @@ impl<'a> World<'a> {
             jobs: vec![JobRecord::default(); trace.jobs.len()],
             ..Outcome::default()
         };
+        let weighs_moves = policy.weighs_moves();
         let mut nodes = platform(settings.nodes);
         for node in &mut nodes {
             node.swap = settings.swap;
@@ -71,8 +84,12 @@ impl<'a> World<'a> {
                 nodes,
                 jobs: Vec::new(),
             }),
-            progress: Vec::with_capacity(trace.jobs.len()),
+            progress: vec![Progress::new(Time::ZERO, None); trace.jobs.len()],
+            stays: Stays::of(trace.jobs.len()),
+            submissions: Submissions::of(trace),
+            users: Users::new(trace, settings.fair_by_user && weighs_moves),
             uses: Uses::of(trace, settings),
+            pauses: LongPauses::new(settings.longest_pause.filter(|_| weighs_moves)),
             outcome,
             retries: BTreeSet::new(),
             tries: BTreeMap::new(),
@@ -119,10 +136,15 @@ impl<'a> World<'a> {
         if happened.is_empty() || self.system.cluster().jobs.is_empty() {
             return None;
         }
+        self.pauses.follow(&mut self.system, now);
         // That of a job that waits is what it was when it gave up its place.
         let (progress, uses) = (&mut self.progress, &mut self.uses);
-        self.system
-            .set_virtual_times(|id| counted(progress, uses.as_mut(), id, now));
+        let (users, stays) = (&self.users, &self.stays);
+        self.system.set_virtual_times(|id| {
+            let own = counted(progress, uses.as_mut(), id, now);
+            let delay = stays.until(id, now) - own;
+            (own + users.inherited(id), delay.max(Span::ZERO))
+        });
         let before = Instant::now();
         let decision = decide(&self.policy, &mut self.system, now, happened);
         let shares = decision.yields();

@@ -110,7 +110,7 @@ fn lines_that_make_no_sense_are_told_and_left_out() {
     let dump = lenient(ODD);
     let told: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
     let expected = [
-        "line 25: has 15 fields, the header names 14",
+        "line 25: has 2 fields, the header names 14",
         "line 26: End is before Start; if local time went back",
         "line 27: NNodes is 0 and NCPUS 0",
         "line 28: ReqMem is \"lots\"",
@@ -150,6 +150,33 @@ fn a_dump_may_not_say_what_memory_was_used() {
     assert_eq!((run(&dump, "7").resident, dump.has_memory), (None, false));
     assert_eq!(run(&dump, "7").requested, mebibytes(4096));
     assert!(lenient(ODD).has_memory);
+}
+
+/// The runs that had generic resources, by a dump whose column `name` has `field` in it.
+fn with_gres(name: &str, field: &str) -> (bool, Option<String>) {
+    let dump = lenient(&format!(
+        "{HEADER}|{name}\n7|1000|1010|1110|2|8|0||00:10.000|00:10:00|COMPLETED|{field}\n"
+    ));
+    let found = run(&dump, "7").gres.as_deref().map(str::to_owned);
+    (dump.has_gres, found)
+}
+
+#[test]
+fn generic_resources_are_found_in_every_column_that_has_them() {
+    for (name, field, expected) in [
+        ("AllocTRES", "cpu=8,gres/gpu:a=4,gres/gpu=4", "gres/gpu=4"),
+        ("ReqTRES", "cpu=8,gres/gpu=1", "gres/gpu=1"),
+        ("AllocGRES", "gpu:2", "gpu:2"),
+        ("ReqGRES", "gpu:2", "gpu:2"),
+    ] {
+        assert_eq!(
+            with_gres(name, field),
+            (true, Some(expected.to_owned())),
+            "{name}"
+        );
+        assert_eq!(with_gres(name, ""), (true, None), "{name}");
+    }
+    assert_eq!(with_gres("Partition", "gpu"), (false, None));
 }
 
 #[test]
@@ -269,7 +296,7 @@ fn measured_memory_has_a_headroom_and_ends_at_what_was_asked_for() {
     let asked = to_trace(&dump, &site, &rules(MemoryRule::Requested));
     let measured = to_trace(&dump, &site, &rules(MemoryRule::Measured));
     for traces in [&asked, &measured] {
-        assert!(traces.misfits.is_empty(), "{:?}", traces.misfits);
+        assert!(traces.misfits.lines.is_empty(), "{:?}", traces.misfits);
     }
     let node = u128::from(site.memory_per_node.0);
     let share = |bytes: u128| bytes * u128::from(NODE_MEMORY.0) / node;
@@ -339,6 +366,91 @@ fn time_in_which_a_job_was_suspended_is_no_run_time() {
             .iter()
             .all(|record| record.finish == Time::from_seconds(1110))
     );
+}
+
+/// How a dump is refused of which these are the lines behind the header.
+fn refused(header: &str, lines: &str) -> String {
+    let read = read_dump(format!("{header}\n{lines}").as_bytes(), false);
+    read.expect_err("an error").to_string()
+}
+
+#[test]
+fn jobs_of_two_clusters_are_refused() {
+    let header = format!("Cluster|{HEADER}");
+    let line = "7|1000|1010|1100|1|1|1G||00:10.000||COMPLETED";
+    assert_eq!(
+        refused(&header, &format!("A|{line}\nB|{line}\n")),
+        "line 3: is of cluster B, and lines before it of A; make a dump of each, with sacct --clusters=A, and replay them one by one"
+    );
+    let one = lenient(&format!(
+        "{header}\nA|{line}\nB|no job|{line}\nA|8{}\n",
+        &line[1..]
+    ));
+    assert_eq!((one.runs.len(), one.bad_lines), (2, 1));
+}
+
+#[test]
+fn runs_of_one_job_do_not_overlap() {
+    let run = |start: u32, end: u32| format!("7|1000|{start}|{end}|1|1|1G||00:10.000||COMPLETED\n");
+    let found = |second: u32| {
+        let dump = lenient(&format!(
+            "{HEADER}\n{}{}",
+            run(1010, 1100),
+            run(second, 1300)
+        ));
+        (dump.repeated, dump.overlapping)
+    };
+    assert_eq!(found(1100), (1, 0));
+    assert_eq!(found(1099), (1, 1));
+}
+
+#[test]
+fn offsets_from_utc_are_part_of_a_time() {
+    let line = |id: u32, start: &str, end: &str| {
+        format!("{id}|2026-10-25T01:00:00+0200|{start}|{end}|1|4|8G||08:00:00|03:00:00|COMPLETED\n")
+    };
+    let first = line(1, "2026-10-25T01:30:00+0200", "2026-10-25T02:30:00+0100");
+    let dump = lenient(&format!("{HEADER}\n{first}"));
+    assert_eq!(run(&dump, "1").elapsed(), Span::from_seconds(7200));
+    assert!(dump.unix_time);
+    // Local time beside it is another clock.
+    let second = line(2, "2026-10-25T01:30:00", "2026-10-25T02:30:00");
+    let dump = lenient(&format!("{HEADER}\n{first}{second}"));
+    assert_eq!(
+        dump.bad[0].to_string(),
+        "line 3: Start is local time, and times before it are not; make the whole dump with SLURM_TIME_FORMAT=%s"
+    );
+    let unix = "3|1000|2000|3000|1|4|8G||08:00:00|03:00:00|COMPLETED\n";
+    let local = second.replace("01:00:00+0200", "01:00:00");
+    let dump = lenient(&format!("{HEADER}\n{local}{unix}"));
+    assert!(!dump.unix_time);
+    assert!(
+        dump.bad[0].what.starts_with(
+            "Submit is UNIX seconds or has an offset from UTC, and times before it are local time"
+        ),
+        "{}",
+        dump.bad[0]
+    );
+}
+
+#[test]
+fn a_bar_in_a_name_costs_no_job() {
+    let line = "1000|1010|1100|1|1|1G||00:10.000||COMPLETED";
+    let (id, rest) = HEADER.split_once('|').expect("columns");
+    let dump = lenient(&format!(
+        "{id}|JobName|{rest}\n7|a|b||{line}\n8|plain|{line}\n"
+    ));
+    assert_eq!((dump.runs.len(), dump.bad_lines), (2, 0));
+    assert_eq!(run(&dump, "7").end, Time::from_seconds(1100));
+}
+
+#[test]
+fn a_header_that_ends_with_a_bar_is_read() {
+    let line = "7|1000|1010|1100|1|1|1G||00:10.000||COMPLETED";
+    for end in ["", "|"] {
+        let dump = lenient(&format!("{HEADER}|\r\n{line}{end}\r\n"));
+        assert_eq!((dump.runs.len(), dump.bad_lines), (1, 0), "{end}");
+    }
 }
 
 #[test]
@@ -456,7 +568,7 @@ fn a_simulated_site_reads_its_own_jobs_back() {
     };
     let jobs: Vec<TraceJob> = after.trace.jobs.into_iter().map(without_waits).collect();
     assert_eq!(jobs, before.jobs);
-    assert!(after.misfits.is_empty() && dump.bad.is_empty());
+    assert!(after.misfits.lines.is_empty() && dump.bad.is_empty());
     // All jobs had whole nodes: by CPUs the same happens.
     let by_cpus = simulate(&after.by_cpus, &easy, &settings(32), None).expect("an outcome");
     assert_eq!(by_cpus.jobs, outcome.jobs);
@@ -496,7 +608,8 @@ proptest! {
         }
         let site = Site { nodes: 1 << 20, cpus_per_node: u32::MAX, memory_per_node: Bytes(1 << 60) };
         let site_trace = to_trace(&dump, &site, &Rules::default());
-        prop_assert_eq!(site_trace.trace.jobs.len() + site_trace.misfits.len(), dump.runs.len());
+        let left_out = site_trace.misfits.lines.len() + site_trace.generic.lines.len();
+        prop_assert_eq!(site_trace.trace.jobs.len() + left_out, dump.runs.len());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use dfrs_core::{Span, Time};
 use super::{Agent, SECOND, counts};
 use crate::cluster::{memory_held, memory_on_node};
 use crate::daemons::{Daemons, NodeFacts};
-use crate::life::{Answer, Event, Life, Look, Step};
+use crate::life::{Answer, Event, Life, Look, OnNodes, Step, TOO_SLOW};
 use crate::observation::{Observation, ObservedJob, ObservedState, Place};
 use crate::placement::Placement;
 use crate::slurm::{Level, Slurm};
@@ -97,8 +97,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Option<(Step, Answer)> {
         let record = self.ledger.get(job.id)?;
         let look = Look::new(job, observation, &self.config, now);
-        let is_parked = facts.parked.contains(&job.id);
-        let step = record.life.next_step(&look, is_parked)?;
+        let step = record
+            .life
+            .next_step(&look, parking_on_nodes(job.id, facts))?;
         if step == Step::Resume && !self.gives_back && is_taken(job, observation) {
             return None;
         }
@@ -111,7 +112,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let answer = self.take_step(job, &step, observation, now);
         let placement = Placement::of_job(job, observation);
         if is_parking {
-            self.learn_from_parking(&step, &placement, now);
+            self.learn_from_parking(job.id, &step, &placement, now);
         }
         let life = self.ledger.get(job.id).map(|record| &record.life);
         if is_leaving && life.is_some_and(|life| life.is_running() || life.is_unparking()) {
@@ -159,13 +160,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Which nodes were fast enough to park a job, and which were not.
-    fn learn_from_parking(&mut self, step: &Step, placement: &Placement, now: Time) {
+    /// Which nodes were fast enough to park a job, and which may not have been.
+    fn learn_from_parking(&mut self, job: u32, step: &Step, placement: &Placement, now: Time) {
         match step {
-            Step::Abandon(_) => {
+            Step::Abandon(why) if *why == TOO_SLOW => {
                 let timeout = self.config.park_timeout;
-                let text = self.slow_nodes.add(placement, timeout, now);
-                self.slurm.log(Level::Info, &text);
+                if let Some(text) = self.slow_nodes.add(job, placement, timeout, now) {
+                    self.slurm.log(Level::Info, &text);
+                }
             }
             Step::ReleaseMemory => self.slow_nodes.forgive(placement),
             _ => {}
@@ -253,6 +255,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 Answer::Refused
             }
         }
+    }
+}
+
+/// What is known of a job that is being parked.
+fn parking_on_nodes(job: u32, facts: &NodeFacts) -> OnNodes {
+    if facts.parked.contains(&job) {
+        OnNodes::Parked
+    } else if facts.stuck.contains(&job) {
+        OnNodes::Stuck
+    } else {
+        OnNodes::Unknown
     }
 }
 

@@ -58,7 +58,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let mut counts = Counts {
             nodes: number(nodes.len()),
             nodes_up: number(nodes.iter().filter(|node| node.up).count()),
-            nodes_can_park: number(self.can_park.len()),
+            nodes_can_park: number(self.swap.values().filter(|eighths| **eighths > 0).count()),
             ..Counts::default()
         };
         for (id, record) in self.ledger.iter() {
@@ -120,7 +120,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 /// The number of those that wait for this; `None`: the last decision said nothing.
 fn cause(waits_for: &mut WaitsFor, why: Option<Blocked>) -> &mut u32 {
     match why {
-        Some(Blocked::Memory | Blocked::OwnNodesFull) => &mut waits_for.memory,
+        Some(Blocked::Memory | Blocked::OwnNodesFull | Blocked::Reserved) => &mut waits_for.memory,
         Some(Blocked::Cpu) => &mut waits_for.cpu,
         Some(Blocked::NodesUnavailable) => &mut waits_for.nodes,
         Some(Blocked::NotNow) => &mut waits_for.decision,

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{
-    Action, Blocked, Decision, Events, JobId, Plan, Policy, Stopped, Time, Violation, check,
-    decide_while,
+    Action, Blocked, Decision, Events, JobId, Plan, Time, Violation, decide_while, jobs_at_fault,
 };
 use dfrs_proto::conf::Mode;
 
+use super::undecided::Failure;
 use super::{Agent, SECOND};
 use crate::apply::apply;
 use crate::cluster::Facts;
@@ -19,36 +19,44 @@ use crate::slurm::{Level, Slurm};
 
 /// A decision that would start jobs that Slurm would not start after all is taken anew so often.
 pub(super) const MOST_TRIES: usize = 3;
+/// One whose plan breaks rules is taken anew so often without the jobs by which it does.
+const MOST_EXCLUSIONS: usize = 8;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
     ///
     /// # Errors
     ///
-    /// It might not go on. What it was about is kept for later.
+    /// It might not go on, or its plan broke a rule whatever was left out. What it was about is kept for later.
     pub(super) fn decide(
         &mut self,
         seen: &Observation,
         events: &Events,
         now: Time,
         may_go_on: &dyn Fn() -> bool,
-    ) -> Result<u32, Stopped> {
+    ) -> Result<u32, Failure> {
         let mut planned = std::mem::take(&mut self.planned);
         let depth = self.decide_with(&mut planned, seen, events, now, may_go_on);
         self.planned = planned;
         match depth {
             Ok(_) => self.undecided.settle(),
-            Err(Stopped) => self.put_off(events, now),
+            Err(failure) => self.put_off(failure, events, now),
         }
         depth
     }
 
-    fn put_off(&mut self, events: &Events, now: Time) {
-        self.probe.happened(Incident::DecisionEnded);
-        let pause = self.undecided.put_off(events, now).0 / SECOND;
+    fn put_off(&mut self, failure: Failure, events: &Events, now: Time) {
+        let pause = self.undecided.put_off(events, failure, now).0 / SECOND;
+        let in_a_row = self.undecided.in_a_row(failure);
+        let what = match failure {
+            Failure::Ended => {
+                self.probe.happened(Incident::DecisionEnded);
+                "a decision took too long and was ended"
+            }
+            Failure::Dropped => "a decision was dropped, as no plan keeps the rules",
+        };
         let text = format!(
-            "a decision took too long and was ended ({} in a row): it starts and moves nothing; tried again in {pause} s",
-            self.undecided.in_a_row()
+            "{what} ({in_a_row} in a row): it starts and moves nothing; tried again in {pause} s"
         );
         self.slurm.log(Level::Error, &text);
     }
@@ -60,45 +68,82 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         events: &Events,
         now: Time,
         may_go_on: &dyn Fn() -> bool,
-    ) -> Result<u32, Stopped> {
+    ) -> Result<u32, Failure> {
         let policy = self.config.policy.clone();
-        let mut tries = 1;
+        let (mut tries, mut exclusions) = (1, 0);
         loop {
             self.bring_up_to_date(planned, seen, now);
             let decision = decide_while(&policy, planned.roster(), now, events, may_go_on)?;
             let starts = starts(&decision, seen);
             let is_last = tries >= MOST_TRIES;
-            if (self.would_start(&starts, seen, now) || is_last)
-                && !self.keeps_back_surplus(&decision, &starts, seen, now)
+            if !(self.would_start(&starts, seen, now) || is_last)
+                || self.keeps_back_surplus(&decision, &starts, seen, now)
             {
-                return Ok(self.carry(&policy, &decision, events, seen, now));
+                tries += 1;
+                continue;
             }
-            tries += 1;
+            let plan = decision.plan();
+            let violations = (self.check)(decision.cluster(), &plan);
+            self.record(&policy, &decision, &plan, &violations, events, now);
+            if violations.is_empty() {
+                return Ok(self.carry(&decision, &plan, events, seen, now));
+            }
+            exclusions += 1;
+            if !self.exclude(&violations, seen, now) || exclusions > MOST_EXCLUSIONS {
+                return Err(Failure::Dropped);
+            }
         }
     }
 
-    /// Checks the decision's plan and enters it into the ledger.
+    /// Enters the decision's plan, which keeps the rules, into the ledger.
     fn carry(
         &mut self,
-        policy: &Policy,
         decision: &Decision<'_>,
+        plan: &Plan,
         events: &Events,
         seen: &Observation,
         now: Time,
     ) -> u32 {
-        let plan = decision.plan();
-        let violations = check(decision.cluster(), &plan);
-        self.record(policy, decision, &plan, &violations, events, now);
-        let depth = if let Some(violation) = violations.first() {
-            self.drop_plan(violation);
-            0
-        } else {
-            self.note_blocked(decision);
-            self.enter(&plan, events, seen, now);
-            u32::try_from(decision.depth()).unwrap_or(u32::MAX)
-        };
+        self.note_blocked(decision);
+        self.enter(plan, events, seen, now);
         self.raise_again(&events.submitted, now);
-        depth
+        u32::try_from(decision.depth()).unwrap_or(u32::MAX)
+    }
+
+    /// A plan is dropped that breaks these rules: the jobs by which it does are left out of decisions for a while.
+    /// Returns whether there are any that were not before.
+    fn exclude(&mut self, violations: &[Violation], seen: &Observation, now: Time) -> bool {
+        let Some(first) = violations.first() else {
+            return false;
+        };
+        self.probe.happened(Incident::PlanDropped);
+        let at_fault = jobs_at_fault(violations).into_iter().filter_map(slurm_id);
+        let new = at_fault
+            .filter(|id| seen.job(*id).is_some() && self.excluded.until(*id, now).is_none());
+        let new: Vec<u32> = new.collect();
+        let pauses = new.iter().map(|id| {
+            let broken = violations
+                .iter()
+                .find(|violation| violation.jobs().any(|job| slurm_id(job) == Some(*id)));
+            let rule = broken.unwrap_or(first).kind.rule();
+            self.excluded.add(*id, rule, now)
+        });
+        let pause = pauses.min();
+        self.lists.unplanned.extend(&new);
+        self.lists.unexplained.extend(&new);
+        let follows = pause.map_or_else(
+            || "no job that could be left out is at fault".to_owned(),
+            |pause| {
+                let seconds = pause.0 / SECOND;
+                format!(
+                    "decided again without {}, for {seconds} s",
+                    jobs_named(&new)
+                )
+            },
+        );
+        let text = format!("plan dropped, it breaks a rule: {first}; {follows}");
+        self.slurm.log(Level::Error, &text);
+        !new.is_empty()
     }
 
     fn bring_up_to_date(&mut self, planned: &mut Planned, seen: &Observation, now: Time) {
@@ -108,9 +153,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         changed.extend(admitted);
         let facts = Facts {
             config: &self.config,
-            can_park: &self.can_park,
+            swap: &self.swap,
             ready: self.admission.ready(),
             refusals: &self.refusals,
+            excluded: &self.excluded,
             weights: self.weights,
             now,
         };
@@ -146,14 +192,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    fn drop_plan(&mut self, violation: &Violation) {
-        self.probe.happened(Incident::PlanDropped);
-        let text = format!("plan dropped, it breaks a rule: {violation}");
-        self.slurm.log(Level::Error, &text);
-    }
-
     /// Enters the plan's actions into the ledger.
     fn enter(&mut self, plan: &Plan, events: &Events, seen: &Observation, now: Time) {
+        let placed = plan
+            .actions
+            .iter()
+            .filter(|planned| !matches!(planned.action, Action::SetYield(..)));
+        for id in placed.filter_map(|planned| slurm_id(planned.action.job())) {
+            self.excluded.forget(id);
+        }
         let actions = plan.actions.iter();
         let actions = actions.map(|planned| (&planned.action, planned.reason.to_string()));
         self.enter_actions(actions, seen, now);
@@ -203,6 +250,17 @@ fn starts(decision: &Decision<'_>, seen: &Observation) -> Vec<u32> {
     let changes = decision.changes().filter(|(_, mapping)| mapping.is_some());
     let placed = changes.filter_map(|(id, _)| slurm_id(id));
     placed.filter(|id| seen.is_pending(*id)).collect()
+}
+
+/// "job 7", or "8 jobs (7, 9, ...)".
+fn jobs_named(jobs: &[u32]) -> String {
+    const MOST: usize = 5;
+    if let [job] = jobs {
+        return format!("job {job}");
+    }
+    let some: Vec<String> = jobs.iter().take(MOST).map(u32::to_string).collect();
+    let more = if jobs.len() > MOST { ", ..." } else { "" };
+    format!("{} jobs ({}{more})", jobs.len(), some.join(", "))
 }
 
 fn slurm_id(id: JobId) -> Option<u32> {

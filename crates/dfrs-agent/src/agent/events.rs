@@ -1,6 +1,6 @@
 //! What there is to decide about: who waits and may start, and what has happened.
 
-use dfrs_core::{Events, JobId, Mobility, Time};
+use dfrs_core::{Events, JobId, Mobility, Span, Time};
 use dfrs_proto::conf::Mode;
 
 use super::admission::{AT_ONCE, READ_AT_ONCE};
@@ -68,7 +68,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// What happened since the last pass.
     pub(super) fn events(&mut self, observation: &Observation, now: Time) -> Events {
         let tried_again = self.refusals.take_due(now);
-        self.freed |= !tried_again.is_empty();
+        let included = self.excluded.take_due(now);
+        self.freed |= !(tried_again.is_empty() && included.is_empty());
+        self.lists.unplanned.extend(&included);
+        self.lists.unexplained.extend(&included);
         self.lists.unexplained.extend(tried_again);
         let ended = std::mem::take(&mut self.freed);
         let nodes_changed = self.room_grew(observation);
@@ -77,11 +80,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let ready = self.admission.ready();
         let mut again = self.postponed.again(ready, now);
+        again.extend(included.intersection(ready));
         again.extend(self.retries.take_due(ready, now));
         again.sort_unstable();
         again.dedup();
         let again = self.leave_to_core(again, observation);
-        let new = self.submissions(observation);
+        let new = self.submissions(observation, now);
         let new = self.leave_to_core(new, observation);
         let wait = !new.is_empty() || !self.postponed.is_empty();
         let settles = wait.then(|| self.next_to_settle(observation, now));
@@ -142,14 +146,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// When the first of the jobs that could be paused, had they run for long enough, has.
     fn next_to_settle(&self, observation: &Observation, now: Time) -> Option<Time> {
         let config = &self.config;
-        let settling = observation.placed().filter(|job| {
-            is_settling(job, config, now) && mobility(job, config) != Mobility::Never
+        let records = observation.placed().filter_map(|job| {
+            let record = self.ledger.get(job.id)?;
+            Some((job, &record.launches))
         });
-        settling.map(|job| settled_at(job, config)).min()
+        let settling = records.filter(|(job, launches)| {
+            is_settling(job, launches, config, now) && mobility(job, config) != Mobility::Never
+        });
+        let times = settling.map(|(job, launches)| settled_at(job, launches, config));
+        times.min()
     }
 
     /// Jobs that may start and that no decision has been about, in the order of their submission.
-    fn submissions(&mut self, observation: &Observation) -> Vec<u32> {
+    fn submissions(&mut self, observation: &Observation, now: Time) -> Vec<u32> {
         let new = self
             .admission
             .ready()
@@ -160,9 +169,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .map(|job| (job.submit_time, job.array_task, job.id))
             .collect();
         new.sort_unstable();
+        let inherit = self.config.policy.weighs_moves();
         for (_, _, id) in &new {
+            let user = observation.job(*id).map(|job| job.user);
+            let inherited = user
+                .filter(|_| inherit)
+                .map_or(Span::ZERO, |user| self.histories.inherited(user, now));
             if let Some(record) = self.ledger.get_mut(*id) {
                 record.admitted = true;
+                record.inherited = inherited;
+            }
+            if inherited > Span::ZERO {
+                self.lists.unplanned.insert(*id);
             }
         }
         new.into_iter().map(|(_, _, id)| id).collect()

@@ -6,7 +6,7 @@ use dfrs_core::{Action, Need, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::explain::{Change, Explanation, MOST_ENTRIES, OnNode, VERSION};
 
-use super::Agent;
+use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::ledger::Record;
 use crate::live_journal::Expected;
@@ -127,10 +127,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if record.is_some_and(|record| record.life.is_stuck()) {
             notes.push("pausing it failed three times: it is not tried again".to_owned());
         }
-        if record.is_some_and(|record| record.life.left_alone_until() > now) {
-            notes.push("an operator resumed it: it is not paused or moved for a while".to_owned());
+        if let Some(life) = record.map(|record| &record.life)
+            && life.left_alone_until() > now
+        {
+            let why = if life.could_not_be_parked() {
+                "it could not be parked"
+            } else {
+                "an operator resumed it"
+            };
+            notes.push(format!("{why}: it is not paused or moved for a while"));
         }
-        if is_settling(job, &self.config, now) {
+        let is_launching = |record: &Record| is_settling(job, &record.launches, &self.config, now);
+        if record.is_some_and(is_launching) {
             notes.push(
                 "it began a moment ago (SettleTime): it is not paused or moved yet".to_owned(),
             );
@@ -140,6 +148,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             notes.push(
                 "it was paused for as long as LongestPause: it comes before others".to_owned(),
             );
+        }
+        let inherited = record.map_or(Span::ZERO, |record| record.inherited);
+        if inherited > Span::ZERO {
+            notes.push(format!(
+                "other jobs of its user were at work before it: it counts {} s of that as its own",
+                inherited.0 / SECOND
+            ));
         }
         if record.is_some_and(|record| record.hurries) {
             notes.push(

@@ -9,7 +9,7 @@ use dfrs_proto::message::{JobState, NodeState};
 use super::Agent;
 use crate::daemons::{Daemons, OrderChanges};
 use crate::life::{Event, Look};
-use crate::node_orders::frozen_on;
+use crate::node_orders::{frozen_on, state_of};
 use crate::observation::Observation;
 use crate::slurm::{Level, Slurm, SlurmError};
 
@@ -28,6 +28,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let parked = self.stand_down_with(&mut seen, now);
         self.seen = seen;
         parked
+    }
+
+    /// How many jobs depend on DFRS to come back, as of the last look: Slurm does not count their memory, or they are
+    /// on their way there.
+    pub fn depend_on_dfrs(&self) -> usize {
+        let all = self.ledger.iter();
+        all.filter(|(_, record)| record.life.depends_on_dfrs())
+            .count()
     }
 
     /// The jobs that were left out, ascending.
@@ -140,8 +148,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 });
                 jobs.extend(frozen.flatten());
             }
-            let cpus = node.all_cpus;
-            orders.insert(node.name.clone(), NodeState { cpus, jobs });
+            orders.insert(node.name.clone(), state_of(node, jobs));
         }
         orders
     }

@@ -8,9 +8,9 @@ use dfrs_proto::journal::Outcome;
 
 use super::act::uncounted_memory;
 use super::{Agent, Daily, SECOND};
-use crate::daemons::Daemons;
+use crate::daemons::{Daemons, NodeFacts, SwapEighths};
 use crate::ledger::Record;
-use crate::life::UNTIL_ENDED;
+use crate::life::{Event, Look, UNTIL_ENDED};
 use crate::live_journal::Expected;
 use crate::observation::Observation;
 use crate::placement::Placement;
@@ -51,19 +51,47 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let text = format!("{}: dfrsd answers", nodes_named(&back));
             self.slurm.log(Level::Info, &text);
         }
-        let can_park = if self.config.swap_per_node > Bytes(0) {
-            self.slow_nodes.leave_out(&facts.can_park, now)
-        } else {
-            BTreeSet::new()
-        };
-        self.freed |= !can_park.is_subset(&self.can_park);
-        let differ = can_park.symmetric_difference(&self.can_park);
-        let differ = differ.filter_map(|name| self.seen.node(name));
-        self.lists.see_parking(differ.map(|node| node.index));
+        self.learn_swap(&facts, now);
         self.learn_needs(&facts);
         self.silent = facts.silent.clone();
-        self.can_park = can_park;
+        self.learn_who_is_not_parked(&facts, now);
         self.facts = Some(facts);
+    }
+
+    /// What nodes have for parked jobs. O(nodes log nodes).
+    fn learn_swap(&mut self, facts: &NodeFacts, now: Time) {
+        let swap = if self.config.swap_per_node > Bytes(0) {
+            self.slow_nodes.leave_out(facts, now)
+        } else {
+            SwapEighths::new()
+        };
+        let before = std::mem::take(&mut self.swap);
+        let is_more = |(name, eighths): (&String, &u8)| before.get(name) < Some(eighths);
+        self.freed |= swap.iter().any(is_more);
+        let names = before.keys().chain(swap.keys());
+        let differ = names.filter(|name| before.get(*name) != swap.get(*name));
+        let differ = differ.filter_map(|name| self.seen.node(name));
+        self.lists.see_parking(differ.map(|node| node.index));
+        self.swap = swap;
+    }
+
+    /// Jobs that were parked, and by the word of one of their nodes are so no longer: Slurm has given their memory to
+    /// others.
+    fn learn_who_is_not_parked(&mut self, facts: &NodeFacts, now: Time) {
+        for (id, node) in &facts.not_parked {
+            let (Some(job), Some(record)) = (self.seen.job(*id), self.ledger.get_mut(*id)) else {
+                continue;
+            };
+            if record.life.asks_whether_parked() || !record.life.is_parked() {
+                continue;
+            }
+            let look = Look::new(job, &self.seen, &self.config, now);
+            record.on(&Event::NotParked, &look);
+            let text = format!(
+                "job {id}: is not parked on {node} any more; nothing starts in its memory until it is: see dfrsd's log there"
+            );
+            self.slurm.log(Level::Error, &text);
+        }
     }
 
     /// Looks at Slurm and brings the ledger in line with it.
@@ -214,11 +242,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.done.came += changes.new.len() as u64;
         self.done.ended += changes.ended.len() as u64;
         for (id, record) in changes.ended {
-            let Some(record) = self.requeue_if_warned(id, record) else {
+            let Some(record) = self.requeue_if_warned(id, record, now) else {
                 continue;
             };
             self.take_back_time_of_crontab(id, &record, seen);
             self.refusals.forget(id);
+            self.excluded.forget(id);
             self.last_changes.remove(&id);
             if let Some(job) = seen.job(id)
                 && let Some(held) = self.ending.get_mut(&id)
@@ -229,6 +258,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.note_vacated(record.life.last_place());
             let outcome = self.slurm.outcome(id, record.shown_submit_time);
             self.learn(&record, outcome, now);
+            if !record.has_done_nothing() {
+                let had = record.progress.clone().virtual_time(now);
+                let had = had.max(record.virtual_time_by_need());
+                self.histories.ended(record.user, had, now);
+            }
             if recovers && outcome == Outcome::Other {
                 self.lost.add(id, &record);
             }

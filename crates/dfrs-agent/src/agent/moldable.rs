@@ -74,9 +74,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let turn = loop {
             let facts = Facts {
                 config: &self.config,
-                can_park: &self.can_park,
+                swap: &self.swap,
                 ready: self.admission.ready(),
                 refusals: &self.refusals,
+                excluded: &self.excluded,
                 weights: self.weights,
                 now,
             };

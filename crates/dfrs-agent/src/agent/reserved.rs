@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Action, JobId, Mobility, Time};
+use dfrs_core::{Action, Bytes, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
-use crate::cluster::{MIB, memory_on_node};
+use crate::cluster::{MIB, memory_on_node, swap_in_use, swap_of};
 use crate::daemons::Daemons;
 use crate::life::{Event, Look};
 use crate::limits::needed_share;
@@ -98,11 +98,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 && !life.is_stuck()
                 && life.left_alone_until() <= now
         };
-        let free = self
-            .ledger
-            .get(job.id)
-            .is_some_and(|record| is_free(&record.life));
-        if !free || !can_leave || job.configuring || is_settling(job, &self.config, now) {
+        let free = self.ledger.get(job.id).is_some_and(|record| {
+            is_free(&record.life) && !is_settling(job, &record.launches, &self.config, now)
+        });
+        if !free || !can_leave || job.configuring {
             return;
         }
         let text = format!(
@@ -120,29 +119,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether its nodes park, and have swap left for it.
     fn could_be_parked(&self, job: &ObservedJob, seen: &Observation) -> bool {
-        let swap = self.config.swap_per_node.0 / MIB;
         job.places.iter().all(|place| {
             seen.node_position(place.node).is_some_and(|position| {
                 let own = memory_on_node(job, place.tasks, seen);
-                self.can_park.contains(&seen.nodes()[position].name)
-                    && own.saturating_add(self.parked_memory(position, seen)) <= swap
+                let swap = swap_of(&seen.nodes()[position].name, &self.swap, &self.config);
+                let in_use = swap_in_use(position, seen, &self.ledger, |_, _| true);
+                swap > Bytes(0) && in_use.0.saturating_add(own.saturating_mul(MIB)) <= swap.0
             })
         })
-    }
-
-    /// MiB of a node's swap that jobs have which are parked there or are being parked. O(jobs there).
-    fn parked_memory(&self, position: usize, seen: &Observation) -> u64 {
-        let index = seen.nodes()[position].index;
-        let is_parked = |job: &&ObservedJob| {
-            let record = self.ledger.get(job.id);
-            record.is_some_and(|record| {
-                record.life.is_parked() || record.life.is_parking() || record.life.is_unparking()
-            })
-        };
-        let parked = seen.jobs_on(position).filter(is_parked);
-        let parts = parked.flat_map(|job| job.places.iter().map(move |place| (job, place)));
-        let here = parts.filter(|(_, place)| place.node == index);
-        here.map(|(job, place)| memory_on_node(job, place.tasks, seen))
-            .sum()
     }
 }

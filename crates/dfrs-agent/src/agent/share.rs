@@ -16,9 +16,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
         let facts = Facts {
             config: &self.config,
-            can_park: &self.can_park,
+            swap: &self.swap,
             ready: self.admission.ready(),
             refusals: &self.refusals,
+            excluded: &self.excluded,
             weights: self.weights,
             now,
         };

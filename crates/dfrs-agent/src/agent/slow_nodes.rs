@@ -1,20 +1,25 @@
-//! Nodes that could not park a job in time: the next one would most likely lose as much time there, and
-//! in vain, too.
+//! Nodes that could not park jobs in time: the next one would most likely lose as much time there, too, for nothing.
+//!
+//! One job may be to blame itself: only the second one says that it is the node.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
 use super::SECOND;
+use crate::daemons::{NodeFacts, SwapEighths};
 use crate::placement::Placement;
 
 /// A node is left alone for as long as it had to park the job, for twice as long after each further
 /// failure in a row, and never for more than so many times as long.
 const MOST_TIMES: i64 = 16;
 
-/// Why a node is left alone.
+/// A node on which jobs were not parked in time.
 #[derive(Debug)]
 struct Slow {
+    /// The last of them.
+    job: u32,
+    /// For how many times as long it was left alone last; 0: not yet.
     times: i64,
     until: Time,
 }
@@ -24,20 +29,39 @@ struct Slow {
 pub(super) struct SlowNodes(BTreeMap<String, Slow>);
 
 impl SlowNodes {
-    /// A job here was not parked within `timeout`; which of its nodes was too slow is not known.
-    /// Returns a line about it.
-    pub(super) fn add(&mut self, placement: &Placement, timeout: Span, now: Time) -> String {
+    /// This job was not parked here within `timeout`; which of its nodes was too slow, or whether the job is to blame, is
+    /// not known. Returns a line about the nodes that are left alone for it.
+    pub(super) fn add(
+        &mut self,
+        job: u32,
+        placement: &Placement,
+        timeout: Span,
+        now: Time,
+    ) -> Option<String> {
         let mut left_alone = Vec::new();
         for spot in &placement.0 {
-            let times = self.0.get(&spot.node).map_or(1, |slow| slow.times * 2);
-            let times = times.min(MOST_TIMES);
-            let until = Time(now.0 + timeout.0 * times);
-            let seconds = timeout.0 * times / SECOND;
+            let Some(slow) = self.0.get_mut(&spot.node) else {
+                let first = Slow {
+                    job,
+                    times: 0,
+                    until: now,
+                };
+                self.0.insert(spot.node.clone(), first);
+                continue;
+            };
+            if slow.job == job {
+                continue;
+            }
+            slow.job = job;
+            slow.times = (slow.times * 2).clamp(1, MOST_TIMES);
+            slow.until = Time(now.0 + timeout.0 * slow.times);
+            let seconds = timeout.0 * slow.times / SECOND;
             left_alone.push(format!("{} for {seconds} s", spot.node));
-            self.0.insert(spot.node.clone(), Slow { times, until });
         }
         let left_alone = left_alone.join(", ");
-        format!("parking took too long: no job is parked on {left_alone}")
+        (!left_alone.is_empty()).then(|| {
+            format!("parking took too long for two jobs: no job is parked on {left_alone}")
+        })
     }
 
     /// Whether there is none.
@@ -52,11 +76,12 @@ impl SlowNodes {
         }
     }
 
-    /// The nodes of `can_park` on which jobs may be parked now.
-    pub(super) fn leave_out(&self, can_park: &BTreeSet<String>, now: Time) -> BTreeSet<String> {
+    /// The nodes on which jobs may be parked now, and what they have for that. O(nodes log nodes).
+    pub(super) fn leave_out(&self, facts: &NodeFacts, now: Time) -> SwapEighths {
         let is_slow = |node: &str| self.0.get(node).is_some_and(|slow| slow.until > now);
-        let others = can_park.iter().filter(|node| !is_slow(node));
-        others.cloned().collect()
+        let others = facts.can_park.iter().filter(|node| !is_slow(node));
+        let swap = others.filter_map(|node| Some((node.clone(), facts.swap_eighths(node)?)));
+        swap.collect()
     }
 }
 
@@ -65,26 +90,57 @@ mod tests {
     use super::*;
     use crate::placement::Spot;
 
-    #[test]
-    fn each_failure_in_a_row_doubles_the_time_up_to_sixteen_times() {
-        let node = String::from("n1");
-        let here = Placement(vec![Spot {
-            node: node.clone(),
+    fn here() -> Placement {
+        Placement(vec![Spot {
+            node: "n1".into(),
             tasks: 1,
-        }]);
-        let all = BTreeSet::from([node, "n2".into()]);
-        let mut slow = SlowNodes::default();
-        let left_alone = |slow: &mut SlowNodes| {
-            let line = slow.add(&here, Span(10 * SECOND), Time(0));
-            let free = (0..).find(|second| slow.leave_out(&all, Time(second * SECOND)) == all);
-            assert_eq!(slow.leave_out(&all, Time(0)).len(), 1);
-            assert!(line.contains("n1 for "), "{line}");
-            free
+        }])
+    }
+
+    fn facts() -> NodeFacts {
+        let mut facts = NodeFacts::default();
+        facts.set_swap_eighths("n1", Some(8));
+        facts.set_swap_eighths("n2", Some(3));
+        facts
+    }
+
+    /// How many seconds n1 is left alone, after a failure of this job at 0.
+    fn left_alone(slow: &mut SlowNodes, job: u32) -> Option<i64> {
+        slow.add(job, &here(), Span(10 * SECOND), Time(0));
+        let is_free = |second: &i64| {
+            let swap = slow.leave_out(&facts(), Time(second * SECOND));
+            assert_eq!(swap.get("n2"), Some(&3));
+            swap.get("n1") == Some(&8)
         };
-        for seconds in [10, 20, 40, 80, 160, 160] {
-            assert_eq!(left_alone(&mut slow), Some(seconds));
+        (0..1000).find(is_free)
+    }
+
+    #[test]
+    fn each_failure_of_another_job_in_a_row_doubles_the_time_up_to_sixteen_times() {
+        let mut slow = SlowNodes::default();
+        assert_eq!(left_alone(&mut slow, 0), Some(0), "it may be the job");
+        for (job, seconds) in (1..).zip([10, 20, 40, 80, 160, 160]) {
+            assert_eq!(left_alone(&mut slow, job), Some(seconds));
         }
-        slow.forgive(&here);
-        assert_eq!(left_alone(&mut slow), Some(10));
+        slow.forgive(&here());
+        assert_eq!(left_alone(&mut slow, 8), Some(0));
+        assert_eq!(left_alone(&mut slow, 9), Some(10));
+    }
+
+    #[test]
+    fn one_job_alone_is_never_the_fault_of_its_nodes() {
+        let mut slow = SlowNodes::default();
+        for _ in 0..5 {
+            assert_eq!(left_alone(&mut slow, 7), Some(0));
+        }
+    }
+
+    #[test]
+    fn the_log_names_the_nodes_that_are_left_alone() {
+        let mut slow = SlowNodes::default();
+        let timeout = Span(60 * SECOND);
+        assert_eq!(slow.add(1, &here(), timeout, Time(0)), None);
+        let line = slow.add(2, &here(), timeout, Time(0)).unwrap();
+        assert!(line.ends_with("no job is parked on n1 for 60 s"), "{line}");
     }
 }

@@ -158,10 +158,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Why this job waits, where that is DFRS's to say.
     pub(super) fn reason(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {
         let pending = job.state == ObservedState::Pending;
+        // Slurm says so itself, and why, if it is Slurm that holds it.
+        if pending && job.held {
+            return None;
+        }
         if self.gives_back || !self.is_managed(job) {
             return self.reason_while_given_back(job, observation);
         }
-        if let Some(what) = job.special.filter(|_| pending && !job.held) {
+        if let Some(what) = job.special.filter(|_| pending) {
             return Some(format!("DFRS: does not start jobs that ask for {what}"));
         }
         let record = self.ledger.get(job.id)?;
@@ -173,6 +177,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Some(why) = self.refusals.why(job.id).filter(|_| held_off) {
             return Some(format!(
                 "DFRS: Slurm did not start it where it was planned ({why}); is tried elsewhere or later"
+            ));
+        }
+        let is_left_out = record.life.is_waiting() || record.life.is_parked();
+        if let Some(rule) = self
+            .excluded
+            .rule(job.id, self.looked)
+            .filter(|_| is_left_out)
+        {
+            return Some(format!(
+                "DFRS: left out of decisions for a while, as a plan for it broke a rule ({rule}); slurmctld's log has more"
             ));
         }
         if self.kept_away.contains(&job.id) {

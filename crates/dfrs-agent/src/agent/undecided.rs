@@ -1,8 +1,8 @@
-//! What a decision that was ended was about: it is decided about again, ever more rarely.
+//! What a decision was about that was ended, or whose plan was dropped: it is decided about again, ever more rarely.
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Events, Span, Time};
+use dfrs_core::{Events, Span, Stopped, Time};
 
 use super::SECOND;
 
@@ -11,14 +11,31 @@ const FIRST_PAUSE: i64 = 10 * SECOND;
 /// The longest.
 const LONGEST_PAUSE: i64 = 600 * SECOND;
 
+/// Why a decision has changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It took too long.
+    Ended,
+    /// Its plan broke a rule, and there was no job to leave out for that.
+    Dropped,
+}
+
+impl From<Stopped> for Failure {
+    fn from(Stopped: Stopped) -> Self {
+        Self::Ended
+    }
+}
+
 /// Events that were to be decided about.
 #[derive(Debug, Default)]
 pub(super) struct Undecided {
     events: Events,
     /// When they are decided about again.
     next: Option<Time>,
-    /// Decisions that were ended since the last that was not.
-    in_a_row: u32,
+    /// Decisions that were ended since the last one that was carried out.
+    ended: u32,
+    /// Those whose plans were dropped.
+    dropped: u32,
 }
 
 impl Undecided {
@@ -27,9 +44,12 @@ impl Undecided {
         self.next
     }
 
-    /// How many decisions in a row were ended.
-    pub(super) fn in_a_row(&self) -> u32 {
-        self.in_a_row
+    /// How many decisions have failed so since the last one that was carried out.
+    pub(super) fn in_a_row(&self, failure: Failure) -> u32 {
+        match failure {
+            Failure::Ended => self.ended,
+            Failure::Dropped => self.dropped,
+        }
     }
 
     /// What there is to decide about now, beside or with what happened since: nothing before its time.
@@ -44,19 +64,23 @@ impl Undecided {
         std::mem::take(&mut self.events)
     }
 
-    /// The decision about these was ended. Returns when they are decided about again.
-    pub(super) fn put_off(&mut self, events: &Events, now: Time) -> Span {
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.in_a_row.min(10));
+    /// The decision about these has failed. Returns when they are decided about again.
+    pub(super) fn put_off(&mut self, events: &Events, failure: Failure, now: Time) -> Span {
+        let in_a_row = self.ended.saturating_add(self.dropped);
+        let pause = FIRST_PAUSE.saturating_mul(1 << in_a_row.min(10));
         let pause = Span(pause.min(LONGEST_PAUSE));
         self.events = events.clone();
         self.next = Some(now + pause);
-        self.in_a_row += 1;
+        *match failure {
+            Failure::Ended => &mut self.ended,
+            Failure::Dropped => &mut self.dropped,
+        } += 1;
         pause
     }
 
-    /// A decision was found.
+    /// A decision is carried out.
     pub(super) fn settle(&mut self) {
-        self.in_a_row = 0;
+        (self.ended, self.dropped) = (0, 0);
     }
 }
 
@@ -84,7 +108,10 @@ mod tests {
         let mut undecided = Undecided::default();
         let first = Events::submitted([1, 2].map(JobId));
         assert_eq!(undecided.join(first.clone(), at(0)), first);
-        assert_eq!(undecided.put_off(&first, at(0)), Span::from_seconds(10));
+        assert_eq!(
+            undecided.put_off(&first, Failure::Ended, at(0)),
+            Span::from_seconds(10)
+        );
         assert!(undecided.join(Events::ended(), at(3)).is_empty());
         let second = Events::submitted([3, 2].map(JobId));
         assert!(undecided.join(second, at(9)).is_empty());
@@ -102,18 +129,22 @@ mod tests {
         let mut undecided = Undecided::default();
         let mut pauses = Vec::new();
         for _ in 0..8 {
-            pauses.push(undecided.put_off(&Events::period(), at(0)).0 / SECOND);
+            let failure = [Failure::Ended, Failure::Dropped][pauses.len() % 2];
+            pauses.push(undecided.put_off(&Events::period(), failure, at(0)).0 / SECOND);
         }
         assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 600, 600]);
+        assert_eq!(undecided.in_a_row(Failure::Ended), 4);
+        assert_eq!(undecided.in_a_row(Failure::Dropped), 4);
         undecided.settle();
-        let pause = undecided.put_off(&Events::period(), at(0));
+        assert_eq!(undecided.in_a_row(Failure::Dropped), 0);
+        let pause = undecided.put_off(&Events::period(), Failure::Ended, at(0));
         assert_eq!(pause, Span::from_seconds(10));
     }
 
     #[test]
     fn a_clock_that_is_set_back_does_not_put_it_off_for_hours() {
         let mut undecided = Undecided::default();
-        undecided.put_off(&Events::period(), at(10_000));
+        undecided.put_off(&Events::period(), Failure::Dropped, at(10_000));
         let again = undecided.join(Events::default(), at(5));
         assert_eq!(again, Events::period());
     }

@@ -1,33 +1,54 @@
-//! Jobs that die of DFRS's warning: their users said that they are prepared for it, and their scripts are not
-//! after all. DFRS has ended them, and not they themselves, so they are queued again.
+//! Jobs that end by themselves after DFRS's warning: they saved and ended, as guides to checkpoints advise,
+//! or died of a signal for which they have no trap. DFRS has ended them, and not they themselves, so they are
+//! queued again. A job that did the last of its work just then cannot be told from these, and is, too.
 
+use dfrs_core::Time;
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
 use crate::daemons::Daemons;
 use crate::ledger::Record;
-use crate::slurm::{Level, Slurm};
+use crate::life::Warning;
+use crate::slurm::{Ending, Level, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Has a job that is over queued again if its warning has ended it. Returns its record if it is over
+    /// Has a job that is over queued again if it ended after its warning. Returns its record if it is over
     /// indeed.
-    pub(super) fn requeue_if_warned(&mut self, id: u32, mut record: Record) -> Option<Record> {
-        if self.config.mode != Mode::Full || !record.life.may_have_died_of_a_warning() {
+    pub(super) fn requeue_if_warned(
+        &mut self,
+        id: u32,
+        mut record: Record,
+        now: Time,
+    ) -> Option<Record> {
+        let warning = record.life.warning();
+        if self.config.mode != Mode::Full || warning == Warning::None {
             return Some(record);
         }
-        let requeued = self.slurm.requeue_warned(id, record.shown_submit_time);
-        // What it may have been refused for a moment is asked for again as long as it is not shown as waiting.
-        if requeued.as_ref().is_err_and(|why| !why.is_transient()) {
-            return Some(record);
+        let was_warned = warning == Warning::Sent;
+        let requeued = self
+            .slurm
+            .requeue_warned(id, record.shown_submit_time, was_warned);
+        match requeued {
+            Ok(ending) => {
+                self.slurm.log(Level::Info, &text(id, ending));
+                record.life.queued_again(ending, now);
+            }
+            // It is asked for again as long as the job is not shown as waiting.
+            Err(why) if why.is_transient() => record.life.waits_to_be_queued_again(now),
+            Err(_) => return Some(record),
         }
-        if requeued.is_ok() {
-            let text = format!(
-                "job {id} died of the warning that it asked for, and begins again: its script has no trap"
-            );
-            self.slurm.log(Level::Info, &text);
-        }
-        record.life.died_of_a_warning();
         self.ledger.insert(id, record);
         None
+    }
+}
+
+fn text(id: u32, ending: Ending) -> String {
+    match ending {
+        Ending::Saved => format!(
+            "job {id} ended with 0 after DFRS's warning: it is queued again, to go on from what it saved"
+        ),
+        Ending::Failed => {
+            format!("job {id} died of DFRS's warning, or failed after it: it is queued again")
+        }
     }
 }

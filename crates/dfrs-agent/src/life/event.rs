@@ -22,6 +22,8 @@ pub enum Event<'a> {
         /// Slurm requeued it of its own accord since then, so that it waits for good reason.
         was_requeued: bool,
     },
+    /// It was parked, and by the word of one of its nodes is so no longer.
+    NotParked,
     /// DFRS no longer decides about it.
     HandedBack,
 }

@@ -102,7 +102,7 @@ fn on(next: &Next, event: &Event, look: &Look) -> Option<Turn> {
             return_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
         }
         Event::HandedBack => Some(Turn::to(Phase::Running)),
-        Event::Planned(_) | Event::Did(..) => None,
+        Event::Planned(_) | Event::Did(..) | Event::NotParked => None,
     }
 }
 

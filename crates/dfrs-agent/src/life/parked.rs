@@ -16,7 +16,7 @@ use super::parking::stop_forgotten;
 use super::phase::Phase;
 use super::requeued::lost;
 use super::room::fits_again;
-use super::step::{Answer, Step};
+use super::step::{Answer, OnNodes, Step};
 use super::turn::Turn;
 use super::unparking::Unparking;
 use crate::cluster::memory_on_node;
@@ -69,11 +69,11 @@ impl Parked {
         Self::with(look.job.places.iter().map(needs).collect(), look)
     }
 
-    pub(super) fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
+    pub(super) fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
         match look.job.state {
             ObservedState::Running => Some(resumed_by_others(&self.memory, look)),
             ObservedState::Suspended if self.is_unheard && !self.called_back => {
-                is_parked.then_some(Step::ReleaseMemory)
+                (on_nodes == OnNodes::Parked).then_some(Step::ReleaseMemory)
             }
             // slurmctld ended before it had saved that the memory was released.
             ObservedState::Suspended if look.job.is_counted() => Some(Step::ReleaseMemory),
@@ -98,6 +98,8 @@ impl Parked {
             Event::Seen => self.seen(look),
             Event::Did(Step::ClaimMemory(_), Answer::Done) => Some(self.claimed(look)),
             Event::Did(step, answer) => self.did(step, answer, look),
+            // Whatever it may still do: it was resumed by others, or looked at before slurmd had stopped it.
+            Event::NotParked => self.unheard(look),
             Event::Forgotten { was_requeued } => {
                 stop_forgotten(*was_requeued, look).or_else(|| self.unheard(look))
             }

@@ -11,14 +11,13 @@ use super::event::{Event, Look};
 use super::parked::Parked;
 use super::phase::Phase;
 use super::requeued::{lost, start_forgotten};
-use super::step::{Answer, Step, has_passed};
+use super::step::{Answer, OnNodes, STUCK, Step, TOO_SLOW, has_passed};
 use super::turn::Turn;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
 
 /// slurmd hears of a suspension within this.
 const UNTIL_HEARD: Span = Span(3_000_000);
-const TOO_SLOW: Step = Step::Abandon("its nodes did not move its memory to swap in time");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parking {
@@ -42,13 +41,13 @@ impl Parking {
         }
     }
 
-    pub(super) fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
+    pub(super) fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
         match look.job.state {
             ObservedState::Running => (!look.job.configuring).then_some(Step::Suspend),
-            ObservedState::Suspended if is_parked => Some(Step::ReleaseMemory),
-            ObservedState::Suspended => {
-                has_passed(self.since, look.config.park_timeout, look.now).then_some(TOO_SLOW)
-            }
+            ObservedState::Suspended if on_nodes == OnNodes::Parked => Some(Step::ReleaseMemory),
+            ObservedState::Suspended if on_nodes == OnNodes::Stuck => Some(Step::Abandon(STUCK)),
+            ObservedState::Suspended => has_passed(self.since, look.config.park_timeout, look.now)
+                .then_some(Step::Abandon(TOO_SLOW)),
             ObservedState::Pending | ObservedState::Ended => None,
         }
     }
@@ -72,7 +71,7 @@ impl Parking {
             Event::Forgotten { was_requeued } => stop_forgotten(*was_requeued, look),
             // Only who is suspended can be resumed.
             Event::HandedBack => (!self.is_stopped_unseen(look)).then(|| back(look)),
-            Event::Planned(_) => None,
+            Event::Planned(_) | Event::NotParked => None,
         }
     }
 
@@ -117,10 +116,10 @@ fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
             };
             Some(Turn::to(Phase::Parked(parked)).moved())
         }
-        (Step::Suspend, Answer::Refused) => Some(Turn::runs_on()),
+        (Step::Suspend, Answer::Refused) => Some(Turn::to(Phase::Running).not_parked()),
         (Step::ReleaseMemory, Answer::Refused) => Some(Turn::same_step_later()),
         // It cost the job time all the same.
-        (Step::Abandon(_), _) => Some(back(look).moved().failed()),
+        (Step::Abandon(_), _) => Some(back(look).moved().not_parked()),
         _ => None,
     }
 }

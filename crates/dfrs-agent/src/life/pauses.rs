@@ -1,70 +1,28 @@
-//! How long a job has been paused: so that a site can say for how long one may be.
+//! Which phases of a job are a pause: so that a site can say for how long one may be.
 
-use dfrs_core::{Span, Time};
-use serde::{Deserialize, Serialize};
+use dfrs_core::{Pauses, Time};
 
 use super::phase::Phase;
 
-/// The pause that a job is in, or its last one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Pauses {
-    /// Since when it has no place; `None`: it has one, or never had.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    since: Option<Time>,
-    /// When it last came back, and after how long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    back: Option<(Time, Span)>,
-}
-
-impl Pauses {
-    /// Whether there was none.
-    pub(super) fn are_none(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// The job is in this phase from `now` on. What an operator suspends, and what begins anew, has not been
-    /// paused.
-    pub(super) fn follow(&mut self, phase: &Phase, now: Time) {
-        match phase {
-            Phase::Parked(_) | Phase::Requeued(_) | Phase::Paused => {
-                self.since.get_or_insert(now);
-            }
-            Phase::Running => {
-                if let Some(since) = self.since.take() {
-                    self.back = Some((now, now.since(since)));
-                }
-            }
-            Phase::Foreign | Phase::Waiting => *self = Self::default(),
-            Phase::Starting(_)
-            | Phase::Parking(_)
-            | Phase::Unparking(_)
-            | Phase::Leaving(_)
-            | Phase::Warned(_) => {}
-        }
-    }
-
-    /// Whether it has been paused for `longest`, or was when it came back, less than `longest` ago.
-    pub(super) fn were_too_long(&self, longest: Span, now: Time) -> bool {
-        match (self.since, self.back) {
-            (Some(since), _) => now.since(since) >= longest,
-            (None, Some((back, lasted))) => lasted >= longest && now.since(back) < longest,
-            (None, None) => false,
-        }
-    }
-
-    /// When that is next otherwise, if nothing happens but that time passes.
-    pub(super) fn next_change(&self, longest: Span, now: Time) -> Option<Time> {
-        let at = match (self.since, self.back) {
-            (Some(since), _) => since + longest,
-            (None, Some((back, lasted))) if lasted >= longest => back + longest,
-            (None, _) => return None,
-        };
-        Some(at).filter(|at| *at > now)
+/// The job is in this phase from `now` on. What an operator suspends, and what begins anew, has not been
+/// paused.
+pub(super) fn follow(pauses: &mut Pauses, phase: &Phase, now: Time) {
+    match phase {
+        Phase::Parked(_) | Phase::Requeued(_) | Phase::Paused => pauses.begin(now),
+        Phase::Running => pauses.end(now),
+        Phase::Foreign | Phase::Waiting => *pauses = Pauses::default(),
+        Phase::Starting(_)
+        | Phase::Parking(_)
+        | Phase::Unparking(_)
+        | Phase::Leaving(_)
+        | Phase::Warned(_) => {}
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dfrs_core::Span;
+
     use super::*;
     use crate::life::samples;
 
@@ -76,16 +34,16 @@ mod tests {
 
     fn parked_from(begin: i64, end: i64) -> Pauses {
         let mut pauses = Pauses::default();
-        pauses.follow(&Phase::Running, at(0));
-        pauses.follow(&samples::parked().phase, at(begin));
-        pauses.follow(&Phase::Running, at(end));
+        follow(&mut pauses, &Phase::Running, at(0));
+        follow(&mut pauses, &samples::parked().phase, at(begin));
+        follow(&mut pauses, &Phase::Running, at(end));
         pauses
     }
 
     #[test]
     fn who_was_never_paused_does_not_come_first() {
         let mut pauses = Pauses::default();
-        pauses.follow(&Phase::Running, at(5));
+        follow(&mut pauses, &Phase::Running, at(5));
         assert!(pauses.are_none());
         assert!(!pauses.were_too_long(LONGEST, at(1000)));
         assert_eq!(pauses.next_change(LONGEST, at(1000)), None);
@@ -94,9 +52,9 @@ mod tests {
     #[test]
     fn a_long_pause_counts_from_its_beginning_whatever_is_tried_meanwhile() {
         let mut pauses = Pauses::default();
-        pauses.follow(&samples::parked().phase, at(10));
-        pauses.follow(&samples::unparking().phase, at(50));
-        pauses.follow(&samples::parked().phase, at(60));
+        follow(&mut pauses, &samples::parked().phase, at(10));
+        follow(&mut pauses, &samples::unparking().phase, at(50));
+        follow(&mut pauses, &samples::parked().phase, at(60));
         assert!(!pauses.were_too_long(LONGEST, at(109)));
         assert_eq!(pauses.next_change(LONGEST, at(109)), Some(at(110)));
         assert!(pauses.were_too_long(LONGEST, at(110)));
@@ -115,7 +73,7 @@ mod tests {
     #[test]
     fn what_an_operator_suspends_is_not_paused() {
         let mut pauses = parked_from(10, 120);
-        pauses.follow(&Phase::Foreign, at(130));
+        follow(&mut pauses, &Phase::Foreign, at(130));
         assert!(pauses.are_none());
     }
 }

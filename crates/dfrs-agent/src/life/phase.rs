@@ -8,7 +8,7 @@ use super::parked::Parked;
 use super::parking::Parking;
 use super::requeued::Requeued;
 use super::starting::Starting;
-use super::step::Step;
+use super::step::{OnNodes, Step};
 use super::turn::Turn;
 use super::unparking::Unparking;
 use super::{foreign, running, waiting};
@@ -73,11 +73,11 @@ impl Phase {
     }
 
     /// What to ask of Slurm now, if anything.
-    pub(super) fn next_step(&self, look: &Look, is_parked: bool) -> Option<Step> {
+    pub(super) fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
         match self {
             Self::Starting(starting) => starting.next_step(look),
-            Self::Parking(parking) => parking.next_step(look, is_parked),
-            Self::Parked(parked) => parked.next_step(look, is_parked),
+            Self::Parking(parking) => parking.next_step(look, on_nodes),
+            Self::Parked(parked) => parked.next_step(look, on_nodes),
             Self::Unparking(unparking) => unparking.next_step(look),
             Self::Leaving(leaving) => leaving.next_step(look),
             Self::Warned(warned) => warned.next_step(look),

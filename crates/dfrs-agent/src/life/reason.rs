@@ -83,12 +83,15 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
             "waits for CPU: loads of nodes are limited (LoadCeiling, ParallelLeastYield, RunTimeHint)"
                 .to_owned()
         }
+        Blocked::Reserved => {
+            "waits: what is free is reserved for the job that has waited longest".to_owned()
+        }
         Blocked::OwnNodesFull => format!(
             "waits for memory on its own nodes ({})",
             request(job, observation)
         ),
         Blocked::NodesUnavailable if job.has_place() => "its nodes are down".to_owned(),
-        Blocked::NodesUnavailable => "its nodes are down or draining".to_owned(),
+        Blocked::NodesUnavailable => "its nodes are down, draining or powered down".to_owned(),
         _ => "waits for the next decision".to_owned(),
     }
 }

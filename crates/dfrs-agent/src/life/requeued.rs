@@ -32,7 +32,7 @@ impl Requeued {
             Event::Did(Step::ClearBeginTime, Answer::Done) => Some(self.arrives(look)),
             Event::Did(_, Answer::Refused) => Some(Turn::same_step_later()),
             Event::HandedBack => Some(Turn::to(Phase::Waiting)),
-            Event::Planned(_) | Event::Did(..) | Event::Forgotten { .. } => None,
+            Event::Planned(_) | Event::Did(..) | Event::NotParked | Event::Forgotten { .. } => None,
         }
     }
 

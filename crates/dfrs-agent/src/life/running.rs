@@ -25,7 +25,7 @@ pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
         Event::Forgotten { was_requeued } => {
             return_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
         }
-        Event::Did(..) | Event::HandedBack => None,
+        Event::Did(..) | Event::NotParked | Event::HandedBack => None,
     }
 }
 

@@ -50,7 +50,7 @@ impl Starting {
                 })
             }
             Event::HandedBack => Some(Turn::to(Phase::Waiting)),
-            Event::Planned(_) => None,
+            Event::Planned(_) | Event::NotParked => None,
         }
     }
 

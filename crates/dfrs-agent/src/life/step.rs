@@ -10,6 +10,22 @@ pub(super) const ROOM_TIMEOUT: Span = Span(120_000_000);
 /// Why, then.
 pub(super) const NO_ROOM: Step = Step::Abandon("the memory of its nodes did not become free");
 
+/// Why parking is given up: some node was too slow, or the job is.
+pub(crate) const TOO_SLOW: &str = "its nodes did not move its memory to swap in time";
+/// The same: it is the job that keeps its memory in RAM.
+pub(super) const STUCK: &str = "its memory cannot leave RAM (locked, or in use by the kernel)";
+
+/// What the nodes of a job have said of its parking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnNodes {
+    /// Not enough to act on.
+    Unknown,
+    /// All of them: it is parked.
+    Parked,
+    /// One of them: it cannot be, though there is swap.
+    Stuck,
+}
+
 /// One thing to ask of Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {

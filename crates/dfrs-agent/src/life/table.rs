@@ -8,7 +8,7 @@ use std::path::Path;
 use happening::{Happening, answers, planned};
 use outcome::Outcome;
 use samples::{SAMPLES, Sample};
-use scene::{ANYHOW, FORGOTTEN, SEEN, Scene, Scenes, WHEN_PLANNED};
+use scene::{ANYHOW, FORGOTTEN, SEEN, SUSPENDED, Scene, Scenes, WHEN_PLANNED};
 
 mod happening;
 mod merge;
@@ -65,6 +65,12 @@ fn rows(sample: &Sample) -> Vec<Row> {
         let happening = Happening::Forgotten(was_requeued);
         rows.extend(rows_of(&scenes, &scene, "", &happening));
     }
+    rows.extend(rows_of(
+        &SUSPENDED,
+        &scene,
+        "its nodes no longer say that it is parked",
+        &Happening::NotParked,
+    ));
     rows.extend(rows_of(
         &ANYHOW,
         &scene,

@@ -1,5 +1,6 @@
 //! What others do to a job while DFRS has something under way for it.
 
+use super::leaving::{Leaving, Next};
 use super::parked::Parked;
 use super::unparking::Unparking;
 use super::*;
@@ -35,7 +36,7 @@ fn after(
     let config = config();
     let look = Look::new(&job, &observation, &config, Time(0));
     life.on(event, &look);
-    let step = life.next_step(&look, false);
+    let step = life.next_step(&look, OnNodes::Unknown);
     (life, step)
 }
 
@@ -54,7 +55,10 @@ fn step_without_priority(life: &Life, memory: u64, on_hold: bool) -> Option<Step
         ..job(1, 1)
     };
     let observation = Observation::new([job.clone()], nodes(1));
-    life.next_step(&Look::new(&job, &observation, &config(), Time(0)), false)
+    life.next_step(
+        &Look::new(&job, &observation, &config(), Time(0)),
+        OnNodes::Unknown,
+    )
 }
 
 #[test]
@@ -122,4 +126,23 @@ fn a_parked_job_that_gave_up_a_node_comes_back_to_the_others() {
         is_forgotten: false,
     }));
     assert_eq!(step, Some(Step::ClaimMemory(vec![70])));
+}
+
+#[test]
+fn who_was_about_to_be_warned_may_have_been_when_slurmctld_was_killed() {
+    let warning = |next| {
+        let life = samples::in_phase(Phase::Leaving(Leaving { next }));
+        let before = life.warning();
+        let shown = (ObservedState::Running, 100, 100);
+        let forgotten = Event::Forgotten {
+            was_requeued: false,
+        };
+        (before, after(&forgotten, life, shown).0.warning())
+    };
+    assert_eq!(warning(Next::Pause), (Warning::Doubtful, Warning::Sent));
+    // It is not warned, but begins again.
+    assert_eq!(
+        warning(Next::Restart),
+        (Warning::Doubtful, Warning::Doubtful)
+    );
 }

@@ -39,6 +39,8 @@ pub(super) struct Turn {
     pub(super) is_move: bool,
     /// It counts as an attempt to pause that failed.
     pub(super) is_failure: bool,
+    /// It counts as an attempt to park it that failed.
+    pub(super) is_not_parked: bool,
     /// Where the job was, for all that the ledger knows.
     pub(super) last_place: Option<Placement>,
     pub(super) effects: Effects,
@@ -58,7 +60,7 @@ impl Turn {
         Self::default().after(SAME_STEP_AFTER)
     }
 
-    /// A pause that Slurm refused: the job runs on.
+    /// A checkpoint that Slurm refused: the job runs on.
     pub(super) fn runs_on() -> Self {
         Self::to(Phase::Running).failed().after(RETRY_AFTER)
     }
@@ -94,6 +96,13 @@ impl Turn {
     pub(super) fn failed(self) -> Self {
         Self {
             is_failure: true,
+            ..self
+        }
+    }
+
+    pub(super) fn not_parked(self) -> Self {
+        Self {
+            is_not_parked: true,
             ..self
         }
     }

@@ -70,7 +70,7 @@ impl Unparking {
                 since: look.now,
                 ..self.clone()
             }))),
-            Event::Planned(_) => None,
+            Event::Planned(_) | Event::NotParked => None,
         }
     }
 

@@ -173,8 +173,14 @@ impl Model {
             return;
         };
         match act {
-            Act::Hold(_) => (job.seen.held, job.seen.priority) = (true, 0),
-            Act::Release(_) => (job.seen.held, job.seen.priority) = (false, job.usual_priority),
+            Act::Hold(_) => {
+                (job.seen.held, job.seen.priority) = (true, 0);
+                (job.seen.on_hold, job.seen.admin_hold) = (true, true);
+            }
+            Act::Release(_) => {
+                (job.seen.held, job.seen.priority) = (false, job.usual_priority);
+                (job.seen.on_hold, job.seen.admin_hold) = (false, false);
+            }
             Act::Comment(label, comment) => {
                 job.seen.comment.clone_from(comment);
                 let labels = job.more_tasks.iter().chain([label]).copied();

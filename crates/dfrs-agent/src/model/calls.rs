@@ -11,7 +11,7 @@ use super::needs::phase_at;
 use super::whole::{Model, SECOND};
 use super::work::Run;
 use crate::observation::{ObservedJob, ObservedState, Place};
-use crate::slurm::{Extended, Limit, SlurmError};
+use crate::slurm::{Ending, Extended, Limit, SlurmError};
 
 /// Slurm's error numbers, as far as the model gives them.
 pub(super) mod codes {
@@ -179,6 +179,7 @@ impl Model {
         entry.seen.end_time = entry.limit().map_or(0, |limit| now + limit);
         (entry.used, entry.since) = (0, now);
         entry.run = run;
+        (entry.ended_by_itself, entry.warning_ended) = (false, None);
         for (node, _, _) in &parts {
             self.machines[*node as usize].runs.insert(run);
         }
@@ -207,10 +208,11 @@ impl Model {
                 began: false,
                 stopped: false,
                 ends: false,
-                died: false,
+                warning_ended: None,
                 untold: BTreeSet::new(),
                 parked_at_end: BTreeSet::new(),
                 cold: BTreeMap::new(),
+                kept_swap: BTreeMap::new(),
                 kept: done,
                 done,
                 work,
@@ -259,6 +261,7 @@ impl Model {
         job.seen.end_time = job.limit().map_or(0, |limit| now + limit - job.used);
         if job.seen.priority == 0 {
             job.seen.priority = job.usual_priority;
+            (job.seen.held, job.seen.on_hold, job.seen.admin_hold) = (false, false, false);
         }
         let run = job.run;
         self.stop(run, false);
@@ -332,17 +335,25 @@ impl Model {
     }
 
     /// `dfrs_job_requeue_warned()`.
-    pub(super) fn requeue_warned(&mut self, id: u32, submit_time: i64) -> Answer {
+    pub(super) fn requeue_warned(
+        &mut self,
+        id: u32,
+        submit_time: i64,
+        was_warned: bool,
+    ) -> Answer<Ending> {
         let now = self.clock_seconds();
         let delay = self.settings.requeue_delay.0 / SECOND;
         let job = self.slurmctld.jobs.get_mut(&id);
         let Some(job) = job.filter(|job| job.seen.submit_time == submit_time) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
         };
-        if job.outcome.is_none() || !std::mem::take(&mut job.died_of_warning) {
+        let died = job.warning_ended.take() == Some(Outcome::Failed);
+        let of_warning = was_warned || died;
+        let Some(outcome) = job.outcome.filter(|_| job.ended_by_itself && of_warning) else {
             return error(codes::FINISHED, "Job/step already completing or completed");
-        }
+        };
         (job.outcome, job.seen.state) = (None, ObservedState::Pending);
+        job.ended_by_itself = false;
         job.seen.restarts += 1;
         job.seen.warned = false;
         job.requeues = job.seen.completing;
@@ -357,7 +368,11 @@ impl Model {
         });
         self.open += usize::from(reopened);
         self.updated();
-        Ok(())
+        Ok(if outcome == Outcome::Completed {
+            Ending::Saved
+        } else {
+            Ending::Failed
+        })
     }
 
     pub(super) fn cancel(&mut self, id: u32) -> Answer {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use dfrs_core::Span;
 use dfrs_proto::message::NodeState;
+use dfrs_proto::swap::swap_eighths;
 
 use super::events::Event;
+use super::machine::Machine;
 use super::whole::{Model, SECOND};
 use crate::daemons::{NodeFacts, OrderChanges};
 use crate::places::Places;
@@ -193,17 +195,37 @@ impl Model {
             .iter()
             .filter(|machine| machine.takes_orders());
         let with_swap = answering.filter(|_| self.settings.swap > 0);
-        let facts = Arc::new(NodeFacts {
+        let is_stuck_on = |job: u32, name: &String| {
+            let node = self.positions.get(name);
+            node.is_some_and(|node| self.is_stuck_on(job, *node))
+        };
+        let stuck = self
+            .parking
+            .iter()
+            .filter(|(job, nodes)| nodes.keys().any(|name| is_stuck_on(**job, name)));
+        let mut facts = NodeFacts {
             parked: parked.map(|(job, _)| *job).collect(),
-            can_park: with_swap.map(|machine| machine.name.clone()).collect(),
+            stuck: stuck.map(|(job, _)| *job).collect(),
             needs: self.needs.clone(),
             silent: self.silent.clone(),
-        });
+            ..NodeFacts::default()
+        };
+        for machine in with_swap {
+            facts.set_swap_eighths(&machine.name, Some(self.eighths(machine)));
+        }
+        let facts = Arc::new(facts);
         // What is being parked gets there without anything else happening.
         if self.parking.is_empty() {
             self.facts = Some(Arc::clone(&facts));
         }
         facts
+    }
+
+    /// How many eighths of the swap that is counted there parked jobs can have.
+    fn eighths(&self, machine: &Machine) -> u8 {
+        let node = self.positions.get(&machine.name).copied().unwrap_or(0);
+        let swap = self.swap_for_parked(machine, node);
+        swap_eighths(machine.counted_swap, 0, swap)
     }
 
     /// Those who sent orders are gone, and what they had not delivered.

@@ -9,6 +9,8 @@ use dfrs_core::Time;
 pub(super) enum Event {
     /// The prolog is over: the processes of this run begin.
     Launched(u64),
+    /// The script of this run begins a step.
+    Step(u64),
     /// Slurm's signals to stop, or to go on, reach the processes of this run.
     Stopped(u64, bool),
     /// This run begins its next phase, if its rate has not changed since.

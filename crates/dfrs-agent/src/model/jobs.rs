@@ -66,7 +66,8 @@ impl Model {
             },
             used: 0,
             since: 0,
-            died_of_warning: false,
+            ended_by_itself: false,
+            warning_ended: None,
             run: 0,
             requeues: false,
             freed: 0,
@@ -179,7 +180,7 @@ impl Model {
         }
         let (run, label) = (entry.run, entry.label);
         let is_dfrss = self.hidden.contains(&entry.seen.partition);
-        let is_lost = entry.died_of_warning && is_dfrss;
+        let is_lost = entry.warning_ended.is_some() && is_dfrss;
         // What DFRS has ended is not over for its user.
         if let Some(outcome) = outcome.filter(|_| !is_lost) {
             self.settle_fate(label, outcome);

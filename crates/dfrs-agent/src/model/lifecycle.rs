@@ -7,7 +7,7 @@ use dfrs_proto::journal::Outcome;
 use super::events::Event;
 use super::program::Fate;
 use super::whole::{Model, SECOND};
-use crate::observation::ObservedState;
+use crate::observation::{ObservedJob, ObservedState};
 
 /// A slurmstepd that does not reach slurmctld says again so much later that its job has ended (`RETRY_DELAY` in
 /// `_send_complete_batch_script_msg()`, 22.05 and 24.11).
@@ -45,6 +45,49 @@ impl Model {
             entry.seen.last_launch = now;
             self.updated();
         }
+        self.script_begins(id, label);
+    }
+
+    /// What the user's script does first: it may hold its own job, and begin steps from then on.
+    fn script_begins(&mut self, id: u64, label: u32) {
+        let Some(program) = self.programs.get(&label) else {
+            return;
+        };
+        let (holds, steps) = (program.submission.holds, program.submission.steps);
+        if let Some(seen) = self.running_job_of(id).filter(|_| holds) {
+            (seen.held, seen.on_hold, seen.priority) = (true, true, 0);
+            self.updated();
+        }
+        if steps > 0 {
+            let after = Span(i64::from(steps) * SECOND);
+            self.after(after, Event::Step(id));
+        }
+    }
+
+    /// The script of a run begins a step, unless it is stopped, and another one later.
+    pub(super) fn begins_step(&mut self, id: u64) {
+        let Some(run) = self.runs.get(&id).filter(|run| !run.ends) else {
+            return;
+        };
+        let program = self.programs.get(&run.label);
+        let steps = program.map_or(0, |program| program.submission.steps);
+        let now = self.clock_seconds();
+        if let Some(seen) = self.running_job_of(id) {
+            seen.last_launch = now;
+            self.updated();
+        }
+        if steps > 0 {
+            let after = Span(i64::from(steps) * SECOND);
+            self.after(after, Event::Step(id));
+        }
+    }
+
+    /// The job of this run, if slurmctld is there and shows it as running.
+    fn running_job_of(&mut self, id: u64) -> Option<&mut ObservedJob> {
+        let job = self.runs.get(&id)?.job;
+        let entry = self.slurmctld.jobs.get_mut(&job)?;
+        let runs = entry.run == id && entry.seen.state == ObservedState::Running;
+        (runs && self.serves).then_some(&mut entry.seen)
     }
 
     /// The job of this run, if processes of another job that had its id are still ending somewhere: slurmctld
@@ -122,11 +165,14 @@ impl Model {
         };
         if program.submission.checkpoints() {
             program.kept = program.kept.max(done);
+            if program.submission.ends_when_warned {
+                self.end_of_warning(id, Outcome::Completed);
+            }
             return;
         }
         // The signal ends a program that has no trap for it.
         if program.submission.asks_for_warnings() {
-            self.die_of_warning(id);
+            self.end_of_warning(id, Outcome::Failed);
             return;
         }
         self.faults.push(format!(
@@ -139,14 +185,19 @@ impl Model {
     }
 
     /// As its script's end is, this is reported; the user sees a job that DFRS has ended.
-    fn die_of_warning(&mut self, id: u64) {
+    fn end_of_warning(&mut self, id: u64, how: Outcome) {
         let Some(run) = self.runs.get_mut(&id).filter(|run| !run.ends) else {
             return;
         };
-        (run.ends, run.died) = (true, true);
+        (run.ends, run.warning_ended) = (true, Some(how));
         let (job, nodes) = (run.job, run.alive.clone());
         let nodes: Vec<u32> = nodes.into_iter().collect();
-        self.note(format!("died {job}"));
+        let word = if how == Outcome::Failed {
+            "died"
+        } else {
+            "saved"
+        };
+        self.note(format!("{word} {job}"));
         self.rate(&nodes);
         let after = self.takes(self.settings.message, [2, id, 0], nodes.into_iter());
         self.after(after, Event::Reported(id));
@@ -174,7 +225,7 @@ impl Model {
         let Some(run) = self.runs.get(&id) else {
             return;
         };
-        let (job, nodes, died) = (run.job, run.alive.clone(), run.died);
+        let (job, nodes, by_warning) = (run.job, run.alive.clone(), run.warning_ended);
         let reachable = nodes
             .iter()
             .all(|node| self.machines[*node as usize].answers);
@@ -188,21 +239,18 @@ impl Model {
         }
         let entry = self.slurmctld.jobs.get(&job);
         if entry.is_some_and(|entry| entry.run == id && entry.has_nodes()) {
-            self.end_by_itself(job, died);
+            self.end_by_itself(job, by_warning);
         } else {
             self.signal_end(id);
         }
     }
 
-    fn end_by_itself(&mut self, job: u32, died: bool) {
-        if !died {
-            self.end_run(job, Some(Outcome::Completed));
-            return;
-        }
+    fn end_by_itself(&mut self, job: u32, by_warning: Option<Outcome>) {
         if let Some(entry) = self.slurmctld.jobs.get_mut(&job) {
-            entry.died_of_warning = true;
+            entry.ended_by_itself = true;
+            entry.warning_ended = by_warning;
         }
-        self.end_run(job, Some(Outcome::Failed));
+        self.end_run(job, Some(by_warning.unwrap_or(Outcome::Completed)));
     }
 
     /// slurmctld ends jobs over their time limit.

@@ -11,6 +11,8 @@ pub(super) struct Frozen {
     pub(super) since: Time,
     /// MiB that it held then.
     pub(super) memory: u64,
+    /// Its memory is locked.
+    pub(super) pinned: bool,
 }
 
 /// A node as it is.
@@ -30,6 +32,8 @@ pub(super) struct Machine {
     pub(super) has_dfrsd: bool,
     /// The newest orders that dfrsd has got: by job.
     pub(super) orders: BTreeMap<u32, JobState>,
+    /// MiB of swap that they count on.
+    pub(super) counted_swap: u64,
     pub(super) generation: u64,
     /// The generation of the newest orders that were made for it.
     pub(super) given: u64,
@@ -56,6 +60,7 @@ impl Machine {
             slowness: 1,
             has_dfrsd: true,
             orders: BTreeMap::new(),
+            counted_swap: 0,
             generation: 0,
             given: 0,
             in_touch: false,
@@ -102,6 +107,7 @@ impl Machine {
         }
         self.generation = generation;
         self.expired = false;
+        self.counted_swap = state.swap.unwrap_or(0) >> 20;
         self.orders = state.jobs.iter().map(|job| (job.id, *job)).collect();
         true
     }
@@ -129,6 +135,10 @@ pub(super) fn swapped(
     let mut free_at = 0;
     let mut amounts = BTreeMap::new();
     for (job, frozen) in order {
+        if frozen.pinned {
+            amounts.insert(*job, 0);
+            continue;
+        }
         let begins = frozen.since.0.max(free_at);
         let elapsed = u64::try_from((now.0 - begins).max(0)).unwrap_or(0);
         let moved = elapsed.saturating_mul(speed) / 1_000_000;

@@ -12,7 +12,7 @@ use super::slurmctld::{JobEntry, NodeEntry};
 use super::whole::Model;
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::observation::{Observation, ObservedNode, Place, Seen};
-use crate::slurm::{Extended, Level, Limit, Slurm, SlurmError};
+use crate::slurm::{Ending, Extended, Level, Limit, Slurm, SlurmError};
 use crate::state::{Changes, Store};
 
 /// So often in a row no call has to be tried again: what Slurm refuses for the rest of a second is asked for
@@ -132,9 +132,14 @@ impl Slurm for SlurmPort {
     fn requeue(&mut self, job: u32) -> Result<(), SlurmError> {
         self.call("requeue", job, |model| model.requeue(job))
     }
-    fn requeue_warned(&mut self, job: u32, submit_time: i64) -> Result<(), SlurmError> {
+    fn requeue_warned(
+        &mut self,
+        job: u32,
+        submit_time: i64,
+        was_warned: bool,
+    ) -> Result<Ending, SlurmError> {
         self.call("requeue-warned", job, |model| {
-            model.requeue_warned(job, submit_time)
+            model.requeue_warned(job, submit_time, was_warned)
         })
     }
     fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {

@@ -41,6 +41,14 @@ pub struct Submission {
     pub stubborn: bool,
     /// Its user says that it is prepared for the warning, and it is not: the signal ends it.
     pub untrapped: bool,
+    /// Its memory is locked: none of it leaves RAM.
+    pub pinned: bool,
+    /// Its script holds the job as soon as it runs.
+    pub holds: bool,
+    /// Its script begins a step every so many seconds; 0: none.
+    pub steps: u32,
+    /// When it is warned it writes its checkpoint and ends by itself, with an exit code of 0.
+    pub ends_when_warned: bool,
     /// Tasks of the array, which have the labels from `label` on; 1: no array.
     pub array: u32,
 }
@@ -59,6 +67,10 @@ impl Submission {
             owner: false,
             stubborn: false,
             untrapped: false,
+            pinned: false,
+            holds: false,
+            steps: 0,
+            ends_when_warned: false,
             array: 1,
         }
     }

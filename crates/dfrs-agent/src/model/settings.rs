@@ -35,6 +35,8 @@ pub struct Settings {
     pub swap: u64,
     /// MiB a second that a node can move to swap.
     pub swap_speed: u64,
+    /// What a job has in swap when it comes back stays there until it ends.
+    pub keeps_swap: bool,
     /// Jobs that one user may have running (a limit such as QOS have); `None`: any number.
     pub user_limit: Option<u32>,
     /// Latencies differ from job to job and from message to message, as this number says; `None`: not
@@ -59,6 +61,7 @@ impl Default for Settings {
             time_to_live: Span(60 * SECOND),
             swap: 10_000,
             swap_speed: 500,
+            keeps_swap: false,
             user_limit: None,
             jitter: None,
         }

@@ -22,8 +22,10 @@ pub struct JobEntry {
     pub used: i64,
     /// UNIX seconds since which it runs without interruption.
     pub since: i64,
-    /// Its warning signal has ended it.
-    pub died_of_warning: bool,
+    /// Its last run ended by itself: it was not cancelled, and lost neither its time nor its nodes.
+    pub ended_by_itself: bool,
+    /// Its warning signal has ended it, and how.
+    pub warning_ended: Option<Outcome>,
     /// Its processes on the nodes; 0: none.
     pub run: u64,
     /// It was ended to be queued again: what its last process's end leads to.

@@ -182,6 +182,7 @@ impl Model {
     fn happens(&mut self, event: Event) {
         match event {
             Event::Launched(run) => self.launched(run),
+            Event::Step(run) => self.begins_step(run),
             Event::Stopped(run, stops) => self.stopped(run, stops),
             Event::Phase(run, version) => self.next_phase(run, version),
             Event::Measured(run, node, version) => self.measured(run, node, version),

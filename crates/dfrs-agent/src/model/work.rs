@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
+use dfrs_proto::journal::Outcome;
 
 use super::events::Event;
 use super::gauge::Gauge;
-use super::machine::{Frozen, swapped};
+use super::machine::{Frozen, Machine, swapped};
 use super::whole::Model;
+
+/// A node says that a job cannot be parked after so long.
+const UNTIL_STUCK: Span = Span(2_000_000);
 
 /// The processes of one job from one start to their end.
 #[derive(Clone, Debug)]
@@ -33,14 +37,16 @@ pub(super) struct Run {
     pub(super) stopped: bool,
     /// They got the signal to end, or have ended.
     pub(super) ends: bool,
-    /// A warning has ended them.
-    pub(super) died: bool,
+    /// A warning has ended them, and how.
+    pub(super) warning_ended: Option<Outcome>,
     /// Nodes that could not be told so.
     pub(super) untold: BTreeSet<u32>,
     /// Nodes on which it was parked then: what is in swap ends there.
     pub(super) parked_at_end: BTreeSet<u32>,
     /// MiB in swap, by node, of processes that were thawed and are still stopped.
     pub(super) cold: BTreeMap<u32, u64>,
+    /// MiB of swap, by node, that it still has since it was parked there last.
+    pub(super) kept_swap: BTreeMap<u32, u64>,
     /// Work that was done before, in other runs: microseconds of run time with all the CPU that it needs.
     pub(super) kept: f64,
     /// The same, and what was done in this one.
@@ -200,18 +206,36 @@ impl Model {
             .map(|run| {
                 let cold = run.cold.get(&node).copied().unwrap_or(0);
                 let memory = run.memory_on(node).saturating_sub(cold);
-                (run.job, Frozen { since: now, memory })
+                let program = self.programs.get(&run.label);
+                let pinned = program.is_some_and(|program| program.submission.pinned);
+                let frozen = Frozen {
+                    since: now,
+                    memory,
+                    pinned,
+                };
+                (run.job, frozen)
             })
             .collect();
         self.thaw(node, &wanted);
         let machine = &mut self.machines[node as usize];
         machine.frozen.extend(fresh);
+        if self.settings.keeps_swap {
+            self.facts = None;
+        }
+    }
+
+    /// Swap of a node that parked jobs can have: MiB.
+    pub(super) fn swap_for_parked(&self, machine: &Machine, node: u32) -> u64 {
+        let here = machine.runs.iter().filter_map(|id| self.runs.get(id));
+        let others = here.filter(|run| !machine.frozen.contains_key(&run.job));
+        let kept: u64 = others.filter_map(|run| run.kept_swap.get(&node)).sum();
+        self.settings.swap.saturating_sub(kept)
     }
 
     /// Thaws all but these. What is in swap stays there until the job's processes run.
     fn thaw(&mut self, node: u32, wanted: &BTreeSet<u32>) {
-        let settings = &self.settings;
-        let (swap, speed) = (settings.swap, settings.swap_speed);
+        let (speed, keeps) = (self.settings.swap_speed, self.settings.keeps_swap);
+        let swap = self.swap_for_parked(&self.machines[node as usize], node);
         let machine = &mut self.machines[node as usize];
         let amounts = swapped(&machine.frozen, swap, speed, self.now);
         machine.frozen.retain(|job, _| wanted.contains(job));
@@ -230,6 +254,9 @@ impl Model {
                 *run.cold.entry(node).or_default() += amounts[&run.job];
             } else {
                 run.cold.remove(&node);
+                if keeps {
+                    run.kept_swap.insert(node, amounts[&run.job]);
+                }
             }
         }
     }
@@ -248,8 +275,20 @@ impl Model {
         };
         let settings = &self.settings;
         let then = Time(self.now.0 - settings.probe.0);
-        let amounts = swapped(&machine.frozen, settings.swap, settings.swap_speed, then);
-        then >= frozen.since && amounts.get(&job) >= Some(&frozen.memory)
+        let swap = self.swap_for_parked(machine, node);
+        let amounts = swapped(&machine.frozen, swap, settings.swap_speed, then);
+        !frozen.pinned && then >= frozen.since && amounts.get(&job) >= Some(&frozen.memory)
+    }
+
+    /// Whether this node says that the job, which is being parked, cannot be: so long after nothing of it has moved.
+    pub(super) fn is_stuck_on(&self, job: u32, node: u32) -> bool {
+        let machine = self.machines.get(node as usize);
+        let frozen = machine.filter(|machine| machine.takes_orders());
+        let frozen = frozen.and_then(|machine| machine.frozen.get(&job));
+        let since = self.now.0 - self.settings.probe.0 - UNTIL_STUCK.0;
+        frozen.is_some_and(|frozen| {
+            frozen.pinned && self.settings.swap > 0 && frozen.since.0 <= since
+        })
     }
 
     /// MiB in RAM on each node of jobs that Slurm knows about: what others may not have.
@@ -258,12 +297,8 @@ impl Model {
         let settings = &self.settings;
         let nodes = self.machines.iter().enumerate().map(|(index, machine)| {
             let node = u32::try_from(index).unwrap_or(u32::MAX);
-            let swapped = swapped(
-                &machine.frozen,
-                settings.swap,
-                settings.swap_speed,
-                self.now,
-            );
+            let swap = self.swap_for_parked(machine, node);
+            let swapped = swapped(&machine.frozen, swap, settings.swap_speed, self.now);
             let here = machine
                 .runs
                 .iter()

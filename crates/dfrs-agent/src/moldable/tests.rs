@@ -1,8 +1,7 @@
-use std::collections::BTreeSet;
-
 use dfrs_proto::conf::Config;
 
 use super::*;
+use crate::excluded::Excluded;
 use crate::ledger::Record;
 use crate::life::{Life, Look};
 use crate::model::{job, nodes};
@@ -68,9 +67,10 @@ impl Scene {
             .filter(|job| job.state == ObservedState::Pending);
         let facts = Facts {
             config: &self.config,
-            can_park: &BTreeSet::new(),
+            swap: &crate::daemons::SwapEighths::new(),
             ready: &pending.map(|job| job.id).collect(),
             refusals: &self.refusals,
+            excluded: &Excluded::default(),
             weights: Weights::new(&self.seen, &self.config),
             now: NOW,
         };

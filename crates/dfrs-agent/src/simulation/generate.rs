@@ -174,6 +174,7 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
     super::moldable::draw(seed, &mut scenario);
     super::uses::draw(seed, &mut scenario);
     super::ceiling::draw(seed, &mut scenario);
+    super::hostile::draw(seed, &mut scenario);
     scenario.acts.sort_by_key(|(at, _)| *at);
     scenario
 }
@@ -230,6 +231,8 @@ impl Maker<'_> {
         self.scenario.settings = Settings {
             swap: self.draw.one_of(&[0, 1500, 10_000, 10_000]),
             swap_speed: self.draw.one_of(&[20, 100, 500, 500]),
+            // Not drawn: what other seeds draw stays as it is.
+            keeps_swap: seed % 4 == 1,
             user_limit: (self.kinds.has(Kind::Limits) && self.draw.chance(20))
                 .then(|| 2 + self.draw.small(4)),
             call: if self.kinds.has(Kind::SlowCalls) && self.draw.chance(30) {
@@ -331,6 +334,8 @@ impl Maker<'_> {
             stubborn: self.draw.chance(15),
             // Not drawn: what other seeds draw stays as it is.
             untrapped: asks && label.is_multiple_of(3),
+            pinned: label.is_multiple_of(13),
+            ends_when_warned: asks && label % 3 == 1,
             array,
             ..Submission::new(label, job, work)
         }

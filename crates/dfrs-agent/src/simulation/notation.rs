@@ -66,6 +66,7 @@ pub(super) fn swap(text: &str, settings: &mut Settings) -> Result<(), String> {
     for (key, value) in options(rest) {
         match key {
             "speed" => settings.swap_speed = number(value)?,
+            "keeps" => settings.keeps_swap = true,
             _ => return Err(format!("unknown: {key}")),
         }
     }
@@ -157,6 +158,10 @@ fn submission(text: &str) -> Result<Submission, String> {
             "label" => job.label = number(value)?,
             "stubborn" => made.stubborn = true,
             "untrapped" => made.untrapped = true,
+            "pinned" => made.pinned = true,
+            "holds" => made.holds = true,
+            "steps" => made.steps = number(value)?,
+            "ends-when-warned" => made.ends_when_warned = true,
             "array" => made.array = number(value)?,
             _ => return Err(format!("unknown: {key}")),
         }
@@ -241,6 +246,12 @@ fn print_submission(submission: &Submission) -> String {
     add(job.label > 0, format!("label={}", job.label));
     add(submission.stubborn, "stubborn".into());
     add(submission.untrapped, "untrapped".into());
+    add(submission.pinned, "pinned".into());
+    add(submission.holds, "holds".into());
+    let steps = submission.steps;
+    add(steps > 0, format!("steps={steps}"));
+    let ends = submission.ends_when_warned;
+    add(ends, "ends-when-warned".into());
     add(submission.array > 1, format!("array={}", submission.array));
     text
 }

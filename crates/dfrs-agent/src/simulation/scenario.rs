@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! nodes 3 cpus=4 memory=1000 partition=a
-//! swap 10000 speed=500
+//! swap 10000 speed=500 keeps
 //! conf Mode=full
 //! conf Partition=a Mobility=park
 //! at 0.5 submit 1 tasks=2 cpus=1 memory=300 work=60
@@ -152,7 +152,9 @@ impl std::fmt::Display for Scenario {
             );
         }
         let settings = &self.settings;
-        let _ = writeln!(text, "swap {} speed={}", settings.swap, settings.swap_speed);
+        let keeps = if settings.keeps_swap { " keeps" } else { "" };
+        let (swap, speed) = (settings.swap, settings.swap_speed);
+        let _ = writeln!(text, "swap {swap} speed={speed}{keeps}");
         if settings.call.0 > 0 {
             let _ = writeln!(text, "calls {}", notation::decimal(settings.call));
         }

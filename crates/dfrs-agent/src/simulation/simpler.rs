@@ -33,20 +33,21 @@ pub(super) fn simpler(scenario: &Scenario, number: usize) -> Option<Option<Scena
 
 type Change<T> = fn(&mut T);
 
-const WHOLE: [Change<Scenario>; 7] = [
+const WHOLE: [Change<Scenario>; 8] = [
     drop_last_partition,
     |scenario| scenario.settings.jitter = None,
     |scenario| scenario.settings.call = Span(0),
     |scenario| scenario.settings.user_limit = None,
     |scenario| scenario.settings.swap = Settings::default().swap,
     |scenario| scenario.settings.swap_speed = Settings::default().swap_speed,
+    |scenario| scenario.settings.keeps_swap = false,
     |scenario| {
         let last = scenario.acts.last().map_or(0, |(at, _)| at.0);
         scenario.heal = scenario.heal.min(Span(last + SECOND));
     },
 ];
 
-const OF_JOBS: [Change<Submission>; 17] = [
+const OF_JOBS: [Change<Submission>; 21] = [
     |made| made.array = 1,
     |made| made.job.tasks = 1,
     |made| made.job.tasks = (made.job.tasks / 2).max(1),
@@ -60,6 +61,10 @@ const OF_JOBS: [Change<Submission>; 17] = [
     |made| made.job.label = 0,
     |made| made.stubborn = false,
     |made| made.untrapped = false,
+    |made| made.pinned = false,
+    |made| made.holds = false,
+    |made| made.steps = 0,
+    |made| made.ends_when_warned = false,
     |made| made.user = 1000,
     |made| made.job.priority = job(0, 1).priority,
     |made| made.job.comment.clear(),

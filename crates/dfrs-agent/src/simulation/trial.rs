@@ -1,5 +1,6 @@
 //! One scenario from its start until everything has finished, under watch.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dfrs_core::{Span, Time};
@@ -7,6 +8,7 @@ use dfrs_core::{Span, Time};
 use super::driver::{Driver, Journaling};
 use super::scenario::{SECOND, Scenario};
 use super::watch::Watch;
+use crate::model::Program;
 use crate::model::acts::Act;
 
 /// After the faults, this much, and some times the work of all jobs, is enough for all to finish.
@@ -51,6 +53,18 @@ pub struct Passed {
 /// The first rule that was broken.
 pub fn run(scenario: &Scenario) -> Result<Passed, Failure> {
     try_with(&mut Trial::new(scenario), scenario)
+}
+
+/// Runs a scenario to its end: what was submitted, by its label, and how it went.
+///
+/// # Errors
+///
+/// The first rule that was broken.
+pub fn programs(scenario: &Scenario) -> Result<BTreeMap<u32, Program>, Failure> {
+    let mut trial = Trial::new(scenario);
+    try_with(&mut trial, scenario)?;
+    let model = trial.driver.model().borrow();
+    Ok(model.programs().clone())
 }
 
 /// The same, with everything that was done, logged and written to the journal in it, line by line.

@@ -1,16 +1,18 @@
-//! The examination of a compute node: kernel, swap, cgroup.conf, dfrsd.
+//! The examination of a compute node: swap, memory, kernel, cgroup.conf, dfrsd.
 
 use std::path::{Path, PathBuf};
 
 use dfrs_proto::conf::Config;
 use dfrs_proto::report::NodeStatus;
-use dfrs_proto::swap::Swap;
+use dfrs_proto::slurm_conf;
+use dfrs_proto::spare;
+use dfrs_proto::swap::{KEPT_BY_ZSWAP, Swap};
 
 use super::cgroup::{self, Hierarchy};
+use super::facts;
 use super::finding::Findings;
 use super::host::Host;
-use super::options;
-use super::slurm::Settings;
+use super::slurm::{Settings, records};
 
 /// Where slurmd keeps what a configless controller sent, after the usual place.
 const CONFIGLESS: &str = "/run/slurm/conf/slurm.conf";
@@ -21,8 +23,13 @@ const SOCKETS: &str = "/run/dfrs";
 /// Examines this host as the node of this name.
 pub fn examine(host: &impl Host, name: Option<&str>, findings: &mut Findings) {
     let name = name.map_or_else(|| own_name(host), str::to_owned);
-    let swap = swap(host, findings);
-    kernel(host, findings);
+    let text = |path: &str| host.text(Path::new(path)).unwrap_or_default();
+    let hierarchy = Hierarchy::of_mounts(&text("/proc/mounts"));
+    let swap = swap(host, &hierarchy, findings);
+    if swap > 0 {
+        memory(host, &name, findings);
+    }
+    kernel(host, &hierarchy, findings);
     constraints(host, swap > 0, findings);
     daemon(host, &name, findings);
 }
@@ -34,20 +41,25 @@ fn own_name(host: &impl Host) -> String {
     name.trim().split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Bytes of swap that parked jobs can use.
-fn swap(host: &impl Host, findings: &mut Findings) -> u64 {
+/// Bytes of swap that parked jobs can use, as dfrsd counts them.
+fn swap(host: &impl Host, hierarchy: &Hierarchy, findings: &mut Findings) -> u64 {
     let mut topic = findings.topic("swap");
-    let swaps = host.text(Path::new("/proc/swaps")).unwrap_or_default();
-    let swap = Swap::parse(&swaps);
-    let bytes = swap.outside;
-    let what = match (bytes, swap.in_ram) {
-        (0, 0) => Some("there is none: no job is parked here"),
-        (0, _) => Some("all of it is zram, in RAM: no job is parked here"),
-        _ => None,
+    let text = |path: &str| host.text(Path::new(path)).unwrap_or_default();
+    let swap = Swap::parse(&text("/proc/swaps"));
+    let is_cached = matches!(hierarchy, Hierarchy::V1(_))
+        && text("/sys/module/zswap/parameters/enabled").trim() == "Y";
+    let bytes = if is_cached { 0 } else { swap.usable(None) };
+    let trouble = if is_cached && swap.outside > 0 {
+        Some(KEPT_BY_ZSWAP)
+    } else {
+        swap.trouble()
     };
-    if let Some(what) = what {
+    if let Some(trouble) = trouble {
+        let (what, remedy) = of_dfrsd(trouble);
+        topic.warning(what, remedy);
+    } else if bytes == 0 {
         topic.warning(
-            what,
+            "there is none: no job is parked here",
             "add swap on a disk (swapon) of at least SwapPerNode in dfrs.conf",
         );
     }
@@ -63,6 +75,51 @@ fn swap(host: &impl Host, findings: &mut Findings) -> u64 {
     }
     topic.done(format!("{} MiB", bytes >> 20));
     bytes
+}
+
+/// What dfrsd says is wrong, and what to do: its words have that at their end.
+fn of_dfrsd(trouble: &str) -> (&str, &str) {
+    let otherwise = (trouble, "see dfrsd's log: journalctl --unit dfrsd");
+    trouble.rsplit_once("; ").unwrap_or(otherwise)
+}
+
+/// Whether Slurm leaves memory for what parked jobs keep in RAM (ADR 45).
+fn memory(host: &impl Host, name: &str, findings: &mut Findings) {
+    let text = host.text(Path::new("/proc/meminfo")).unwrap_or_default();
+    let (Some(installed), Some(given)) = (spare::installed(&text), given_to_jobs(host, name))
+    else {
+        return; // dfrsd is asked, too
+    };
+    let mut topic = findings.topic("memory");
+    let spare = spare::for_parked_jobs(installed, given);
+    let mebibytes = |bytes: u64| bytes >> 20;
+    if spare < spare::LEAST_OF_A_JOB {
+        topic.warning(
+            format!(
+                "Slurm gives {} of {} MiB to jobs, and half of the rest is what parked ones may keep in RAM: that is less than {} MiB, and no job is parked here",
+                mebibytes(given),
+                mebibytes(installed),
+                mebibytes(spare::LEAST_OF_A_JOB)
+            ),
+            "lower RealMemory, or raise MemSpecLimit, in slurm.conf",
+        );
+    }
+    topic.done(format!(
+        "{} MiB, of which Slurm gives {} to jobs; parked ones may keep {} MiB in RAM",
+        mebibytes(installed),
+        mebibytes(given),
+        mebibytes(spare)
+    ));
+}
+
+/// Bytes, as slurmctld says; a node that cannot ask it is not judged by it.
+fn given_to_jobs(host: &impl Host, name: &str) -> Option<u64> {
+    let shown = host.run("scontrol", &["--oneliner", "show", "node", name]);
+    let records = records(&shown.ok()?);
+    let mebibytes = |key| records.first()?.get(key).parse::<u64>().ok();
+    let real = mebibytes("RealMemory")?;
+    let reserved = mebibytes("MemSpecLimit").unwrap_or(0);
+    Some(real.saturating_sub(reserved).saturating_mul(1 << 20))
 }
 
 /// What dfrs.conf counts on, where there is one: it need not be on nodes.
@@ -83,14 +140,13 @@ fn beside_slurm_conf(host: &impl Host, name: &str) -> Option<(PathBuf, String)> 
     files.find_map(|file| host.text(&file).ok().map(|text| (file, text)))
 }
 
-fn kernel(host: &impl Host, findings: &mut Findings) {
+fn kernel(host: &impl Host, hierarchy: &Hierarchy, findings: &mut Findings) {
     let mut topic = findings.topic("kernel");
     let read = |path: &str| host.text(Path::new(path)).unwrap_or_default();
-    let hierarchy = Hierarchy::of_mounts(&read("/proc/mounts"));
     let release = read("/proc/sys/kernel/osrelease");
     let release = release.trim();
     let offered = read("/sys/fs/cgroup/cgroup.controllers");
-    cgroup::examine(&hierarchy, &offered, release, &mut topic);
+    cgroup::examine(hierarchy, &offered, release, &mut topic);
     let version = match hierarchy {
         Hierarchy::V2 => "v2",
         _ => "v1",
@@ -108,12 +164,15 @@ fn constraints(host: &impl Host, parks: bool, findings: &mut Findings) {
         );
         return;
     };
-    options::constraints(&Settings::parse(&text), parks, &mut topic);
+    let cgroups = facts::cgroups(&Settings::parse(&text));
+    topic.shared(&slurm_conf::examine_cgroups(&cgroups, parks));
     topic.done(file.display().to_string());
 }
 
 /// dfrsd: whether it runs, whom it obeys, and which version it is.
 fn daemon(host: &impl Host, name: &str, findings: &mut Findings) {
+    // What dfrsd says, too, is said once.
+    let said = findings.text();
     let mut topic = findings.topic("dfrsd");
     let socket: PathBuf = [SOCKETS, name, "dfrsd.sock"].iter().collect();
     let status = match ask(host, name) {
@@ -154,6 +213,10 @@ fn daemon(host: &impl Host, name: &str, findings: &mut Findings) {
             "has heard nothing from slurmctld for too long, and has lifted all caps",
             "see slurmctld's and slurmd's logs",
         );
+    }
+    for trouble in status.troubles.iter().filter(|it| !said.contains(*it)) {
+        let (what, remedy) = of_dfrsd(trouble);
+        topic.warning(what, remedy);
     }
     topic.done(format!(
         "{software} for node {name}, cgroup {}, {:.2} cores for jobs",

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use dfrs_proto::conf::Config;
+use dfrs_proto::slurm_conf::{self, Finding};
 use dfrs_proto::status::FILE;
 
 use super::finding::Findings;
 use super::host::{Host, NOT_IN_PATH};
 use super::slurm::{Record, Settings, records};
-use super::{library, nodes, options, partitions, reservations, running};
+use super::{facts, library, nodes, options, partitions, reservations, running};
 use crate::status;
 
 /// Where Slurm's configuration is, unless SLURM_CONF or slurmctld says otherwise.
@@ -29,13 +30,23 @@ pub fn examine(host: &impl Host, findings: &mut Findings) {
     let config = options::dfrs_conf(host, &dfrs_conf, slurm_user, findings);
     let Some(settings) = settings else { return };
     plugin_file(host, LIBRARY, &settings, findings);
-    if options::is_withheld(&settings) {
+    if facts::is_withheld(&settings) {
         plugin_file(host, WITHHOLDER, &settings, findings);
     }
-    options::examine(&settings, config.as_ref(), findings);
-    if let Some(config) = config {
-        cluster(host, &settings, &config, findings);
-        if options::is_started(&settings) {
+    let shown = config.as_ref().map(|_| Cluster::show(host));
+    let cluster = shown.as_ref().and_then(|shown| shown.as_ref().ok());
+    let facts = cluster.map_or_else(
+        || facts::of(&settings, &[], &[]),
+        |cluster| facts::of(&settings, &cluster.partitions, &cluster.nodes),
+    );
+    let found = slurm_conf::examine(&facts, config.as_ref());
+    options::examine(&found, &settings, findings);
+    if let (Some(config), Some(shown)) = (config, shown) {
+        match shown {
+            Ok(cluster) => cluster.examine(host, &settings, (&config, &found), findings),
+            Err(error) => findings.topic("slurm").error(error, "see slurmctld's log"),
+        }
+        if facts.other_scheduler.is_none() {
             let file = status_file(&settings, &config);
             running::examine(host, &file, &config, status::now(), findings);
         } else {
@@ -101,26 +112,34 @@ fn plugin_file(host: &impl Host, name: &str, settings: &Settings, findings: &mut
     }
 }
 
-fn cluster(host: &impl Host, settings: &Settings, config: &Config, findings: &mut Findings) {
-    let shown = (|| {
-        Ok::<_, String>((
-            show(host, "partitions")?,
-            show(host, "nodes")?,
-            show(host, "reservations")?,
-        ))
-    })();
-    let (partitions, nodes, reservations) = match shown {
-        Ok(shown) => shown,
-        Err(error) => {
-            let mut topic = findings.topic("slurm");
-            topic.error(error, "see slurmctld's log");
-            return;
-        }
-    };
-    partitions::examine(settings, config, (&partitions, &nodes), findings);
-    let managed = nodes::managed(config, &nodes);
-    nodes::examine(settings, &managed, findings);
-    reservations::examine(host, &reservations, &managed, findings);
+/// What slurmctld has of partitions, nodes and reservations.
+struct Cluster {
+    partitions: Vec<Record>,
+    nodes: Vec<Record>,
+    reservations: Vec<Record>,
+}
+
+impl Cluster {
+    fn show(host: &impl Host) -> Result<Self, String> {
+        Ok(Self {
+            partitions: show(host, "partitions")?,
+            nodes: show(host, "nodes")?,
+            reservations: show(host, "reservations")?,
+        })
+    }
+
+    fn examine(
+        &self,
+        host: &impl Host,
+        settings: &Settings,
+        (config, found): (&Config, &[Finding]),
+        findings: &mut Findings,
+    ) {
+        partitions::examine(found, config, &self.partitions, findings);
+        let managed = nodes::managed(config, &self.nodes);
+        nodes::examine(settings, &managed, findings);
+        reservations::examine(host, &self.reservations, &managed, findings);
+    }
 }
 
 /// With all that users may not see.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use dfrs_proto::slurm_conf::{self, Verdict};
 use serde::Serialize;
 
 use crate::report::Outcome;
@@ -120,6 +121,18 @@ impl Findings {
 }
 
 impl Topic<'_> {
+    /// What the checks found that the plugin makes, too.
+    pub fn shared<'f>(&mut self, found: impl IntoIterator<Item = &'f slurm_conf::Finding>) {
+        for finding in found {
+            let level = match finding.verdict {
+                Verdict::Later => Level::Todo,
+                Verdict::Warning => Level::Warning,
+                Verdict::Refused => Level::Error,
+            };
+            self.add(level, finding.what.clone(), Some(finding.remedy.clone()));
+        }
+    }
+
     /// A step of the installation that is not done yet.
     pub fn todo(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.add(Level::Todo, what.into(), Some(remedy.into()));

@@ -4,10 +4,16 @@
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::program;
 
 /// The longest file that is read, in bytes: the plugin's, with what debuggers need.
 const LONGEST: u64 = 256 << 20;
+
+/// A program has so long to answer: a busy slurmctld takes its time.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How the error ends when there is no such program.
 pub const NOT_IN_PATH: &str = "is not in PATH";
@@ -51,19 +57,21 @@ pub struct ThisHost;
 
 impl Host for ThisHost {
     fn run(&self, program: &str, arguments: &[&str]) -> Result<String, String> {
-        let output = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .env("LC_ALL", "C")
-            .output()
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => format!("{program} {NOT_IN_PATH}"),
-                _ => format!("{program} cannot be run: {error}"),
-            })?;
-        if output.status.success() {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let mut command = Command::new(program);
+        command.args(arguments).env("LC_ALL", "C");
+        let ended = program::run(&mut command, PATIENCE).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => format!("{program} {NOT_IN_PATH}"),
+            io::ErrorKind::TimedOut => format!(
+                "{program} {} does not answer for {} s",
+                arguments.join(" "),
+                PATIENCE.as_secs()
+            ),
+            _ => format!("{program} cannot be run: {error}"),
+        })?;
+        if ended.is_well {
+            Ok(String::from_utf8_lossy(&ended.printed).into_owned())
         } else {
-            let said = String::from_utf8_lossy(&output.stderr);
+            let said = String::from_utf8_lossy(&ended.complained);
             let line = said.lines().find(|line| !line.trim().is_empty());
             let line = line.unwrap_or("it says nothing").trim();
             Err(format!("{program} {} fails: {line}", arguments.join(" ")))

@@ -20,10 +20,11 @@ pub fn managed<'a>(config: &Config, nodes: &'a [Record]) -> Vec<&'a Record> {
 /// Looks at their states, versions and what DFRS does not share out.
 pub fn examine(settings: &Settings, managed: &[&Record], findings: &mut Findings) {
     let mut topic = findings.topic("nodes");
+    // As IDLE+CLOUD+POWERED_DOWN, or DOWN*.
     let states = |words: &[&str]| {
         names(managed, |node| {
-            let state = node.get("State");
-            words.iter().any(|word| state.contains(word))
+            let mut parts = node.get("State").split('+');
+            parts.any(|part| words.iter().any(|word| part.starts_with(word)))
         })
     };
     let release = settings.get("SLURM_VERSION");
@@ -34,6 +35,11 @@ pub fn examine(settings: &Settings, managed: &[&Record], findings: &mut Findings
     for (found, what, remedy) in [
         (states(&["DOWN", "FAIL", "UNKNOWN", "FUTURE"]), "down", tell),
         (states(&["DRAIN"]), "draining", tell),
+        (
+            states(&["POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"]),
+            "powered down",
+            "DFRS does not wake nodes: scontrol update nodename=... state=power_up",
+        ),
         (
             of_others,
             "slurmd of another release than slurmctld",

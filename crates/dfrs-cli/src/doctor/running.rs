@@ -73,5 +73,9 @@ fn daemons(status: &Status, config: &Config, findings: &mut Findings) {
             "there: dfrs doctor --node; swap, or SwapPerNode=0 in dfrs.conf",
         );
     }
-    topic.done(format!("is silent on none of {} nodes", nodes.all));
+    if nodes.up == 0 {
+        topic.done(format!("was not asked: none of {} nodes is up", nodes.all));
+    } else {
+        topic.done(format!("is silent on none of {} nodes", nodes.all));
+    }
 }

@@ -1,3 +1,5 @@
+mod configurations;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -187,46 +189,28 @@ fn leads_to(level: Level, words: &str, change: impl Fn(&mut Recorded)) {
 
 #[test]
 fn what_the_plugin_refuses_is_an_error() {
-    let source = include_str!("../../../../c_shim/configuration.c");
-    // The plugin's own words for it, and what leads there.
     type Change = fn(&mut Recorded);
-    let refused: [(&str, &str, Change); 8] = [
-        (
-            "DFRS needs SelectType=select/cons_tres",
-            "SelectType=select/linear",
-            |host| {
-                host.change(CONFIG, "select/cons_tres", "select/linear");
-            },
-        ),
-        (
-            "SelectTypeParameters=CR_Core_Memory",
-            "SelectTypeParameters=CR_CORE:",
-            |host| {
-                host.change(CONFIG, "CR_CORE_MEMORY", "CR_CORE");
-            },
-        ),
-        (
-            "add sched_interval=-1,defer",
-            "SchedulerParameters=bf_interval=5",
-            |host| {
-                host.change(CONFIG, "sched_interval=-1,defer,", "");
-            },
-        ),
-        ("PreemptMode=GANG", "PreemptMode=GANG", |host| {
+    let refused: [(&str, Change); 8] = [
+        ("SelectType=select/linear", |host| {
+            host.change(CONFIG, "select/cons_tres", "select/linear");
+        }),
+        ("SelectTypeParameters: memory has to be counted", |host| {
+            host.change(CONFIG, "CR_CORE_MEMORY", "CR_CORE");
+        }),
+        ("SchedulerParameters=bf_interval=5", |host| {
+            host.change(CONFIG, "sched_interval=-1,defer,", "");
+        }),
+        ("PreemptMode=GANG", |host| {
             host.change(
                 CONFIG,
                 "PreemptMode             = OFF",
                 "PreemptMode = GANG,SUSPEND",
             );
         }),
-        (
-            "DFRS needs OverSubscribe=FORCE:1",
-            "OverSubscribe=NO",
-            |host| {
-                host.change(PARTITIONS, "OverSubscribe=FORCE:1", "OverSubscribe=NO");
-            },
-        ),
-        ("add it to SuspendExcParts", "power saving", |host| {
+        ("PartitionName=main has no OverSubscribe=FORCE:1", |host| {
+            host.change(PARTITIONS, "OverSubscribe=FORCE:1", "OverSubscribe=NO");
+        }),
+        ("power saving", |host| {
             host.change(
                 CONFIG,
                 "ResumeProgram           = (null)",
@@ -243,30 +227,18 @@ fn what_the_plugin_refuses_is_an_error() {
                 "SuspendTime = 300 sec",
             );
         }),
-        (
-            "slurm.conf has no such partition",
-            "partition: dfrs.conf: Partition=mian",
-            |host| {
-                host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("main", "mian"));
-            },
-        ),
-        (
-            "shares nodes with a DFRS partition",
-            "PartitionName=debug shares nodes",
-            |host| {
-                host.change(NODES, "Partitions=main", "Partitions=main,debug");
-                let debug = "PartitionName=debug Nodes=n[1-4] State=UP\n";
-                let both = format!("{}{debug}", host.answers[PARTITIONS]);
-                host.answer(PARTITIONS, both);
-            },
-        ),
+        ("partition: dfrs.conf: Partition=mian", |host| {
+            host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("main", "mian"));
+        }),
+        ("PartitionName=debug shares nodes", |host| {
+            host.change(NODES, "Partitions=main", "Partitions=main,debug");
+            let debug = "PartitionName=debug Nodes=n[1-4] State=UP\n";
+            let both = format!("{}{debug}", host.answers[PARTITIONS]);
+            host.answer(PARTITIONS, both);
+        }),
     ];
-    for (theirs, ours, change) in refused {
-        assert!(
-            source.contains(theirs),
-            "{theirs:?}: the plugin says something else"
-        );
-        leads_to(Level::Error, ours, change);
+    for (words, change) in refused {
+        leads_to(Level::Error, words, change);
     }
 }
 
@@ -463,6 +435,9 @@ fn what_makes_dfrs_worse_is_a_warning() {
     leads_to(Level::Warning, "nodes: draining: n1, n2, n3, n4", |host| {
         host.change(NODES, "State=IDLE", "State=IDLE+DRAIN");
     });
+    leads_to(Level::Warning, "nodes: down: n1, n2, n3, n4", |host| {
+        host.change(NODES, "State=IDLE", "State=DOWN*+CLOUD");
+    });
     for plugin in ["topology/tree", "topology/block"] {
         leads_to(Level::Warning, "DFRS knows no topology", |host| {
             let text = host.answers[CONFIG].replace("TopologyPlugin ", "TopologyParam_ ");
@@ -489,6 +464,18 @@ fn what_makes_dfrs_worse_is_a_warning() {
     });
 }
 
+#[test]
+fn nodes_that_are_powered_down_are_not_said_to_be_down() {
+    for state in ["IDLE+CLOUD+POWERED_DOWN", "IDLE+POWERING_DOWN"] {
+        leads_to(Level::Warning, "nodes: powered down: n1, n2", |host| {
+            host.change(NODES, "State=IDLE", &format!("State={state}"));
+            let text = host.controller().text();
+            assert!(text.contains("state=power_up"), "{text}");
+            assert!(!text.contains("nodes: down"), "{text}");
+        });
+    }
+}
+
 fn good_node() -> Recorded {
     let mut host = Recorded::default();
     host.file("/proc/sys/kernel/hostname", "n1.cluster\n");
@@ -510,7 +497,25 @@ fn good_node() -> Recorded {
     );
     let status = status.replace("VERSION", env!("CARGO_PKG_VERSION"));
     host.answer("dfrsd status --json --node n1", status);
+    host.file("/proc/meminfo", "MemTotal:        2048000 kB\n");
+    host.answer(
+        NODE,
+        "NodeName=n1 RealMemory=2000 MemSpecLimit=500 State=IDLE\n",
+    );
     host
+}
+
+const NODE: &str = "scontrol --oneliner show node n1";
+
+#[test]
+fn what_dfrsd_and_the_doctor_both_find_is_said_once() {
+    let mut host = good_node();
+    host.file("/proc/swaps", "/dev/zram0 partition 2048000 0 100\n");
+    let said = dfrs_proto::swap::Swap::parse("/dev/zram0 partition 2048000 0 100\n").trouble();
+    let troubles = format!(r#""jobs":[],"troubles":["swap: {}"]"#, said.expect("zram"));
+    host.change("dfrsd status --json --node n1", r#""jobs":[]"#, &troubles);
+    let text = host.node().text();
+    assert_eq!(text.matches("all of it is zram").count(), 1, "{text}");
 }
 
 #[test]
@@ -519,9 +524,42 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
     host.file("/etc/slurm/dfrs.conf", DFRS_CONF);
     let findings = host.node();
     assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
-    assert_eq!(findings.0.len(), 4, "{}", findings.text());
+    assert_eq!(findings.0.len(), 5, "{}", findings.text());
+    let kept = "Slurm gives 1500 to jobs; parked ones may keep 250 MiB in RAM";
+    assert!(findings.text().contains(kept), "{}", findings.text());
     type Change = fn(&mut Recorded);
-    let troubles: [(Level, &str, Change); 8] = [
+    let troubles: [(Level, &str, Change); 12] = [
+        (
+            Level::Warning,
+            "memory: Slurm gives 2000 of 2000 MiB",
+            |host| {
+                host.change(NODE, "MemSpecLimit=500", "MemSpecLimit=0");
+            },
+        ),
+        (
+            Level::Warning,
+            "swap: zram is filled before the disk",
+            |host| {
+                let disk = "/dev/sda2 partition 2048000 0 -2\n";
+                let zram = "/dev/zram0 partition 2048000 0 100\n";
+                host.file("/proc/swaps", format!("{zram}{disk}"));
+            },
+        ),
+        (Level::Warning, "swap: zswap keeps parked memory", |host| {
+            host.file(
+                "/proc/mounts",
+                "cgroup /sys/fs/cgroup/memory cgroup rw,memory,cpu,freezer 0 0\n",
+            );
+            host.file("/sys/module/zswap/parameters/enabled", "Y\n");
+        }),
+        (
+            Level::Warning,
+            "dfrsd: parking: cannot see other users' processes",
+            |host| {
+                let trouble = r#""jobs":[],"troubles":["parking: cannot see other users' processes; let it"]"#;
+                host.change("dfrsd status --json --node n1", r#""jobs":[]"#, trouble);
+            },
+        ),
         (
             Level::Warning,
             "swap: 2000 MiB, and SwapPerNode in dfrs.conf is 2001 MiB",

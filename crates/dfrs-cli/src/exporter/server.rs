@@ -5,13 +5,20 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use super::waiting::{Waiting, Waits};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// So many are answered at the same time; others are turned away.
+/// So many are answered at the same time. For one more the one that has taken its time for longest has to
+/// go; if all of them wait for their answer, it is turned away.
 const MOST_CLIENTS: usize = 16;
+
+/// What was found is the answer to all who ask so soon after.
+const SHARED: Duration = Duration::from_secs(1);
 
 /// A client has so long to ask, and again to take the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -31,28 +38,42 @@ pub(super) type Metrics<'a> = &'a (dyn Fn() -> String + Sync);
 pub(super) fn serve(address: SocketAddr, metrics: Metrics) -> Result<(), String> {
     let listener = TcpListener::bind(address)
         .map_err(|error| format!("{address}: {error}; give another one with --listen"))?;
-    listen(&listener, metrics, usize::MAX);
+    let last = Mutex::new(None);
+    listen(&listener, &|| shared(&last, metrics), usize::MAX);
     Ok(())
+}
+
+/// The metrics, asked for by one client at a time, and found for all who ask meanwhile.
+fn shared(last: &Mutex<Option<(Instant, String)>>, metrics: Metrics) -> String {
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, text)) = last.as_ref().filter(|(found, _)| found.elapsed() < SHARED) {
+        return text.clone();
+    }
+    let text = metrics();
+    *last = Some((Instant::now(), text.clone()));
+    text
 }
 
 /// Answers so many clients, each in a thread of its own.
 pub(super) fn listen(listener: &TcpListener, metrics: Metrics, clients: usize) {
     let busy = AtomicUsize::new(0);
+    let waiting = Waiting::default();
     std::thread::scope(|scope| {
-        for stream in listener.incoming().take(clients) {
+        for (number, stream) in listener.incoming().take(clients).enumerate() {
             let Ok(stream) = stream else {
                 // No file descriptor is left, for example: not to be asked again at once.
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            if busy.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS {
+            if busy.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS && !waiting.end_oldest() {
                 busy.fetch_sub(1, Ordering::Relaxed);
                 continue;
             }
-            let busy = &busy;
+            let (busy, waiting) = (&busy, &waiting);
+            let waits = waiting.with(number, &stream);
             let answer = move || {
                 // A client that has gone away is none of our business.
-                let _ = answer(stream, metrics);
+                let _ = waits.and_then(|waits| answer(stream, metrics, (waits, waiting, number)));
                 busy.fetch_sub(1, Ordering::Relaxed);
             };
             if std::thread::Builder::new()
@@ -66,11 +87,17 @@ pub(super) fn listen(listener: &TcpListener, metrics: Metrics, clients: usize) {
 }
 
 /// Answers one request.
-fn answer(mut stream: TcpStream, metrics: Metrics) -> std::io::Result<()> {
+fn answer(
+    mut stream: TcpStream,
+    metrics: Metrics,
+    (waits, waiting, number): (Waits<'_>, &Waiting, usize),
+) -> std::io::Result<()> {
     let until = Instant::now() + PATIENCE;
     let head = read_head(&mut stream, until)?;
+    drop(waits);
     let (code, kind, text) = response(&head, metrics);
     let length = text.len();
+    let _waits = waiting.with(number, &stream)?;
     stream.set_write_timeout(Some(PATIENCE))?;
     write!(
         stream,

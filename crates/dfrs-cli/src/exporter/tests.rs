@@ -257,6 +257,26 @@ fn a_client_that_promises_a_large_body_or_says_nothing_holds_nobody_up() {
 }
 
 #[test]
+fn clients_that_take_their_time_make_place_for_others() {
+    let slow = 40;
+    with_server(slow + 2, |address| {
+        let connect = |_| {
+            let mut stream = TcpStream::connect(address).expect("connects");
+            let _ = stream.write_all(b"GET "); // it may have had to go already
+            stream
+        };
+        let slow: Vec<TcpStream> = (0..slow).map(connect).collect();
+        let began = std::time::Instant::now();
+        for _ in 0..2 {
+            let answer = ask(address, "GET /healthz HTTP/1.1\r\n\r\n");
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?}");
+        }
+        assert!(began.elapsed() < std::time::Duration::from_secs(4));
+        drop(slow);
+    });
+}
+
+#[test]
 fn why_nothing_can_be_read_is_said() {
     let trouble = exposition(Path::new("/nonexistent")).trouble;
     assert_eq!(

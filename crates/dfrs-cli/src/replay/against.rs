@@ -133,7 +133,11 @@ fn swap(config: &Config, source: &Source) -> Bytes {
 
 fn left_out(source: &Source) -> Vec<LeftOut> {
     let all = source.left_out.iter().cloned();
-    all.map(|(why, jobs)| LeftOut { why, jobs }).collect()
+    let jobs = |one: source::LeftOut| LeftOut {
+        why: one.why,
+        jobs: one.count,
+    };
+    all.map(jobs).collect()
 }
 
 fn row(schedule: &Schedule, counts: &[bool]) -> Row {

@@ -1,9 +1,11 @@
 //! The same jobs under one scheduler after the other.
 
+use std::borrow::Cow;
 use std::thread;
 
 use dfrs_proto::journal::{Event, EventKind};
 use dfrs_sim::metrics::{STRETCH_BOUND, Summary, stretch};
+use dfrs_sim::trace::Trace;
 use dfrs_sim::{Batch, JobRecord, Outcome, Scheduler, Settings, simulate};
 use indicatif::ProgressBar;
 
@@ -42,7 +44,7 @@ impl Schedule {
         timeline: Timeline,
     ) -> Self {
         let trace = &source.trace;
-        let summary = Summary::new(name.clone(), trace, source.nodes, &outcome, STRETCH_BOUND);
+        let summary = summary(&name, scheduler.as_ref(), source, &outcome);
         let pairs = || trace.jobs.iter().zip(&outcome.jobs);
         Self {
             name,
@@ -125,6 +127,31 @@ pub fn beside(
     Ok(schedules)
 }
 
+/// Sums up an outcome. To its user a job is as long as it was; the work that a machine had is that of the jobs as
+/// they ran there.
+fn summary(
+    name: &str,
+    scheduler: Option<&Scheduler>,
+    source: &Source,
+    outcome: &Outcome,
+) -> Summary {
+    let of =
+        |trace: &Trace| Summary::new(name.to_owned(), trace, source.nodes, outcome, STRETCH_BOUND);
+    let as_it_was = of(&source.trace);
+    match (scheduler.is_some_and(super::is_dfrs), source.for_dfrs()) {
+        (true, Cow::Owned(capped)) => {
+            let capped = of(&capped);
+            Summary {
+                normalized_underutilization: capped.normalized_underutilization,
+                normalized_stalled: capped.normalized_stalled,
+                utilization: capped.utilization,
+                ..as_it_was
+            }
+        }
+        _ => as_it_was,
+    }
+}
+
 fn one(
     scheduler: Scheduler,
     source: &Source,
@@ -143,7 +170,8 @@ fn one(
             (outcome, timeline)
         }
         Scheduler::Dfrs(_) => {
-            let mut watcher = Watcher::new(cut, &source.trace);
+            let trace = source.for_dfrs();
+            let mut watcher = Watcher::new(cut, &trace);
             let mut sink = |event: &Event| {
                 watcher.see(event);
                 if matches!(event.kind, EventKind::Finish { .. }) {
@@ -151,7 +179,7 @@ fn one(
                 }
                 Ok(())
             };
-            let outcome = simulate(&source.trace, &scheduler, &settings, Some(&mut sink));
+            let outcome = simulate(&trace, &scheduler, &settings, Some(&mut sink));
             (outcome.map_err(failed)?, watcher.finish())
         }
     };

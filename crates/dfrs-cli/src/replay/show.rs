@@ -109,6 +109,13 @@ pub fn brief(seconds: f64) -> String {
     format!("{} {name}", dfrs_report::decimals(seconds / unit, places))
 }
 
+/// The text with a capital letter at its beginning.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// The text in one line, where a table would break it.
 pub fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")

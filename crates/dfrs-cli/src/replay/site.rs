@@ -27,6 +27,9 @@ pub struct SiteOptions {
     /// What is added to measured memory, in percent
     #[arg(long, value_name = "PERCENT", help_heading = "Dumps of sacct", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
     memory_headroom: u32,
+    /// Keep jobs that had GPUs or other generic resources, as if they had none; else they are left out
+    #[arg(long, help_heading = "Dumps of sacct")]
+    keep_gres: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -54,18 +57,20 @@ impl SiteOptions {
             cpu: Cpu::Measured,
             memory: Memory::Requested,
             memory_headroom: 20,
+            keep_gres: false,
         }
     }
 
     /// Refuses what only a dump of sacct needs, for a file that is none.
-    pub fn for_no_dump(&self) -> Result<(), String> {
+    /// `what` says what it is.
+    pub fn for_no_dump(&self, what: &str) -> Result<(), String> {
         let given = [
             ("--cpus-per-node", self.cpus_per_node.is_some()),
             ("--memory-per-node", self.memory_per_node.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(format!(
-                "is no dump of sacct; leave out {option}, which only a dump needs"
+                "is {what} and is no dump of sacct; leave out {option}, which only a dump needs"
             )),
             None => Ok(()),
         }
@@ -81,6 +86,7 @@ impl SiteOptions {
                 "--memory-headroom",
                 self.memory_headroom != none.memory_headroom,
             ),
+            ("--keep-gres", self.keep_gres),
         ];
         let given = given.iter().filter(|(_, is_given)| *is_given);
         let names: Vec<&str> = given.map(|(name, _)| *name).collect();
@@ -125,6 +131,7 @@ impl SiteOptions {
                 Memory::Measured => MemoryRule::Measured,
             },
             headroom_percent: self.memory_headroom,
+            keep_gres: self.keep_gres,
         }
     }
 }

@@ -2,16 +2,21 @@
 
 pub mod accounting;
 mod journal;
+mod left_out;
 mod trace;
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_sim::metrics::NODE_GB;
-use dfrs_sim::trace::{Trace, TraceError, decompressed};
+use dfrs_sim::trace::sacct::names_columns;
+use dfrs_sim::trace::{TRACES, Trace, TraceError, TraceJob, decompressed, foreign_text};
 use dfrs_sim::{Batch, Cost, JobRecord, Scheduler, never_fits};
+
+pub use left_out::LeftOut;
 
 use super::Arguments;
 use super::show::Clock;
@@ -58,14 +63,18 @@ pub struct Source {
     pub node_memory: Option<f64>,
     /// CPUs that each job had, in the same order.
     pub cpus: Vec<f64>,
+    /// Run time of each job with no more than these CPUs, in the same order; empty: its run time.
+    pub capped: Vec<Span>,
     /// What a journal tells of each job besides, in the same order; empty if the file is none.
     pub told_of: Vec<Told>,
     /// What happened, by name, in the same order; none if the file does not say.
     pub as_it_was: Option<(String, Vec<JobRecord>)>,
     /// What times of the file mean.
     pub clock: Clock,
-    /// What is not replayed: why, and how many.
-    pub left_out: Vec<(String, usize)>,
+    /// What is not replayed.
+    pub left_out: Vec<LeftOut>,
+    /// What jobs did that no simulation here does, in sentences; these are among what was assumed, too.
+    pub not_simulated: Vec<String>,
     /// What was assumed, in sentences.
     pub assumed: Vec<String>,
     /// Lines for standard error.
@@ -95,6 +104,22 @@ impl Source {
         self.cpus.iter().map(nodes).collect()
     }
 
+    /// The jobs as DFRS gets them, whose caps hold them to what they asked for.
+    pub fn for_dfrs(&self) -> Cow<'_, Trace> {
+        let pairs = || self.trace.jobs.iter().zip(&self.capped);
+        if pairs().all(|(job, capped)| job.runtime == *capped) {
+            return Cow::Borrowed(&self.trace);
+        }
+        let jobs = pairs().map(|(job, capped)| TraceJob {
+            runtime: *capped,
+            ..job.clone()
+        });
+        Cow::Owned(Trace {
+            jobs: jobs.collect(),
+            ..self.trace
+        })
+    }
+
     /// The jobs as this batch scheduler gets them, and the number of its nodes.
     pub fn for_batch(&self, batch: Batch) -> (&Trace, u32) {
         match batch.shares_nodes() {
@@ -122,6 +147,12 @@ impl Source {
         self.assumed.push(what);
     }
 
+    /// Tells what is not simulated, if it is something, as [`Self::note`] does, and in the short table.
+    fn caution(&mut self, file: &Path, what: Option<String>) {
+        self.not_simulated.extend(what.clone());
+        self.note(file, what);
+    }
+
     /// Tells how many are left out and why, and the first of them.
     fn leave_out(&mut self, file: &Path, why: &str, count: usize, first: &[String]) {
         if count == 0 {
@@ -132,7 +163,46 @@ impl Source {
             let _ = writeln!(self.told, "{file}: {what}"); // a String takes all
         }
         let _ = writeln!(self.told, "{file}: left out, {why}: {count}");
-        self.left_out.push((why.into(), count));
+        self.left_out.push(LeftOut {
+            why: why.into(),
+            count,
+            core_seconds: None,
+        });
+    }
+
+    /// The same of jobs that ran and ended, whose CPUs had so much time.
+    fn leave_out_ran(&mut self, file: &Path, why: &str, core_seconds: f64, first: &[String]) {
+        self.leave_out(file, why, first.len(), first);
+        if let (Some(last), false) = (self.left_out.last_mut(), first.is_empty()) {
+            last.core_seconds = Some(core_seconds);
+        }
+    }
+
+    /// The jobs that are replayed, and the time of all CPUs that they had in seconds.
+    fn kept(&self) -> (usize, f64) {
+        let jobs = self.trace.jobs.iter().zip(&self.cpus);
+        let core_seconds = jobs.map(|(job, cpus)| job.runtime.seconds() * cpus).sum();
+        (self.trace.jobs.len(), core_seconds)
+    }
+
+    /// What part of the work is not replayed, in a sentence; none if all that ran and ended is.
+    pub fn summary_of_left_out(&self) -> Option<String> {
+        left_out::summary(&self.left_out, self.kept())
+    }
+
+    /// Its share of the core-hours of all jobs that ran and ended; none if it is no such jobs.
+    pub fn share_of_left_out(&self, one: &LeftOut) -> Option<f64> {
+        let all = left_out::core_seconds(&self.left_out) + self.kept().1;
+        one.core_seconds
+            .filter(|_| all > 0.0)
+            .map(|part| part / all)
+    }
+
+    /// Tells the same at the end of the reading.
+    pub fn tell_left_out(&mut self, file: &Path) {
+        if let Some(summary) = self.summary_of_left_out() {
+            let _ = writeln!(self.told, "{}: {summary}", file.display()); // a String takes all
+        }
     }
 
     /// Leaves out jobs that cannot run under one of the schedulers; all get the same jobs.
@@ -143,7 +213,9 @@ impl Source {
         let policies = arguments.policies();
         let mut keep = Vec::with_capacity(self.trace.jobs.len());
         let mut told = Vec::new();
-        for (job, by_batch) in self.trace.jobs.iter().zip(&self.batch.0.jobs) {
+        let mut core_seconds = 0.0;
+        let jobs = self.trace.jobs.iter().zip(&self.batch.0.jobs);
+        for ((job, by_batch), cpus) in jobs.zip(&self.cpus) {
             let why = policies
                 .iter()
                 .find_map(|policy| match policy {
@@ -153,6 +225,9 @@ impl Source {
                 .or_else(|| never_fits(by_batch, &easy, self.batch.1))
                 .or_else(|| never_fits(job, &shared, self.nodes));
             keep.push(why.is_none());
+            if why.is_some() {
+                core_seconds += cpus * job.runtime.seconds();
+            }
             told.extend(why.map(|why| format!("job {} ({why})", job.id)));
         }
         if let (true, Some(first)) = (arguments.strict, told.first()) {
@@ -166,7 +241,7 @@ impl Source {
             self.retain(&keep);
         }
         let why = format!("jobs that do not fit on {} nodes", self.nodes);
-        self.leave_out(file, &why, told.len(), &told);
+        self.leave_out_ran(file, &why, core_seconds, &told);
         if self.trace.jobs.is_empty() {
             return Err(format!("{}: no job is left to replay", file.display()));
         }
@@ -177,7 +252,8 @@ impl Source {
     fn refuse_overload(&self, arguments: &Arguments) -> Result<(), String> {
         let mut policies = arguments.policies();
         policies.push(Scheduler::Batch(Batch::Easy)); // gets no job that is too wide
-        let overload = overload::of(&self.trace, self.nodes, &policies, arguments.period);
+        let trace = self.for_dfrs(); // has the most work
+        let overload = overload::of(&trace, self.nodes, &policies, arguments.period);
         match overload {
             Some(overload) if overload.load > MOST_LOAD && overload.looks > FEW_LOOKS => {
                 Err(format!("{}: {overload}", arguments.file.display()))
@@ -194,6 +270,7 @@ impl Source {
         only(&mut self.trace.jobs, keep);
         only(&mut self.batch.0.jobs, keep);
         only(&mut self.cpus, keep);
+        only(&mut self.capped, keep);
         only(&mut self.told_of, keep);
         if let Some((_, records)) = &mut self.as_it_was {
             only(records, keep);
@@ -205,28 +282,30 @@ impl Source {
 pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
     let file = arguments.file.display();
     let mut input = open_all(&arguments.earlier, &arguments.file)?;
-    let first = first_line(&mut input).map_err(|error| format!("{file}: {error}"))?;
+    let kind = kind(&mut input).map_err(|error| format!("{file}: {error}"))?;
     let no_swf = |what| arguments.model.for_no_swf(what);
     let no_dump = |mut source: Source| {
-        arguments.site.for_no_dump()?;
+        arguments.site.for_no_dump(source.kind)?;
         if let Some(note) = arguments.site.note_for_no_dump() {
             let _ = writeln!(source.told, "{file}: note: {note}"); // a String takes all
         }
         Ok(source)
     };
-    let source = if first.starts_with(b"{") {
-        no_swf(JOURNAL)
+    let source = match kind {
+        Kind::Journal => no_swf(JOURNAL)
             .and_then(|()| journal::read(arguments, input))
-            .and_then(no_dump)
-    } else if first.contains(&b'|') || first.starts_with(b"JobID") {
-        let site = (&arguments.site, arguments.nodes);
-        no_swf(DUMP).and_then(|()| accounting::read(&arguments.file, input, site, arguments.strict))
-    } else {
-        trace::read(arguments, input).and_then(no_dump)
+            .and_then(no_dump),
+        Kind::Dump => {
+            let site = (&arguments.site, arguments.nodes);
+            no_swf(DUMP)
+                .and_then(|()| accounting::read(&arguments.file, input, site, arguments.strict))
+        }
+        Kind::Trace => trace::read(arguments, input).and_then(no_dump),
     };
     let mut source = source.map_err(|error| format!("{file}: {error}"))?;
     source.refuse_overload(arguments)?;
     source.leave_out_hopeless(arguments)?;
+    source.tell_left_out(&arguments.file);
     Ok(source)
 }
 
@@ -276,17 +355,56 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
     })
 }
 
+const OR_A_DUMP: &str = ", or a dump of sacct --parsable2 with its header (docs/replay.md)";
+
 /// What is wrong with a trace, where a dump of sacct would do as well.
 pub fn told(error: &TraceError) -> String {
     let more = match error {
-        TraceError::Empty(_) => ", or a dump of sacct --parsable2 with its header (docs/replay.md)",
+        TraceError::Empty(_) => OR_A_DUMP,
         _ => "",
     };
     format!("{error}{more}")
 }
 
+/// The kinds of files that are told apart before they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Journal,
+    Dump,
+    Trace,
+}
+
+/// What the input is, of which nothing is consumed, or what it is that nothing here reads.
+pub fn kind(input: &mut impl BufRead) -> Result<Kind, String> {
+    let head = input.fill_buf();
+    let head = head.map_err(|error| format!("cannot be read: {error}; is the file whole?"))?;
+    if head.is_empty() {
+        return Err(format!("is empty; expected is {TRACES}{OR_A_DUMP}"));
+    }
+    match foreign_text(head) {
+        Some(what) => Err(what),
+        None => Ok(kind_of(head)),
+    }
+}
+
+/// The kind of a file that begins like this. Fields of a trace are few and have commas or blanks between them.
+fn kind_of(head: &[u8]) -> Kind {
+    const FEWEST_BARS: usize = 4;
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head.trim_ascii_start();
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
+    let bars = line.iter().filter(|byte| **byte == b'|').count();
+    let has_bars = bars >= FEWEST_BARS || bars > 0 && !line.contains(&b',');
+    match line.first() {
+        Some(b'{') => Kind::Journal,
+        Some(b';' | b'#') => Kind::Trace,
+        _ if names_columns(line) || has_bars => Kind::Dump,
+        _ => Kind::Trace,
+    }
+}
+
 /// The first line that is not empty, which stays in the input, as far as it can be seen.
-pub fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, String> {
+fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, String> {
     let head = input
         .fill_buf()
         .map_err(|error| format!("cannot be read: {error}; is the file whole?"))?
@@ -300,4 +418,31 @@ fn bytes(bytes: Bytes) -> f64 {
     #[allow(clippy::cast_precision_loss)] // to be looked at
     let bytes = bytes.0 as f64;
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_tells_what_a_file_is() {
+        for (head, expected) in [
+            ("{\"t\":0,\"event\":\"platform\"}\n", Kind::Journal),
+            ("\u{feff}\r\n{\"t\":0}\n", Kind::Journal),
+            ("JobID|Submit|State\n", Kind::Dump),
+            ("User;Submit;JobID;State\n", Kind::Dump),
+            ("JobID        JobName\n", Kind::Dump),
+            ("1|1000|1010|1100|1|cpu=1,mem=1G\n", Kind::Dump),
+            ("a|b\n", Kind::Dump),
+            ("a|b,0,1,1,1,5\n", Kind::Trace),
+            ("; Note: a | b\n", Kind::Trace),
+            (
+                "1 0 0 10 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n",
+                Kind::Trace,
+            ),
+            ("", Kind::Trace),
+        ] {
+            assert_eq!(kind_of(head.as_bytes()), expected, "{head}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Replay;
 use super::compare::Shift;
-use super::show::{duration, number, percent};
+use super::show::{duration, number, percent, sentence};
 use crate::summary::{mean, quantile, sorted};
 
 /// A line for each schedule, and below it who is better and who is worse off.
@@ -19,6 +19,7 @@ pub fn table(replay: &Replay) -> String {
         source.clock.show(first, first),
         source.clock.show(source.last(), first),
     );
+    let cautions = cautions(replay);
     let heads = [
         "",
         "mean wait",
@@ -52,12 +53,27 @@ pub fn table(replay: &Replay) -> String {
         }
         text.push('\n');
     }
-    text + "\nLost is the time in the system beyond the run time; stretch is bounded at 10 s.\n"
+    text + &cautions
+        + "\nLost is the time in the system beyond the run time; stretch is bounded at 10 s.\n"
         + &replay
             .opponents()
             .into_iter()
             .map(|opponent| verdict(replay, opponent))
             .collect::<String>()
+}
+
+/// What the numbers above do not have in them, a line each.
+fn cautions(replay: &Replay) -> String {
+    let source = &replay.source;
+    let left_out = source.summary_of_left_out().map(|text| sentence(&text));
+    let lines = left_out.iter().chain(&source.not_simulated);
+    let lines: String = lines
+        .map(|line| line.trim_end_matches('.').to_owned() + ".\n")
+        .collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\n{lines}"),
+    }
 }
 
 /// In a sentence: how many jobs are done sooner and later than under the schedule at this position.

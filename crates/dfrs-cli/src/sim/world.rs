@@ -165,16 +165,13 @@ impl World {
             Submission::Cheapest => (self.run_time_hint, self.parallel_least_yield),
             _ => (Hint::None, OrNone(None)),
         };
+        let asks_users = run_time_hint != Hint::None || policy.reserves();
         Self {
             estimates: KnownTimes::Perfect,
             run_time_hint,
             parallel_least_yield,
-            round_limits: self.round_limits && run_time_hint != Hint::None,
-            false_limits: if run_time_hint == Hint::None {
-                0.0
-            } else {
-                self.false_limits
-            },
+            round_limits: self.round_limits && asks_users,
+            false_limits: if asks_users { self.false_limits } else { 0.0 },
             time_slice: Span::ZERO,
             // Who uses all that it asked for needs that.
             needs: if self.least_use == 100 {
@@ -217,7 +214,7 @@ impl World {
     pub fn notes(&self, file: &str, trace: &Trace) -> String {
         if let Some(option) = self.idle_limits() {
             return format!(
-                "{file}: note: nobody asks for time limits, so {option} changes no schedule; see --run-time-hint limits and --estimates user\n"
+                "{file}: note: of all schedulers only the policy default asks for time limits here, so {option} changes no other schedule; see --run-time-hint limits and --estimates user\n"
             );
         }
         let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
@@ -249,7 +246,7 @@ impl World {
         notes
     }
 
-    /// An option about limits that makes no difference, as no scheduler may know them.
+    /// An option about limits that makes no difference but to the policies that always know them.
     fn idle_limits(&self) -> Option<&'static str> {
         let nobody_asks = self.run_time_hint == Hint::None && self.estimates == KnownTimes::Perfect;
         let given = [

@@ -2,18 +2,18 @@
 
 use std::cell::RefCell;
 
+use super::room::Room;
 use crate::experience::Expectation;
 use crate::load_limits::{LoadLimit, LoadLimits};
 use crate::model::{Cluster, Job, Mapping, Mobility};
 use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::{is_hopeless, put};
-use crate::prospects::Prospects;
 use crate::roster::{Roster, by_wants};
 use crate::units::{Span, Time};
 use crate::usage::{SwapUsage, Usage};
 
 /// A node on which no task waits for CPU.
-const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
+pub(super) const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
 
 /// For so many times its limit a job that never ran is held back: a stream of small jobs may never leave as many nodes
 /// idle at once as it needs.
@@ -133,24 +133,5 @@ impl Calm {
     pub(super) fn take(&mut self, job: &Job, mapping: &Mapping) {
         self.back.take(job, mapping);
         self.new.take(job, mapping);
-    }
-}
-
-struct Room {
-    usage: Usage,
-    prospects: Prospects,
-}
-
-impl Room {
-    fn of(usage: Usage) -> Self {
-        Self {
-            prospects: Prospects::of(&usage),
-            usage,
-        }
-    }
-
-    fn take(&mut self, job: &Job, mapping: &Mapping) {
-        self.usage.add(job, mapping);
-        self.prospects.shrink();
     }
 }

@@ -1,7 +1,7 @@
 //! Single moves to nodes of less load, instead of a remap of all.
 
 use super::board::Board;
-use super::crowd::share;
+use super::reservation::slowness;
 use crate::greedy;
 use crate::model::{JobId, Mapping, Mobility};
 use crate::plan::Reason;
@@ -146,6 +146,5 @@ fn share_of(yields: &[(JobId, Yield)], job: JobId) -> f64 {
 
 /// One over the load of the fullest of these nodes, at most 1.
 fn equal_share(board: &Board<'_>, mapping: &Mapping) -> f64 {
-    let load = |node| share(board.usage.load(node).0, board.usage.cpu(node).0);
-    1.0 / mapping.nodes().map(load).fold(1.0, f64::max)
+    1.0 / slowness(&board.usage, mapping)
 }

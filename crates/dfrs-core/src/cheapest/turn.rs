@@ -29,6 +29,8 @@ pub(super) enum Urgency {
     Ordinary,
     /// It never ran: its wait over its size, times its weight.
     New(f64),
+    /// It has waited longest of those that never ran, and is to have a reservation.
+    Longest,
     /// It was paused for too long.
     First,
     /// It is parked on a node that drains, which waits for it.
@@ -40,8 +42,9 @@ impl Urgency {
         match self {
             Self::Ordinary => (0, 0.0),
             Self::New(urgency) => (1, urgency),
-            Self::First => (2, 0.0),
-            Self::HoldsUpDrain => (3, 0.0),
+            Self::Longest => (2, 0.0),
+            Self::First => (3, 0.0),
+            Self::HoldsUpDrain => (4, 0.0),
         }
     }
 }

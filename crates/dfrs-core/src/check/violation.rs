@@ -135,6 +135,14 @@ impl ViolationKind {
         }
     }
 
+    /// Whether it is about what all jobs of a node have together.
+    const fn is_about_amounts(&self) -> bool {
+        matches!(
+            self,
+            Self::Memory(_) | Self::Swap(_) | Self::Rigid { .. } | Self::Shares { .. }
+        )
+    }
+
     /// The rule that is broken, in few words that no amounts or names change, for programs.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
@@ -204,4 +212,34 @@ impl Violation {
     pub const fn severity(&self) -> Severity {
         self.kind.severity()
     }
+
+    /// The jobs that a plan has to do without for it to break this rule no longer: the job by which or for which it
+    /// does, or all that share what is exceeded.
+    pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        let holders = match &self.kind {
+            ViolationKind::Shares { holders, .. } => holders.as_slice(),
+            _ => &[],
+        };
+        self.job
+            .into_iter()
+            .chain(holders.iter().map(|(job, _)| *job))
+    }
+}
+
+/// The jobs without which a plan with these violations is to be decided again, ascending, each once. Where
+/// amounts are exceeded, all but the first such violation may follow from that one, and all of them from other rules
+/// that are broken: its jobs are named only if there are no others.
+#[must_use]
+pub fn jobs_at_fault(violations: &[Violation]) -> Vec<JobId> {
+    let (amounts, rules): (Vec<&Violation>, Vec<&Violation>) = violations
+        .iter()
+        .partition(|violation| violation.kind.is_about_amounts());
+    let of_rules = rules.iter().flat_map(|violation| violation.jobs());
+    let mut jobs: Vec<JobId> = of_rules.collect();
+    if jobs.is_empty() {
+        jobs.extend(amounts.first().iter().flat_map(|first| first.jobs()));
+    }
+    jobs.sort_unstable();
+    jobs.dedup();
+    jobs
 }

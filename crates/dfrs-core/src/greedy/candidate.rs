@@ -3,11 +3,15 @@
 use std::cmp::Ordering;
 
 use crate::model::{NodeIndex, Run};
-use crate::units::Cores;
+use crate::units::{Bytes, Cores};
 
 /// A node that one more task of the job may go to. The greatest candidate is the one with the
 /// lowest load after that task, which leaves the task the largest yield; ties go to the lower index.
 /// On equal nodes this is the paper's order by lowest load.
+///
+/// For a job that is packed nodes with idle CPU for the task come first, those before all on which it leaves least
+/// memory: a job that needs much memory of a node finds one sooner, and as long as CPU is idle it costs nothing. Of the
+/// others those of the lowest load, as above, and of equal ones those on which it leaves least memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) load_after: Cores,
@@ -15,6 +19,31 @@ pub(super) struct Candidate {
     pub(super) node: NodeIndex,
     /// Tasks of the job that are there already.
     pub(super) tasks: u32,
+    /// For a job that is packed.
+    pub(super) packed: Option<Packed>,
+}
+
+/// The memory of a node that a job is packed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// What is left there after the task.
+    pub(super) left: Bytes,
+    /// What each further task takes.
+    pub(super) each: Bytes,
+}
+
+impl Candidate {
+    /// Which is better for a job that is packed, `by_load` being which is better by load.
+    fn cmp_packed(&self, other: &Self, by_load: Ordering) -> Ordering {
+        let finds_idle = |candidate: &Self| candidate.load_after <= candidate.capacity;
+        let left = |candidate: &Self| candidate.packed.map(|packed| packed.left);
+        let by_memory = left(other).cmp(&left(self));
+        match (finds_idle(self), finds_idle(other)) {
+            (true, true) => by_memory.then(by_load.reverse()),
+            (false, false) => by_load.then(by_memory),
+            (own, others) => own.cmp(&others),
+        }
+    }
 }
 
 impl Ord for Candidate {
@@ -27,7 +56,12 @@ impl Ord for Candidate {
             let others = u128::from(other.load_after.0) * u128::from(self.capacity.0.max(1));
             others.cmp(&own)
         };
-        by_load.then(other.node.cmp(&self.node))
+        let better = if self.packed.is_some() {
+            self.cmp_packed(other, by_load)
+        } else {
+            by_load
+        };
+        better.then(other.node.cmp(&self.node))
     }
 }
 
@@ -51,6 +85,9 @@ impl Candidate {
     pub(super) fn after(mut self, need: Cores) -> Self {
         self.tasks += 1;
         self.load_after += need;
+        if let Some(packed) = &mut self.packed {
+            packed.left = packed.left.minus(packed.each);
+        }
         self
     }
 }
@@ -124,6 +161,7 @@ mod tests {
                     capacity: Cores(capacity),
                     node,
                     tasks: 0,
+                    packed: None,
                 };
                 best.add(candidate);
                 all.push(candidate);

@@ -44,6 +44,7 @@ impl Policy {
             "GreedyPM*/per/OPT=VT/MINVT=600",
             "GreedyPMC*/OPT=VT",
             "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+            "GreedyPMCR*/move-per/OPT=VT/MINVT=600",
         ];
         let mut found = Self::catalogue();
         found.extend(own.iter().filter_map(|name| name.parse().ok()));
@@ -60,6 +61,9 @@ impl Policy {
             Submission::GreedyPM => "new jobs start, moving or pausing others where needed",
             Submission::Cheapest => {
                 "new jobs start, moving or pausing those whose leaving costs least"
+            }
+            Submission::Reserving => {
+                "new jobs start, moving or pausing those whose leaving costs least, and what the job that has waited longest needs is reserved for it"
             }
             Submission::Mcb8 => "all jobs are remapped when one is submitted",
         };
@@ -85,7 +89,7 @@ impl Policy {
                 format!("; every {period} single jobs come back or move where that pays")
             }
         };
-        let protected = if self.submission == Submission::Cheapest {
+        let protected = if self.weighs_moves() {
             "give way last and do not move"
         } else {
             "stay in place"

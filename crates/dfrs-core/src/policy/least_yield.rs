@@ -34,6 +34,9 @@ impl fmt::Display for LeastYieldError {
 impl std::error::Error for LeastYieldError {}
 
 impl LeastYield {
+    /// All CPU that it needs.
+    pub const ALL: Self = Self(100);
+
     fn percent(self) -> u32 {
         self.0.clamp(1, 100)
     }

@@ -7,12 +7,13 @@ use super::{Grace, Optimisation, Periodic, Policy, Retry, Settings, Submission, 
 use crate::units::Span;
 
 /// The submission policies and their names; the name may be followed by `*`.
-const SUBMISSIONS: [(&str, Submission); 6] = [
+const SUBMISSIONS: [(&str, Submission); 7] = [
     ("", Submission::Nothing),
     ("Greedy", Submission::Greedy),
     ("GreedyP", Submission::GreedyP),
     ("GreedyPM", Submission::GreedyPM),
     ("GreedyPMC", Submission::Cheapest),
+    ("GreedyPMCR", Submission::Reserving),
     ("MCB8", Submission::Mcb8),
 ];
 
@@ -30,6 +31,9 @@ const OPTIMISATIONS: [(&str, Optimisation); 4] = [
     ("MAX", Optimisation::Maximum),
     ("VT", Optimisation::VirtualTime),
 ];
+
+/// The name of the policy for sites that have chosen none.
+const DEFAULT: &str = "default";
 
 /// The longest text that is taken for a name, in bytes. Names have about half of it.
 const LONGEST: usize = 100;
@@ -106,6 +110,9 @@ impl FromStr for Policy {
         if name.len() > LONGEST {
             return Err(PolicyError::TooLong { length: name.len() });
         }
+        if name.eq_ignore_ascii_case(DEFAULT) {
+            return Ok(Policy::own());
+        }
         if let Some(policy) = ipdps::read(name)? {
             return Ok(policy);
         }
@@ -118,7 +125,7 @@ impl FromStr for Policy {
             optimisation: Optimisation::Uniform,
             grace: Grace::Nothing,
             retry: match submission {
-                Submission::Cheapest => Retry::Backoff,
+                Submission::Cheapest | Submission::Reserving => Retry::Backoff,
                 _ => Retry::Nothing,
             },
             settings: Settings::default(),
@@ -155,7 +162,7 @@ fn submission(name: &str, part: &str) -> Result<(Submission, bool), PolicyError>
     match found {
         Some((_, Submission::Nothing)) if star => Err(PolicyError::Contradiction {
             name: name.into(),
-            why: "* needs a submission policy before it (Greedy, GreedyP, GreedyPM, GreedyPMC or MCB8)".into(),
+            why: "* needs a submission policy before it (Greedy, GreedyP, GreedyPM, GreedyPMC, GreedyPMCR or MCB8)".into(),
         }),
         Some((_, submission)) => Ok((*submission, star)),
         None => Err(PolicyError::Submission {
@@ -225,7 +232,7 @@ impl Policy {
     fn contradiction(&self) -> Option<&'static str> {
         let by_stretch = self.periodic == Periodic::Stretch;
         let remaps = self.submission == Submission::Mcb8 || self.periodic != Periodic::Nothing;
-        let by_cost = self.submission == Submission::Cheapest;
+        let by_cost = self.weighs_moves();
         if self.submission == Submission::Nothing && self.periodic == Periodic::Nothing {
             return Some("nothing would ever start; it needs a submission policy or /per");
         }

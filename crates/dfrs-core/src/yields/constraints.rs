@@ -103,6 +103,12 @@ impl Constraints {
         }
     }
 
+    /// What each constraint's yields times needs may add up to.
+    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    pub(super) fn capacities(&self) -> impl Iterator<Item = f64> + '_ {
+        self.capacity.iter().map(|capacity| *capacity as f64)
+    }
+
     /// Number of constraints.
     pub(super) const fn len(&self) -> usize {
         self.capacity.len()

@@ -1,8 +1,13 @@
 //! The least yields of jobs that run on several nodes.
 
+use std::cmp::Reverse;
+
 use super::Placed;
 use super::constraints::Constraints;
 use crate::policy::LeastYield;
+
+/// What a job has beside others that come first on its nodes: programs whose peers stand still may give up.
+const LEAST: f64 = 0.01;
 
 /// What each job has at least, whatever its weight.
 pub(super) struct Floors(Vec<f64>);
@@ -26,6 +31,53 @@ impl Floors {
         Self(placed.iter().enumerate().map(floor).collect())
     }
 
+    /// All that it needs for each job on several nodes, and for each that is on one of their nodes: the youngest first, as
+    /// far as the CPU goes. O(runs + jobs log jobs).
+    pub(super) fn of_whole_cpus(constraints: &Constraints, placed: &[Placed<'_>]) -> Self {
+        let mut is_theirs = vec![false; constraints.len()];
+        for (job, placed) in placed.iter().enumerate() {
+            if placed.mapping.spans_nodes() {
+                for (row, _) in constraints.places(job) {
+                    is_theirs[*row as usize] = true;
+                }
+            }
+        }
+        let is_concerned = |job: usize| {
+            let mut rows = constraints.places(job).iter();
+            rows.any(|(row, _)| is_theirs[*row as usize])
+        };
+        let mut order: Vec<usize> = (0..placed.len()).filter(|job| is_concerned(*job)).collect();
+        order.sort_unstable_by_key(|job| {
+            let placed = &placed[*job];
+            (placed.virtual_time, Reverse(placed.job.id))
+        });
+        // Where they do not all fit no job stands still: each has a little first, or an equal share of a node of many.
+        let mut left: Vec<f64> = constraints.capacities().collect();
+        let mut floors = vec![0.0; placed.len()];
+        let least = |job: usize| {
+            let rows = constraints.places(job).iter();
+            rows.map(|(row, _)| constraints.equal_share(*row as usize))
+                .fold(LEAST, f64::min)
+        };
+        for job in &order {
+            floors[*job] = least(*job);
+            for (row, need) in constraints.places(*job) {
+                left[*row as usize] -= floors[*job] * real(*need);
+            }
+        }
+        for job in order {
+            let places = constraints.places(job);
+            let most = |(row, need): &(u32, u64)| left[*row as usize] / real(*need).max(1.0);
+            let more = places.iter().map(most).fold(1.0 - floors[job], f64::min);
+            let more = more.max(0.0);
+            for (row, need) in places {
+                left[*row as usize] -= more * real(*need);
+            }
+            floors[job] += more;
+        }
+        Self(floors)
+    }
+
     /// Leaves what all of them leave.
     pub(super) fn take_from(&self, constraints: &mut Constraints) {
         constraints.take(&self.0);
@@ -37,6 +89,11 @@ impl Floors {
         both.map(|(floor, part)| floor + (1.0 - floor) * part)
             .collect()
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+fn real(amount: u64) -> f64 {
+    amount as f64
 }
 
 #[cfg(test)]

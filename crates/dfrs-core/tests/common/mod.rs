@@ -4,7 +4,7 @@
 use dfrs_core::{
     Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
     LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Part, Plan,
-    Policy, Roster, RunTimeHint, Settings, Span, Submission, TaskKind, Time, Weight, decide,
+    Policy, Roster, RunTimeHint, Settings, Span, TaskKind, Time, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -22,7 +22,15 @@ pub const NOW: Time = Time::from_seconds(10_000);
 /// Every policy whose name is allowed.
 pub fn policies() -> Vec<Policy> {
     let mut found = Vec::new();
-    for submission in ["", "Greedy", "GreedyP", "GreedyPM", "GreedyPMC", "MCB8"] {
+    for submission in [
+        "",
+        "Greedy",
+        "GreedyP",
+        "GreedyPM",
+        "GreedyPMC",
+        "GreedyPMCR",
+        "MCB8",
+    ] {
         for star in ["", "*"] {
             for periodic in ["", "/per", "/stretch-per", "/move-per"] {
                 for optimisation in ["", "/OPT=MIN", "/OPT=AVG", "/OPT=MAX", "/OPT=VT"] {
@@ -42,9 +50,8 @@ pub fn policies() -> Vec<Policy> {
 /// Any policy, with the papers' settings or others.
 pub fn policy() -> impl Strategy<Value = Policy> {
     let settings = prop_oneof![1 => Just(Settings::default()), 1 => settings()];
-    let (own, papers): (Vec<Policy>, Vec<Policy>) = policies()
-        .into_iter()
-        .partition(|policy| policy.submission == Submission::Cheapest);
+    let (own, papers): (Vec<Policy>, Vec<Policy>) =
+        policies().into_iter().partition(Policy::weighs_moves);
     let policy = prop_oneof![
         2 => proptest::sample::select(papers),
         1 => proptest::sample::select(own),
@@ -208,6 +215,7 @@ fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 Bytes(memory),
             );
             job.virtual_time = Span::from_seconds(virtual_time.min(10_000 - submit));
+            job.delay = Span(job.virtual_time.0 / 5);
             // Those of an even second of submission say that they are long.
             job.limit = (submit % 2 == 0).then_some(Span::from_seconds(7200));
             (job, wish.0, wish.1)

@@ -1,7 +1,7 @@
 //! Reading and writing the small files of control groups.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::CgroupError;
@@ -78,6 +78,16 @@ pub fn read_keyed(path: &Path, key: &str) -> Result<Option<u64>, CgroupError> {
 /// If the kernel refuses it.
 pub fn write(path: &Path, text: &str) -> Result<(), CgroupError> {
     fs::write(path, text).map_err(failed("write", path))
+}
+
+/// The same in one call, which a signal ends: for what takes the kernel long.
+///
+/// # Errors
+///
+/// If the kernel refuses it; `Interrupted` after a signal.
+pub fn write_once(path: &Path, text: &str) -> Result<(), CgroupError> {
+    let written = fs::File::create(path).and_then(|mut file| file.write(text.as_bytes()));
+    written.map(drop).map_err(failed("write", path))
 }
 
 /// Subdirectories of `directory`, by name; none if it does not exist.

@@ -4,16 +4,19 @@
 //! here decides anything, and nothing is written outside the directories of Slurm's jobs.
 
 pub mod files;
+pub mod process;
 pub mod scope;
 mod sluid;
 pub mod trust;
 pub mod v1;
 pub mod v2;
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::quota::Quota;
+use process::ProcessTable;
 
 /// A file of a control group that cannot be read or written; one line.
 #[derive(Debug, thiserror::Error)]
@@ -115,7 +118,7 @@ pub trait Cgroups: Send {
     fn set_cap(&self, job: &JobDirectory, cap: Option<Quota>) -> Result<(), CgroupError>;
 
     /// Brings all user processes of the job under its cap, and tells how many were not. To be
-    /// repeated: new ones appear at any time. O(processes of the job).
+    /// repeated: new ones appear at any time. O(p log p) for p processes of the job.
     ///
     /// # Errors
     ///
@@ -157,6 +160,16 @@ pub trait Cgroups: Send {
     /// If the job's directory cannot be read.
     fn steps(&self, job: &JobDirectory) -> Result<Vec<StepDirectory>, CgroupError>;
 
+    /// Brings the job's user processes that are in no step, as seen from the freezer, into one: so they are
+    /// frozen, and ended, with it. Slurm runs a task's epilog and helpers of SPANK plugins beside its own
+    /// `slurmstepd`. Returns how many are left outside; with `bring` false it only counts. Root's own
+    /// processes stay where they are. O(processes of the job outside of its steps).
+    ///
+    /// # Errors
+    ///
+    /// If a list of processes cannot be read, or a process that still lives cannot be moved.
+    fn enclose(&self, job: &JobDirectory, bring: bool) -> Result<usize, CgroupError>;
+
     /// Whether the step is held.
     ///
     /// # Errors
@@ -177,9 +190,51 @@ pub trait Cgroups: Send {
     /// Memory used.
     fn memory_use(&self, job: &JobDirectory) -> MemoryUse;
 
+    /// The job's memory limit; none: it has none.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    fn memory_limit(&self, job: &JobDirectory) -> Result<Option<u64>, CgroupError>;
+
+    /// Sets the job's memory limit, or lifts it. Lowering it below what is in RAM takes as long as the disk does,
+    /// and where that fails v1 refuses (`EBUSY`) and v2 ends processes of the job.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    fn set_memory_limit(&self, job: &JobDirectory, limit: Option<u64>) -> Result<(), CgroupError>;
+
+    /// Holds the memory of the job's tasks to what they have and `margin` bytes more in all, or lifts that. What the
+    /// job's own limit leaves beyond is its `slurmstepd`'s, whatever else is touched that counts for the job: one
+    /// that gets no memory fails in the middle of a system call (`EFAULT`) and answers no request any more. Slurm itself
+    /// limits jobs and steps, and no tasks. O(tasks of the job).
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    fn hold_tasks(&self, job: &JobDirectory, margin: Option<u64>) -> Result<(), CgroupError>;
+
+    /// Whether the kernel may end processes of the job when its memory limit leaves no other way. Where it
+    /// may not, whoever needs the memory waits or is refused it: also a process of another job that
+    /// touches pages that count for this one. O(1) with v1, O(processes of the job) with v2.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses, as v2 does without `CAP_SYS_RESOURCE`.
+    fn set_oom_killable(&self, job: &JobDirectory, killable: bool) -> Result<(), CgroupError>;
+
+    /// Bytes of huge pages of the job's processes, which its memory does not count. O(processes of the job).
+    ///
+    /// # Errors
+    ///
+    /// If its processes cannot be listed.
+    fn huge_pages(&self, job: &JobDirectory) -> Result<u64, CgroupError>;
+
     /// Pushes the job's memory to swap as far as it goes, and tells how much was and is in RAM.
     /// Takes as long as the disk does: call it from a thread that has nothing else to do. Ends early
-    /// when `cancel` is set, as soon as the kernel lets it.
+    /// when `cancel` is set, after one piece at most, or at once if the thread gets a signal. With v1 the job's
+    /// memory limit is left at what its memory was pushed to.
     ///
     /// # Errors
     ///
@@ -192,6 +247,14 @@ pub trait Cgroups: Send {
     /// Whether a reclaim would push nothing to swap, because `vm.swappiness` is 0 and this kernel takes no
     /// other for one reclaim.
     fn ignores_swap(&self) -> bool;
+
+    /// Why there may be processes of jobs here that are not seen, as far as [`Cgroups::jobs`] found when it was
+    /// last asked; none: all are seen.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be looked up.
+    fn blind_spot(&self) -> Result<Option<String>, CgroupError>;
 
     /// Cores that the root of what we see may use; none: no limit.
     ///
@@ -209,6 +272,20 @@ pub trait Cgroups: Send {
     ///
     /// If a limit may be there and cannot be read.
     fn swap_limit(&self) -> Result<Option<u64>, CgroupError>;
+
+    /// Ends all processes of the job that are not root's alone (SIGKILL); how many there were.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be listed or ended.
+    fn end_processes(&self, job: &JobDirectory) -> Result<usize, CgroupError>;
+
+    /// Bytes of memory that the root of what we see may use; none: no limit.
+    ///
+    /// # Errors
+    ///
+    /// If a limit may be there and cannot be read.
+    fn memory_capacity(&self) -> Result<Option<u64>, CgroupError>;
 
     /// Another handle, for another thread.
     fn share(&self) -> Box<dyn Cgroups>;
@@ -240,6 +317,118 @@ pub fn open(root: &Path, node: &str) -> Result<Box<dyn Cgroups>, String> {
         "{}: neither cgroup v2 nor the v1 hierarchies cpu and freezer are mounted here; give --cgroup-root",
         root.display()
     ))
+}
+
+/// Memory is reclaimed in pieces of this size, so that a thaw need not wait for all of it.
+const PIECE_BYTES: u64 = 64 << 20;
+/// A reclaim has ended when this many pieces in a row achieved next to nothing.
+const FRUITLESS_PIECES: u32 = 3;
+/// Next to nothing, in bytes.
+const LITTLE_BYTES: u64 = 128 << 10;
+
+/// Reclaims piece by piece, from `resident()` bytes on, until nothing more can be had or `cancel` is set: `piece`
+/// is given what is in RAM and how much of it shall go, and may fail to get it.
+fn reclaim_in_pieces(
+    cancel: &AtomicBool,
+    resident: impl Fn() -> Result<u64, CgroupError>,
+    mut piece: impl FnMut(u64, u64) -> Result<(), CgroupError>,
+) -> Result<Reclaimed, CgroupError> {
+    let before = resident()?;
+    let (mut after, mut fruitless) = (before, 0);
+    while after > 0 && fruitless < FRUITLESS_PIECES && !cancel.load(Ordering::SeqCst) {
+        match piece(after, after.min(PIECE_BYTES)) {
+            // A signal, to see whether it was cancelled.
+            Err(error) if error.source.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        }
+        let left = resident()?;
+        fruitless = if after.saturating_sub(left) < LITTLE_BYTES {
+            fruitless + 1
+        } else {
+            0
+        };
+        after = left;
+    }
+    Ok(Reclaimed { before, after })
+}
+
+/// The processes in the group itself that are not root's alone, and how many there are of which that cannot be
+/// seen.
+fn user_processes(
+    group: &Path,
+    processes: &ProcessTable,
+) -> Result<(Vec<u32>, usize), CgroupError> {
+    let (mut users, mut unknown) = (Vec::new(), Vec::new());
+    for process in files::own_processes(group)? {
+        match processes.is_of_root(process) {
+            Some(true) => {}
+            Some(false) => users.push(process),
+            None => unknown.push(process),
+        }
+    }
+    if !unknown.is_empty() {
+        // What has ended meanwhile is not there any more.
+        let still = files::own_processes(group)?;
+        unknown.retain(|process| still.contains(process));
+    }
+    Ok((users, unknown.len()))
+}
+
+/// Ends the processes in the group, and in those below it, that are not root's alone; how many.
+fn end_users(group: &Path, processes: &ProcessTable) -> Result<usize, CgroupError> {
+    let (users, _) = user_processes(group, processes)?;
+    let mut ended = users.len();
+    for process in users {
+        processes
+            .end(process)
+            .map_err(files::failed("end a process of", group))?;
+    }
+    for (_, below) in files::subdirectories(group)? {
+        ended += end_users(&below, processes)?;
+    }
+    Ok(ended)
+}
+
+/// Moves a process to the group of which this is `cgroup.procs`; one that has ended need not be.
+fn move_process(process: u32, target: &Path) -> Result<(), CgroupError> {
+    match files::write(target, &process.to_string()) {
+        Err(error) if process::has_ended(&error.source) => Ok(()),
+        other => other,
+    }
+}
+
+/// The directories of tasks in a step's.
+fn tasks(step: &Path) -> Result<Vec<PathBuf>, CgroupError> {
+    let found = files::subdirectories(step)?.into_iter();
+    let tasks = found.filter(|(name, _)| name.starts_with("task_"));
+    Ok(tasks.map(|(_, path)| path).collect())
+}
+
+/// Limits the memory of each group, by its file of that name, to what it has by the file `current` and a part of
+/// `margin`, or lifts that by the word `unlimited`. One that has no such file, or has ended, is left out.
+fn hold_groups(
+    groups: &[PathBuf],
+    [current, limit]: [&str; 2],
+    margin: Option<u64>,
+    unlimited: &str,
+) -> Result<(), CgroupError> {
+    let limited: Vec<&PathBuf> = groups
+        .iter()
+        .filter(|group| group.join(limit).exists())
+        .collect();
+    let part = margin.map(|margin| margin / (limited.len() as u64).max(1));
+    for group in limited {
+        let text = match part {
+            None => Ok(unlimited.to_owned()),
+            Some(part) => files::read_number(&group.join(current))
+                .map(|bytes| bytes.saturating_add(part).to_string()),
+        };
+        match text.and_then(|text| files::write_once(&group.join(limit), &text)) {
+            Err(error) if files::has_vanished(&error.source) => {}
+            other => other?,
+        }
+    }
+    Ok(())
 }
 
 /// The number in a directory name like `job_17`.

@@ -25,15 +25,17 @@ const USUAL: &str = "system.slice";
 /// What a search found; paths are relative to the root.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Slurm's scope.
-    pub scope: Option<PathBuf>,
+    /// Slurm's scopes, the best first: one, unless slurmd was started anew with another `CgroupSlice`, or by another
+    /// build, while jobs ran: these stay where they are.
+    pub scopes: Vec<PathBuf>,
     /// A directory of that name that somebody else than root made, or could have.
     pub ignored: Option<PathBuf>,
 }
 
-/// Looks for the scope of `node` below `root`. One that names the node comes before one that names
+/// Looks for the scopes of `node` below `root`. One that names the node comes before one that names
 /// none (a Slurm built for one `slurmd` a host), one below `system.slice` before others, a high one
-/// before a low one. Another node's is never taken.
+/// before a low one. Another node's is never taken; one that names none and is lower than the best may be that
+/// of a container, and is not taken beside it.
 ///
 /// # Errors
 ///
@@ -62,7 +64,7 @@ struct Candidate {
 
 impl Search<'_> {
     fn run(&self) -> Result<Found, CgroupError> {
-        let (mut best, mut others, mut ignored) = (None, Vec::new(), None);
+        let (mut candidates, mut others, mut ignored) = (Vec::new(), Vec::new(), None);
         let mut level = Vec::new();
         if self.is_trusted(self.root)? {
             level.push(self.root.to_path_buf());
@@ -79,8 +81,7 @@ impl Search<'_> {
                     let trusted = name != USERS && self.is_trusted(&path)?;
                     match (self.is_ours(&name), trusted) {
                         (true, true) => {
-                            let candidate = self.candidate(&name, &path, depth);
-                            best = best.into_iter().chain([candidate]).min();
+                            candidates.push(self.candidate(&name, &path, depth));
                         }
                         (true, false) => ignored = ignored.or(Some(path)),
                         (false, true) if !name.ends_with("slurmstepd.scope") => next.push(path),
@@ -93,7 +94,7 @@ impl Search<'_> {
         }
         let ignored = ignored.or_else(|| self.find_among(others));
         Ok(Found {
-            scope: best.map(|candidate: Candidate| candidate.path),
+            scopes: chosen(candidates),
             ignored: ignored.map(|path| self.below(&path)),
         })
     }
@@ -144,6 +145,24 @@ impl Search<'_> {
     }
 }
 
+/// The best, and what may be the same node's beside it.
+fn chosen(mut candidates: Vec<Candidate>) -> Vec<PathBuf> {
+    candidates.sort();
+    let Some(best) = candidates.first() else {
+        return Vec::new();
+    };
+    let (nameless, depth) = (best.nameless, best.depth);
+    let is_ours = |other: &Candidate| {
+        let is_of_another_build = other.nameless != nameless && other.depth == depth;
+        is_of_another_build || (other.nameless == nameless && (!nameless || other.depth == depth))
+    };
+    candidates.retain(is_ours);
+    candidates
+        .into_iter()
+        .map(|candidate| candidate.path)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,7 +185,8 @@ mod tests {
     fn found(scratch: &Scratch) -> (Option<String>, Option<String>) {
         let text = |path: PathBuf| path.to_str().unwrap().to_string();
         let found = find(scratch.path(), "n1").unwrap();
-        (found.scope.map(text), found.ignored.map(text))
+        let best = found.scopes.into_iter().next();
+        (best.map(text), found.ignored.map(text))
     }
 
     fn is(path: &str) -> Option<String> {
@@ -187,6 +207,27 @@ mod tests {
             fs::create_dir_all(scratch.path().join("system.slice/n10_slurmstepd.scope")).unwrap();
             assert_eq!(found(&scratch), (is(best), None));
         }
+    }
+
+    #[test]
+    fn scopes_of_the_node_are_all_taken_and_those_of_containers_are_not() {
+        let taken = |paths: &[&str]| {
+            let scopes = find(made(paths).path(), "n1").unwrap().scopes;
+            scopes
+                .iter()
+                .map(|path| path.to_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        let all = [
+            "system.slice/n1_slurmstepd.scope",
+            "other.slice/n1_slurmstepd.scope",
+            "system.slice/slurmstepd.scope",
+        ];
+        assert_eq!(taken(&all), all);
+        let container = "system.slice/docker-0a.scope/system.slice/slurmstepd.scope";
+        assert_eq!(taken(&[container]), [container]);
+        assert_eq!(taken(&[all[2], container]), [all[2]]);
+        assert_eq!(taken(&[all[0], container]), [all[0]]);
     }
 
     #[test]

@@ -5,66 +5,56 @@
 //! `slurmstepd` of each of its steps does, in its command line: `slurmstepd: [17.batch]`
 //! (`_set_job_log_prefix`). It is in the step's group `slurm`, where a user's epilog of a task may be, too.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::CgroupError;
 use super::files;
-use super::trust::is_trusted;
+use super::process::ProcessTable;
 
 /// The first letter and 64 bits in base 32 (`print_sluid`).
 const LENGTH: usize = 14;
 
-/// Asks processes whose such directories are: each time, because one that no `slurmstepd` is in any more may
-/// linger beside that of the job's next run.
-#[derive(Debug, Clone)]
-pub struct Sluids {
-    proc: PathBuf,
+/// Whose a directory is whose name is a SLUID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// This job's: all its `slurmstepd`s say so.
+    Job(u32),
+    /// No job's any more: no process is in it. It may stay beside that of the job's next run.
+    Ended,
+    /// It has processes, and they do not say whose it is: one that is being started, or `/proc` does not show
+    /// them.
+    Unknown,
 }
 
-impl Sluids {
-    /// Looks at processes below `proc`: `/proc` in earnest.
-    pub fn new(proc: &Path) -> Self {
-        Self {
-            proc: proc.to_path_buf(),
+/// Whose this directory is; none if its name is no SLUID. To be asked each time, as jobs end. O(steps).
+///
+/// # Errors
+///
+/// If the directory, or a list of processes in it, cannot be read.
+pub fn owner(
+    name: &str,
+    directory: &Path,
+    processes: &ProcessTable,
+) -> Result<Option<Owner>, CgroupError> {
+    if !is_sluid(name) {
+        return Ok(None);
+    }
+    let mut daemons = Vec::new();
+    for (step, path) in files::subdirectories(directory)? {
+        if step.starts_with("step_") {
+            daemons.extend(files::own_processes(&path.join("slurm"))?);
         }
     }
-
-    /// The job whose directory this is, if its name is a SLUID and all that say so agree. What cannot be read
-    /// belongs to a step that has ended.
-    pub fn job(&self, name: &str, directory: &Path) -> Option<u32> {
-        if !is_sluid(name) {
-            return None;
-        }
-        let steps = files::subdirectories(directory).ok()?;
-        let mut said = steps
-            .iter()
-            .filter(|(name, _)| name.starts_with("step_"))
-            .filter_map(|(_, step)| files::own_processes(&step.join("slurm")).ok())
-            .flatten()
-            .filter_map(|process| self.job_of(process));
-        let first = said.next()?;
-        said.all(|job| job == first).then_some(first)
-    }
-
-    /// Of what root runs only, and not for others: anybody can give a process of his own this name, and start a
-    /// program of root's under it.
-    fn job_of(&self, process: u32) -> Option<u32> {
-        let directory = self.proc.join(process.to_string());
-        is_trusted(&directory).ok().filter(|trusted| *trusted)?;
-        let status = fs::read_to_string(directory.join("status")).ok()?;
-        is_of_one_user(&status, fs::metadata(&directory).ok()?.uid()).then_some(())?;
-        job_of_title(&fs::read(directory.join("cmdline")).ok()?)
-    }
-}
-
-/// Whether its real, effective, saved and file system's users are all this one.
-fn is_of_one_user(status: &str, user: u32) -> bool {
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-    line.is_some_and(|line| {
-        let mut users = line.split_whitespace();
-        users.clone().count() == 4 && users.all(|word| word.parse() == Ok(user))
-    })
+    let mut said = daemons
+        .iter()
+        .filter_map(|process| processes.step_daemon_of(*process))
+        .map(|(job, _)| job);
+    let first = said.next();
+    Ok(Some(match first {
+        Some(job) if said.all(|other| other == job) => Owner::Job(job),
+        None if files::processes(directory)?.is_empty() => Owner::Ended,
+        _ => Owner::Unknown,
+    }))
 }
 
 fn is_sluid(name: &str) -> bool {
@@ -73,14 +63,11 @@ fn is_sluid(name: &str) -> bool {
     name.len() == LENGTH && rest.is_some_and(|rest| rest.bytes().all(is_letter))
 }
 
-/// The job in `slurmstepd: [17.batch]`.
-fn job_of_title(line: &[u8]) -> Option<u32> {
-    let title = std::str::from_utf8(line.strip_prefix(b"slurmstepd: [")?).ok()?;
-    title.split_once('.')?.0.parse().ok()
-}
-
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use std::fs;
+
+    use super::super::process::tests::{run, run_as};
     use super::*;
     use crate::scratch::Scratch;
 
@@ -94,19 +81,10 @@ pub(super) mod tests {
         run(&scratch.path().join("proc"), process, title);
     }
 
-    /// A process of the user that runs the test, as /proc shows it.
-    pub fn run(proc: &Path, process: u32, title: &str) {
-        let own = proc.join(process.to_string());
-        fs::create_dir_all(&own).unwrap();
-        let user = rustix::process::geteuid().as_raw();
-        let status = format!("Name:\tslurmstepd\nUid:\t{user}\t{user}\t{user}\t{user}\n");
-        fs::write(own.join("status"), status).unwrap();
-        fs::write(own.join("cmdline"), title).unwrap();
-    }
-
-    fn job(scratch: &Scratch) -> Option<u32> {
-        let sluids = Sluids::new(&scratch.path().join("proc"));
-        sluids.job(NAME, &scratch.path().join(NAME))
+    fn owner_of(scratch: &Scratch) -> Owner {
+        let processes = ProcessTable::new(&scratch.path().join("proc"));
+        let found = owner(NAME, &scratch.path().join(NAME), &processes);
+        found.unwrap().unwrap()
     }
 
     #[test]
@@ -118,42 +96,44 @@ pub(super) mod tests {
             5,
             "/usr/sbin/slurmstepd\0infinity\0",
         );
-        assert_eq!(job(&scratch), None);
+        assert_eq!(owner_of(&scratch), Owner::Unknown);
         step(&scratch, "step_batch", 5, "slurmstepd: [17.batch]\0\0");
-        assert_eq!(job(&scratch), Some(17));
+        assert_eq!(owner_of(&scratch), Owner::Job(17));
         step(&scratch, "step_0", 6, "slurmstepd: [18.0]\0");
-        assert_eq!(job(&scratch), None, "they disagree");
+        assert_eq!(owner_of(&scratch), Owner::Unknown, "they disagree");
         step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
-        assert_eq!(job(&scratch), Some(17));
+        assert_eq!(owner_of(&scratch), Owner::Job(17));
         fs::remove_dir_all(scratch.path().join("proc")).unwrap();
-        assert_eq!(job(&scratch), None, "it lingers");
+        assert_eq!(owner_of(&scratch), Owner::Unknown, "/proc hides them");
+        for step in ["step_batch", "step_0"] {
+            let slurm = scratch.path().join(NAME).join(step).join("slurm");
+            files::write(&slurm.join("cgroup.procs"), "").unwrap();
+        }
+        assert_eq!(owner_of(&scratch), Owner::Ended, "it lingers");
     }
 
     #[test]
     fn a_process_that_others_could_have_made_is_not_believed() {
         let scratch = Scratch::new();
         step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
-        let own = scratch.path().join("proc/6");
-        let user = rustix::process::geteuid().as_raw();
-        // A program of root's that a user started.
-        fs::write(
-            own.join("status"),
-            format!("Uid:\t1000\t{user}\t{user}\t{user}\n"),
-        )
-        .unwrap();
-        assert_eq!(job(&scratch), None);
-        fs::write(own.join("status"), "").unwrap();
-        assert_eq!(job(&scratch), None);
-        step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
-        assert_eq!(job(&scratch), Some(17));
-        if user == 0 {
-            std::os::unix::fs::chown(&own, Some(65534), None).unwrap();
-            assert_eq!(job(&scratch), None);
-        }
+        let proc = scratch.path().join("proc");
+        run_as(&proc, 6, "slurmstepd: [17.0]\0", 65_534);
+        assert_eq!(owner_of(&scratch), Owner::Unknown);
     }
 
     #[test]
-    fn names_and_titles_are_taken_as_a_whole() {
+    fn what_cannot_be_read_is_an_error() {
+        let scratch = Scratch::new();
+        step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
+        let list = scratch.path().join(NAME).join("step_0/slurm/cgroup.procs");
+        fs::remove_file(&list).unwrap();
+        fs::create_dir(&list).unwrap();
+        let processes = ProcessTable::new(&scratch.path().join("proc"));
+        assert!(owner(NAME, &scratch.path().join(NAME), &processes).is_err());
+    }
+
+    #[test]
+    fn names_are_taken_as_a_whole() {
         assert!(is_sluid(NAME));
         for name in [
             "s21DM8A51TJE0",
@@ -163,18 +143,6 @@ pub(super) mod tests {
             "system",
         ] {
             assert!(!is_sluid(name), "{name}");
-        }
-        assert_eq!(
-            job_of_title(b"slurmstepd: [4294967295.extern]"),
-            Some(u32::MAX)
-        );
-        for title in [
-            "slurmstepd: [x.0]",
-            "slurmstepd: [17]",
-            "slurmd: [17.0]",
-            "slurmstepd: [17:namespace]",
-        ] {
-            assert_eq!(job_of_title(title.as_bytes()), None, "{title}");
         }
     }
 }

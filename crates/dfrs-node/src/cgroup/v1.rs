@@ -16,16 +16,19 @@
 //! kernel would refuse that if another step had more cores. The user processes are moved from there to
 //! Slurm's base, which has all cores.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::files::{self, failed};
+use super::process::ProcessTable;
 use super::trust::is_trusted;
 use super::{
     CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
-    USUAL_SWAPPINESS, numbered,
+    USUAL_SWAPPINESS, end_users, hold_groups, move_process, numbered, reclaim_in_pieces, tasks,
+    user_processes,
 };
 use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
@@ -39,25 +42,27 @@ const ONE_CORE_SHARES: u64 = 1024;
 /// The kernel's bounds for `cpu.shares`.
 const SHARES: (u64, u64) = (2, 262_144);
 
-/// No such process (`ESRCH`): it ended before it could be moved.
-const NO_SUCH_PROCESS: i32 = 3;
-
 /// See the module.
 #[derive(Debug, Clone)]
 pub struct CgroupV1 {
     root: PathBuf,
     bases: [String; 2],
-    proc: PathBuf,
+    processes: ProcessTable,
     told_ignored: bool,
 }
 
 impl CgroupV1 {
     /// The trees mounted below `root` (as `root/cpu`), for the Slurm node `node`.
     pub fn new(root: &Path, node: &str) -> CgroupV1 {
+        CgroupV1::with_processes(root, node, Path::new("/proc"))
+    }
+
+    /// The same with the processes that are shown at `proc`.
+    pub(crate) fn with_processes(root: &Path, node: &str, proc: &Path) -> CgroupV1 {
         CgroupV1 {
             root: root.to_path_buf(),
             bases: [format!("slurm_{node}"), "slurm".to_string()],
-            proc: "/proc".into(),
+            processes: ProcessTable::new(proc),
             told_ignored: false,
         }
     }
@@ -109,6 +114,16 @@ impl CgroupV1 {
         }
     }
 
+    /// The groups of the job's tasks in `memory`. There only with jobacct_gather/cgroup: else tasks count for their
+    /// step, as `slurmstepd` does.
+    fn memory_of_tasks(&self, job: &JobDirectory) -> Result<Vec<PathBuf>, CgroupError> {
+        let mut groups = Vec::new();
+        for (_, step) in files::subdirectories(&self.root.join("memory").join(&job.path))? {
+            groups.extend(tasks(&step)?);
+        }
+        Ok(groups)
+    }
+
     /// Gives the user's directory and Slurm's base, in the `cpu` tree, the weight of all jobs below:
     /// made by us, they would otherwise weigh as much as one process, however many jobs they hold.
     fn weigh_parents(&self, job: &JobDirectory) -> Result<(), CgroupError> {
@@ -128,41 +143,55 @@ impl CgroupV1 {
     }
 
     /// Moves the user processes of the job that are not `there` to `group` in this controller's tree, and
-    /// tells how many. O(processes of the job and those there).
+    /// tells how many. O(p log p) for p processes of the job and those there.
     fn bring(
         &self,
         job: &JobDirectory,
         controller: &str,
         group: &Path,
-        there: &[u32],
+        there: Vec<u32>,
     ) -> Result<usize, CgroupError> {
+        let there: BTreeSet<u32> = there.into_iter().collect();
         let target = self.root.join(controller).join(group).join("cgroup.procs");
-        let mut total = 0;
+        let directory = self.root.join("freezer").join(&job.path);
+        let (outside, _) = user_processes(&directory, &self.processes)?;
+        let mut total = self.bring_all(controller, &directory, outside, &there, &target)?;
         for step in self.steps(job)? {
             let step = self.root.join("freezer").join(&step.path);
-            let mut moved = files::processes(&step)?;
-            moved.retain(|process| !there.contains(process));
-            for &process in &moved {
-                move_process(process, &target)?;
-            }
-            if !moved.is_empty() {
-                self.return_strangers(controller, &step, &moved)?;
-            }
-            total += moved.len();
+            let found = files::processes(&step)?;
+            total += self.bring_all(controller, &step, found, &there, &target)?;
         }
         Ok(total)
     }
 
-    /// Of the processes that were moved, those that are not in the step, that is in its `freezer`
-    /// group, are strangers: a process ended and another got its number before it was moved. They
-    /// go where their parents are.
+    /// The same for what was `found` in a group of `freezer`.
+    fn bring_all(
+        &self,
+        controller: &str,
+        freezer: &Path,
+        mut found: Vec<u32>,
+        there: &BTreeSet<u32>,
+        target: &Path,
+    ) -> Result<usize, CgroupError> {
+        found.retain(|process| !there.contains(process));
+        for &process in &found {
+            move_process(process, target)?;
+        }
+        if !found.is_empty() {
+            self.return_strangers(controller, freezer, &found)?;
+        }
+        Ok(found.len())
+    }
+
+    /// Of the processes that were moved, those that are not in the `freezer` group are strangers: a process
+    /// ended and another got its number before it was moved. They go where their parents are.
     fn return_strangers(
         &self,
         controller: &str,
-        step: &Path,
+        freezer: &Path,
         moved: &[u32],
     ) -> Result<(), CgroupError> {
-        let own = files::processes(step)?;
+        let own: BTreeSet<u32> = files::processes(freezer)?.into_iter().collect();
         for process in moved.iter().filter(|process| !own.contains(process)) {
             let origin = self.origin(controller, *process);
             move_process(*process, &origin.join("cgroup.procs"))?;
@@ -170,32 +199,26 @@ impl CgroupV1 {
         Ok(())
     }
 
+    /// The step of whose `slurmstepd` the process is a child, or else the first.
+    fn step_of(&self, process: u32, steps: &[StepDirectory]) -> Option<PathBuf> {
+        let parent = self.processes.parent(process)?;
+        let own = self.processes.step_daemon_of(parent);
+        let name = own.map(|(_, step)| format!("step_{step}"));
+        let step = steps.iter().find(|step| Some(&step.name) == name.as_ref());
+        step.or(steps.first()).map(|step| step.path.clone())
+    }
+
     /// The group, in the controller's tree, that a process was born in: its parent's; the root where
     /// that cannot be told.
     fn origin(&self, controller: &str, process: u32) -> PathBuf {
         let tree = self.root.join(controller);
         let path = self
+            .processes
             .parent(process)
-            .and_then(|parent| self.group_of(controller, parent));
+            .and_then(|parent| self.processes.group_of(controller, parent));
         path.map(|path| tree.join(path))
             .filter(|group| group.is_dir())
             .unwrap_or(tree)
-    }
-
-    fn parent(&self, process: u32) -> Option<u32> {
-        let status = files::read(&self.proc.join(process.to_string()).join("status")).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
-        line.trim().parse().ok()
-    }
-
-    /// As `/proc/PID/cgroup` has it: lines of `4:cpu,cpuacct:/path`.
-    fn group_of(&self, controller: &str, process: u32) -> Option<PathBuf> {
-        let groups = files::read(&self.proc.join(process.to_string()).join("cgroup")).ok()?;
-        groups.lines().find_map(|line| {
-            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-            let is_it = controllers.split(',').any(|other| other == controller);
-            is_it.then(|| PathBuf::from(path.trim_start_matches('/')))
-        })
     }
 }
 
@@ -227,10 +250,19 @@ fn let_swap(group: &Path, changed: &mut Vec<PathBuf>) -> Result<(), CgroupError>
         .try_for_each(|(_, below)| let_swap(below, changed))
 }
 
-fn move_process(process: u32, target: &Path) -> Result<(), CgroupError> {
-    match files::write(target, &process.to_string()) {
-        Err(error) if error.source.raw_os_error() == Some(NO_SUCH_PROCESS) => Ok(()),
-        other => other,
+fn set_oom_killable(oom_control: &Path, killable: bool) -> Result<(), CgroupError> {
+    let is_so = files::read_keyed(oom_control, "oom_kill_disable")? == Some(u64::from(!killable));
+    if is_so {
+        return Ok(());
+    }
+    files::write(oom_control, if killable { "0" } else { "1" })
+}
+
+/// Something stayed, as is usual while processes live in the group: what counts is how much.
+fn is_busy(error: CgroupError) -> Result<(), CgroupError> {
+    match error.source.kind() {
+        io::ErrorKind::ResourceBusy => Ok(()),
+        _ => Err(error),
     }
 }
 
@@ -298,7 +330,7 @@ impl Cgroups for CgroupV1 {
 
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
         let capped = files::processes(&self.root.join("cpu").join(&job.path))?;
-        self.bring(job, "cpu", &job.path, &capped)
+        self.bring(job, "cpu", &job.path, capped)
     }
 
     fn unbind(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
@@ -309,7 +341,7 @@ impl Cgroups for CgroupV1 {
         }
         let base: PathBuf = job.path.components().take(1).collect();
         let free = files::own_processes(&tree.join(&base))?;
-        self.bring(job, "cpuset", &base, &free)
+        self.bring(job, "cpuset", &base, free)
     }
 
     fn forget(&self, job: &JobDirectory) -> bool {
@@ -346,8 +378,14 @@ impl Cgroups for CgroupV1 {
             "-1".to_string()
         };
         match files::write(&both, &limit) {
-            // It has more than its limit in both together already; what it has it keeps.
-            Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => Ok(true),
+            // It has more than its limit in both together already: what it has it keeps, and gets no more. It is
+            // kept to its limit when it has given that back.
+            Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => {
+                let used =
+                    files::read_number(&self.file("memory", job, "memory.memsw.usage_in_bytes"))?;
+                files::write(&both, &used.to_string()).or_else(is_busy)?;
+                Ok(false)
+            }
             other => other.map(|()| allowed || forbidden),
         }
     }
@@ -363,6 +401,26 @@ impl Cgroups for CgroupV1 {
             .filter(|(name, _)| name.starts_with("step_"))
             .map(|(name, _)| step(name))
             .collect())
+    }
+
+    fn enclose(&self, job: &JobDirectory, bring: bool) -> Result<usize, CgroupError> {
+        let tree = self.root.join("freezer");
+        let (users, mut left) = user_processes(&tree.join(&job.path), &self.processes)?;
+        if users.is_empty() {
+            return Ok(left);
+        }
+        let steps = self.steps(job)?;
+        for process in users {
+            match self.step_of(process, &steps).filter(|_| bring) {
+                Some(step) => move_process(process, &tree.join(step).join("cgroup.procs"))?,
+                None => left += 1,
+            }
+        }
+        Ok(left)
+    }
+
+    fn end_processes(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
+        end_users(&self.root.join("freezer").join(&job.path), &self.processes)
     }
 
     fn freezer(&self, step: &StepDirectory) -> Result<Freezer, CgroupError> {
@@ -409,24 +467,55 @@ impl Cgroups for CgroupV1 {
         }
     }
 
-    fn reclaim(&self, job: &JobDirectory, _cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
+    fn memory_limit(&self, job: &JobDirectory) -> Result<Option<u64>, CgroupError> {
+        let limit = files::read_number(&self.file("memory", job, "memory.limit_in_bytes"))?;
+        Ok(Some(limit).filter(|&limit| limit < NO_MEMORY_LIMIT))
+    }
+
+    fn set_memory_limit(&self, job: &JobDirectory, limit: Option<u64>) -> Result<(), CgroupError> {
+        let text = limit.map_or("-1".to_owned(), |limit| limit.to_string());
+        files::write_once(&self.file("memory", job, "memory.limit_in_bytes"), &text)
+    }
+
+    fn hold_tasks(&self, job: &JobDirectory, margin: Option<u64>) -> Result<(), CgroupError> {
+        let names = ["memory.usage_in_bytes", "memory.limit_in_bytes"];
+        hold_groups(&self.memory_of_tasks(job)?, names, margin, "-1")
+    }
+
+    fn set_oom_killable(&self, job: &JobDirectory, killable: bool) -> Result<(), CgroupError> {
+        set_oom_killable(&self.file("memory", job, "memory.oom_control"), killable)?;
+        // What counts is the word of the group that is at its limit, which may be a task's.
+        for task in self.memory_of_tasks(job)? {
+            match set_oom_killable(&task.join("memory.oom_control"), killable) {
+                Err(error) if files::has_vanished(&error.source) => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    fn huge_pages(&self, job: &JobDirectory) -> Result<u64, CgroupError> {
+        let processes = files::processes(&self.root.join("freezer").join(&job.path))?;
+        let bytes = processes.iter().map(|one| self.processes.huge_pages(*one));
+        Ok(bytes.fold(0, u64::saturating_add))
+    }
+
+    fn reclaim(&self, job: &JobDirectory, cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
         let usage = self.file("memory", job, "memory.usage_in_bytes");
-        let before = files::read_number(&usage)?;
         let mut held_back = Vec::new();
         let asked = let_swap(&self.root.join("memory").join(&job.path), &mut held_back);
+        // Not memory.force_empty: what it does cannot be cancelled, and of a job that runs again it has no end.
+        let piece = |resident: u64, bytes: u64| {
+            self.set_memory_limit(job, Some(resident.saturating_sub(bytes)))
+                .or_else(is_busy)
+        };
         let result =
-            asked.and_then(|()| files::write(&self.file("memory", job, "memory.force_empty"), "0"));
+            asked.and_then(|()| reclaim_in_pieces(cancel, || files::read_number(&usage), piece));
         for swappiness in held_back {
             // Groups may have ended meanwhile.
             let _ = files::write(&swappiness, "0");
         }
-        match result {
-            // Something stayed, as is usual while processes live in it: what counts is how much.
-            Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => {}
-            other => other?,
-        }
-        let after = files::read_number(&usage)?;
-        Ok(Reclaimed { before, after })
+        result
     }
 
     fn can_reclaim(&self) -> bool {
@@ -435,6 +524,25 @@ impl Cgroups for CgroupV1 {
 
     fn ignores_swap(&self) -> bool {
         false // each group has a swappiness of its own
+    }
+
+    fn blind_spot(&self) -> Result<Option<String>, CgroupError> {
+        let frozen = self.jobs_in("freezer")?;
+        let counted = self.jobs_in("memory")?;
+        let unseen = counted
+            .iter()
+            .find(|job| frozen.iter().all(|other| other.id != job.id));
+        Ok(unseen.map(|job| {
+            format!(
+                "job {} has a memory group and no freezer group: set ProctrackType=proctrack/cgroup in slurm.conf",
+                job.id
+            )
+        }))
+    }
+
+    fn memory_capacity(&self) -> Result<Option<u64>, CgroupError> {
+        let limit = files::read_limit(&self.root.join("memory/memory.limit_in_bytes"))?;
+        Ok(limit.filter(|&limit| limit < NO_MEMORY_LIMIT))
     }
 
     fn capacity_limit(&self) -> Result<Option<f64>, CgroupError> {
@@ -676,7 +784,7 @@ mod tests {
         let scratch = Scratch::new();
         let job = slurm_made(&scratch, &["freezer"], JOB);
         let mut cgroups = CgroupV1::new(scratch.path(), "n1");
-        cgroups.proc = scratch.path().join("proc");
+        cgroups.processes = ProcessTable::new(&scratch.path().join("proc"));
         let proc = |process: &str, name: &str, text: &str| {
             let directory = scratch.path().join("proc").join(process);
             fs::create_dir_all(&directory).unwrap();

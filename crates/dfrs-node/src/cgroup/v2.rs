@@ -11,26 +11,25 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use super::files::{self, failed};
-use super::sluid::Sluids;
+use super::process::ProcessTable;
+use super::sluid::{self, Owner};
 use super::trust::is_trusted_down_to;
 use super::{
     CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
-    USUAL_SWAPPINESS, numbered, scope,
+    USUAL_SWAPPINESS, end_users, hold_groups, move_process, numbered, reclaim_in_pieces, scope,
+    tasks, user_processes,
 };
 use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
 
 /// While Slurm's scope is not there, look for it at every so many-th call: walking takes milliseconds.
 const CALLS_BETWEEN_WALKS: u32 = 20;
-/// Memory is reclaimed in pieces of this size, so that a thaw need not wait for all of it.
-const CHUNK_BYTES: u64 = 64 << 20;
-/// A reclaim has ended when this many pieces in a row achieved next to nothing.
-const FRUITLESS_PIECES: u32 = 3;
-/// Next to nothing, in bytes.
-const LITTLE_BYTES: u64 = 128 << 10;
+/// While it is there, look at every so many-th call whether there is another: slurmd may be started anew with
+/// another `CgroupSlice`, or by another build.
+const CALLS_BETWEEN_CHECKS: u32 = 1200;
 
 /// From a job's group down to a task's: `step_0/user/task_0`.
 const DEPTH_OF_A_STEP: u32 = 3;
@@ -45,8 +44,9 @@ const WEIGHTS: (u64, u64) = (1, 10_000);
 pub struct CgroupV2 {
     root: PathBuf,
     node: String,
-    scope: Option<PathBuf>,
-    sluids: Sluids,
+    scopes: Vec<PathBuf>,
+    processes: ProcessTable,
+    blind_spot: Option<String>,
     /// `vm.swappiness`.
     swappiness: PathBuf,
     calls_since_walk: u32,
@@ -56,11 +56,17 @@ pub struct CgroupV2 {
 impl CgroupV2 {
     /// The tree mounted at `root`, for the Slurm node `node`.
     pub fn new(root: &Path, node: &str) -> CgroupV2 {
+        CgroupV2::with_processes(root, node, Path::new("/proc"))
+    }
+
+    /// The same with the processes that are shown at `proc`.
+    pub(crate) fn with_processes(root: &Path, node: &str, proc: &Path) -> CgroupV2 {
         CgroupV2 {
             root: root.to_path_buf(),
             node: node.to_string(),
-            scope: None,
-            sluids: Sluids::new(Path::new("/proc")),
+            scopes: Vec::new(),
+            processes: ProcessTable::new(proc),
+            blind_spot: None,
             swappiness: "/proc/sys/vm/swappiness".into(),
             calls_since_walk: CALLS_BETWEEN_WALKS,
             told_ignored: false,
@@ -71,29 +77,50 @@ impl CgroupV2 {
         self.root.join(&job.path).join(name)
     }
 
+    /// The processes in all that is frozen of the job.
+    fn processes_of_steps(&self, job: &JobDirectory) -> Result<Vec<u32>, CgroupError> {
+        let mut found = Vec::new();
+        for step in self.steps(job)? {
+            found.extend(files::processes(&self.root.join(&step.path))?);
+        }
+        Ok(found)
+    }
+
     /// The machine never swaps what is in a group.
     fn never_swaps(&self) -> bool {
         files::read_number(&self.swappiness).is_ok_and(|swappiness| swappiness == 0)
     }
 
-    /// Slurm's scope, below the root; remembered until it vanishes, or is no longer root's alone.
-    fn find_scope(&mut self) -> Result<Option<PathBuf>, CgroupError> {
-        if let Some(scope) = &self.scope {
+    /// Slurm's scopes, below the root; remembered until one vanishes, or is no longer root's alone.
+    fn find_scopes(&mut self) -> Result<&[PathBuf], CgroupError> {
+        let mut known = Vec::new();
+        for scope in &self.scopes {
             let trusted = is_trusted_down_to(&self.root, scope);
             if trusted.map_err(failed("look at", &self.root.join(scope)))? {
-                return Ok(self.scope.clone());
+                known.push(scope.clone());
             }
-            self.scope = None;
         }
+        self.scopes = known;
+        let wait = if self.scopes.is_empty() {
+            CALLS_BETWEEN_WALKS
+        } else {
+            CALLS_BETWEEN_CHECKS
+        };
         self.calls_since_walk += 1;
-        if self.calls_since_walk >= CALLS_BETWEEN_WALKS {
+        if self.calls_since_walk >= wait {
             let found = scope::find(&self.root, &self.node)?;
             // After an error the next call looks again: until then nobody knows which jobs there are.
             self.calls_since_walk = 0;
             self.tell_ignored(found.ignored.as_deref());
-            self.scope = found.scope;
+            self.scopes = found.scopes;
         }
-        Ok(self.scope.clone())
+        Ok(&self.scopes)
+    }
+
+    /// Slurm makes one with the files that tell what this kernel can do.
+    fn scope_file(&self, name: &str) -> Option<PathBuf> {
+        let scope = self.scopes.first()?;
+        Some(self.root.join(scope).join(name))
     }
 
     /// Once: whoever made one can make more.
@@ -114,16 +141,46 @@ impl Cgroups for CgroupV2 {
     }
 
     fn jobs(&mut self) -> Result<Vec<JobDirectory>, CgroupError> {
-        let Some(scope) = self.find_scope()? else {
-            return Ok(Vec::new());
-        };
-        let found = files::subdirectories(&self.root.join(&scope))?;
-        // Of two directories of a job the one of its later run, which has the greater name.
-        let mut jobs = BTreeMap::new();
-        for (name, directory) in &found {
-            let id = numbered(name, "job_").or_else(|| self.sluids.job(name, directory));
-            jobs.extend(id.map(|id| (id, scope.join(name))));
+        let scopes = self.find_scopes()?.to_vec();
+        let (mut jobs, mut used) = (BTreeMap::new(), Vec::new());
+        let mut blind_spot = None;
+        for scope in &scopes {
+            // Of two directories of a job the one of its later run, which has the greater name.
+            let mut here = BTreeMap::new();
+            for (name, directory) in files::subdirectories(&self.root.join(scope))? {
+                let path = scope.join(&name);
+                match numbered(&name, "job_") {
+                    Some(id) => drop(here.insert(id, path)),
+                    None => match sluid::owner(&name, &directory, &self.processes)? {
+                        Some(Owner::Job(id)) => drop(here.insert(id, path)),
+                        Some(Owner::Unknown) => {
+                            let text = format!(
+                                "{} has processes, and /proc does not say of which job: dfrsd must see all \
+                                 processes (hidepid=)",
+                                directory.display()
+                            );
+                            blind_spot = Some(text);
+                        }
+                        Some(Owner::Ended) | None => {}
+                    },
+                }
+            }
+            if !here.is_empty() {
+                used.push(scope);
+            }
+            for (id, path) in here {
+                jobs.entry(id).or_insert(path);
+            }
         }
+        if let [first, second, ..] = used[..] {
+            let text = format!(
+                "jobs are in {} and in {}: no job is parked until those of one of them have ended",
+                first.display(),
+                second.display()
+            );
+            blind_spot = Some(text);
+        }
+        self.blind_spot = blind_spot;
         let jobs = jobs.into_iter();
         Ok(jobs.map(|(id, path)| JobDirectory { id, path }).collect())
     }
@@ -186,6 +243,35 @@ impl Cgroups for CgroupV2 {
             .collect())
     }
 
+    fn enclose(&self, job: &JobDirectory, bring: bool) -> Result<usize, CgroupError> {
+        let mut left = 0;
+        for (name, step) in files::subdirectories(&self.root.join(&job.path))? {
+            if !name.starts_with("step_") {
+                continue;
+            }
+            let (users, unknown) = user_processes(&step.join("slurm"), &self.processes)?;
+            left += unknown;
+            // Slurm ends what is in a task's group with the step.
+            let task = match users.is_empty() {
+                true => None,
+                false => files::subdirectories(&step.join("user"))?
+                    .into_iter()
+                    .find(|(name, _)| name.starts_with("task_")),
+            };
+            match task {
+                Some((_, task)) if bring => users
+                    .iter()
+                    .try_for_each(|process| move_process(*process, &task.join("cgroup.procs")))?,
+                _ => left += users.len(),
+            }
+        }
+        Ok(left)
+    }
+
+    fn end_processes(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
+        end_users(&self.root.join(&job.path), &self.processes)
+    }
+
     fn freezer(&self, step: &StepDirectory) -> Result<Freezer, CgroupError> {
         let directory = self.root.join(&step.path);
         if files::read(&directory.join("cgroup.freeze"))? == "0" {
@@ -221,45 +307,71 @@ impl Cgroups for CgroupV2 {
         }
     }
 
+    fn memory_limit(&self, job: &JobDirectory) -> Result<Option<u64>, CgroupError> {
+        files::read_limit(&self.file(job, "memory.max"))
+    }
+
+    fn set_memory_limit(&self, job: &JobDirectory, limit: Option<u64>) -> Result<(), CgroupError> {
+        let text = limit.map_or("max".to_owned(), |limit| limit.to_string());
+        files::write(&self.file(job, "memory.max"), &text)
+    }
+
+    fn hold_tasks(&self, job: &JobDirectory, margin: Option<u64>) -> Result<(), CgroupError> {
+        let mut groups = Vec::new();
+        for step in self.steps(job)? {
+            groups.extend(tasks(&self.root.join(&step.path))?);
+        }
+        hold_groups(&groups, ["memory.current", "memory.max"], margin, "max")
+    }
+
+    fn set_oom_killable(&self, job: &JobDirectory, killable: bool) -> Result<(), CgroupError> {
+        // All are tried: one that is refused says nothing of the others.
+        self.processes_of_steps(job)?
+            .iter()
+            .map(|process| self.processes.set_oom_killable(*process, killable))
+            .fold(Ok(()), Result::and)
+    }
+
+    fn huge_pages(&self, job: &JobDirectory) -> Result<u64, CgroupError> {
+        let processes = self.processes_of_steps(job)?;
+        let bytes = processes.iter().map(|one| self.processes.huge_pages(*one));
+        Ok(bytes.fold(0, u64::saturating_add))
+    }
+
     fn reclaim(&self, job: &JobDirectory, cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
         let current = self.file(job, "memory.current");
-        let resident = || files::read_number(&current);
-        let before = resident()?;
         let file = self.file(job, "memory.reclaim");
         let manner = if self.never_swaps() && takes_swappiness(&file) {
             swappiness_word()
         } else {
             String::new()
         };
-        let (mut after, mut fruitless) = (before, 0);
-        while after > 0 && fruitless < FRUITLESS_PIECES && !cancel.load(Ordering::Relaxed) {
-            let piece = after.min(CHUNK_BYTES);
-            match files::write(&file, &format!("{piece}{manner}")) {
-                // Less than asked could be had: what matters is what is left.
-                Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => {}
-                other => other?,
-            }
-            let left = resident()?;
-            fruitless = if after.saturating_sub(left) < LITTLE_BYTES {
-                fruitless + 1
-            } else {
-                0
-            };
-            after = left;
-        }
-        Ok(Reclaimed { before, after })
+        let piece = |_, bytes| match files::write_once(&file, &format!("{bytes}{manner}")) {
+            // Less than asked could be had: what matters is what is left.
+            Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            other => other,
+        };
+        reclaim_in_pieces(cancel, || files::read_number(&current), piece)
     }
 
     fn can_reclaim(&self) -> bool {
-        self.scope
-            .as_ref()
-            .is_some_and(|scope| self.root.join(scope).join("memory.reclaim").exists())
+        self.scope_file("memory.reclaim")
+            .is_some_and(|file| file.exists())
     }
 
     fn ignores_swap(&self) -> bool {
-        let refuses =
-            |scope: &PathBuf| !takes_swappiness(&self.root.join(scope).join("memory.reclaim"));
-        self.never_swaps() && self.scope.as_ref().is_some_and(refuses)
+        self.never_swaps()
+            && self
+                .scope_file("memory.reclaim")
+                .is_some_and(|file| !takes_swappiness(&file))
+    }
+
+    fn blind_spot(&self) -> Result<Option<String>, CgroupError> {
+        Ok(self.blind_spot.clone())
+    }
+
+    fn memory_capacity(&self) -> Result<Option<u64>, CgroupError> {
+        files::read_limit(&self.root.join("memory.max"))
     }
 
     fn capacity_limit(&self) -> Result<Option<f64>, CgroupError> {
@@ -343,7 +455,7 @@ fn read_cap(path: &Path) -> Result<Option<Quota>, CgroupError> {
 mod tests {
     use super::*;
     use crate::cgroup::files::write;
-    use crate::cgroup::sluid;
+    use crate::cgroup::process;
     use crate::scratch::Scratch;
     use dfrs_proto::message::Share;
     use std::fs;
@@ -393,8 +505,8 @@ mod tests {
         let slurm = scratch.path().join(path).join("step_batch/slurm");
         write(&slurm.join("cgroup.procs"), "5\n").unwrap();
         let proc = scratch.path().join("proc");
-        sluid::tests::run(&proc, 5, "slurmstepd: [17.batch]\0");
-        cgroups.sluids = Sluids::new(&proc);
+        process::tests::run(&proc, 5, "slurmstepd: [17.batch]\0");
+        cgroups.processes = ProcessTable::new(&proc);
         assert_eq!(cgroups.jobs().unwrap(), [job]);
     }
 

@@ -9,12 +9,17 @@ use dfrs_proto::message::{DesiredState, JobState, NodeState, Share};
 use dfrs_proto::report::Measurement;
 
 use super::*;
-use crate::cgroup::{Reclaimed, files, v1::CgroupV1, v2::CgroupV2};
+use crate::cgroup::{files, process, v1::CgroupV1, v2::CgroupV2};
+use crate::reclaimer::Reclaim;
 use crate::scratch::Scratch;
 
+mod limit;
 mod needs;
 
 const JOB: u32 = 17;
+
+/// The memory limit that Slurm gives the job, in bytes.
+const LIMIT: &str = "34359738368";
 
 /// Requests that the test answers when it likes.
 #[derive(Clone, Default)]
@@ -28,9 +33,13 @@ impl Reclaimer for Reclaims {
         self.asked.lock().unwrap().push(request);
     }
 
+    fn interrupt(&self) {}
+
     fn finished(&mut self) -> Vec<Outcome> {
         std::mem::take(&mut self.done.lock().unwrap())
     }
+
+    fn stop(&mut self) {}
 }
 
 /// Where a version keeps things, relative to the cgroup root.
@@ -75,6 +84,10 @@ struct World {
     request: Option<f64>,
     /// Orders say that jobs count with this.
     counted_need: Need,
+    /// Orders say that Slurm has so many bytes for jobs.
+    slurm_memory: Option<u64>,
+    /// Orders ask for so many bytes of swap.
+    asked_swap: Option<u64>,
 }
 
 impl World {
@@ -84,6 +97,7 @@ impl World {
         for directory in ["cpu", "freezer", "memory"] {
             fs::create_dir_all(scratch.path().join("cgroup").join(directory)).unwrap();
         }
+        process::tests::run(&scratch.path().join("proc"), 1, "/sbin/init\0");
         let reclaims = Reclaims::default();
         let reconciler = reconciler(&scratch, layout, &reclaims);
         let orders = Orders::new(Duration::ZERO, Duration::from_secs(60));
@@ -99,6 +113,8 @@ impl World {
             jobs_span_nodes: false,
             request: None,
             counted_need: Need::WHOLE,
+            slurm_memory: None,
+            asked_swap: None,
         }
     }
 
@@ -123,6 +139,8 @@ impl World {
         let node = NodeState {
             cpus: 2,
             jobs: jobs.iter().map(job).collect(),
+            memory: self.slurm_memory,
+            swap: self.asked_swap,
         };
         let state = DesiredState {
             generation: self.generation,
@@ -188,6 +206,11 @@ impl World {
         }
         self.set_cpu_use(0.0);
         self.set_resident(200 << 20);
+        self.write(&limit_files(self).0, LIMIT);
+        if !self.layout.v2 {
+            let text = "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n";
+            self.write(&self.path("memory", "memory.oom_control"), text);
+        }
     }
 
     fn end_job(&self) {
@@ -359,14 +382,24 @@ impl World {
         self.reclaims.asked.lock().unwrap().len()
     }
 
-    /// The oldest reclaim ends, and leaves so many bytes in RAM; the others go to swap.
+    /// The oldest reclaim ends, and leaves so many bytes in RAM; the others go to swap. The limit is lowered if that is
+    /// little enough.
     fn reclaim_ends(&mut self, after: u64) {
         let request = self.reclaims.asked.lock().unwrap().remove(0);
         let memory = self.memory_use();
         let before = memory.resident.unwrap();
         self.set_resident(after);
         self.set_swapped(memory.swapped.unwrap_or(0) + before.saturating_sub(after));
-        let outcome = (request, Ok(Reclaimed { before, after }));
+        let limit = request.claim.limit(after);
+        if let Some(limit) = limit.filter(|_| !request.is_cancelled()) {
+            self.write(&limit_files(self).0, &limit.to_string());
+        }
+        let reclaim = Reclaim {
+            resident: after,
+            limit,
+            is_protected: true,
+        };
+        let outcome = (request, Ok(reclaim));
         self.reclaims.done.lock().unwrap().push(outcome);
         self.tick();
     }
@@ -388,11 +421,16 @@ impl World {
 }
 
 fn cgroups(scratch: &Scratch, layout: Layout) -> Box<dyn Cgroups> {
+    cgroups_with(scratch, layout, Path::new("/proc"))
+}
+
+/// The same with the processes that this directory shows.
+fn cgroups_with(scratch: &Scratch, layout: Layout, proc: &Path) -> Box<dyn Cgroups> {
     let root = scratch.path().join("cgroup");
     if layout.v2 {
-        Box::new(CgroupV2::new(&root, "n1"))
+        Box::new(CgroupV2::with_processes(&root, "n1", proc))
     } else {
-        Box::new(CgroupV1::new(&root, "n1"))
+        Box::new(CgroupV1::with_processes(&root, "n1", proc))
     }
 }
 
@@ -405,6 +443,9 @@ fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconci
         },
         measure_period: Duration::from_secs(10),
         swaps: scratch.path().join("swaps"),
+        meminfo: scratch.path().join("meminfo"),
+        zswap: scratch.path().join("zswap"),
+        processes: scratch.path().join("proc"),
         processors: scratch.path().join("processors"),
         most_resident: parking::MOST_TOLERATED_BYTES,
         jobs_may_swap: false,

@@ -102,7 +102,7 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
         settle_time: given.get("SettleTime", "10", |key, text| {
             value::seconds(key, text, 0, 3600)
         })?,
-        longest_pause: given.get("LongestPause", "unlimited", value::longest_pause)?,
+        longest_pause: given.get("LongestPause", "86400", value::longest_pause)?,
         time_to_live: given.get("TimeToLive", "60", |key, text| {
             value::seconds(key, text, 5, 86_400)
         })?,

@@ -30,7 +30,7 @@ fn defaults_are_as_documented() {
     assert_eq!(config.checkpoint_wait, Span(60 * SECOND));
     assert_eq!(config.park_timeout, Span(60 * SECOND));
     assert_eq!(config.settle_time, Span(10 * SECOND));
-    assert_eq!(config.longest_pause, None);
+    assert_eq!(config.longest_pause, Some(Span(86_400 * SECOND)));
     assert_eq!(config.time_to_live, Span(60 * SECOND));
     assert_eq!(config.swap_per_node, Bytes(0));
     assert_eq!(config.journal, None);

@@ -56,6 +56,7 @@ impl Draft {
             virtual_time: fields
                 .value("virtual-time", units::span)?
                 .unwrap_or(Span::ZERO),
+            delay: fields.value("delay", units::span)?.unwrap_or(Span::ZERO),
             limit: fields.value("limit", units::span)?,
             state: self.read_state(&mut fields, budget)?,
             locked: fields.flag("locked")?,

@@ -74,6 +74,9 @@ fn settings(job: &Job, lists: &mut Lists<'_>) -> String {
     if job.virtual_time != Span::ZERO {
         text += &format!(" virtual-time={}", show_span(job.virtual_time));
     }
+    if job.delay != Span::ZERO {
+        text += &format!(" delay={}", show_span(job.delay));
+    }
     if let Some(limit) = job.limit {
         text += &format!(" limit={}", show_span(limit));
     }

@@ -13,20 +13,48 @@ const MOST_BYTES: u64 = 4 << 30;
 /// What some editors put before the first line of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// What a file is that is no text, and what to do about it.
+pub(super) fn with_remedy(what: &str) -> String {
+    let remedy = match what == TAR {
+        true => "unpack it (tar -xf) and name the file in it",
+        false => "make it UTF-8 text, plain or compressed with gzip",
+    };
+    format!("{what}; {remedy}")
+}
+
+const TAR: &str = "a tar archive";
+
 /// What a gzip file begins with.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// How files begin that many programs write and that are not read, and what they are.
-const FOREIGN: [(&[u8], &str); 5] = [
+const FOREIGN: [(&[u8], &str); 12] = [
     (b"\xfd7zXZ\0", "compressed with xz"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"\x04\x22\x4d\x18", "compressed with lz4"),
+    (b"\x5d\x00\x00", "compressed with lzma"),
+    (b"LZIP", "compressed with lzip"),
+    (b"\x1f\x9d", "compressed with compress"),
     (b"PK\x03\x04", "a zip archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"Rar!", "a rar archive"),
+    (b"SQLite format 3", "a database of SQLite"),
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 ];
 
 /// What a file is that begins like this, if it is something that is not read.
-fn foreign(head: &[u8]) -> Option<&'static str> {
+pub(super) fn foreign(head: &[u8]) -> Option<&'static str> {
+    if head.get(257..262) == Some(b"ustar") {
+        return Some(TAR);
+    }
+    if let [low, high, other, another, ..] = head
+        && (*low == 0) != (*high == 0)
+        && (low == other || *low != 0 && *other != 0)
+        && (high == another || *high != 0 && *another != 0)
+    {
+        return Some("UTF-16");
+    }
     // Behind BZh is the level of compression.
     if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") {
         return Some("compressed with bzip2");
@@ -44,8 +72,7 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
 pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let head = input.fill_buf()?;
     if let Some(what) = foreign(head) {
-        let what = format!("it is {what}; make it UTF-8 text, plain or compressed with gzip");
-        return Err(invalid(what));
+        return Err(invalid(format!("it is {}", with_remedy(what))));
     }
     if head.starts_with(&GZIP) {
         let decoder = MultiGzDecoder::new(input);
@@ -123,9 +150,7 @@ impl<R: Read> Lines<R> {
                 result => break result,
             }
         };
-        let read = read.map_err(|error| {
-            io::Error::new(error.kind(), format!("{error}; is the file whole?"))
-        })?;
+        let read = read.map_err(|error| unwhole(&error))?;
         self.end += read;
         self.total += read as u64;
         if self.total > MOST_BYTES {
@@ -134,6 +159,11 @@ impl<R: Read> Lines<R> {
         }
         Ok(read)
     }
+}
+
+/// The error with what people should ask themselves.
+pub(super) fn unwhole(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{error}; is the file whole?"))
 }
 
 fn invalid(what: String) -> io::Error {

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::file::open;
 use super::ids::Ids;
+use super::kind::foreign_text;
 use super::limits::{JobLine, OddLimits};
-use super::lines::{Lines, decompressed};
+use super::lines::{Lines, decompressed, unwhole};
 use super::model::Model;
 use super::{Trace, csv, sacct, swf};
 
@@ -31,6 +32,9 @@ pub struct BadLine {
     pub what: String,
 }
 
+/// What is read as a trace, for people.
+pub const TRACES: &str = "SWF, or CSV with commas between the columns id,submit,tasks,cpu,mem,runtime, plain or compressed with gzip";
+
 /// Why there is no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -48,8 +52,11 @@ pub enum TraceError {
     /// A line makes no sense, and none may.
     #[error("{0}; correct it, or leave out --strict to skip such lines")]
     Strict(BadLine),
+    /// It is what another program writes, and this is what and what to do.
+    #[error("{0}")]
+    Foreign(String),
     /// No line is a job.
-    #[error("has no job{}; expected is SWF, or CSV with commas between the columns {}, plain or compressed with gzip", first(.0), csv::HEADER)]
+    #[error("has no job{}; expected is {TRACES}", first(.0))]
     Empty(Option<BadLine>),
     /// Hardly anything in it is a job.
     #[error(
@@ -116,7 +123,14 @@ pub fn read_file(path: &Path, model: Model, strict: bool) -> Result<Reading, Tra
 ///
 /// See [`TraceError`].
 pub fn read(input: impl BufRead, model: Model, strict: bool) -> Result<Reading, TraceError> {
-    let input = decompressed(input).map_err(|source| TraceError::Io { line: 1, source })?;
+    let in_first = |source| TraceError::Io { line: 1, source };
+    let mut input = decompressed(input).map_err(in_first)?;
+    let head = input
+        .fill_buf()
+        .map_err(|source| in_first(unwhole(&source)))?;
+    if let Some(what) = foreign_text(head) {
+        return Err(TraceError::Foreign(what));
+    }
     let mut lines = Lines::new(input);
     let mut collector = Collector::new(model, strict);
     for line in 1.. {

@@ -4,7 +4,9 @@
 //! [`read_dump`] reads what the dump says; [`to_trace`] makes of it what can be simulated.
 
 mod convert;
+mod delimiter;
 mod fields;
+mod generic;
 mod header;
 mod records;
 mod steps;
@@ -18,8 +20,8 @@ use super::lines::{Lines, decompressed};
 use super::read::BadLine;
 use records::Records;
 
-pub use convert::{Assumed, CpuRule, MemoryRule, Rules, Site, SiteTrace, to_trace};
-pub use header::is_dump;
+pub use convert::{Assumed, CpuRule, LeftOut, MemoryRule, Rules, Site, SiteTrace, to_trace};
+pub use header::{is_dump, names_columns};
 
 /// The command that makes a dump with everything that is of use.
 pub const COMMAND: &str = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert \
@@ -54,6 +56,23 @@ pub enum DumpError {
     /// More lines than anybody can mean.
     #[error("has more than {MOST_LINES} lines; split it")]
     TooMany,
+    /// It is of more than one machine, and jobs of these have the same ids.
+    #[error(
+        "line {line}: is of cluster {other}, and lines before it of {first}; make a dump of each, with sacct --clusters={first}, and replay them one by one"
+    )]
+    Clusters {
+        /// Counted from 1.
+        line: usize,
+        /// The cluster of the lines before.
+        first: String,
+        /// The cluster of this line.
+        other: String,
+    },
+    /// There is a header and nothing else.
+    #[error(
+        "has no job that ran and ended, nor another line behind its header; is the period right (--starttime, --endtime, --partition), and may you see the jobs of all users? Make the dump with: {COMMAND}"
+    )]
+    HeaderOnly,
     /// No job of the dump ran from start to end.
     #[error("has no job that ran and ended{}; is the period right? Make the dump with: {COMMAND}", first(.0))]
     Empty(Option<BadLine>),
@@ -94,6 +113,10 @@ pub struct Run {
     pub cpu_time: Option<Span>,
     /// Its time limit; none if there was none, or it is not known.
     pub limit: Option<Span>,
+    /// The first of the generic resources that it had (GPUs, as a rule), as the dump writes it: `gres/gpu=4`.
+    pub gres: Option<Box<str>>,
+    /// The first of the licences and burst buffers that it had: `license/solver=2`.
+    pub lent: Option<Box<str>>,
 }
 
 impl Run {
@@ -101,6 +124,12 @@ impl Run {
     #[must_use]
     pub fn elapsed(&self) -> Span {
         Span(self.end.since(self.start).0 - self.suspended.0)
+    }
+
+    /// The time of all CPUs that it had, used or not.
+    #[must_use]
+    pub fn core_time(&self) -> Span {
+        Span(self.elapsed().0.saturating_mul(i64::from(self.cpus)))
     }
 }
 
@@ -121,6 +150,8 @@ pub struct Dump {
     pub never_ran: usize,
     /// Runs of jobs that other runs came before: requeued or resized ones.
     pub repeated: usize,
+    /// Those of them that began before the run before them had ended, as runs of one job never do.
+    pub overlapping: usize,
     /// Components of heterogeneous jobs; each counts as a job of its own.
     pub components: usize,
     /// Lines of steps whose job is not in the dump.
@@ -131,7 +162,9 @@ pub struct Dump {
     pub eligible: bool,
     /// Whether it says how much memory jobs used (column MaxRSS).
     pub has_memory: bool,
-    /// Whether times are UNIX seconds rather than local time.
+    /// Whether it says which generic resources jobs had (columns AllocTRES, ReqTRES, AllocGRES, ReqGRES).
+    pub has_gres: bool,
+    /// Whether times are instants (UNIX seconds, or with an offset from UTC) rather than local time.
     pub unix_time: bool,
 }
 

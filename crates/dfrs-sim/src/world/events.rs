@@ -1,6 +1,6 @@
 //! What happens at an instant.
 
-use dfrs_core::{Events, JobId, Progress, Time};
+use dfrs_core::{Events, Job, JobId, Progress, Time};
 use dfrs_proto::journal::WriteError;
 
 use super::World;
@@ -11,11 +11,7 @@ impl World<'_> {
     /// When something happens next, after everything at `now`. A job without work may end at `now`
     /// itself.
     pub(super) fn next_instant(&self, now: Time) -> Option<Time> {
-        let submission = self
-            .trace
-            .jobs
-            .get(self.progress.len())
-            .map(|job| job.submit);
+        let submission = self.submissions.next(self.trace);
         let completion = self.next_completion();
         let retry = self.retries.first().map(|(time, _)| *time);
         let measured = self.next_measurement(now);
@@ -50,21 +46,27 @@ impl World<'_> {
             nodes_changed: false,
             period: is_new && self.policy.is_periodic() && now.0.rem_euclid(period) == 0,
         };
-        while let Some(job) = self.trace.jobs.get(self.progress.len()) {
-            if job.submit != now {
-                break;
-            }
-            let id = JobId(self.progress.len() as u64);
-            self.journal.submit(id)?;
-            let work = self
-                .uses
-                .as_mut()
-                .map_or(job.runtime, |uses| uses.come(job, now));
-            self.progress.push(Progress::new(now, Some(work)));
-            self.system.insert(job.to_job(id));
+        while let Some(place) = self.submissions.take(self.trace, now) {
+            let id = self.submit(place, now)?;
             happened.submitted.push(id);
         }
         Ok(happened)
+    }
+
+    fn submit(&mut self, place: usize, now: Time) -> Result<JobId, WriteError> {
+        let (id, job) = (JobId(place as u64), &self.trace.jobs[place]);
+        self.journal.submit(id)?;
+        let work = self
+            .uses
+            .as_mut()
+            .map_or(job.runtime, |uses| uses.come(place, job, now));
+        self.progress[place] = Progress::new(now, Some(work));
+        self.system.insert(Job {
+            submit: now,
+            virtual_time: self.users.come(id, now),
+            ..job.to_job(id)
+        });
+        Ok(id)
     }
 
     /// Takes out the jobs that have done all their work.
@@ -77,6 +79,8 @@ impl World<'_> {
             if let Some(job) = self.system.remove(*id) {
                 let virtual_time = counted(&mut self.progress, self.uses.as_mut(), *id, now);
                 self.system.experience_mut().learn(job.limit, virtual_time);
+                self.users.end(*id, virtual_time, now);
+                self.submissions.ended(position(*id), now);
             }
             let record = &mut self.outcome.jobs[position(*id)];
             record.finish = now;
@@ -85,6 +89,7 @@ impl World<'_> {
                 uses.end(*id, record, now);
             }
             self.tries.remove(id);
+            self.pauses.forget(*id);
             self.journal.finish(now, *id)?;
         }
         Ok(!ended.is_empty())

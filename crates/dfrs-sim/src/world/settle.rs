@@ -59,19 +59,25 @@ impl World<'_> {
     fn pause(&mut self, now: Time, job: &Job) -> Result<(), WriteError> {
         self.outcome.jobs[position(job.id)].pauses += 1;
         let lost = job.mobility == Mobility::Restart;
+        if !lost {
+            self.pauses.begin(job.id, now);
+        }
         let progress = &mut self.progress[position(job.id)];
         progress.pause(now);
         if lost {
             progress.lose();
         }
+        self.stays.end(job.id, now, lost);
         self.pause_uses(now, job, lost);
         self.journal.pause(now, job.id, lost)
     }
 
     /// A job that waited gets its first place, or another one.
     fn arrive(&mut self, now: Time, job: &Job, new: &Mapping) -> Result<(), WriteError> {
+        self.stays.begin(job.id, now);
         let progress = &mut self.progress[position(job.id)];
         if progress.had_place() {
+            self.pauses.end(job.id, now);
             let stall = self.settings.stall(job, new);
             progress.place(now, stall);
             self.place_uses(now, job, stall);

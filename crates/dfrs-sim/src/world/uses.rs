@@ -27,7 +27,7 @@ const ROUNDING: f64 = 1e-9;
 pub(super) struct Uses {
     needs: Needs,
     loss: CouplingLoss,
-    /// Of each job that was submitted.
+    /// Of each job of the trace.
     jobs: Vec<Used>,
     /// What those asked for that run and are taken to need less.
     requests: BTreeMap<JobId, Cores>,
@@ -61,6 +61,31 @@ struct Used {
 }
 
 impl Used {
+    /// One that is submitted.
+    fn of(job: &TraceJob, now: Time) -> Self {
+        let uses = job.uses.iter();
+        let uses = uses.map(|part| f64::from((*part).clamp(1, 100)) / 100.0);
+        Self {
+            request: job.cpu,
+            runtime: job.runtime,
+            uses: uses.collect(),
+            phase: 0,
+            counted: Progress::new(now, None),
+            measured: Measured::new(job.cpu),
+            since: now,
+            until: now,
+            used: 0.0,
+            throttled: false,
+            runs: false,
+            share: 0.0,
+            nodes: 1,
+            held_back: None,
+            suffered: Span::ZERO,
+            times: 0,
+            longest: Span::ZERO,
+        }
+    }
+
     /// The part of its request that it can use now.
     fn wants(&self) -> f64 {
         self.uses.get(self.phase).copied().unwrap_or(1.0)
@@ -181,39 +206,20 @@ impl Uses {
     pub(super) fn of(trace: &Trace, settings: &Settings) -> Option<Self> {
         let loss = settings.coupling_loss;
         let any = trace.jobs.iter().any(|job| !job.uses.is_empty());
+        let jobs = trace.jobs.iter();
         (any || !loss.is_none()).then(|| Self {
             needs: settings.needs,
             loss,
-            jobs: Vec::with_capacity(trace.jobs.len()),
+            jobs: jobs.map(|job| Used::of(job, job.submit)).collect(),
             requests: BTreeMap::new(),
         })
     }
 
-    /// A job is submitted. Returns the work of its first phase.
-    pub(super) fn come(&mut self, job: &TraceJob, now: Time) -> Span {
-        let uses = job.uses.iter();
-        let uses = uses.map(|part| f64::from((*part).clamp(1, 100)) / 100.0);
-        let used = Used {
-            request: job.cpu,
-            runtime: job.runtime,
-            uses: uses.collect(),
-            phase: 0,
-            counted: Progress::new(now, None),
-            measured: Measured::new(job.cpu),
-            since: now,
-            until: now,
-            used: 0.0,
-            throttled: false,
-            runs: false,
-            share: 0.0,
-            nodes: 1,
-            held_back: None,
-            suffered: Span::ZERO,
-            times: 0,
-            longest: Span::ZERO,
-        };
+    /// The job at this place is submitted. Returns the work of its first phase.
+    pub(super) fn come(&mut self, place: usize, job: &TraceJob, now: Time) -> Span {
+        let used = Used::of(job, now);
         let work = used.work();
-        self.jobs.push(used);
+        self.jobs[place] = used;
         work
     }
 

@@ -159,3 +159,28 @@ fn a_job_that_is_resumed_while_it_is_being_parked_runs_on() {
     assert_eq!(story.state(1), ObservedState::Running);
     assert!(!story.daemons.0.borrow().orders["n0"].jobs[0].frozen);
 }
+
+/// As Slurm does with a job whose prolog fails ("launch failed requeued held").
+#[test]
+fn of_a_job_that_slurm_requeues_and_holds_nothing_is_said() {
+    let mut story = Story::new(1);
+    story.submit(large(1));
+    story.run(3);
+    assert_eq!(story.state(1), ObservedState::Running);
+    let mut world = story.slurm.0.borrow_mut();
+    let job = world.jobs.get_mut(&1).expect("is there");
+    (job.state, job.completing) = (ObservedState::Pending, true);
+    (job.priority, job.held, job.restarts) = (0, true, 1);
+    job.places.clear();
+    drop(world);
+    for completing in [true, false] {
+        let mut world = story.slurm.0.borrow_mut();
+        world.jobs.get_mut(&1).expect("is there").completing = completing;
+        world.updates += 1;
+        drop(world);
+        for _ in 0..40 {
+            story.run(1);
+            assert_eq!(reason(&story), None);
+        }
+    }
+}

@@ -43,6 +43,45 @@ fn each_step_has_to_settle() {
     assert_eq!(story.state(2), ObservedState::Running);
 }
 
+#[test]
+fn a_step_every_eight_seconds_is_no_way_to_stay() {
+    let mut story = Story::new(1);
+    story.submit(large(1));
+    for second in 0..120 {
+        if second % 8 == 0 && second > 0 {
+            story.begin_step(1);
+        }
+        if second == 100 {
+            assert_eq!(story.calls(), ["start 1"]);
+            story.submit(large(2));
+        }
+        story.run(1);
+    }
+    assert_eq!(story.calls()[..2], ["suspend 1", "release 1"]);
+    assert_eq!(story.state(2), ObservedState::Running);
+}
+
+#[test]
+fn a_hold_on_its_own_job_is_no_way_to_stay() {
+    for admin_hold in [false, true] {
+        let mut story = Story::new(1);
+        story.submit(large(1));
+        story.run(20);
+        {
+            let mut world = story.slurm.0.borrow_mut();
+            let job = world.jobs.get_mut(&1).expect("is there");
+            (job.held, job.on_hold, job.priority) = (true, true, 0);
+            job.admin_hold = admin_hold;
+            world.updates += 1;
+        }
+        story.run(1);
+        story.submit(large(2));
+        story.run(20);
+        let gives_way = story.state(2) == ObservedState::Running;
+        assert_eq!(gives_way, !admin_hold, "{:?}", story.calls());
+    }
+}
+
 /// A job that was parked for another one, which has ended.
 fn came_back() -> Story {
     let mut story = Story::new(1);

@@ -1,5 +1,7 @@
 //! Steps that take long, as on machines that have much else to do.
 
+use dfrs_core::Bytes;
+
 use super::*;
 
 /// How often the first of two jobs that take turns on a node is parked in 400 s, with a remap every
@@ -98,4 +100,119 @@ fn memory_that_two_wait_for_is_given_away_once() {
     );
     story.run(5);
     assert_eq!(story.state(3), ObservedState::Running);
+}
+
+/// Two jobs on one node, for which a third one makes one of them leave; what nodes say of the first.
+fn beside_one_that_cannot_leave_ram() -> Story {
+    let mut config = config();
+    config.settle_time = Span(0);
+    let mut story = Story::with_config(1, config);
+    story.daemons.0.borrow_mut().parking_takes = 1;
+    story.submit(sized(1, 500));
+    story.submit(sized(2, 450));
+    story.run(20);
+    story.calls();
+    story.daemons.0.borrow_mut().cannot_be_parked.insert(1);
+    story
+}
+
+#[test]
+fn a_job_that_cannot_leave_ram_is_known_at_once_and_others_are_parked_in_its_place() {
+    let mut story = beside_one_that_cannot_leave_ram();
+    // Only the first one would make enough room.
+    story.submit(sized(3, 550));
+    story.run(10);
+    assert_eq!(story.calls(), ["suspend 1", "resume 1"]);
+    story.submit(sized(4, 450));
+    story.run(20);
+    let calls = story.calls();
+    assert_eq!(calls[..3], ["suspend 2", "release 2", "start 4"]);
+    assert_eq!(story.state(1), ObservedState::Running);
+}
+
+#[test]
+fn a_job_that_cannot_leave_ram_is_tried_after_a_minute_then_two_then_an_hour() {
+    let mut story = beside_one_that_cannot_leave_ram();
+    let mut tried = Vec::new();
+    for id in 3..53 {
+        story.submit(sized(id, 550));
+        story.run_with(100, 1);
+        let calls = story.calls();
+        tried.extend(calls.contains(&"suspend 1".into()).then_some(id));
+    }
+    assert_eq!(tried, [3, 4, 6, 43]);
+}
+
+#[test]
+fn swap_that_is_in_use_is_not_counted_on() {
+    let mut config = config();
+    config.swap_per_node = Bytes(1600 << 20);
+    let mut story = Story::with_config(1, config);
+    story.submit(sized(1, 900));
+    story.run(20);
+    let parks = |story: &mut Story, eighths| {
+        story
+            .daemons
+            .0
+            .borrow_mut()
+            .facts
+            .set_swap_eighths("n0", Some(eighths));
+        story.submit(sized(10 + u32::from(eighths), 900));
+        story.run(20);
+        story.calls().contains(&"suspend 1".into())
+    };
+    assert!(!parks(&mut story, 0), "nothing is left");
+    assert!(!parks(&mut story, 4), "800 MiB of 900");
+    assert!(parks(&mut story, 5), "1000 MiB");
+}
+
+#[test]
+fn what_an_operator_suspends_keeps_its_swap() {
+    let mut config = config();
+    config.swap_per_node = Bytes(1000 << 20);
+    let mut story = Story::with_config(1, config);
+    story.submit(sized(1, 900));
+    story.run(20);
+    story.submit(sized(2, 900));
+    story.run(20);
+    assert_eq!(story.state(1), ObservedState::Suspended);
+    let suspend = |job: &mut ObservedJob| job.priority = 0;
+    story.slurm.0.borrow_mut().jobs.get_mut(&1).map(suspend);
+    story.run(20);
+    story.calls();
+    story.submit(sized(3, 900));
+    story.run(60);
+    assert_eq!(
+        story.calls(),
+        Vec::<String>::new(),
+        "there is no swap for 2"
+    );
+}
+
+#[test]
+fn nothing_starts_in_the_memory_of_a_job_that_is_not_parked_any_more() {
+    let mut story = Story::new(1);
+    story.submit(sized(1, 900));
+    story.run(20);
+    story.submit(sized(2, 900));
+    story.run(20);
+    assert_eq!(
+        story.calls(),
+        ["start 1", "suspend 1", "release 1", "start 2"]
+    );
+    story.daemons.0.borrow_mut().cannot_be_parked.insert(1);
+    story
+        .daemons
+        .0
+        .borrow_mut()
+        .facts
+        .not_parked
+        .insert(1, "n0".into());
+    story.run(5);
+    assert_eq!(story.slurm.0.borrow().errors.len(), 1);
+    story.slurm.0.borrow_mut().end(2);
+    story.daemons.0.borrow_mut().facts.not_parked.clear();
+    story.submit(sized(3, 900));
+    story.run(5);
+    assert_ne!(story.state(3), ObservedState::Running);
 }

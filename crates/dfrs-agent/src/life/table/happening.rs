@@ -14,6 +14,7 @@ pub(super) enum Happening {
     Seen,
     Did(Step, Answer),
     Forgotten(bool),
+    NotParked,
     HandedBack,
 }
 
@@ -26,6 +27,7 @@ impl Happening {
             Self::Forgotten(was_requeued) => Event::Forgotten {
                 was_requeued: *was_requeued,
             },
+            Self::NotParked => Event::NotParked,
             Self::HandedBack => Event::HandedBack,
         }
     }

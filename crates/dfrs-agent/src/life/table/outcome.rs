@@ -63,6 +63,9 @@ fn counts(before: &Life, after: &Life) -> Vec<String> {
     if after.failed_pauses > before.failed_pauses {
         words.push("counts as a failed pause".to_owned());
     }
+    if after.failed_parks > before.failed_parks {
+        words.push("counts as a failed attempt to park it".to_owned());
+    }
     if after.left_alone_until > before.left_alone_until {
         words.push("is left alone for a while".to_owned());
     }

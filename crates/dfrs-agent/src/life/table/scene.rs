@@ -3,7 +3,7 @@
 use dfrs_core::Time;
 
 use super::samples::Sample;
-use crate::life::{Life, Look, SECOND, Step, samples};
+use crate::life::{Life, Look, OnNodes, SECOND, Step, samples};
 use crate::model::{config, job, nodes};
 use crate::observation::{Observation, ObservedJob, ObservedState, Place};
 use crate::placement::{Placement, Spot};
@@ -18,8 +18,8 @@ pub(super) struct Scene {
     job: ObservedJob,
     /// The node has room for it.
     has_room: bool,
-    /// The node says that it is parked.
-    is_parked: bool,
+    /// What the node says of its parking.
+    on_nodes: OnNodes,
     /// Seconds since the phase began.
     age: i64,
 }
@@ -58,8 +58,13 @@ const MEMORY: Choice = &[
     ("its memory is released", |scene| hold(scene, 0)),
 ];
 const PARKED: Choice = &[
-    ("its nodes have parked it", |scene| scene.is_parked = true),
+    ("its nodes have parked it", |scene| {
+        scene.on_nodes = OnNodes::Parked;
+    }),
     ("its nodes have not parked it", |_| {}),
+    ("its memory cannot leave RAM", |scene| {
+        scene.on_nodes = OnNodes::Stuck;
+    }),
 ];
 /// What it can do when it has lost its place.
 pub(super) const KEPT: Choice = &[
@@ -87,6 +92,13 @@ pub(super) const WHEN_PLANNED: Scenes = Scenes {
 pub(super) const ANYHOW: Scenes = Scenes {
     words: "",
     change: |_| {},
+    choices: &[],
+};
+
+/// Slurm shows it as suspended.
+pub(super) const SUSPENDED: Scenes = Scenes {
+    words: "",
+    change: |scene| scene.job.state = ObservedState::Suspended,
     choices: &[],
 };
 
@@ -180,7 +192,7 @@ impl Scene {
             phase: sample.phase,
             job: job(1, 1),
             has_room: false,
-            is_parked: false,
+            on_nodes: OnNodes::Unknown,
             age: 0,
         }
     }
@@ -214,7 +226,7 @@ impl Scene {
 
     /// What a job with this life would ask of Slurm.
     pub(super) fn next_step(&self, life: &Life) -> Option<Step> {
-        self.looked_at(|look| life.next_step(look, self.is_parked))
+        self.looked_at(|look| life.next_step(look, self.on_nodes))
     }
 
     /// Looks at the job.

@@ -5,7 +5,7 @@ use dfrs_report::{Cell, Page, Table};
 use dfrs_sim::Cost;
 use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
 
-use crate::replay::show::{number, percent, significant};
+use crate::replay::show::{number, percent, sentence, significant};
 use crate::replay::{Arguments, Replay};
 use crate::sim::world::Hint;
 
@@ -49,12 +49,20 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
     } else {
         let mut table = Table::new(
             "Left out of all schedules on this page.",
-            &["what", "count"],
+            &["what", "count", "share of core-hours"],
         );
-        for (why, count) in &source.left_out {
-            table.row([Cell::text(why), Cell::number(number(*count))]);
+        for one in &source.left_out {
+            let share = source.share_of_left_out(one).map_or(String::new(), percent);
+            table.row([
+                Cell::text(&one.why),
+                Cell::number(number(one.count)),
+                Cell::number(share),
+            ]);
         }
         page.table(&table);
+        if let Some(summary) = source.summary_of_left_out() {
+            page.text(&format!("{}.", sentence(&summary)));
+        }
     }
     page.heading("What a replay cannot know");
     page.list([

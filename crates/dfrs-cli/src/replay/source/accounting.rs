@@ -4,12 +4,12 @@ use std::io::BufRead;
 use std::path::Path;
 
 use dfrs_sim::trace::sacct::{
-    Assumed, CpuRule, Dump, MemoryRule, Rules, SiteTrace, read_dump, to_trace,
+    Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, SiteTrace, read_dump, to_trace,
 };
 
 use super::{Source, bytes};
 use crate::replay::SiteOptions;
-use crate::replay::show::{Clock, number, percent};
+use crate::replay::show::{Clock, number, percent, significant};
 
 /// The dump, which `file` names to people, of a site with so many nodes.
 pub fn read(
@@ -25,19 +25,9 @@ pub fn read(
         return Err("has no column MaxRSS, which --memory measured needs; add it to --format, or leave out --memory".into());
     }
     let taken = to_trace(&dump, &site, &rules);
-    if let (true, Some(first)) = (strict, taken.misfits.first()) {
-        return Err(format!(
-            "{first}; give what the nodes really are, or leave out --strict to skip such jobs"
-        ));
-    }
-    if taken.trace.jobs.is_empty() {
-        let first = taken.misfits.first().map(|misfit| format!(" ({misfit})"));
-        return Err(format!(
-            "no job fits on such nodes{}; give what the nodes really are",
-            first.unwrap_or_default()
-        ));
-    }
-    let assumed = assumptions(&dump, &rules, &taken.assumed);
+    refuse_what_is_left_out(&taken, strict)?;
+    let jobs = taken.trace.jobs.len();
+    let assumed = assumptions(&dump, &rules, &taken.assumed, jobs);
     let too_many = too_many_cpus(&taken, site.nodes, site.cpus_per_node);
     let as_it_was = taken.trace.as_it_was();
     let mut source = Source {
@@ -57,21 +47,25 @@ pub fn read(
             Clock::Local
         },
         left_out: Vec::new(),
+        not_simulated: Vec::new(),
+        capped: taken.capped,
         assumed,
         told: String::new(),
     };
     source.note(file, too_many);
+    for caution in cautions(&dump, &taken.assumed, jobs) {
+        source.caution(file, Some(caution));
+    }
     source.note(file, dump.odd_limits.note());
     let told: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
     source.leave_out(file, "lines that make no sense", dump.bad_lines, &told);
-    let misfits: Vec<String> = taken.misfits.iter().map(ToString::to_string).collect();
-    let count = taken.misfits.len();
-    source.leave_out(
-        file,
-        "jobs that had more than such nodes have",
-        count,
-        &misfits,
-    );
+    for (why, left_out) in [
+        (GENERIC, &taken.generic),
+        ("jobs that had more than such nodes have", &taken.misfits),
+    ] {
+        let lines: Vec<String> = left_out.lines.iter().map(ToString::to_string).collect();
+        source.leave_out_ran(file, why, left_out.core_time.seconds(), &lines);
+    }
     source.leave_out(file, "jobs that had not ended", dump.unfinished, &[]);
     source.leave_out(
         file,
@@ -88,10 +82,83 @@ pub fn read(
     Ok(source)
 }
 
-/// In sentences: how jobs were taken.
-fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
-    let jobs = dump.runs.len();
+/// Jobs that are left out for what no simulation here counts.
+const GENERIC: &str = "jobs that had GPUs or other generic resources";
+
+/// Refuses the dump if no job is left of it, or with `strict` if any is left out.
+fn refuse_what_is_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
+    let first = |left_out: &LeftOut| left_out.lines.first().map(ToString::to_string);
+    let (generic, misfit) = (first(&taken.generic), first(&taken.misfits));
+    if let (true, Some(first)) = (strict, &misfit) {
+        return Err(format!(
+            "{first}; give what the nodes really are, or leave out --strict to skip such jobs"
+        ));
+    }
+    if let (true, Some(first)) = (strict, &generic) {
+        return Err(format!(
+            "{first}, which is not simulated; leave out --strict to skip such jobs, or --keep-gres takes them as if they had none"
+        ));
+    }
+    if !taken.trace.jobs.is_empty() {
+        return Ok(());
+    }
+    Err(match (misfit, generic) {
+        (None, Some(first)) => format!(
+            "no job is left: all had GPUs or other generic resources ({first}), which are not simulated; choose other partitions with sacct --partition, or --keep-gres takes jobs as if they had none"
+        ),
+        (first, _) => format!(
+            "no job fits on such nodes{}; give what the nodes really are",
+            first.map_or(String::new(), |first| format!(" ({first})"))
+        ),
+    })
+}
+
+/// In sentences: what jobs did that no simulation here does.
+fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
     let of_jobs = |count: usize| format!("{} of {} jobs", number(count), number(jobs));
+    let mut all = Vec::new();
+    if assumed.overused > 0 {
+        all.push(format!(
+            "{} used more CPU time than their CPUs have, up to {}% of it, {} core-hours beyond it in all: nothing bound them to what they asked for. DFRS's caps do: dfrs replay lets them run as many times longer under DFRS, and dfrs sim as long as they did.",
+            of_jobs(assumed.overused),
+            assumed.overused_most_percent,
+            significant(assumed.overused_time.seconds() / 3600.0, 2),
+        ));
+    }
+    let mut counted = |count: usize, what: &str| {
+        if count > 0 {
+            all.push(format!("{} {what}", of_jobs(count)));
+        }
+    };
+    counted(
+        assumed.memory_lowered,
+        "had more memory than they asked for (by MaxRSS, each task as large as the largest): what they asked for counts, and where memory is constrained, as DFRS needs it, they would have ended.",
+    );
+    counted(
+        assumed.impossible,
+        "used more CPU time than all CPUs of their nodes have, by what was measured, which cannot be: they need all CPUs that they had.",
+    );
+    counted(
+        assumed.gres_ignored,
+        "had GPUs or other generic resources, which count for nothing here (--keep-gres): as many run at a time as CPUs and memory allow, and the plugin does not start them.",
+    );
+    counted(
+        assumed.lent_ignored,
+        "had licences or burst buffers, which count for nothing here: more of them may run at a time than there were.",
+    );
+    counted(
+        dump.overlapping,
+        "began before another run of the same job had ended: are these jobs of several clusters? Make a dump of each (sacct --clusters) and replay them one by one.",
+    );
+    if !dump.has_gres {
+        all.push("The dump does not say whether jobs had GPUs or other generic resources (column AllocTRES): those that had count as if they had none.".into());
+    }
+    all
+}
+
+/// In sentences: how so many jobs were taken, which are left of the dump.
+fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Vec<String> {
+    let of = |count: usize, all: usize| format!("{} of {} jobs", number(count), number(all));
     let mut all = vec![
         "A job has one task on each node that it had, with its share of the CPUs and of the memory; tasks of one job may come together on one node. How long it ran at the site is its run time when it gets all the CPU it needs.".to_owned(),
     ];
@@ -105,7 +172,7 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
     });
     let mut counted = |count: usize, what: &str| {
         if count > 0 {
-            all.push(format!("{} {what}", of_jobs(count)));
+            all.push(format!("{} {what}", of(count, jobs)));
         }
     };
     counted(
@@ -117,8 +184,10 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
         "used less than a hundredth of their CPUs' time. If that is not so at your site, its accounting does not see their processes, and `--cpu requested` is right.",
     );
     counted(
-        assumed.cpu_lowered,
-        "used more CPU time than their CPUs have: they need all of them.",
+        assumed
+            .cpu_lowered
+            .saturating_sub(assumed.overused + assumed.impossible),
+        "used a little more CPU time than their CPUs have, as clocks and samples make it: they need all of them.",
     );
     counted(
         assumed.memory_not_requested,
@@ -136,6 +205,11 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed) -> Vec<String> {
         assumed.memory_unknown,
         "neither asked for memory nor had it measured: the same share of the node's memory as of its CPUs counts.",
     );
+    let mut counted = |count: usize, what: &str| {
+        if count > 0 {
+            all.push(format!("{} {what}", of(count, dump.runs.len())));
+        }
+    };
     counted(
         dump.repeated,
         "are later runs of the same job (requeued or resized); each run counts as a job.",

@@ -236,6 +236,8 @@ impl Lives {
             trace,
             clock: if live { Clock::Utc } else { Clock::SinceStart },
             left_out: Vec::new(),
+            not_simulated: Vec::new(),
+            capped: Vec::new(),
             assumed: Vec::new(),
             told: String::new(),
         };

@@ -29,7 +29,7 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
         _ => (1.0, |job| f64::from(job.tasks)),
     };
     let mut source = Source {
-        kind: "a trace",
+        kind: "a trace (SWF or CSV)",
         batch: (trace.clone(), nodes),
         batch_unit: "nodes, one for each task",
         nodes,
@@ -41,6 +41,8 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
         trace,
         clock: Clock::SinceStart,
         left_out: Vec::new(),
+        not_simulated: Vec::new(),
+        capped: Vec::new(),
         assumed: Vec::new(),
         told: String::new(),
     };

@@ -178,7 +178,11 @@ impl Cluster {
     pub fn submissions(&self, trace: &Trace) -> Vec<(Time, Act)> {
         let jobs = trace.jobs.iter().enumerate();
         jobs.map(|(index, job)| {
-            let submission = Submission::new(label(index), self.job(job), job.runtime);
+            let submission = Submission {
+                // Of whom it is not said whose they are, each has a user of its own.
+                user: job.user.unwrap_or_else(|| label(index)),
+                ..Submission::new(label(index), self.job(job), job.runtime)
+            };
             (self.time(job.submit), Act::Submit(Box::new(submission)))
         })
         .collect()

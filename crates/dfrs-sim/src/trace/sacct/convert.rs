@@ -4,7 +4,7 @@ use dfrs_core::{Bytes, Cores, Span};
 
 use super::{Dump, Run};
 use crate::trace::read::BadLine;
-use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+use crate::trace::{MOST_SECONDS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 /// The smallest CPU need that is believed, as one part of so many of what the job had.
 const LEAST_PART: u64 = 100;
@@ -52,6 +52,9 @@ pub struct Rules {
     pub memory: MemoryRule,
     /// What is added to measured memory, in hundredths of it.
     pub headroom_percent: u32,
+    /// Jobs that had generic resources (GPUs) are taken as if they had none. Otherwise they are left out: nothing
+    /// counts these, and the plugin does not start such jobs.
+    pub keep_gres: bool,
 }
 
 impl Default for Rules {
@@ -60,6 +63,7 @@ impl Default for Rules {
             cpu: CpuRule::default(),
             memory: MemoryRule::default(),
             headroom_percent: 20,
+            keep_gres: false,
         }
     }
 }
@@ -73,6 +77,12 @@ pub struct Assumed {
     pub cpu_raised: usize,
     /// They used more CPU time than their CPUs have, and need all of them.
     pub cpu_lowered: usize,
+    /// They did so by more than what clocks and samples explain: nothing bound them to their CPUs, as caps would.
+    pub overused: usize,
+    /// CPU time that these used beyond that of their CPUs.
+    pub overused_time: Span,
+    /// The most that one of these used, in percent of the time of its CPUs; 0 if there are none.
+    pub overused_most_percent: u64,
     /// They asked for no memory (or for all of the node's, which looks the same), and the dump does not say what
     /// Slurm kept for them; what was measured counts.
     pub memory_not_requested: usize,
@@ -82,6 +92,67 @@ pub struct Assumed {
     pub memory_not_measured: usize,
     /// Neither: the same share of the node's memory as of its CPUs.
     pub memory_unknown: usize,
+    /// They had more memory than they asked for, by what was measured; what they asked for counts.
+    pub memory_lowered: usize,
+    /// They had generic resources (GPUs), which do not count.
+    pub gres_ignored: usize,
+    /// They used more CPU time than all CPUs of their nodes have, which cannot be; they need all that they had.
+    pub impossible: usize,
+    /// They had licences or burst buffers, which do not count.
+    pub lent_ignored: usize,
+}
+
+/// Runs that are not in the traces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Why, by lines of the dump.
+    pub lines: Vec<BadLine>,
+    /// CPU time that the CPUs of these had.
+    pub core_time: Span,
+}
+
+impl LeftOut {
+    fn add(&mut self, run: &Run, what: String) {
+        self.core_time = sum(self.core_time, run.core_time());
+        let line = run.line;
+        self.lines.push(BadLine { line, what });
+    }
+}
+
+impl Assumed {
+    /// Counts the run if it used more than it had. How long it would have run with no more than its CPUs.
+    fn look_at_use(&mut self, run: &Run, site: &Site) -> Span {
+        let more_memory = run
+            .requested
+            .zip(run.resident)
+            .is_some_and(|(asked, measured)| measured > asked);
+        self.memory_lowered += usize::from(more_memory);
+        let had = run.core_time();
+        let used = run.cpu_time.unwrap_or_default();
+        if had <= Span::ZERO || !is_beyond(used, had, run.cpus) {
+            return run.elapsed();
+        }
+        let on_nodes = run.nodes.saturating_mul(site.cpus_per_node);
+        let there_is = Span(run.elapsed().0.saturating_mul(i64::from(on_nodes)));
+        if is_beyond(used, there_is, on_nodes) {
+            self.impossible += 1;
+            return run.elapsed();
+        }
+        self.overused += 1;
+        self.overused_time = sum(self.overused_time, Span(used.0 - had.0));
+        let times = |number: i64| i128::from(number) * i128::from(used.0) / i128::from(had.0);
+        let percent = u64::try_from(times(100)).unwrap_or(u64::MAX);
+        self.overused_most_percent = self.overused_most_percent.max(percent);
+        let longer = i64::try_from(times(run.elapsed().0)).unwrap_or(i64::MAX);
+        Span(longer.min(MOST_SECONDS * 1_000_000))
+    }
+}
+
+/// Whether so much CPU time is more than so many CPUs had, by more than what clocks and samples explain: elapsed
+/// times are whole seconds, and CPU time is sampled at another time than these are.
+fn is_beyond(used: Span, had: Span, cpus: u32) -> bool {
+    let explained = (had.0 / 20).saturating_add(i64::from(cpus) * 1_000_000);
+    used.0.saturating_sub(had.0) > explained
 }
 
 /// A dump as the simulator takes it.
@@ -95,10 +166,13 @@ pub struct SiteTrace {
     pub by_cpus: Trace,
     /// CPUs that each of them had, in the same order.
     pub cpus: Vec<u32>,
-    /// Runs that no node of the site could have held, by lines of the dump.
-    pub misfits: Vec<BadLine>,
-    /// CPU time that the CPUs of these had.
-    pub misfit_cpu_time: Span,
+    /// How long each of them would have run with no more than these, in the same order: as long as it did, or as
+    /// many times longer as it used more CPU time than they had.
+    pub capped: Vec<Span>,
+    /// Runs that no node of the site could have held.
+    pub misfits: LeftOut,
+    /// Runs that had generic resources, unless the rules keep them.
+    pub generic: LeftOut,
     /// What had to be assumed.
     pub assumed: Assumed,
 }
@@ -108,15 +182,17 @@ pub struct SiteTrace {
 pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
     let mut all = SiteTrace::default();
     for run in &dump.runs {
-        if let Some(what) = misfit(run, site) {
-            let time = run.elapsed().0.saturating_mul(i64::from(run.cpus));
-            all.misfit_cpu_time = Span(all.misfit_cpu_time.0.saturating_add(time));
-            all.misfits.push(BadLine {
-                line: run.line,
-                what,
-            });
+        if let (Some(gres), false) = (&run.gres, rules.keep_gres) {
+            all.generic.add(run, format!("job {} had {gres}", run.id));
             continue;
         }
+        if let Some(what) = misfit(run, site) {
+            all.misfits.add(run, what);
+            continue;
+        }
+        all.assumed.gres_ignored += usize::from(run.gres.is_some());
+        all.assumed.lent_ignored += usize::from(run.lent.is_some());
+        let capped = all.assumed.look_at_use(run, site);
         let cpu = cpu_need(run, site, rules, &mut all.assumed);
         let bytes = memory(run, site, rules, &mut all.assumed);
         let memory = share(NODE_MEMORY, bytes.0, site.memory_per_node.0);
@@ -132,11 +208,16 @@ pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
             .jobs
             .push(job(run, taken, NODE_CPU, Bytes::ZERO));
         all.cpus.push(run.cpus);
+        all.capped.push(capped);
     }
     all.trace.nodes = Some(site.nodes);
     all.trace.has_memory = true;
     all.by_cpus.nodes = Some(site.nodes.saturating_mul(site.cpus_per_node));
     all
+}
+
+fn sum(one: Span, other: Span) -> Span {
+    Span(one.0.saturating_add(other.0))
 }
 
 fn job(run: &Run, tasks: u32, cpu: Cores, memory: Bytes) -> TraceJob {
@@ -279,6 +360,8 @@ mod tests {
             resident: Some(Bytes(10 * GIB)),
             cpu_time: Some(Span::from_seconds(400)),
             limit: Some(Span::from_seconds(600)),
+            gres: None,
+            lent: None,
         }
     }
 
@@ -300,6 +383,7 @@ mod tests {
         cpu: CpuRule::Measured,
         memory: MemoryRule::Measured,
         headroom_percent: 20,
+        keep_gres: false,
     };
 
     #[test]
@@ -422,8 +506,8 @@ mod tests {
             change(&mut run);
             let all = converted(run, Rules::default());
             assert!(all.trace.jobs.is_empty() && all.cpus.is_empty());
-            assert!(all.misfit_cpu_time > Span::ZERO);
-            all.misfits[0].to_string()
+            assert!(all.misfits.core_time > Span::ZERO);
+            all.misfits.lines[0].to_string()
         };
         assert!(
             told(&|run| run.nodes = 5)
@@ -438,6 +522,73 @@ mod tests {
             memory.contains("132096M of memory on a node, which has 131072M"),
             "{memory}"
         );
+    }
+
+    #[test]
+    fn jobs_with_generic_resources_are_left_out_unless_they_are_kept() {
+        let mut with_gpus = run();
+        with_gpus.gres = Some("gres/gpu=4".into());
+        let all = converted(with_gpus.clone(), Rules::default());
+        assert!(all.trace.jobs.is_empty() && all.by_cpus.jobs.is_empty());
+        assert_eq!(
+            all.generic.lines[0].to_string(),
+            "line 7: job 17 had gres/gpu=4"
+        );
+        assert_eq!(all.generic.core_time, Span::from_seconds(1600));
+        let keep = Rules {
+            keep_gres: true,
+            ..Rules::default()
+        };
+        let kept = converted(with_gpus, keep);
+        assert_eq!((kept.trace.jobs.len(), kept.assumed.gres_ignored), (1, 1));
+        assert_eq!(kept.generic, LeftOut::default());
+        let mut licensed = run();
+        licensed.lent = Some("license/solver=2".into());
+        assert_eq!(of(licensed, Rules::default()).1.lent_ignored, 1);
+    }
+
+    #[test]
+    fn who_used_more_than_it_had_is_counted() {
+        let used = |cpu_seconds: i64, memory: u64| {
+            let mut run = run();
+            run.cpu_time = Some(Span::from_seconds(cpu_seconds));
+            run.resident = Some(Bytes(memory * GIB));
+            of(run, Rules::default()).1
+        };
+        // It had 1600 s of CPU and asked for 64 GiB on each node.
+        let assumed = used(6400, 65);
+        assert_eq!((assumed.overused, assumed.memory_lowered), (1, 1));
+        assert_eq!(assumed.overused_time, Span::from_seconds(4800));
+        assert_eq!(assumed.overused_most_percent, 400);
+        // Its two nodes had 6400 s, a twentieth, and a second for each of 64 CPUs.
+        assert_eq!((used(6784, 1).overused, used(6784, 1).impossible), (1, 0));
+        assert_eq!((used(6785, 1).overused, used(6785, 1).impossible), (0, 1));
+        let capped = |cpu_seconds: i64| {
+            let mut run = run();
+            run.cpu_time = Some(Span::from_seconds(cpu_seconds));
+            converted(run, Rules::default()).capped[0]
+        };
+        for (cpu_seconds, seconds) in [
+            (400, 100),
+            (1696, 100),
+            (2400, 150),
+            (6400, 400),
+            (6785, 100),
+        ] {
+            assert_eq!(
+                capped(cpu_seconds),
+                Span::from_seconds(seconds),
+                "{cpu_seconds}"
+            );
+        }
+        // A second for each of 16 CPUs, and a twentieth.
+        let assumed = used(1696, 64);
+        assert_eq!((assumed.overused, assumed.cpu_lowered), (0, 1));
+        assert_eq!(assumed.memory_lowered, 0);
+        assert_eq!(used(1697, 64).overused, 1);
+        let mut short = run();
+        short.end = short.start;
+        assert_eq!(of(short, Rules::default()).1.overused, 0);
     }
 
     #[test]

@@ -14,8 +14,8 @@ const MOST_BYTES: u64 = 1 << 60;
 /// The most CPU time that is believed: a million CPUs for as long as a trace may last.
 const MOST_CPU_SECONDS: i64 = MOST_SECONDS * 1_000;
 
-/// An instant, if it is known: UNIX seconds, or local time as `2026-10-25T02:30:00`, taken as if it were
-/// UTC.
+/// An instant, if it is known: UNIX seconds, or a date and a time, `2026-10-25T02:30:00+0200`. Without an
+/// offset from UTC behind it it is local time, taken as if it were UTC.
 pub(super) fn time(text: &[u8], name: &str) -> Result<Option<Time>, String> {
     if matches!(text, b"" | b"Unknown" | b"None") {
         return Ok(None);
@@ -23,22 +23,56 @@ pub(super) fn time(text: &[u8], name: &str) -> Result<Option<Time>, String> {
     let seconds = if is_unix(text) {
         scaled(text, 0)
     } else {
-        std::str::from_utf8(text)
-            .ok()
-            .filter(|text| text.contains('T'))
-            .and_then(|text| text.parse::<DateTime>().ok())
-            .and_then(|time| time.to_zoned(TimeZone::UTC).ok())
-            .map(|time| time.timestamp().as_second())
+        std::str::from_utf8(text).ok().and_then(date_and_time)
     };
     seconds
         .filter(|seconds| (0..=MOST_SECONDS).contains(seconds))
         .map(|seconds| Some(Time::from_seconds(seconds)))
         .ok_or_else(|| {
             format!(
-                "{name} is {}, expected is 2026-10-25T02:30:00, UNIX seconds (SLURM_TIME_FORMAT=%s) or Unknown",
+                "{name} is {}, expected is 2026-10-25T02:30:00, the same with +0200 or Z behind it, UNIX seconds (SLURM_TIME_FORMAT=%s) or Unknown",
                 shown(text)
             )
         })
+}
+
+/// UNIX seconds of a date and a time with or without an offset from UTC.
+fn date_and_time(text: &str) -> Option<i64> {
+    let (date, rest) = text.split_once('T')?;
+    let clock = rest.split(['+', '-', 'Z']).next()?;
+    let is_clock = |letter: char| letter.is_ascii_digit() || matches!(letter, ':' | '.');
+    if !clock.chars().all(is_clock) {
+        return None;
+    }
+    let offset = offset(&rest[clock.len()..])?;
+    let local: DateTime = text[..date.len() + 1 + clock.len()].parse().ok()?;
+    let seconds = local.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second();
+    Some(seconds - offset)
+}
+
+/// The seconds by which a clock with this offset is ahead of UTC: `Z`, `+02`, `+0200` or `+02:00`; 0 for none.
+fn offset(text: &str) -> Option<i64> {
+    let (sign, digits) = match text.as_bytes() {
+        [] | [b'Z'] => return Some(0),
+        [b'+', digits @ ..] => (1, digits),
+        [b'-', digits @ ..] => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = match digits {
+        [_, _] => (digits, &b"00"[..]),
+        [_, _, b':', _, _] => (&digits[..2], &digits[3..]),
+        [_, _, _, _] => (&digits[..2], &digits[2..]),
+        _ => return None,
+    };
+    let (hours, minutes) = (whole(hours)?, whole(minutes)?);
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+/// Whether a time that is known says which instant it is, without a time zone: UNIX seconds, or with an offset.
+pub(super) fn is_instant(text: &[u8]) -> bool {
+    let clock = text.iter().position(|byte| *byte == b'T');
+    let is_offset = |byte: &u8| matches!(byte, b'+' | b'-' | b'Z');
+    is_unix(text) || clock.is_some_and(|clock| text[clock..].iter().any(is_offset))
 }
 
 /// Whether a time is written as UNIX seconds.
@@ -267,6 +301,41 @@ mod tests {
             assert!(error.starts_with("Start is \""), "{error}");
         }
         assert!(time(b"\xff\xfeT", "End").is_err());
+    }
+
+    #[test]
+    fn offsets_from_utc_count() {
+        let seconds = |text: &str| {
+            assert!(is_instant(text.as_bytes()), "{text}");
+            time(text.as_bytes(), "Start").expect(text)
+        };
+        let noon = Some(Time::from_seconds(1_792_929_600));
+        for text in [
+            "2026-10-25T12:00:00Z",
+            "2026-10-25T12:00:00+0000",
+            "2026-10-25T14:00:00+0200",
+            "2026-10-25T14:00:00+02:00",
+            "2026-10-25T14:00:00+02",
+            "2026-10-25T08:30:00-0330",
+            "2026-10-26T00:00:00.000+12:00",
+        ] {
+            assert_eq!(seconds(text), noon, "{text}");
+        }
+        assert!(!is_instant(b"2026-10-25T12:00:00"));
+        for bad in [
+            "2026-10-25T12:00:00+2",
+            "2026-10-25T12:00:00+2400",
+            "2026-10-25T12:00:00+02:60",
+            "2026-10-25T12:00:00+0200Z",
+            "2026-10-25T12:00:00 +0200",
+            "2026-10-25T12:00:00CEST",
+            "2026-10-25T12:00:00[Europe/Berlin]",
+            "2026-10-25T12:00:00+02:00[Europe/Berlin]",
+            "2026-10-25T12:00:00-",
+            "1970-01-01T01:00:00+0200",
+        ] {
+            assert!(time(bad.as_bytes(), "Start").is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dfrs_core::{Bytes, Time};
 
 use super::fields::{self, Per};
+use super::generic;
 use super::header::{Column, Columns};
 use super::steps::{Step, measure};
 use super::{Dump, DumpError, Run};
@@ -39,6 +40,14 @@ enum JobLine {
     NeverRan,
 }
 
+/// The times of a line, as far as they are known.
+struct Times {
+    submit: Option<Time>,
+    eligible: Option<Time>,
+    start: Option<Time>,
+    end: Option<Time>,
+}
+
 /// Collects the lines of a dump.
 pub(super) struct Records {
     columns: Columns,
@@ -50,6 +59,12 @@ pub(super) struct Records {
     latest: BTreeMap<String, Option<usize>>,
     /// Steps that came before their job.
     early: Vec<(String, Step)>,
+    /// The cluster of all lines so far, where they name one.
+    cluster: Option<Vec<u8>>,
+    /// Whether all times so far are instants rather than local time, once there is one.
+    instants: Option<bool>,
+    /// How many lines there were, whatever they say.
+    lines: usize,
 }
 
 impl Records {
@@ -57,6 +72,9 @@ impl Records {
         let dump = Dump {
             eligible: columns.has(Column::Eligible),
             has_memory: columns.has(Column::MaxRss),
+            has_gres: [Column::AllocatedTres, Column::RequestedTres, Column::Gres]
+                .iter()
+                .any(|column| columns.has(*column)),
             ..Dump::default()
         };
         Self {
@@ -66,37 +84,59 @@ impl Records {
             steps: Vec::new(),
             latest: BTreeMap::new(),
             early: Vec::new(),
+            cluster: None,
+            instants: None,
+            lines: 0,
         }
     }
 
     /// Takes the line.
     pub fn add(&mut self, line: usize, text: &[u8]) -> Result<(), DumpError> {
-        let fields: Vec<&[u8]> = text.split(|byte| *byte == b'|').collect();
-        match self.take(line, &fields) {
-            Ok(()) => Ok(()),
-            Err(what) => self.refuse(BadLine { line, what }),
+        self.lines += 1;
+        let taken = match self.columns.fields(text) {
+            Ok(fields) => {
+                self.refuse_other_cluster(line, &fields)?;
+                self.take(line, &fields)
+            }
+            Err(what) => Err(what),
+        };
+        taken.or_else(|what| self.refuse(BadLine { line, what }))
+    }
+
+    /// Jobs of several clusters have the same ids, and ran on different machines.
+    fn refuse_other_cluster(&mut self, line: usize, fields: &[&[u8]]) -> Result<(), DumpError> {
+        let cluster = self.columns.field(fields, Column::Cluster);
+        let id = self.columns.field(fields, Column::JobId);
+        if cluster.is_empty() || identity(id).is_err() {
+            return Ok(());
         }
+        let first = self.cluster.get_or_insert_with(|| cluster.to_owned());
+        if first.as_slice() == cluster {
+            return Ok(());
+        }
+        let text = |name: &[u8]| shown(name).trim_matches('"').to_owned();
+        Err(DumpError::Clusters {
+            line,
+            first: text(first),
+            other: text(cluster),
+        })
     }
 
     fn take(&mut self, line: usize, fields: &[&[u8]]) -> Result<(), String> {
-        if fields.len() != self.columns.count {
-            return Err(format!(
-                "has {} fields, the header names {}",
-                fields.len(),
-                self.columns.count
-            ));
-        }
         let id = self.columns.field(fields, Column::JobId);
         let (job, step) = identity(id)?;
         if let Some(step) = step {
-            let step = self.step(fields, step)?;
+            let times = self.times(fields)?;
+            let step = self.step(fields, &times, step)?;
             match self.latest.get(job) {
                 Some(run) => self.belongs(*run, step),
                 None => self.early.push((job.to_owned(), step)),
             }
             return Ok(());
         }
-        let found = self.job(line, job, fields);
+        let found = self
+            .times(fields)
+            .and_then(|times| self.job(line, job, fields, &times));
         if found.is_err() {
             // Its steps are not those of an earlier run.
             self.latest.insert(job.to_owned(), None);
@@ -120,17 +160,54 @@ impl Records {
         Ok(())
     }
 
-    fn job(&mut self, line: usize, id: &str, fields: &[&[u8]]) -> Result<JobLine, String> {
+    /// The times of a line, which are instants if those of the lines before are, and local if those are.
+    fn times(&mut self, fields: &[&[u8]]) -> Result<Times, String> {
+        let mut of = |column, name| self.time(self.columns.field(fields, column), name);
+        Ok(Times {
+            submit: of(Column::Submit, "Submit")?,
+            eligible: of(Column::Eligible, "Eligible")?,
+            start: of(Column::Start, "Start")?,
+            end: of(Column::End, "End")?,
+        })
+    }
+
+    fn time(&mut self, field: &[u8], name: &str) -> Result<Option<Time>, String> {
+        let time = fields::time(field, name)?;
+        let is_instant = fields::is_instant(field);
+        if time.is_none() || *self.instants.get_or_insert(is_instant) == is_instant {
+            return Ok(time);
+        }
+        let (this, before) = match is_instant {
+            true => (
+                "is UNIX seconds or has an offset from UTC",
+                "are local time",
+            ),
+            false => ("is local time", "are not"),
+        };
+        Err(format!(
+            "{name} {this}, and times before it {before}; make the whole dump with SLURM_TIME_FORMAT=%s"
+        ))
+    }
+
+    fn job(
+        &mut self,
+        line: usize,
+        id: &str,
+        fields: &[&[u8]],
+        times: &Times,
+    ) -> Result<JobLine, String> {
         let field = |column| self.columns.field(fields, column);
         let state = field(Column::State).split(|byte| *byte == b' ').next();
         let state = state.unwrap_or_default();
         if state.is_empty() || !state.iter().all(u8::is_ascii_graphic) {
             return Err(format!("State is {}", shown(field(Column::State))));
         }
-        let submit = fields::time(field(Column::Submit), "Submit")?;
-        let eligible = fields::time(field(Column::Eligible), "Eligible")?;
-        let start = fields::time(field(Column::Start), "Start")?;
-        let end = fields::time(field(Column::End), "End")?;
+        let Times {
+            submit,
+            eligible,
+            start,
+            end,
+        } = *times;
         let nodes = fields::nodes(field(Column::Nodes))?.unwrap_or(0);
         let cpus = fields::count(field(Column::Cpus), "NCPUS")?.unwrap_or(0);
         let requested = fields::requested_memory(field(Column::RequestedMemory))?;
@@ -160,9 +237,6 @@ impl Records {
                 "NNodes is {nodes} and NCPUS {cpus}; a job that ran had at least one of each, and a CPU on each node"
             ));
         }
-        if fields::is_unix(field(Column::Start)) {
-            self.dump.unix_time = true;
-        }
         let limit = limit.unwrap_or_else(|what| {
             self.dump.odd_limits.add(BadLine { line, what });
             None
@@ -188,18 +262,29 @@ impl Records {
             resident,
             cpu_time,
             limit,
+            gres: self.generic(fields),
+            lent: generic::lent(field(Column::AllocatedTres))
+                .or_else(|| generic::lent(field(Column::RequestedTres))),
         }))
     }
 
-    fn step(&self, fields: &[&[u8]], name: &str) -> Result<Step, String> {
+    /// The first generic resource of the line of a job.
+    fn generic(&self, fields: &[&[u8]]) -> Option<Box<str>> {
+        let field = |column| self.columns.field(fields, column);
+        generic::of_tres(field(Column::AllocatedTres))
+            .or_else(|| generic::of_tres(field(Column::RequestedTres)))
+            .or_else(|| generic::of_gres(field(Column::Gres)))
+    }
+
+    fn step(&self, fields: &[&[u8]], times: &Times, name: &str) -> Result<Step, String> {
         let field = |column| self.columns.field(fields, column);
         // Components of a step are called 0+0 and 0+1.
         let has_tasks = name
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'+');
         Ok(Step {
-            start: fields::time(field(Column::Start), "Start")?,
-            end: fields::time(field(Column::End), "End")?,
+            start: times.start,
+            end: times.end,
             memory: self.measured_memory(fields, has_tasks)?,
             cpu_time: fields::cpu_time(field(Column::TotalCpu))?,
         })
@@ -252,7 +337,11 @@ impl Records {
         }
         self.name_repeated()?;
         let mut dump = self.dump;
+        dump.unix_time = self.instants == Some(true);
         dump.bad.sort_by_key(|bad| bad.line);
+        if self.lines == 0 {
+            return Err(DumpError::HeaderOnly);
+        }
         if dump.runs.is_empty() {
             return Err(DumpError::Empty(dump.bad.into_iter().next()));
         }
@@ -282,6 +371,8 @@ impl Records {
                 Some(_) if same_job => {
                     number += 1;
                     self.dump.repeated += 1;
+                    self.dump.overlapping +=
+                        usize::from(before.is_some_and(|before| before.end > run.start));
                     kept.push(run);
                     if let Some(run) = kept.last_mut() {
                         run.id = format!("{}#{number}", run.id);

@@ -78,6 +78,8 @@ mod tests {
             resident: None,
             cpu_time: Some(Span::from_seconds(30)),
             limit: None,
+            gres: None,
+            lent: None,
         }
     }
 

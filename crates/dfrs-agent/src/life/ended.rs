@@ -1,0 +1,79 @@
+//! Jobs that end by themselves after DFRS has warned them. The warning asked them to save and to go, so
+//! such an end is no end of the job: it is queued again, as Slurm does with jobs that it preempts.
+
+use dfrs_core::Time;
+
+use super::Life;
+use super::leaving::{Leaving, Next, Warned};
+use super::phase::Phase;
+use super::requeued::Requeued;
+use crate::slurm::Ending;
+
+/// Whether DFRS has warned a job in the run that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// It has not.
+    None,
+    /// slurmctld, or this, may have been killed before it had kept the warning.
+    Doubtful,
+    /// It has.
+    Sent,
+}
+
+impl Life {
+    /// Whether it was warned in the run that is over, if one is.
+    #[must_use]
+    pub fn warning(&self) -> Warning {
+        match self.phase {
+            _ if self.is_warned => Warning::Sent,
+            Phase::Warned(_) => Warning::Sent,
+            Phase::Leaving(_) | Phase::Requeued(_) => Warning::Doubtful,
+            _ => Warning::None,
+        }
+    }
+
+    /// It has ended after a warning, and was queued again for that. No event, since Slurm need not show it any
+    /// more.
+    pub fn queued_again(&mut self, ending: Ending, now: Time) {
+        self.is_warned = false;
+        let next = match ending {
+            Ending::Saved => self.next_after_warning(),
+            // It has written no checkpoint and begins again.
+            Ending::Failed => Next::Restart,
+        };
+        self.failed_pauses += u32::from(ending == Ending::Failed);
+        self.becomes_requeued(next, now);
+    }
+
+    /// The same is asked for again later: Slurm could not do it at once.
+    pub fn waits_to_be_queued_again(&mut self, now: Time) {
+        self.is_warned = self.warning() == Warning::Sent;
+        self.becomes_requeued(self.next_after_warning(), now);
+    }
+
+    fn next_after_warning(&self) -> Next {
+        match &self.phase {
+            Phase::Leaving(Leaving { next })
+            | Phase::Warned(Warned { next, .. })
+            | Phase::Requeued(Requeued { next, .. }) => next.clone(),
+            _ => Next::Pause,
+        }
+    }
+
+    fn becomes_requeued(&mut self, next: Next, now: Time) {
+        self.phase = Phase::Requeued(Requeued { next, gone: false });
+        super::pauses::follow(&mut self.pauses, &self.phase, now);
+    }
+
+    /// slurmctld was killed: what was about to be done to the job may have been done. One that begins again
+    /// when it gives way is not warned.
+    pub(super) fn may_have_been_warned(&self) -> bool {
+        let next = match &self.phase {
+            Phase::Leaving(Leaving { next })
+            | Phase::Warned(Warned { next, .. })
+            | Phase::Requeued(Requeued { next, .. }) => next,
+            _ => return false,
+        };
+        *next != Next::Restart
+    }
+}

@@ -1,0 +1,123 @@
+//! `dfrs gaming`: what does a user gain who submits work so as to get more of the machine?
+
+use clap::Args;
+use dfrs_core::Span;
+use dfrs_sim::gaming::{Cheat, Comparison, compare};
+use dfrs_sim::trace::MOST_NODES;
+use dfrs_sim::{Needs, Scheduler, Settings};
+
+use crate::options::seconds;
+use crate::report::Outcome;
+
+/// Shows what a user gains by gaming.
+///
+/// Twenty users submit jobs at random for twelve hours, and one more has work of a kind: submitted as it is, or as a
+/// chain of pieces of 140 s that resubmit themselves, as 64 jobs instead of one, or with ten times the CPUs that it
+/// can use. For each kind and each of three rules, and for EASY on shared nodes with exact run times: the stretch of that work (until all of it is done, over what it
+/// takes alone), the CPU that it had until then, in nodes, and the mean stretch of the others' jobs, each for the honest
+/// submission and the other; and how many times as soon the work is done by that (geometric mean over the seeds).
+/// Exit code 2: bad input.
+#[derive(Args)]
+pub struct Arguments {
+    /// How many samples there are of each kind
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
+    /// Number of nodes, at least those of the largest job
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(4..=i64::from(MOST_NODES)))]
+    nodes: u32,
+    /// What the others need of the CPU of all nodes, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    load: u32,
+    /// A policy of DFRS
+    #[arg(long, default_value = "GreedyPMC*/move-per/OPT=VT/MINVT=600")]
+    policy: String,
+    /// Time in which a job that comes back makes no progress
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    penalty: Span,
+}
+
+/// What holds of users: its name, whether jobs inherit, and what CPU they count with.
+const RULES: [(&str, bool, Needs); 3] = [
+    ("by job", false, Needs::Requested),
+    ("by user", true, Needs::Requested),
+    ("by user, needs measured", true, Needs::Measured),
+];
+
+/// What sites have, with exact run times: it knows no user, and no job follows on another under it.
+const BATCH: &str = "EASY/shared";
+
+/// Simulates, and prints a table.
+pub fn run(arguments: &Arguments) -> Outcome {
+    Outcome::of(table(arguments).map(|table| (table, String::new())))
+}
+
+fn table(arguments: &Arguments) -> Result<String, String> {
+    let scheduler = arguments.policy.parse::<Scheduler>();
+    let scheduler = scheduler.map_err(|error| format!("dfrs gaming: --policy: {error}"))?;
+    if matches!(scheduler, Scheduler::Batch(_)) {
+        return Err(format!(
+            "dfrs gaming: --policy={scheduler} is a batch scheduler, under which no job follows on another; give a policy of DFRS"
+        ));
+    }
+    let mut text = format!(
+        "{:<21} {:<24} {:>15} {:>13} {:>15} {:>5}\n{:<21} {:<24} {:>15} {:>13} {:>15} {:>5}\n",
+        "",
+        "",
+        "stretch",
+        "CPU",
+        "others' stretch",
+        "",
+        "work",
+        "fair",
+        "honest  cheat",
+        "honest cheat",
+        "honest  cheat",
+        "gain"
+    );
+    let batch: Scheduler = BATCH.parse().map_err(|error| format!("{BATCH}: {error}"))?;
+    for cheat in Cheat::ALL {
+        for (name, fair_by_user, needs) in RULES {
+            let settings = Settings {
+                penalty: arguments.penalty,
+                fair_by_user,
+                needs,
+                ..Settings::new(arguments.nodes)
+            };
+            text += &compared(cheat, name, arguments, &scheduler, &settings)?;
+        }
+        if !cheat.resubmits() {
+            let settings = Settings::new(arguments.nodes);
+            text += &compared(cheat, BATCH, arguments, &batch, &settings)?;
+        }
+    }
+    Ok(text)
+}
+
+fn compared(
+    cheat: Cheat,
+    name: &str,
+    arguments: &Arguments,
+    scheduler: &Scheduler,
+    settings: &Settings,
+) -> Result<String, String> {
+    let load = f64::from(arguments.load) / 100.0;
+    let found = compare(cheat, 1..arguments.seeds + 1, load, scheduler, settings)
+        .map_err(|error| format!("dfrs gaming: {}: {error}", cheat.name()))?;
+    Ok(row(cheat, name, &found))
+}
+
+fn row(cheat: Cheat, name: &str, found: &Comparison) -> String {
+    let (honest, other) = (&found.honest, &found.cheat);
+    format!(
+        "{:<21} {:<24} {:>8.2} {:>6.2} {:>6.2} {:>6.2} {:>8.2} {:>6.2} {:>5.2}\n",
+        cheat.name(),
+        name,
+        honest.stretch,
+        other.stretch,
+        honest.cpu,
+        other.cpu,
+        honest.stretch_of_others,
+        other.stretch_of_others,
+        found.gain
+    )
+}

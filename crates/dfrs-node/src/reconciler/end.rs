@@ -1,0 +1,86 @@
+//! What is left of jobs that have ended.
+
+use super::*;
+
+/// How often it is looked whether a job that is over has left processes behind: all processes are looked at.
+const REMAINS_INTERVAL: Duration = Duration::from_secs(5);
+
+impl Reconciler {
+    pub(super) fn job_ended(&mut self, job: &mut Job, directory: JobDirectory) {
+        self.end_interval(job, MemoryUse::default(), IntervalEnd::End);
+        self.unpark(job);
+        job.limit = None;
+        job.needs = None;
+        self.say_need(job);
+        job.holds.clear();
+        job.late.clear();
+        job.outside_since = None;
+        job.adopted = false;
+        job.capped = false;
+        job.swap_allowed = None;
+        job.unbound = false;
+        self.complaints
+            .check(job.subject("note"), self.facts.set_frozen(job.id, false));
+        self.complaints
+            .check(job.subject("note"), self.facts.set_limit_note(job.id, None));
+        self.complaints.settle_all(&job.subject(""));
+        self.leftovers.push(directory);
+    }
+
+    /// What a job has left running here when it is over is ended, as Slurm ends what it tracks: it would have CPU and
+    /// memory that Slurm has given to others. Slurm starts a task's epilog outside of the groups that it ends, also
+    /// when the job is being ended. The job is over when orders say so and no `slurmstepd` of it is there, which has
+    /// to be so twice: one that is just being started has no title yet.
+    pub(super) fn end_remains(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) {
+        if !job.is_over() {
+            job.remains_looked = None;
+            return;
+        }
+        let before = job.remains_looked;
+        let is_due = |(looked, _)| now.monotonic.saturating_sub(looked) >= REMAINS_INTERVAL;
+        if !before.is_none_or(is_due) {
+            return;
+        }
+        let daemon = self.processes.has_step_daemon(job.id);
+        let daemon = self.complaints.check(job.subject("remains"), daemon);
+        let seems_over = daemon == Some(false) && self.processes.is_complete();
+        job.remains_looked = Some((now.monotonic, seems_over));
+        if !seems_over || before.is_none_or(|(_, seemed_over)| !seemed_over) {
+            return;
+        }
+        let ended = self.cgroups.end_processes(directory);
+        let ended = self.complaints.check(job.subject("remains"), ended);
+        if let Some(ended @ 1..) = ended {
+            log::line(format_args!(
+                "job {} is over and had left {ended} processes here: they are ended",
+                job.id
+            ));
+        }
+    }
+
+    /// Of a job whose cap was lifted, and that no orders named since this daemon began, nothing is known here,
+    /// but its directory may be ours. It has to look ended twice: Slurm makes and removes the directories of
+    /// a job one after the other.
+    pub(super) fn look_for_leftovers(&mut self) {
+        if !self.adopted {
+            return;
+        }
+        let found = self.cgroups.leftovers();
+        let found = self
+            .complaints
+            .check("leftovers", found)
+            .unwrap_or_default();
+        let known = |directory: &&JobDirectory| !self.leftovers.contains(directory);
+        let sure = self.suspects.iter().filter(|job| found.contains(job));
+        let new: Vec<JobDirectory> = sure.filter(known).cloned().collect();
+        self.leftovers.extend(new);
+        self.suspects = found;
+    }
+
+    /// What is still busy is tried again at the next tick; what Slurm uses again is not ours.
+    pub(super) fn remove_leftovers(&mut self, present: &[JobDirectory]) {
+        let leftovers = std::mem::take(&mut self.leftovers);
+        let old = leftovers.into_iter().filter(|job| !present.contains(job));
+        self.leftovers = old.filter(|job| !self.cgroups.forget(job)).collect();
+    }
+}

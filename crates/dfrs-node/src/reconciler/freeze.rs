@@ -1,0 +1,118 @@
+//! Freezing and thawing the steps of a job.
+
+use super::*;
+
+impl Reconciler {
+    /// Freezes what is not; true when all user processes of the job are frozen. In silence nothing more is frozen,
+    /// but a step that comes to a job that is: Slurm counts that job suspended, and its memory as others'.
+    pub(super) fn freeze(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) -> bool {
+        let result = self.freeze_steps(job, directory, now);
+        let frozen = self.complaints.check(job.subject("freezing"), result);
+        let result = self.freeze_outside(job, directory, now);
+        let outside = self.complaints.check(job.subject("processes"), result);
+        frozen == Some(true) && outside == Some(0)
+    }
+
+    /// Brings processes of the user that are in no step into one, unless they end by themselves; how many are left.
+    fn freeze_outside(
+        &mut self,
+        job: &mut Job,
+        directory: &JobDirectory,
+        now: Now,
+    ) -> Result<usize, CgroupError> {
+        let is_over = |since| now.monotonic.saturating_sub(since) >= parking::EPILOG_PATIENCE;
+        // Where memory was given to others there is no time to wait.
+        let bring = job.is_held()
+            && (job.parking == Parking::Parked || job.outside_since.is_some_and(is_over));
+        let left = self.cgroups.enclose(directory, bring)?;
+        job.outside_since = match left {
+            0 => None,
+            _ => job.outside_since.or(Some(now.monotonic)),
+        };
+        Ok(left)
+    }
+
+    fn freeze_steps(
+        &mut self,
+        job: &mut Job,
+        directory: &JobDirectory,
+        now: Now,
+    ) -> Result<bool, CgroupError> {
+        let steps = self.cgroups.steps(directory)?;
+        let mut all_frozen = !steps.is_empty();
+        for step in &steps {
+            let state = self.cgroups.freezer(step)?;
+            all_frozen &= state == Freezer::Frozen;
+            let known = job.holds.get(&step.name).copied();
+            let hold = match Hold::next(known, state, now.monotonic) {
+                FreezeStep::Note(hold) => hold,
+                FreezeStep::Freeze if job.abandoned && !job.is_held() => continue,
+                FreezeStep::Freeze => {
+                    if job.abandoned {
+                        job.late.insert(step.name.clone());
+                    }
+                    // The note first: a crash in between must not leave a job frozen for ever.
+                    self.complaints
+                        .check(job.subject("note"), self.facts.set_frozen(job.id, true));
+                    self.cgroups.set_frozen(step, true)?;
+                    Hold::Ours
+                }
+            };
+            if hold.is_released() && !known.is_some_and(Hold::is_released) {
+                log::line(format_args!(
+                    "job {} {}: thawed by somebody else, left so for a while",
+                    job.id, step.name
+                ));
+            }
+            job.holds.insert(step.name.clone(), hold);
+        }
+        self.thaw_late_steps(job, &steps)?;
+        Ok(all_frozen)
+    }
+
+    /// Slurm does not know that a step was frozen that came in silence, and would not thaw it: it is thawed when all
+    /// others are.
+    fn thaw_late_steps(&self, job: &mut Job, steps: &[StepDirectory]) -> Result<(), CgroupError> {
+        let is_late = |name: &str| job.late.contains(name);
+        let mut others = job.holds.iter().filter(|(name, _)| !is_late(name));
+        if job.late.is_empty() || others.any(|(_, hold)| !hold.is_released()) {
+            return Ok(());
+        }
+        for step in steps.iter().filter(|step| is_late(&step.name)) {
+            self.cgroups.set_frozen(step, false)?;
+        }
+        for name in std::mem::take(&mut job.late) {
+            job.holds.remove(&name);
+        }
+        Ok(())
+    }
+
+    /// Thaws what we froze, and forgets how the steps came to be frozen.
+    pub(super) fn thaw(&mut self, job: &mut Job, directory: &JobDirectory) {
+        if job.holds.is_empty() {
+            return;
+        }
+        let result = self.thaw_steps(job, directory);
+        if self
+            .complaints
+            .check(job.subject("thawing"), result)
+            .is_some()
+        {
+            job.holds.clear();
+            job.late.clear();
+            job.outside_since = None;
+            self.complaints
+                .check(job.subject("note"), self.facts.set_frozen(job.id, false));
+        }
+    }
+
+    fn thaw_steps(&self, job: &Job, directory: &JobDirectory) -> Result<(), CgroupError> {
+        for step in self.cgroups.steps(directory)? {
+            let ours = job.holds.get(&step.name) == Some(&Hold::Ours);
+            if ours && self.cgroups.freezer(&step)? != Freezer::Thawed {
+                self.cgroups.set_frozen(&step, false)?;
+            }
+        }
+        Ok(())
+    }
+}

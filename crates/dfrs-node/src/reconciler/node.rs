@@ -1,0 +1,186 @@
+//! The node itself: its CPUs, and its swap.
+
+use dfrs_proto::swap::swap_eighths;
+
+use super::*;
+
+/// Why nothing is parked where there is swap that the kernel does not use.
+const IGNORED_SWAP: &str = "vm.swappiness is 0, and this kernel cannot be told to swap parked jobs all the same \
+    (Linux 6.11 can): no job is parked here; sysctl vm.swappiness=10";
+
+impl Reconciler {
+    /// CPUs may go on- and offline and a container's limits may change while we run.
+    pub(super) fn look_at_node(&mut self, now: Now) {
+        let fresh = |seen: Duration| now.monotonic.saturating_sub(seen) < NODE_INTERVAL;
+        if self.node_seen.is_some_and(fresh) {
+            return;
+        }
+        self.node_seen = Some(now.monotonic);
+        self.look_for_leftovers();
+        self.find_capacity();
+        self.find_spare_memory();
+        self.swap_bytes = self.swap_for_parking();
+        self.complaints
+            .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
+        self.say_swap_eighths();
+    }
+
+    /// What shares are parts of; stays as it is where a limit cannot be read.
+    pub(super) fn find_capacity(&mut self) {
+        let limit = self.cgroups.capacity_limit();
+        let Some(limit) = self.complaints.check("capacity", limit) else {
+            return;
+        };
+        let processors = self.processors();
+        let options = self.settings.capacity;
+        let most = options.capacity(processors.threads, limit);
+        let capacity = options.within(most, &processors, self.slurm_cpus);
+        self.compare_processors(&processors, limit);
+        if capacity != self.capacity {
+            log::line(format_args!(
+                "node {} has {capacity} cores for jobs",
+                self.settings.node
+            ));
+            self.capacity = capacity;
+        }
+    }
+
+    /// Looked up anew only if there are others: each is a file.
+    pub(super) fn processors(&mut self) -> Processors {
+        let of_root = self.cgroups.processors();
+        let known = self.processors.as_ref();
+        if let Some((_, known)) = known.filter(|(list, _)| *list == of_root) {
+            return *known;
+        }
+        let processors = Processors::look(of_root.as_deref(), &self.settings.processors);
+        self.processors = Some((of_root, processors));
+        processors
+    }
+
+    /// Says once if Slurm counts other CPUs than there are and nobody has meant that.
+    pub(super) fn compare_processors(&mut self, processors: &Processors, limit: Option<f64>) {
+        let cpus = self.slurm_cpus.unwrap_or(0);
+        let is_meant = limit.is_some() || !self.settings.capacity.are_default();
+        if is_meant || !processors.are_fewer_than(cpus) {
+            self.complaints.settle("CPUs");
+            return;
+        }
+        let text = format!(
+            "Slurm counts {cpus} of this node, and jobs may run on {}: correct CPUs= in slurm.conf (slurmd -C), or give --cpu-capacity",
+            processors.threads
+        );
+        self.complaints.note("CPUs", text);
+    }
+
+    /// What the node has beyond what Slurm gives to jobs: half of it may hold what parked jobs keep in RAM, the other
+    /// half is the system's. Stays as it is where it cannot be read.
+    fn find_spare_memory(&mut self) {
+        let Some(slurm) = self.slurm_memory else {
+            self.spare_memory = self.settings.most_resident;
+            return;
+        };
+        let installed = swap::installed_memory(&self.settings.meminfo);
+        let installed = self.complaints.check("memory", installed);
+        let limit = self
+            .complaints
+            .check("memory", self.cgroups.memory_capacity());
+        if let (Some(installed), Some(limit)) = (installed, limit) {
+            let own = installed.min(limit.unwrap_or(u64::MAX));
+            self.spare_memory = dfrs_proto::spare::for_parked_jobs(own, slurm);
+        }
+    }
+
+    /// Bytes of swap to park jobs in; 0 where none can be parked.
+    fn swap_for_parking(&mut self) -> u64 {
+        let swap = swap::read(&self.settings.swaps);
+        self.free_swap = swap.free;
+        let ignored = swap.outside > 0 && self.cgroups.ignores_swap();
+        let cached = swap.outside > 0 && self.is_cached_in_ram();
+        let trouble = match (ignored, cached) {
+            (true, _) => Some(IGNORED_SWAP),
+            (_, true) => Some(dfrs_proto::swap::KEPT_BY_ZSWAP),
+            _ => swap.trouble(),
+        };
+        match trouble {
+            Some(trouble) => self.complaints.note("swap", trouble),
+            None => self.complaints.settle("swap"),
+        }
+        let limit = self
+            .complaints
+            .check("swap limit", self.cgroups.swap_limit());
+        let can_see = self.can_see_all_jobs();
+        let has_spare = self.has_spare_memory();
+        match limit {
+            Some(limit)
+                if can_see && has_spare && self.cgroups.can_reclaim() && !ignored && !cached =>
+            {
+                swap.usable(limit)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Of the swap that orders ask for, what there is: a job that came back may keep what it does not touch there.
+    fn say_swap_eighths(&mut self) {
+        let counted = self.asked_swap.filter(|_| self.swap_bytes > 0);
+        let eighths = counted.map(|counted| {
+            let jobs = self.jobs.values().filter(|job| job.frozen);
+            let used =
+                jobs.filter_map(|job| self.cgroups.memory_use(job.directory.as_ref()?).swapped);
+            let parked = used.fold(0, u64::saturating_add);
+            swap_eighths(counted, parked, self.free_swap)
+        });
+        if eighths == self.said_eighths {
+            return;
+        }
+        let said = self.facts.set_swap_eighths(self.said_eighths, eighths);
+        if self.complaints.check("swap.sock", said).is_some() {
+            self.said_eighths = eighths;
+        }
+    }
+
+    /// Whether there is room for what one more parked job may keep.
+    fn has_spare_memory(&mut self) -> bool {
+        let kept = self.kept_memory(0);
+        let needed = kept.saturating_add(parking::ALWAYS_TOLERATED_BYTES);
+        let is_enough = needed <= self.spare_memory;
+        if is_enough {
+            self.complaints.settle("memory for parked jobs");
+        } else {
+            let mebibytes = |bytes: u64| bytes >> 20;
+            let text = format!(
+                "half of what the node has beyond what Slurm gives to jobs is {} MiB, and parked jobs keep {} MiB of it: \
+                 no more is parked here; lower RealMemory, or raise MemSpecLimit, in slurm.conf",
+                mebibytes(self.spare_memory),
+                mebibytes(kept)
+            );
+            self.complaints.note("memory for parked jobs", text);
+        }
+        is_enough
+    }
+
+    /// zswap keeps what is swapped out in RAM for a while. v2 counts that for the job, v1 for nobody.
+    fn is_cached_in_ram(&self) -> bool {
+        let enabled = crate::cgroup::files::read(&self.settings.zswap);
+        self.cgroups.version() == "v1" && enabled.is_ok_and(|text| text == "Y")
+    }
+
+    /// Jobs that are not seen would count as parked. A directory that is being made may look odd once.
+    fn can_see_all_jobs(&mut self) -> bool {
+        let trouble = match self.cgroups.blind_spot() {
+            Ok(trouble) => trouble,
+            Err(error) => Some(error.to_string()),
+        };
+        match trouble {
+            Some(text) => {
+                self.complaints.note("parking", text);
+                self.blind_looks = self.blind_looks.saturating_add(1);
+            }
+            None => {
+                self.complaints.settle("parking");
+                self.blind_looks = 0;
+            }
+        }
+        self.blind_looks < 2
+    }
+}

@@ -1,0 +1,294 @@
+//! A frozen job's memory: out of RAM and held there, and back.
+//!
+//! A parked job's memory limit is what stayed of it in RAM and a little more. So the kernel keeps the promise on
+//! which Slurm gives the rest to others, whoever touches the job's memory: a process of it that is not frozen,
+//! another job that shares pages with it, a step that comes late. The limit is noted before it is lowered, and
+//! given back before the job is thawed, when somebody else has thawed it, and when this daemon stops. See
+//! docs/adr/0045-limit-on-parked-memory.md.
+
+use super::*;
+use crate::facts::LimitNote;
+use crate::parking::{Claim, Refusal};
+use crate::reclaimer::Reclaim;
+
+/// Why a job without a memory limit is not parked.
+const NO_LIMIT: &str = "has no memory limit, so nothing would hold it to what stays in RAM: it is not parked; \
+    set ConstrainRAMSpace=yes in cgroup.conf";
+
+/// Why a parked job's processes may be ended for what others do.
+const NOT_PROTECTED: &str = "its processes cannot be protected from the OOM killer (oom_score_adj): a job of \
+    another user that locks pages of a file of theirs in memory could have them ended; give dfrsd CAP_SYS_RESOURCE";
+
+impl Reconciler {
+    /// Reclaims a frozen job's memory, as often as it takes, and sees to it that it is held to that.
+    pub(super) fn park(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) {
+        let due = match job.parking {
+            Parking::Running => true,
+            Parking::Retry { at } => now.monotonic >= at,
+            Parking::Reclaiming => false,
+            Parking::Parked => self.has_lost_its_limit(job, directory),
+        };
+        if !due {
+            return;
+        }
+        self.forget_parked(job);
+        let Some(running) = self.note_limit(job, directory) else {
+            job.parking = Parking::Retry {
+                at: now.monotonic + parking::RETRY_AFTER,
+            };
+            return;
+        };
+        let memory = self.cgroups.memory_use(directory).total();
+        job.memory_when_frozen = job.memory_when_frozen.max(memory);
+        let claim = Claim {
+            before: job.memory_when_frozen.unwrap_or_default(),
+            most: self.settings.most_resident,
+        };
+        let request = Request::new(directory.clone(), claim, running);
+        self.reclaimer.request(request.clone());
+        job.reclaim = Some(request);
+        job.parking = Parking::Reclaiming;
+    }
+
+    /// Whether somebody has changed the limit of a parked job: each step that Slurm starts sets the job's
+    /// (`_memcg_initialize` of 22.05 and 24.11). What it says is the job's own limit from then on.
+    fn has_lost_its_limit(&mut self, job: &mut Job, directory: &JobDirectory) -> bool {
+        let found = self.cgroups.memory_limit(directory);
+        let Some(found) = self.complaints.check(job.subject("memory limit"), found) else {
+            return false;
+        };
+        let parked = job.limit.and_then(|note| note.parked);
+        if found == parked {
+            return false;
+        }
+        log::line(format_args!(
+            "job {}: its memory limit was changed while it was parked; it is parked again",
+            job.id
+        ));
+        job.limit = found.map(|running| LimitNote {
+            running,
+            parked: None,
+        });
+        if found.is_none() {
+            // There is no limit to give back later, and these with it.
+            self.release_tasks(job, directory);
+        }
+        true
+    }
+
+    /// The limit that the job has while it runs, noted before it is lowered; none: it has none, or that cannot be
+    /// seen or noted.
+    fn note_limit(&mut self, job: &mut Job, directory: &JobDirectory) -> Option<u64> {
+        if let Some(note) = job.limit {
+            let note = LimitNote {
+                parked: None,
+                ..note
+            };
+            return self.write_note(job, note);
+        }
+        let found = self.cgroups.memory_limit(directory);
+        let found = self.complaints.check(job.subject("memory limit"), found)?;
+        let Some(running) = found else {
+            let removed = self.facts.set_limit_note(job.id, None);
+            self.complaints.check(job.subject("note"), removed);
+            self.complaints.note(job.subject("parking"), NO_LIMIT);
+            self.say_stuck(job, true);
+            return None;
+        };
+        let note = LimitNote {
+            running,
+            parked: None,
+        };
+        self.write_note(job, note)
+    }
+
+    fn write_note(&mut self, job: &mut Job, note: LimitNote) -> Option<u64> {
+        let written = self.facts.set_limit_note(job.id, Some(note));
+        self.complaints.check(job.subject("note"), written)?;
+        job.limit = Some(note);
+        Some(note.running)
+    }
+
+    /// The job runs, or is about to: the link first, as it must not count as parked when it runs, then its memory.
+    pub(super) fn unpark(&mut self, job: &mut Job) {
+        self.cancel_reclaim(job);
+        job.memory_when_frozen = None;
+        self.forget_parked(job);
+        self.say_stuck(job, false);
+        self.give_limit_back(job);
+    }
+
+    /// It shall stay frozen, and not all of it is.
+    pub(super) fn interrupt_parking(&mut self, job: &mut Job) {
+        self.cancel_reclaim(job);
+        self.forget_parked(job);
+        // Somebody has thawed it: it runs, or is being ended.
+        if !job.is_held() {
+            self.give_limit_back(job);
+        }
+    }
+
+    fn cancel_reclaim(&mut self, job: &mut Job) {
+        if let Some(request) = job.reclaim.take() {
+            request.cancel();
+            self.reclaimer.interrupt();
+        }
+    }
+
+    fn forget_parked(&mut self, job: &mut Job) {
+        if std::mem::replace(&mut job.parking, Parking::Running) == Parking::Parked {
+            log::line(format_args!("job {} is no longer parked", job.id));
+            self.complaints
+                .check(job.subject("link"), self.facts.set_parked(job.id, false));
+        }
+    }
+
+    /// Gives the job the memory limit that it had. One that is another than ours was set by Slurm since, and stays.
+    pub(super) fn give_limit_back(&mut self, job: &mut Job) {
+        let (Some(note), Some(directory)) = (job.limit, &job.directory) else {
+            return;
+        };
+        let cgroups = &self.cgroups;
+        let given = cgroups.memory_limit(directory).and_then(|found| {
+            let is_lower = found.is_some_and(|found| found < note.running);
+            if is_lower && note.parked.is_none_or(|parked| found == Some(parked)) {
+                cgroups.set_memory_limit(directory, Some(note.running))?;
+            }
+            Ok(())
+        });
+        let subject = job.subject("memory limit");
+        let is_given = self.complaints.check(subject, given).is_some();
+        // Not before the job has its own limit: until then they keep memory for slurmstepd.
+        if is_given && self.release_tasks(job, directory) {
+            job.limit = None;
+            let removed = self.facts.set_limit_note(job.id, None);
+            self.complaints.check(job.subject("note"), removed);
+        }
+    }
+
+    /// The job's tasks may have what the job may, and be ended if that leaves no other way.
+    fn release_tasks(&mut self, job: &Job, directory: &JobDirectory) -> bool {
+        let killable = self.cgroups.set_oom_killable(directory, true);
+        self.complaints.check(job.subject("protection"), killable);
+        let released = self.cgroups.hold_tasks(directory, None);
+        let subject = job.subject("tasks' memory limits");
+        self.complaints.check(subject, released).is_some()
+    }
+
+    pub(super) fn note_reclaim(&mut self, (request, result): Outcome, now: Now) {
+        // Taken out, so that it and the rest can be changed side by side.
+        let Some(mut job) = self.jobs.remove(&request.job.id) else {
+            return;
+        };
+        if !request.is_cancelled() {
+            job.reclaim = None;
+            job.parking = Parking::Retry {
+                at: now.monotonic + parking::RETRY_AFTER,
+            };
+            let result = self.complaints.check(job.subject("reclaim"), result);
+            if let Some(reclaim) = result {
+                self.conclude_parking(&mut job, request.claim, reclaim);
+            }
+        }
+        self.jobs.insert(job.id, job);
+    }
+
+    fn conclude_parking(&mut self, job: &mut Job, claim: Claim, reclaim: Reclaim) {
+        let refused = match reclaim.limit {
+            // Slurm may have set its own again meanwhile.
+            Some(limit) if !self.has_limit(job, limit) => return,
+            Some(limit) => self.refuse_for_node(job, limit),
+            None => Some(Refusal::StaysInRam {
+                resident: reclaim.resident,
+                before: claim.before,
+            }),
+        };
+        if let Some(refusal) = refused {
+            self.note_refusal(job, refusal);
+            return;
+        }
+        let note = job.limit.map(|note| LimitNote {
+            parked: reclaim.limit,
+            ..note
+        });
+        if note.and_then(|note| self.write_note(job, note)).is_none() {
+            return;
+        }
+        match reclaim.is_protected {
+            true => self.complaints.settle(&job.subject("protection")),
+            false => self
+                .complaints
+                .note(job.subject("protection"), NOT_PROTECTED),
+        }
+        self.say_stuck(job, false);
+        let link = self.facts.set_parked(job.id, true);
+        if self.complaints.check(job.subject("link"), link).is_some() {
+            self.complaints.settle(&job.subject("parking"));
+            let (was, is) = (mebibytes(claim.before), mebibytes(reclaim.resident));
+            let limit = mebibytes(reclaim.limit.unwrap_or_default());
+            log::line(format_args!(
+                "job {} is parked: of {was:.1} MiB {is:.1} stay in RAM; its memory limit is {limit:.1} MiB",
+                job.id
+            ));
+            job.parking = Parking::Parked;
+        }
+    }
+
+    fn has_limit(&mut self, job: &Job, limit: u64) -> bool {
+        let Some(directory) = &job.directory else {
+            return false;
+        };
+        let found = self.cgroups.memory_limit(directory);
+        let found = self.complaints.check(job.subject("memory limit"), found);
+        found == Some(Some(limit))
+    }
+
+    /// What parked jobs keep has to be in what the node has beyond what Slurm gives to jobs.
+    fn refuse_for_node(&self, job: &Job, limit: u64) -> Option<Refusal> {
+        let kept = self.kept_memory(job.id).saturating_add(limit);
+        let spare = self.spare_memory;
+        (kept > spare).then_some(Refusal::NodeIsFull { kept, spare })
+    }
+
+    /// Bytes that parked jobs may have in RAM, but for this one. O(jobs).
+    pub(super) fn kept_memory(&self, except: u32) -> u64 {
+        let others = self.jobs.values().filter(|job| job.id != except);
+        let kept = others.filter_map(|job| job.limit?.parked);
+        kept.fold(0, u64::saturating_add)
+    }
+
+    fn note_refusal(&mut self, job: &mut Job, refusal: Refusal) {
+        let text = match refusal {
+            Refusal::StaysInRam { resident, before } => format!(
+                "{:.1} of {:.1} MiB stay in RAM; are they locked, or huge pages? Is swap free, and ConstrainSwapSpace=no in cgroup.conf?",
+                mebibytes(resident),
+                mebibytes(before)
+            ),
+            Refusal::NodeIsFull { kept, spare } => format!(
+                "parked jobs would keep {:.1} MiB in RAM, and the node has {:.1} MiB for that beyond what Slurm gives \
+                 to jobs; lower RealMemory in slurm.conf",
+                mebibytes(kept),
+                mebibytes(spare)
+            ),
+        };
+        self.complaints.note(job.subject("parking"), text);
+        if let Refusal::StaysInRam { resident, .. } = refusal {
+            let free = swap::read(&self.settings.swaps).free;
+            self.say_stuck(job, parking::is_stuck(resident, free));
+        }
+    }
+
+    fn say_stuck(&mut self, job: &mut Job, stuck: bool) {
+        if job.said_stuck == stuck {
+            return;
+        }
+        let said = self.facts.set_stuck(job.id, stuck);
+        if self.complaints.check(job.subject("link"), said).is_some() {
+            job.said_stuck = stuck;
+        }
+    }
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}

@@ -1,0 +1,230 @@
+//! What Slurm runs with, as far as DFRS depends on it.
+
+use super::host_list;
+
+/// Settings, partitions and nodes. Words are as Slurm writes them; where there is none they are empty.
+///
+/// The plugin fills in what is refused for, and leaves the rest as [`Facts::default`] has it, which
+/// nothing is said about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// `SchedulerType=sched/dfrs`: slurmctld runs the plugin. If not, this is its name.
+    pub other_scheduler: Option<String>,
+    /// `burst_buffer_dfrs.so` keeps Slurm's own schedulers from jobs of DFRS.
+    pub is_withheld: bool,
+    /// `SchedulerParameters`.
+    pub scheduler_parameters: String,
+    /// `SlurmctldParameters`.
+    pub slurmctld_parameters: String,
+    /// `SelectType`.
+    pub select_type: String,
+    /// `SelectTypeParameters`: memory is counted.
+    pub counts_memory: bool,
+    /// `SelectTypeParameters`: cores or CPUs are counted.
+    pub counts_cores: bool,
+    /// `PreemptMode` has `GANG`.
+    pub slices_time: bool,
+    /// `PreemptType`.
+    pub preempt_type: String,
+    /// `PreemptParameters`.
+    pub preempt_parameters: String,
+    /// `ProctrackType`.
+    pub proctrack_type: String,
+    /// `TaskPlugin`.
+    pub task_plugin: String,
+    /// `JobAcctGatherType`.
+    pub gather_type: String,
+    /// `TopologyPlugin`.
+    pub topology_plugin: String,
+    /// `JobRequeue`: jobs may be requeued unless they say otherwise.
+    pub requeues: bool,
+    /// `DefMemPerCPU` or `DefMemPerNode` of all partitions: jobs that ask for no memory get so much.
+    pub has_default_memory: bool,
+    /// Jobs have an `Extra` (23.02 and later).
+    pub has_extra: bool,
+    /// slurmctld learns which nodes a message has not reached (not in 23.11).
+    pub is_delivery_known: bool,
+    /// Power saving, as for all partitions.
+    pub power: PowerSaving,
+    /// cgroup.conf.
+    pub cgroups: Cgroups,
+    /// All partitions.
+    pub partitions: Vec<Partition>,
+    /// All nodes.
+    pub nodes: Vec<Node>,
+}
+
+/// Power saving.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PowerSaving {
+    /// There are a `SuspendProgram` and a `ResumeProgram`.
+    pub has_programs: bool,
+    /// `SuspendTime`.
+    pub idle: Idle,
+    /// `SuspendExcNodes`.
+    pub excepted_nodes: String,
+    /// `SuspendExcParts`.
+    pub excepted_partitions: String,
+}
+
+/// `SuspendTime`: whether idle nodes are powered down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Idle {
+    /// A partition says nothing: as for all of them. For all of them: no.
+    #[default]
+    AsAll,
+    /// No.
+    StaysUp,
+    /// After some time.
+    GoesDown,
+}
+
+/// cgroup.conf, with the values that Slurm takes for lines that are not there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cgroups {
+    /// `CgroupPlugin`.
+    pub plugin: String,
+    /// `ConstrainRAMSpace`.
+    pub constrains_ram: bool,
+    /// `AllowedRAMSpace`: percent of what a job asked for.
+    pub allowed_ram_percent: f64,
+    /// `MaxRAMPercent`: percent of the node's memory.
+    pub most_ram_percent: f64,
+    /// `ConstrainSwapSpace`.
+    pub constrains_swap: bool,
+}
+
+/// A partition of slurm.conf.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// `OverSubscribe=FORCE:1`.
+    pub is_forced_to_one: bool,
+    /// `Exclusive=TOPO`.
+    pub has_exclusive_topology: bool,
+    /// `PowerDownOnIdle`.
+    pub powers_down_on_idle: bool,
+    /// `SuspendTime`.
+    pub idle: Idle,
+    /// Its state lets Slurm start jobs there: `UP` or `DRAIN`.
+    pub takes_jobs: bool,
+    /// Positions in [`Facts::nodes`], ascending.
+    pub nodes: Vec<usize>,
+    /// `CpuBind`.
+    pub cpu_bind: String,
+    /// `PriorityTier`.
+    pub tier: u32,
+    /// `PreemptMode` is not `OFF`.
+    pub has_preemption: bool,
+    /// `DefMemPerCPU` or `DefMemPerNode`.
+    pub has_default_memory: bool,
+}
+
+/// A node of slurm.conf.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// `CpuBind`.
+    pub cpu_bind: String,
+    /// `ThreadsPerCore`; 0: not known.
+    pub threads_per_core: u32,
+}
+
+impl Default for Facts {
+    /// A Slurm about which no check has anything to say, but that it has no partition.
+    fn default() -> Self {
+        Self {
+            other_scheduler: None,
+            is_withheld: true,
+            scheduler_parameters: String::new(),
+            slurmctld_parameters: String::new(),
+            select_type: "select/cons_tres".to_owned(),
+            counts_memory: true,
+            counts_cores: true,
+            slices_time: false,
+            preempt_type: String::new(),
+            preempt_parameters: String::new(),
+            proctrack_type: "proctrack/cgroup".to_owned(),
+            task_plugin: "task/cgroup".to_owned(),
+            gather_type: "jobacct_gather/cgroup".to_owned(),
+            topology_plugin: String::new(),
+            requeues: true,
+            has_default_memory: true,
+            has_extra: true,
+            is_delivery_known: true,
+            power: PowerSaving::default(),
+            cgroups: Cgroups::default(),
+            partitions: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+}
+
+impl Default for Cgroups {
+    fn default() -> Self {
+        Self {
+            plugin: String::new(),
+            constrains_ram: true,
+            allowed_ram_percent: 100.0,
+            most_ram_percent: 100.0,
+            constrains_swap: false,
+        }
+    }
+}
+
+impl Facts {
+    /// The partition of this name.
+    #[must_use]
+    pub fn partition(&self, name: &str) -> Option<&Partition> {
+        self.partitions.iter().find(|it| it.name == name)
+    }
+
+    /// The nodes of a partition.
+    pub(super) fn nodes_of<'a>(
+        &'a self,
+        partition: &'a Partition,
+    ) -> impl Iterator<Item = &'a Node> {
+        let nodes = partition.nodes.iter();
+        nodes.filter_map(|&index| self.nodes.get(index))
+    }
+}
+
+impl PowerSaving {
+    /// Whether `SuspendExcNodes` has this node for good. Of an entry with a count, as `n[1-8]:4`, no node
+    /// is sure to stay up.
+    pub(super) fn excepts(&self, node: &str) -> bool {
+        host_list::entries(&self.excepted_nodes)
+            .filter(|entry| !entry.contains(':'))
+            .any(|entry| host_list::names(entry, node))
+    }
+}
+
+impl Partition {
+    /// Whether it has a node in common with the other one. O(nodes of both).
+    pub(super) fn overlaps(&self, other: &Partition) -> bool {
+        let mut theirs = other.nodes.iter().peekable();
+        self.nodes.iter().any(|node| {
+            while theirs.next_if(|other| *other < node).is_some() {}
+            theirs.peek() == Some(&node)
+        })
+    }
+}
+
+/// Whether a comma-separated list has this item, in any case.
+pub(super) fn lists(list: &str, item: &str) -> bool {
+    items(list).any(|found| found.eq_ignore_ascii_case(item))
+}
+
+/// What a list has after `KEY=`.
+pub(super) fn value<'a>(list: &'a str, key: &str) -> Option<&'a str> {
+    items(list).find_map(|item| {
+        let (name, value) = item.split_once('=')?;
+        name.eq_ignore_ascii_case(key).then_some(value)
+    })
+}
+
+fn items(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim)
+}

@@ -1,0 +1,92 @@
+//! What a check found.
+
+/// What a finding means for DFRS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// A step of the installation that is not done yet: DFRS works as it is now, and would not in
+    /// `Mode=full`.
+    Later,
+    /// DFRS works, but not as well as it could.
+    Warning,
+    /// The plugin leaves all partitions to Slurm's own backfill.
+    Refused,
+}
+
+/// What a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Who starts jobs.
+    Scheduler,
+    /// What Slurm counts of nodes.
+    Select,
+    /// How Slurm holds a job's processes.
+    Processes,
+    /// cgroup.conf.
+    Cgroups,
+    /// dfrs.conf, beside this Slurm.
+    DfrsConf,
+    /// How jobs are paused.
+    Pauses,
+    /// Whether jobs come back to the queue.
+    Requeue,
+    /// The network's shape.
+    Topology,
+    /// The partition of this name, of DFRS.
+    Partition(String),
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The check's name.
+    pub check: &'static str,
+    /// What it means.
+    pub verdict: Verdict,
+    /// What it is about.
+    pub about: About,
+    /// What is wrong, and where.
+    pub what: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// What all checks found so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    check: &'static str,
+    found: Vec<Finding>,
+}
+
+impl Findings {
+    pub(super) fn begin(&mut self, check: &'static str) {
+        self.check = check;
+    }
+
+    pub(super) fn into_vec(self) -> Vec<Finding> {
+        self.found
+    }
+
+    pub(super) fn refuse(&mut self, about: About, what: impl Into<String>, remedy: &str) {
+        self.add(Verdict::Refused, about, what, remedy);
+    }
+
+    pub(super) fn warn(&mut self, about: About, what: impl Into<String>, remedy: &str) {
+        self.add(Verdict::Warning, about, what, remedy);
+    }
+
+    pub(super) fn add(
+        &mut self,
+        verdict: Verdict,
+        about: About,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.found.push(Finding {
+            check: self.check,
+            verdict,
+            about,
+            what: what.into(),
+            remedy: remedy.into(),
+        });
+    }
+}

@@ -1,0 +1,15 @@
+//! Whether another part of Slurm pauses jobs as well.
+
+use super::facts::Facts;
+use super::finding::{About, Findings};
+use super::wanted::Wanted;
+
+pub(super) fn check(facts: &Facts, _: Wanted<'_>, findings: &mut Findings) {
+    if facts.slices_time {
+        findings.refuse(
+            About::Scheduler,
+            "slurm.conf: PreemptMode=GANG: its time slicer suspends and resumes jobs as DFRS does",
+            "take GANG out",
+        );
+    }
+}

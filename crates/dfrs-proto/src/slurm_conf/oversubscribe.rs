@@ -1,0 +1,17 @@
+//! Whether Slurm takes several jobs on one core.
+
+use super::facts::Facts;
+use super::finding::{About, Findings};
+use super::wanted::Wanted;
+
+pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+    let managed = wanted.managed(facts);
+    for partition in managed.filter(|it| !it.is_forced_to_one) {
+        let name = &partition.name;
+        findings.refuse(
+            About::Partition(name.clone()),
+            format!("slurm.conf: PartitionName={name} has no OverSubscribe=FORCE:1"),
+            "write OverSubscribe=FORCE:1",
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! Whether nodes stay up when nothing runs there.
+
+use super::facts::{Facts, Idle, Partition};
+use super::finding::{About, Findings};
+use super::wanted::Wanted;
+
+pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+    if !facts.power.has_programs {
+        return;
+    }
+    for partition in wanted.managed(facts) {
+        let name = &partition.name;
+        let about = About::Partition(name.clone());
+        let what = |line| {
+            format!(
+                "slurm.conf: PartitionName={name}: DFRS does not wake nodes that power saving ({line}) has put to sleep"
+            )
+        };
+        if partition.powers_down_on_idle {
+            let remedy = "take PowerDownOnIdle out, which minds no exceptions";
+            findings.refuse(about, what("PowerDownOnIdle"), remedy);
+        } else if goes_down(facts, partition) && !is_excepted(facts, partition) {
+            let remedy = format!("add {name} to SuspendExcParts, or its nodes to SuspendExcNodes");
+            findings.refuse(about, what("SuspendTime"), &remedy);
+        }
+    }
+}
+
+fn goes_down(facts: &Facts, partition: &Partition) -> bool {
+    match partition.idle {
+        Idle::AsAll => facts.power.idle == Idle::GoesDown,
+        own => own == Idle::GoesDown,
+    }
+}
+
+/// Whether each of its nodes is excepted, by itself or with a partition.
+fn is_excepted(facts: &Facts, partition: &Partition) -> bool {
+    let list = &facts.power.excepted_partitions;
+    let is_listed = |name: &str| list.split(',').any(|item| item.trim() == name);
+    if is_listed(&partition.name) {
+        return true;
+    }
+    let others: Vec<&Partition> = facts
+        .partitions
+        .iter()
+        .filter(|other| is_listed(&other.name))
+        .collect();
+    let is_with_other = |node: usize| {
+        let mut others = others.iter();
+        others.any(|other| other.nodes.binary_search(&node).is_ok())
+    };
+    let is_up = |&node: &usize| {
+        let name = facts.nodes.get(node).map_or("", |node| &node.name);
+        facts.power.excepts(name) || is_with_other(node)
+    };
+    !partition.nodes.is_empty() && partition.nodes.iter().all(is_up)
+}

@@ -1,0 +1,23 @@
+//! Whether jobs that are to move by a requeue may be requeued.
+
+use dfrs_core::Mobility;
+
+use super::facts::Facts;
+use super::finding::{About, Findings};
+use super::wanted::Wanted;
+
+pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+    let moves = |mobility| matches!(mobility, Mobility::Checkpoint | Mobility::Restart);
+    let mut lines = wanted.lines().iter();
+    let moving = lines.find(|line| moves(line.mobility));
+    if let Some(line) = moving.filter(|_| !facts.requeues) {
+        findings.warn(
+            About::Requeue,
+            format!(
+                "slurm.conf: JobRequeue=0: jobs of partition {} can only move if they ask for --requeue",
+                line.name
+            ),
+            "write JobRequeue=1, or another Mobility in dfrs.conf",
+        );
+    }
+}

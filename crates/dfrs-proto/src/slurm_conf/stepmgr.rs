@@ -1,0 +1,15 @@
+//! Whether slurmctld sees the steps of jobs.
+
+use super::facts::{Facts, lists};
+use super::finding::{About, Findings};
+use super::wanted::Wanted;
+
+pub(super) fn check(facts: &Facts, _: Wanted<'_>, findings: &mut Findings) {
+    if lists(&facts.slurmctld_parameters, "enable_stepmgr") {
+        findings.warn(
+            About::Scheduler,
+            "slurm.conf: SlurmctldParameters=enable_stepmgr: DFRS does not see when steps of such jobs begin, and may pause them too early",
+            "leave it out, or make SettleTime in dfrs.conf long",
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! Trackable resources that nothing here counts: what nodes have besides CPUs and memory, and what is lent to all.
+
+use crate::trace::swf::shown;
+
+/// The most bytes of a resource's name and number that are told.
+const MOST_SHOWN: usize = 48;
+
+/// The first generic resource of `cpu=4,gres/gpu=2,mem=8G,node=1` of which there is one at least; the whole of
+/// a kind rather than of one type of it.
+pub(super) fn of_tres(text: &[u8]) -> Option<Box<str>> {
+    let is_typed = |part: &&[u8]| part.contains(&b':');
+    let found = || counted(text).filter(|part| part.starts_with(b"gres/"));
+    found()
+        .find(|part| !is_typed(part))
+        .or_else(|| found().next())
+        .map(named)
+}
+
+/// The first licence or burst buffer of the same.
+pub(super) fn lent(text: &[u8]) -> Option<Box<str>> {
+    let is_lent = |part: &&[u8]| part.starts_with(b"license/") || part.starts_with(b"bb/");
+    counted(text).find(is_lent).map(named)
+}
+
+/// The first generic resource of `gpu:2` or `gpu:tesla:2`, as columns of Slurm 20.11 have it.
+pub(super) fn of_gres(text: &[u8]) -> Option<Box<str>> {
+    let mut parts = text.split(|byte| *byte == b',');
+    let found = parts.find(|part| {
+        let number = part.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+        !matches!(*part, b"" | b"(null)" | b"N/A") && number != b"0"
+    });
+    found.map(named)
+}
+
+/// The parts with a number that is not 0.
+fn counted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| *byte == b',').filter(|part| {
+        let equals = part.iter().position(|byte| *byte == b'=');
+        equals.is_some_and(|equals| part[equals + 1..].iter().any(|byte| *byte != b'0'))
+    })
+}
+
+/// As it is written, if that can be shown.
+fn named(part: &[u8]) -> Box<str> {
+    let plain = part.len() <= MOST_SHOWN && part.iter().all(u8::is_ascii_graphic);
+    match std::str::from_utf8(part) {
+        Ok(text) if plain => text.into(),
+        _ => shown(part).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_and_their_kind_are_generic_resources() {
+        let of = |text: &str| of_tres(text.as_bytes());
+        let is = |text: &str, expected: &str| assert_eq!(of(text).as_deref(), Some(expected));
+        is(
+            "billing=2,cpu=2,gres/gpu:a100=4,gres/gpu=4,mem=8G,node=1",
+            "gres/gpu=4",
+        );
+        is("cpu=2,gres/gpu:a100=4", "gres/gpu:a100=4");
+        is("cpu=2,gres/shard=10,node=1", "gres/shard=10");
+        is("gres/scratch=1.50T", "gres/scratch=1.50T");
+        is("gres/\u{1}=1", "\"gres/\\u{1}=1\"");
+        for none in [
+            "",
+            "cpu=4,mem=8G,node=1",
+            "gres/gpu=0",
+            "gres/gpu",
+            "energy=12",
+        ] {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn old_columns_have_gpus_too() {
+        let of = |text: &str| of_gres(text.as_bytes());
+        assert_eq!(of("gpu:2").as_deref(), Some("gpu:2"));
+        assert_eq!(of("gpu:tesla:0,mps:100").as_deref(), Some("mps:100"));
+        assert_eq!(of("gpu").as_deref(), Some("gpu"));
+        for none in ["", "(null)", "gpu:0", "N/A"] {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn licences_are_lent() {
+        let of = |text: &str| lent(text.as_bytes());
+        assert_eq!(
+            of("cpu=1,license/solver=2").as_deref(),
+            Some("license/solver=2")
+        );
+        assert_eq!(of("bb/datawarp=200G").as_deref(), Some("bb/datawarp=200G"));
+        assert_eq!(of("cpu=1,gres/gpu=1,license/solver=0"), None);
+    }
+}

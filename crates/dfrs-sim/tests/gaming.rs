@@ -1,0 +1,49 @@
+//! What users gain who submit their work so as to get more of the machine.
+
+use dfrs_core::Span;
+use dfrs_sim::gaming::{Cheat, Comparison, compare};
+use dfrs_sim::{Needs, Settings};
+
+/// A hundred samples.
+const SEEDS: std::ops::Range<u64> = 1..101;
+const LOAD: f64 = 1.0;
+
+fn compared(cheat: Cheat, fair_by_user: bool, needs: Needs) -> Comparison {
+    let scheduler = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
+    let scheduler = scheduler.parse().expect("a policy");
+    let settings = Settings {
+        fair_by_user,
+        needs,
+        penalty: Span::from_seconds(60),
+        ..Settings::new(8)
+    };
+    compare(cheat, SEEDS, LOAD, &scheduler, &settings).expect("it ends")
+}
+
+#[test]
+fn pieces_that_resubmit_gain_little() {
+    let by_job = compared(Cheat::Pieces, false, Needs::Requested);
+    let by_user = compared(Cheat::Pieces, true, Needs::Requested);
+    assert!(by_job.gain > 1.5, "the case shows nothing: {by_job:?}");
+    assert!(by_user.gain < 1.15, "{by_user:?}");
+}
+
+/// Small jobs fit where a large one does not, under any scheduler.
+#[test]
+fn one_job_as_many_gains_no_more_than_under_easy() {
+    let by_user = compared(Cheat::Split, true, Needs::Requested);
+    let easy = "EASY/shared".parse().expect("a scheduler");
+    let easy = compare(Cheat::Split, SEEDS, LOAD, &easy, &Settings::new(8)).expect("it ends");
+    assert!(
+        by_user.gain < 1.4 && by_user.gain < 1.1 * easy.gain,
+        "{by_user:?}, {easy:?}"
+    );
+}
+
+#[test]
+fn who_asks_for_more_than_they_use_gains_little_and_nothing_where_needs_are_measured() {
+    let requested = compared(Cheat::AsksForMore, true, Needs::Requested);
+    assert!(requested.gain < 1.15, "{requested:?}");
+    let measured = compared(Cheat::AsksForMore, true, Needs::Measured);
+    assert!(measured.gain < 1.05, "{measured:?}");
+}

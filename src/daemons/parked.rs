@@ -1,0 +1,241 @@
+//! Whether jobs that are parked still are, asked rarely. No threads and no clock here.
+//!
+//! Orders say which jobs nodes keep frozen. Of those that nobody asks about otherwise, all nodes are asked now and then
+//! whether the job is parked there. A node that is reached by its orders, and not by that question, several times in a
+//! row, no longer has the job parked. Once is not enough: a message is lost, or dfrsd has just been started again and
+//! looks first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// How often nodes are asked about a job.
+const INTERVAL: Duration = Duration::from_secs(300);
+/// The same after no answer, or where the job cannot be asked about now.
+const IN_DOUBT: Duration = Duration::from_secs(30);
+/// So many times in a row without an answer, the job is not parked there any more.
+const MOST_MISSING: u32 = 3;
+
+/// A job and its nodes, all of which are asked.
+pub(super) type Question = (u32, Vec<String>);
+
+#[derive(Debug)]
+struct Job {
+    nodes: BTreeSet<String>,
+    /// `None`: it is being asked about.
+    due: Option<Instant>,
+    missing: u32,
+}
+
+/// What other orders mean for jobs that nodes keep frozen.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Changed {
+    /// They are frozen on other nodes than before, or on none.
+    pub(super) jobs: BTreeSet<u32>,
+    /// Jobs that were frozen there are so no longer.
+    pub(super) thawing: BTreeSet<String>,
+}
+
+/// All jobs that nodes keep frozen.
+#[derive(Debug, Default)]
+pub(super) struct Parked {
+    frozen: BTreeMap<String, BTreeSet<u32>>,
+    jobs: BTreeMap<u32, Job>,
+}
+
+impl Parked {
+    /// Follows other orders: which jobs these nodes keep frozen now. O(jobs frozen there).
+    pub(super) fn change(
+        &mut self,
+        frozen: &BTreeMap<String, BTreeSet<u32>>,
+        gone: &BTreeSet<String>,
+        now: Instant,
+    ) -> Changed {
+        let mut changed = Changed::default();
+        let nothing = BTreeSet::new();
+        let gone = gone.iter().map(|node| (node, &nothing));
+        for (node, after) in frozen.iter().chain(gone) {
+            let before = self.frozen.remove(node).unwrap_or_default();
+            if !before.is_subset(after) {
+                changed.thawing.insert(node.clone());
+            }
+            for id in before.symmetric_difference(after) {
+                self.set(*id, node, after.contains(id), now);
+                changed.jobs.insert(*id);
+            }
+            if !after.is_empty() {
+                self.frozen.insert(node.clone(), after.clone());
+            }
+        }
+        changed
+    }
+
+    fn set(&mut self, id: u32, node: &str, is_frozen: bool, now: Instant) {
+        let job = self.jobs.entry(id).or_insert(Job {
+            nodes: BTreeSet::new(),
+            due: None,
+            missing: 0,
+        });
+        if is_frozen {
+            job.nodes.insert(node.to_owned());
+        } else {
+            job.nodes.remove(node);
+        }
+        (job.due, job.missing) = (Some(now + INTERVAL), 0);
+        if job.nodes.is_empty() {
+            self.jobs.remove(&id);
+        }
+    }
+
+    /// The next job to ask about. One that may not be is looked at again later. O(jobs).
+    pub(super) fn next(
+        &mut self,
+        now: Instant,
+        may_be: impl Fn(u32, &BTreeSet<String>) -> bool,
+    ) -> Option<Question> {
+        for (id, job) in &mut self.jobs {
+            if job.due.is_none_or(|due| due > now) {
+                continue;
+            }
+            if may_be(*id, &job.nodes) {
+                job.due = None;
+                return Some((*id, job.nodes.iter().cloned().collect()));
+            }
+            (job.due, job.missing) = (Some(now + IN_DOUBT), 0);
+        }
+        None
+    }
+
+    /// A question has come to its end: these nodes, which can be reached, do not say that the job is parked. Returns
+    /// one on which it is not any more, if there is one.
+    pub(super) fn answer(
+        &mut self,
+        (id, nodes): &Question,
+        missing: &[&String],
+        now: Instant,
+    ) -> Option<String> {
+        let job = self.jobs.get_mut(id)?;
+        let same = job.due.is_none() && job.nodes.iter().eq(nodes);
+        if !same {
+            return None;
+        }
+        let Some(node) = missing.first() else {
+            (job.due, job.missing) = (Some(now + INTERVAL), 0);
+            return None;
+        };
+        job.missing += 1;
+        job.due = Some(now + IN_DOUBT);
+        (job.missing >= MOST_MISSING).then(|| (*node).clone())
+    }
+
+    /// A question that could not be asked is asked again later.
+    pub(super) fn not_asked(&mut self, (id, _): &Question, now: Instant) {
+        if let Some(job) = self.jobs.get_mut(id) {
+            job.due = Some(now + IN_DOUBT);
+        }
+    }
+
+    /// What is under way is forgotten.
+    pub(super) fn begin_again(&mut self, now: Instant) {
+        for job in self.jobs.values_mut() {
+            job.due.get_or_insert(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frozen(nodes: &[(&str, &[u32])]) -> BTreeMap<String, BTreeSet<u32>> {
+        let node = |(name, jobs): &(&str, &[u32])| {
+            let jobs = jobs.iter().copied();
+            ((*name).to_owned(), jobs.collect())
+        };
+        nodes.iter().map(node).collect()
+    }
+
+    /// Job 7, parked on two nodes.
+    fn parked() -> (Parked, Instant) {
+        let mut parked = Parked::default();
+        let now = Instant::now();
+        let orders = frozen(&[("a", &[7]), ("b", &[7]), ("c", &[])]);
+        let changed = parked.change(&orders, &BTreeSet::new(), now);
+        assert_eq!(changed.jobs, BTreeSet::from([7]));
+        assert!(changed.thawing.is_empty());
+        (parked, now)
+    }
+
+    /// When job 7 was asked about within so many seconds, and when it was said not to be parked, if the nodes that
+    /// `missing` names for each second did not say so.
+    fn asked(
+        parked: &mut Parked,
+        began: Instant,
+        seconds: u64,
+        missing: impl Fn(u64) -> Option<&'static str>,
+    ) -> (Vec<u64>, Vec<u64>) {
+        let (mut asked, mut lost) = (Vec::new(), Vec::new());
+        for second in 1..=seconds {
+            let now = began + Duration::from_secs(second);
+            while let Some(question) = parked.next(now, |_, _| true) {
+                assert_eq!(question, (7, vec!["a".to_owned(), "b".to_owned()]));
+                asked.push(second);
+                let missing = missing(second).map(str::to_owned);
+                let missing: Vec<&String> = missing.iter().collect();
+                let node = parked.answer(&question, &missing, now);
+                assert!(node.as_deref().is_none_or(|node| node == "b"));
+                lost.extend(node.map(|_| second));
+            }
+        }
+        (asked, lost)
+    }
+
+    #[test]
+    fn a_parked_job_is_asked_about_every_five_minutes() {
+        let (mut parked, now) = parked();
+        let (asked, lost) = asked(&mut parked, now, 1000, |_| None);
+        assert_eq!((asked, lost), (vec![300, 600, 900], vec![]));
+    }
+
+    #[test]
+    fn a_job_is_parked_no_more_when_a_node_does_not_say_so_three_times_in_a_row() {
+        let (mut parked, now) = parked();
+        let missing = |second| (second != 330).then_some("b");
+        let (asked, lost) = asked(&mut parked, now, 700, missing);
+        assert_eq!(asked, [300, 330, 630, 660, 690]);
+        assert_eq!(lost, [690]);
+    }
+
+    #[test]
+    fn a_job_that_may_not_be_asked_about_is_looked_at_again_later() {
+        let (mut parked, now) = parked();
+        let later = now + INTERVAL;
+        assert_eq!(parked.next(later, |_, _| false), None);
+        assert_eq!(parked.next(later, |_, _| true), None);
+        assert!(parked.next(later + IN_DOUBT, |_, _| true).is_some());
+    }
+
+    #[test]
+    fn a_job_that_is_thawed_is_asked_about_no_more() {
+        let (mut parked, now) = parked();
+        let question = parked.next(now + INTERVAL, |_, _| true).expect("is due");
+        let thawed = frozen(&[("a", &[])]);
+        let changed = parked.change(&thawed, &BTreeSet::from(["b".to_owned()]), now);
+        assert_eq!(changed.jobs, BTreeSet::from([7]));
+        let both = ["a", "b"].map(str::to_owned);
+        assert_eq!(changed.thawing, BTreeSet::from(both));
+        let missing = "a".to_owned();
+        assert_eq!(parked.answer(&question, &[&missing], now), None);
+        assert!(parked.jobs.is_empty() && parked.frozen.is_empty());
+    }
+
+    #[test]
+    fn what_could_not_be_asked_is_asked_again() {
+        let (mut parked, now) = parked();
+        let later = now + INTERVAL;
+        let question = parked.next(later, |_, _| true).expect("is due");
+        parked.not_asked(&question, later);
+        assert!(parked.next(later + IN_DOUBT, |_, _| true).is_some());
+        parked.begin_again(later);
+        assert!(parked.next(later, |_, _| true).is_some());
+    }
+}
