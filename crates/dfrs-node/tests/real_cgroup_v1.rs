@@ -648,7 +648,9 @@ fn what_a_job_has_left_behind_is_ended_when_it_is_over() {
     }
     println!("ended after {:.1} s", begin.elapsed().as_secs_f64());
     assert!(!is_there(&mut node), "{}", node.log());
-    assert!(node.log().contains("had left 1 processes here"));
+    // It is logged after they are gone.
+    let is_logged = || node.log().contains("had left 1 processes here");
+    assert!(comes_true(is_logged), "{}", node.log());
 }
 
 #[test]
