@@ -32,6 +32,7 @@ pub(crate) use calm::Held;
 use chances::Chances;
 use lending::Lending;
 use reservation::{Reservation, Window};
+use room::Room;
 use turn::{AverageNode, Turn, Urgency};
 use victims::Terms;
 
@@ -144,18 +145,21 @@ impl<'b, 'a> Service<'b, 'a> {
     /// Tries all that may find a place: newcomers first, and then the highest priority.
     fn run(mut self) {
         let (roster, cluster) = (self.board.roster, self.board.cluster);
-        let reserves = self.board.policy.reserves();
-        if reserves {
-            self.longest = reservation::longest_waiting(self.board);
-        }
-        let lends = reserves && self.lends();
-        let mut places = roster.waiting_that(|job| {
-            lends
-                || !self.is_hopeless(job)
-                || self.pushes_aside && !self.chances.are_none(&*self.board, Claim::Waited, job)
+        let claim = self.pushes_aside.then_some(Claim::Waited);
+        // Of those that want the same, the shorter a job, the more is lent to it.
+        let shortest = Some(Span::ZERO);
+        let mut places = roster.waiting_that(|job| self.may_start(job, shortest, claim));
+        places.retain(|place| {
+            let job = &cluster.jobs[*place];
+            self.board.target.stays(*place) && self.may_start(job, job.limit, claim)
         });
-        places.retain(|place| self.board.target.stays(*place));
-        places.extend(self.longest.filter(|longest| !places.contains(longest)));
+        if places.is_empty() {
+            return;
+        }
+        if self.board.policy.reserves() {
+            self.longest = reservation::longest_waiting(self.board);
+            places.extend(self.longest.filter(|longest| !places.contains(longest)));
+        }
         let (policy, now) = (self.board.policy, self.board.now);
         let average = AverageNode::of(cluster);
         let ranked: Vec<(Turn, usize)> = places
@@ -176,6 +180,7 @@ impl<'b, 'a> Service<'b, 'a> {
                 (turn, place)
             })
             .collect();
+        let is_alone = ranked.len() == 1;
         let mut waiting = Greatest::of(ranked);
         loop {
             let piece = waiting.next_piece();
@@ -191,39 +196,64 @@ impl<'b, 'a> Service<'b, 'a> {
                     || self.borrow(place, job)
                     || self.make_room(place, job, turn.priority)
                     || self.start_on_one(place, job);
-                if !is_placed && self.longest == Some(place) {
+                if !is_placed && self.longest == Some(place) && !is_alone {
                     self.reserve();
                 }
             }
             // What has no chance any more need not be put in order.
             waiting.rest.retain(|(_, place)| {
                 let job = &cluster.jobs[*place];
-                lends
-                    || !self.is_hopeless(job)
-                    || self
-                        .claim(job)
-                        .is_some_and(|claim| !self.chances.are_none(&*self.board, claim, job))
+                self.may_start(job, job.limit, self.claim(job))
             });
         }
     }
 
-    /// Whether it is known without looking for a place that there is none.
-    fn is_hopeless(&mut self, job: &Job) -> bool {
-        is_hopeless(&mut self.room, job)
-            && self.on_one_node(job).is_none_or(|job| {
-                is_hopeless(known(&mut self.room_on_one, &self.board.usage), &job)
+    /// Whether a job of this limit that wants as much may find a place, as far as is known without looking for one:
+    /// where there is room, where CPU is lent, or in the place of others.
+    fn may_start(&mut self, job: &Job, limit: Option<Span>, claim: Option<Claim>) -> bool {
+        !self.is_hopeless(job, limit)
+            || self.may_borrow(job, limit)
+            || claim.is_some_and(|claim| !self.chances.are_none(&*self.board, claim, job))
+    }
+
+    /// Whether it is known without looking for a place that nothing is free for a job of this limit that wants as much.
+    fn is_hopeless(&mut self, job: &Job, limit: Option<Span>) -> bool {
+        let window = self.window(job);
+        let beside = self.reservation.as_mut();
+        let is_full = match beside.and_then(|reservation| reservation.room(window)) {
+            Some(room) => room.is_hopeless(job),
+            None => is_hopeless(&mut self.room, job),
+        };
+        is_full
+            && self.on_one_node(job, limit).is_none_or(|one| {
+                is_hopeless(known(&mut self.room_on_one, &self.board.usage), &one)
+                    || self
+                        .beside_on_one_node(window)
+                        .is_some_and(|room| room.is_hopeless(&one))
             })
     }
 
-    /// A job that is to have its least yield on several nodes, as one that has all its tasks on one: there it waits
-    /// for nobody elsewhere, and shares CPU as others do. None that could not keep the ceiling of all nodes there: it
-    /// can elsewhere.
-    fn on_one_node(&self, job: &Job) -> Option<Job> {
+    /// A job of this limit that is to have its least yield on several nodes, as one that has all its tasks on one: there
+    /// it waits for nobody elsewhere, and shares CPU as others do. None that could not keep the ceiling of all nodes
+    /// there: it can elsewhere. Beside reservations none that would be there for longer than a job may borrow.
+    fn on_one_node(&self, job: &Job, limit: Option<Span>) -> Option<Job> {
+        let board = &*self.board;
+        let is_short = limit.is_none_or(|limit| limit <= lending::LONGEST);
+        let may = is_short || !board.policy.reserves();
         let is_free =
-            only_place(job).is_none() && self.board.usage.limit(job) == LoadLimit::Parallel;
+            may && only_place(job).is_none() && board.usage.limit(job) == LoadLimit::Parallel;
         let mut job = is_free.then(|| job.clone())?;
         job.layout.max_nodes = Some(1);
-        self.board.usage.could_keep_ceiling(&job).then_some(job)
+        board.usage.could_keep_ceiling(&job).then_some(job)
+    }
+
+    /// What is left beside the reservation for a job that has all its tasks on one node: there it shares CPU and takes
+    /// longer than its limit says. `None`: all that is free.
+    fn beside_on_one_node(&mut self, window: Window) -> Option<&mut Room> {
+        let reservation = self.reservation.as_mut();
+        reservation
+            .filter(|_| window != Window::Any)
+            .and_then(|reservation| reservation.room(Window::Beside))
     }
 
     /// Whether the job fits somewhere as it is; then it is there.
@@ -274,30 +304,35 @@ impl<'b, 'a> Service<'b, 'a> {
         self.lending = None;
     }
 
-    /// Whether jobs with whole CPUs may lend some.
-    fn lends(&mut self) -> bool {
-        let (board, reservation) = (&*self.board, self.reservation.as_ref());
+    /// What jobs with whole CPUs may lend to this one; `None`: nothing.
+    fn lending(&mut self, job: &Job) -> Option<Lenders<'_>> {
+        let board = &*self.board;
+        if !board.policy.reserves() || only_place(job).is_some() {
+            return None;
+        }
+        let reservation = self.reservation.as_ref();
         let lending = self
             .lending
             .get_or_insert_with(|| Lending::of(board, reservation));
-        lending.is_some()
+        lending
+            .as_mut()
+            .map(|lending| (board, lending, reservation))
+    }
+
+    /// Whether CPUs may be lent to a job of this limit that wants as much, as far as is known without looking for them.
+    fn may_borrow(&mut self, job: &Job, limit: Option<Span>) -> bool {
+        let (Some(limit), Some((board, lending, reservation))) = (limit, self.lending(job)) else {
+            return false;
+        };
+        lending.may_find(board, reservation, job, limit)
     }
 
     /// Whether the job is short enough for CPUs that others can do without; then it is there.
     fn borrow(&mut self, place: usize, job: &Job) -> bool {
-        if !self.board.policy.reserves() || only_place(job).is_some() || !self.lends() {
-            return false;
-        }
-        let (board, reservation) = (&*self.board, self.reservation.as_mut());
-        let base = |span| {
-            let room = reservation.and_then(|reservation| {
-                let window = reservation.window_for(span, board.now);
-                reservation.room(window)
-            });
-            room.map_or_else(|| board.usage.clone(), |room| room.usage.clone())
-        };
-        let lending = self.lending.as_mut().and_then(Option::as_mut);
-        let Some(mapping) = lending.and_then(|lending| lending.find(board, job, base)) else {
+        let found = self
+            .lending(job)
+            .and_then(|(board, lending, reservation)| lending.find(board, reservation, job));
+        let Some(mapping) = found else {
             return false;
         };
         self.calm = None;
@@ -324,32 +359,25 @@ impl<'b, 'a> Service<'b, 'a> {
         if self.held.holds_back(job) {
             return false;
         }
-        let Some(one) = self.on_one_node(job) else {
+        let Some(one) = self.on_one_node(job, job.limit) else {
             return false;
         };
-        let window = self.window(job);
-        let usage = &self.board.usage;
-        let room = known(&mut self.room_on_one, usage);
-        if is_hopeless(room, &one) {
+        let (window, cluster) = (self.window(job), self.board.cluster);
+        if is_hopeless(known(&mut self.room_on_one, &self.board.usage), &one) {
             return false;
         }
-        // There it shares CPU and takes longer than its limit says.
-        let beside = match (window, &mut self.reservation) {
-            (Window::Before | Window::Beside, Some(reservation)) => {
-                reservation.room(Window::Beside)
-            }
-            _ => None,
-        };
-        let found = match beside {
-            Some(beside) => put(self.board.cluster, &beside.usage, &one),
+        let found = match self.beside_on_one_node(window) {
+            Some(beside) => beside.find(cluster, &one),
             None => {
-                let found = put(self.board.cluster, usage, &one);
+                let usage = &self.board.usage;
+                let found = put(cluster, usage, &one);
                 if found.is_none() {
-                    room.miss(&one, usage);
+                    known(&mut self.room_on_one, usage).miss(&one, usage);
                 }
                 found
             }
         };
+        let usage = &self.board.usage;
         let reserves = self.board.policy.reserves();
         let is_short =
             |mapping: &Mapping| reservation::lasts(usage, job, mapping) <= lending::LONGEST;
@@ -448,6 +476,9 @@ impl<'b, 'a> Service<'b, 'a> {
 fn known<'p>(room: &'p mut Option<Prospects>, usage: &Usage) -> &'p mut Prospects {
     room.get_or_insert_with(|| Prospects::of(usage))
 }
+
+/// What may be lent, and what that depends on.
+type Lenders<'s> = (&'s Board<'s>, &'s mut Lending, Option<&'s Reservation>);
 
 /// Jobs, and where they are from now on.
 type Arrivals = Vec<(usize, Mapping)>;

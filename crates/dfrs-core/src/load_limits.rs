@@ -84,6 +84,20 @@ impl EmptyNodes {
     /// Whether they hold a job of one kind.
     fn hold(&self, job: &Job) -> bool {
         let slots = |space: &Space| space.slots(job, LoadLimit::Node);
+        let (tasks, least) = (
+            u64::from(job.tasks),
+            u64::from(job.layout.least_nodes().min(job.tasks)),
+        );
+        let mut nodes_left = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);
+        // Most often those that are alike do, which is told without a list.
+        let do_alone = |(space, nodes): &(Space, u64)| {
+            let slots = slots(space);
+            let used = (*nodes).min(nodes_left);
+            slots > 0 && *nodes >= least && used.saturating_mul(slots) >= tasks
+        };
+        if job.layout.eligible.is_none() && self.kinds.iter().any(do_alone) {
+            return true;
+        }
         let mut found: Vec<(u64, u64)> = match &job.layout.eligible {
             None => {
                 let kinds = self.kinds.iter();
@@ -98,17 +112,16 @@ impl EmptyNodes {
         found.sort_unstable_by(|one, other| other.cmp(one));
         let takers = found.iter().filter(|(slots, _)| *slots > 0);
         let takers: u64 = takers.map(|(_, nodes)| *nodes).sum();
-        if takers < u64::from(job.layout.least_nodes().min(job.tasks)) {
+        if takers < least {
             return false;
         }
-        let mut nodes_left = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);
-        let mut tasks = 0u64;
+        let mut held = 0u64;
         for (slots, nodes) in found {
             let used = nodes.min(nodes_left);
             nodes_left -= used;
-            tasks = tasks.saturating_add(used.saturating_mul(slots));
+            held = held.saturating_add(used.saturating_mul(slots));
         }
-        tasks >= u64::from(job.tasks)
+        held >= tasks
     }
 }
 

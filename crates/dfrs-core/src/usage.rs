@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::headroom::{Space, quotient};
 use crate::load_limits::{LoadLimit, LoadLimits};
-use crate::model::{Cluster, Job, Mapping, NodeIndex, NodeState, Part, Run};
+use crate::model::{Cluster, Job, Mapping, Node, NodeIndex, NodeState, Part, Run};
 use crate::policy::{Ceilings, LoadCeiling};
 use crate::units::{Amount, Bytes, Cores};
 
@@ -107,6 +107,15 @@ struct Further {
     fluid: Vec<InUse>,
 }
 
+impl Further {
+    fn none_of(node: &Node) -> Self {
+        Self {
+            rigid: InUse::none_of(&node.rigid),
+            fluid: InUse::none_of(&node.fluid),
+        }
+    }
+}
+
 /// How much of a resource is in use.
 #[derive(Clone, Copy, Debug)]
 struct InUse {
@@ -148,10 +157,7 @@ impl Usage {
             .nodes
             .iter()
             .filter(|_| has_further)
-            .map(|node| Further {
-                rigid: InUse::none_of(&node.rigid),
-                fluid: InUse::none_of(&node.fluid),
-            });
+            .map(Further::none_of);
         Self {
             spots: spots.collect(),
             further: further.collect(),
@@ -167,6 +173,20 @@ impl Usage {
             spot.is_up = true;
             spot.is_down = false;
             spot.memory_used = Bytes::ZERO;
+        }
+        usage
+    }
+
+    /// The same nodes and ceilings, where no job runs; others hold their memory. O(nodes).
+    pub(crate) fn without_jobs(&self, cluster: &Cluster) -> Self {
+        let mut usage = self.clone();
+        for (spot, node) in usage.spots.iter_mut().zip(&cluster.nodes) {
+            spot.memory_used = node.held_memory;
+            spot.load = Cores::ZERO;
+            spot.parallel = 0;
+        }
+        for (further, node) in usage.further.iter_mut().zip(&cluster.nodes) {
+            *further = Further::none_of(node);
         }
         usage
     }

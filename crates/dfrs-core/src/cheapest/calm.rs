@@ -7,7 +7,7 @@ use crate::experience::Expectation;
 use crate::load_limits::{LoadLimit, LoadLimits};
 use crate::model::{Cluster, Job, Mapping, Mobility};
 use crate::policy::{LoadCeiling, RunTimeHint};
-use crate::preempt::{is_hopeless, put};
+use crate::preempt::put;
 use crate::roster::{Roster, by_wants};
 use crate::units::{Span, Time};
 use crate::usage::{SwapUsage, Usage};
@@ -112,17 +112,11 @@ impl Calm {
         } else {
             &mut self.new
         };
-        if is_hopeless(&mut room.prospects, job) {
-            return None;
-        }
-        let found = put(cluster, &room.usage, job);
+        let found = room.find(cluster, job);
         if found.is_some() {
             return found;
         }
-        let Some(own) = job.state.parked_on() else {
-            room.prospects.miss(job, &room.usage);
-            return None;
-        };
+        let own = job.state.parked_on()?;
         // Only where it fits are all of its nodes known.
         let found = put(cluster, all, job)?;
         let is_alone = own.nodes().all(|node| all.load(node).is_zero());

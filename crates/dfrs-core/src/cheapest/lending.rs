@@ -80,26 +80,54 @@ impl Lending {
         }
     }
 
-    /// Where the waiting job, of this limit, finds CPUs that are lent for as long, or are idle. What of the nodes it may
-    /// use is what `base` says of a time. O(nodes log nodes) the first time for a class of limits.
+    /// Where the waiting job, of this limit, finds CPUs that are lent for as long, or are idle, beside the reservation.
+    /// O(nodes log nodes) the first time for a class of limits.
     pub(super) fn find(
         &mut self,
         board: &Board<'_>,
+        reservation: Option<&Reservation>,
         job: &Job,
-        base: impl FnOnce(Span) -> Usage,
     ) -> Option<Mapping> {
-        let (class, span) = class_of(job.limit?)?;
+        let class = class_of(job.limit?)?;
+        let room = self.room(board, reservation, class);
+        room.find(board.cluster, job)
+    }
+
+    /// Whether that may be so for a job of this limit that wants as much, as far as is known without looking for a
+    /// place.
+    pub(super) fn may_find(
+        &mut self,
+        board: &Board<'_>,
+        reservation: Option<&Reservation>,
+        job: &Job,
+        limit: Span,
+    ) -> bool {
+        class_of(limit).is_some_and(|class| {
+            let room = self.room(board, reservation, class);
+            !room.is_hopeless(job)
+        })
+    }
+
+    fn room(
+        &mut self,
+        board: &Board<'_>,
+        reservation: Option<&Reservation>,
+        class: usize,
+    ) -> &mut Room {
         let spare = &self.spare;
-        let room = self.rooms[class].get_or_insert_with(|| {
-            let mut usage = base(span);
+        self.rooms[class].get_or_insert_with(|| {
+            let span = span_of(class);
+            let usage = reservation.map_or(&board.usage, |reservation| {
+                reservation.usage_for(span, board.now)
+            });
+            let mut usage = usage.clone();
             for (node, spare) in (0..).map(NodeIndex).zip(spare) {
                 if spare.is_some_and(|spare| spare >= span) {
                     usage.raise_parallel_ceiling(node, LENT);
                 }
             }
             Room::of(usage)
-        });
-        room.find(board.cluster, job)
+        })
     }
 
     /// The job is here from now on. Whether what may be lent is the same as before but for that.
@@ -122,10 +150,14 @@ fn spare(job: &Job) -> Span {
     Span((job.virtual_time.0 / PART).saturating_sub(job.delay.0))
 }
 
-/// The class of a limit, and the time up to which it is rounded; `None`: it is too long.
-fn class_of(limit: Span) -> Option<(usize, Span)> {
-    let spans = (0..CLASSES).map(|class| (class, Span(SHORTEST.0 << class)));
-    spans.into_iter().find(|(_, span)| limit <= *span)
+/// The class of a limit; `None`: it is too long.
+fn class_of(limit: Span) -> Option<usize> {
+    (0..CLASSES).find(|class| limit <= span_of(*class))
+}
+
+/// The time up to which limits of this class are rounded.
+fn span_of(class: usize) -> Span {
+    Span(SHORTEST.0 << class)
 }
 
 #[cfg(test)]
@@ -135,7 +167,8 @@ mod tests {
     #[test]
     fn limits_are_rounded_up_to_powers_of_two_of_minutes() {
         let of = |seconds| {
-            class_of(Span::from_seconds(seconds)).map(|(class, span)| (class, span.seconds()))
+            let class = class_of(Span::from_seconds(seconds))?;
+            Some((class, span_of(class).seconds()))
         };
         assert_eq!(of(1), Some((0, 60.0)));
         assert_eq!(of(60), Some((0, 60.0)));

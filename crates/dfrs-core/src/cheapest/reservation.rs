@@ -99,12 +99,12 @@ impl Reservation {
         }
     }
 
-    /// The same if it ran for so long.
-    pub(super) fn window_for(&self, span: Span, now: Time) -> Window {
+    /// What is in use for a job that runs for so long.
+    pub(super) fn usage_for(&self, span: Span, now: Time) -> &Usage {
         if now + span <= self.at {
-            Window::Before
+            self.before.usage()
         } else {
-            Window::Beside
+            self.beside.usage()
         }
     }
 
@@ -129,16 +129,13 @@ impl Reservation {
         if !job.moves_freely() && (shares || self.window(job, now) == Window::Beside) {
             self.then.add(job, mapping);
         }
-        for node in mapping.nodes() {
-            self.beside.usage.set_greater(node, usage, &self.then);
-        }
-        self.beside.prospects.shrink();
+        self.beside.take_greater(mapping.nodes(), usage, &self.then);
     }
 }
 
 /// The job that is to have a reservation if it finds no room: the one that has waited longest of those that never ran.
 /// One that finds no place on empty nodes either is left out, as far as eight are looked at. `None` also where all jobs
-/// can move freely: they give way. O(jobs), and O(nodes) for each that is looked at.
+/// can move freely: they give way. O(nodes + jobs), and O(nodes) for each that is looked at.
 pub(super) fn longest_waiting(board: &Board<'_>) -> Option<usize> {
     let jobs = &board.cluster.jobs;
     if jobs.iter().all(Job::moves_freely) {
@@ -155,7 +152,7 @@ pub(super) fn longest_waiting(board: &Board<'_>) -> Option<usize> {
         waiting.truncate(TRIES);
     }
     waiting.sort_unstable_by_key(by_age);
-    let empty = Usage::empty(board.cluster, board.policy.ceilings());
+    let empty = board.usage.without_jobs(board.cluster);
     let mut waiting = waiting.into_iter();
     waiting.find(|index| greedy::could_place(board.cluster, &empty, &jobs[*index]))
 }

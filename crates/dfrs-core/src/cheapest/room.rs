@@ -1,33 +1,47 @@
 //! What is left, and what is known of it.
 
-use crate::model::{Cluster, Job, Mapping};
+use super::known;
+use crate::model::{Cluster, Job, Mapping, NodeIndex};
 use crate::preempt::{is_hopeless, only_place, put};
 use crate::prospects::Prospects;
 use crate::usage::Usage;
 
 /// A usage in which jobs are placed one after the other.
 pub(super) struct Room {
-    pub(super) usage: Usage,
-    pub(super) prospects: Prospects,
+    usage: Usage,
+    /// Made when they are first asked for.
+    prospects: Option<Prospects>,
 }
 
 impl Room {
-    /// O(nodes log nodes).
-    pub(super) fn of(usage: Usage) -> Self {
+    /// O(1).
+    pub(super) const fn of(usage: Usage) -> Self {
         Self {
-            prospects: Prospects::of(&usage),
             usage,
+            prospects: None,
         }
+    }
+
+    /// What is in use.
+    pub(super) const fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// Whether it is known without looking for a place that there is none for the waiting job. O(nodes log nodes) the
+    /// first time.
+    pub(super) fn is_hopeless(&mut self, job: &Job) -> bool {
+        is_hopeless(known(&mut self.prospects, &self.usage), job)
     }
 
     /// Where the waiting job can be, by Greedy or in its only place. As [`put`].
     pub(super) fn find(&mut self, cluster: &Cluster, job: &Job) -> Option<Mapping> {
-        if is_hopeless(&mut self.prospects, job) {
+        if self.is_hopeless(job) {
             return None;
         }
         let found = put(cluster, &self.usage, job);
         if found.is_none() && only_place(job).is_none() {
-            self.prospects.miss(job, &self.usage);
+            let Self { usage, prospects } = self;
+            known(prospects, usage).miss(job, usage);
         }
         found
     }
@@ -35,6 +49,25 @@ impl Room {
     /// The job is here from now on.
     pub(super) fn take(&mut self, job: &Job, mapping: &Mapping) {
         self.usage.add(job, mapping);
-        self.prospects.shrink();
+        self.shrink();
+    }
+
+    /// On these nodes as much is in use from now on as in one of the two, whichever is more.
+    pub(super) fn take_greater(
+        &mut self,
+        nodes: impl Iterator<Item = NodeIndex>,
+        one: &Usage,
+        other: &Usage,
+    ) {
+        for node in nodes {
+            self.usage.set_greater(node, one, other);
+        }
+        self.shrink();
+    }
+
+    fn shrink(&mut self) {
+        if let Some(prospects) = &mut self.prospects {
+            prospects.shrink();
+        }
     }
 }
