@@ -53,9 +53,8 @@ is_nobodys() {
 	controller scontrol show job "${jobs[0]}" | grep -qx ' *AdminComment=\[DFRS: yield 0.50\] *'
 }
 
-@test "a job on two nodes keeps its least yield, and who waits for its CPU is told so" {
-	# Only the project's own policy asks for it.
-	controller sed -i.good 's#^Policy=.*#Policy=GreedyPMC*/move-per/OPT=VT/MINVT=600\nParallelLeastYield=1#' /etc/slurm/dfrs.conf
+@test "a job on two nodes has whole CPUs by default, and who waits for them is told so" {
+	controller sed -i.good 's#^Policy=.*#Policy=default#' /etc/slurm/dfrs.conf
 	reconfigured
 	wide=$(submit --nodes=2 --ntasks-per-node=4 --nodelist=n1,n2 --mem=50 -- "srun $burn --work 60 --rate $rate")
 	wait_for_state "$wide" RUNNING 30

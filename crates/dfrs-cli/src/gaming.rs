@@ -2,6 +2,7 @@
 
 use clap::Args;
 use dfrs_core::Span;
+use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::gaming::{Cheat, Comparison, compare};
 use dfrs_sim::trace::MOST_NODES;
 use dfrs_sim::{Needs, Scheduler, Settings};
@@ -29,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     load: u32,
     /// A policy of DFRS
-    #[arg(long, default_value = "GreedyPMC*/move-per/OPT=VT/MINVT=600")]
+    #[arg(long, default_value = DEFAULT_POLICY)]
     policy: String,
     /// Time in which a job that comes back makes no progress
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]

@@ -103,7 +103,7 @@ fn a_dump_becomes_a_table_and_a_page() {
         "as it was",
         "EASY",
         "EASY/shared",
-        "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+        "GreedyPMCR*/move-per/OPT=VT/MINVT=600",
     ] {
         assert_eq!(line(&output, name).len(), 8, "{output}");
     }
@@ -170,7 +170,7 @@ fn as_it_was_is_what_the_dump_says() {
         ["8 min 20 s", "17 min", "8 min 20 s", "6.00", "11.0"],
         "{output}"
     );
-    for better in ["EASY", "GreedyPMC*/move-per/OPT=VT/MINVT=600"] {
+    for better in ["EASY", "GreedyPMCR*/move-per/OPT=VT/MINVT=600"] {
         assert_eq!(
             line(&output, better)[1..6],
             ["0 s", "0 s", "0 s", "1.00", "1.0"],
@@ -268,7 +268,7 @@ fn what_no_simulation_does_is_beside_the_numbers() {
     let (output, errors) = replays(&[&[&dump[..], "--output", &page][..], &SITE].concat());
     let html = fs::read_to_string(&page).expect("a page");
     // Under caps the first runs for four hours.
-    let dfrs = line(&output, "GreedyPMC*/move-per/OPT=VT/MINVT=600");
+    let dfrs = line(&output, "GreedyPMCR*/move-per/OPT=VT/MINVT=600");
     assert_eq!((dfrs[3], dfrs[5]), ("1 h", "4.0"), "{output}");
     assert_eq!(line(&output, "EASY/shared")[3], "0 s", "{output}");
     assert!(
@@ -315,7 +315,7 @@ fn cpu_and_memory_are_measured_or_as_asked_for() {
     ];
     let lost = |options: &[&str]| {
         let (output, _) = replays(&[&[dump.as_str()][..], &site, options].concat());
-        line(&output, "GreedyPMC*/move-per/OPT=VT/MINVT=600")[3].to_owned()
+        line(&output, "GreedyPMCR*/move-per/OPT=VT/MINVT=600")[3].to_owned()
     };
     // One after the other; side by side at full speed; side by side at half of it.
     assert_eq!(lost(&["--mobility", "never=1"]), "8 min 20 s");
@@ -331,7 +331,7 @@ fn a_journal_is_replayed() {
     let scratch = Scratch::new("journal");
     let jobs = "1,0,2,1,0.5,1000\n2,10,1,0.5,0.25,500\n3,20,2,0.25,0.75,700\n4,30,1,1,0.125,3600\n5,40,2,1,0.5,10\n";
     let trace = scratch.file("jobs.csv", jobs);
-    let policy = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
+    let policy = "GreedyPMCR*/move-per/OPT=VT/MINVT=600";
     let journal = scratch.path("journal");
     let simulated = dfrs(&[
         "sim",
@@ -627,7 +627,7 @@ fn assert_nobody_waits(output: &str, (cpus, of_job): (u32, u32)) {
     for policy in [
         "EASY",
         "EASY/shared",
-        "GreedyPMC*/move-per/OPT=VT/MINVT=600",
+        "GreedyPMCR*/move-per/OPT=VT/MINVT=600",
     ] {
         let cells = line(output, policy);
         assert_eq!(

@@ -90,7 +90,7 @@ fn what_slurm_did_stands_beside_what_dfrs_would_have_done() {
     for part in [
         "12 jobs on 1 nodes",
         "EASY/shared, simulated",
-        "GreedyPMC*/move-per/OPT=VT/MINVT=600, simulated",
+        "GreedyPMCR*/move-per/OPT=VT/MINVT=600, simulated",
         "Of 1 more jobs",
         "by 'park', and a pause or a move costs 60 s",
         "what memory jobs used",

@@ -183,9 +183,9 @@ pub struct Config {
     pub partitions: Vec<Partition>,
 }
 
-/// The policy of a `dfrs.conf` that names none, and of a replay: in no world worse than the one that the TPDS
-/// paper recommends, and better in most (docs/adr/0025).
-pub const DEFAULT_POLICY: &str = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
+/// The policy of a `dfrs.conf` that names none, and of a replay: the one that is named `default`, by its name in the
+/// notation of the papers (docs/policy.md).
+pub const DEFAULT_POLICY: &str = "GreedyPMCR*/move-per/OPT=VT/MINVT=600";
 
 /// How far the speedup of a moldable job is linear, if neither it nor `LinearSpeedup` says anything.
 pub const DEFAULT_LINEAR_SPEEDUP: u32 = 8;
