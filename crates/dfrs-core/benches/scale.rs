@@ -5,7 +5,7 @@ mod common;
 
 use common::{crowd, numbered};
 use criterion::{Criterion, criterion_group, criterion_main};
-use dfrs_core::{Events, JobId, JobState, Policy, Roster, Time, check, decide};
+use dfrs_core::{Events, JobId, JobState, Mobility, Policy, Roster, Span, Time, check, decide};
 
 const NOW: Time = Time::from_seconds(1_000_000);
 
@@ -59,9 +59,38 @@ fn crowded(criterion: &mut Criterion) {
     }
 }
 
+/// Jobs that cannot move, ten for each node waiting: five end, and five come. With and without a reservation.
+fn own(criterion: &mut Criterion) {
+    let without = "GreedyPMC*/move-per/OPT=VT/MINVT=600".parse();
+    let policies = [without.expect("a policy"), Policy::own()];
+    for nodes in [1_000u32, 5_000] {
+        let running = 3 * u64::from(nodes);
+        let mut cluster = crowd(nodes, running, 10 * u64::from(nodes), 2_000);
+        for job in &mut cluster.jobs {
+            job.mobility = Mobility::Never;
+            let hours = 1 + i64::try_from(job.id.0 % 24).expect("few hours");
+            job.limit = Some(Span::from_seconds(3_600 * hours));
+        }
+        let mut roster = Roster::new(cluster);
+        for id in numbered(0, 5) {
+            roster.remove(id);
+        }
+        let events = Events {
+            ended: true,
+            ..Events::submitted(numbered(running, 5))
+        };
+        for policy in &policies {
+            let name = format!("5 ends and 5 submissions, {nodes} nodes, nothing moves: {policy}");
+            criterion.bench_function(&name, |bencher| {
+                bencher.iter(|| decide(policy, &mut roster, NOW, &events).plan());
+            });
+        }
+    }
+}
+
 criterion_group! {
     name = scale;
     config = Criterion::default().sample_size(10);
-    targets = submissions, crowded
+    targets = submissions, crowded, own
 }
 criterion_main!(scale);

@@ -149,37 +149,19 @@ impl<'b, 'a> Service<'b, 'a> {
         // Of those that want the same, the shorter a job, the more is lent to it.
         let shortest = Some(Span::ZERO);
         let mut places = roster.waiting_that(|job| self.may_start(job, shortest, claim));
+        let reserves = self.board.policy.reserves();
         places.retain(|place| {
             let job = &cluster.jobs[*place];
-            self.board.target.stays(*place) && self.may_start(job, job.limit, claim)
+            self.board.target.stays(*place) && (!reserves || self.may_start(job, job.limit, claim))
         });
         if places.is_empty() {
             return;
         }
-        if self.board.policy.reserves() {
+        if reserves {
             self.longest = reservation::longest_waiting(self.board);
             places.extend(self.longest.filter(|longest| !places.contains(longest)));
         }
-        let (policy, now) = (self.board.policy, self.board.now);
-        let average = AverageNode::of(cluster);
-        let ranked: Vec<(Turn, usize)> = places
-            .into_iter()
-            .map(|place| {
-                let job = &cluster.jobs[place];
-                let turn = Turn {
-                    share_waited: self.share_waited(job),
-                    urgency: if holds_up_drain(cluster, job) {
-                        Urgency::HoldsUpDrain
-                    } else if self.longest == Some(place) && !job.comes_first {
-                        Urgency::Longest
-                    } else {
-                        average.urgency(job, now)
-                    },
-                    priority: policy.settings.priority.of(job, now),
-                };
-                (turn, place)
-            })
-            .collect();
+        let ranked = self.ranked(&places);
         let is_alone = ranked.len() == 1;
         let mut waiting = Greatest::of(ranked);
         loop {
@@ -200,12 +182,38 @@ impl<'b, 'a> Service<'b, 'a> {
                     self.reserve();
                 }
             }
-            // What has no chance any more need not be put in order.
+            // What has no chance any more need not be put in order, but for whom room is reserved.
             waiting.rest.retain(|(_, place)| {
                 let job = &cluster.jobs[*place];
-                self.may_start(job, job.limit, self.claim(job))
+                self.longest == Some(*place) || self.may_start(job, job.limit, self.claim(job))
             });
         }
+    }
+
+    /// The jobs at these places with their turns.
+    fn ranked(&self, places: &[usize]) -> Vec<(Turn, usize)> {
+        let Board {
+            policy,
+            cluster,
+            now,
+            ..
+        } = *self.board;
+        let average = AverageNode::of(cluster);
+        let turn = |place: usize| {
+            let job = &cluster.jobs[place];
+            Turn {
+                share_waited: self.share_waited(job),
+                urgency: if holds_up_drain(cluster, job) {
+                    Urgency::HoldsUpDrain
+                } else if self.longest == Some(place) && !job.comes_first {
+                    Urgency::Longest
+                } else {
+                    average.urgency(job, now)
+                },
+                priority: policy.settings.priority.of(job, now),
+            }
+        };
+        places.iter().map(|place| (turn(*place), *place)).collect()
     }
 
     /// Whether a job of this limit that wants as much may find a place, as far as is known without looking for one:
@@ -235,7 +243,7 @@ impl<'b, 'a> Service<'b, 'a> {
 
     /// A job of this limit that is to have its least yield on several nodes, as one that has all its tasks on one: there
     /// it waits for nobody elsewhere, and shares CPU as others do. None that could not keep the ceiling of all nodes
-    /// there: it can elsewhere. Beside reservations none that would be there for longer than a job may borrow.
+    /// there: it can elsewhere. Under a policy that reserves none whose limit is longer than that of a job that borrows.
     fn on_one_node(&self, job: &Job, limit: Option<Span>) -> Option<Job> {
         let board = &*self.board;
         let is_short = limit.is_none_or(|limit| limit <= lending::LONGEST);

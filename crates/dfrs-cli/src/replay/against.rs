@@ -196,6 +196,12 @@ fn notes(config: &Config, source: Source) -> Vec<String> {
             "RunTimeHint is not simulated: the journal does not know time limits.".to_owned(),
         );
     }
+    if config.policy.reserves() {
+        notes.push(
+            "Reservations and what jobs on several nodes lend are not simulated: the journal does not know time limits."
+                .to_owned(),
+        );
+    }
     if config.job_weight != dfrs_proto::conf::Weighting::Equal {
         notes.push("JobWeight is not simulated: all jobs weigh the same.".to_owned());
     }

@@ -97,7 +97,7 @@ pub fn simulate(
     let mut timing = options.latency.settings();
     timing.jitter = Some(live.seed);
     let model: Model = cluster.model(timing, !options.faults.kill_slurmctld());
-    let mut acts = cluster.submissions(trace);
+    let mut acts = cluster.submissions(trace, policy);
     acts.extend(
         options
             .faults

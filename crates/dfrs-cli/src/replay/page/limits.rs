@@ -96,8 +96,14 @@ fn mobility(arguments: &Arguments, trace: &Trace) -> String {
 /// What policies of DFRS were told besides, as far as it is not what they have by default.
 fn settings_of_policies(arguments: &Arguments, trace: &Trace) -> Vec<String> {
     let mut told = Vec::new();
+    let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
+    if knows_none {
+        told.push(
+            "No job has a time limit: the default policy makes no reservation, and jobs on several nodes lend nothing."
+                .to_owned(),
+        );
+    }
     if arguments.run_time_hint == Hint::Limits {
-        let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
         let none = if knows_none { "; no job has one" } else { "" };
         told.push(format!(
             "Policies with GreedyPMC take jobs for long by their time limits, as far as these have been true (--run-time-hint limits){none}."

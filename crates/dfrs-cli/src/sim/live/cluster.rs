@@ -57,7 +57,7 @@ pub struct Cluster {
     swap_speed: u64,
     /// The first second of the trace.
     first: Time,
-    /// What is known of run times; jobs have time limits only if these are to say it.
+    /// What is known of run times.
     run_time_hint: RunTimeHint,
 }
 
@@ -174,24 +174,24 @@ impl Cluster {
         Model::new(nodes.collect(), timing, Time(BEGINS * SECOND))
     }
 
-    /// All jobs, as they are submitted.
-    pub fn submissions(&self, trace: &Trace) -> Vec<(Time, Act)> {
+    /// All jobs, as they are submitted; with time limits only if the policy asks for these.
+    pub fn submissions(&self, trace: &Trace, policy: &Policy) -> Vec<(Time, Act)> {
+        let has_limits = policy.reserves() || self.run_time_hint == RunTimeHint::Limits;
         let jobs = trace.jobs.iter().enumerate();
         jobs.map(|(index, job)| {
             let submission = Submission {
                 // Of whom it is not said whose they are, each has a user of its own.
                 user: job.user.unwrap_or_else(|| label(index)),
-                ..Submission::new(label(index), self.job(job), job.runtime)
+                ..Submission::new(label(index), self.job(job, has_limits), job.runtime)
             };
             (self.time(job.submit), Act::Submit(Box::new(submission)))
         })
         .collect()
     }
 
-    fn job(&self, of_trace: &TraceJob) -> ObservedJob {
+    fn job(&self, of_trace: &TraceJob, has_limit: bool) -> ObservedJob {
         let cpus = of_trace.cpu.0 * u64::from(self.cpus) + NODE_CPU.0 / 2;
         let cpus = (cpus / NODE_CPU.0).max(1);
-        let has_limit = self.run_time_hint == RunTimeHint::Limits;
         let limit = of_trace.estimate.filter(|_| has_limit);
         let memory = u128::from(of_trace.memory.0) * u128::from(MEMORY);
         let memory = memory / u128::from(NODE_MEMORY.0) / u128::from(cpus);
@@ -268,7 +268,11 @@ mod tests {
     #[test]
     fn jobs_need_and_require_what_the_trace_says() {
         let (cluster, trace) = cluster(&[250_000, 1_000_000]);
-        let jobs: Vec<ObservedJob> = trace.jobs.iter().map(|job| cluster.job(job)).collect();
+        let jobs: Vec<ObservedJob> = trace
+            .jobs
+            .iter()
+            .map(|job| cluster.job(job, false))
+            .collect();
         assert_eq!((jobs[0].cpus_per_task, jobs[1].cpus_per_task), (1, 4));
         assert_eq!((jobs[0].memory, jobs[1].memory), (MEMORY / 10, MEMORY / 40));
         assert_eq!(
