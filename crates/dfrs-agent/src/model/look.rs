@@ -29,6 +29,10 @@ impl Model {
                 self.act(&Act::Undrain(node));
             }
         }
+        // Who holds its own job, and is requeued, waits until somebody releases it.
+        for program in self.programs.values_mut() {
+            program.submission.holds = false;
+        }
         self.slurmctld.jobs.touch_all();
         let jobs = self.slurmctld.jobs.values();
         let stopped: Vec<(u32, bool)> = jobs

@@ -182,18 +182,14 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
 /// Submissions come, and things go wrong, within this.
 const BUSY: i64 = 150;
 
-/// What decides: the papers' policy or the project's. Drawn apart, so that all other draws of a seed stay as
-/// they are.
+/// What decides: the papers' policy, the default one, or that without reservations. Drawn apart, so that all other
+/// draws of a seed stay as they are.
 fn policy(seed: u64) -> Vec<String> {
     let mut draw = Draw::new(!seed);
+    let own = draw
+        .chance(50)
+        .then(|| (draw.one_of(&[20, 60, 600]), draw.one_of(&[0, 3, 60])));
     let mut lines = Vec::new();
-    if draw.chance(50) {
-        let grace = draw.one_of(&[20, 60, 600]);
-        lines.push(format!("Policy=GreedyPMC*/move-per/OPT=VT/MINVT={grace}"));
-        lines.push(format!("MoveCost={}", draw.one_of(&[0, 3, 60])));
-    } else {
-        lines.push("Policy=GreedyPM*/per/OPT=MIN/MINVT=600".to_owned());
-    }
     if draw.chance(30) {
         lines.push("RunTimeHint=limits".to_owned());
     }
@@ -202,6 +198,19 @@ fn policy(seed: u64) -> Vec<String> {
     }
     if draw.chance(25) {
         lines.push(format!("ParallelLeastYield={}", draw.one_of(&["0.5", "1"])));
+    }
+    if let Some((grace, cost)) = own {
+        let submission = if draw.chance(60) {
+            "GreedyPMCR"
+        } else {
+            "GreedyPMC"
+        };
+        lines.push(format!(
+            "Policy={submission}*/move-per/OPT=VT/MINVT={grace}"
+        ));
+        lines.push(format!("MoveCost={cost}"));
+    } else {
+        lines.push("Policy=GreedyPM*/per/OPT=MIN/MINVT=600".to_owned());
     }
     lines
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::*;
 
 /// The demo's policy, and the papers' at the same times.
-const DEMO: &str = "GreedyPMC*/move-per/OPT=VT/MINVT=20";
+const DEMO: &str = "GreedyPMCR*/move-per/OPT=VT/MINVT=20";
 const PAPERS: &str = "GreedyPM*/per/OPT=MIN/MINVT=20";
 
 /// A job of the workload: when it is submitted, and the seconds that it takes alone.
