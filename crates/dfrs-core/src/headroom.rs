@@ -64,13 +64,13 @@ impl Headroom {
     }
 
     /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, one for each
-    /// task or as many as there are, and requires no further resource.
+    /// task or as many as there are, or one for all, and requires no further resource.
     #[inline]
     pub(crate) fn knows(&self, job: &Job) -> bool {
         job.has_one_kind()
             && job.layout.eligible.is_none()
             && job.rigid.is_empty()
-            && job.layout.nodes() >= self.nodes.min(job.tasks as usize)
+            && (job.layout.nodes() == 1 || job.layout.nodes() >= self.nodes.min(job.tasks as usize))
             && job.layout.min_nodes.is_none()
     }
 
@@ -86,17 +86,19 @@ impl Headroom {
         let may_use_any = job.layout.tasks_per_node() > 0;
         let mut found = 0u64;
         let spaces = self.spaces.iter();
+        let mut spaces = spaces.take_while(|(space, _)| space.memory >= least);
+        if job.layout.nodes() == 1 {
+            return wanted > 0 && spaces.any(|(space, _)| space.slots(job, limit) >= wanted);
+        }
         wanted > 0
-            && spaces
-                .take_while(|(space, _)| space.memory >= least)
-                .any(|(space, nodes)| {
-                    // A task on each of them may be enough, which is told without dividing.
-                    if found.saturating_add(*nodes) >= wanted && may_use_any && takes_one(space) {
-                        return true;
-                    }
-                    found = found.saturating_add(nodes.saturating_mul(space.slots(job, limit)));
-                    found >= wanted
-                })
+            && spaces.any(|(space, nodes)| {
+                // A task on each of them may be enough, which is told without dividing.
+                if found.saturating_add(*nodes) >= wanted && may_use_any && takes_one(space) {
+                    return true;
+                }
+                found = found.saturating_add(nodes.saturating_mul(space.slots(job, limit)));
+                found >= wanted
+            })
     }
 }
 
@@ -165,11 +167,13 @@ mod tests {
             0u64..120,
             prop_oneof![2 => Just(0u64), 1 => 0u64..60],
         );
-        (size, proptest::option::weighted(0.3, 0u32..4)).prop_map(
-            |((tasks, cpu, memory, per_node), most)| {
+        let on_one = proptest::option::weighted(0.3, Just(1u32));
+        (size, proptest::option::weighted(0.3, 0u32..4), on_one).prop_map(
+            |((tasks, cpu, memory, per_node), most, nodes)| {
                 let mut job = Job::new(JobId(1), Time(0), tasks, Cores(cpu), Bytes(memory));
                 job.memory_per_node = Bytes(per_node);
                 job.layout.max_tasks_per_node = most;
+                job.layout.max_nodes = nodes;
                 job
             },
         )

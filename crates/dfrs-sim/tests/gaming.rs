@@ -8,9 +8,10 @@ use dfrs_sim::{Needs, Settings};
 const SEEDS: std::ops::Range<u64> = 1..101;
 const LOAD: f64 = 1.0;
 
-fn compared(cheat: Cheat, fair_by_user: bool, needs: Needs) -> Comparison {
-    let scheduler = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
-    let scheduler = scheduler.parse().expect("a policy");
+const SHARING: &str = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
+
+fn compared(policy: &str, cheat: Cheat, fair_by_user: bool, needs: Needs) -> Comparison {
+    let scheduler = policy.parse().expect("a policy");
     let settings = Settings {
         fair_by_user,
         needs,
@@ -22,8 +23,8 @@ fn compared(cheat: Cheat, fair_by_user: bool, needs: Needs) -> Comparison {
 
 #[test]
 fn pieces_that_resubmit_gain_little() {
-    let by_job = compared(Cheat::Pieces, false, Needs::Requested);
-    let by_user = compared(Cheat::Pieces, true, Needs::Requested);
+    let by_job = compared(SHARING, Cheat::Pieces, false, Needs::Requested);
+    let by_user = compared(SHARING, Cheat::Pieces, true, Needs::Requested);
     assert!(by_job.gain > 1.5, "the case shows nothing: {by_job:?}");
     assert!(by_user.gain < 1.15, "{by_user:?}");
 }
@@ -31,7 +32,7 @@ fn pieces_that_resubmit_gain_little() {
 /// Small jobs fit where a large one does not, under any scheduler.
 #[test]
 fn one_job_as_many_gains_no_more_than_under_easy() {
-    let by_user = compared(Cheat::Split, true, Needs::Requested);
+    let by_user = compared(SHARING, Cheat::Split, true, Needs::Requested);
     let easy = "EASY/shared".parse().expect("a scheduler");
     let easy = compare(Cheat::Split, SEEDS, LOAD, &easy, &Settings::new(8)).expect("it ends");
     assert!(
@@ -42,8 +43,16 @@ fn one_job_as_many_gains_no_more_than_under_easy() {
 
 #[test]
 fn who_asks_for_more_than_they_use_gains_little_and_nothing_where_needs_are_measured() {
-    let requested = compared(Cheat::AsksForMore, true, Needs::Requested);
+    let requested = compared(SHARING, Cheat::AsksForMore, true, Needs::Requested);
     assert!(requested.gain < 1.15, "{requested:?}");
-    let measured = compared(Cheat::AsksForMore, true, Needs::Measured);
+    let measured = compared(SHARING, Cheat::AsksForMore, true, Needs::Measured);
     assert!(measured.gain < 1.05, "{measured:?}");
+}
+
+#[test]
+fn under_the_default_policy_none_of_them_gains_anything_at_full_load() {
+    for cheat in Cheat::ALL {
+        let found = compared("default", cheat, true, Needs::Requested);
+        assert!(found.gain < 1.0, "{cheat:?}: {found:?}");
+    }
 }
