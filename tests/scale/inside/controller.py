@@ -28,7 +28,7 @@ NOBODY = "dfrsd does not answer"
 def dfrs_conf(mobility, policy):
     """dfrs.conf for jobs of this mobility, under a policy if one is named."""
     text = (SOURCES / "dfrs.conf").read_text().replace("Mobility=never", f"Mobility={mobility}")
-    return text.replace("Mode=full\n", f"Mode=full\nPolicy={policy}\n") if policy else text
+    return re.sub(r"^Policy=.*", f"Policy={policy}", text, flags=re.MULTILINE) if policy else text
 
 
 def configure(scheduler, nodes, mobility, policy):
