@@ -18,7 +18,7 @@ use crate::greatest::Greatest;
 use crate::load_limits::LoadLimit;
 use crate::model::{Job, Mapping};
 use crate::policy::Policy;
-use crate::preempt::{is_hopeless, only_place, put};
+use crate::preempt::{is_hopeless, only_place};
 use crate::priority::Priority;
 use crate::prospects::Prospects;
 use crate::roster::Roster;
@@ -32,7 +32,7 @@ pub(crate) use calm::Held;
 use chances::Chances;
 use lending::Lending;
 use reservation::{Reservation, Window};
-use room::Room;
+use room::{Room, put_or_miss};
 use turn::{AverageNode, Turn, Urgency};
 use victims::Terms;
 
@@ -274,12 +274,8 @@ impl<'b, 'a> Service<'b, 'a> {
         }
         let found = match self.window(job) {
             Window::Any => {
-                let usage = &self.board.usage;
-                let found = put(self.board.cluster, usage, job);
-                if found.is_none() && only_place(job).is_none() {
-                    self.room.miss(job, usage);
-                }
-                found
+                let board = &*self.board;
+                put_or_miss(board.cluster, &board.usage, &mut self.room, job)
             }
             window => {
                 let room = self.reservation.as_mut();
@@ -361,8 +357,8 @@ impl<'b, 'a> Service<'b, 'a> {
     }
 
     /// Lets a job that finds no room on several nodes share one if it fits there. The last resort: where others can
-    /// give way for it, it has its least yield. Beside a reservation for no longer than a job may borrow: the next
-    /// job that needs all nodes waits for it.
+    /// give way for it, it has its least yield. Under a policy that reserves for no longer than a job may borrow: the
+    /// next job that needs all nodes waits for it.
     fn start_on_one(&mut self, place: usize, job: &Job) -> bool {
         if self.held.holds_back(job) {
             return false;
@@ -378,11 +374,8 @@ impl<'b, 'a> Service<'b, 'a> {
             Some(beside) => beside.find(cluster, &one),
             None => {
                 let usage = &self.board.usage;
-                let found = put(cluster, usage, &one);
-                if found.is_none() {
-                    known(&mut self.room_on_one, usage).miss(&one, usage);
-                }
-                found
+                let room = known(&mut self.room_on_one, usage);
+                put_or_miss(cluster, usage, room, &one)
             }
         };
         let usage = &self.board.usage;

@@ -38,12 +38,8 @@ impl Room {
         if self.is_hopeless(job) {
             return None;
         }
-        let found = put(cluster, &self.usage, job);
-        if found.is_none() && only_place(job).is_none() {
-            let Self { usage, prospects } = self;
-            known(prospects, usage).miss(job, usage);
-        }
-        found
+        let Self { usage, prospects } = self;
+        put_or_miss(cluster, usage, known(prospects, usage), job)
     }
 
     /// The job is here from now on.
@@ -70,4 +66,18 @@ impl Room {
             prospects.shrink();
         }
     }
+}
+
+/// As [`put`]; if there is no place, that is noted, but for a job that has only one.
+pub(super) fn put_or_miss(
+    cluster: &Cluster,
+    usage: &Usage,
+    prospects: &mut Prospects,
+    job: &Job,
+) -> Option<Mapping> {
+    let found = put(cluster, usage, job);
+    if found.is_none() && only_place(job).is_none() {
+        prospects.miss(job, usage);
+    }
+    found
 }
