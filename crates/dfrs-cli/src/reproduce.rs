@@ -6,7 +6,6 @@ mod experiment;
 mod figures;
 mod measure;
 mod moldable;
-mod ours;
 mod published;
 mod report;
 mod results;
@@ -31,8 +30,7 @@ use traces::{ALL_TRACES, Traces};
 /// Generates the papers' synthetic traces, simulates them and the HPC2N trace under the papers'
 /// algorithms, and writes to a directory: report.html, which puts published beside reproduced
 /// numbers; the charts as SVG; CSV files with what was measured; and runs.jsonl, which keeps every
-/// finished run, so that a call that was interrupted goes on where it was. With --only ours: ours.html,
-/// how the project's own policy fares. Exit code 2: bad input, or a file that cannot be written.
+/// finished run, so that a call that was interrupted goes on where it was. Exit code 2: bad input, or a file that cannot be written.
 #[derive(Args)]
 pub struct Arguments {
     /// A tenth of the traces: 10 synthetic ones at each load, every tenth week
@@ -48,7 +46,7 @@ pub struct Arguments {
     /// Seed of the first synthetic trace; the others have the seeds after it
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
-    /// Only this figure or table, for example ipdps-table-1, or ours; may be given many times
+    /// Only this figure or table, for example ipdps-table-1; may be given many times
     #[arg(long, value_name = "NAME", value_parser = names())]
     only: Vec<String>,
     /// Number of synthetic traces at each load, 1 to 100, and so many hundredths of the weeks
@@ -65,7 +63,6 @@ fn names() -> clap::builder::PossibleValuesParser {
     all()
         .map(|experiment| experiment.name)
         .chain(moldable)
-        .chain([ours::NAME])
         .collect::<Vec<_>>()
         .into()
 }
@@ -116,17 +113,6 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     let ratios = Ratios::get(&figures, each, arguments.seed, &mut runs)?;
     let settings = settings(arguments, count, &traces);
     let mut output = String::new();
-    // Only if it is asked for: it is no reproduction.
-    if arguments.only.iter().any(|only| only == ours::NAME) {
-        let request = ours::Request {
-            seed: arguments.seed,
-            count,
-            jobs: arguments.jobs,
-            trace: arguments.trace.as_deref(),
-            settings: &settings,
-        };
-        output += &(ours::write(directory, &request, &traces, &mut runs)? + "\n");
-    }
     if !chosen.is_empty() || !figures.is_empty() {
         output +=
             &(report::write(directory, &results, &chosen, (&figures, &ratios), &settings)? + "\n");

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod file;
 pub mod grid;
 pub mod options;
+mod page;
 mod place;
 pub mod rows;
 pub mod sources;
@@ -12,19 +13,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dfrs_sim::metrics::CLASSES;
 
 use crate::outputs::save;
 use crate::report::Outcome;
 use crate::runs::Runs;
+use crate::sim::results::MEASURES;
 use grid::Grid;
 
 /// Simulates many traces under many policies and settings, and compares them trace by trace.
 ///
 /// The study is a file of TOML that names traces, policies, and options of dfrs sim; where an option has
 /// several values, all combinations are run, on all cores. Prints means, standard errors, medians and the
-/// worst of the chosen measures with paired tests, and writes to a directory: runs.csv, a line for each
-/// run with everything that was measured; summary.csv, what is printed; and runs.jsonl, which keeps every
-/// finished run, so that a call that was interrupted goes on where it was. Exit code 2: bad input, or a file
+/// worst of the chosen measures with paired tests, and writes to a directory: report.html, a page with tables
+/// and charts; runs.csv, a line for each run with everything that was measured; summary.csv, what is printed;
+/// classes.csv, the same by run time and number of tasks; and runs.jsonl, which keeps every finished run, so
+/// that a call that was interrupted goes on where it was. Exit code 2: bad input, or a file
 /// that cannot be written.
 #[derive(Args)]
 pub struct Arguments {
@@ -63,10 +67,21 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
     let rows = grid.execute(&mut runs)?;
     save(&directory, "runs.csv", &rows::csv(&study, &rows)?)?;
-    let summary = compare::summary(&study, &rows);
+    let summary = compare::summary(&study, &rows, &study.measures);
     save(&directory, "summary.csv", &compare::csv(&study, &summary))?;
+    let classes: Vec<&str> = CLASSES.iter().flat_map(|class| class.measures).collect();
+    let classes = compare::summary(&study, &rows, &classes);
+    save(&directory, "classes.csv", &compare::csv(&study, &classes))?;
+    let page = page::page(&study, &grid.size(), &summary, &classes);
+    save(&directory, "report.html", &page)?;
     let output = compare::text(&study, &summary);
     Ok((output, grid.notes().to_owned() + &runs.notes()))
+}
+
+/// The names of all that is measured of a run, in the order of columns.
+fn measures() -> impl Iterator<Item = &'static str> {
+    let of_classes = CLASSES.iter().flat_map(|class| class.measures);
+    MEASURES.into_iter().chain(of_classes)
 }
 
 /// Beside the file, and named as it is.

@@ -1,5 +1,6 @@
 //! What came of a trace, in numbers.
 
+mod classes;
 mod utilization;
 
 use dfrs_core::{Mobility, Span, Time};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::{JobRecord, Outcome};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
+pub use classes::{CLASSES, Class, StretchesByClass};
 pub use utilization::{Utilization, UtilizationStep};
 
 /// Memory of a node in GB, as the papers take it to tell how much is moved.

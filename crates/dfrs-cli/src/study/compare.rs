@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::file::{POLICY, Study};
 use super::grid::Row;
 use crate::paired::{self, Comparison};
-use crate::sim::results::fields;
 use crate::summary::{mean, quantile, sorted};
 
 /// Runs that differ in nothing but the trace, and one measure of them.
@@ -31,7 +30,7 @@ pub struct Line {
 type Group = (String, Option<String>, Vec<String>, String);
 
 /// All lines: combination by combination, measure by measure, policy by policy.
-pub fn summary(study: &Study, rows: &[Row]) -> Vec<Line> {
+pub fn summary(study: &Study, rows: &[Row], measures: &[&'static str]) -> Vec<Line> {
     let mut order: Vec<Group> = Vec::new();
     let mut groups: BTreeMap<Group, Vec<(String, Value)>> = BTreeMap::new();
     // With the period that each ran at, where names say one.
@@ -43,7 +42,7 @@ pub fn summary(study: &Study, rows: &[Row]) -> Vec<Line> {
             row.setting.values.clone(),
             study.name_of(row.policy),
         );
-        let measured = fields(&row.summary).unwrap_or_default();
+        let measured = row.measured().unwrap_or_default();
         let of_group = groups.entry(group.clone()).or_default();
         if of_group.is_empty() {
             names.insert(group.clone(), row.summary.policy.clone());
@@ -60,7 +59,7 @@ pub fn summary(study: &Study, rows: &[Row]) -> Vec<Line> {
     for groups in
         order.chunk_by(|one, other| (&one.0, &one.1, &one.2) == (&other.0, &other.1, &other.2))
     {
-        for measure in &study.measures {
+        for measure in measures {
             lines.extend(groups.iter().map(|group| {
                 let (block, load, settings, _) = group.clone();
                 let policy = names.get(group).cloned().unwrap_or_default();
@@ -111,8 +110,13 @@ fn pairs(own: &BTreeMap<String, f64>, other: &BTreeMap<String, f64>) -> Option<C
 }
 
 impl Line {
+    /// Whether both are of the same traces with the same options.
+    pub fn is_of_same_section(&self, other: &Self) -> bool {
+        (&self.block, &self.load, &self.settings) == (&other.block, &other.load, &other.settings)
+    }
+
     /// What the line is about, apart from policy and measure.
-    fn title(&self, study: &Study) -> String {
+    pub fn title(&self, study: &Study) -> String {
         let count = self.values.len();
         let plural = if count == 1 { "" } else { "s" };
         let mut title = format!("{}: {count} trace{plural}", self.block);

@@ -8,11 +8,11 @@ use dfrs_sim::Scheduler;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::measures as all_measures;
 use super::options;
 use super::place::{Document, Item};
 use super::sources::Block;
 use crate::asked::Asked;
-use crate::sim::results::MEASURES;
 
 /// The largest file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -176,9 +176,10 @@ fn choices(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Choice>,
 fn measures(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<&'static str>, String> {
     let items = document.items("measures", value)?;
     let known = |item: Item| {
-        let found = MEASURES.iter().find(|measure| **measure == item.text);
-        found.copied().ok_or_else(|| {
-            let (measure, known) = (&item.text, MEASURES.join(", "));
+        let found = all_measures().find(|measure| *measure == item.text);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = all_measures().collect();
+            let (measure, known) = (&item.text, known.join(", "));
             let what = format!("there is no measure of the name {measure}; allowed: {known}");
             document.refuse(&item.span, what)
         })

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use dfrs_core::Span;
-use dfrs_sim::metrics::{Summary, compare_with_best};
+use dfrs_sim::metrics::{StretchesByClass, Summary, compare_with_best};
 use dfrs_sim::{Scheduler, offline_bound, simulate};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::file::{Choice, Study};
 use super::options::{self, Options};
@@ -13,6 +14,7 @@ use super::sources::{self, Files, Source};
 use crate::asked;
 use crate::overload;
 use crate::runs::Runs;
+use crate::sim::results::fields;
 
 /// One combination of options.
 pub struct Setting {
@@ -28,6 +30,14 @@ pub struct Row<'a> {
     pub policy: &'a Scheduler,
     pub nodes: u32,
     pub summary: Summary,
+    classes: StretchesByClass,
+}
+
+/// What came of a run.
+#[derive(Clone, Serialize, Deserialize)]
+struct Outcome {
+    summary: Summary,
+    classes: StretchesByClass,
 }
 
 /// A study that is ready to run.
@@ -156,7 +166,7 @@ impl<'a> Grid<'a> {
                 }
             }
         }
-        let summaries = runs.execute("study", &wanted, |run| self.simulate(&run.place))?;
+        let outcomes = runs.execute("study", &wanted, |run| self.simulate(&run.place))?;
         let mut rows: Vec<Row> = rows
             .into_iter()
             .map(|(place, number)| Row {
@@ -164,14 +174,15 @@ impl<'a> Grid<'a> {
                 setting: place.setting,
                 policy: place.policy,
                 nodes: wanted[number].nodes,
-                summary: summaries[number].clone(),
+                summary: outcomes[number].summary.clone(),
+                classes: outcomes[number].classes.clone(),
             })
             .collect();
         self.compare(runs, &mut rows)?;
         Ok(rows)
     }
 
-    fn simulate(&self, place: &Place) -> Result<Summary, String> {
+    fn simulate(&self, place: &Place) -> Result<Outcome, String> {
         let options = &place.setting.options;
         let (mut trace, nodes) = self.files.get(place.source, options)?;
         options.world.draw(&mut trace);
@@ -180,7 +191,10 @@ impl<'a> Grid<'a> {
         let outcome = simulate(&trace, place.policy, &settings, None)
             .map_err(|error| format!("{} under {name}: {error}", place.source.name))?;
         let bound = options.stretch_bound;
-        Ok(Summary::new(name, &trace, nodes, &outcome, bound))
+        Ok(Outcome {
+            summary: Summary::new(name, &trace, nodes, &outcome, bound),
+            classes: StretchesByClass::new(&trace, &outcome.jobs, bound),
+        })
     }
 
     /// With the best policy of the same trace and setting, and with the offline bound if it is wanted.
@@ -231,6 +245,17 @@ impl<'a> Grid<'a> {
             Ok(offline_bound(&trace, nodes, run.stretch_bound))
         })?;
         Ok(numbers.into_iter().map(|number| bounds[number]).collect())
+    }
+}
+
+impl Row<'_> {
+    /// All that was measured, by the names of columns; what is not known is null.
+    pub fn measured(&self) -> Result<Value, String> {
+        let mut measured = fields(&self.summary)?;
+        for (name, value) in &self.classes.0 {
+            measured[name] = (*value).into();
+        }
+        Ok(measured)
     }
 }
 

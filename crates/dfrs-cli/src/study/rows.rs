@@ -5,15 +5,17 @@ use serde_json::Value;
 
 use super::file::Study;
 use super::grid::Row;
-use crate::sim::results::{MEASURES, fields};
+use super::measures;
 
 /// The names of the columns: where the run belongs, the options of the study, and what was measured.
 fn columns(study: &Study) -> Vec<String> {
-    let place = ["traces", "trace", "load", "nodes"].into_iter();
-    let options = study.options.iter().map(|choice| choice.name.as_str());
-    let measured = ["policy", "jobs"].into_iter().chain(MEASURES);
-    let names = place.chain(options).chain(measured);
-    names.map(String::from).collect()
+    let mut names = ["traces", "trace", "load", "nodes"]
+        .map(String::from)
+        .to_vec();
+    names.extend(study.options.iter().map(|choice| choice.name.clone()));
+    names.extend(["policy", "jobs"].map(String::from));
+    names.extend(measures().map(String::from));
+    names
 }
 
 /// All runs as CSV; what is not known is left empty.
@@ -31,14 +33,17 @@ pub fn csv(study: &Study, rows: &[Row]) -> Result<String, String> {
             row.nodes.to_string(),
         ];
         line.extend(row.setting.values.iter().cloned());
-        let measured = fields(&row.summary)?;
-        line.extend(["policy", "jobs"].into_iter().chain(MEASURES).map(|name| {
-            match &measured[name] {
-                Value::Null => String::new(),
-                Value::String(text) => text.clone(),
-                value => value.to_string(),
-            }
-        }));
+        let measured = row.measured()?;
+        line.extend(
+            ["policy", "jobs"]
+                .into_iter()
+                .chain(measures())
+                .map(|name| match &measured[name] {
+                    Value::Null => String::new(),
+                    Value::String(text) => text.clone(),
+                    value => value.to_string(),
+                }),
+        );
         text += &csv_line(&line);
     }
     Ok(text)
