@@ -158,7 +158,7 @@ impl<'b, 'a> Service<'b, 'a> {
             return;
         }
         if reserves {
-            self.longest = reservation::longest_waiting(self.board);
+            self.longest = reservation::longest_waiting(self.board, &self.held);
             places.extend(self.longest.filter(|longest| !places.contains(longest)));
         }
         let ranked = self.ranked(&places);
@@ -269,10 +269,11 @@ impl<'b, 'a> Service<'b, 'a> {
         if is_hopeless(&mut self.room, job) {
             return false;
         }
-        if self.held.holds_back(job) {
+        let (is_held, window) = (self.held.holds_back(job), self.window(job));
+        if is_held && window == Window::Any {
             return self.start_on_idle(place, job);
         }
-        let found = match self.window(job) {
+        let found = match window {
             Window::Any => {
                 let board = &*self.board;
                 put_or_miss(board.cluster, &board.usage, &mut self.room, job)
@@ -283,7 +284,9 @@ impl<'b, 'a> Service<'b, 'a> {
                 room.and_then(|room| room.find(self.board.cluster, job))
             }
         };
-        let Some(mapping) = found else {
+        let usage = &self.board.usage;
+        let may = |mapping: &Mapping| !is_held || reservation::is_on_idle(usage, job, mapping);
+        let Some(mapping) = found.filter(may) else {
             return false;
         };
         self.calm = None;

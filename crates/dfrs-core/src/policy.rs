@@ -296,10 +296,12 @@ impl Policy {
         }
     }
 
-    /// [`Settings::run_time_hint`], where it is asked for.
+    /// What is known of run times: [`Settings::run_time_hint`], where it is asked for, and limits under a policy that
+    /// reserves.
     pub(crate) fn run_time_hint(&self) -> RunTimeHint {
         match self.submission {
             Submission::Cheapest => self.settings.run_time_hint,
+            Submission::Reserving => RunTimeHint::Limits,
             _ => RunTimeHint::Nothing,
         }
     }

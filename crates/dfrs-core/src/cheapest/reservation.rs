@@ -2,7 +2,7 @@
 //! (Lifka, The ANL/IBM SP Scheduling System, 1995).
 
 use super::board::Board;
-use super::calm::IDLE;
+use super::calm::{Held, IDLE};
 use super::crowd::share;
 use super::room::Room;
 use crate::greedy;
@@ -133,10 +133,11 @@ impl Reservation {
     }
 }
 
-/// The job that is to have a reservation if it finds no room: the one that has waited longest of those that never ran.
+/// The job that is to have a reservation if it finds no room: the one that has waited longest of those that never ran
+/// and are not held back: the latter lose little by waiting, and come first in the end.
 /// One that finds no place on empty nodes either is left out, as far as eight are looked at. `None` also where all jobs
 /// can move freely: they give way. O(nodes + jobs), and O(nodes) for each that is looked at.
-pub(super) fn longest_waiting(board: &Board<'_>) -> Option<usize> {
+pub(super) fn longest_waiting(board: &Board<'_>, held: &Held) -> Option<usize> {
     let jobs = &board.cluster.jobs;
     if jobs.iter().all(Job::moves_freely) {
         return None;
@@ -144,7 +145,10 @@ pub(super) fn longest_waiting(board: &Board<'_>) -> Option<usize> {
     let mut waiting = board.roster.waiting_that(|_| true);
     waiting.retain(|index| {
         let job = &jobs[*index];
-        only_place(job).is_none() && job.virtual_time <= Span::ZERO && board.target.stays(*index)
+        only_place(job).is_none()
+            && job.virtual_time <= Span::ZERO
+            && board.target.stays(*index)
+            && !held.holds_back(job)
     });
     let by_age = |index: &usize| (jobs[*index].submit, jobs[*index].id);
     if waiting.len() > TRIES {
@@ -201,6 +205,15 @@ pub(super) fn lasts(usage: &Usage, job: &Job, mapping: &Mapping) -> Span {
     there.add(job, mapping);
     let limit = job.limit.unwrap_or(Span::ZERO);
     times(limit, slowness(&there, mapping))
+}
+
+/// Whether a job of one kind has all CPU that it needs there, and so have those beside it; one that is parked also
+/// goes where no other job is. O(nodes of the job).
+pub(super) fn is_on_idle(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
+    let is_alone = || mapping.nodes().all(|node| usage.load(node).is_zero());
+    let mut runs = mapping.into_iter();
+    runs.all(|run| usage.load(run.node) + job.cpu.times(run.tasks) <= usage.cpu(run.node))
+        || (job.state.parked_on().is_some() && is_alone())
 }
 
 /// A length of time, so many times, at least once.
