@@ -24,7 +24,7 @@ use crate::recorder::Recorder;
 use crate::refusals::Refusals;
 use crate::slurm::{Level, Slurm, SlurmError};
 use crate::state::{Head, State, Store};
-use crate::weights::Weights;
+use crate::weights::{MEDIAN_PERIOD, Weights};
 
 mod act;
 mod admission;
@@ -121,6 +121,8 @@ pub struct Agent<S, D> {
     tight_limits: TightLimits,
     /// What jobs weigh beside each other, at this pass.
     weights: Weights,
+    /// When they are computed again.
+    weights_due: Time,
     planned: Planned,
     actual: Actual,
     /// What was last kept of each job.
@@ -264,6 +266,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             array_admission: Admission::default(),
             tight_limits: TightLimits::default(),
             weights: Weights::default(),
+            weights_due: Time::ZERO,
             planned: Planned::with(state.experience),
             actual: Actual::default(),
             facts: None,
@@ -426,7 +429,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             queue: self.lists.queue(),
             ..PassReport::default()
         };
-        self.weights = self.weights.followed(seen, &self.config);
+        if now >= self.weights_due || self.weights == Weights::default() {
+            self.weights = self.weights.followed(seen, &self.config);
+            self.weights_due = now + MEDIAN_PERIOD;
+        }
         self.follow_reservations(seen, now);
         self.hand_back_partitions(seen, now);
         self.hand_back_moldable(seen, now);

@@ -1,6 +1,6 @@
 //! What jobs weigh beside each other, from Slurm's priorities.
 
-use dfrs_core::Weight;
+use dfrs_core::{Span, Weight};
 use dfrs_proto::conf::{Config, Weighting};
 
 use crate::observation::{Observation, ObservedJob};
@@ -9,6 +9,10 @@ use crate::observation::{Observation, ObservedJob};
 const MOST_DOUBLINGS: f64 = 3.0;
 /// Weights come in steps of 2^(1/4), lest every change of a priority change all caps.
 const STEPS_PER_DOUBLING: f64 = 4.0;
+
+/// How often the median is looked at: a pass costs what changed, and this costs all jobs. Slurm itself computes
+/// priorities every `PriorityCalcPeriod`, five minutes by default.
+pub const MEDIAN_PERIOD: Span = Span::from_seconds(30);
 
 /// The weights of the jobs of one observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,9 +33,9 @@ impl Weights {
         }
     }
 
-    /// The same after some time. Nearly every submission and every end moves the median a little, and whoever keeps
-    /// what he made by weights has to make all of it anew when it does. So the old one stays until the new one is
-    /// half a step away: an ordinary job weighs 1 all the while. O(jobs) where priorities count.
+    /// The same after some time. Nearly every submission and every end moves the median a little, and what was made
+    /// by weights has to be made again when it does. So the old one stays until the new one is half a step away: an
+    /// ordinary job weighs 1 all the while. O(jobs) where priorities count: ask once in [`MEDIAN_PERIOD`].
     #[must_use]
     pub fn followed(&self, observation: &Observation, config: &Config) -> Self {
         let new = Self::new(observation, config);

@@ -44,9 +44,9 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weighting {
     /// All jobs weigh the same, as in the papers.
-    #[default]
     Equal,
     /// Slurm's priority, compared with that of the others.
+    #[default]
     Priority,
 }
 
@@ -147,7 +147,7 @@ pub struct Config {
     /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: what the
     /// policy's name says, else 600.
     pub period: Span,
-    /// `JobWeight`: `equal` (default), or `priority`.
+    /// `JobWeight`: `priority` (default), or `equal`.
     pub job_weight: Weighting,
     /// `Needs`: `requested` (default), or `measured`.
     pub needs: Needs,

@@ -422,9 +422,6 @@ fn what_makes_dfrs_worse_is_a_warning() {
     leads_to(Level::Warning, "before those of low under Slurm", |host| {
         rank_partitions(host, "");
     });
-    let mut weighed = good(0);
-    rank_partitions(&mut weighed, "JobWeight=priority\n");
-    assert!(!weighed.controller().text().contains("PriorityTier"));
     leads_to(Level::Warning, "a job that asks for no memory", |host| {
         host.change(
             CONFIG,

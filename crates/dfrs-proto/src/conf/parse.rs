@@ -87,7 +87,7 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
         })?,
         policy,
         period,
-        job_weight: given.get("JobWeight", "equal", |key, text| {
+        job_weight: given.get("JobWeight", "priority", |key, text| {
             value::word(key, text, value::WEIGHTINGS)
         })?,
         needs: given.get("Needs", "requested", |key, text| {

@@ -213,8 +213,8 @@ fn what_makes_dfrs_worse_is_a_warning() {
     };
     let both = format!("{DFRS_CONF}Partition=high\n");
     assert_eq!(found(ranked, &both), [("tiers", Warning)]);
-    let weighed = format!("{both}JobWeight=priority\n");
-    assert_eq!(found(ranked, &weighed), []);
+    let alike = |it: &mut Facts| it.partitions.push(partition("high", &[2]));
+    assert_eq!(found(alike, &both), []);
     let moving = DFRS_CONF.replace("=main", "=main Mobility=restart");
     let never = |it: &mut Facts| it.requeues = false;
     assert_eq!(found(never, &moving), [("requeue", Warning)]);

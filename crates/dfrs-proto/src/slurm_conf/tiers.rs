@@ -3,15 +3,8 @@
 use super::facts::Facts;
 use super::finding::{About, Findings};
 use super::wanted::Wanted;
-use crate::conf::Weighting;
 
 pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
-    if wanted
-        .config
-        .is_some_and(|it| it.job_weight != Weighting::Equal)
-    {
-        return;
-    }
     for partition in wanted.managed(facts) {
         let (name, tier) = (&partition.name, partition.tier);
         let below = wanted.managed(facts).find(|other| other.tier < tier);
@@ -22,7 +15,7 @@ pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) 
                     "slurm.conf: PartitionName={name} PriorityTier={tier}: its jobs come before those of {} under Slurm, and not under DFRS",
                     other.name
                 ),
-                "write JobWeight=priority in dfrs.conf and PriorityJobFactor= here, or live with it",
+                "write PriorityJobFactor= for both, and PriorityWeightPartition=, in place of PriorityTier=, or live with it",
             );
         }
     }
