@@ -269,11 +269,10 @@ impl<'b, 'a> Service<'b, 'a> {
         if is_hopeless(&mut self.room, job) {
             return false;
         }
-        let (is_held, window) = (self.held.holds_back(job), self.window(job));
-        if is_held && window == Window::Any {
+        if self.held.holds_back(job) {
             return self.start_on_idle(place, job);
         }
-        let found = match window {
+        let found = match self.window(job) {
             Window::Any => {
                 let board = &*self.board;
                 put_or_miss(board.cluster, &board.usage, &mut self.room, job)
@@ -284,9 +283,7 @@ impl<'b, 'a> Service<'b, 'a> {
                 room.and_then(|room| room.find(self.board.cluster, job))
             }
         };
-        let usage = &self.board.usage;
-        let may = |mapping: &Mapping| !is_held || reservation::is_on_idle(usage, job, mapping);
-        let Some(mapping) = found.filter(may) else {
+        let Some(mapping) = found else {
             return false;
         };
         self.calm = None;
@@ -328,14 +325,22 @@ impl<'b, 'a> Service<'b, 'a> {
 
     /// Whether CPUs may be lent to a job of this limit that wants as much, as far as is known without looking for them.
     fn may_borrow(&mut self, job: &Job, limit: Option<Span>) -> bool {
+        // Asked with another limit than its own it stands for all that want the same.
+        if limit == job.limit && self.held.holds_back(job) {
+            return false;
+        }
         let (Some(limit), Some((board, lending, reservation))) = (limit, self.lending(job)) else {
             return false;
         };
         lending.may_find(board, reservation, job, limit)
     }
 
-    /// Whether the job is short enough for CPUs that others can do without; then it is there.
+    /// Whether the job is short enough for CPUs that others can do without; then it is there. None that is held back:
+    /// beside those that share nodes it would have no CPU of its own.
     fn borrow(&mut self, place: usize, job: &Job) -> bool {
+        if self.held.holds_back(job) {
+            return false;
+        }
         let found = self
             .lending(job)
             .and_then(|(board, lending, reservation)| lending.find(board, reservation, job));
@@ -349,12 +354,23 @@ impl<'b, 'a> Service<'b, 'a> {
 
     /// Whether there is idle CPU for the job; then it is there.
     fn start_on_idle(&mut self, place: usize, job: &Job) -> bool {
-        let (usage, swap) = (&self.board.usage, &self.board.swap);
-        let calm = self.calm.get_or_insert_with(|| Calm::of(usage, swap));
-        let Some(mapping) = calm.put(self.board.cluster, usage, job) else {
+        let window = self.window(job);
+        let (cluster, usage, swap) = (self.board.cluster, &self.board.usage, &self.board.swap);
+        let found = match &mut self.reservation {
+            Some(reservation) if window != Window::Any => {
+                reservation.find_idle(cluster, swap, window, job)
+            }
+            _ => self
+                .calm
+                .get_or_insert_with(|| Calm::of(usage, swap))
+                .put(cluster, usage, job),
+        };
+        let Some(mapping) = found else {
             return false;
         };
-        calm.take(job, &mapping);
+        if let Some(calm) = &mut self.calm {
+            calm.take(job, &mapping);
+        }
         self.arrive(place, job, mapping);
         true
     }
@@ -417,7 +433,7 @@ impl<'b, 'a> Service<'b, 'a> {
     fn share_waited(&self, job: &Job) -> Option<u64> {
         let limit = job
             .limit
-            .filter(|_| job.virtual_time <= Span::ZERO && self.held.holds_back(job))?;
+            .filter(|_| job.never_ran() && self.held.holds_back(job))?;
         let waited = i128::from(job.flow_time(self.board.now).0) * 1_000_000;
         Some(u64::try_from(waited / i128::from(limit.0.max(1))).unwrap_or_default())
     }
@@ -460,6 +476,9 @@ impl<'b, 'a> Service<'b, 'a> {
         }
         if job.comes_first {
             return Some(Claim::Waited);
+        }
+        if job.never_ran() && self.held.holds_back(job) {
+            return None;
         }
         if job.virtual_time > Span::ZERO {
             return (self.is_period || job.virtual_time < YOUNG).then_some(Claim::Back);

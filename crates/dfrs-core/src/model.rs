@@ -238,8 +238,8 @@ pub struct Job {
     /// have cost it, not negative.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub delay: Span,
-    /// How long its user said that it runs at most; `None`: nothing is known. A hint for policies that ask
-    /// for it ([`crate::RunTimeHint`]), and nothing is enforced.
+    /// How long its user said that it runs at most; `None`: nothing is known. The default policy goes by it, others
+    /// where they are asked to ([`crate::RunTimeHint`]); nothing is enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Span>,
     /// Where it is now, or will be when what is under way has finished.
@@ -268,6 +268,12 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether it was never started, or is to begin from nothing, whatever virtual time it inherited.
+    #[must_use]
+    pub const fn never_ran(&self) -> bool {
+        matches!(self.state, JobState::Pending)
+    }
+
     /// A pending job with the papers' properties and no others; change the rest field by field, and add
     /// tasks of other kinds by [`Job::with_kind`].
     #[must_use]

@@ -66,8 +66,8 @@ pub enum Submission {
     /// As GreedyPM, but for all waiting jobs at every event, and those give way whose leaving costs
     /// least. Not of the papers.
     Cheapest,
-    /// As [`Self::Cheapest`], but the job that has waited longest has a reservation, and jobs on several nodes have whole
-    /// CPUs, which they lend to short jobs. Not of the papers.
+    /// As [`Self::Cheapest`], but the job that has waited longest has a reservation, jobs on several nodes have whole
+    /// CPUs, which they lend to short jobs, and long jobs wait for idle CPU. Not of the papers.
     Reserving,
     /// All jobs are mapped anew.
     Mcb8,

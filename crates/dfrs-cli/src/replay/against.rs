@@ -198,7 +198,7 @@ fn notes(config: &Config, source: Source) -> Vec<String> {
     }
     if config.policy.reserves() {
         notes.push(
-            "Reservations and what jobs on several nodes lend are not simulated: the journal does not know time limits."
+            "Reservations, what jobs on several nodes lend, and that long jobs wait are not simulated: the journal does not know time limits."
                 .to_owned(),
         );
     }

@@ -9,7 +9,7 @@ use crate::model::{Cluster, Job, Mapping, Mobility};
 use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::put;
 use crate::roster::{Roster, by_wants};
-use crate::units::{Span, Time};
+use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
 
 /// A node on which no task waits for CPU.
@@ -65,7 +65,7 @@ impl Held {
     fn has_waited(&self, job: &Job) -> bool {
         let waited = job.flow_time(self.now);
         let most = job.limit.map(|limit| limit.0.saturating_mul(MOST_LIMITS));
-        job.virtual_time <= Span::ZERO && most.is_some_and(|most| waited.0 > most)
+        job.never_ran() && most.is_some_and(|most| waited.0 > most)
     }
 
     fn finds_idle(&self, limits: &LoadLimits, job: &Job) -> bool {
@@ -107,10 +107,10 @@ impl Calm {
     /// Where the job can be. One that is parked also comes back to nodes where nobody else is, whatever
     /// its own load.
     pub(super) fn put(&mut self, cluster: &Cluster, all: &Usage, job: &Job) -> Option<Mapping> {
-        let room = if job.virtual_time > Span::ZERO {
-            &mut self.back
-        } else {
+        let room = if job.never_ran() {
             &mut self.new
+        } else {
+            &mut self.back
         };
         let found = room.find(cluster, job);
         if found.is_some() {

@@ -2,14 +2,14 @@
 //! (Lifka, The ANL/IBM SP Scheduling System, 1995).
 
 use super::board::Board;
-use super::calm::{Held, IDLE};
+use super::calm::{Calm, Held, IDLE};
 use super::crowd::share;
 use super::room::Room;
 use crate::greedy;
-use crate::model::{Job, JobId, Mapping, NodeIndex};
+use crate::model::{Cluster, Job, JobId, Mapping, NodeIndex};
 use crate::preempt::{only_place, put};
 use crate::units::{Span, Time};
-use crate::usage::Usage;
+use crate::usage::{SwapUsage, Usage};
 
 /// How many of those that wait longest are looked at: one that waits for nodes that are down gets no reservation.
 const TRIES: usize = 8;
@@ -25,6 +25,8 @@ pub(super) struct Reservation {
     beside: Room,
     /// For jobs that end before.
     before: Room,
+    /// What of the two is idle, for jobs that are held back; made when it is first asked for since that changed.
+    idle: [Option<Calm>; 2],
 }
 
 /// What a waiting job may use.
@@ -85,6 +87,7 @@ impl Reservation {
             then,
             beside: Room::of(beside),
             before: Room::of(before),
+            idle: [None, None],
         })
     }
 
@@ -117,6 +120,23 @@ impl Reservation {
         }
     }
 
+    /// Where a job that is held back finds idle CPU beside the reservation.
+    pub(super) fn find_idle(
+        &mut self,
+        cluster: &Cluster,
+        swap: &SwapUsage,
+        window: Window,
+        job: &Job,
+    ) -> Option<Mapping> {
+        let [idle_before, idle_beside] = &mut self.idle;
+        let (room, idle) = match window {
+            Window::Before => (&self.before, idle_before),
+            Window::Any | Window::Beside => (&self.beside, idle_beside),
+        };
+        idle.get_or_insert_with(|| Calm::of(room.usage(), swap))
+            .put(cluster, room.usage(), job)
+    }
+
     /// Its nodes, ascending.
     pub(super) fn nodes(&self) -> &[NodeIndex] {
         &self.nodes
@@ -124,6 +144,7 @@ impl Reservation {
 
     /// The job, counted in `usage` already, is here from now on.
     pub(super) fn take(&mut self, usage: &Usage, job: &Job, mapping: &Mapping, now: Time) {
+        self.idle = [None, None];
         self.before.take(job, mapping);
         let shares = slowness(usage, mapping) > 1.0;
         if !job.moves_freely() && (shares || self.window(job, now) == Window::Beside) {
@@ -134,7 +155,7 @@ impl Reservation {
 }
 
 /// The job that is to have a reservation if it finds no room: the one that has waited longest of those that never ran
-/// and are not held back: the latter lose little by waiting, and come first in the end.
+/// and are not held back, which lose most by waiting; where there is none of them, of those that are.
 /// One that finds no place on empty nodes either is left out, as far as eight are looked at. `None` also where all jobs
 /// can move freely: they give way. O(nodes + jobs), and O(nodes) for each that is looked at.
 pub(super) fn longest_waiting(board: &Board<'_>, held: &Held) -> Option<usize> {
@@ -145,11 +166,17 @@ pub(super) fn longest_waiting(board: &Board<'_>, held: &Held) -> Option<usize> {
     let mut waiting = board.roster.waiting_that(|_| true);
     waiting.retain(|index| {
         let job = &jobs[*index];
-        only_place(job).is_none()
-            && job.virtual_time <= Span::ZERO
-            && board.target.stays(*index)
-            && !held.holds_back(job)
+        only_place(job).is_none() && job.virtual_time <= Span::ZERO && board.target.stays(*index)
     });
+    let (held_back, others): (Vec<usize>, Vec<usize>) = waiting
+        .into_iter()
+        .partition(|index| held.holds_back(&jobs[*index]));
+    oldest_that_fits(board, others).or_else(|| oldest_that_fits(board, held_back))
+}
+
+/// Of these jobs the one that was submitted first, of those that find a place on empty nodes.
+fn oldest_that_fits(board: &Board<'_>, mut waiting: Vec<usize>) -> Option<usize> {
+    let jobs = &board.cluster.jobs;
     let by_age = |index: &usize| (jobs[*index].submit, jobs[*index].id);
     if waiting.len() > TRIES {
         waiting.select_nth_unstable_by_key(TRIES, by_age);
@@ -205,15 +232,6 @@ pub(super) fn lasts(usage: &Usage, job: &Job, mapping: &Mapping) -> Span {
     there.add(job, mapping);
     let limit = job.limit.unwrap_or(Span::ZERO);
     times(limit, slowness(&there, mapping))
-}
-
-/// Whether a job of one kind has all CPU that it needs there, and so have those beside it; one that is parked also
-/// goes where no other job is. O(nodes of the job).
-pub(super) fn is_on_idle(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
-    let is_alone = || mapping.nodes().all(|node| usage.load(node).is_zero());
-    let mut runs = mapping.into_iter();
-    runs.all(|run| usage.load(run.node) + job.cpu.times(run.tasks) <= usage.cpu(run.node))
-        || (job.state.parked_on().is_some() && is_alone())
 }
 
 /// A length of time, so many times, at least once.

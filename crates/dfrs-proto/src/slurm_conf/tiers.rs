@@ -15,7 +15,7 @@ pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) 
                     "slurm.conf: PartitionName={name} PriorityTier={tier}: its jobs come before those of {} under Slurm, and not under DFRS",
                     other.name
                 ),
-                "write PriorityJobFactor= for both, and PriorityWeightPartition=, in place of PriorityTier=, or live with it",
+                "write PriorityJobFactor= for both, and PriorityWeightPartition=, in place of PriorityTier= (with JobWeight=priority in dfrs.conf, the default), or live with it",
             );
         }
     }
