@@ -7,6 +7,8 @@ use crate::svg::{COLOURS, Drawing, width_of};
 /// Of the drawing, in pixels, unless told otherwise.
 const WIDTH: f64 = 900.0;
 const TOP: f64 = 34.0;
+/// Between two rows of the legend.
+const LEGEND_STEP: f64 = 24.0;
 const BAR: f64 = 15.0;
 const GAP: f64 = 10.0;
 
@@ -58,9 +60,10 @@ impl Bars {
         let names = self.groups.iter().map(|name| width_of(name));
         let left = (names.fold(40.0, f64::max) + 16.0).min(self.width / 2.0);
         let right = self.width - 90.0;
-        let legend = if self.series.len() > 1 { 24.0 } else { 0.0 };
+        let legend = self.legend(left);
         let group = BAR * count(self.series.len().max(1)) + GAP;
-        let top = TOP + legend;
+        let rows = legend.last().map_or(0, |(_, row)| row + 1);
+        let top = TOP + LEGEND_STEP * count(rows);
         let bottom = top + group * count(self.groups.len()) + GAP / 2.0;
         let zero = (self.axis.scale == crate::Scale::Linear).then_some(0.0);
         let values = self
@@ -97,7 +100,7 @@ impl Bars {
             "",
             &self.axis.label,
         );
-        self.draw_legend(&mut drawing, left);
+        self.draw_legend(&mut drawing, &legend);
         for (row, name) in self.groups.iter().enumerate() {
             let head = top + GAP / 2.0 + group * count(row);
             drawing.text(
@@ -132,24 +135,33 @@ impl Bars {
         drawing.finish(self.width, bottom + 50.0, &self.title)
     }
 
-    fn draw_legend(&self, drawing: &mut Drawing, left: f64) {
+    /// Where the name of each series stands, and in which row: as many as the width asks for.
+    fn legend(&self, left: f64) -> Vec<(f64, usize)> {
         if self.series.len() < 2 {
-            return;
+            return Vec::new();
         }
-        let needed: f64 = self
-            .series
-            .iter()
-            .map(|(name, _)| 40.0 + width_of(name))
-            .sum();
-        let mut x = left.min(self.width - needed).max(16.0);
-        for (place, (name, _)) in self.series.iter().enumerate() {
-            let square = colour(place);
+        let widths = self.series.iter().map(|(name, _)| 40.0 + width_of(name));
+        let needed: f64 = widths.clone().sum();
+        let (mut x, mut row) = (left.min(self.width - needed).max(16.0), 0);
+        let place = |width: f64| {
+            if x + width > self.width && x > 16.0 {
+                (x, row) = (16.0, row + 1);
+            }
+            let found = (x, row);
+            x += width;
+            found
+        };
+        widths.map(place).collect()
+    }
+
+    fn draw_legend(&self, drawing: &mut Drawing, legend: &[(f64, usize)]) {
+        let series = self.series.iter().zip(legend).enumerate();
+        for (place, ((name, _), (x, row))) in series {
+            let (square, y) = (colour(place), TOP + LEGEND_STEP * count(*row));
             drawing.raw(&format!(
-                r#"<rect x="{x:.1}" y="{:.1}" width="12" height="12" fill="{square}"/>"#,
-                TOP
+                r#"<rect x="{x:.1}" y="{y:.1}" width="12" height="12" fill="{square}"/>"#,
             ));
-            drawing.text((x + 18.0, TOP + 10.0), "start", "", name);
-            x += 40.0 + width_of(name);
+            drawing.text((x + 18.0, y + 10.0), "start", "", name);
         }
     }
 }
@@ -181,6 +193,20 @@ mod tests {
         assert_eq!(widths.len(), 2, "{svg}");
         assert!((widths[1] / widths[0] - 2.0).abs() < 0.01, "{widths:?}");
         assert!(svg.contains("&lt;b&gt;") && !svg.contains("<b>"));
+    }
+
+    #[test]
+    fn names_that_the_width_does_not_hold_are_in_a_row_below() {
+        let long = "a name of forty letters, or a few more of them";
+        let axis = Axis::linear("jobs");
+        let mut bars = Bars::new("t", axis, vec!["a".into()]);
+        for _ in 0..4 {
+            bars = bars.with(long, vec![Some(1.0)]);
+        }
+        let places = bars.legend(100.0);
+        let fits = |place: &(f64, usize)| place.0 + width_of(long) < bars.width;
+        assert!(places.iter().all(fits), "{places:?}");
+        assert!(places.last().is_some_and(|(_, row)| *row > 0));
     }
 
     #[test]

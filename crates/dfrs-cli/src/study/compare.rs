@@ -7,7 +7,7 @@ use std::fmt::Write;
 use dfrs_report::{csv_line, significant};
 use serde_json::Value;
 
-use super::file::{POLICY, Study};
+use super::file::{Choice, POLICY, Study};
 use super::grid::Row;
 use crate::paired::{self, Comparison};
 use crate::summary::{mean, quantile, sorted};
@@ -116,14 +116,24 @@ impl Line {
     }
 
     /// What the line is about, apart from policy and measure.
-    pub fn title(&self, study: &Study) -> String {
+    fn title(&self, study: &Study) -> String {
+        self.title_with(study, |_| true)
+    }
+
+    /// The same without options that have one value in this study.
+    pub fn short_title(&self, study: &Study) -> String {
+        self.title_with(study, |choice| choice.values.len() > 1)
+    }
+
+    fn title_with(&self, study: &Study, is_named: impl Fn(&Choice) -> bool) -> String {
         let count = self.values.len();
         let plural = if count == 1 { "" } else { "s" };
         let mut title = format!("{}: {count} trace{plural}", self.block);
         if let Some(load) = &self.load {
             let _ = write!(title, ", load {load}"); // a String takes all
         }
-        for (choice, value) in study.options.iter().zip(&self.settings) {
+        let named = study.options.iter().zip(&self.settings);
+        for (choice, value) in named.filter(|(choice, _)| is_named(choice)) {
             let _ = write!(title, ", {} {value}", choice.name);
         }
         title

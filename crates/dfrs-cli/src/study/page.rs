@@ -19,7 +19,7 @@ pub fn page(study: &Study, size: &str, lines: &[Line], classes: &[Line]) -> Stri
     introduction(&mut page, study);
     for lines in lines.chunk_by(Line::is_of_same_section) {
         let first = &lines[0];
-        page.section(&capital(&first.title(study)));
+        page.section(&capital(&first.short_title(study)));
         let count = first.sorted().len();
         if count < FEWEST_TO_RELY_ON {
             page.text(&format!("{count} traces: averages scatter widely."));
@@ -46,6 +46,16 @@ fn introduction(page: &mut Page, study: &Study) {
         "Stretch is time in the system over run time, bounded below. Means of heavy tails hang on few traces: look at \
          medians, ratios and curves. Underutilization is the papers' measure of waste.",
     );
+    let fixed = study
+        .options
+        .iter()
+        .filter(|choice| choice.values.len() == 1);
+    let fixed: Vec<String> = fixed
+        .map(|choice| format!("`{} = {}`", choice.name, choice.values[0]))
+        .collect();
+    if !fixed.is_empty() {
+        page.text(&format!("In all runs: {}.", fixed.join(", ")));
+    }
     if !study.baseline.is_empty() {
         page.text(&format!(
             "Ratios are of geometric means over the same traces, to {}, with 95% confidence interval.",
