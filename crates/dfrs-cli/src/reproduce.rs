@@ -30,7 +30,8 @@ use traces::{ALL_TRACES, Traces};
 /// Generates the papers' synthetic traces, simulates them and the HPC2N trace under the papers'
 /// algorithms, and writes to a directory: report.html, which puts published beside reproduced
 /// numbers; the charts as SVG; CSV files with what was measured; and runs.jsonl, which keeps every
-/// finished run, so that a call that was interrupted goes on where it was. Exit code 2: bad input, or a file that cannot be written.
+/// finished run, so that a call that was interrupted goes on where it was. Exit code 2: bad input, or a
+/// file that cannot be written.
 #[derive(Args)]
 pub struct Arguments {
     /// A tenth of the traces: 10 synthetic ones at each load, every tenth week

@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn names_that_the_width_does_not_hold_are_in_a_row_below() {
-        let long = "a name of forty letters, or a few more of them";
+        let long = "a name of forty characters, or a few more of them";
         let axis = Axis::linear("jobs");
         let mut bars = Bars::new("t", axis, vec!["a".into()]);
         for _ in 0..4 {

@@ -257,7 +257,7 @@ fn few_submissions_move_the_weights_of_all_other_jobs() {
     }
     medians.dedup();
     weights.dedup();
-    // From 1005 to 1175 in steps of 5: all of what is kept by weights is made anew when they differ.
+    // From 1005 to 1175 in steps of 5: all of what is kept by weights is computed again when they differ.
     assert_eq!((medians.len(), weights.len()), (35, 2));
 }
 

@@ -75,9 +75,9 @@ fn baseline(study: &Study) -> String {
 }
 
 fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(letters).collect()
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(characters).collect()
     })
 }
 
