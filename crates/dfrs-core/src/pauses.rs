@@ -8,6 +8,10 @@ use crate::units::{Span, Time};
 /// otherwise: a day.
 pub const LONGEST_PAUSE: Span = Span::from_seconds(86_400);
 
+/// One that has come back after so long keeps its place for this part of the longest pause, one over: three hours of
+/// each day. As long as the pause it would keep others waiting that can be done meanwhile.
+const PART_KEPT: i64 = 8;
+
 /// The pause that a job is in, or its last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pauses {
@@ -38,12 +42,12 @@ impl Pauses {
         }
     }
 
-    /// Whether it has been paused for `longest`, or was when it came back, less than `longest` ago.
+    /// Whether it has been paused for `longest`, or was when it came back, less than an eighth of that ago.
     #[must_use]
     pub fn were_too_long(&self, longest: Span, now: Time) -> bool {
         match (self.since, self.back) {
             (Some(since), _) => now.since(since) >= longest,
-            (None, Some((back, lasted))) => lasted >= longest && now.since(back) < longest,
+            (None, Some((back, lasted))) => lasted >= longest && now.since(back) < kept(longest),
             (None, None) => false,
         }
     }
@@ -53,9 +57,14 @@ impl Pauses {
     pub fn next_change(&self, longest: Span, now: Time) -> Option<Time> {
         let at = match (self.since, self.back) {
             (Some(since), _) => since + longest,
-            (None, Some((back, lasted))) if lasted >= longest => back + longest,
+            (None, Some((back, lasted))) if lasted >= longest => back + kept(longest),
             (None, _) => return None,
         };
         Some(at).filter(|at| *at > now)
     }
+}
+
+/// For how long it keeps its place.
+fn kept(longest: Span) -> Span {
+    Span(longest.0 / PART_KEPT)
 }

@@ -62,11 +62,14 @@ mod tests {
     }
 
     #[test]
-    fn who_came_back_late_keeps_its_place_for_as_long() {
+    fn who_came_back_late_keeps_its_place_for_an_eighth_of_the_longest_pause() {
         let pauses = parked_from(10, 120);
-        assert!(pauses.were_too_long(LONGEST, at(219)));
-        assert_eq!(pauses.next_change(LONGEST, at(219)), Some(at(220)));
-        assert!(!pauses.were_too_long(LONGEST, at(220)));
+        assert!(pauses.were_too_long(LONGEST, at(132)));
+        assert_eq!(
+            pauses.next_change(LONGEST, at(132)),
+            Some(at(120) + Span(12_500_000))
+        );
+        assert!(!pauses.were_too_long(LONGEST, at(133)));
         assert!(!parked_from(10, 109).were_too_long(LONGEST, at(110)));
     }
 

@@ -144,7 +144,7 @@ impl Lending {
 
 /// For how long the job can do without its CPUs.
 fn spare(job: &Job) -> Span {
-    if job.moves_freely() {
+    if job.moves_freely() && !job.comes_first {
         return Span::ZERO;
     }
     Span((job.virtual_time.0 / PART).saturating_sub(job.delay.0))
