@@ -3,7 +3,7 @@
 use clap::Args;
 use dfrs_core::Span;
 use dfrs_proto::conf::DEFAULT_POLICY;
-use dfrs_sim::gaming::{Cheat, Comparison, compare};
+use dfrs_sim::gaming::{Cheat, Comparison, Others, compare};
 use dfrs_sim::trace::MOST_NODES;
 use dfrs_sim::{Needs, Scheduler, Settings};
 
@@ -14,8 +14,8 @@ use crate::report::Outcome;
 ///
 /// Twenty users submit jobs at random for twelve hours, and one more has work of a kind: submitted as it is, or as a
 /// chain of pieces of 140 s that resubmit themselves, as 64 jobs instead of one, or with ten times the CPUs that it
-/// can use. For each kind and each of three rules, and for EASY on shared nodes with exact run times: the stretch of that work (until all of it is done, over what it
-/// takes alone), the CPU that it had until then, in nodes, and the mean stretch of the others' jobs, each for the honest
+/// can use. All have time limits, one to five times too long. For each kind and each of three rules, and for EASY on
+/// shared nodes with exact run times: the stretch of that work (until all of it is done, over what it takes alone), the CPU that it had until then, in nodes, and the mean stretch of the others' jobs, each for the honest
 /// submission and the other; and how many times as soon the work is done by that (geometric mean over the seeds).
 /// Exit code 2: bad input.
 #[derive(Args)]
@@ -101,8 +101,11 @@ fn compared(
     scheduler: &Scheduler,
     settings: &Settings,
 ) -> Result<String, String> {
-    let load = f64::from(arguments.load) / 100.0;
-    let found = compare(cheat, 1..arguments.seeds + 1, load, scheduler, settings)
+    let others = Others {
+        load: f64::from(arguments.load) / 100.0,
+        with_limits: true,
+    };
+    let found = compare(cheat, 1..arguments.seeds + 1, others, scheduler, settings)
         .map_err(|error| format!("dfrs gaming: {}: {error}", cheat.name()))?;
     Ok(row(cheat, name, &found))
 }

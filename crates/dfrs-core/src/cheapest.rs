@@ -205,8 +205,12 @@ impl<'b, 'a> Service<'b, 'a> {
                 share_waited: self.share_waited(job),
                 urgency: if holds_up_drain(cluster, job) {
                     Urgency::HoldsUpDrain
-                } else if self.longest == Some(place) && !job.comes_first {
-                    Urgency::Longest
+                } else if self.longest == Some(place) {
+                    if job.comes_first {
+                        Urgency::LongestFirst
+                    } else {
+                        Urgency::Longest
+                    }
                 } else {
                     average.urgency(job, now)
                 },

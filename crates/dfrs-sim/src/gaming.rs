@@ -4,6 +4,7 @@
 use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
 use dfrs_random::Random;
 
+use crate::limits::round_limits;
 use crate::scheduler::Scheduler;
 use crate::simulate::{Settings, SimulationError, simulate};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
@@ -112,6 +113,15 @@ impl Cheat {
     }
 }
 
+/// What is submitted beside the subject's work, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Others {
+    /// What the others need of the CPU of all nodes while they submit, as a share.
+    pub load: f64,
+    /// Whether all jobs, the subject's too, have time limits as users give them ([`round_limits`]).
+    pub with_limits: bool,
+}
+
 /// How it went.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fared {
@@ -123,8 +133,7 @@ pub struct Fared {
     pub stretch_of_others: f64,
 }
 
-/// Simulates the others of this seed and the subject with its work, submitted in this way or (`None`) as it is. `load`
-/// is what the others need of the CPU of all nodes while they submit.
+/// Simulates the others of this seed and the subject with its work, submitted in this way or (`None`) as it is.
 ///
 /// # Errors
 ///
@@ -133,13 +142,13 @@ pub fn play(
     work: Cheat,
     cheat: Option<Cheat>,
     seed: u64,
-    load: f64,
+    beside: Others,
     scheduler: &Scheduler,
     settings: &Settings,
 ) -> Result<Fared, SimulationError> {
     let submit = Time(HORIZON.0 / 4);
     let (first, following) = cheat.map_or_else(|| (vec![work.honest()], Vec::new()), Cheat::jobs);
-    let mut jobs = others(seed, settings.nodes, load);
+    let mut jobs = others(seed, settings.nodes, beside.load);
     jobs.extend(first.into_iter().map(|job| TraceJob { submit, ..job }));
     jobs.sort_by_key(|job| job.submit);
     let last = jobs.iter().rposition(|job| job.user == Some(SUBJECT));
@@ -156,11 +165,14 @@ pub fn play(
     for (place, job) in jobs.iter_mut().enumerate() {
         job.id = place.to_string();
     }
-    let trace = Trace {
+    let mut trace = Trace {
         jobs,
         has_memory: true,
         ..Trace::default()
     };
+    if beside.with_limits {
+        round_limits(seed, &mut trace);
+    }
     let outcome = simulate(&trace, scheduler, settings, None)?;
     let mut done = submit;
     let mut stretches = Vec::new();
@@ -203,7 +215,7 @@ pub struct Comparison {
 pub fn compare(
     cheat: Cheat,
     seeds: std::ops::Range<u64>,
-    load: f64,
+    beside: Others,
     scheduler: &Scheduler,
     settings: &Settings,
 ) -> Result<Comparison, SimulationError> {
@@ -214,8 +226,8 @@ pub fn compare(
     };
     let (mut honest, mut cheating, mut gain, mut count) = (none, none, 0.0, 0.0);
     for seed in seeds {
-        let one = play(cheat, None, seed, load, scheduler, settings)?;
-        let other = play(cheat, Some(cheat), seed, load, scheduler, settings)?;
+        let one = play(cheat, None, seed, beside, scheduler, settings)?;
+        let other = play(cheat, Some(cheat), seed, beside, scheduler, settings)?;
         gain += (one.stretch / other.stretch).ln();
         honest = honest.plus(one);
         cheating = cheating.plus(other);

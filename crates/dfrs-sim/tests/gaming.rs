@@ -1,12 +1,15 @@
 //! What users gain who submit their work so as to get more of the machine.
 
 use dfrs_core::Span;
-use dfrs_sim::gaming::{Cheat, Comparison, compare};
+use dfrs_sim::gaming::{Cheat, Comparison, Others, compare};
 use dfrs_sim::{Needs, Settings};
 
 /// A hundred samples.
 const SEEDS: std::ops::Range<u64> = 1..101;
-const LOAD: f64 = 1.0;
+const OTHERS: Others = Others {
+    load: 1.0,
+    with_limits: false,
+};
 
 const SHARING: &str = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
 
@@ -18,7 +21,7 @@ fn compared(policy: &str, cheat: Cheat, fair_by_user: bool, needs: Needs) -> Com
         penalty: Span::from_seconds(60),
         ..Settings::new(8)
     };
-    compare(cheat, SEEDS, LOAD, &scheduler, &settings).expect("it ends")
+    compare(cheat, SEEDS, OTHERS, &scheduler, &settings).expect("it ends")
 }
 
 #[test]
@@ -34,7 +37,7 @@ fn pieces_that_resubmit_gain_little() {
 fn one_job_as_many_gains_no_more_than_under_easy() {
     let by_user = compared(SHARING, Cheat::Split, true, Needs::Requested);
     let easy = "EASY/shared".parse().expect("a scheduler");
-    let easy = compare(Cheat::Split, SEEDS, LOAD, &easy, &Settings::new(8)).expect("it ends");
+    let easy = compare(Cheat::Split, SEEDS, OTHERS, &easy, &Settings::new(8)).expect("it ends");
     assert!(
         by_user.gain < 1.4 && by_user.gain < 1.1 * easy.gain,
         "{by_user:?}, {easy:?}"
@@ -54,5 +57,26 @@ fn under_the_default_policy_none_of_them_gains_anything_at_full_load() {
     for cheat in Cheat::ALL {
         let found = compared("default", cheat, true, Needs::Requested);
         assert!(found.gain < 1.0, "{cheat:?}: {found:?}");
+    }
+}
+
+/// A long job waits for idle CPU, and pieces of it do not.
+#[test]
+fn under_the_default_policy_limits_leave_little_to_gain() {
+    let (scheduler, others) = (
+        "default".parse().expect("a policy"),
+        Others {
+            with_limits: true,
+            ..OTHERS
+        },
+    );
+    let settings = Settings {
+        fair_by_user: true,
+        penalty: Span::from_seconds(60),
+        ..Settings::new(8)
+    };
+    for cheat in Cheat::ALL {
+        let found = compare(cheat, SEEDS, others, &scheduler, &settings).expect("it ends");
+        assert!(found.gain < 1.2, "{cheat:?}: {found:?}");
     }
 }

@@ -154,8 +154,9 @@ impl Reservation {
     }
 }
 
-/// The job that is to have a reservation if it finds no room: the one that has waited longest of those that never ran
-/// and are not held back, which lose most by waiting; where there is none of them, of those that are.
+/// The job that is to have a reservation if it finds no room: the one that was submitted first of those that never ran
+/// and are not held back, which lose most by waiting, and of those that were paused for too long, which others would
+/// keep from their nodes for ever; where there is none of them, of those that are held back.
 /// One that finds no place on empty nodes either is left out, as far as eight are looked at. `None` also where all jobs
 /// can move freely: they give way. O(nodes + jobs), and O(nodes) for each that is looked at.
 pub(super) fn longest_waiting(board: &Board<'_>, held: &Held) -> Option<usize> {
@@ -166,7 +167,8 @@ pub(super) fn longest_waiting(board: &Board<'_>, held: &Held) -> Option<usize> {
     let mut waiting = board.roster.waiting_that(|_| true);
     waiting.retain(|index| {
         let job = &jobs[*index];
-        only_place(job).is_none() && job.virtual_time <= Span::ZERO && board.target.stays(*index)
+        let is_new = only_place(job).is_none() && job.virtual_time <= Span::ZERO;
+        (is_new || job.comes_first) && board.target.stays(*index)
     });
     let (held_back, others): (Vec<usize>, Vec<usize>) = waiting
         .into_iter()
@@ -185,7 +187,13 @@ fn oldest_that_fits(board: &Board<'_>, mut waiting: Vec<usize>) -> Option<usize>
     waiting.sort_unstable_by_key(by_age);
     let empty = board.usage.without_jobs(board.cluster);
     let mut waiting = waiting.into_iter();
-    waiting.find(|index| greedy::could_place(board.cluster, &empty, &jobs[*index]))
+    waiting.find(|index| {
+        let job = &jobs[*index];
+        match only_place(job) {
+            Some(_) => put(board.cluster, &empty, job).is_some(),
+            None => greedy::could_place(board.cluster, &empty, job),
+        }
+    })
 }
 
 /// When those that run end at the latest, the soonest first; those without a limit are left out. O(runs log runs).

@@ -33,6 +33,8 @@ pub(super) enum Urgency {
     Longest,
     /// It was paused for too long.
     First,
+    /// That, and it is to have a reservation.
+    LongestFirst,
     /// It is parked on a node that drains, which waits for it.
     HoldsUpDrain,
 }
@@ -44,7 +46,8 @@ impl Urgency {
             Self::New(urgency) => (1, urgency),
             Self::Longest => (2, 0.0),
             Self::First => (3, 0.0),
-            Self::HoldsUpDrain => (4, 0.0),
+            Self::LongestFirst => (4, 0.0),
+            Self::HoldsUpDrain => (5, 0.0),
         }
     }
 }
