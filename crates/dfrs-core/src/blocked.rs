@@ -1,10 +1,10 @@
 //! Why a waiting job was not placed.
 
+use crate::fit_cache::FitCache;
 use crate::greedy::{all_nodes, place};
 use crate::model::{Cluster, Job, JobState, Node, NodeIndex, NodeState};
 use crate::plan::Blocked;
 use crate::policy::{Ceilings, Policy};
-use crate::prospects::Prospects;
 use crate::usage::Usage;
 
 /// Finds out why jobs wait, given what is in use after the plan.
@@ -26,20 +26,20 @@ pub(crate) struct Inquiry<'a> {
 /// Whether jobs could be placed in some state of the cluster.
 struct Question {
     usage: Usage,
-    prospects: Prospects,
+    fit_cache: FitCache,
 }
 
 impl Question {
     /// O(nodes log nodes).
     fn new(usage: Usage) -> Self {
         Self {
-            prospects: Prospects::of(&usage),
+            fit_cache: FitCache::of(&usage),
             usage,
         }
     }
 
     fn could_place(&mut self, cluster: &Cluster, job: &Job) -> bool {
-        self.prospects.could_place(cluster, &self.usage, job)
+        self.fit_cache.could_place(cluster, &self.usage, job)
     }
 
     /// The same, and for several kinds of tasks whether Greedy finds a place for all together.

@@ -1,65 +1,64 @@
-//! GreedyPMC and `/move-per`: all waiting jobs are tried at every event, newcomers first; where memory, or
-//! CPU below a ceiling, is short, those give way whose leaving costs least; nothing is mapped anew.
+//! GreedyPMC and `/move-per`: all pending and paused jobs are tried at every event, those that never ran first; where
+//! memory, or CPU below a ceiling, is short, the jobs are preempted whose preemption costs least; nothing is remapped.
 
 mod board;
-mod calm;
-mod chances;
-mod crowd;
+mod candidates;
+mod feasibility;
+mod idle_capacity;
 mod lending;
 mod moves;
+mod rank;
 mod reservation;
 mod room;
-mod turn;
 mod victims;
 
 use crate::drain::holds_up_drain;
 use crate::events::Stage;
+use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
 use crate::load_limits::LoadLimit;
 use crate::model::{Job, Mapping};
 use crate::policy::Policy;
-use crate::preempt::{is_hopeless, only_place};
+use crate::preempt::{cannot_fit, only_place};
 use crate::priority::Priority;
-use crate::prospects::Prospects;
 use crate::roster::Roster;
 use crate::stop::Stop;
 use crate::target::Target;
 use crate::units::{Span, Time};
 use crate::usage::Usage;
 use board::Board;
-use calm::Calm;
-pub(crate) use calm::Held;
-use chances::Chances;
+use feasibility::PreemptionFeasibility;
+pub(crate) use idle_capacity::DeferredJobs;
+use idle_capacity::IdleCapacity;
 use lending::Lending;
+use rank::{AverageNode, Rank, RankClass};
 use reservation::{Reservation, Window};
 use room::{Room, put_or_miss};
-use turn::{AverageNode, Turn, Urgency};
 use victims::Terms;
 
-/// For so long a newcomer does not push aside those that are hardly older.
+/// A job that has waited less than this preempts only jobs that are [`SETTLED`].
 const PATIENCE: Span = Span::from_seconds(60);
 
-/// What those have had that give way to a newcomer that has hardly waited.
+/// The least virtual time of the victims of a job that has hardly waited.
 const SETTLED: Span = Span::from_seconds(150);
 
-/// Into so many parts a move's cost is divided: who has had less than one gives way to nobody who never ran. Where
-/// many short jobs come at once, each would otherwise be pushed aside several times, for far longer than it takes.
+/// A job that has had less virtual time than the cost of a move over this is not preempted for one that never ran. Where
+/// many short jobs come at once, each would otherwise be preempted several times, for far longer than it takes.
 const PARTS_OF_COST: i64 = 7;
 
-/// Up to this virtual time a job comes back in place of others at any event, later at the period only.
+/// Up to this virtual time a paused job preempts others at any event, later at the period only.
 const YOUNG: Span = Span::from_seconds(1000);
 
-/// How many times the priority of another a job needs to come back in its place: else the two would take
-/// turns.
+/// How many times the priority of its victim a paused job needs: else the two would preempt each other in turn.
 const MARGIN: f64 = 2.0;
 
-/// Places waiting jobs, those that never ran first, by their wait over their size, and then the others in order of
-/// priority: where they fit; else where others give way for them. At the period single jobs move, too. Those that
-/// are expected to be long and cannot move freely come last, start where CPU is idle, and nobody gives way for
-/// their first start.
+/// Places pending and paused jobs, those that never ran first, by their wait over their size, and then the others in
+/// order of priority: where they fit; else where preemption makes room. At the period single jobs move, too. Jobs that
+/// are expected to be long and cannot move freely come last, start where CPU is idle, and preempt none at their first
+/// start.
 ///
-/// O(nodes log nodes + runs), as much again for each job that others give way for, and O(nodes + tasks log
-/// tasks) for each that Greedy places.
+/// O(nodes log nodes + runs), as much again for each job that preempts others, and O(nodes + tasks log tasks) for each
+/// that Greedy places.
 pub(crate) fn decide(
     policy: &Policy,
     roster: &Roster,
@@ -76,41 +75,41 @@ pub(crate) fn decide(
     if roster.has_waiting() {
         Service::of(&mut board, is_period).run();
     }
-    let gave_way = board.moves_left < most;
+    let preempted = board.moves_left < most;
     let moved = is_period && moves::single(&mut board);
-    if (gave_way || moved) && roster.has_waiting() {
+    if (preempted || moved) && roster.has_waiting() {
         Service::of(&mut board, is_period).fill();
     }
     board.target
 }
 
-/// For what reason a waiting job may take the place of others.
+/// For what reason a job may preempt others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Claim {
+enum PreemptionClass {
     /// It never ran, and has hardly waited.
     New,
     /// It never ran, or was paused for too long.
     Waited,
-    /// It gave way before, and has had much less than others.
+    /// It was preempted before, and has had much less than others.
     Back,
 }
 
-/// The waiting jobs being tried.
+/// The jobs without a place being tried.
 struct Service<'b, 'a> {
     board: &'b mut Board<'a>,
     is_period: bool,
-    /// Whether others give way.
-    pushes_aside: bool,
+    /// Whether jobs are preempted.
+    preempts: bool,
     /// Where there is room as it is.
-    room: Prospects,
+    room: FitCache,
     /// The same for those that are tried on one node, because they find no room on several; made when first asked.
-    room_on_one: Option<Prospects>,
-    /// Where there would be room if others gave way.
-    chances: Chances,
-    /// Who is to start on idle CPU only.
-    held: Held,
-    /// Where there is some; made when it is first asked for since somebody else was placed.
-    calm: Option<Calm>,
+    room_on_one: Option<FitCache>,
+    /// Where there would be room after preemption.
+    feasibility: PreemptionFeasibility,
+    /// Which jobs are to start on idle CPU only.
+    deferred: DeferredJobs,
+    /// Where there is some; made when it is first asked for since another job was placed.
+    idle_capacity: Option<IdleCapacity>,
     /// The job that is to have a reservation.
     longest: Option<usize>,
     reservation: Option<Reservation>,
@@ -121,44 +120,43 @@ struct Service<'b, 'a> {
 impl<'b, 'a> Service<'b, 'a> {
     fn of(board: &'b mut Board<'a>, is_period: bool) -> Self {
         Self {
-            room: Prospects::of(&board.usage),
+            room: FitCache::of(&board.usage),
             room_on_one: None,
-            chances: Chances::default(),
-            held: Held::of(board.policy.run_time_hint(), board.roster, board.now),
-            calm: None,
+            feasibility: PreemptionFeasibility::default(),
+            deferred: DeferredJobs::of(board.policy.run_time_hint(), board.roster, board.now),
+            idle_capacity: None,
             longest: None,
             reservation: None,
             lending: None,
             board,
             is_period,
-            pushes_aside: true,
+            preempts: true,
         }
     }
 
-    /// Tries those that are left in what others have left or moved away from, and who made room does not need: nobody
-    /// gives way for them.
+    /// Tries the jobs that are left in the room that preemption and moves have left over. Preempts none.
     fn fill(mut self) {
-        self.pushes_aside = false;
+        self.preempts = false;
         self.run();
     }
 
-    /// Tries all that may find a place: newcomers first, and then the highest priority.
+    /// Tries all jobs that may find a place, by rank.
     fn run(mut self) {
         let (roster, cluster) = (self.board.roster, self.board.cluster);
-        let claim = self.pushes_aside.then_some(Claim::Waited);
+        let class = self.preempts.then_some(PreemptionClass::Waited);
         // Of those that want the same, the shorter a job, the more is lent to it.
         let shortest = Some(Span::ZERO);
-        let mut places = roster.waiting_that(|job| self.may_start(job, shortest, claim));
+        let mut places = roster.waiting_that(|job| self.may_start(job, shortest, class));
         let reserves = self.board.policy.reserves();
         places.retain(|place| {
             let job = &cluster.jobs[*place];
-            self.board.target.stays(*place) && (!reserves || self.may_start(job, job.limit, claim))
+            self.board.target.stays(*place) && (!reserves || self.may_start(job, job.limit, class))
         });
         if places.is_empty() {
             return;
         }
         if reserves {
-            self.longest = reservation::longest_waiting(self.board, &self.held);
+            self.longest = reservation::longest_waiting(self.board, &self.deferred);
             places.extend(self.longest.filter(|longest| !places.contains(longest)));
         }
         let ranked = self.ranked(&places);
@@ -169,29 +167,29 @@ impl<'b, 'a> Service<'b, 'a> {
             if piece.is_empty() {
                 return;
             }
-            for (turn, place) in piece {
+            for (rank, place) in piece {
                 let job = &cluster.jobs[place];
                 if self.board.stop.is_due_after_step() {
                     return;
                 }
                 let is_placed = self.start(place, job)
                     || self.borrow(place, job)
-                    || self.make_room(place, job, turn.priority)
+                    || self.make_room(place, job, rank.priority)
                     || self.start_on_one(place, job);
                 if !is_placed && self.longest == Some(place) && !is_alone {
                     self.reserve();
                 }
             }
-            // What has no chance any more need not be put in order, but for whom room is reserved.
+            // Jobs that cannot fit any more need not be put in order, but for the one with the reservation.
             waiting.rest.retain(|(_, place)| {
                 let job = &cluster.jobs[*place];
-                self.longest == Some(*place) || self.may_start(job, job.limit, self.claim(job))
+                self.longest == Some(*place) || self.may_start(job, job.limit, self.class(job))
             });
         }
     }
 
-    /// The jobs at these places with their turns.
-    fn ranked(&self, places: &[usize]) -> Vec<(Turn, usize)> {
+    /// The jobs at these indices with their ranks.
+    fn ranked(&self, places: &[usize]) -> Vec<(Rank, usize)> {
         let Board {
             policy,
             cluster,
@@ -199,54 +197,59 @@ impl<'b, 'a> Service<'b, 'a> {
             ..
         } = *self.board;
         let average = AverageNode::of(cluster);
-        let turn = |place: usize| {
+        let rank = |place: usize| {
             let job = &cluster.jobs[place];
-            Turn {
+            Rank {
                 share_waited: self.share_waited(job),
-                urgency: if holds_up_drain(cluster, job) {
-                    Urgency::HoldsUpDrain
+                rank_class: if holds_up_drain(cluster, job) {
+                    RankClass::HoldsUpDrain
                 } else if self.longest == Some(place) {
                     if job.comes_first {
-                        Urgency::LongestFirst
+                        RankClass::LongestFirst
                     } else {
-                        Urgency::Longest
+                        RankClass::Longest
                     }
                 } else {
-                    average.urgency(job, now)
+                    average.rank_class(job, now)
                 },
                 priority: policy.settings.priority.of(job, now),
             }
         };
-        places.iter().map(|place| (turn(*place), *place)).collect()
+        places.iter().map(|place| (rank(*place), *place)).collect()
     }
 
     /// Whether a job of this limit that wants as much may find a place, as far as is known without looking for one:
-    /// where there is room, where CPU is lent, or in the place of others.
-    fn may_start(&mut self, job: &Job, limit: Option<Span>, claim: Option<Claim>) -> bool {
-        !self.is_hopeless(job, limit)
+    /// where there is room, where CPU is lent, or by preemption.
+    fn may_start(
+        &mut self,
+        job: &Job,
+        limit: Option<Span>,
+        class: Option<PreemptionClass>,
+    ) -> bool {
+        !self.cannot_fit(job, limit)
             || self.may_borrow(job, limit)
-            || claim.is_some_and(|claim| !self.chances.are_none(&*self.board, claim, job))
+            || class.is_some_and(|class| !self.feasibility.are_none(&*self.board, class, job))
     }
 
     /// Whether it is known without looking for a place that nothing is free for a job of this limit that wants as much.
-    fn is_hopeless(&mut self, job: &Job, limit: Option<Span>) -> bool {
+    fn cannot_fit(&mut self, job: &Job, limit: Option<Span>) -> bool {
         let window = self.window(job);
         let beside = self.reservation.as_mut();
         let is_full = match beside.and_then(|reservation| reservation.room(window)) {
-            Some(room) => room.is_hopeless(job),
-            None => is_hopeless(&mut self.room, job),
+            Some(room) => room.cannot_fit(job),
+            None => cannot_fit(&mut self.room, job),
         };
         is_full
             && self.on_one_node(job, limit).is_none_or(|one| {
-                is_hopeless(known(&mut self.room_on_one, &self.board.usage), &one)
+                cannot_fit(known(&mut self.room_on_one, &self.board.usage), &one)
                     || self
                         .beside_on_one_node(window)
-                        .is_some_and(|room| room.is_hopeless(&one))
+                        .is_some_and(|room| room.cannot_fit(&one))
             })
     }
 
     /// A job of this limit that is to have its least yield on several nodes, as one that has all its tasks on one: there
-    /// it waits for nobody elsewhere, and shares CPU as others do. None that could not keep the ceiling of all nodes
+    /// its tasks wait for none elsewhere, and it shares CPU as others do. None that could not keep the ceiling of all nodes
     /// there: it can elsewhere. Under a policy that reserves none whose limit is longer than that of a job that borrows.
     fn on_one_node(&self, job: &Job, limit: Option<Span>) -> Option<Job> {
         let board = &*self.board;
@@ -270,10 +273,10 @@ impl<'b, 'a> Service<'b, 'a> {
 
     /// Whether the job fits somewhere as it is; then it is there.
     fn start(&mut self, place: usize, job: &Job) -> bool {
-        if is_hopeless(&mut self.room, job) {
+        if cannot_fit(&mut self.room, job) {
             return false;
         }
-        if self.held.holds_back(job) {
+        if self.deferred.defers(job) {
             return self.start_on_idle(place, job);
         }
         let found = match self.window(job) {
@@ -290,7 +293,7 @@ impl<'b, 'a> Service<'b, 'a> {
         let Some(mapping) = found else {
             return false;
         };
-        self.calm = None;
+        self.idle_capacity = None;
         self.arrive(place, job, mapping);
         true
     }
@@ -330,7 +333,7 @@ impl<'b, 'a> Service<'b, 'a> {
     /// Whether CPUs may be lent to a job of this limit that wants as much, as far as is known without looking for them.
     fn may_borrow(&mut self, job: &Job, limit: Option<Span>) -> bool {
         // Asked with another limit than its own it stands for all that want the same.
-        if limit == job.limit && self.held.holds_back(job) {
+        if limit == job.limit && self.deferred.defers(job) {
             return false;
         }
         let (Some(limit), Some((board, lending, reservation))) = (limit, self.lending(job)) else {
@@ -339,10 +342,10 @@ impl<'b, 'a> Service<'b, 'a> {
         lending.may_find(board, reservation, job, limit)
     }
 
-    /// Whether the job is short enough for CPUs that others can do without; then it is there. None that is held back:
+    /// Whether the job is short enough for CPUs that others can do without; then it is there. No deferred job:
     /// beside those that share nodes it would have no CPU of its own.
     fn borrow(&mut self, place: usize, job: &Job) -> bool {
-        if self.held.holds_back(job) {
+        if self.deferred.defers(job) {
             return false;
         }
         let found = self
@@ -351,7 +354,7 @@ impl<'b, 'a> Service<'b, 'a> {
         let Some(mapping) = found else {
             return false;
         };
-        self.calm = None;
+        self.idle_capacity = None;
         self.arrive(place, job, mapping);
         true
     }
@@ -365,32 +368,32 @@ impl<'b, 'a> Service<'b, 'a> {
                 reservation.find_idle(cluster, swap, window, job)
             }
             _ => self
-                .calm
-                .get_or_insert_with(|| Calm::of(usage, swap))
+                .idle_capacity
+                .get_or_insert_with(|| IdleCapacity::of(usage, swap))
                 .put(cluster, usage, job),
         };
         let Some(mapping) = found else {
             return false;
         };
-        if let Some(calm) = &mut self.calm {
-            calm.take(job, &mapping);
+        if let Some(idle_capacity) = &mut self.idle_capacity {
+            idle_capacity.take(job, &mapping);
         }
         self.arrive(place, job, mapping);
         true
     }
 
-    /// Lets a job that finds no room on several nodes share one if it fits there. The last resort: where others can
-    /// give way for it, it has its least yield. Under a policy that reserves for no longer than a job may borrow: the
+    /// Lets a job that finds no room on several nodes share one if it fits there. The last resort: where it can
+    /// preempt others, it has its least yield. Under a policy that reserves for no longer than a job may borrow: the
     /// next job that needs all nodes waits for it.
     fn start_on_one(&mut self, place: usize, job: &Job) -> bool {
-        if self.held.holds_back(job) {
+        if self.deferred.defers(job) {
             return false;
         }
         let Some(one) = self.on_one_node(job, job.limit) else {
             return false;
         };
         let (window, cluster) = (self.window(job), self.board.cluster);
-        if is_hopeless(known(&mut self.room_on_one, &self.board.usage), &one) {
+        if cannot_fit(known(&mut self.room_on_one, &self.board.usage), &one) {
             return false;
         }
         let found = match self.beside_on_one_node(window) {
@@ -408,7 +411,7 @@ impl<'b, 'a> Service<'b, 'a> {
         let Some(mapping) = found.filter(|mapping| !reserves || is_short(mapping)) else {
             return false;
         };
-        self.calm = None;
+        self.idle_capacity = None;
         self.arrive(place, job, mapping);
         true
     }
@@ -420,7 +423,7 @@ impl<'b, 'a> Service<'b, 'a> {
         if let Some(room) = &mut self.room_on_one {
             room.shrink();
         }
-        self.chances.take(job, &mapping);
+        self.feasibility.take(job, &mapping);
         let (usage, now) = (&self.board.usage, self.board.now);
         if let Some(reservation) = &mut self.reservation {
             reservation.take(usage, job, &mapping, now);
@@ -432,76 +435,77 @@ impl<'b, 'a> Service<'b, 'a> {
         self.board.target.give_place(job, place, mapping);
     }
 
-    /// Of its limit how much it has waited, in millionths, for a job that never ran and is held back: these
+    /// Of its limit how much it has waited, in millionths, for a deferred job that never ran: these
     /// come last.
     fn share_waited(&self, job: &Job) -> Option<u64> {
         let limit = job
             .limit
-            .filter(|_| job.never_ran() && self.held.holds_back(job))?;
+            .filter(|_| job.never_ran() && self.deferred.defers(job))?;
         let waited = i128::from(job.flow_time(self.board.now).0) * 1_000_000;
         Some(u64::try_from(waited / i128::from(limit.0.max(1))).unwrap_or_default())
     }
 
-    /// Whether others can give way for the job; then it has a claim to it, and they have.
+    /// Whether the job may preempt others and finds room so; then they are preempted.
     fn make_room(&mut self, place: usize, job: &Job, priority: Priority) -> bool {
-        let Some(claim) = self.claim(job) else {
+        let Some(class) = self.class(job) else {
             return false;
         };
-        if self.chances.are_none(&*self.board, claim, job) || self.board.stop.is_due() {
+        if self.feasibility.are_none(&*self.board, class, job) || self.board.stop.is_due() {
             return false;
         }
         let Some(arrived) = victims::make_room(
             self.board,
             place,
-            Terms::of(claim, priority, self.board.policy),
+            Terms::of(class, priority, self.board.policy),
         ) else {
             if only_place(job).is_none() {
-                self.chances.miss(claim, job);
+                self.feasibility.miss(class, job);
             }
             return false;
         };
         for (index, mapping) in &arrived {
-            self.chances.take(&self.board.cluster.jobs[*index], mapping);
+            self.feasibility
+                .take(&self.board.cluster.jobs[*index], mapping);
         }
         if self.reservation.is_some() {
             self.reserve();
         }
         self.lending = None;
-        // Those that gave way may have left more than it takes.
-        self.room = Prospects::of(&self.board.usage);
+        // Its victims may have left more than it takes.
+        self.room = FitCache::of(&self.board.usage);
         self.room_on_one = None;
-        self.calm = None;
+        self.idle_capacity = None;
         true
     }
 
-    fn claim(&self, job: &Job) -> Option<Claim> {
-        if !self.pushes_aside {
+    fn class(&self, job: &Job) -> Option<PreemptionClass> {
+        if !self.preempts {
             return None;
         }
         if job.comes_first {
-            return Some(Claim::Waited);
+            return Some(PreemptionClass::Waited);
         }
-        if job.never_ran() && self.held.holds_back(job) {
+        if job.never_ran() && self.deferred.defers(job) {
             return None;
         }
         if job.virtual_time > Span::ZERO {
-            return (self.is_period || job.virtual_time < YOUNG).then_some(Claim::Back);
+            return (self.is_period || job.virtual_time < YOUNG).then_some(PreemptionClass::Back);
         }
-        if self.held.holds_back(job) {
+        if self.deferred.defers(job) {
             return None;
         }
         let has_waited = job.flow_time(self.board.now) >= PATIENCE;
         Some(if has_waited {
-            Claim::Waited
+            PreemptionClass::Waited
         } else {
-            Claim::New
+            PreemptionClass::New
         })
     }
 }
 
 /// What is left in this usage, looked at if it is not known.
-fn known<'p>(room: &'p mut Option<Prospects>, usage: &Usage) -> &'p mut Prospects {
-    room.get_or_insert_with(|| Prospects::of(usage))
+fn known<'p>(room: &'p mut Option<FitCache>, usage: &Usage) -> &'p mut FitCache {
+    room.get_or_insert_with(|| FitCache::of(usage))
 }
 
 /// What may be lent, and what that depends on.

@@ -1,7 +1,7 @@
 //! What a decision comes to, read as needed.
 
 use crate::blocked::Inquiry;
-use crate::cheapest::Held;
+use crate::cheapest::DeferredJobs;
 use crate::course::{Changes, Outcome};
 use crate::model::{Cluster, JobId, JobState, Mapping};
 use crate::plan::{Action, Blocked, Plan, PlannedAction, Reason};
@@ -96,11 +96,15 @@ impl<'a> Decision<'a> {
     #[must_use]
     pub fn blocked(&self) -> Vec<(JobId, Blocked)> {
         let cluster = self.cluster();
-        let held = self
+        let deferred = self
             .policy
             .weighs_moves()
-            .then(|| Held::of(self.policy.run_time_hint(), self.roster, self.now));
-        let waits_for_idle = |job| held.as_ref().is_some_and(|held| held.holds_back(job));
+            .then(|| DeferredJobs::of(self.policy.run_time_hint(), self.roster, self.now));
+        let waits_for_idle = |job| {
+            deferred
+                .as_ref()
+                .is_some_and(|deferred| deferred.defers(job))
+        };
         let mut inquiry: Option<Inquiry<'_>> = None;
         let mut found: Vec<(JobId, Blocked)> = Vec::new();
         for alike in self.roster.waiting() {

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use crate::drain::holds_up_drain;
+use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
 use crate::greedy::{self, Room};
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
-use crate::prospects::Prospects;
 use crate::roster::{Roster, by_wants};
 use crate::stop::Stop;
 use crate::target::{Fate, Target, can_pause};
@@ -184,9 +184,9 @@ fn place_all(
     stop: &Stop<'_>,
 ) {
     let cluster = roster.cluster();
-    let mut prospects = Prospects::of(usage);
+    let mut fit_cache = FitCache::of(usage);
     // What does not fit now need not be put in order.
-    let mut may_fit = |job: &Job| tried.holds(usage, job) && !is_hopeless(&mut prospects, job);
+    let mut may_fit = |job: &Job| tried.holds(usage, job) && !cannot_fit(&mut fit_cache, job);
     let mut places = roster.waiting_that(&mut may_fit);
     places.retain(|place| target.stays(*place));
     let dropped = tried.dropped.iter().copied();
@@ -207,7 +207,7 @@ fn place_all(
         }
         for (_, place) in piece {
             let job = &cluster.jobs[place];
-            if is_hopeless(&mut prospects, job) {
+            if cannot_fit(&mut fit_cache, job) {
                 continue;
             }
             if stop.is_due_after_step() {
@@ -216,24 +216,24 @@ fn place_all(
             if let Some(mapping) = put(cluster, usage, job) {
                 usage.add(job, &mapping);
                 target.give_place(job, place, mapping);
-                prospects.shrink();
+                fit_cache.shrink();
             } else if only_place(job).is_none() {
-                prospects.miss(job, usage);
+                fit_cache.miss(job, usage);
             }
         }
         // What no longer fits need not be put in order either.
         if !waiting.rest.is_empty() {
-            prospects.renew(usage);
+            fit_cache.renew(usage);
             waiting
                 .rest
-                .retain(|(_, place)| !is_hopeless(&mut prospects, &cluster.jobs[*place]));
+                .retain(|(_, place)| !cannot_fit(&mut fit_cache, &cluster.jobs[*place]));
         }
     }
 }
 
 /// Whether it is known without looking for a place that there is none for the waiting job.
-pub(crate) fn is_hopeless(prospects: &mut Prospects, job: &Job) -> bool {
-    only_place(job).is_none() && prospects.are_none(job)
+pub(crate) fn cannot_fit(fit_cache: &mut FitCache, job: &Job) -> bool {
+    only_place(job).is_none() && fit_cache.are_none(job)
 }
 
 /// The only nodes where the job can be: those where it is parked, or would be if it gave up its place.

@@ -425,7 +425,7 @@ impl<'a> Remap<'a> {
                 demand.add_tasks(memory.0, tasks);
             }
         }
-        while demand.is_hopeless() {
+        while demand.cannot_fit() {
             let Some(lowest) = self.kept.last() else {
                 break;
             };

@@ -1,6 +1,6 @@
 //! What a decision has come to so far.
 
-use super::crowd::Crowd;
+use super::candidates::PreemptionCandidates;
 use crate::model::Cluster;
 use crate::policy::Policy;
 use crate::roster::Roster;
@@ -22,8 +22,8 @@ pub(super) struct Board<'a> {
     pub(super) target: Target,
     /// How many more running jobs may be paused or moved.
     pub(super) moves_left: usize,
-    /// Who may give way; made when somebody first has to.
-    pub(super) crowd: Option<Crowd>,
+    /// Which jobs may be preempted; made when one first has to be.
+    pub(super) candidates: Option<PreemptionCandidates>,
 }
 
 impl<'a> Board<'a> {
@@ -46,7 +46,7 @@ impl<'a> Board<'a> {
             swap: SwapUsage::of(cluster, roster.parked()),
             target: Target::default(),
             moves_left: most.map_or(usize::MAX, |most| most as usize),
-            crowd: None,
+            candidates: None,
         }
     }
 }

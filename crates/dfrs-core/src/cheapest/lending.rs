@@ -2,7 +2,7 @@
 //!
 //! A job on several nodes has whole CPUs: what sharing would cost it is not known, as its tasks may wait for each other.
 //! One that has run for long can do without them for a while, if it is kept from them for a third of the time that it
-//! has had in all; and a short job has all of them meanwhile. Jobs that move freely lend nothing: they give way.
+//! has had in all; and a short job has all of them meanwhile. Jobs that move freely lend nothing: they are preempted.
 
 use super::board::Board;
 use super::reservation::Reservation;
@@ -104,7 +104,7 @@ impl Lending {
     ) -> bool {
         class_of(limit).is_some_and(|class| {
             let room = self.room(board, reservation, class);
-            !room.is_hopeless(job)
+            !room.cannot_fit(job)
         })
     }
 

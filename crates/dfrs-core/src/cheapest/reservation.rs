@@ -2,8 +2,8 @@
 //! (Lifka, The ANL/IBM SP Scheduling System, 1995).
 
 use super::board::Board;
-use super::calm::{Calm, Held, IDLE};
-use super::crowd::share;
+use super::candidates::share;
+use super::idle_capacity::{DeferredJobs, IDLE, IdleCapacity};
 use super::room::Room;
 use crate::greedy;
 use crate::model::{Cluster, Job, JobId, Mapping, NodeIndex};
@@ -25,14 +25,14 @@ pub(super) struct Reservation {
     beside: Room,
     /// For jobs that end before.
     before: Room,
-    /// What of the two is idle, for jobs that are held back; made when it is first asked for since that changed.
-    idle: [Option<Calm>; 2],
+    /// What of the two is idle, for deferred jobs; made when it is first asked for since that changed.
+    idle: [Option<IdleCapacity>; 2],
 }
 
 /// What a waiting job may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Window {
-    /// All that is free: there is no reservation, or it gives way to it at once.
+    /// All that is free: there is no reservation, or it makes room for it at once.
     Any,
     /// It ends before the reservation begins.
     Before,
@@ -120,7 +120,7 @@ impl Reservation {
         }
     }
 
-    /// Where a job that is held back finds idle CPU beside the reservation.
+    /// Where a deferred job finds idle CPU beside the reservation.
     pub(super) fn find_idle(
         &mut self,
         cluster: &Cluster,
@@ -133,7 +133,7 @@ impl Reservation {
             Window::Before => (&self.before, idle_before),
             Window::Any | Window::Beside => (&self.beside, idle_beside),
         };
-        idle.get_or_insert_with(|| Calm::of(room.usage(), swap))
+        idle.get_or_insert_with(|| IdleCapacity::of(room.usage(), swap))
             .put(cluster, room.usage(), job)
     }
 
@@ -155,11 +155,11 @@ impl Reservation {
 }
 
 /// The job that is to have a reservation if it finds no room: the one that was submitted first of those that never ran
-/// and are not held back, which lose most by waiting, and of those that were paused for too long, which others would
-/// keep from their nodes for ever; where there is none of them, of those that are held back.
+/// and are not deferred, which lose most by waiting, and of those that were paused for too long, which others would
+/// keep from their nodes for ever; where there is none of them, of the deferred ones.
 /// One that finds no place on empty nodes either is left out, as far as eight are looked at. `None` also where all jobs
-/// can move freely: they give way. O(nodes + jobs), and O(nodes) for each that is looked at.
-pub(super) fn longest_waiting(board: &Board<'_>, held: &Held) -> Option<usize> {
+/// can move freely: they are preempted. O(nodes + jobs), and O(nodes) for each that is looked at.
+pub(super) fn longest_waiting(board: &Board<'_>, deferred: &DeferredJobs) -> Option<usize> {
     let jobs = &board.cluster.jobs;
     if jobs.iter().all(Job::moves_freely) {
         return None;
@@ -172,7 +172,7 @@ pub(super) fn longest_waiting(board: &Board<'_>, held: &Held) -> Option<usize> {
     });
     let (held_back, others): (Vec<usize>, Vec<usize>) = waiting
         .into_iter()
-        .partition(|index| held.holds_back(&jobs[*index]));
+        .partition(|index| deferred.defers(&jobs[*index]));
     oldest_that_fits(board, others).or_else(|| oldest_that_fits(board, held_back))
 }
 

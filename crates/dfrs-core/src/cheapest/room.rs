@@ -1,16 +1,16 @@
 //! What is left, and what is known of it.
 
 use super::known;
+use crate::fit_cache::FitCache;
 use crate::model::{Cluster, Job, Mapping, NodeIndex};
-use crate::preempt::{is_hopeless, only_place, put};
-use crate::prospects::Prospects;
+use crate::preempt::{cannot_fit, only_place, put};
 use crate::usage::Usage;
 
 /// A usage in which jobs are placed one after the other.
 pub(super) struct Room {
     usage: Usage,
     /// Made when they are first asked for.
-    prospects: Option<Prospects>,
+    fit_cache: Option<FitCache>,
 }
 
 impl Room {
@@ -18,7 +18,7 @@ impl Room {
     pub(super) const fn of(usage: Usage) -> Self {
         Self {
             usage,
-            prospects: None,
+            fit_cache: None,
         }
     }
 
@@ -29,17 +29,17 @@ impl Room {
 
     /// Whether it is known without looking for a place that there is none for the waiting job. O(nodes log nodes) the
     /// first time.
-    pub(super) fn is_hopeless(&mut self, job: &Job) -> bool {
-        is_hopeless(known(&mut self.prospects, &self.usage), job)
+    pub(super) fn cannot_fit(&mut self, job: &Job) -> bool {
+        cannot_fit(known(&mut self.fit_cache, &self.usage), job)
     }
 
     /// Where the waiting job can be, by Greedy or in its only place. As [`put`].
     pub(super) fn find(&mut self, cluster: &Cluster, job: &Job) -> Option<Mapping> {
-        if self.is_hopeless(job) {
+        if self.cannot_fit(job) {
             return None;
         }
-        let Self { usage, prospects } = self;
-        put_or_miss(cluster, usage, known(prospects, usage), job)
+        let Self { usage, fit_cache } = self;
+        put_or_miss(cluster, usage, known(fit_cache, usage), job)
     }
 
     /// The job is here from now on.
@@ -62,8 +62,8 @@ impl Room {
     }
 
     fn shrink(&mut self) {
-        if let Some(prospects) = &mut self.prospects {
-            prospects.shrink();
+        if let Some(fit_cache) = &mut self.fit_cache {
+            fit_cache.shrink();
         }
     }
 }
@@ -72,12 +72,12 @@ impl Room {
 pub(super) fn put_or_miss(
     cluster: &Cluster,
     usage: &Usage,
-    prospects: &mut Prospects,
+    fit_cache: &mut FitCache,
     job: &Job,
 ) -> Option<Mapping> {
     let found = put(cluster, usage, job);
     if found.is_none() && only_place(job).is_none() {
-        prospects.miss(job, usage);
+        fit_cache.miss(job, usage);
     }
     found
 }

@@ -1,11 +1,11 @@
-//! Which running jobs give way to a waiting one.
+//! Which running jobs are preempted for a job without a place.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::board::Board;
-use super::crowd::{Crowd, Member, share};
-use super::{Arrivals, Claim, MARGIN, PARTS_OF_COST, SETTLED};
+use super::candidates::{PreemptionCandidate, PreemptionCandidates, share};
+use super::{Arrivals, MARGIN, PARTS_OF_COST, PreemptionClass, SETTLED};
 use crate::greedy::{self, all_nodes};
 use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex, Run};
@@ -20,7 +20,7 @@ use crate::units::{Bytes, Cores, Span};
 const COST: f64 = 10.0;
 const LOAD: f64 = 0.1;
 
-/// Who may have to give way.
+/// Which jobs may be preempted.
 #[derive(Clone, Copy)]
 pub(super) struct Terms {
     /// Those of at least this virtual time.
@@ -30,26 +30,29 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    pub(super) fn of(claim: Claim, priority: Priority, policy: &Policy) -> Self {
+    pub(super) fn of(class: PreemptionClass, priority: Priority, policy: &Policy) -> Self {
         let worth_moving = Span(policy.settings.penalty.0 / PARTS_OF_COST);
-        let (least, below) = match claim {
-            Claim::New => (SETTLED.max(worth_moving), f64::INFINITY),
-            Claim::Waited => (worth_moving, f64::INFINITY),
-            Claim::Back => (Span::ZERO, priority.value() / MARGIN),
+        let (least, below) = match class {
+            PreemptionClass::New => (SETTLED.max(worth_moving), f64::INFINITY),
+            PreemptionClass::Waited => (worth_moving, f64::INFINITY),
+            PreemptionClass::Back => (Span::ZERO, priority.value() / MARGIN),
         };
         Self { least, below }
     }
 
-    fn allow(&self, member: &Member) -> bool {
+    fn allow(&self, member: &PreemptionCandidate) -> bool {
         !member.is_gone && member.virtual_time >= self.least && member.priority.value() < self.below
     }
 }
 
-/// Places the waiting job at `index` where others give way for it; these move where they fit elsewhere.
+/// Places the job at `index` where it preempts others; these move where they fit elsewhere.
 /// Returns where it and they are then; `None`, and nothing has changed, if there are not enough of them, or
 /// the budget does not allow so many moves.
 pub(super) fn make_room(board: &mut Board<'_>, index: usize, terms: Terms) -> Option<Arrivals> {
-    let mut crowd = board.crowd.take().unwrap_or_else(|| Crowd::of(board));
+    let mut candidates = board
+        .candidates
+        .take()
+        .unwrap_or_else(|| PreemptionCandidates::of(board));
     let job = &board.cluster.jobs[index];
     let is_plain = job.has_one_kind()
         && job.rigid.is_empty()
@@ -61,7 +64,7 @@ pub(super) fn make_room(board: &mut Board<'_>, index: usize, terms: Terms) -> Op
     let mut search = Search {
         limit: board.usage.limit(job),
         board,
-        crowd: &mut crowd,
+        candidates: &mut candidates,
         job,
         at_once,
         terms,
@@ -76,7 +79,7 @@ pub(super) fn make_room(board: &mut Board<'_>, index: usize, terms: Terms) -> Op
         found = search.by_priority();
     }
     let arrived = found.and_then(|mapping| search.settle(index, mapping));
-    board.crowd = Some(crowd);
+    board.candidates = Some(candidates);
     arrived
 }
 
@@ -86,10 +89,10 @@ fn tasks_at_once(job: &Job) -> u32 {
     job.tasks.div_ceil(nodes.max(1))
 }
 
-/// The search for those that give way to one job.
+/// The search for the victims of one job.
 struct Search<'s, 'a> {
     board: &'s mut Board<'a>,
-    crowd: &'s mut Crowd,
+    candidates: &'s mut PreemptionCandidates,
     job: &'a Job,
     /// How many of its tasks go to a node at once.
     at_once: u32,
@@ -102,7 +105,7 @@ struct Search<'s, 'a> {
 
 impl<'a> Search<'_, 'a> {
     fn victim(&self, member: u32) -> &'a Job {
-        &self.board.cluster.jobs[self.crowd.members[member as usize].index]
+        &self.board.cluster.jobs[self.candidates.members[member as usize].index]
     }
 
     /// Takes a member off its nodes.
@@ -114,7 +117,7 @@ impl<'a> Search<'_, 'a> {
                 self.board.swap.add(job, mapping);
             }
         }
-        self.crowd.members[member as usize].is_gone = true;
+        self.candidates.members[member as usize].is_gone = true;
         self.marked.push(member);
     }
 
@@ -127,7 +130,7 @@ impl<'a> Search<'_, 'a> {
                 self.board.swap.remove(job, mapping);
             }
         }
-        self.crowd.members[member as usize].is_gone = false;
+        self.candidates.members[member as usize].is_gone = false;
     }
 
     /// One task after the other, or as many as go at once, goes to the node where room for it costs least.
@@ -197,7 +200,7 @@ impl<'a> Search<'_, 'a> {
         ))
     }
 
-    /// What it costs that the node takes so many tasks of the job, more than it has, and who has to leave; not negative. `None`: it cannot be. O(jobs there × log), and O(runs) for each that leaves.
+    /// What it costs that the node takes so many tasks of the job, more than it has, and which jobs it preempts; not negative. `None`: it cannot be. O(jobs there × log), and O(runs) for each that leaves.
     fn offer(&self, node: NodeIndex, tasks: u32, leaving: &mut Vec<u32>) -> Option<f64> {
         leaving.clear();
         let (job, board) = (self.job, &*self.board);
@@ -220,12 +223,12 @@ impl<'a> Search<'_, 'a> {
         if !is_enough(short, load, gone) {
             let mut swap = board.swap.used(node);
             let wanted = f64::from(job.tasks.div_ceil(self.at_once));
-            let members = self.crowd.on(node).iter().copied();
-            let allowed =
-                members.filter(|member| self.terms.allow(&self.crowd.members[*member as usize]));
+            let members = self.candidates.on(node).iter().copied();
+            let allowed = members
+                .filter(|member| self.terms.allow(&self.candidates.members[*member as usize]));
             let mut candidates: Vec<(u64, u32)> = allowed
                 .map(|member| {
-                    let about = &self.crowd.members[member as usize];
+                    let about = &self.candidates.members[member as usize];
                     ((about.cost / about.nodes.min(wanted)).to_bits(), member)
                 })
                 .collect();
@@ -267,7 +270,7 @@ impl<'a> Search<'_, 'a> {
     fn by_priority(&mut self) -> Option<Mapping> {
         let own = self.job.state.parked_on();
         let mut members: Vec<(Priority, u32)> = (0u32..)
-            .zip(&self.crowd.members)
+            .zip(&self.candidates.members)
             .filter(|(_, member)| self.terms.allow(member))
             .filter(|(number, _)| own.is_none_or(|own| shares_a_node(own, self.victim(*number))))
             .map(|(number, member)| (member.priority, number))
@@ -276,7 +279,7 @@ impl<'a> Search<'_, 'a> {
             return None;
         }
         members.sort_unstable_by_key(|(priority, _)| *priority);
-        let places = |number: u32| self.crowd.members[number as usize].index;
+        let places = |number: u32| self.candidates.members[number as usize].index;
         let victims = members.iter().map(|(_, number)| places(*number));
         let board = &mut *self.board;
         let (mut usage, mut swap) = (board.usage.clone(), board.swap.clone());
@@ -291,7 +294,7 @@ impl<'a> Search<'_, 'a> {
         )?;
         (board.usage, board.swap) = (usage, swap);
         for (_, number) in members {
-            let member = &mut self.crowd.members[number as usize];
+            let member = &mut self.candidates.members[number as usize];
             if marked.contains(&member.index) {
                 member.is_gone = true;
                 self.marked.push(number);
@@ -305,8 +308,9 @@ impl<'a> Search<'_, 'a> {
     fn settle(&mut self, index: usize, mapping: Mapping) -> Option<Arrivals> {
         self.board.usage.add(self.job, &mapping);
         let mut marked = std::mem::take(&mut self.marked);
-        marked
-            .sort_unstable_by_key(|member| Reverse(self.crowd.members[*member as usize].priority));
+        marked.sort_unstable_by_key(|member| {
+            Reverse(self.candidates.members[*member as usize].priority)
+        });
         let mut leaving = Vec::new();
         for member in marked {
             let victim = self.victim(member);
@@ -330,7 +334,7 @@ impl<'a> Search<'_, 'a> {
             .give_place(self.job, index, mapping.clone());
         let mut arrived = vec![(index, mapping)];
         for member in leaving {
-            let place = self.crowd.members[member as usize].index;
+            let place = self.candidates.members[member as usize].index;
             let fate = self.fate(self.victim(member));
             if let Fate::Goes(mapping, _) = &fate {
                 arrived.push((place, mapping.clone()));
@@ -340,7 +344,7 @@ impl<'a> Search<'_, 'a> {
         Some(arrived)
     }
 
-    /// What becomes of a job that has given way.
+    /// What becomes of a victim.
     fn fate(&mut self, victim: &Job) -> Fate {
         let reason = Reason::MakesRoomFor(self.job.id);
         let elsewhere = (victim.mobility == Mobility::Checkpoint)

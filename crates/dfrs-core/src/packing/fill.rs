@@ -109,7 +109,7 @@ impl<'a> Filler<'a> {
         self.reset(at);
         let mut bin = 0;
         while bin < self.bins.bins.len() && self.tasks_missing > 0 {
-            if self.is_hopeless(bin) {
+            if self.cannot_fit(bin) {
                 return false;
             }
             let start = self.found.picks.len();
@@ -149,7 +149,7 @@ impl<'a> Filler<'a> {
 
     /// Whether the nodes from this one on have too little for the tasks that are left, even if no
     /// scrap of them stayed unused.
-    fn is_hopeless(&self, bin: usize) -> bool {
+    fn cannot_fit(&self, bin: usize) -> bool {
         let needed = self
             .cpu_missing
             .saturating_mul(u128::from(self.at.numerator));

@@ -49,7 +49,7 @@ impl MemoryDemand {
 
     /// Whether no packing whatever has room for all tasks. If not, there may be none all the same.
     /// O(distinct amounts).
-    pub(crate) fn is_hopeless(&self) -> bool {
+    pub(crate) fn cannot_fit(&self) -> bool {
         let Some((largest, _)) = self.nodes.last_key_value() else {
             return !self.tasks.is_empty();
         };
@@ -137,48 +137,48 @@ mod tests {
 
     #[test]
     fn large_tasks_take_whole_nodes() {
-        assert!(!demand(&[(60, 2), (40, 2)], &[100, 100]).is_hopeless());
-        assert!(demand(&[(60, 2), (50, 1)], &[100, 100]).is_hopeless());
-        assert!(demand(&[(51, 3)], &[100, 100]).is_hopeless());
-        assert!(demand(&[(90, 1), (30, 1)], &[100, 25]).is_hopeless());
-        assert!(!demand(&[(90, 1), (25, 1)], &[100, 25]).is_hopeless());
-        assert!(demand(&[(101, 1)], &[100, 100]).is_hopeless());
-        assert!(demand(&[(0, 1)], &[]).is_hopeless());
-        assert!(!demand(&[], &[]).is_hopeless());
-        assert!(!demand(&[(0, 9)], &[0]).is_hopeless());
+        assert!(!demand(&[(60, 2), (40, 2)], &[100, 100]).cannot_fit());
+        assert!(demand(&[(60, 2), (50, 1)], &[100, 100]).cannot_fit());
+        assert!(demand(&[(51, 3)], &[100, 100]).cannot_fit());
+        assert!(demand(&[(90, 1), (30, 1)], &[100, 25]).cannot_fit());
+        assert!(!demand(&[(90, 1), (25, 1)], &[100, 25]).cannot_fit());
+        assert!(demand(&[(101, 1)], &[100, 100]).cannot_fit());
+        assert!(demand(&[(0, 1)], &[]).cannot_fit());
+        assert!(!demand(&[], &[]).cannot_fit());
+        assert!(!demand(&[(0, 9)], &[0]).cannot_fit());
     }
 
     #[test]
     fn what_fits_beside_large_tasks_is_left_out() {
-        assert!(demand(&[(60, 2), (41, 1)], &[100, 100]).is_hopeless());
-        assert!(demand(&[(60, 3), (10, 1)], &[100, 100, 30]).is_hopeless());
-        assert!(!demand(&[(60, 1), (0, 3)], &[100]).is_hopeless());
-        assert!(!demand(&[(50, 2)], &[101]).is_hopeless());
+        assert!(demand(&[(60, 2), (41, 1)], &[100, 100]).cannot_fit());
+        assert!(demand(&[(60, 3), (10, 1)], &[100, 100, 30]).cannot_fit());
+        assert!(!demand(&[(60, 1), (0, 3)], &[100]).cannot_fit());
+        assert!(!demand(&[(50, 2)], &[101]).cannot_fit());
     }
 
     #[test]
     fn nodes_that_take_a_large_task_count_as_whole() {
-        assert!(!demand(&[(80, 3)], &[100, 90, 90]).is_hopeless());
-        assert!(demand(&[(80, 3)], &[100, 90, 79]).is_hopeless());
+        assert!(!demand(&[(80, 3)], &[100, 90, 90]).cannot_fit());
+        assert!(demand(&[(80, 3)], &[100, 90, 79]).cannot_fit());
     }
 
     #[test]
     fn no_tasks_demand_nothing() {
-        assert!(!demand(&[(500, 0)], &[100]).is_hopeless());
-        assert!(!demand(&[(1, 0)], &[]).is_hopeless());
+        assert!(!demand(&[(500, 0)], &[100]).cannot_fit());
+        assert!(!demand(&[(1, 0)], &[]).cannot_fit());
     }
 
     #[test]
     fn what_is_counted_out_does_not_count() {
         let mut changed = demand(&[(60, 2), (50, 2)], &[100, 100]);
         changed.remove_tasks(50, 1);
-        assert!(changed.is_hopeless());
+        assert!(changed.cannot_fit());
         changed.remove_tasks(50, 1);
-        assert!(!changed.is_hopeless());
+        assert!(!changed.cannot_fit());
         changed.remove_node(100);
-        assert!(changed.is_hopeless());
+        assert!(changed.cannot_fit());
         changed.add_node(100);
-        assert!(!changed.is_hopeless());
+        assert!(!changed.cannot_fit());
     }
 
     proptest! {
@@ -188,7 +188,7 @@ mod tests {
             nodes in proptest::collection::vec(prop_oneof![Just(100u64), 0u64..120], 0..4),
         ) {
             let sizes: Vec<(u64, u32)> = tasks.iter().map(|memory| (*memory, 1)).collect();
-            if demand(&sizes, &nodes).is_hopeless() {
+            if demand(&sizes, &nodes).cannot_fit() {
                 prop_assert!(!fits(&tasks, &mut nodes.clone()));
             }
         }

@@ -1,8 +1,8 @@
 //! Which waiting jobs a remap need not think of.
 
+use crate::fit_cache::FitCache;
 use crate::model::{Cluster, Job, JobState};
 use crate::packing::{BinsOnce, Fraction, Packing};
-use crate::prospects::Prospects;
 use crate::stop::Stop;
 use crate::usage::Usage;
 
@@ -11,7 +11,7 @@ pub(super) struct Alone<'a> {
     cluster: &'a Cluster,
     usage: &'a Usage,
     least: Fraction,
-    prospects: Prospects,
+    fit_cache: FitCache,
 }
 
 impl<'a> Alone<'a> {
@@ -21,7 +21,7 @@ impl<'a> Alone<'a> {
             cluster,
             usage,
             least,
-            prospects: Prospects::of(usage),
+            fit_cache: FitCache::of(usage),
         }
     }
 
@@ -31,7 +31,7 @@ impl<'a> Alone<'a> {
         if let JobState::Parked(mapping) = &job.state {
             return self.usage.takes_back(job, mapping);
         }
-        self.prospects.could_place(self.cluster, self.usage, job)
+        self.fit_cache.could_place(self.cluster, self.usage, job)
             // Kinds that fit one by one need not fit together.
             && (job.has_one_kind() || self.packs_alone(job))
     }

@@ -1,4 +1,4 @@
-//! Who may give way, node by node, and what that costs.
+//! Which jobs may be preempted, node by node, and what that costs.
 
 use super::board::Board;
 use crate::model::{Job, Mobility, NodeIndex};
@@ -6,7 +6,7 @@ use crate::priority::Priority;
 use crate::target::may_pause;
 use crate::units::Span;
 
-/// The cost of a pause whoever it is, in the time of a node without progress over the size of a node.
+/// The cost of any pause, in the time of a node without progress over the size of a node.
 const ANY: f64 = 0.1;
 
 /// The cost of each node's worth of CPU that is given up.
@@ -15,18 +15,18 @@ const CPU: f64 = 0.1;
 /// Added to virtual times, so that a pause of the youngest does not cost without bound.
 const OFFSET: f64 = 10.0;
 
-/// What is added for those that the grace period protects: they give way where nobody else can.
+/// What is added for those that the grace period protects: they are preempted where no other can be.
 const PROTECTED: f64 = 1000.0;
 
-/// Whether the job could give way and lose nothing but time.
-pub(super) fn gives_way(job: &Job) -> bool {
+/// Whether the job could be preempted and lose nothing but time.
+pub(super) fn is_preemptible(job: &Job) -> bool {
     matches!(job.mobility, Mobility::Checkpoint | Mobility::Park) && !job.locked
 }
 
-/// A running job that may give way.
-pub(super) struct Member {
+/// A running job that may be preempted.
+pub(super) struct PreemptionCandidate {
     pub(super) index: usize,
-    /// What its leaving costs, if it is for a job that wants one of its nodes.
+    /// What its preemption costs, if it is for a job that wants one of its nodes.
     pub(super) cost: f64,
     pub(super) nodes: f64,
     pub(super) virtual_time: Span,
@@ -35,18 +35,18 @@ pub(super) struct Member {
     pub(super) is_gone: bool,
 }
 
-/// All that may give way.
-pub(super) struct Crowd {
-    pub(super) members: Vec<Member>,
-    /// Of each node who is there.
+/// All jobs that may be preempted.
+pub(super) struct PreemptionCandidates {
+    pub(super) members: Vec<PreemptionCandidate>,
+    /// The candidates on each node, by their place in `members`.
     on: Vec<Vec<u32>>,
 }
 
-impl Crowd {
+impl PreemptionCandidates {
     /// Those that have had some virtual time, have not changed in this decision and may be paused where swap
     /// allows. O(nodes + runs).
     pub(super) fn of(board: &Board<'_>) -> Self {
-        let mut crowd = Self {
+        let mut candidates = Self {
             members: Vec::new(),
             on: vec![Vec::new(); board.cluster.nodes.len()],
         };
@@ -58,21 +58,21 @@ impl Crowd {
         for (index, job) in running {
             let has_run = job.virtual_time > Span::ZERO;
             let is_member = has_run
-                && gives_way(job)
+                && is_preemptible(job)
                 && board.target.stays(*index)
                 && may_pause(board.policy, board.cluster, job);
             let Some(mapping) = job.running_on().filter(|_| is_member) else {
                 continue;
             };
-            let number = u32::try_from(crowd.members.len()).unwrap_or(u32::MAX);
+            let number = u32::try_from(candidates.members.len()).unwrap_or(u32::MAX);
             for node in mapping.nodes() {
-                if let Some(here) = crowd.on.get_mut(node.index()) {
+                if let Some(here) = candidates.on.get_mut(node.index()) {
                     here.push(number);
                 }
             }
             #[expect(clippy::cast_precision_loss, reason = "numbers of nodes are small")]
             let nodes = mapping.node_count() as f64;
-            crowd.members.push(Member {
+            candidates.members.push(PreemptionCandidate {
                 index: *index,
                 cost: cost(board, job),
                 nodes,
@@ -81,10 +81,10 @@ impl Crowd {
                 is_gone: false,
             });
         }
-        crowd
+        candidates
     }
 
-    /// Who is on this node.
+    /// The candidates on this node.
     pub(super) fn on(&self, node: NodeIndex) -> &[u32] {
         &self.on[node.index()]
     }

@@ -1,4 +1,4 @@
-//! Where jobs go that are expected to be long and cannot be taken away again: on CPU that is idle.
+//! Idle CPU, for deferred jobs: those that are expected to be long and cannot be preempted at once.
 
 use std::cell::RefCell;
 
@@ -15,21 +15,21 @@ use crate::usage::{SwapUsage, Usage};
 /// A node on which no task waits for CPU.
 pub(super) const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
 
-/// For so many times its limit a job that never ran is held back: a stream of small jobs may never leave as many nodes
+/// For so many times its limit a job that never ran is deferred: a stream of small jobs may never leave as many nodes
 /// idle at once as it needs.
 const MOST_LIMITS: i64 = 4;
 
 /// Which jobs are to start on idle CPU only.
-pub(crate) struct Held {
+pub(crate) struct DeferredJobs {
     now: Time,
     expectation: Expectation,
-    /// Which jobs could start so if nobody were there; nothing without hints.
+    /// Which jobs could start so on an empty cluster; nothing without hints.
     idle: Option<LoadLimits>,
     /// What is known of jobs with lists of nodes, in the order of what they want.
     known: RefCell<Vec<(Job, bool)>>,
 }
 
-impl Held {
+impl DeferredJobs {
     /// O(nodes log nodes + running jobs) where hints are used.
     pub(crate) fn of(hint: RunTimeHint, roster: &Roster, now: Time) -> Self {
         match hint {
@@ -48,11 +48,10 @@ impl Held {
         }
     }
 
-    /// Whether this waiting job is one of them: it will hold its memory for long wherever it is. None that was paused
-    /// for too long, or has waited for too long. One that
-    /// finds no idle CPU on empty nodes, of those that are up, would never start so. O(distinct nodes),
-    /// and O(n log n) once for all that want the same of a list of their own.
-    pub(crate) fn holds_back(&self, job: &Job) -> bool {
+    /// Whether this job is one of them: it will hold its memory for long wherever it is. None that was paused
+    /// for too long, or has waited for too long. One that finds no idle CPU on empty nodes, of those that are up, would
+    /// never start so. O(distinct nodes), and O(n log n) once for all that want the same of a list of their own.
+    pub(crate) fn defers(&self, job: &Job) -> bool {
         job.mobility != Mobility::Checkpoint
             && !job.comes_first
             && !self.has_waited(job)
@@ -85,7 +84,7 @@ impl Held {
 }
 
 /// What is left of nodes up to a load of 1. As good as the usage from which it was made.
-pub(super) struct Calm {
+pub(super) struct IdleCapacity {
     /// For those that come back.
     back: Room,
     /// For those that never ran, with what is parked on nodes as if it were there. Such a job could else be parked
@@ -94,7 +93,7 @@ pub(super) struct Calm {
     new: Room,
 }
 
-impl Calm {
+impl IdleCapacity {
     /// O(nodes log nodes).
     pub(super) fn of(usage: &Usage, swap: &SwapUsage) -> Self {
         let usage = usage.under(IDLE);
@@ -104,7 +103,7 @@ impl Calm {
         }
     }
 
-    /// Where the job can be. One that is parked also comes back to nodes where nobody else is, whatever
+    /// Where the job can be. One that is parked also comes back to nodes where no other is, whatever
     /// its own load.
     pub(super) fn put(&mut self, cluster: &Cluster, all: &Usage, job: &Job) -> Option<Mapping> {
         let room = if job.never_ran() {

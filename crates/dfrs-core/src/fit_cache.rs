@@ -1,4 +1,4 @@
-//! Which jobs may find room, told without looking at every node for each of them.
+//! Which jobs cannot fit, as far as is known without looking at every node for each of them.
 
 use crate::failures::Failures;
 use crate::greedy;
@@ -9,7 +9,7 @@ use crate::usage::Usage;
 
 /// The room that a usage leaves. It only shrinks while jobs are placed: what was left once is the most
 /// that there is now.
-pub(crate) struct Prospects {
+pub(crate) struct FitCache {
     headroom: Headroom,
     failures: Failures,
     /// Jobs of one kind with rules of their own for which there was no room, in the order of what they
@@ -17,11 +17,11 @@ pub(crate) struct Prospects {
     refused: Vec<Job>,
     /// Whether jobs were placed since `headroom` was found.
     is_stale: bool,
-    /// How often a job that `headroom` gave hope found no place since then.
+    /// How often a job that `headroom` did not rule out found no place since then.
     misses: u32,
 }
 
-impl Prospects {
+impl FitCache {
     /// O(nodes log nodes).
     pub(crate) fn of(usage: &Usage) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Prospects {
 
     /// Whether the job could be placed in this usage, since which no job was placed. O(distinct spaces of
     /// nodes + failures), but O(nodes) for a job with rules of its own about nodes. One of several kinds is
-    /// told as by [`greedy::could_place`].
+    /// judged as by [`greedy::could_place`].
     pub(crate) fn could_place(&mut self, cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
         !self.are_none(job)
             && (self.headroom.knows(job) || greedy::could_place(cluster, usage, job))

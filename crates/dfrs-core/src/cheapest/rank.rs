@@ -1,30 +1,30 @@
-//! In which order waiting jobs are tried.
+//! In which order pending jobs are tried.
 
 use std::cmp::Ordering;
 
-use super::crowd::share;
+use super::candidates::share;
 use crate::model::{Cluster, Job};
 use crate::priority::Priority;
 use crate::units::{Span, Time};
 
-/// Added to the wait of a newcomer, in seconds: of those that come at once the small ones are first.
+/// Added to the wait of a job that never ran, in seconds: of those that come at once the small ones are first.
 const OFFSET: f64 = 10.0;
 
 /// No job counts as smaller than this, in nodes.
 const SMALLEST: f64 = 0.1;
 
-/// When a waiting job is tried: the greatest first.
+/// When a job without a place is tried: the greatest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Turn {
-    /// Of one that is held back and never ran how much of its limit it has waited, in millionths; these come last.
+pub(super) struct Rank {
+    /// Of a deferred one that never ran how much of its limit it has waited, in millionths; these come last.
     pub(super) share_waited: Option<u64>,
-    pub(super) urgency: Urgency,
+    pub(super) rank_class: RankClass,
     pub(super) priority: Priority,
 }
 
-/// Who is tried before others whatever their priorities are.
+/// Which jobs are tried before others whatever their priorities are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Urgency {
+pub(super) enum RankClass {
     /// It has run before.
     Ordinary,
     /// It never ran: its wait over its size, times its weight.
@@ -39,11 +39,11 @@ pub(super) enum Urgency {
     HoldsUpDrain,
 }
 
-impl Urgency {
+impl RankClass {
     fn rank(self) -> (u8, f64) {
         match self {
             Self::Ordinary => (0, 0.0),
-            Self::New(urgency) => (1, urgency),
+            Self::New(wait_over_size) => (1, wait_over_size),
             Self::Longest => (2, 0.0),
             Self::First => (3, 0.0),
             Self::LongestFirst => (4, 0.0),
@@ -78,25 +78,25 @@ impl AverageNode {
         cpu.max(share(job.least_memory().0, self.memory))
     }
 
-    /// The urgency of a waiting job at `now`. Small jobs are in nobody's way; a large one
+    /// The class of a job without a place at `now`. Small jobs hardly take room from others; a large one
     /// passes those whose waits stay shorter than its own by more than it is larger.
-    pub(super) fn urgency(self, job: &Job, now: Time) -> Urgency {
+    pub(super) fn rank_class(self, job: &Job, now: Time) -> RankClass {
         if job.comes_first {
-            Urgency::First
+            RankClass::First
         } else if job.virtual_time > Span::ZERO {
-            Urgency::Ordinary
+            RankClass::Ordinary
         } else {
             let waited = job.flow_time(now).seconds() + OFFSET;
-            Urgency::New(job.weight.factor() * waited / self.size(job).max(SMALLEST))
+            RankClass::New(job.weight.factor() * waited / self.size(job).max(SMALLEST))
         }
     }
 }
 
-impl Eq for Turn {}
+impl Eq for Rank {}
 
-impl Ord for Turn {
+impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (own, others) = (self.urgency.rank(), other.urgency.rank());
+        let (own, others) = (self.rank_class.rank(), other.rank_class.rank());
         let share = (self.share_waited.is_none(), self.share_waited);
         share
             .cmp(&(other.share_waited.is_none(), other.share_waited))
@@ -106,7 +106,7 @@ impl Ord for Turn {
     }
 }
 
-impl PartialOrd for Turn {
+impl PartialOrd for Rank {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -135,13 +135,13 @@ mod tests {
     /// The jobs' numbers in the order in which they are tried.
     fn order(jobs: &[Job]) -> Vec<u64> {
         let (average, now) = (AverageNode::of(&cluster()), Time::from_seconds(100));
-        let turn = |job: &Job| Turn {
+        let rank = |job: &Job| Rank {
             share_waited: job.limit.map(|limit| limit.0.unsigned_abs()),
-            urgency: average.urgency(job, now),
+            rank_class: average.rank_class(job, now),
             priority: PriorityFunction::default().of(job, now),
         };
         let mut jobs: Vec<&Job> = jobs.iter().collect();
-        jobs.sort_by_key(|job| std::cmp::Reverse(turn(job)));
+        jobs.sort_by_key(|job| std::cmp::Reverse(rank(job)));
         jobs.iter().map(|job| job.id.0).collect()
     }
 

@@ -1,0 +1,85 @@
+//! Which jobs could find room by preemption, as far as is known without trying it for each of them.
+
+use super::board::Board;
+use super::candidates::is_preemptible;
+use super::{PreemptionClass, SETTLED};
+use crate::fit_cache::FitCache;
+use crate::model::{Job, Mapping};
+use crate::preempt::only_place;
+use crate::target::can_pause;
+use crate::units::Span;
+use crate::usage::Usage;
+
+/// One for each class, made when it is first asked about: `None` within if no job can be preempted for that class.
+#[derive(Default)]
+pub(super) struct PreemptionFeasibility([Option<Option<AfterPreemption>>; 3]);
+
+/// What is left if all jobs are preempted that a class may preempt, and for which jobs that was not enough.
+struct AfterPreemption {
+    usage: Usage,
+    fit_cache: FitCache,
+}
+
+impl PreemptionFeasibility {
+    /// Whether it is known that there is none for this job. O(nodes log nodes + runs) the first time.
+    pub(super) fn are_none(
+        &mut self,
+        board: &Board<'_>,
+        class: PreemptionClass,
+        job: &Job,
+    ) -> bool {
+        let after = self.0[class as usize].get_or_insert_with(|| {
+            let usage = without_preemptible(board, class)?;
+            let fit_cache = FitCache::of(&usage);
+            Some(AfterPreemption { usage, fit_cache })
+        });
+        match after {
+            Some(after) => match only_place(job) {
+                Some(own) => !after.usage.takes_back(job, own),
+                None => after.fit_cache.are_none(job),
+            },
+            None => true,
+        }
+    }
+
+    /// A job has this place from now on.
+    pub(super) fn take(&mut self, job: &Job, mapping: &Mapping) {
+        for after in self.0.iter_mut().flatten().flatten() {
+            after.usage.add(job, mapping);
+            after.fit_cache.shrink();
+        }
+    }
+
+    /// The job found no place by preemption.
+    pub(super) fn miss(&mut self, class: PreemptionClass, job: &Job) {
+        if let Some(Some(after)) = &mut self.0[class as usize] {
+            after.fit_cache.miss(job, &after.usage);
+        }
+    }
+}
+
+/// What is in use by all others; `None` if there are only others. O(nodes + runs).
+fn without_preemptible(board: &Board<'_>, class: PreemptionClass) -> Option<Usage> {
+    let least = match class {
+        PreemptionClass::New => SETTLED,
+        PreemptionClass::Waited | PreemptionClass::Back => Span(1),
+    };
+    let mut left: Option<Usage> = None;
+    let running = board
+        .roster
+        .running_indices()
+        .iter()
+        .zip(board.roster.running());
+    for (index, job) in running {
+        if job.virtual_time >= least
+            && is_preemptible(job)
+            && board.target.stays(*index)
+            && can_pause(board.policy, board.cluster, &board.swap, job)
+            && let Some(mapping) = job.running_on()
+        {
+            let usage = left.get_or_insert_with(|| board.usage.clone());
+            usage.remove(job, mapping);
+        }
+    }
+    left
+}
