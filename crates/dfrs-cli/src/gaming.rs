@@ -15,7 +15,8 @@ use crate::report::Outcome;
 /// Twenty users submit jobs at random for twelve hours, and one more has work of a kind: submitted as it is, or as a
 /// chain of pieces of 140 s that resubmit themselves, as 64 jobs instead of one, or with ten times the CPUs that it
 /// can use. All have time limits, one to five times too long. For each kind and each of three rules, and for EASY on
-/// shared nodes with exact run times: the stretch of that work (until all of it is done, over what it takes alone), the CPU that it had until then, in nodes, and the mean stretch of the others' jobs, each for the honest
+/// shared nodes with exact run times: the stretch of that work (until all of it is done, over what it takes
+/// alone), the CPU that it had until then, in nodes, and the mean stretch of the others' jobs, each for the honest
 /// submission and the other; and how many times as soon the work is done by that (geometric mean over the seeds).
 /// Exit code 2: bad input.
 #[derive(Args)]

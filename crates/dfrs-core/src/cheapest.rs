@@ -203,14 +203,8 @@ impl<'b, 'a> Service<'b, 'a> {
                 share_waited: self.share_waited(job),
                 rank_class: if holds_up_drain(cluster, job) {
                     RankClass::HoldsUpDrain
-                } else if self.longest == Some(place) {
-                    if job.comes_first {
-                        RankClass::LongestFirst
-                    } else {
-                        RankClass::Longest
-                    }
                 } else {
-                    average.rank_class(job, now)
+                    average.rank_class(job, now, self.longest == Some(place))
                 },
                 priority: policy.settings.priority.of(job, now),
             }
@@ -485,14 +479,12 @@ impl<'b, 'a> Service<'b, 'a> {
         if job.comes_first {
             return Some(PreemptionClass::Waited);
         }
-        if job.never_ran() && self.deferred.defers(job) {
+        let has_had = job.virtual_time > Span::ZERO;
+        if (job.never_ran() || !has_had) && self.deferred.defers(job) {
             return None;
         }
-        if job.virtual_time > Span::ZERO {
+        if has_had {
             return (self.is_period || job.virtual_time < YOUNG).then_some(PreemptionClass::Back);
-        }
-        if self.deferred.defers(job) {
-            return None;
         }
         let has_waited = job.flow_time(self.board.now) >= PATIENCE;
         Some(if has_waited {

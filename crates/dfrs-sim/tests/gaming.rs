@@ -14,6 +14,16 @@ const OTHERS: Others = Others {
 const SHARING: &str = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
 
 fn compared(policy: &str, cheat: Cheat, fair_by_user: bool, needs: Needs) -> Comparison {
+    compared_among(OTHERS, policy, cheat, fair_by_user, needs)
+}
+
+fn compared_among(
+    others: Others,
+    policy: &str,
+    cheat: Cheat,
+    fair_by_user: bool,
+    needs: Needs,
+) -> Comparison {
     let scheduler = policy.parse().expect("a policy");
     let settings = Settings {
         fair_by_user,
@@ -21,7 +31,7 @@ fn compared(policy: &str, cheat: Cheat, fair_by_user: bool, needs: Needs) -> Com
         penalty: Span::from_seconds(60),
         ..Settings::new(8)
     };
-    compare(cheat, SEEDS, OTHERS, &scheduler, &settings).expect("it ends")
+    compare(cheat, SEEDS, others, &scheduler, &settings).expect("it ends")
 }
 
 #[test]
@@ -63,20 +73,12 @@ fn under_the_default_policy_none_of_them_gains_anything_at_full_load() {
 /// A long job waits for idle CPU, and pieces of it do not.
 #[test]
 fn under_the_default_policy_limits_leave_little_to_gain() {
-    let (scheduler, others) = (
-        "default".parse().expect("a policy"),
-        Others {
-            with_limits: true,
-            ..OTHERS
-        },
-    );
-    let settings = Settings {
-        fair_by_user: true,
-        penalty: Span::from_seconds(60),
-        ..Settings::new(8)
+    let others = Others {
+        with_limits: true,
+        ..OTHERS
     };
     for cheat in Cheat::ALL {
-        let found = compare(cheat, SEEDS, others, &scheduler, &settings).expect("it ends");
+        let found = compared_among(others, "default", cheat, true, Needs::Requested);
         assert!(found.gain < 1.2, "{cheat:?}: {found:?}");
     }
 }

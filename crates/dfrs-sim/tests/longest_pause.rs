@@ -6,42 +6,55 @@ use dfrs_sim::{Settings, simulate};
 
 const DAY: i64 = 86_400;
 
-/// How long the long job takes where a new one of its size comes every ten minutes and runs for as long, for ten days.
-fn long_job_takes(longest_pause: Option<Span>) -> f64 {
-    let memory = Bytes(NODE_MEMORY.0 * 3 / 5);
-    let job = |id: &str, submit: i64, runtime: i64| TraceJob {
-        mobility: Mobility::Park,
+/// A job whose tasks need all CPU and three fifths of the memory of a node each; times are seconds.
+fn job(id: &str, submit: i64, tasks: u32, runtime: i64, mobility: Mobility) -> TraceJob {
+    TraceJob {
+        mobility,
         ..TraceJob::new(
             id,
             Time::from_seconds(submit),
-            1,
+            tasks,
             NODE_CPU,
-            memory,
+            Bytes(NODE_MEMORY.0 * 3 / 5),
             Span::from_seconds(runtime),
         )
-    };
-    let others = (1..10 * DAY / 600).map(|number| job(&number.to_string(), 600 * number, 600));
+    }
+}
+
+/// When the first of these jobs ends, in days.
+fn first_ends(
+    first: TraceJob,
+    others: impl Iterator<Item = TraceJob>,
+    policy: &str,
+    settings: &Settings,
+) -> f64 {
     let trace = Trace {
-        jobs: [job("long", 0, 7200)].into_iter().chain(others).collect(),
+        jobs: [first].into_iter().chain(others).collect(),
         has_memory: true,
         ..Trace::default()
     };
-    let scheduler = "GreedyPMC*/move-per/OPT=VT/MINVT=600"
-        .parse()
-        .expect("a policy");
+    let scheduler = policy.parse().expect("a policy");
+    let outcome = simulate(&trace, &scheduler, settings, None).expect("it ends");
+    outcome.jobs[0].finish.seconds() / 86_400.0
+}
+
+/// How many days the long job takes where a new one of its size comes every ten minutes and runs for as long, for ten days.
+fn long_job_takes(longest_pause: Option<Span>) -> f64 {
+    let park = |id: &str, submit, runtime| job(id, submit, 1, runtime, Mobility::Park);
+    let others = (1..10 * DAY / 600).map(|number| park(&number.to_string(), 600 * number, 600));
     let settings = Settings {
         longest_pause,
         penalty: Span::from_seconds(5),
         ..Settings::new(1)
     };
-    let outcome = simulate(&trace, &scheduler, &settings, None).expect("it ends");
-    outcome.jobs[0].finish.seconds()
+    let policy = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
+    first_ends(park("long", 0, 7200), others, policy, &settings)
 }
 
 #[test]
 fn who_ran_once_is_not_behind_all_who_never_ran_for_ever() {
-    let days = |longest| long_job_takes(longest) / 86_400.0;
-    let (unbounded, bounded) = (days(None), days(Settings::new(1).longest_pause));
+    let unbounded = long_job_takes(None);
+    let bounded = long_job_takes(Settings::new(1).longest_pause);
     assert!(unbounded > 9.5, "{unbounded} days");
     assert!(bounded < 1.2, "{bounded} days");
 }
@@ -49,38 +62,20 @@ fn who_ran_once_is_not_behind_all_who_never_ran_for_ever() {
 /// When a job on four nodes ends that takes two hours, where a new job on one node, which cannot be parked, comes every
 /// 200 s and runs for 700 s, for ten days: the four nodes are never free at once by themselves.
 fn wide_job_ends() -> f64 {
-    let memory = Bytes(NODE_MEMORY.0 * 3 / 5);
-    let job = |id: &str, submit: i64, tasks: u32, runtime: i64| TraceJob {
-        estimate: Some(Span::from_seconds(runtime + 200)),
-        ..TraceJob::new(
-            id,
-            Time::from_seconds(submit),
-            tasks,
-            NODE_CPU,
-            memory,
-            Span::from_seconds(runtime),
-        )
+    let limited = |job: TraceJob| TraceJob {
+        estimate: Some(job.runtime + Span::from_seconds(200)),
+        ..job
     };
-    let wide = TraceJob {
-        mobility: Mobility::Park,
-        ..job("wide", 0, 4, 7200)
-    };
-    let others = (1..10 * DAY / 200).map(|number| TraceJob {
-        mobility: Mobility::Never,
-        ..job(&number.to_string(), 1000 + 200 * number, 1, 700)
+    let wide = limited(job("wide", 0, 4, 7200, Mobility::Park));
+    let others = (1..10 * DAY / 200).map(|number| {
+        let submit = 1000 + 200 * number;
+        limited(job(&number.to_string(), submit, 1, 700, Mobility::Never))
     });
-    let trace = Trace {
-        jobs: [wide].into_iter().chain(others).collect(),
-        has_memory: true,
-        ..Trace::default()
-    };
-    let scheduler = "default".parse().expect("a policy");
-    let outcome = simulate(&trace, &scheduler, &Settings::new(4), None).expect("it ends");
-    outcome.jobs[0].finish.seconds()
+    first_ends(wide, others, "default", &Settings::new(4))
 }
 
 #[test]
 fn a_wide_job_that_was_paused_for_too_long_has_its_nodes_kept_free() {
-    let days = wide_job_ends() / 86_400.0;
+    let days = wide_job_ends();
     assert!((1.0..1.2).contains(&days), "{days} days");
 }

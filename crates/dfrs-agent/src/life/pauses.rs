@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_back_late_keeps_its_place_for_an_eighth_of_the_longest_pause() {
+    fn job_back_after_the_longest_pause_keeps_its_place_for_an_eighth_of_it() {
         let pauses = parked_from(10, 120);
         assert!(pauses.were_too_long(LONGEST, at(132)));
         assert_eq!(

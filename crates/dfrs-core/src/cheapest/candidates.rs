@@ -1,7 +1,7 @@
 //! Which jobs may be preempted, node by node, and what that costs.
 
 use super::board::Board;
-use crate::model::{Job, Mobility, NodeIndex};
+use crate::model::{Job, Mapping, Mobility, NodeIndex};
 use crate::priority::Priority;
 use crate::target::may_pause;
 use crate::units::Span;
@@ -21,6 +21,20 @@ const PROTECTED: f64 = 1000.0;
 /// Whether the job could be preempted and lose nothing but time.
 pub(super) fn is_preemptible(job: &Job) -> bool {
     matches!(job.mobility, Mobility::Checkpoint | Mobility::Park) && !job.locked
+}
+
+/// The running jobs that have had some virtual time, have not changed in this decision and could be preempted, if swap
+/// and the policy allow it: their indices, and where they are. O(runs).
+pub(super) fn preemptible<'b>(
+    board: &'b Board<'_>,
+) -> impl Iterator<Item = (usize, &'b Job, &'b Mapping)> {
+    let indices = board.roster.running_indices().iter().copied();
+    let running = indices.zip(board.roster.running());
+    running.filter_map(|(index, job)| {
+        let may = job.virtual_time > Span::ZERO && is_preemptible(job) && board.target.stays(index);
+        let mapping = job.running_on().filter(|_| may)?;
+        Some((index, job, mapping))
+    })
 }
 
 /// A running job that may be preempted.
@@ -50,20 +64,8 @@ impl PreemptionCandidates {
             members: Vec::new(),
             on: vec![Vec::new(); board.cluster.nodes.len()],
         };
-        let running = board
-            .roster
-            .running_indices()
-            .iter()
-            .zip(board.roster.running());
-        for (index, job) in running {
-            let has_run = job.virtual_time > Span::ZERO;
-            let is_member = has_run
-                && is_preemptible(job)
-                && board.target.stays(*index)
-                && may_pause(board.policy, board.cluster, job);
-            let Some(mapping) = job.running_on().filter(|_| is_member) else {
-                continue;
-            };
+        let may_pause = |job: &Job| may_pause(board.policy, board.cluster, job);
+        for (index, job, mapping) in preemptible(board).filter(|(_, job, _)| may_pause(job)) {
             let number = u32::try_from(candidates.members.len()).unwrap_or(u32::MAX);
             for node in mapping.nodes() {
                 if let Some(here) = candidates.on.get_mut(node.index()) {
@@ -73,7 +75,7 @@ impl PreemptionCandidates {
             #[expect(clippy::cast_precision_loss, reason = "numbers of nodes are small")]
             let nodes = mapping.node_count() as f64;
             candidates.members.push(PreemptionCandidate {
-                index: *index,
+                index,
                 cost: cost(board, job),
                 nodes,
                 virtual_time: job.virtual_time,

@@ -1,7 +1,7 @@
 //! Which jobs could find room by preemption, as far as is known without trying it for each of them.
 
 use super::board::Board;
-use super::candidates::is_preemptible;
+use super::candidates::preemptible;
 use super::{PreemptionClass, SETTLED};
 use crate::fit_cache::FitCache;
 use crate::model::{Job, Mapping};
@@ -62,21 +62,11 @@ impl PreemptionFeasibility {
 fn without_preemptible(board: &Board<'_>, class: PreemptionClass) -> Option<Usage> {
     let least = match class {
         PreemptionClass::New => SETTLED,
-        PreemptionClass::Waited | PreemptionClass::Back => Span(1),
+        PreemptionClass::Waited | PreemptionClass::Back => Span::ZERO,
     };
     let mut left: Option<Usage> = None;
-    let running = board
-        .roster
-        .running_indices()
-        .iter()
-        .zip(board.roster.running());
-    for (index, job) in running {
-        if job.virtual_time >= least
-            && is_preemptible(job)
-            && board.target.stays(*index)
-            && can_pause(board.policy, board.cluster, &board.swap, job)
-            && let Some(mapping) = job.running_on()
-        {
+    for (_, job, mapping) in preemptible(board) {
+        if job.virtual_time >= least && can_pause(board.policy, board.cluster, &board.swap, job) {
             let usage = left.get_or_insert_with(|| board.usage.clone());
             usage.remove(job, mapping);
         }

@@ -79,15 +79,18 @@ impl AverageNode {
     }
 
     /// The class of a job without a place at `now`. Small jobs hardly take room from others; a large one
-    /// passes those whose waits stay shorter than its own by more than it is larger.
-    pub(super) fn rank_class(self, job: &Job, now: Time) -> RankClass {
-        if job.comes_first {
-            RankClass::First
-        } else if job.virtual_time > Span::ZERO {
-            RankClass::Ordinary
-        } else {
-            let waited = job.flow_time(now).seconds() + OFFSET;
-            RankClass::New(job.weight.factor() * waited / self.size(job).max(SMALLEST))
+    /// passes those whose waits stay shorter than its own by more than it is larger. `is_longest`: it is to have the
+    /// reservation.
+    pub(super) fn rank_class(self, job: &Job, now: Time, is_longest: bool) -> RankClass {
+        match (job.comes_first, is_longest) {
+            (true, true) => RankClass::LongestFirst,
+            (true, false) => RankClass::First,
+            (false, true) => RankClass::Longest,
+            (false, false) if job.virtual_time > Span::ZERO => RankClass::Ordinary,
+            (false, false) => {
+                let waited = job.flow_time(now).seconds() + OFFSET;
+                RankClass::New(job.weight.factor() * waited / self.size(job).max(SMALLEST))
+            }
         }
     }
 }
@@ -137,7 +140,7 @@ mod tests {
         let (average, now) = (AverageNode::of(&cluster()), Time::from_seconds(100));
         let rank = |job: &Job| Rank {
             share_waited: job.limit.map(|limit| limit.0.unsigned_abs()),
-            rank_class: average.rank_class(job, now),
+            rank_class: average.rank_class(job, now, false),
             priority: PriorityFunction::default().of(job, now),
         };
         let mut jobs: Vec<&Job> = jobs.iter().collect();
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn newcomers_go_by_wait_over_size() {
+    fn new_jobs_rank_by_wait_over_size() {
         // One node that has waited 100 s, half a node 60 s, four nodes 100 s.
         let mut jobs = vec![
             job(1, 0, 1, 20, 0),
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_first_is_before_newcomers_and_these_before_who_has_run() {
+    fn starved_jobs_rank_before_new_ones_and_these_before_those_that_ran() {
         let mut jobs = vec![
             job(1, 0, 1, 20, 0),
             job(2, 0, 1, 20, 0),
