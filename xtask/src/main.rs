@@ -5,7 +5,6 @@
 
 #[cfg(feature = "bindings")]
 mod bindings;
-mod board;
 mod book;
 mod defects;
 mod files;
@@ -34,14 +33,12 @@ enum Task {
     /// Generate src/shim/bindings.rs from c_shim/dfrs_shim.h (needs libclang)
     #[cfg(feature = "bindings")]
     Bindings(bindings::Arguments),
-    /// Draw the board's panels, of what a Prometheus has (needs promtool)
-    Board(board::Arguments),
     /// Build the documentation as a site (needs mdbook)
     Book(book::Arguments),
     /// Plant defects, one after the other, and see whether simulation finds them
     Defects(defects::Arguments),
     /// Check that everything that is linked together may be distributed together
-    Licences(licences::Arguments),
+    Licences(licences::LicencesArguments),
     /// Write manual pages and completions for shells, from the programs' own help
     Man(man::Arguments),
     /// Make packages of what was built, .deb or .rpm
@@ -60,7 +57,6 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         #[cfg(feature = "bindings")]
         Task::Bindings(arguments) => bindings::run(&arguments),
-        Task::Board(arguments) => board::run(&arguments),
         Task::Book(arguments) => book::run(&arguments),
         Task::Defects(arguments) => defects::run(&arguments),
         Task::Licences(arguments) => licences::run(&arguments),

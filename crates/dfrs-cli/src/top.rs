@@ -4,7 +4,6 @@ mod column;
 mod draw;
 mod follow;
 mod model;
-mod picture;
 mod player;
 mod screen;
 mod source;
@@ -66,9 +65,6 @@ pub struct Arguments {
     /// Its height; left out: the terminal's, or 24
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), requires = "once")]
     height: Option<u16>,
-    /// Print that frame as a picture with colours (SVG)
-    #[arg(long, requires = "once")]
-    svg: bool,
 }
 
 fn speed(text: &str) -> Result<f64, String> {
@@ -171,12 +167,9 @@ fn once(arguments: &Arguments, source: &mut Source, model: &mut Model) -> Result
         model,
         &mut screen,
         &source.banner(model),
-        arguments.svg,
+        false,
     );
-    Ok(match arguments.svg {
-        true => picture::svg(&buffer),
-        false => text(&buffer),
-    })
+    Ok(text(&buffer))
 }
 
 /// The lines without the empty places at their ends.

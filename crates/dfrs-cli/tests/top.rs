@@ -40,20 +40,6 @@ fn a_frame_is_printed_at_any_time_of_a_replay() {
 }
 
 #[test]
-fn a_frame_can_be_a_picture() {
-    let (_scratch, path) = with_journal("picture", JOURNAL);
-    let (code, output, errors) = dfrs(&["top", "--replay", &path, "--once", "--svg"]);
-    assert_eq!((code, errors.as_str()), (0, ""));
-    assert!(
-        output.starts_with("<svg ") && output.ends_with("</svg>\n"),
-        "{output}"
-    );
-    assert!(output.contains("paused"), "{output}");
-    let (code, _, errors) = dfrs(&["top", "--replay", &path, "--svg"]);
-    assert_eq!(code, 2, "{errors}");
-}
-
-#[test]
 fn a_frame_of_a_journal_that_is_being_written_leaves_out_half_a_line() {
     let (_scratch, path) = with_journal("live", &(JOURNAL.to_owned() + "{\"t\":100,\"eve"));
     let (code, output, errors) = dfrs(&["top", &path, "--once"]);
