@@ -25,17 +25,17 @@ const KNOWN: [(u32, u32); 8] = [
 const BURST_BUFFER: &str = "burst_buffer_dfrs.so";
 
 /// Files of `c_shim/` that are not compiled as the rest of it is: the other plugin, and the site's backfill.
-const APART: [&str; 2] = ["burst_buffer_dfrs.c", "embedded_backfill.c"];
+const SEPARATE_FILES: [&str; 2] = ["burst_buffer_dfrs.c", "embedded_backfill.c"];
 
 /// A Slurm version, as in `SLURM_VERSION_NUMBER`.
 #[derive(Clone, Copy)]
-struct Version {
+struct SlurmVersion {
     major: u32,
     minor: u32,
     micro: u32,
 }
 
-impl Version {
+impl SlurmVersion {
     fn number(self) -> u32 {
         (self.major << 16) | (self.minor << 8) | self.micro
     }
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 
 fn build(tree: &Path) -> Result<(), String> {
     let version = version_of(tree)?;
-    look_whether_known(tree, version)?;
+    check_known_series(tree, version)?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR: not set: run me with cargo")?);
     write_configuration(&out, version)?;
     compile(tree, &out);
@@ -77,7 +77,7 @@ fn build(tree: &Path) -> Result<(), String> {
 
 /// What is newer than all known series may differ from them in ways that the compiler finds, `cargo xtask
 /// symbols` finds, or the canary finds before each pass: that is worth a warning. What is older does.
-fn look_whether_known(tree: &Path, version: Version) -> Result<(), String> {
+fn check_known_series(tree: &Path, version: SlurmVersion) -> Result<(), String> {
     let series = (version.major, version.minor);
     if KNOWN.contains(&series) {
         return Ok(());
@@ -100,7 +100,7 @@ fn look_whether_known(tree: &Path, version: Version) -> Result<(), String> {
 }
 
 /// The tree's version: from `slurm/slurm_version.h` where the tree was configured, else from META.
-fn version_of(tree: &Path) -> Result<Version, String> {
+fn version_of(tree: &Path) -> Result<SlurmVersion, String> {
     let meta = tree.join("META");
     let backfill = tree.join("src/plugins/sched/backfill/backfill.c");
     for file in [&meta, &backfill] {
@@ -126,7 +126,7 @@ fn version_of(tree: &Path) -> Result<Version, String> {
                 )
             })
     };
-    Ok(Version {
+    Ok(SlurmVersion {
         major: field("Major")?,
         minor: field("Minor")?,
         micro: field("Micro")?,
@@ -135,7 +135,7 @@ fn version_of(tree: &Path) -> Result<Version, String> {
 
 /// What `./configure` would have written, as far as it matters to Slurm's headers: records do not
 /// depend on it, and NDEBUG is what every distribution builds with.
-fn write_configuration(out: &Path, version: Version) -> Result<(), String> {
+fn write_configuration(out: &Path, version: SlurmVersion) -> Result<(), String> {
     let number = format!("#define SLURM_VERSION_NUMBER {:#08x}\n", version.number());
     let config = format!(
         "#ifndef DFRS_CONFIG_H\n#define DFRS_CONFIG_H\n#ifndef NDEBUG\n#define NDEBUG 1\n#endif\n\
@@ -220,7 +220,7 @@ fn shim_files(shim: &Path) -> Vec<PathBuf> {
     let files = entries.map(|entry| entry.path());
     let mut files: Vec<PathBuf> = files
         .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
-        .filter(|path| !APART.iter().any(|name| path.ends_with(name)))
+        .filter(|path| !SEPARATE_FILES.iter().any(|name| path.ends_with(name)))
         .collect();
     files.sort();
     files

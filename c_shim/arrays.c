@@ -35,7 +35,7 @@ static int check_splittable(const job_record_t *job)
 	return IS_JOB_PENDING(job) ? SLURM_SUCCESS : ESLURM_JOB_NOT_PENDING;
 }
 
-int dfrs_array_split(uint32_t job_id, uint32_t most)
+int dfrs_array_split(uint32_t job_id, uint32_t max)
 {
 	uint32_t done = 0;
 	int rc;
@@ -45,7 +45,7 @@ int dfrs_array_split(uint32_t job_id, uint32_t most)
 	if (!rc)
 		last_job_update = time(NULL);
 	/* The record that keeps the rest keeps the id. */
-	while (!rc && (done < most) && split_one(dfrs_find_job(job_id))) {
+	while (!rc && (done < max) && split_one(dfrs_find_job(job_id))) {
 		done++;
 		dfrs_next_piece_write();
 	}

@@ -21,12 +21,12 @@ enum { NOT_READY = 0, READY = 1 };
  * would without it. */
 #define SECONDS_TO_DECIDE 60
 
-typedef int (*question_t)(const void *job);
-typedef void (*news_t)(void *job);
+typedef int (*withhold_check_t)(const void *job);
+typedef void (*end_hook_t)(void *job);
 
 /* Slurm asks one question at a time (g_context_lock). */
-static question_t question;
-static news_t news_of_end;
+static withhold_check_t question;
+static end_hook_t end_hook;
 static time_t undecided_since;
 
 static time_t uptime(void)
@@ -44,8 +44,8 @@ static void find_scheduler(void)
 
 	if (!scheduler)
 		return;
-	question = (question_t) dlsym(scheduler, "dfrs_withholds");
-	news_of_end = (news_t) dlsym(scheduler, "dfrs_ends"); /* older ones have none */
+	question = (withhold_check_t) dlsym(scheduler, "dfrs_withholds");
+	end_hook = (end_hook_t) dlsym(scheduler, "dfrs_ends"); /* older ones have none */
 }
 
 static bool is_scheduler(void)
@@ -53,7 +53,7 @@ static bool is_scheduler(void)
 	return slurm_conf.schedtype && !strcmp(slurm_conf.schedtype, "sched/dfrs");
 }
 
-static int ask(const job_record_t *job)
+static int check_withheld(const job_record_t *job)
 {
 	find_scheduler();
 	return question ? question(job) : DFRS_WITHHOLDS_UNDECIDED;
@@ -65,7 +65,7 @@ static bool is_withheld(const job_record_t *job)
 
 	if (!is_scheduler())
 		return false;
-	answer = ask(job);
+	answer = check_withheld(job);
 	if (answer != DFRS_WITHHOLDS_UNDECIDED) {
 		undecided_since = 0;
 		return answer == DFRS_WITHHOLDS_JOB;
@@ -87,8 +87,8 @@ extern int bb_p_job_start_stage_out(job_record_t *job)
 	if (!is_scheduler())
 		return SLURM_SUCCESS;
 	find_scheduler();
-	if (news_of_end)
-		news_of_end(job);
+	if (end_hook)
+		end_hook(job);
 	return SLURM_SUCCESS;
 }
 

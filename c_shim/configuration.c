@@ -25,7 +25,7 @@ bool dfrs_is_primary(void)
 
 bool dfrs_delivery_known(void)
 {
-	return dfrs_delivery_is_told();
+	return dfrs_delivery_is_reported();
 }
 
 int64_t dfrs_last_partition_update(void)

@@ -319,10 +319,10 @@ void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results);
  * gave the job last (dependencies, limits, licences, reservations, array throttle): an answer may be as old
  * as that. */
 void dfrs_jobs_wait_for_room(const uint32_t *job_ids, uint32_t count, bool *results);
-/* Gives each of up to `most` tasks of this array's pending record a record of its own, with a job_id
+/* Gives each of up to `max` tasks of this array's pending record a record of its own, with a job_id
  * of its own; the record with this job_id keeps the rest, and at last is the last task itself. A
  * throttle (--array=...%n) is the gate's business. */
-int dfrs_array_split(uint32_t job_id, uint32_t most);
+int dfrs_array_split(uint32_t job_id, uint32_t max);
 /* Shown by squeue as the jobs' reasons; of a pending job that is not held, Slurm's own reason becomes
  * Resources. texts[i] NULL: none; what begins with "DFRS:" is taken away, also from a job that is
  * over. Jobs that are gone, and those that already say so, are left alone; if all do, nothing is

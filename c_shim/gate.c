@@ -61,14 +61,14 @@ static bool partition_allows(job_record_t *job)
 	membership_t asked = { .partition = job->part_ptr, .qos = job->qos_ptr,
 			       .association = job->assoc_ptr, .user = job->user_id };
 
-	if ((turn == dfrs_lock_turn()) && (asked.partition == allowed.partition) &&
+	if ((turn == dfrs_lock_generation()) && (asked.partition == allowed.partition) &&
 	    (asked.qos == allowed.qos) && (asked.association == allowed.association) &&
 	    (asked.user == allowed.user))
 		return true;
 	if (!is_member(job))
 		return false; /* each has its own reason set */
 	allowed = asked;
-	turn = dfrs_lock_turn();
+	turn = dfrs_lock_generation();
 	return true;
 }
 
@@ -82,7 +82,7 @@ static bool licences_free(job_record_t *job, time_t now)
 	return false;
 }
 
-int dfrs_gate(job_record_t *job, time_t now)
+int dfrs_job_eligible(job_record_t *job, time_t now)
 {
 	part_record_t *partition;
 
@@ -109,7 +109,7 @@ int dfrs_gate(job_record_t *job, time_t now)
 	}
 	if (!partition_allows(job))
 		return ESLURM_INVALID_QOS;
-	if (!acct_policy_job_runnable_pre_select(job, false) || !dfrs_least_within_limits(job))
+	if (!acct_policy_job_runnable_pre_select(job, false) || !dfrs_minimum_within_limits(job))
 		return ESLURM_ACCOUNTING_POLICY;
 	if (!job_array_start_test(job))
 		return ESLURM_ACCOUNTING_POLICY;
@@ -134,7 +134,7 @@ void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results)
 	for (uint32_t i = 0; i < count; i++) {
 		if (i)
 			dfrs_next_piece_write();
-		results[i] = dfrs_gate(dfrs_find_job(job_ids[i]), time(NULL));
+		results[i] = dfrs_job_eligible(dfrs_find_job(job_ids[i]), time(NULL));
 	}
 	dfrs_unlock_write();
 }

@@ -116,12 +116,12 @@ static int add_managed(void *record, void *argument)
 
 static const bitstr_t *managed_nodes(hide_t *hide)
 {
-	if (hide->managed && (hide->turn == dfrs_lock_turn()))
+	if (hide->managed && (hide->turn == dfrs_lock_generation()))
 		return hide->managed;
 	FREE_NULL_BITMAP(hide->managed);
 	hide->managed = bit_alloc(MAX(node_record_count, 1));
 	(void) list_for_each_ro(part_list, add_managed, hide);
-	hide->turn = dfrs_lock_turn();
+	hide->turn = dfrs_lock_generation();
 	return hide->managed;
 }
 

@@ -27,10 +27,10 @@ void dfrs_next_piece_write(void);
  * locks (may_write is false), and only those for which the answer is true are under the write locks, where
  * they are asked about and changed in one. If none is to be, nothing is locked for writing. */
 typedef bool (*dfrs_change_t)(const void *what, uint32_t position, bool may_write);
-void dfrs_change_those_that_differ(uint32_t count, dfrs_change_t change, const void *what);
+void dfrs_change_differing(uint32_t count, dfrs_change_t change, const void *what);
 /* Changes with each time that a lock is taken: what is found under the write lock holds as long as
  * this is the same. */
-uint64_t dfrs_lock_turn(void);
+uint64_t dfrs_lock_generation(void);
 
 /* note.c: what DFRS adds, in brackets and with a number, to words that others gave. */
 
@@ -81,7 +81,7 @@ part_record_t *dfrs_remembered_partition(const job_record_t *job);
 /* CPUs of a partition's smallest and largest node, the most sockets of one, and the fewest and the most threads of a
  * core as dfrs_threads() counts them; no CPUs, no sockets and one thread if it has no nodes. */
 typedef struct {
-	uint32_t fewest_cpus, most_cpus, most_sockets, fewest_threads, most_threads;
+	uint32_t min_cpus, max_cpus, max_sockets, min_threads, max_threads;
 } dfrs_sizes_t;
 
 /* Counted once for each partition while the lock is held. partition may be NULL. */
@@ -92,7 +92,7 @@ dfrs_sizes_t dfrs_node_sizes(const part_record_t *partition);
 /* Threads of each of the node's cores, where Slurm gives whole cores away; 1 where it gives CPUs. */
 uint32_t dfrs_threads(const node_record_t *node);
 /* Whether the job says how its tasks lie on cores: --threads-per-core (--hint=nomultithread), --ntasks-per-core. */
-bool dfrs_minds_cores(const dfrs_details_t *details);
+bool dfrs_constrains_cores(const dfrs_details_t *details);
 /* CPUs that a task holds where cores have so many threads: -c, and of a job that is not to use all threads of its
  * cores or is to have tasks alone on theirs those of all the cores that -c takes, as select/cons_tres counts and srun
  * inside the job expects (dist_tasks() of 22.05 and 24.11). */
@@ -126,7 +126,7 @@ bool dfrs_too_early(const job_record_t *job, time_t now);
 
 /* gate.c: as dfrs_jobs_gate(), and sets the job's part_ptr to the partition it may start in. Needs the
  * write locks; job may be NULL. */
-int dfrs_gate(job_record_t *job, time_t now);
+int dfrs_job_eligible(job_record_t *job, time_t now);
 
 /* limits.c: associations and QOS, where slurmctld enforces them. All need the write locks. */
 
@@ -138,7 +138,7 @@ typedef struct {
 /* Whether the job may have so much now. If not, its reason says which limit it would exceed. */
 bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts);
 /* As above, for the least that the job can get wherever it is placed. */
-bool dfrs_least_within_limits(job_record_t *job);
+bool dfrs_minimum_within_limits(job_record_t *job);
 
 /* Until it is restored with what this returns, Slurm does not hold the job to limits of CPUs, memory
  * and nodes. */

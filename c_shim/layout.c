@@ -4,7 +4,7 @@
  * for?
  *
  * Slurm changes its records in micro releases, and a plugin of the wrong one reads garbage without
- * any complaint. Four things tell: the size that was really allocated (xmalloc() keeps it), the
+ * any complaint. Four things are checked: the size that was really allocated (xmalloc() keeps it), the
  * magic numbers, a look-up by key that must lead back to the same record, and for slurmctld's
  * global variables the size in its symbol table. With no job in the cluster only the others can be
  * looked at, so this runs before every pass, and each use of a job's record looks at its size again.
@@ -22,7 +22,7 @@
 
 /* More records than this per call would hold the lock for too long; a wrong layout is wrong for
  * all of them. */
-#define MOST_JOBS 200
+#define MAX_CHECKED_JOBS 200
 
 typedef struct {
 	const char *wrong;
@@ -96,7 +96,7 @@ static int check_job(void *record, void *argument)
 	check_t *check = argument;
 
 	check->wrong = wrong_in_job(record);
-	return (check->wrong || (++check->seen >= MOST_JOBS)) ? -1 : 0;
+	return (check->wrong || (++check->seen >= MAX_CHECKED_JOBS)) ? -1 : 0;
 }
 
 static const char *wrong_in_node(node_record_t *node, int index)

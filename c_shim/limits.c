@@ -30,7 +30,7 @@ bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts)
 	return within;
 }
 
-bool dfrs_least_within_limits(job_record_t *job)
+bool dfrs_minimum_within_limits(job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
 	uint64_t memory = details->pn_min_memory;
@@ -41,12 +41,12 @@ bool dfrs_least_within_limits(job_record_t *job)
 		return true;
 	sizes = dfrs_node_sizes(job->part_ptr);
 	least.cpus = (uint64_t) dfrs_tasks(job) *
-		     dfrs_cpus_per_task(details, sizes.fewest_threads);
+		     dfrs_cpus_per_task(details, sizes.min_threads);
 	if (dfrs_whole_nodes(details->whole_node))
-		least.cpus = MAX(least.cpus, least.nodes * sizes.fewest_cpus);
+		least.cpus = MAX(least.cpus, least.nodes * sizes.min_cpus);
 	least.memory = (memory & MEM_PER_CPU) ?
 			       (memory & ~MEM_PER_CPU) *
-				       dfrs_memory_cpus(details, sizes.fewest_threads, least.cpus) :
+				       dfrs_memory_cpus(details, sizes.min_threads, least.cpus) :
 			       memory * least.nodes;
 	return dfrs_within_limits(job, &least);
 }

@@ -13,7 +13,7 @@
 /* At least so long is a pause: a thread that waits for the lock is woken and takes it. Slurm's locks are
  * not fair to whoever waits when they are given back and taken again at once: a writer that comes just
  * then is let in before the writer that waits. */
-#define LEAST_PAUSE_NANOSECONDS (500 * 1000LL)
+#define MIN_PAUSE_NANOSECONDS (500 * 1000LL)
 /* A pause is so many times shorter than the holds before it. */
 #define HOLDS_A_PAUSE 4
 /* One look at the clock for so many pieces of work. */
@@ -56,12 +56,12 @@ static uint32_t bucket(uint64_t microseconds)
 	return (uint32_t) MIN(index, DFRS_LOCK_BUCKETS - 1);
 }
 
-static void raise_to(_Atomic uint64_t *most, uint64_t value)
+static void raise_to(_Atomic uint64_t *max, uint64_t value)
 {
-	uint64_t seen = atomic_load_explicit(most, memory_order_relaxed);
+	uint64_t seen = atomic_load_explicit(max, memory_order_relaxed);
 
 	while ((seen < value) &&
-	       !atomic_compare_exchange_weak_explicit(most, &seen, value, memory_order_relaxed,
+	       !atomic_compare_exchange_weak_explicit(max, &seen, value, memory_order_relaxed,
 						      memory_order_relaxed))
 		;
 }
@@ -87,15 +87,15 @@ static void pause_for(int64_t nanoseconds)
 
 /* Lets everybody else in when this thread has held the locks for a slice with nothing in between, as one
  * hold or as many, such as the starts of many jobs. */
-static void let_others_in(void)
+static void pause_if_due(void)
 {
-	if (monotonic() - given_back >= LEAST_PAUSE_NANOSECONDS) {
+	if (monotonic() - given_back >= MIN_PAUSE_NANOSECONDS) {
 		held_in_a_row = 0;
 	} else if (held_in_a_row >= SLICE_NANOSECONDS) {
 		int64_t fair = MIN(held_in_a_row, 4 * SLICE_NANOSECONDS) / HOLDS_A_PAUSE;
 
 		held_in_a_row = 0;
-		pause_for(MAX(fair, LEAST_PAUSE_NANOSECONDS));
+		pause_for(MAX(fair, MIN_PAUSE_NANOSECONDS));
 	}
 }
 
@@ -106,7 +106,7 @@ static void take(const slurmctld_lock_t *levels, counts_t *counts)
 	int64_t asked;
 	uint64_t wait;
 
-	let_others_in();
+	pause_if_due();
 	asked = monotonic();
 	dfrs_fence_pass();
 	lock_slurmctld(*levels);
@@ -203,7 +203,7 @@ int dfrs_end_memory_change(int rc)
 	return dfrs_end_job_change(rc);
 }
 
-uint64_t dfrs_lock_turn(void)
+uint64_t dfrs_lock_generation(void)
 {
 	return atomic_load_explicit(&turns, memory_order_relaxed);
 }
@@ -232,7 +232,7 @@ void dfrs_next_piece_read(void)
 }
 
 /* Fills positions with those of the things that are to be changed; returns how many these are. */
-static uint32_t find_others(uint32_t count, dfrs_change_t change, const void *what, uint32_t *positions)
+static uint32_t find_differing(uint32_t count, dfrs_change_t change, const void *what, uint32_t *positions)
 {
 	uint32_t others = 0;
 
@@ -246,10 +246,10 @@ static uint32_t find_others(uint32_t count, dfrs_change_t change, const void *wh
 	return others;
 }
 
-void dfrs_change_those_that_differ(uint32_t count, dfrs_change_t change, const void *what)
+void dfrs_change_differing(uint32_t count, dfrs_change_t change, const void *what)
 {
 	uint32_t *positions = count ? calloc(count, sizeof(*positions)) : NULL;
-	uint32_t others = positions ? find_others(count, change, what, positions) : 0;
+	uint32_t others = positions ? find_differing(count, change, what, positions) : 0;
 
 	if (others)
 		dfrs_lock_write();

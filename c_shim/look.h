@@ -58,7 +58,7 @@ void dfrs_scope_close(dfrs_scope_t *scope);
 /* Whether the node has left its partitions, or has a job of others beside which Slurm starts none of these. */
 bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node);
 /* CPUs of this node that its partitions let jobs use (MaxCPUsPerNode); UINT32_MAX: all. */
-uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node);
+uint32_t dfrs_scope_max_cpus(const dfrs_scope_t *scope, int node);
 /* As dfrs_managed_partition(). */
 dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job);
 

@@ -28,13 +28,13 @@ static char *wanted_reason(const node_record_t *node, uint32_t parked)
 	return reason;
 }
 
-static bool says(const node_record_t *node, const char *reason)
+static bool has_reason(const node_record_t *node, const char *reason)
 {
 	return !strcmp(node->reason ? node->reason : "", reason);
 }
 
 /* Whether there is something to change. */
-static bool is_to_say(const node_record_t *node, uint32_t parked)
+static bool reason_differs(const node_record_t *node, uint32_t parked)
 {
 	char *reason;
 	bool differs;
@@ -42,13 +42,13 @@ static bool is_to_say(const node_record_t *node, uint32_t parked)
 	if (!node || (!parked && (!node->reason || !strstr(node->reason, dfrs_note_parked.before))))
 		return false;
 	reason = wanted_reason(node, parked);
-	differs = !says(node, reason);
+	differs = !has_reason(node, reason);
 	xfree(reason);
 	return differs;
 }
 
 /* Who gave a reason, and when, stays with it. */
-static void say(node_record_t *node, uint32_t parked)
+static void set_reason(node_record_t *node, uint32_t parked)
 {
 	time_t now = time(NULL);
 	char *reason = wanted_reason(node, parked);
@@ -71,23 +71,23 @@ static void say(node_record_t *node, uint32_t parked)
 typedef struct {
 	const char *const *names;
 	const uint32_t *parked;
-} news_t;
+} updates_t;
 
-static bool say_one(const void *what, uint32_t position, bool may_write)
+static bool update_one(const void *what, uint32_t position, bool may_write)
 {
-	const news_t *news = what;
-	node_record_t *node = find_node_record((char *) news->names[position]);
-	bool differs = is_to_say(node, news->parked[position]);
+	const updates_t *updates = what;
+	node_record_t *node = find_node_record((char *) updates->names[position]);
+	bool differs = reason_differs(node, updates->parked[position]);
 
 	if (differs && may_write)
-		say(node, news->parked[position]);
+		set_reason(node, updates->parked[position]);
 	return differs;
 }
 
 void dfrs_nodes_set_parked(const char *const *names, const uint32_t *parked, uint32_t count)
 {
-	const news_t news = { names, parked };
+	const updates_t updates = { names, parked };
 
 	if (names && parked)
-		dfrs_change_those_that_differ(count, say_one, &news);
+		dfrs_change_differing(count, update_one, &updates);
 }

@@ -132,7 +132,7 @@ part_record_t *dfrs_remembered_partition(const job_record_t *job)
 
 static dfrs_sizes_t count_sizes(const part_record_t *partition)
 {
-	dfrs_sizes_t sizes = { .fewest_threads = 1, .most_threads = 1 };
+	dfrs_sizes_t sizes = { .min_threads = 1, .max_threads = 1 };
 	bool any = false;
 
 	if (!partition || !partition->node_bitmap)
@@ -144,13 +144,13 @@ static dfrs_sizes_t count_sizes(const part_record_t *partition)
 		if (!node)
 			continue;
 		threads = dfrs_threads(node);
-		if (!any || (node->cpus_efctv < sizes.fewest_cpus))
-			sizes.fewest_cpus = node->cpus_efctv;
-		if (!any || (threads < sizes.fewest_threads))
-			sizes.fewest_threads = threads;
-		sizes.most_cpus = MAX(sizes.most_cpus, node->cpus_efctv);
-		sizes.most_sockets = MAX(sizes.most_sockets, node->tot_sockets);
-		sizes.most_threads = MAX(sizes.most_threads, threads);
+		if (!any || (node->cpus_efctv < sizes.min_cpus))
+			sizes.min_cpus = node->cpus_efctv;
+		if (!any || (threads < sizes.min_threads))
+			sizes.min_threads = threads;
+		sizes.max_cpus = MAX(sizes.max_cpus, node->cpus_efctv);
+		sizes.max_sockets = MAX(sizes.max_sockets, node->tot_sockets);
+		sizes.max_threads = MAX(sizes.max_threads, threads);
 		any = true;
 	}
 	return sizes;
@@ -163,10 +163,10 @@ dfrs_sizes_t dfrs_node_sizes(const part_record_t *partition)
 	static uint64_t turn;
 
 	/* Jobs of one partition are mostly looked at one after the other. */
-	if ((counted != partition) || (turn != dfrs_lock_turn())) {
+	if ((counted != partition) || (turn != dfrs_lock_generation())) {
 		sizes = count_sizes(partition);
 		counted = partition;
-		turn = dfrs_lock_turn();
+		turn = dfrs_lock_generation();
 	}
 	return sizes;
 }

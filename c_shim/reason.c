@@ -7,7 +7,7 @@
 /* What reasons of DFRS's begin with; others are left alone. */
 static const char prefix[] = "DFRS:";
 
-static bool says(const job_record_t *job, const char *text)
+static bool has_reason(const job_record_t *job, const char *text)
 {
 	if (!text)
 		return !job->state_desc || strncmp(job->state_desc, prefix, sizeof(prefix) - 1);
@@ -17,7 +17,7 @@ static bool says(const job_record_t *job, const char *text)
 /* Slurm says itself what keeps a job waiting whatever room there is: that it is held, also by Slurm, which says in
  * its description why ("launch failed requeued held"); that it waits for other jobs, or for a time that its user
  * gave. */
-static bool is_slurms_to_say(const job_record_t *job, time_t now)
+static bool keeps_slurm_reason(const job_record_t *job, time_t now)
 {
 	const dfrs_details_t *details = job->details;
 
@@ -31,9 +31,9 @@ static bool is_slurms_to_say(const job_record_t *job, time_t now)
 }
 
 /* What was said of a job that is over is only taken away. */
-static bool is_to_say(const job_record_t *job, const char *text)
+static bool reason_differs(const job_record_t *job, const char *text)
 {
-	return job && (!text || !IS_JOB_FINISHED(job)) && !says(job, text);
+	return job && (!text || !IS_JOB_FINISHED(job)) && !has_reason(job, text);
 }
 
 static void reset_reason(job_record_t *job, const char *text)
@@ -46,7 +46,7 @@ static void reset_reason(job_record_t *job, const char *text)
 		job->state_reason = WAIT_NO_REASON; /* others are none of DFRS's */
 }
 
-static void say(job_record_t *job, const char *text)
+static void set_reason(job_record_t *job, const char *text)
 {
 	xfree(job->state_desc);
 	if (text)
@@ -58,25 +58,25 @@ static void say(job_record_t *job, const char *text)
 typedef struct {
 	const uint32_t *job_ids;
 	const char *const *texts;
-} news_t;
+} updates_t;
 
-static bool say_one(const void *what, uint32_t position, bool may_write)
+static bool update_one(const void *what, uint32_t position, bool may_write)
 {
-	const news_t *news = what;
-	job_record_t *job = dfrs_find_job(news->job_ids[position]);
-	bool is_slurms = job && is_slurms_to_say(job, time(NULL));
-	const char *text = is_slurms ? NULL : news->texts[position];
-	bool differs = is_to_say(job, text);
+	const updates_t *updates = what;
+	job_record_t *job = dfrs_find_job(updates->job_ids[position]);
+	bool is_slurms = job && keeps_slurm_reason(job, time(NULL));
+	const char *text = is_slurms ? NULL : updates->texts[position];
+	bool differs = reason_differs(job, text);
 
 	if (differs && may_write)
-		say(job, text);
+		set_reason(job, text);
 	return differs;
 }
 
 void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count)
 {
-	const news_t news = { job_ids, texts };
+	const updates_t updates = { job_ids, texts };
 
 	if (job_ids && texts)
-		dfrs_change_those_that_differ(count, say_one, &news);
+		dfrs_change_differing(count, update_one, &updates);
 }

@@ -137,7 +137,7 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_HOLDS_GRES;
 	if (details && dfrs_whole_nodes(details->whole_node))
 		flags |= DFRS_JOB_EXCLUSIVE;
-	if (details && dfrs_refuses_others(job))
+	if (details && dfrs_is_exclusive_user(job))
 		flags |= DFRS_JOB_EXCLUSIVE_USER;
 	if (details && details->req_node_bitmap)
 		flags |= DFRS_JOB_ALL_ELIGIBLE;
@@ -188,7 +188,7 @@ static void fill_array(dfrs_job_t *entry, const job_record_t *job)
 /* Counted when a job first asks. */
 static const dfrs_sizes_t *sizes_of(dfrs_scoped_t *partition)
 {
-	if (!partition->sizes.most_threads)
+	if (!partition->sizes.max_threads)
 		partition->sizes = dfrs_node_sizes(partition->record);
 	return &partition->sizes;
 }
@@ -197,7 +197,7 @@ static const dfrs_sizes_t *sizes_of(dfrs_scoped_t *partition)
  * less. */
 static void fill_cpus(dfrs_job_t *entry, const dfrs_details_t *details, dfrs_scoped_t *partition)
 {
-	uint32_t threads = dfrs_minds_cores(details) ? sizes_of(partition)->most_threads : 1;
+	uint32_t threads = dfrs_constrains_cores(details) ? sizes_of(partition)->max_threads : 1;
 
 	entry->cpus_per_task = dfrs_cpus_per_task(details, threads);
 	entry->idle_cpus = entry->cpus_per_task -
@@ -210,29 +210,29 @@ static void bound_by_cores(dfrs_job_t *entry, const dfrs_details_t *details,
 			   dfrs_scoped_t *partition)
 {
 	const dfrs_sizes_t *sizes;
-	uint32_t most;
+	uint32_t max;
 
-	if (!dfrs_minds_cores(details) || dfrs_overcommits(details) ||
+	if (!dfrs_constrains_cores(details) || dfrs_overcommits(details) ||
 	    (entry->flags & DFRS_JOB_SIZED_BY_NODES))
 		return;
 	sizes = sizes_of(partition);
-	most = sizes->most_cpus / dfrs_cpus_per_task(details, sizes->fewest_threads);
-	if ((sizes->most_threads > 1) && most &&
-	    (!entry->tasks_per_node || (entry->tasks_per_node > most)))
-		entry->tasks_per_node = most;
+	max = sizes->max_cpus / dfrs_cpus_per_task(details, sizes->min_threads);
+	if ((sizes->max_threads > 1) && max &&
+	    (!entry->tasks_per_node || (entry->tasks_per_node > max)))
+		entry->tasks_per_node = max;
 }
 
 /* No step has more tasks on a node (step_create() of 22.05 and 24.11), so no job is laid out with more. It
  * also bounds what a job costs that asks for millions of tasks of nothing. */
 static void bound_tasks_per_node(dfrs_job_t *entry)
 {
-	uint32_t most = slurm_conf.max_tasks_per_node;
+	uint32_t max = slurm_conf.max_tasks_per_node;
 
 	if (entry->flags & DFRS_JOB_SIZED_BY_NODES)
 		return; /* they say themselves how many each node has */
-	if (most && (entry->tasks > most) &&
-	    (!entry->tasks_per_node || (entry->tasks_per_node > most)))
-		entry->tasks_per_node = most;
+	if (max && (entry->tasks > max) &&
+	    (!entry->tasks_per_node || (entry->tasks_per_node > max)))
+		entry->tasks_per_node = max;
 }
 
 /* Its partition gives each job so many nodes at least. More nodes than tasks it does not get here. */
@@ -267,13 +267,13 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_re
 static void bound_by_sockets(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
 	const multi_core_data_t *parts = job->details->mc_ptr;
-	uint32_t each = parts ? parts->ntasks_per_socket : 0, most;
+	uint32_t each = parts ? parts->ntasks_per_socket : 0, max;
 
 	if (!each || (each >= INFINITE16 - 1) || dfrs_sized_by_nodes(job))
 		return;
-	most = each * MAX(sizes_of(partition)->most_sockets, 1);
-	if (!entry->tasks_per_node || (entry->tasks_per_node > most))
-		entry->tasks_per_node = most;
+	max = each * MAX(sizes_of(partition)->max_sockets, 1);
+	if (!entry->tasks_per_node || (entry->tasks_per_node > max))
+		entry->tasks_per_node = max;
 }
 
 static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition,
@@ -379,7 +379,7 @@ static bool holds_cores(const dfrs_job_t *entry, const dfrs_details_t *details,
 {
 	uint32_t host = 0, tasks = 0;
 
-	if (!dfrs_minds_cores(details))
+	if (!dfrs_constrains_cores(details))
 		return false;
 	DFRS_FOR_EACH_BIT(index, resources->node_bitmap) {
 		if (host >= resources->nhosts)

@@ -38,7 +38,7 @@ static uint32_t usable_threads(const dfrs_details_t *details, uint32_t threads)
 	return MIN(usable, asked_of_core(parts->threads_per_core, threads));
 }
 
-bool dfrs_minds_cores(const dfrs_details_t *details)
+bool dfrs_constrains_cores(const dfrs_details_t *details)
 {
 	const multi_core_data_t *parts = details->mc_ptr;
 
@@ -50,7 +50,7 @@ uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads)
 {
 	uint32_t cpus = cpus_asked(details), usable = usable_threads(details, threads);
 
-	if ((threads <= 1) || !dfrs_minds_cores(details))
+	if ((threads <= 1) || !dfrs_constrains_cores(details))
 		return cpus;
 	if (details->mc_ptr->ntasks_per_core == 1)
 		return (cpus + usable - 1) / usable * threads;
@@ -61,7 +61,7 @@ uint32_t dfrs_cpus_of_tasks(const dfrs_details_t *details, uint32_t threads, uin
 {
 	uint32_t cpus = tasks * dfrs_cpus_per_task(details, threads);
 
-	return dfrs_minds_cores(details) ? (cpus + threads - 1) / threads * threads : cpus;
+	return dfrs_constrains_cores(details) ? (cpus + threads - 1) / threads * threads : cpus;
 }
 
 uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus)

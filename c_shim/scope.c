@@ -232,9 +232,9 @@ bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node)
 	       (dfrs_select_ready() && (dfrs_select_claims(node) > own));
 }
 
-uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node)
+uint32_t dfrs_scope_max_cpus(const dfrs_scope_t *scope, int node)
 {
-	uint32_t most = 0;
+	uint32_t max = 0;
 
 	for (uint32_t i = 0; i < scope->count; i++) {
 		const part_record_t *partition = scope->partitions[i].record;
@@ -244,9 +244,9 @@ uint32_t dfrs_scope_most_cpus(const dfrs_scope_t *scope, int node)
 			continue;
 		if (!cpus || (cpus == INFINITE))
 			return UINT32_MAX;
-		most = MAX(most, cpus);
+		max = MAX(max, cpus);
 	}
-	return most ? most : UINT32_MAX;
+	return max ? max : UINT32_MAX;
 }
 
 /* --- a job's partition ------------------------------------------------------------------------------------ */

@@ -277,7 +277,7 @@ static inline void dfrs_abort_job_on_node(job_record_t *job, node_record_t *node
 }
 
 /* After an interactive job's nodes were chosen. */
-static inline void dfrs_tell_client(job_record_t *job)
+static inline void dfrs_notify_client(job_record_t *job)
 {
 	srun_allocate(job);
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
@@ -308,7 +308,7 @@ static inline void dfrs_want_whole_nodes(uint8_t *whole_node)
 }
 
 /* Whether no other user's job may be on its nodes (--exclusive=user, ExclusiveUser=YES). */
-static inline bool dfrs_refuses_others(const job_record_t *job)
+static inline bool dfrs_is_exclusive_user(const job_record_t *job)
 {
 	if (job->part_ptr && (job->part_ptr->flags & PART_FLAG_EXCLUSIVE_USER))
 		return true;
@@ -445,7 +445,7 @@ static inline bool dfrs_is_of_former_run(uint32_t reason)
 
 /* Whether slurmd says of a message whether it found its socket. In 23.11 a child of slurmd connects, and
  * slurmd answers with its own errno, which is 0 (_rpc_forward_data(), to 23.11.11). */
-static inline bool dfrs_delivery_is_told(void)
+static inline bool dfrs_delivery_is_reported(void)
 {
 	return (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)) ||
 	       (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0));

@@ -45,12 +45,12 @@ static bool reserve(builder_t *builder, void **array, uint32_t used, uint32_t mo
 
 /* No more of a comment is read: users cannot give longer ones (validate_job_create_req() of 22.05 and 24.11),
  * and what others put there (a job_submit plugin) shall not lengthen each look. */
-#define MOST_COMMENT 1024
+#define MAX_COMMENT 1024
 
 /* Of all comments. NULL is as "". */
 static size_t comment_length(const job_record_t *job)
 {
-	return job->comment ? strnlen(job->comment, MOST_COMMENT) : 0;
+	return job->comment ? strnlen(job->comment, MAX_COMMENT) : 0;
 }
 
 /* Stores so many bytes as a string; returns its offset. "" is at offset 0. */
@@ -119,7 +119,7 @@ static void add_nodes(builder_t *builder)
 		if (!node)
 			continue;
 		dfrs_record_node(&entry, node, index);
-		entry.cpus = MIN(entry.cpus, dfrs_scope_most_cpus(&builder->scope, index));
+		entry.cpus = MIN(entry.cpus, dfrs_scope_max_cpus(&builder->scope, index));
 		/* What is there stays, nothing new comes. */
 		if ((entry.state == DFRS_NODE_UP) && dfrs_scope_is_others(&builder->scope, index))
 			entry.state = DFRS_NODE_DRAINING;

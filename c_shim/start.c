@@ -17,10 +17,10 @@ typedef struct {
 	uint16_t cpus;
 	uint32_t tasks; /* that have these CPUs */
 	uint64_t memory;
-} lot_t;
+} node_alloc_t;
 
 typedef struct {
-	lot_t *lots; /* ascending nodes */
+	node_alloc_t *allocs; /* ascending nodes */
 	uint32_t count;
 	uint32_t cpus; /* of all of them */
 	uint64_t memory;
@@ -30,7 +30,7 @@ typedef struct {
 
 /* One node's share of the job. Exclusive jobs own all CPUs of their nodes; one that is given whole nodes
  * has their memory, too, so that Slurm itself puts nothing beside it. */
-static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *place, bool whole)
+static int fill_alloc(node_alloc_t *alloc, const job_record_t *job, const dfrs_place_t *place, bool whole)
 {
 	const dfrs_details_t *details = job->details;
 	node_record_t *node = node_record_table_ptr[place->node];
@@ -45,20 +45,20 @@ static int fill_lot(lot_t *lot, const job_record_t *job, const dfrs_place_t *pla
 	cpus = (uint64_t) place->tasks * each;
 	held = (cpus < INFINITE16) ? dfrs_cpus_of_tasks(details, threads, place->tasks) : cpus;
 	/* srun would wait for ever for cores that are not there (_pick_step_cores() of 24.11). */
-	if (dfrs_minds_cores(details) && !dfrs_overcommits(details) && (held > node->cpus_efctv))
+	if (dfrs_constrains_cores(details) && !dfrs_overcommits(details) && (held > node->cpus_efctv))
 		return ESLURM_NODES_BUSY;
-	lot->tasks = place->tasks;
+	alloc->tasks = place->tasks;
 	if ((whole || dfrs_whole_nodes(details->whole_node)) && (held < node->cpus_efctv)) {
 		cpus = held = node->cpus_efctv;
-		lot->tasks = held / each;
+		alloc->tasks = held / each;
 	}
 	if (!place->tasks || (held >= INFINITE16 - 1))
 		return ESLURM_BAD_TASK_COUNT;
-	lot->node = (int) place->node;
-	lot->cpus = (uint16_t) held;
-	lot->memory = whole ? dfrs_node_memory(node) :
+	alloc->node = (int) place->node;
+	alloc->cpus = (uint16_t) held;
+	alloc->memory = whole ? dfrs_node_memory(node) :
 			      dfrs_memory_request(job, node, (uint32_t) cpus);
-	if (dfrs_select_memory(lot->node) + lot->memory > dfrs_node_memory(node))
+	if (dfrs_select_memory(alloc->node) + alloc->memory > dfrs_node_memory(node))
 		return ESLURM_NODES_BUSY;
 	return SLURM_SUCCESS;
 }
@@ -68,21 +68,21 @@ static int fill_layout(layout_t *layout, const job_record_t *job, const dfrs_pla
 {
 	int last = -1;
 
-	layout->lots = xcalloc(count, sizeof(*layout->lots));
+	layout->allocs = xcalloc(count, sizeof(*layout->allocs));
 	for (uint32_t i = 0; i < count; i++) {
-		lot_t *lot = &layout->lots[i];
+		node_alloc_t *alloc = &layout->allocs[i];
 		int rc;
 
 		if ((places[i].node >= (uint32_t) node_record_count) ||
 		    ((int) places[i].node <= last))
 			return ESLURM_INVALID_NODE_NAME;
-		rc = fill_lot(lot, job, &places[i], whole);
+		rc = fill_alloc(alloc, job, &places[i], whole);
 		if (rc)
 			return rc;
-		last = lot->node;
+		last = alloc->node;
 		layout->count++;
-		layout->cpus += lot->cpus;
-		layout->memory += lot->memory;
+		layout->cpus += alloc->cpus;
+		layout->memory += alloc->memory;
 	}
 	return layout->count ? SLURM_SUCCESS : ESLURM_INVALID_NODE_COUNT;
 }
@@ -180,7 +180,7 @@ static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
 	request.exc_node_bitmap = bit_alloc(node_record_count);
 	bit_set_all(request.exc_node_bitmap);
 	for (uint32_t i = 0; i < layout->count; i++)
-		bit_clear(request.exc_node_bitmap, layout->lots[i].node);
+		bit_clear(request.exc_node_bitmap, layout->allocs[i].node);
 	if (user->exc_node_bitmap)
 		bit_or(request.exc_node_bitmap, user->exc_node_bitmap);
 	return request;
@@ -240,7 +240,7 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 /* --- laying it out again ---------------------------------------------------------------------------- */
 
 /* As many cores of the node as the job asked for, by name: CPU time is shared out by dfrsd, not by binding. */
-static void name_cores(job_resources_t *resources, uint32_t host, const lot_t *lot)
+static void name_cores(job_resources_t *resources, uint32_t host, const node_alloc_t *alloc)
 {
 	uint16_t sockets = 0, cores = 0;
 	int first = get_job_resources_offset(resources, host, 0, 0);
@@ -248,13 +248,13 @@ static void name_cores(job_resources_t *resources, uint32_t host, const lot_t *l
 	if ((first < 0) || get_job_resources_cnt(resources, host, &sockets, &cores))
 		return;
 	dfrs_name_cores(resources->core_bitmap, (uint32_t) first, (uint32_t) sockets * cores,
-			node_record_table_ptr[lot->node], lot->cpus);
+			node_record_table_ptr[alloc->node], alloc->cpus);
 }
 
 /* Tasks on the host of this number: as many as have CPUs, or an even part of all if there are more. */
 static uint16_t tasks_on(const job_record_t *job, const layout_t *layout, uint32_t host)
 {
-	uint32_t tasks = layout->lots[host].tasks;
+	uint32_t tasks = layout->allocs[host].tasks;
 	uint32_t all = job->details->num_tasks;
 
 	if (dfrs_overcommits(job->details) && (all != NO_VAL))
@@ -271,13 +271,13 @@ static void lay_out(job_record_t *job, const layout_t *layout)
 	if (!resources->memory_allocated)
 		resources->memory_allocated = xcalloc(layout->count, sizeof(uint64_t));
 	for (uint32_t host = 0; host < layout->count; host++) {
-		const lot_t *lot = &layout->lots[host];
+		const node_alloc_t *alloc = &layout->allocs[host];
 
-		resources->cpus[host] = lot->cpus;
-		resources->memory_allocated[host] = lot->memory;
+		resources->cpus[host] = alloc->cpus;
+		resources->memory_allocated[host] = alloc->memory;
 		if (resources->tasks_per_node)
 			resources->tasks_per_node[host] = tasks_on(job, layout, host);
-		name_cores(resources, host, lot);
+		name_cores(resources, host, alloc);
 	}
 	resources->ncpus = layout->cpus;
 	total = build_job_resources_cpu_array(resources);
@@ -300,7 +300,7 @@ static void launch(job_record_t *job)
 			launch_prolog(job);
 	}
 	if (!job->batch_flag)
-		dfrs_tell_client(job);
+		dfrs_notify_client(job);
 	else if (!IS_JOB_CONFIGURING(job))
 		launch_job(job);
 }
@@ -350,7 +350,7 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 {
 	/* Asked again: since the caller asked, another start may have used up a limit. */
 	time_t now = time(NULL);
-	int rc = dfrs_gate(job, now);
+	int rc = dfrs_job_eligible(job, now);
 	uint32_t limit;
 	uint8_t whole_node;
 
@@ -404,7 +404,7 @@ int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count, 
 	dfrs_lock_write();
 	rc = start(dfrs_find_job(job_id), &layout, places, count, whole);
 	dfrs_unlock_write();
-	xfree(layout.lots);
+	xfree(layout.allocs);
 	if (!rc) {
 		schedule_job_save();
 		schedule_node_save();

@@ -5,7 +5,7 @@
  */
 #include "look.h"
 
-#define LEAST_ROOM 1024
+#define MIN_ROOM 1024
 
 /* --- a view's life ------------------------------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ bool dfrs_view_begin(dfrs_view_t *view, const char *partitions, const dfrs_scope
 	}
 	/* Of jobs that are gone, too: no more than there are jobs, and as many again. */
 	if (complete || (view->scope != scope->digest) ||
-	    (view->class_count > 2 * view->stamp_count + LEAST_ROOM))
+	    (view->class_count > 2 * view->stamp_count + MIN_ROOM))
 		clear_classes(view);
 	view->scope = scope->digest;
 	/* Until the look has come to its end. */
@@ -93,7 +93,7 @@ static bool grow_stamps(dfrs_view_t *view)
 {
 	dfrs_view_t larger = *view;
 
-	larger.stamp_room = MAX(LEAST_ROOM, 2 * view->stamp_room);
+	larger.stamp_room = MAX(MIN_ROOM, 2 * view->stamp_room);
 	larger.stamps = calloc(larger.stamp_room, sizeof(*larger.stamps));
 	if (!larger.stamps)
 		return false;
@@ -168,7 +168,7 @@ static bool grow_classes(dfrs_view_t *view)
 {
 	dfrs_view_t larger = *view;
 
-	larger.class_room = view->class_room ? 2 * view->class_room : LEAST_ROOM / 16;
+	larger.class_room = view->class_room ? 2 * view->class_room : MIN_ROOM / 16;
 	larger.classes = calloc(larger.class_room, sizeof(*larger.classes));
 	if (!larger.classes)
 		return false;

@@ -15,7 +15,7 @@ bool dfrs_has_extra(void)
 	return dfrs_knows_extra();
 }
 
-/* What the field is to say: to be freed. */
+/* What the field is to have: to be freed. */
 static char *wanted_text(const char *text, uint32_t yield)
 {
 	char *wanted = dfrs_without_note(text, &dfrs_note_yield);
@@ -28,7 +28,7 @@ static char *wanted_text(const char *text, uint32_t yield)
 }
 
 /* Gives the field of this job its text, if `may_write`. Returns whether that is another. */
-static bool say(job_record_t *job, uint32_t yield, uint32_t field, bool may_write)
+static bool set_note(job_record_t *job, uint32_t yield, uint32_t field, bool may_write)
 {
 	char **text, *wanted;
 	bool differs;
@@ -53,19 +53,19 @@ static bool say(job_record_t *job, uint32_t yield, uint32_t field, bool may_writ
 typedef struct {
 	const uint32_t *job_ids, *yields;
 	uint32_t field;
-} news_t;
+} updates_t;
 
-static bool say_one(const void *what, uint32_t position, bool may_write)
+static bool update_one(const void *what, uint32_t position, bool may_write)
 {
-	const news_t *news = what;
+	const updates_t *updates = what;
 
-	return say(dfrs_find_job(news->job_ids[position]), news->yields[position], news->field, may_write);
+	return set_note(dfrs_find_job(updates->job_ids[position]), updates->yields[position], updates->field, may_write);
 }
 
 void dfrs_jobs_set_yield(const uint32_t *job_ids, const uint32_t *yields, uint32_t count, uint32_t field)
 {
-	const news_t news = { job_ids, yields, field };
+	const updates_t updates = { job_ids, yields, field };
 
 	if (job_ids && yields)
-		dfrs_change_those_that_differ(count, say_one, &news);
+		dfrs_change_differing(count, update_one, &updates);
 }

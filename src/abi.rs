@@ -6,10 +6,10 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use crate::live::Slurmctld;
+use crate::live::SlurmctldHost;
 use crate::runtime::Runtime;
 use crate::shim;
-use dfrs_agent::slurm::Level;
+use dfrs_agent::slurm::LogLevel;
 
 const SUCCESS: i32 = 0;
 const ERROR: i32 = -1;
@@ -43,13 +43,13 @@ pub extern "C" fn init() -> i32 {
         if runtime.is_some() {
             return ERROR;
         }
-        match Runtime::start(Slurmctld::default()) {
+        match Runtime::start(SlurmctldHost::default()) {
             Ok(started) => {
                 *runtime = Some(started);
                 SUCCESS
             }
             Err(problem) => {
-                shim::log(Level::Error, &format!("no thread for DFRS: {problem}"));
+                shim::log(LogLevel::Error, &format!("no thread for DFRS: {problem}"));
                 ERROR
             }
         }
@@ -68,7 +68,7 @@ pub extern "C" fn fini() {
             let ended = runtime.stop();
             if !ended {
                 shim::log(
-                    Level::Error,
+                    LogLevel::Error,
                     "DFRS's thread does not end; it is left behind, and does nothing in Slurm any more",
                 );
                 shim::fence_close();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dfrs_agent::clock::Ahead;
 use dfrs_agent::daemons::Daemons;
-use dfrs_agent::slurm::{Level, Slurm};
+use dfrs_agent::slurm::{LogLevel, Slurm};
 use dfrs_agent::state::State;
 use dfrs_agent::{Agent, PassReport};
 use dfrs_core::{Span, Time};
@@ -21,22 +21,22 @@ use crate::watched::panic_text;
 
 /// A pass that takes more of its own thread's CPU time trips the breaker. Waiting for locks or disks is
 /// not DFRS's doing.
-const LONGEST_PASS: Duration = Duration::from_secs(20);
+const MAX_PASS_TIME: Duration = Duration::from_secs(20);
 /// A decision is ended when its pass has computed for more than this: the rest of the pass needs time, too.
-const LONGEST_DECISION: Duration = Duration::from_secs(10);
+const MAX_DECISION_TIME: Duration = Duration::from_secs(10);
 /// So many decisions in a row that had to be ended trip the breaker: jobs would wait for ever.
-const MOST_ENDED: u32 = 3;
+const MAX_ENDED_DECISIONS: u32 = 3;
 /// So many decisions in a row of which no plan keeps the rules do, too.
-const MOST_DROPPED: u32 = 3;
+const MAX_DROPPED_PLANS: u32 = 3;
 /// Time between two attempts to bring back what is parked, once tripped.
-const STAND_DOWN_INTERVAL: Span = Span(2_000_000);
+const MIN_RETRY_INTERVAL: Span = Span(2_000_000);
 /// What backfill starts takes the memory that parked jobs need to come back. So its partitions are withheld from it
 /// until they are back, but no longer than this: they may be parked on nodes that are down or reserved.
-const LONGEST_WITHHELD: Span = Span(3_600_000_000);
+const MAX_WITHHELD_TIME: Span = Span(3_600_000_000);
 /// The longest time between two attempts of which one failed: it doubles from one failure to the next.
-const LONGEST_INTERVAL: Span = Span(300_000_000);
+const MAX_RETRY_INTERVAL: Span = Span(300_000_000);
 /// Where the machine may have been the cause, DFRS begins again after this,
-const REST: Span = Span(600_000_000);
+const RESET_TIMEOUT: Span = Span(600_000_000);
 /// unless it has done so within this: then it was not the machine.
 const PROBATION: Span = Span(3_600_000_000);
 
@@ -51,7 +51,7 @@ enum Cause {
 
 /// What happened to this breaker and those before it, since somebody last asked for a start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct History {
+pub struct BreakerHistory {
     /// When it was tripped last, and why.
     tripped: Option<(Time, String)>,
     trips: u32,
@@ -59,8 +59,8 @@ pub struct History {
     rearmed: Option<Time>,
 }
 
-impl History {
-    fn note(&mut self, now: Time, why: &str) {
+impl BreakerHistory {
+    fn record(&mut self, now: Time, why: &str) {
         self.tripped = Some((now, why.to_owned()));
         self.trips += 1;
     }
@@ -76,19 +76,19 @@ enum Health {
     /// Gives the cluster back, next at this time.
     StandingDown(Time),
     /// Has given it back, or must not touch Slurm's records at all.
-    Out,
+    Open,
 }
 
 /// An agent behind a breaker.
-pub struct Breaker<S, D> {
+pub struct CircuitBreaker<S, D> {
     agent: Agent<S, D>,
     stopwatch: Stopwatch,
     health: Health,
-    history: History,
+    history: BreakerHistory,
     /// When DFRS begins again by itself.
-    rearms: Option<Time>,
-    longest_pass: Duration,
-    longest_decision: Duration,
+    reset_at: Option<Time>,
+    max_pass_time: Duration,
+    max_decision_time: Duration,
     /// Time to the next attempt to stand down.
     interval: Span,
     /// The agent only gives back what one before it has parked.
@@ -98,25 +98,25 @@ pub struct Breaker<S, D> {
     /// Backfill schedules all partitions.
     is_handed_over: bool,
     /// When it does at the latest, since DFRS stands down; `None`: when all is given back.
-    hands_over: Option<Time>,
+    handover_deadline: Option<Time>,
 }
 
-impl<S: Slurm, D: Daemons> Breaker<S, D> {
+impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
     /// A closed breaker. Passes are measured by `stopwatch`, which the agent tells where it is.
     pub fn new(agent: Agent<S, D>, stopwatch: Stopwatch) -> Self {
         Self {
             agent,
             stopwatch,
             health: Health::Active,
-            history: History::default(),
-            rearms: None,
-            longest_pass: LONGEST_PASS,
-            longest_decision: LONGEST_DECISION,
-            interval: STAND_DOWN_INTERVAL,
+            history: BreakerHistory::default(),
+            reset_at: None,
+            max_pass_time: MAX_PASS_TIME,
+            max_decision_time: MAX_DECISION_TIME,
+            interval: MIN_RETRY_INTERVAL,
             only_gives_back: false,
             has_given_back: false,
             is_handed_over: false,
-            hands_over: None,
+            handover_deadline: None,
         }
     }
 
@@ -132,8 +132,8 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     /// Goes on where one before it, which rested, has ended.
     #[must_use]
-    pub fn after(mut self, history: History, now: Time) -> Self {
-        self.history = History {
+    pub fn with_history(mut self, history: BreakerHistory, now: Time) -> Self {
+        self.history = BreakerHistory {
             rearmed: Some(now),
             ..history
         };
@@ -142,8 +142,8 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     /// What happened to it, if it has rested and DFRS shall begin again.
     #[must_use]
-    pub fn rested(&self, now: Time) -> Option<History> {
-        let rested = self.rearms.is_some_and(|at| at <= now);
+    pub fn history_for_reset(&self, now: Time) -> Option<BreakerHistory> {
+        let rested = self.reset_at.is_some_and(|at| at <= now);
         rested.then(|| self.history.clone())
     }
 
@@ -152,7 +152,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
     pub fn is_done(&self) -> bool {
         // A job that is left out may be parked: nobody else knows what to do about it either.
         let all = self.agent.left_out().next().is_none();
-        self.only_gives_back && all && self.has_given_back && self.health == Health::Out
+        self.only_gives_back && all && self.has_given_back && self.health == Health::Open
     }
 
     /// The agent, to look at.
@@ -163,19 +163,19 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     /// For the status file.
     #[must_use]
-    pub fn status(&self) -> status::Breaker {
+    pub fn status(&self) -> status::BreakerStatus {
         let state = match self.health {
             Health::Active => BreakerState::Closed,
             Health::StandingDown(_) => BreakerState::StandingDown,
-            Health::Out => BreakerState::Open,
+            Health::Open => BreakerState::Open,
         };
         let tripped = self.history.tripped.as_ref();
-        status::Breaker {
+        status::BreakerStatus {
             state,
             since: tripped.map(|(at, _)| seconds(*at)),
             why: tripped.map(|(_, why)| why.clone()),
             trips: self.history.trips,
-            rearms: self.rearms.map(seconds),
+            rearms: self.reset_at.map(seconds),
         }
     }
 
@@ -208,10 +208,10 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     /// Takes away what Slurm's own tools show of yields.
     pub fn show_no_yields(&mut self) {
-        let shown = catch_unwind(AssertUnwindSafe(|| self.agent.show_no_yields()));
+        let shown = catch_unwind(AssertUnwindSafe(|| self.agent.clear_yields()));
         if shown.is_err() {
             let text = "internal error: yields stay shown as they are";
-            self.agent.slurm().log(Level::Error, text);
+            self.agent.slurm().log(LogLevel::Error, text);
         }
     }
 
@@ -221,11 +221,11 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
     }
 
     fn guarded_pass(&mut self, now: Time) -> bool {
-        if !self.may_look(now) {
+        if !self.can_run(now) {
             return false;
         }
         self.stopwatch.start();
-        let (stopwatch, longest) = (&self.stopwatch, self.longest_decision);
+        let (stopwatch, longest) = (&self.stopwatch, self.max_decision_time);
         let may_decide = || stopwatch.computed() <= longest;
         let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.pass_while(now, &may_decide)));
         let took = self.stopwatch.stop(!matches!(outcome, Ok(Ok(_))));
@@ -246,7 +246,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             Ok(Err(problem)) => self
                 .agent
                 .slurm()
-                .log(Level::Error, &format!("pass skipped: {problem}")),
+                .log(LogLevel::Error, &format!("pass skipped: {problem}")),
             Err(panic) => self.trip(
                 now,
                 &format!("internal error: {}", panic_text(panic.as_ref())),
@@ -258,17 +258,18 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     /// Why a pass that came to its end trips the breaker, if it does.
     fn problem_of(&self, report: &PassReport, took: &Took) -> Option<(String, Cause)> {
-        if took.cpu > self.longest_pass {
+        if took.cpu > self.max_pass_time {
             let why = format!("a pass took {} s of CPU time", took.cpu.as_secs());
             Some((why, Cause::Machine))
-        } else if report.ended_decisions >= MOST_ENDED {
+        } else if report.ended_decisions >= MAX_ENDED_DECISIONS {
             let why = format!(
-                "{MOST_ENDED} decisions in a row took more than {} s of CPU time each",
-                LONGEST_DECISION.as_secs()
+                "{MAX_ENDED_DECISIONS} decisions in a row took more than {} s of CPU time each",
+                MAX_DECISION_TIME.as_secs()
             );
             Some((why, Cause::Machine))
-        } else if report.dropped_plans >= MOST_DROPPED {
-            let why = format!("{MOST_DROPPED} decisions in a row had no plan that keeps the rules");
+        } else if report.dropped_plans >= MAX_DROPPED_PLANS {
+            let why =
+                format!("{MAX_DROPPED_PLANS} decisions in a row had no plan that keeps the rules");
             Some((why, Cause::Defect))
         } else {
             None
@@ -276,17 +277,17 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
     }
 
     /// Whether Slurm's records can be trusted and this slurmctld is in charge.
-    fn may_look(&mut self, now: Time) -> bool {
+    fn can_run(&mut self, now: Time) -> bool {
         let Some(problem) = self.agent.slurm().layout_problem() else {
             return self.agent.slurm().is_primary();
         };
-        self.history.note(now, &problem);
-        self.rearms = None;
-        self.health = Health::Out;
+        self.history.record(now, &problem);
+        self.reset_at = None;
+        self.health = Health::Open;
         let text = format!(
             "this plugin does not fit this slurmctld ({problem}): it does nothing; install the one built for this Slurm version"
         );
-        self.agent.slurm().log(Level::Error, &text);
+        self.agent.slurm().log(LogLevel::Error, &text);
         // Without news the node daemons lift their caps.
         // Whoever goes on asks again.
         let _ = self.finish(now);
@@ -295,21 +296,21 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     fn trip(&mut self, now: Time, why: &str, cause: Cause) {
         let rests = cause == Cause::Machine && !self.history.is_on_probation(now);
-        self.history.note(now, why);
-        self.rearms = rests.then_some(Time(now.0 + REST.0));
+        self.history.record(now, why);
+        self.reset_at = rests.then_some(Time(now.0 + RESET_TIMEOUT.0));
         let until = if rests {
             format!(
                 "for {} minutes; then DFRS tries again, once",
-                REST.0 / 60_000_000
+                RESET_TIMEOUT.0 / 60_000_000
             )
         } else {
             "until the next 'scontrol reconfigure'".to_owned()
         };
-        let parked = self.agent.depend_on_dfrs();
+        let parked = self.agent.jobs_depending_on_dfrs();
         let when = if parked > 0 {
             format!(
                 "once parked jobs are back ({parked}), in {} minutes at the latest, ",
-                LONGEST_WITHHELD.0 / 60_000_000
+                MAX_WITHHELD_TIME.0 / 60_000_000
             )
         } else {
             String::new()
@@ -317,10 +318,10 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
         let text = format!(
             "{why}; DFRS stands down: paused jobs come back, caps are lifted, {when}backfill schedules all partitions {until}"
         );
-        self.agent.slurm().log(Level::Error, &text);
+        self.agent.slurm().log(LogLevel::Error, &text);
         self.health = Health::StandingDown(now);
         if parked > 0 {
-            self.hands_over = Some(Time(now.0 + LONGEST_WITHHELD.0));
+            self.handover_deadline = Some(Time(now.0 + MAX_WITHHELD_TIME.0));
         } else {
             self.hand_over();
         }
@@ -328,7 +329,7 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     /// Backfill schedules all partitions from now on.
     fn hand_over(&mut self) {
-        self.hands_over = None;
+        self.handover_deadline = None;
         if !std::mem::replace(&mut self.is_handed_over, true) {
             self.agent.slurm().hand_over_to_backfill();
         }
@@ -336,34 +337,34 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
 
     /// Hands over although parked jobs are not back, if they were waited for long enough.
     fn hand_over_if_late(&mut self, now: Time) {
-        if self.hands_over.is_none_or(|at| at > now) {
+        if self.handover_deadline.is_none_or(|at| at > now) {
             return;
         }
         let text = format!(
             "jobs that DFRS parked ({}) are not back after {} minutes: backfill schedules all partitions now, and may take their memory",
-            self.agent.depend_on_dfrs(),
-            LONGEST_WITHHELD.0 / 60_000_000
+            self.agent.jobs_depending_on_dfrs(),
+            MAX_WITHHELD_TIME.0 / 60_000_000
         );
-        self.agent.slurm().log(Level::Error, &text);
+        self.agent.slurm().log(LogLevel::Error, &text);
         self.hand_over();
     }
 
     fn stand_down(&mut self, now: Time) {
-        if !self.may_look(now) {
+        if !self.can_run(now) {
             return;
         }
-        let parked = catch_unwind(AssertUnwindSafe(|| self.agent.stand_down(now)));
+        let parked = catch_unwind(AssertUnwindSafe(|| self.agent.give_back(now)));
         if self.agent.left_out().next().is_some() {
             // It was not the machine alone.
-            self.rearms = None;
+            self.reset_at = None;
         }
         let problem = match parked {
             Ok(Ok(0)) => {
                 self.has_given_back = true;
                 // What was parked had it withheld until now.
                 self.hand_over();
-                if !self.only_gives_back || self.agent.is_heard() {
-                    self.health = Health::Out;
+                if !self.only_gives_back || self.agent.is_thaw_confirmed() {
+                    self.health = Health::Open;
                     return;
                 }
                 None
@@ -372,27 +373,27 @@ impl<S: Slurm, D: Daemons> Breaker<S, D> {
             Ok(Err(problem)) => Some(problem.to_string()),
             Err(panic) => {
                 // It was not the machine alone.
-                self.rearms = None;
+                self.reset_at = None;
                 Some(format!("internal error: {}", panic_text(panic.as_ref())))
             }
         };
         self.interval = match problem {
-            None => STAND_DOWN_INTERVAL,
-            Some(problem) => self.complain(&problem),
+            None => MIN_RETRY_INTERVAL,
+            Some(problem) => self.report_failure(&problem),
         };
         self.hand_over_if_late(now);
         let next = Time(now.0 + self.interval.0);
-        self.health = Health::StandingDown(self.hands_over.map_or(next, |at| at.min(next)));
+        self.health = Health::StandingDown(self.handover_deadline.map_or(next, |at| at.min(next)));
     }
 
     /// What was parked may not be back: that is never given up. Returns when it is tried again.
-    fn complain(&mut self, problem: &str) -> Span {
-        let next = Span((self.interval.0 * 2).min(LONGEST_INTERVAL.0));
+    fn report_failure(&mut self, problem: &str) -> Span {
+        let next = Span((self.interval.0 * 2).min(MAX_RETRY_INTERVAL.0));
         let text = format!(
             "jobs that DFRS parked are not back: {problem}; tried again in {} s; 'scontrol resume' brings back single ones",
             next.0 / 1_000_000
         );
-        self.agent.slurm().log(Level::Error, &text);
+        self.agent.slurm().log(LogLevel::Error, &text);
         next
     }
 }
@@ -408,11 +409,11 @@ mod tests {
     use super::*;
 
     /// A breaker whose agent has one job, and that has done a pass.
-    fn breaker() -> (FakeSlurm, Breaker<FakeSlurm, FakeDaemons>) {
+    fn breaker() -> (FakeSlurm, CircuitBreaker<FakeSlurm, FakeDaemons>) {
         breaker_with(FakeDaemons::default())
     }
 
-    fn breaker_with(daemons: FakeDaemons) -> (FakeSlurm, Breaker<FakeSlurm, FakeDaemons>) {
+    fn breaker_with(daemons: FakeDaemons) -> (FakeSlurm, CircuitBreaker<FakeSlurm, FakeDaemons>) {
         let slurm = FakeSlurm::default();
         slurm.0.borrow_mut().nodes = nodes(1);
         slurm.0.borrow_mut().jobs.insert(1, job(1, 1));
@@ -426,14 +427,14 @@ mod tests {
             probe: Box::new(stopwatch.clone()),
         };
         let agent = Agent::new(ports, config(), State::default(), Time(0));
-        let mut breaker = Breaker::new(agent, stopwatch);
+        let mut breaker = CircuitBreaker::new(agent, stopwatch);
         breaker.tick(Time::from_seconds(2000));
         assert!(breaker.is_active());
         (slurm, breaker)
     }
 
     #[test]
-    fn a_panic_gives_the_cluster_back() {
+    fn panic_trips_the_breaker_and_hands_over_to_backfill() {
         let (slurm, mut breaker) = breaker();
         slurm.0.borrow_mut().panic = true;
         breaker.tick(Time::from_seconds(2010));
@@ -457,13 +458,13 @@ mod tests {
     #[test]
     fn a_decision_that_takes_too_long_is_ended_and_three_in_a_row_trip() {
         let (slurm, mut breaker) = breaker();
-        breaker.longest_decision = Duration::ZERO;
+        breaker.max_decision_time = Duration::ZERO;
         slurm.0.borrow_mut().jobs.insert(2, job(2, 1));
         let is_pending = || slurm.0.borrow().jobs[&2].state == ObservedState::Pending;
-        for (now, said) in [(2010, 1), (2020, 2)] {
+        for (now, logged) in [(2010, 1), (2020, 2)] {
             breaker.tick(Time::from_seconds(now));
             assert!(breaker.is_active() && is_pending());
-            assert_eq!(slurm.0.borrow().errors.len(), said, "one line for each");
+            assert_eq!(slurm.0.borrow().errors.len(), logged, "one line for each");
         }
         assert_eq!(breaker.stopwatch.times().decisions_ended, 2);
         breaker.tick(Time::from_seconds(2040));
@@ -475,13 +476,17 @@ mod tests {
             "{last}"
         );
         assert!(slurm.0.borrow().handed_over);
-        assert!(breaker.rested(Time::from_seconds(9999)).is_some());
+        assert!(
+            breaker
+                .history_for_reset(Time::from_seconds(9999))
+                .is_some()
+        );
     }
 
     #[test]
-    fn a_decision_that_is_found_in_time_after_all_is_as_if_none_had_been_ended() {
+    fn decision_in_time_resets_the_count_of_ended_decisions() {
         let (slurm, mut breaker) = breaker();
-        let (short, long) = (Duration::ZERO, LONGEST_DECISION);
+        let (short, long) = (Duration::ZERO, MAX_DECISION_TIME);
         for (now, longest) in [
             (2010, short),
             (2020, short),
@@ -491,7 +496,7 @@ mod tests {
         ] {
             let id = u32::try_from(now).expect("positive");
             slurm.0.borrow_mut().jobs.insert(id, job(id, 1));
-            breaker.longest_decision = longest;
+            breaker.max_decision_time = longest;
             breaker.tick(Time::from_seconds(now));
             assert!(breaker.is_active(), "{now}");
         }
@@ -500,15 +505,15 @@ mod tests {
     }
 
     /// Has the next pass take too long, and one tick done.
-    fn trip_by_time(breaker: &mut Breaker<FakeSlurm, FakeDaemons>, now: Time) {
-        breaker.longest_pass = Duration::ZERO;
+    fn trip_by_time(breaker: &mut CircuitBreaker<FakeSlurm, FakeDaemons>, now: Time) {
+        breaker.max_pass_time = Duration::ZERO;
         breaker.agent.refresh();
         breaker.tick(now);
         assert!(!breaker.is_active());
     }
 
     #[test]
-    fn after_a_pass_that_took_too_long_dfrs_rests_and_begins_again_once() {
+    fn breaker_resets_once_after_a_pass_that_took_too_long() {
         let (slurm, mut breaker) = breaker();
         trip_by_time(&mut breaker, Time::from_seconds(2010));
         assert!(slurm.0.borrow().handed_over);
@@ -520,20 +525,24 @@ mod tests {
         assert_eq!(breaker.status().rearms, Some(2610.0));
         for seconds in 2010..2610 {
             breaker.tick(Time::from_seconds(seconds));
-            assert_eq!(breaker.rested(Time::from_seconds(seconds)), None);
+            assert_eq!(breaker.history_for_reset(Time::from_seconds(seconds)), None);
         }
         let now = Time::from_seconds(2610);
-        let history = breaker.rested(now).expect("it has rested");
+        let history = breaker.history_for_reset(now).expect("it has rested");
         let (_, again) = super::tests::breaker();
-        let mut again = again.after(history.clone(), now);
+        let mut again = again.with_history(history.clone(), now);
         assert_eq!(again.status().trips, 1, "it is not forgotten");
         trip_by_time(&mut again, Time::from_seconds(2620));
-        assert_eq!(again.rested(Time::from_seconds(9999)), None, "once");
+        assert_eq!(
+            again.history_for_reset(Time::from_seconds(9999)),
+            None,
+            "once"
+        );
         let (_, later) = super::tests::breaker();
-        let mut later = later.after(history, now);
+        let mut later = later.with_history(history, now);
         trip_by_time(&mut later, Time::from_seconds(2610 + 3600));
         assert!(
-            later.rested(Time::from_seconds(9999)).is_some(),
+            later.history_for_reset(Time::from_seconds(9999)).is_some(),
             "an hour went well"
         );
     }
@@ -544,7 +553,10 @@ mod tests {
         let place = world.jobs[&1].places[0].clone();
         let parked = dfrs_agent::observation::ObservedJob {
             state: ObservedState::Suspended,
-            places: vec![dfrs_agent::observation::Place { memory: 0, ..place }],
+            places: vec![dfrs_agent::observation::ObservedPlace {
+                memory_mib: 0,
+                ..place
+            }],
             memory,
             ..job(id, 1)
         };
@@ -552,7 +564,7 @@ mod tests {
     }
 
     /// A breaker that has seen a parked job, 2, which does not fit beside job 1, and then tripped.
-    fn tripped_with_one_parked() -> (FakeSlurm, Breaker<FakeSlurm, FakeDaemons>) {
+    fn tripped_with_one_parked() -> (FakeSlurm, CircuitBreaker<FakeSlurm, FakeDaemons>) {
         let (slurm, mut breaker) = breaker();
         park(&slurm, 2, 950);
         slurm.0.borrow_mut().updates = 2009;
@@ -585,12 +597,12 @@ mod tests {
             back = back.or(slurm.0.borrow().handed_over.then_some(seconds));
         }
         assert_eq!(back, Some(2102), "it has its memory at 2100, and runs then");
-        assert_eq!(breaker.health, Health::Out);
+        assert_eq!(breaker.health, Health::Open);
         assert_eq!(slurm.0.borrow().errors.len(), 1);
     }
 
     #[test]
-    fn backfill_is_withheld_after_a_trip_for_an_hour_at_most() {
+    fn backfill_is_withheld_after_a_trip_for_up_to_an_hour() {
         let (slurm, mut breaker) = tripped_with_one_parked();
         let mut handed_over = None;
         for seconds in 2010..6000 {
@@ -610,11 +622,11 @@ mod tests {
             breaker.tick(Time::from_seconds(seconds));
         }
         assert_eq!(slurm.0.borrow().jobs[&2].state, ObservedState::Running);
-        assert_eq!(breaker.health, Health::Out);
+        assert_eq!(breaker.health, Health::Open);
     }
 
     #[test]
-    fn the_end_of_that_hour_is_seen_while_giving_back_fails() {
+    fn backfill_takes_over_after_an_hour_when_restoring_fails() {
         let (slurm, mut breaker) = tripped_with_one_parked();
         slurm.0.borrow_mut().panic = true;
         let mut handed_over = None;
@@ -627,7 +639,7 @@ mod tests {
     }
 
     #[test]
-    fn three_decisions_in_a_row_without_a_plan_that_keeps_the_rules_trip() {
+    fn three_decisions_without_a_valid_plan_trip_the_breaker() {
         let (_, breaker) = breaker();
         let dropped = |dropped_plans| PassReport {
             dropped_plans,
@@ -641,33 +653,36 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_no_matter_of_rest() {
+    fn breaker_does_not_reset_after_a_panic() {
         let (slurm, mut breaker) = breaker();
         slurm.0.borrow_mut().panic = true;
         breaker.tick(Time::from_seconds(2010));
-        assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
+        assert_eq!(breaker.history_for_reset(Time::from_seconds(9999)), None);
         slurm.0.borrow_mut().panic = false;
     }
 
     #[test]
-    fn a_panic_while_it_gives_back_ends_the_hope_that_it_was_the_machine() {
+    fn breaker_does_not_reset_after_a_panic_while_restoring() {
         let (slurm, mut breaker) = breaker();
         trip_by_time(&mut breaker, Time::from_seconds(2010));
         slurm.0.borrow_mut().panic = true;
         breaker.tick(Time::from_seconds(2011));
-        assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
+        assert_eq!(breaker.history_for_reset(Time::from_seconds(9999)), None);
         slurm.0.borrow_mut().panic = false;
     }
 
     #[test]
-    fn a_job_over_which_giving_back_panics_is_left_out_and_the_others_come_back() {
+    fn job_whose_restore_panics_is_skipped_and_the_others_resume() {
         let (slurm, mut breaker) = breaker();
         let park = |id: u32| {
             let mut world = slurm.0.borrow_mut();
             let place = world.jobs[&1].places[0].clone();
             let parked = dfrs_agent::observation::ObservedJob {
                 state: ObservedState::Suspended,
-                places: vec![dfrs_agent::observation::Place { memory: 0, ..place }],
+                places: vec![dfrs_agent::observation::ObservedPlace {
+                    memory_mib: 0,
+                    ..place
+                }],
                 ..job(id, 1)
             };
             world.jobs.insert(id, parked);
@@ -687,23 +702,26 @@ mod tests {
                 ObservedState::Running
             ]
         );
-        assert_eq!(breaker.health, Health::Out, "nothing else is to be done");
+        assert_eq!(breaker.health, Health::Open, "nothing else is to be done");
         let errors = slurm.0.borrow().errors.clone();
         let about = errors.iter().filter(|line| line.contains("job 3"));
         assert_eq!(about.count(), 1, "{errors:?}");
-        assert_eq!(breaker.rested(Time::from_seconds(9999)), None);
+        assert_eq!(breaker.history_for_reset(Time::from_seconds(9999)), None);
     }
 
     #[test]
-    fn who_watches_afterwards_begins_when_nodes_have_heard_what_came_back() {
+    fn shadow_mode_begins_when_nodes_have_the_orders_of_resumed_jobs() {
         let daemons = FakeDaemons::default();
         let (slurm, mut breaker) = breaker_with(daemons.clone());
         let node = slurm.0.borrow().nodes[0].name.clone();
-        daemons.0.borrow_mut().unheard.insert(node);
+        daemons.0.borrow_mut().outdated.insert(node);
         let place = slurm.0.borrow().jobs[&1].places[0].clone();
         let parked = dfrs_agent::observation::ObservedJob {
             state: ObservedState::Suspended,
-            places: vec![dfrs_agent::observation::Place { memory: 0, ..place }],
+            places: vec![dfrs_agent::observation::ObservedPlace {
+                memory_mib: 0,
+                ..place
+            }],
             ..job(2, 1)
         };
         slurm.0.borrow_mut().jobs.insert(2, parked);
@@ -712,7 +730,7 @@ mod tests {
         let mut begins = None;
         for seconds in 2010..2040 {
             if seconds == 2021 {
-                daemons.0.borrow_mut().unheard.clear();
+                daemons.0.borrow_mut().outdated.clear();
             }
             breaker.tick(Time::from_seconds(seconds));
             if breaker.is_done() {
@@ -727,7 +745,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_while_it_stands_down_is_said_and_tried_again_ever_more_rarely() {
+    fn panic_while_standing_down_is_logged_and_retried_with_backoff() {
         let (slurm, mut breaker) = breaker();
         slurm.0.borrow_mut().panic = true;
         breaker.tick(Time::from_seconds(2010));
@@ -743,11 +761,11 @@ mod tests {
         assert_eq!(tries, [2010, 2014, 2022]);
         slurm.0.borrow_mut().panic = false;
         breaker.tick(Time::from_seconds(2040));
-        let said = slurm.0.borrow().errors.len();
+        let logged = slurm.0.borrow().errors.len();
         for now in 2041..2400 {
             breaker.tick(Time::from_seconds(now));
         }
-        assert_eq!(slurm.0.borrow().errors.len(), said, "all is back");
-        assert_eq!(breaker.health, Health::Out);
+        assert_eq!(slurm.0.borrow().errors.len(), logged, "all is back");
+        assert_eq!(breaker.health, Health::Open);
     }
 }

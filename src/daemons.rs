@@ -1,6 +1,6 @@
 //! To the node daemons and back, with no node in another's way: each message travels in a thread of
-//! its own (`flights`), the courier decides which node is sent to when and with which others
-//! (`rounds`), the prober asks what nodes publish. Neither ever waits for a node.
+//! its own (`in_flight`), the courier decides which node is sent to when and with which others
+//! (`send_queue`), the prober asks what nodes publish. Neither ever waits for a node.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use dfrs_agent::daemons::{Daemons, NodeFacts, OrderChanges};
 use crate::log::Log;
 use crate::node_link::NodeLink;
 use crate::watched::Watched;
-use board::Board;
-use courier::Courier;
-use prober::Prober;
+use facts_store::NodeFactsStore;
+use node_poller::NodePoller;
+use order_sender::OrderSender;
 pub use traffic::Traffic;
 
-mod board;
-mod courier;
-mod flights;
+mod facts_store;
+mod in_flight;
 mod needs;
+mod node_poller;
+mod order_sender;
 mod parked;
-mod prober;
-mod rounds;
+mod send_queue;
 mod swap;
 #[cfg(test)]
 mod tests;
@@ -32,11 +32,11 @@ mod traffic;
 /// Nodes and messages are looked after this often when nothing happens.
 const TICK: Duration = Duration::from_millis(200);
 /// How long `stop` waits for what may still be under way: the courier's last messages and its end.
-const PATIENCE: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long what may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct SendTiming {
     /// How long daemons keep their caps without news; they get some three times as often.
     pub time_to_live: Duration,
     /// A message that is under way for longer has met a node that is slow or hangs: others no longer wait for
@@ -47,7 +47,7 @@ pub struct Pace {
     pub retry: Duration,
 }
 
-impl Pace {
+impl SendTiming {
     /// With this time to live, and all else as nodes have it: slurmd starts a process for each message, which
     /// takes milliseconds.
     #[must_use]
@@ -61,15 +61,15 @@ impl Pace {
 }
 
 /// The way to the node daemons.
-pub struct Couriers {
-    board: Arc<Board>,
+pub struct NodeDaemons {
+    store: Arc<NodeFactsStore>,
     traffic: Arc<Traffic>,
-    orders: Sender<courier::Event>,
-    questions: Sender<prober::Event>,
+    orders: Sender<order_sender::SenderEvent>,
+    questions: Sender<node_poller::PollerEvent>,
     threads: Vec<Watched>,
 }
 
-impl Couriers {
+impl NodeDaemons {
     /// Starts the threads. `generation` is the number of the first message.
     ///
     /// # Errors
@@ -78,23 +78,23 @@ impl Couriers {
     pub fn start(
         link: &Arc<dyn NodeLink>,
         log: &Log,
-        pace: Pace,
+        timing: SendTiming,
         generation: u64,
     ) -> std::io::Result<Self> {
-        let board = Arc::<Board>::default();
+        let store = Arc::<NodeFactsStore>::default();
         let traffic = Arc::<Traffic>::default();
         let (orders, news) = channel();
-        let courier = Courier::new(link, &orders, (&board, &traffic), log, pace, generation);
+        let sender = OrderSender::new(link, &orders, (&store, &traffic), log, timing, generation);
         let (questions, answers) = channel();
-        let prober = Prober::new(link, &questions, (&board, &traffic), pace);
+        let poller = NodePoller::new(link, &questions, (&store, &traffic), timing);
         let threads = vec![
-            Watched::start("dfrs_push", log, courier, move |courier| courier.run(&news))?,
-            Watched::start("dfrs_probe", log, prober, move |prober| {
-                prober.run(&answers);
+            Watched::start("dfrs_push", log, sender, move |sender| sender.run(&news))?,
+            Watched::start("dfrs_probe", log, poller, move |poller| {
+                poller.run(&answers);
             })?,
         ];
         Ok(Self {
-            board,
+            store,
             traffic,
             orders,
             questions,
@@ -103,7 +103,7 @@ impl Couriers {
     }
 }
 
-impl Couriers {
+impl NodeDaemons {
     /// How busy they are.
     #[must_use]
     pub fn traffic(&self) -> Arc<Traffic> {
@@ -111,35 +111,37 @@ impl Couriers {
     }
 }
 
-impl Daemons for Couriers {
+impl Daemons for NodeDaemons {
     fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
-        let number = self.board.change(&changes, parking);
+        let number = self.store.change(&changes, parking);
         // The receivers live as long as the threads, which end only after `stop`.
-        let asked = prober::Event::Ask {
+        let asked = node_poller::PollerEvent::NodesChanged {
             more: frozen(&changes),
             fewer: changes.gone.clone(),
         };
         let _ = self.questions.send(asked);
-        if self.board.asks_for_needs() {
-            let orders = prober::Event::Orders(changes.clone(), number);
+        if self.store.polls_needs() {
+            let orders = node_poller::PollerEvent::Orders(changes.clone(), number);
             let _ = self.questions.send(orders);
         }
-        let _ = self.orders.send(courier::Event::Orders(changes, number));
+        let _ = self
+            .orders
+            .send(order_sender::SenderEvent::Orders(changes, number));
     }
 
     fn facts(&self) -> Arc<NodeFacts> {
-        self.board.facts()
+        self.store.facts()
     }
 
-    fn has_heard(&self, node: &str) -> bool {
-        self.board.has_heard(node)
+    fn has_acknowledged(&self, node: &str) -> bool {
+        self.store.has_newest_orders(node)
     }
 
     fn stop(&mut self) {
-        let _ = self.questions.send(prober::Event::Stop);
-        let _ = self.orders.send(courier::Event::Stop);
+        let _ = self.questions.send(node_poller::PollerEvent::Stop);
+        let _ = self.orders.send(order_sender::SenderEvent::Stop);
         for thread in self.threads.drain(..) {
-            thread.stop(PATIENCE);
+            thread.stop(SHUTDOWN_TIMEOUT);
         }
     }
 }
@@ -153,7 +155,7 @@ fn frozen(changes: &OrderChanges) -> BTreeMap<String, BTreeSet<u32>> {
     nodes.collect()
 }
 
-impl Drop for Couriers {
+impl Drop for NodeDaemons {
     fn drop(&mut self) {
         self.stop();
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dfrs_agent::slurm::Level;
-use dfrs_proto::explain::{Explanation, Question};
+use dfrs_agent::slurm::LogLevel;
+use dfrs_proto::explain::{ExplainRequest, Explanation};
 
 use crate::log::Log;
 use crate::watched::Watched;
@@ -25,13 +25,13 @@ mod socket;
 mod tests;
 
 /// How long the end waits for the thread, which has nothing to finish.
-const LAST_WAIT: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Questions that are answered at once; the others wait for the next tick.
-const MOST_AT_ONCE: usize = 8;
+const MAX_PER_TICK: usize = 8;
 
 /// Who asks, as the kernel says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Asker {
+struct Requester {
     user: u32,
     /// Root and SlurmUser see everybody's jobs.
     sees_all: bool,
@@ -62,11 +62,11 @@ impl Explainer {
     }
 
     /// Answers what was asked since, by `explain`; a few questions at a time.
-    pub fn answer(&self, mut explain: impl FnMut(&Question) -> Option<Explanation>) {
-        for asked in self.queues.take_questions(MOST_AT_ONCE) {
+    pub fn answer(&self, mut explain: impl FnMut(&ExplainRequest) -> Option<Explanation>) {
+        for asked in self.queues.take_questions(MAX_PER_TICK) {
             let found = explain(&asked.question);
             self.queues
-                .answer(asked.token, answer::to(asked.asker, found));
+                .answer(asked.token, answer::visible_to(asked.requester, found));
         }
     }
 
@@ -74,7 +74,7 @@ impl Explainer {
     pub fn start_or_log(directory: &Path, log: &Log) -> Option<Self> {
         let started = Self::start(directory, log).inspect_err(|problem| {
             let line = format!("no answers to 'dfrs explain': {problem}; scheduling goes on");
-            log.write(Level::Error, &line);
+            log.write(LogLevel::Error, &line);
         });
         started.ok()
     }
@@ -84,7 +84,7 @@ impl Drop for Explainer {
     fn drop(&mut self) {
         self.queues.close();
         if let Some(thread) = self.thread.take() {
-            thread.stop(LAST_WAIT);
+            thread.stop(SHUTDOWN_TIMEOUT);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dfrs_proto::status::{Spread, Summary};
+use dfrs_proto::status::{Distribution, DistributionSummary};
 
 /// Buckets: up to 2^36 us, which is nineteen hours; the last: and more.
 pub const BUCKETS: usize = 272;
@@ -15,14 +15,14 @@ const PRECISION: u32 = 3;
 pub struct Histogram {
     buckets: [u64; BUCKETS],
     /// The longest, in microseconds.
-    longest: u64,
+    longest_us: u64,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
         Self {
             buckets: [0; BUCKETS],
-            longest: 0,
+            longest_us: 0,
         }
     }
 }
@@ -31,14 +31,17 @@ impl Histogram {
     /// Counts that were kept elsewhere, in these buckets.
     #[must_use]
     pub fn of(buckets: [u64; BUCKETS], longest: u64) -> Self {
-        Self { buckets, longest }
+        Self {
+            buckets,
+            longest_us: longest,
+        }
     }
 
     /// Counts one more.
     pub fn add(&mut self, length: Duration) {
         let microseconds = u64::try_from(length.as_micros()).unwrap_or(u64::MAX);
         self.buckets[bucket(microseconds)] += 1;
-        self.longest = self.longest.max(microseconds);
+        self.longest_us = self.longest_us.max(microseconds);
     }
 
     /// How many there are.
@@ -49,8 +52,8 @@ impl Histogram {
 
     /// The longest, in microseconds.
     #[must_use]
-    pub fn longest(&self) -> u64 {
-        self.longest
+    pub fn longest_us(&self) -> u64 {
+        self.longest_us
     }
 
     /// What so many of a hundred took at most, in microseconds: the upper end of a bucket, or the longest. 0 if
@@ -62,11 +65,11 @@ impl Histogram {
 
     /// All of them, and those that were counted since `before`.
     #[must_use]
-    pub fn spread(&self, before: &Self) -> Spread {
+    pub fn spread(&self, before: &Self) -> Distribution {
         let filled = (0..BUCKETS).filter(|&index| self.buckets[index] > 0);
-        Spread {
+        Distribution {
             count: self.count(),
-            max: self.longest,
+            max: self.longest_us,
             lately: self.since(before).summary(),
             buckets: filled
                 .map(|index| (upper_end(index), self.buckets[index]))
@@ -99,11 +102,11 @@ impl Since<'_> {
             passed += count;
             passed >= rank && rank > 0
         });
-        found.map_or(0, |index| upper_end(index).min(self.now.longest))
+        found.map_or(0, |index| upper_end(index).min(self.now.longest_us))
     }
 
-    fn summary(&self) -> Summary {
-        Summary {
+    fn summary(&self) -> DistributionSummary {
+        DistributionSummary {
             count: self.counts().sum(),
             p50: self.percentile(50),
             p99: self.percentile(99),
@@ -139,8 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_is_in_the_first_bucket_whose_end_is_not_before_it_and_at_most_an_eighth_beyond()
-    {
+    fn bucket_end_exceeds_a_length_by_no_more_than_an_eighth() {
         for power in 0..36_u32 {
             for length in [
                 1_u64 << power,
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_is_what_so_many_did_not_exceed() {
+    fn percentile_is_a_value_that_so_many_do_not_exceed() {
         let lengths: Vec<u64> = [vec![100; 99], vec![10_000]].concat();
         let histogram = histogram(&lengths);
         assert_eq!(histogram.percentile(50), 103);
@@ -171,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_is_not_lately() {
+    fn counts_from_before_are_not_recent() {
         let before = histogram(&[5_000]);
         let mut now = before.clone();
         now.add(Duration::from_micros(7));
         let spread = now.spread(&before);
         assert_eq!((spread.count, spread.max), (2, 5_000));
-        let lately = Summary {
+        let lately = DistributionSummary {
             count: 1,
             p50: 7,
             p99: 7,

@@ -12,9 +12,9 @@ use dfrs_proto::status;
 
 use crate::log::Log;
 use crate::watched::Watched;
-use queue::{Queue, Sink};
-use regular::Regular;
-use writer::{Target, Writer};
+use queue::{JournalQueue, JournalSink};
+use regular::RegularFile;
+use writer::{JournalFileWriter, JournalTarget};
 
 mod queue;
 mod regular;
@@ -23,57 +23,58 @@ mod tests;
 mod writer;
 
 /// How long the start waits for the file to be opened, which reads all of it.
-const LONGEST_OPENING: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long what depends on the journal waits for it, once; while it hangs nobody waits again.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Opens the journal at `path`, going on with what is there.
 ///
 /// # Errors
 ///
 /// One line with the file's name.
-pub fn open(path: &Path, log: &Log) -> Result<(live_journal::Writer, Gauge), String> {
-    open_target(Box::new(Regular::new(path.to_owned())), path, log)
+pub fn open(path: &Path, log: &Log) -> Result<(live_journal::Writer, JournalGauge), String> {
+    open_target(Box::new(RegularFile::new(path.to_owned())), path, log)
 }
 
 fn open_target(
-    target: Box<dyn Target>,
+    target: Box<dyn JournalTarget>,
     path: &Path,
     log: &Log,
-) -> Result<(live_journal::Writer, Gauge), String> {
-    let queue = Arc::<Queue>::default();
+) -> Result<(live_journal::Writer, JournalGauge), String> {
+    let queue = Arc::<JournalQueue>::default();
     let (opened, outcome) = channel();
-    let writer = Writer::new(target, path, &queue, opened, log);
+    let writer = JournalFileWriter::new(target, path, &queue, opened, log);
     let describe = |error: std::io::Error| format!("{}: {error}", path.display());
-    let thread = Watched::start("dfrs_journal", log, writer, Writer::run).map_err(describe)?;
+    let thread =
+        Watched::start("dfrs_journal", log, writer, JournalFileWriter::run).map_err(describe)?;
     // From here on whatever ends early stops the thread.
-    let sink = Sink::new(&queue, thread);
+    let sink = JournalSink::new(&queue, thread);
     let hangs = |_| {
         format!(
             "{}: has not been opened for {} s",
             path.display(),
-            LONGEST_OPENING.as_secs()
+            OPEN_TIMEOUT.as_secs()
         )
     };
-    let standing = outcome.recv_timeout(LONGEST_OPENING).map_err(hangs)?;
+    let standing = outcome.recv_timeout(OPEN_TIMEOUT).map_err(hangs)?;
     let standing = standing.map_err(describe)?;
     let writer = JournalWriter::resume(Box::new(sink) as Box<dyn std::io::Write>, standing);
-    Ok((writer, Gauge(queue)))
+    Ok((writer, JournalGauge(queue)))
 }
 
 /// Knows how far the journal is behind.
 #[derive(Clone)]
-pub struct Gauge(Arc<Queue>);
+pub struct JournalGauge(Arc<JournalQueue>);
 
-impl Gauge {
+impl JournalGauge {
     /// For the status file.
     #[must_use]
-    pub fn report(&self) -> status::Journal {
+    pub fn report(&self) -> status::JournalStatus {
         self.0.report()
     }
 
     /// Waits until the lines that are there now are written, not for long, and not at all while that hangs.
     pub fn settle(&self) {
-        self.0.settle(LONGEST_WAIT);
+        self.0.settle(SETTLE_TIMEOUT);
     }
 }

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dfrs_agent::observation::{Observation, Place, Seen};
-use dfrs_agent::slurm::{Ending, Extended, Level, Limit, Slurm, SlurmError};
+use dfrs_agent::observation::{Observation, ObservedPlace, SnapshotDelta};
+use dfrs_agent::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use dfrs_proto::conf::{Config, JobField};
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 use dfrs_proto::slurm_conf;
 
 use crate::log::Log;
 use crate::measures::LockTimes;
 use crate::node_link::NodeLink;
-use crate::runtime::Surroundings;
+use crate::runtime::PluginHost;
 use crate::shim::{self, View};
 
 /// SIGUSR1: what a job's script gets if it asked for no signal of its own.
@@ -21,11 +21,11 @@ const FALLBACK_SIGNAL: u32 = 10;
 
 /// slurmctld around the plugin.
 #[derive(Default)]
-pub struct Slurmctld {
+pub struct SlurmctldHost {
     backfill_runs: AtomicBool,
 }
 
-impl Surroundings for Slurmctld {
+impl PluginHost for SlurmctldHost {
     type Slurm = Calls;
 
     fn enter(&self) {
@@ -57,7 +57,7 @@ impl Surroundings for Slurmctld {
             shim::backfill_reconfigure(partitions);
         } else if let Err(problem) = shim::backfill_start(partitions) {
             shim::log(
-                Level::Error,
+                LogLevel::Error,
                 &format!("backfill does not start: {problem}; restart slurmctld"),
             );
         }
@@ -75,7 +75,7 @@ impl Surroundings for Slurmctld {
     }
 
     fn shared_log(&self) -> Log {
-        Log::by(shim::log)
+        Log::from_fn(shim::log)
     }
 
     fn lock_times(&self) -> LockTimes {
@@ -106,7 +106,7 @@ impl Drop for Calls {
     /// Says for how long slurmctld's locks were held.
     fn drop(&mut self) {
         for line in shim::lock_times().lines() {
-            shim::log(Level::Info, &line);
+            shim::log(LogLevel::Info, &line);
         }
     }
 }
@@ -124,16 +124,16 @@ impl Slurm for Calls {
         shim::last_update()
     }
 
-    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
+    fn observe(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError> {
         self.view.look(seen)
     }
 
-    fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome {
+    fn outcome(&mut self, job: u32, submit_time: i64) -> JobOutcome {
         match shim::job_outcome(job, submit_time) {
-            shim::Outcome::Completed => Outcome::Completed,
-            shim::Outcome::Cancelled => Outcome::Cancelled,
-            shim::Outcome::Failed => Outcome::Failed,
-            shim::Outcome::Unknown | shim::Outcome::Alive => Outcome::Other,
+            shim::SlurmOutcome::Completed => JobOutcome::Completed,
+            shim::SlurmOutcome::Cancelled => JobOutcome::Cancelled,
+            shim::SlurmOutcome::Failed => JobOutcome::Failed,
+            shim::SlurmOutcome::Unknown | shim::SlurmOutcome::Alive => JobOutcome::Other,
         }
     }
 
@@ -145,8 +145,8 @@ impl Slurm for Calls {
         shim::jobs_wait_for_room(jobs)
     }
 
-    fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
-        shim::array_split(job, most)
+    fn split_array(&mut self, job: u32, max: u32) -> Result<(), SlurmError> {
+        shim::array_split(job, max)
     }
 
     fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]) {
@@ -163,7 +163,7 @@ impl Slurm for Calls {
         shim::nodes_set_parked(parked);
     }
 
-    fn start(&mut self, job: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
+    fn start(&mut self, job: u32, places: &[ObservedPlace], whole: bool) -> Result<(), SlurmError> {
         let layout: Vec<(u32, u32)> = places
             .iter()
             .map(|place| (place.node, place.tasks))
@@ -208,7 +208,7 @@ impl Slurm for Calls {
         shim::job_requeue_warned(job, submit_time, FALLBACK_SIGNAL, was_warned)
     }
 
-    fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
+    fn abort_orphaned(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
         shim::job_abort_left_behind(job, node)
     }
 
@@ -220,11 +220,11 @@ impl Slurm for Calls {
         self.view.hide_cores()
     }
 
-    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError> {
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError> {
         shim::job_extend_time(job, seconds)
     }
 
-    fn take_back_time(&mut self, job: u32, extended: &Extended) -> Result<(), SlurmError> {
+    fn take_back_time(&mut self, job: u32, extended: &LimitExtension) -> Result<(), SlurmError> {
         shim::job_take_back_time(job, extended)
     }
 
@@ -236,7 +236,7 @@ impl Slurm for Calls {
         shim::backfill_reconfigure(&[]);
     }
 
-    fn log(&self, level: Level, message: &str) {
+    fn log(&self, level: LogLevel, message: &str) {
         shim::log(level, message);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use dfrs_agent::slurm::Level;
+use dfrs_agent::slurm::LogLevel;
 
-type Write = dyn Fn(Level, &str) + Send + Sync;
+type Write = dyn Fn(LogLevel, &str) + Send + Sync;
 
 /// A way to the log that any thread may use.
 #[derive(Clone)]
@@ -12,31 +12,31 @@ pub struct Log(Arc<Write>);
 
 impl Log {
     /// Writes by `write`.
-    pub fn by(write: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
+    pub fn from_fn(write: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(write))
     }
 
     /// Writes one line.
-    pub fn write(&self, level: Level, line: &str) {
+    pub fn write(&self, level: LogLevel, line: &str) {
         self.0(level, line);
     }
 
     #[cfg(test)]
-    pub(crate) fn nowhere() -> Self {
-        Self::by(|_, _| {})
+    pub(crate) fn discarding() -> Self {
+        Self::from_fn(|_, _| {})
     }
 }
 
 /// The lines of a log, for tests.
 #[cfg(test)]
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<std::sync::Mutex<Vec<(Level, String)>>>);
+pub(crate) struct CapturedLog(Arc<std::sync::Mutex<Vec<(LogLevel, String)>>>);
 
 #[cfg(test)]
-impl Kept {
+impl CapturedLog {
     pub(crate) fn log(&self) -> Log {
         let lines = Arc::clone(&self.0);
-        Log::by(move |level, line| {
+        Log::from_fn(move |level, line| {
             let mut lines = lines.lock().expect("no test panics in it");
             lines.push((level, line.to_owned()));
         })
@@ -45,7 +45,7 @@ impl Kept {
     /// The error lines so far.
     pub(crate) fn errors(&self) -> Vec<String> {
         let lines = self.0.lock().expect("no test panics in it");
-        let errors = lines.iter().filter(|(level, _)| *level == Level::Error);
+        let errors = lines.iter().filter(|(level, _)| *level == LogLevel::Error);
         errors.map(|(_, line)| line.clone()).collect()
     }
 }

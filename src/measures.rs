@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use dfrs_agent::probe::Part;
+use dfrs_agent::probe::PassPart;
 use dfrs_proto::status::{Locks, Passes};
 
 use crate::histogram::Histogram;
 
 /// "Lately" is between the first and the second of these.
-const LATELY: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(70)];
+const RECENT: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(70)];
 /// So often what was measured by then is remembered.
-const STEP: Duration = Duration::from_secs(10);
+const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Of passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct PassTimes {
     /// CPU time of the thread.
     pub cpu: Histogram,
     /// Wall-clock time of each part.
-    pub parts: [Histogram; Part::ALL.len()],
+    pub parts: [Histogram; PassPart::ALL.len()],
     /// Passes in which Slurm could not be looked at.
     pub skipped: u64,
     /// Plans that broke a rule and were dropped.
@@ -52,9 +52,9 @@ impl LockTimes {
                 "locks for {what}: taken {} times; held {} us at p99, {} us at most; waited for {} us at p99, {} us at most",
                 holds.count(),
                 holds.percentile(99),
-                holds.longest(),
+                holds.longest_us(),
                 waits.percentile(99),
-                waits.longest(),
+                waits.longest_us(),
             )
         };
         [
@@ -73,9 +73,9 @@ struct Measures {
 
 /// What was measured at some instants before, to know what is new. Its memory is bounded.
 #[derive(Default)]
-pub struct Memory(VecDeque<(Instant, Box<Measures>)>);
+pub struct MeasureHistory(VecDeque<(Instant, Box<Measures>)>);
 
-impl Memory {
+impl MeasureHistory {
     /// Both, since the start and lately, for the status file.
     pub fn report(
         &mut self,
@@ -83,7 +83,7 @@ impl Memory {
         locks: &LockTimes,
         now: Instant,
     ) -> (Passes, Locks) {
-        while self.0.get(1).is_some_and(|(at, _)| now - *at >= LATELY[0]) {
+        while self.0.get(1).is_some_and(|(at, _)| now - *at >= RECENT[0]) {
             self.0.pop_front();
         }
         let none = Measures::default();
@@ -97,7 +97,11 @@ impl Memory {
     }
 
     fn remember(&mut self, passes: &PassTimes, locks: &LockTimes, now: Instant) {
-        if self.0.back().is_none_or(|(at, _)| now - *at >= STEP) {
+        if self
+            .0
+            .back()
+            .is_none_or(|(at, _)| now - *at >= SNAPSHOT_INTERVAL)
+        {
             let measures = Measures {
                 passes: passes.clone(),
                 locks: locks.clone(),
@@ -108,7 +112,7 @@ impl Memory {
 }
 
 fn passes_since(now: &PassTimes, before: &PassTimes) -> Passes {
-    let parts = Part::ALL
+    let parts = PassPart::ALL
         .into_iter()
         .zip(now.parts.iter().zip(&before.parts));
     Passes {
@@ -137,8 +141,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lately_is_the_last_minute_or_a_little_more_and_memory_is_bounded() {
-        let (mut memory, mut times) = (Memory::default(), PassTimes::default());
+    fn recent_is_about_the_last_minute_and_memory_is_bounded() {
+        let (mut memory, mut times) = (MeasureHistory::default(), PassTimes::default());
         let start = Instant::now();
         for second in 0..600 {
             times.wall.add(Duration::from_millis(1));
@@ -146,9 +150,9 @@ mod tests {
             let (passes, _) = memory.report(&times, &LockTimes::default(), now);
             assert_eq!(passes.wall.count, second + 1);
             let lately = passes.wall.lately.count;
-            if second > LATELY[1].as_secs() {
+            if second > RECENT[1].as_secs() {
                 assert!(
-                    (60..=LATELY[1].as_secs()).contains(&lately),
+                    (60..=RECENT[1].as_secs()).contains(&lately),
                     "{second}: {lately}"
                 );
             }
@@ -157,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn after_a_long_silence_nothing_was_lately() {
-        let (mut memory, mut times) = (Memory::default(), PassTimes::default());
+    fn recent_is_empty_after_a_long_silence() {
+        let (mut memory, mut times) = (MeasureHistory::default(), PassTimes::default());
         let start = Instant::now();
         times.wall.add(Duration::from_millis(1));
         memory.report(&times, &LockTimes::default(), start);

@@ -43,13 +43,13 @@ impl Files {
 }
 
 impl Recorder for Files {
-    fn is_asked(&mut self) -> bool {
+    fn is_requested(&mut self) -> bool {
         self.directory.join(REQUEST).exists()
     }
 
-    fn keep(&mut self, occasion: Occasion, scenario: &str) -> Result<Option<String>, String> {
+    fn save(&mut self, occasion: Occasion, scenario: &str) -> Result<Option<String>, String> {
         match occasion {
-            Occasion::Asked => {
+            Occasion::Requested => {
                 // First: one that cannot be taken away would have every decision recorded.
                 let request = self.directory.join(REQUEST);
                 fs::remove_file(&request)
@@ -74,16 +74,18 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("dfrs-recorder-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
         let mut files = Files::new(&directory);
-        assert!(!files.is_asked());
+        assert!(!files.is_requested());
         fs::write(directory.join(REQUEST), "").expect("a request");
-        assert!(files.is_asked());
-        let kept = files.keep(Occasion::Asked, "scenario a\n").expect("kept");
+        assert!(files.is_requested());
+        let kept = files
+            .save(Occasion::Requested, "scenario a\n")
+            .expect("kept");
         let path = kept.expect("a path");
         assert_eq!(fs::read_to_string(path).expect("text"), "scenario a\n");
-        assert!(!files.is_asked());
-        let first = files.keep(Occasion::Dropped, "scenario b\n");
+        assert!(!files.is_requested());
+        let first = files.save(Occasion::Dropped, "scenario b\n");
         assert!(first.expect("kept").is_some());
-        assert_eq!(files.keep(Occasion::Dropped, "scenario c\n"), Ok(None));
+        assert_eq!(files.save(Occasion::Dropped, "scenario c\n"), Ok(None));
         fs::remove_dir_all(directory).expect("cleans up");
     }
 }

@@ -6,23 +6,23 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dfrs_agent::slurm::{Level, Slurm};
+use dfrs_agent::slurm::{LogLevel, Slurm};
 use dfrs_proto::conf::Config;
 
 use crate::library;
 use crate::log::Log;
 use crate::measures::LockTimes;
 use crate::node_link::NodeLink;
-use crate::scheduler::Scheduler;
+use crate::scheduler::PluginScheduler;
 
 /// How often the agent looks whether there is something to do.
 const TICK: Duration = Duration::from_millis(100);
 /// How long the end waits for the thread: a pass, and what it waits for at its own end (nodes three seconds,
 /// the state file three, the journal two, the status file one).
-const PATIENCE: Duration = Duration::from_secs(15);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What the thread needs of its surroundings, made anew at each start and reload.
-pub trait Surroundings: Send + 'static {
+pub trait PluginHost: Send + 'static {
     /// The calls into Slurm.
     type Slurm: Slurm;
     /// The thread that all other calls come from begins.
@@ -51,27 +51,27 @@ pub trait Surroundings: Send + 'static {
     /// Whether this slurmctld is the one that controls the cluster.
     fn is_primary(&self) -> bool;
     /// Writes to slurmctld's log.
-    fn log(&self, level: Level, message: &str) {
+    fn log(&self, level: LogLevel, message: &str) {
         self.shared_log().write(level, message);
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Request {
+enum RuntimeRequest {
     None,
     Reload,
     /// DFRS stood down and has rested.
-    Again,
+    Reset,
     /// What was to be given back is.
     GivenBack,
     /// Partitions are no more as DFRS needs them, or are again.
-    OtherPartitions,
+    PartitionsChanged,
     Stop,
 }
 
 /// The running thread.
 pub struct Runtime {
-    request: Arc<(Mutex<Request>, Condvar)>,
+    request: Arc<(Mutex<RuntimeRequest>, Condvar)>,
     thread: JoinHandle<()>,
     /// Closed when the thread ends, however it does.
     ended: Receiver<()>,
@@ -83,16 +83,16 @@ impl Runtime {
     /// # Errors
     ///
     /// The system's, if it has no thread to give.
-    pub fn start(surroundings: impl Surroundings) -> std::io::Result<Self> {
-        let request = Arc::new((Mutex::new(Request::None), Condvar::new()));
-        let theirs = Arc::clone(&request);
+    pub fn start(host: impl PluginHost) -> std::io::Result<Self> {
+        let request = Arc::new((Mutex::new(RuntimeRequest::None), Condvar::new()));
+        let shared = Arc::clone(&request);
         let (end, ended) = channel();
         let thread = std::thread::Builder::new()
             .name("dfrs".into())
             .spawn(move || {
                 let _end = end;
-                surroundings.enter();
-                run(&surroundings, &theirs);
+                host.enter();
+                run(&host, &shared);
             })?;
         Ok(Self {
             request,
@@ -103,7 +103,7 @@ impl Runtime {
 
     /// Has dfrs.conf read again; returns at once, because the caller may hold Slurm's locks.
     pub fn reload(&self) {
-        self.ask(Request::Reload);
+        self.set_request(RuntimeRequest::Reload);
     }
 
     /// Ends the thread and waits for it, for a bounded time: then it is left alone, with the library in
@@ -111,8 +111,9 @@ impl Runtime {
     /// away from Slurm.
     #[must_use]
     pub fn stop(self) -> bool {
-        self.ask(Request::Stop);
-        let ended = self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected);
+        self.set_request(RuntimeRequest::Stop);
+        let ended =
+            self.ended.recv_timeout(SHUTDOWN_TIMEOUT) == Err(RecvTimeoutError::Disconnected);
         if ended {
             // A panic that got past the breaker was reported by the panic hook; there is nobody to tell.
             let _ = self.thread.join();
@@ -122,7 +123,7 @@ impl Runtime {
         ended
     }
 
-    fn ask(&self, request: Request) {
+    fn set_request(&self, request: RuntimeRequest) {
         *self
             .request
             .0
@@ -132,54 +133,54 @@ impl Runtime {
     }
 }
 
-fn run(surroundings: &impl Surroundings, request: &(Mutex<Request>, Condvar)) {
-    let mut scheduler = Scheduler::set_up(surroundings, None);
+fn run(host: &impl PluginHost, request: &(Mutex<RuntimeRequest>, Condvar)) {
+    let mut scheduler = PluginScheduler::set_up(host, None);
     loop {
-        match serve(&mut scheduler, surroundings, request) {
-            Request::Stop => break,
+        match serve(&mut scheduler, host, request) {
+            RuntimeRequest::Stop => break,
             // Slurm calls for it right after the start, too.
-            Request::Reload if scheduler.still_fits(surroundings) => scheduler.refresh(),
-            Request::Reload => {
+            RuntimeRequest::Reload if scheduler.still_fits(host) => scheduler.refresh(),
+            RuntimeRequest::Reload => {
                 scheduler.show_no_yields();
-                let unkept = scheduler.finish(surroundings);
-                scheduler = Scheduler::set_up(surroundings, unkept);
+                let unkept = scheduler.finish(host);
+                scheduler = PluginScheduler::set_up(host, unkept);
             }
-            Request::Again => scheduler = scheduler.again(surroundings),
-            Request::OtherPartitions => {
+            RuntimeRequest::Reset => scheduler = scheduler.reset(host),
+            RuntimeRequest::PartitionsChanged => {
                 scheduler.show_no_yields();
-                scheduler = scheduler.with_other_partitions(surroundings);
+                scheduler = scheduler.with_changed_partitions(host);
             }
-            Request::GivenBack => {
-                scheduler = scheduler.without_what_was_given_back(surroundings);
+            RuntimeRequest::GivenBack => {
+                scheduler = scheduler.without_restored_partitions(host);
             }
-            Request::None => {}
+            RuntimeRequest::None => {}
         }
     }
     // The next process reads the file.
-    let _ = scheduler.finish(surroundings);
+    let _ = scheduler.finish(host);
 }
 
 /// Ticks until something is asked.
-fn serve<T: Surroundings>(
-    scheduler: &mut Scheduler<T::Slurm>,
-    surroundings: &T,
-    request: &(Mutex<Request>, Condvar),
-) -> Request {
+fn serve<T: PluginHost>(
+    scheduler: &mut PluginScheduler<T::Slurm>,
+    host: &T,
+    request: &(Mutex<RuntimeRequest>, Condvar),
+) -> RuntimeRequest {
     loop {
         let again = scheduler.tick();
-        scheduler.report(surroundings);
-        scheduler.explain(surroundings);
-        if scheduler.has_rested() {
-            return Request::Again;
+        scheduler.report(host);
+        scheduler.explain(host);
+        if scheduler.is_reset_due() {
+            return RuntimeRequest::Reset;
         }
         if scheduler.has_given_back() {
-            return Request::GivenBack;
+            return RuntimeRequest::GivenBack;
         }
-        if scheduler.has_other_partitions(surroundings) {
-            return Request::OtherPartitions;
+        if scheduler.partitions_changed(host) {
+            return RuntimeRequest::PartitionsChanged;
         }
         let guard = request.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut guard = if *guard == Request::None && !again {
+        let mut guard = if *guard == RuntimeRequest::None && !again {
             request
                 .1
                 .wait_timeout(guard, TICK)
@@ -188,8 +189,8 @@ fn serve<T: Surroundings>(
         } else {
             guard
         };
-        let asked = std::mem::replace(&mut *guard, Request::None);
-        if asked != Request::None {
+        let asked = std::mem::replace(&mut *guard, RuntimeRequest::None);
+        if asked != RuntimeRequest::None {
             return asked;
         }
     }

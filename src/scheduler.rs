@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use dfrs_agent::clock::Clock;
+use dfrs_agent::clock::MonotonicClock;
 use dfrs_agent::live_journal::Writer;
-use dfrs_agent::slurm::{Level, Slurm};
+use dfrs_agent::slurm::{LogLevel, Slurm};
 use dfrs_agent::state::State;
 use dfrs_agent::{Agent, Ports};
 use dfrs_core::{Bytes, Time};
-use dfrs_proto::conf::{Config, Mode, Needs};
+use dfrs_proto::conf::{Config, Mode, NeedsSource};
 
-use crate::breaker::{Breaker, History};
-use crate::daemons::{Couriers, Pace, Traffic};
+use crate::breaker::{BreakerHistory, CircuitBreaker};
+use crate::daemons::{NodeDaemons, SendTiming, Traffic};
 use crate::explain::Explainer;
 use crate::journal_file;
 use crate::recorder;
-use crate::runtime::Surroundings;
+use crate::runtime::PluginHost;
 use crate::state_file::{self, StateFile};
-use crate::status::{Facts, Reporter};
+use crate::status::{Reporter, StatusFacts};
 use crate::stopwatch::Stopwatch;
 use crate::watched::panic_text;
 
 const SECOND: i64 = 1_000_000;
 
 /// What one dfrs.conf led to.
-pub(crate) struct Scheduler<S> {
+pub(crate) struct PluginScheduler<S> {
     config: Option<Config>,
     core: Option<Core<S>>,
     slurm_conf: SlurmConf,
@@ -36,7 +36,7 @@ pub(crate) struct Scheduler<S> {
     problem: Option<String>,
     /// None: it has panicked; scheduling goes on without.
     reporter: Option<Reporter>,
-    explainer: Explaining,
+    explainer: ExplainerState,
 }
 
 /// What was found when slurm.conf and the partitions were last looked at.
@@ -48,7 +48,7 @@ struct SlurmConf {
 }
 
 impl SlurmConf {
-    fn looked_at(fits: bool, changed_at: i64) -> Self {
+    fn new(fits: bool, changed_at: i64) -> Self {
         let is_over = changed_at != wall().0 / SECOND;
         Self {
             fits,
@@ -58,7 +58,7 @@ impl SlurmConf {
 }
 
 /// Whether questions about jobs are answered.
-enum Explaining {
+enum ExplainerState {
     /// Not before this slurmctld is the one that controls the cluster.
     NotYet,
     Yes(Explainer),
@@ -69,8 +69,8 @@ enum Explaining {
 /// A scheduler that does something: the breaker, the time that it is told, and what of it the status file
 /// shows.
 struct Core<S> {
-    breaker: Breaker<S, Couriers>,
-    clock: Clock,
+    breaker: CircuitBreaker<S, NodeDaemons>,
+    clock: MonotonicClock,
     gauges: Gauges,
 }
 
@@ -78,27 +78,24 @@ struct Core<S> {
 struct Gauges {
     stopwatch: Stopwatch,
     traffic: Arc<Traffic>,
-    state_file: state_file::Gauge,
-    journal: Option<journal_file::Gauge>,
+    state_file: state_file::StateFileGauge,
+    journal: Option<journal_file::JournalGauge>,
 }
 
-impl<S: Slurm> Scheduler<S> {
+impl<S: Slurm> PluginScheduler<S> {
     /// Reads dfrs.conf and makes an agent, or leaves everything to Slurm's own backfill. `unkept`: the state of
     /// the agent before, where it is newer than the file.
-    pub(crate) fn set_up(
-        surroundings: &impl Surroundings<Slurm = S>,
-        unkept: Option<State>,
-    ) -> Self {
-        let config = read_config(&surroundings.conf_directory());
-        Self::set_up_with(surroundings, config, unkept, None, give_back)
+    pub(crate) fn set_up(host: &impl PluginHost<Slurm = S>, unkept: Option<State>) -> Self {
+        let config = read_config(&host.conf_directory());
+        Self::set_up_with(host, config, unkept, None, give_back)
     }
 
-    /// `said`: what was said to be wrong already. `give_back`: makes what gives back what was parked, if anything was and somebody has to.
-    fn set_up_with<T: Surroundings<Slurm = S>>(
-        surroundings: &T,
+    /// `reported`: what was said to be wrong already. `give_back`: makes what gives back what was parked, if anything was and somebody has to.
+    fn set_up_with<T: PluginHost<Slurm = S>>(
+        host: &T,
         config: Result<Config, String>,
         unkept: Option<State>,
-        said: Option<String>,
+        reported: Option<String>,
         give_back: impl FnOnce(&T, Option<State>, Option<&Config>) -> Option<Core<S>>,
     ) -> Self {
         let (config, mut problem) = match config {
@@ -106,9 +103,9 @@ impl<S: Slurm> Scheduler<S> {
             Err(problem) => (None, Some(problem)),
         };
         let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
-        let changed_at = surroundings.partitions_changed_at();
-        let misfit = wanted.and_then(|config| surroundings.conf_problem(config));
-        let slurm_conf = SlurmConf::looked_at(misfit.is_none(), changed_at);
+        let changed_at = host.partitions_changed_at();
+        let misfit = wanted.and_then(|config| host.conf_problem(config));
+        let slurm_conf = SlurmConf::new(misfit.is_none(), changed_at);
         problem = problem.or(misfit);
         let wanted = wanted.filter(|_| problem.is_none());
         let rests = config.as_ref().filter(|config| config.mode != Mode::Full);
@@ -116,26 +113,26 @@ impl<S: Slurm> Scheduler<S> {
         // One agent at a time: both would write the same files.
         let mut start = |mode| {
             let config = wanted.filter(|config| config.mode == mode)?;
-            make_core(surroundings, config, unkept.clone())
+            make_core(host, config, unkept.clone())
                 .inspect_err(|why| problem = Some(why.clone()))
                 .ok()
         };
-        let withheld = start(Mode::Full).or_else(|| give_back(surroundings, unkept.clone(), rests));
+        let withheld = start(Mode::Full).or_else(|| give_back(host, unkept.clone(), rests));
         let partitions = withheld
             .as_ref()
             .map(|core| core.breaker.agent().partitions());
-        surroundings.hide_from_backfill(&partitions.unwrap_or_default());
+        host.hide_from_backfill(&partitions.unwrap_or_default());
         let core = withheld.or_else(|| start(Mode::Shadow));
-        if let Some(problem) = problem.as_ref().filter(|_| problem != said) {
+        if let Some(problem) = problem.as_ref().filter(|_| problem != reported) {
             let text = format!("{problem}; DFRS is off, backfill schedules all partitions");
-            surroundings.log(Level::Error, &text);
+            host.log(LogLevel::Error, &text);
         }
         let explainer = if core.is_some() {
-            Explaining::NotYet
+            ExplainerState::NotYet
         } else {
-            Explaining::No
+            ExplainerState::No
         };
-        let reporter = start_reporter(surroundings, config.as_ref(), problem.clone());
+        let reporter = start_reporter(host, config.as_ref(), problem.clone());
         Self {
             config,
             core,
@@ -147,24 +144,24 @@ impl<S: Slurm> Scheduler<S> {
     }
 
     /// Whether DFRS stood down because of the machine, and has rested.
-    pub(crate) fn has_rested(&self) -> bool {
+    pub(crate) fn is_reset_due(&self) -> bool {
         let core = self.core.as_ref();
-        core.is_some_and(|core| core.rested().is_some())
+        core.is_some_and(|core| core.history_for_reset().is_some())
     }
 
     /// Begins again with the dfrs.conf that it had: another one is read when somebody asks for it.
-    pub(crate) fn again(self, surroundings: &impl Surroundings<Slurm = S>) -> Self {
+    pub(crate) fn reset(self, host: &impl PluginHost<Slurm = S>) -> Self {
         let core = self.core.as_ref();
-        let history = core.and_then(Core::rested);
+        let history = core.and_then(Core::history_for_reset);
         let config = self.config.clone().ok_or("there is no dfrs.conf");
-        let unkept = self.finish(surroundings);
-        surroundings.log(Level::Info, "DFRS has rested, and begins again");
+        let unkept = self.finish(host);
+        host.log(LogLevel::Info, "DFRS has rested, and begins again");
         let config = config.map_err(str::to_owned);
-        let mut next = Self::set_up_with(surroundings, config, unkept, None, give_back);
+        let mut next = Self::set_up_with(host, config, unkept, None, give_back);
         if let (Some(mut core), Some(history)) = (next.core.take(), history) {
             let now = core.now();
             next.core = Some(Core {
-                breaker: core.breaker.after(history, now),
+                breaker: core.breaker.with_history(history, now),
                 ..core
             });
         }
@@ -182,41 +179,35 @@ impl<S: Slurm> Scheduler<S> {
     }
 
     /// Goes on without what was given back, with the dfrs.conf that it had.
-    pub(crate) fn without_what_was_given_back(
-        self,
-        surroundings: &impl Surroundings<Slurm = S>,
-    ) -> Self {
+    pub(crate) fn without_restored_partitions(self, host: &impl PluginHost<Slurm = S>) -> Self {
         let config = self.config.clone().ok_or("there is no dfrs.conf");
-        let said = self.problem.clone();
-        let unkept = self.finish(surroundings);
+        let reported = self.problem.clone();
+        let unkept = self.finish(host);
         let config = config.map_err(str::to_owned);
-        Self::set_up_with(surroundings, config, unkept, said, |_, _, _| None)
+        Self::set_up_with(host, config, unkept, reported, |_, _, _| None)
     }
 
     /// Whether partitions were changed (`scontrol update partition`) in such a way that slurm.conf is no more
     /// as DFRS needs it, or is again. Looks only if they were changed since it last looked.
-    pub(crate) fn has_other_partitions(
-        &mut self,
-        surroundings: &impl Surroundings<Slurm = S>,
-    ) -> bool {
-        let changed_at = surroundings.partitions_changed_at();
+    pub(crate) fn partitions_changed(&mut self, host: &impl PluginHost<Slurm = S>) -> bool {
+        let changed_at = host.partitions_changed_at();
         let is_news = self.slurm_conf.changed_at != Some(changed_at);
         let config = self.config.as_ref().filter(|_| is_news);
         let Some(config) = config.filter(|config| config.mode != Mode::Off) else {
             return false;
         };
         let before = self.slurm_conf.fits;
-        let fits = surroundings.conf_problem(config).is_none();
-        self.slurm_conf = SlurmConf::looked_at(fits, changed_at);
+        let fits = host.conf_problem(config).is_none();
+        self.slurm_conf = SlurmConf::new(fits, changed_at);
         fits != before
     }
 
     /// The same dfrs.conf with partitions that are others now.
-    pub(crate) fn with_other_partitions(self, surroundings: &impl Surroundings<Slurm = S>) -> Self {
+    pub(crate) fn with_changed_partitions(self, host: &impl PluginHost<Slurm = S>) -> Self {
         let config = self.config.clone().ok_or("there is no dfrs.conf");
-        let unkept = self.finish(surroundings);
+        let unkept = self.finish(host);
         let config = config.map_err(str::to_owned);
-        Self::set_up_with(surroundings, config, unkept, None, give_back)
+        Self::set_up_with(host, config, unkept, None, give_back)
     }
 
     /// Does what is due. Returns whether the next tick need not wait.
@@ -229,14 +220,14 @@ impl<S: Slurm> Scheduler<S> {
     }
 
     /// Writes the status file, if that is due and this slurmctld is the one that controls the cluster.
-    pub(crate) fn report(&mut self, surroundings: &impl Surroundings<Slurm = S>) {
+    pub(crate) fn report(&mut self, host: &impl PluginHost<Slurm = S>) {
         let Some(mut reporter) = self.reporter.take() else {
             return;
         };
         let report = || {
-            let happened = self.core.as_ref().map_or(0, Core::happened);
-            if reporter.is_due(happened, Instant::now()) && surroundings.is_primary() {
-                reporter.report(self.facts(surroundings), happened, wall());
+            let happened = self.core.as_ref().map_or(0, Core::change_count);
+            if reporter.is_due(happened, Instant::now()) && host.is_primary() {
+                reporter.report(self.facts(host), happened, wall());
             }
             reporter
         };
@@ -244,35 +235,36 @@ impl<S: Slurm> Scheduler<S> {
             .inspect_err(|panic| {
                 let why = panic_text(panic.as_ref());
                 let text = format!("internal error: {why}; the status file is written no more");
-                surroundings.log(Level::Error, &text);
+                host.log(LogLevel::Error, &text);
             })
             .ok();
     }
 
     /// Answers what was asked about jobs, if anything was.
-    pub(crate) fn explain(&mut self, surroundings: &impl Surroundings<Slurm = S>) {
-        let explaining = std::mem::replace(&mut self.explainer, Explaining::No);
-        let next = || self.explain_by(explaining, surroundings);
+    pub(crate) fn explain(&mut self, host: &impl PluginHost<Slurm = S>) {
+        let explaining = std::mem::replace(&mut self.explainer, ExplainerState::No);
+        let next = || self.explain_by(explaining, host);
         self.explainer = catch_unwind(AssertUnwindSafe(next)).unwrap_or_else(|panic| {
             let why = panic_text(panic.as_ref());
             let text = format!("internal error: {why}; 'dfrs explain' is answered no more");
-            surroundings.log(Level::Error, &text);
-            Explaining::No
+            host.log(LogLevel::Error, &text);
+            ExplainerState::No
         });
     }
 
     fn explain_by(
         &self,
-        explaining: Explaining,
-        surroundings: &impl Surroundings<Slurm = S>,
-    ) -> Explaining {
+        explaining: ExplainerState,
+        host: &impl PluginHost<Slurm = S>,
+    ) -> ExplainerState {
         match explaining {
-            Explaining::NotYet if surroundings.is_primary() => {
-                let directory = status_directory(surroundings, self.config.as_ref());
-                let log = surroundings.shared_log();
-                Explainer::start_or_log(&directory, &log).map_or(Explaining::No, Explaining::Yes)
+            ExplainerState::NotYet if host.is_primary() => {
+                let directory = status_directory(host, self.config.as_ref());
+                let log = host.shared_log();
+                Explainer::start_or_log(&directory, &log)
+                    .map_or(ExplainerState::No, ExplainerState::Yes)
             }
-            Explaining::Yes(explainer) => {
+            ExplainerState::Yes(explainer) => {
                 explainer.answer(|question| {
                     let core = self.core.as_ref()?;
                     let now = core.clock.ahead().time(wall());
@@ -280,29 +272,29 @@ impl<S: Slurm> Scheduler<S> {
                         .agent()
                         .explanation(question.job, question.task, now)
                 });
-                Explaining::Yes(explainer)
+                ExplainerState::Yes(explainer)
             }
             other => other,
         }
     }
 
-    fn facts(&self, surroundings: &impl Surroundings<Slurm = S>) -> Facts {
+    fn facts(&self, host: &impl PluginHost<Slurm = S>) -> StatusFacts {
         let facts = self.core.as_ref().map(Core::facts).unwrap_or_default();
-        Facts {
-            locks: surroundings.lock_times(),
+        StatusFacts {
+            locks: host.lock_times(),
             ..facts
         }
     }
 
     /// Whether nothing that it was set up from has changed.
-    pub(crate) fn still_fits(&self, surroundings: &impl Surroundings<Slurm = S>) -> bool {
+    pub(crate) fn still_fits(&self, host: &impl PluginHost<Slurm = S>) -> bool {
         let core = self.core.as_ref();
         let active = core.is_some_and(|core| core.breaker.is_active());
         let Some(config) = self.config.as_ref().filter(|_| active) else {
             return false;
         };
-        read_config(&surroundings.conf_directory()).as_ref() == Ok(config)
-            && surroundings.conf_problem(config).is_none()
+        read_config(&host.conf_directory()).as_ref() == Ok(config)
+            && host.conf_problem(config).is_none()
     }
 
     pub(crate) fn refresh(&mut self) {
@@ -320,14 +312,14 @@ impl<S: Slurm> Scheduler<S> {
 
     /// Ends it, with what it has open: the next one opens the same files. Returns its state, if that could not
     /// be kept.
-    pub(crate) fn finish(mut self, surroundings: &impl Surroundings<Slurm = S>) -> Option<State> {
+    pub(crate) fn finish(mut self, host: &impl PluginHost<Slurm = S>) -> Option<State> {
         let unkept = self.core.as_mut().and_then(|core| {
             let now = core.now();
             core.breaker.finish(now)
         });
-        self.explainer = Explaining::No;
+        self.explainer = ExplainerState::No;
         if let Some(mut reporter) = self.reporter.take() {
-            reporter.finish(self.facts(surroundings), wall());
+            reporter.finish(self.facts(host), wall());
         }
         unkept
     }
@@ -342,79 +334,84 @@ impl<S: Slurm> Core<S> {
     }
 
     /// What led to its rest, if that is over.
-    fn rested(&self) -> Option<History> {
-        self.breaker.rested(self.clock.ahead().time(wall()))
+    fn history_for_reset(&self) -> Option<BreakerHistory> {
+        self.breaker
+            .history_for_reset(self.clock.ahead().time(wall()))
     }
 
     /// Grows with what a reader of the status file may want to know at once.
-    fn happened(&self) -> u64 {
+    fn change_count(&self) -> u64 {
         self.gauges.stopwatch.passes() + u64::from(self.breaker.status().trips)
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StatusFacts {
         let agent = self.breaker.agent();
-        Facts {
+        StatusFacts {
             breaker: self.breaker.status(),
             counts: agent.counts(),
-            fares: agent.fares(self.clock.ahead().time(wall())),
+            job_metrics: agent.job_metrics(self.clock.ahead().time(wall())),
             done: agent.done(),
             silent: agent.silent_nodes().map(str::to_owned).collect(),
-            couriers: self.gauges.traffic.report(),
+            messages: self.gauges.traffic.report(),
             passes: self.gauges.stopwatch.times(),
             state_file: self.gauges.state_file.lag(),
             journal: self
                 .gauges
                 .journal
                 .as_ref()
-                .map(journal_file::Gauge::report),
-            ..Facts::default()
+                .map(journal_file::JournalGauge::report),
+            ..StatusFacts::default()
         }
     }
 }
 
 fn start_reporter(
-    surroundings: &impl Surroundings,
+    host: &impl PluginHost,
     config: Option<&Config>,
     problem: Option<String>,
 ) -> Reporter {
     Reporter::start(
-        &status_directory(surroundings, config),
+        &status_directory(host, config),
         config,
         problem,
-        &surroundings.shared_log(),
+        &host.shared_log(),
         wall(),
     )
 }
 
 /// Where the status file is, and the socket for questions.
-fn status_directory(surroundings: &impl Surroundings, config: Option<&Config>) -> PathBuf {
+fn status_directory(host: &impl PluginHost, config: Option<&Config>) -> PathBuf {
     let asked = config.and_then(|config| config.status_directory.clone());
-    asked.unwrap_or_else(|| surroundings.state_directory())
+    asked.unwrap_or_else(|| host.state_directory())
 }
 
 /// An agent, the time that it is told, and what of it the status file shows.
-type Made<T> = (Agent<<T as Surroundings>::Slurm, Couriers>, Clock, Gauges);
+type StartedAgent<T> = (
+    Agent<<T as PluginHost>::Slurm, NodeDaemons>,
+    MonotonicClock,
+    Gauges,
+);
 
 /// # Errors
 ///
 /// One line on why there is none.
-fn make_core<T: Surroundings>(
-    surroundings: &T,
+fn make_core<T: PluginHost>(
+    host: &T,
     config: &Config,
     unkept: Option<State>,
 ) -> Result<Core<T::Slurm>, String> {
-    let config = &without_answers_if_unknown(surroundings, config);
+    let config = &without_unacknowledged_features(host, config);
     let names = config.partition_list();
-    surroundings.log(
-        Level::Info,
+    host.log(
+        LogLevel::Info,
         &format!(
             "{} schedules partition(s) {names}, mode {:?}",
             config.policy, config.mode
         ),
     );
-    let (agent, clock, gauges) = start_agent(surroundings, config, unkept)?;
+    let (agent, clock, gauges) = start_agent(host, config, unkept)?;
     Ok(Core {
-        breaker: Breaker::new(agent, gauges.stopwatch.clone()),
+        breaker: CircuitBreaker::new(agent, gauges.stopwatch.clone()),
         clock,
         gauges,
     })
@@ -423,21 +420,21 @@ fn make_core<T: Surroundings>(
 /// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are worth
 /// nothing, and memory would be given to others while it is still in use: nothing is parked then, and nobody
 /// counts with less than it asked for.
-fn without_answers_if_unknown(surroundings: &impl Surroundings, config: &Config) -> Config {
+fn without_unacknowledged_features(host: &impl PluginHost, config: &Config) -> Config {
     let mut config = config.clone();
-    if surroundings.delivery_known() {
+    if host.delivery_known() {
         return config;
     }
-    if config.needs == Needs::Measured {
-        surroundings.log(
-            Level::Error,
+    if config.needs == NeedsSource::Measured {
+        host.log(
+            LogLevel::Error,
             "dfrs.conf: Needs counts as requested: in this series of Slurm slurmd cannot tell a message that arrived from one that did not, and so not what jobs need",
         );
-        config.needs = Needs::Requested;
+        config.needs = NeedsSource::Requested;
     }
     if config.swap_per_node != Bytes(0) {
-        surroundings.log(
-            Level::Error,
+        host.log(
+            LogLevel::Error,
             "dfrs.conf: SwapPerNode counts as 0 and no job is parked: in this series of Slurm slurmd cannot tell a message that arrived from one that did not",
         );
         config.swap_per_node = Bytes(0);
@@ -447,13 +444,13 @@ fn without_answers_if_unknown(surroundings: &impl Surroundings, config: &Config)
 
 /// A breaker that gives back what was parked before DFRS was switched off, if there is anything. `next`: the
 /// dfrs.conf by which it does nothing else, or watches then.
-fn give_back<T: Surroundings>(
-    surroundings: &T,
+fn give_back<T: PluginHost>(
+    host: &T,
     unkept: Option<State>,
     next: Option<&Config>,
 ) -> Option<Core<T::Slurm>> {
     // A file that cannot be read is reported by whoever schedules next; nothing is known to be parked.
-    let path = state_file::path_in(&surroundings.state_directory());
+    let path = state_file::path_in(&host.state_directory());
     let state = unkept
         .clone()
         .map_or_else(|| state_file::load(&path), Ok)
@@ -466,44 +463,44 @@ fn give_back<T: Surroundings>(
         } else {
             "DFRS is off and brings back the jobs that it had parked"
         };
-        surroundings.log(Level::Info, text);
+        host.log(LogLevel::Info, text);
     }
-    let (agent, mut clock, gauges) = start_agent(surroundings, &config, unkept)
+    let (agent, mut clock, gauges) = start_agent(host, &config, unkept)
         .inspect_err(|problem| {
             let text = format!("jobs that DFRS parked are not back: {problem}");
-            surroundings.log(Level::Error, &text);
+            host.log(LogLevel::Error, &text);
         })
         .ok()?;
     let now = clock.read(wall());
     Some(Core {
-        breaker: Breaker::giving_back(agent, gauges.stopwatch.clone(), now),
+        breaker: CircuitBreaker::giving_back(agent, gauges.stopwatch.clone(), now),
         clock,
         gauges,
     })
 }
 
-fn start_agent<T: Surroundings>(
-    surroundings: &T,
+fn start_agent<T: PluginHost>(
+    host: &T,
     config: &Config,
     unkept: Option<State>,
-) -> Result<Made<T>, String> {
+) -> Result<StartedAgent<T>, String> {
     let no_thread = |problem: std::io::Error| format!("no thread: {problem}");
-    let path = state_file::path_in(&surroundings.state_directory());
-    let (journal, gauge) = open_journal(surroundings, config).unzip();
+    let path = state_file::path_in(&host.state_directory());
+    let (journal, gauge) = open_journal(host, config).unzip();
     // A state that says what the journal has is kept after the journal has it.
-    let before: state_file::Before = match gauge.clone() {
+    let before: state_file::PreWriteHook = match gauge.clone() {
         Some(gauge) => Box::new(move || gauge.settle()),
         None => Box::new(|| {}),
     };
     let (store, state) =
-        StateFile::open(&path, unkept, before, &surroundings.shared_log()).map_err(no_thread)?;
+        StateFile::open(&path, unkept, before, &host.shared_log()).map_err(no_thread)?;
     let mut clock = state.clock(journal.as_ref().and_then(Writer::earliest));
     let now = clock.read(wall());
     let time_to_live = Duration::from_micros(u64::try_from(config.time_to_live.0).unwrap_or(0));
-    let daemons = Couriers::start(
-        &surroundings.node_link(),
-        &surroundings.shared_log(),
-        Pace::with_time_to_live(time_to_live),
+    let daemons = NodeDaemons::start(
+        &host.node_link(),
+        &host.shared_log(),
+        SendTiming::with_time_to_live(time_to_live),
         // Nodes pass over orders that are older than others that they have heard.
         u64::try_from(now.0 / 1000).unwrap_or(0),
     )
@@ -514,13 +511,13 @@ fn start_agent<T: Surroundings>(
         state_file: store.gauge(),
         journal: gauge,
     };
-    let given_back = state.to_give_back(config);
+    let given_back = state.dropped_partitions(config);
     let ports = Ports {
-        slurm: surroundings.slurm(config, &given_back),
+        slurm: host.slurm(config, &given_back),
         daemons,
         store: Box::new(store),
         journal,
-        recorder: Box::new(recorder::Files::new(&surroundings.state_directory())),
+        recorder: Box::new(recorder::Files::new(&host.state_directory())),
         probe: Box::new(gauges.stopwatch.clone()),
     };
     let mut agent = Agent::new(ports, config.clone(), state, now);
@@ -529,12 +526,12 @@ fn start_agent<T: Surroundings>(
 }
 
 fn open_journal(
-    surroundings: &impl Surroundings,
+    host: &impl PluginHost,
     config: &Config,
-) -> Option<(Writer, journal_file::Gauge)> {
-    let opened = journal_file::open(config.journal.as_deref()?, &surroundings.shared_log());
+) -> Option<(Writer, journal_file::JournalGauge)> {
+    let opened = journal_file::open(config.journal.as_deref()?, &host.shared_log());
     opened
-        .inspect_err(|problem| surroundings.log(Level::Error, &format!("no journal: {problem}")))
+        .inspect_err(|problem| host.log(LogLevel::Error, &format!("no journal: {problem}")))
         .ok()
 }
 

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dfrs_agent::slurm::Level;
-use dfrs_agent::state::{Changes, State, Store};
-use dfrs_proto::status::Lag;
+use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::state::{State, StateChanges, Store};
+use dfrs_proto::status::StateFileStatus;
 
 use crate::log::Log;
 use crate::watched::Watched;
-use disk::{Directory, Disk};
-use shared::Shared;
-use writer::Writer;
+use disk::{Disk, FileOnDisk};
+use shared::StateHandover;
+use writer::StateFileWriter;
 
 mod disk;
 mod log;
@@ -25,9 +25,9 @@ mod writer;
 
 const NAME: &str = "dfrs_state";
 /// How long a pass waits for the disk, once; while it hangs no pass waits again.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const DISK_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long the end waits for the last changes.
-const LAST_WAIT: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Where the file is in Slurm's StateSaveLocation.
 #[must_use]
@@ -50,11 +50,11 @@ pub fn load(path: &Path) -> Result<State, String> {
 }
 
 /// What has to be on its disk first, because the changes say that it is: the journal. Does not wait for long.
-pub type Before = Box<dyn FnMut() + Send>;
+pub type PreWriteHook = Box<dyn FnMut() + Send>;
 
 /// The file as the agent's store.
 pub struct StateFile {
-    shared: Arc<Shared>,
+    shared: Arc<StateHandover>,
     log: Log,
     thread: Option<Watched>,
     /// A wait was in vain, and nothing has been kept since.
@@ -72,7 +72,7 @@ impl StateFile {
     pub fn open(
         path: &Path,
         unkept: Option<State>,
-        before: Before,
+        before: PreWriteHook,
         log: &Log,
     ) -> std::io::Result<(Self, State)> {
         let (state, readable) = match unkept.map_or_else(|| load(path), Ok) {
@@ -81,23 +81,23 @@ impl StateFile {
                 let line = format!(
                     "{problem}; it is kept as {NAME}.bad; going on without the history of running jobs"
                 );
-                log.write(Level::Error, &line);
+                log.write(LogLevel::Error, &line);
                 (State::default(), false)
             }
         };
-        let disk = Directory::new(path.to_owned(), readable);
+        let disk = FileOnDisk::new(path.to_owned(), readable);
         Ok((Self::start(Box::new(disk), &state, before, log)?, state))
     }
 
     fn start(
         disk: Box<dyn Disk>,
         state: &State,
-        before: Before,
+        before: PreWriteHook,
         log: &Log,
     ) -> std::io::Result<Self> {
-        let shared = Arc::<Shared>::default();
-        let writer = Writer::new(disk, state, &shared, before, log);
-        let thread = Watched::start("dfrs_state", log, writer, Writer::run)?;
+        let shared = Arc::<StateHandover>::default();
+        let writer = StateFileWriter::new(disk, state, &shared, before, log);
+        let thread = Watched::start("dfrs_state", log, writer, StateFileWriter::run)?;
         Ok(Self {
             shared,
             log: log.clone(),
@@ -110,24 +110,24 @@ impl StateFile {
 impl StateFile {
     /// A way to know how far the disk is behind.
     #[must_use]
-    pub fn gauge(&self) -> Gauge {
-        Gauge(Arc::clone(&self.shared))
+    pub fn gauge(&self) -> StateFileGauge {
+        StateFileGauge(Arc::clone(&self.shared))
     }
 }
 
 /// Knows how far the disk is behind what was handed over.
-pub struct Gauge(Arc<Shared>);
+pub struct StateFileGauge(Arc<StateHandover>);
 
-impl Gauge {
+impl StateFileGauge {
     /// How far now.
     #[must_use]
-    pub fn lag(&self) -> Lag {
+    pub fn lag(&self) -> StateFileStatus {
         self.0.lag()
     }
 }
 
 impl Store for StateFile {
-    fn save(&mut self, changes: Changes) -> u64 {
+    fn save(&mut self, changes: StateChanges) -> u64 {
         self.shared.submit(changes)
     }
 
@@ -136,20 +136,20 @@ impl Store for StateFile {
     }
 
     fn wait(&mut self, number: u64) -> bool {
-        let patience = if self.hangs {
+        let max_wait = if self.hangs {
             Duration::ZERO
         } else {
-            LONGEST_WAIT
+            DISK_TIMEOUT
         };
-        let Some(durable) = self.shared.wait(number, patience) else {
+        let Some(durable) = self.shared.wait(number, max_wait) else {
             return false; // The writer has said why.
         };
         if !durable && !self.hangs {
             let line = format!(
                 "{NAME} has not been written for {} s: StateSaveLocation hangs; scheduling goes on, and what DFRS does now it may not know after a crash",
-                LONGEST_WAIT.as_secs()
+                DISK_TIMEOUT.as_secs()
             );
-            self.log.write(Level::Error, &line);
+            self.log.write(LogLevel::Error, &line);
         }
         self.hangs = !durable;
         durable
@@ -158,7 +158,7 @@ impl Store for StateFile {
     fn finish(&mut self) {
         self.shared.stop();
         if let Some(thread) = self.thread.take()
-            && !thread.stop(LAST_WAIT)
+            && !thread.stop(SHUTDOWN_TIMEOUT)
         {
             // It must not come back and overwrite what others have written since.
             self.shared.abandon();

@@ -5,16 +5,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dfrs_agent::Counts;
-use dfrs_agent::slurm::Level;
+use dfrs_agent::slurm::LogLevel;
 use dfrs_core::Time;
 use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::status::{
-    Breaker, Couriers, Done, Fares, Jobs, Journal, Lag, Nodes, Status, VERSION,
+    ActionCounts, BreakerStatus, JobCounts, JobMetrics, JournalStatus, MessageCounts, NodeCounts,
+    StateFileStatus, Status, VERSION,
 };
 
 use crate::log::Log;
-use crate::measures::{LockTimes, Memory, PassTimes};
-use writer::Writer;
+use crate::measures::{LockTimes, MeasureHistory, PassTimes};
+use writer::StatusWriter;
 
 mod file;
 #[cfg(test)]
@@ -22,42 +23,42 @@ mod tests;
 mod writer;
 
 /// At least so long between two of them.
-const SHORTEST: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 /// So long even if nothing happens: a reader knows by it that DFRS is alive.
-const LONGEST: Duration = Duration::from_secs(10);
+const MAX_INTERVAL: Duration = Duration::from_secs(10);
 /// Names of silent nodes.
-const MOST_NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 
 /// What is known now.
 #[derive(Default)]
-pub struct Facts {
+pub struct StatusFacts {
     /// Whether it schedules.
-    pub breaker: Breaker,
+    pub breaker: BreakerStatus,
     /// Jobs and nodes.
     pub counts: Counts,
     /// How jobs fare.
-    pub fares: Fares,
+    pub job_metrics: JobMetrics,
     /// What was done with them.
-    pub done: Done,
+    pub done: ActionCounts,
     /// The nodes whose dfrsd does not answer.
     pub silent: Vec<String>,
     /// Messages to the nodes.
-    pub couriers: Couriers,
+    pub messages: MessageCounts,
     /// Of the passes.
     pub passes: PassTimes,
     /// Of the locks.
     pub locks: LockTimes,
     /// The state file.
-    pub state_file: Lag,
+    pub state_file: StateFileStatus,
     /// The journal, if there is one.
-    pub journal: Option<Journal>,
+    pub journal: Option<JournalStatus>,
 }
 
 /// Writes it while DFRS runs with one configuration.
 pub struct Reporter {
     /// None: there was no thread for it.
-    writer: Option<Writer>,
-    memory: Memory,
+    writer: Option<StatusWriter>,
+    memory: MeasureHistory,
     /// What stays as it is.
     frame: Status,
     written: Option<Instant>,
@@ -74,12 +75,12 @@ impl Reporter {
         log: &Log,
         now: Time,
     ) -> Self {
-        let writer = Writer::start(directory, log).inspect_err(|error| {
-            log.write(Level::Error, &format!("no status file: {error}"));
+        let writer = StatusWriter::start(directory, log).inspect_err(|error| {
+            log.write(LogLevel::Error, &format!("no status file: {error}"));
         });
         Self {
             writer: writer.ok(),
-            memory: Memory::default(),
+            memory: MeasureHistory::default(),
             frame: frame(config, problem, now),
             written: None,
             happened: 0,
@@ -93,22 +94,22 @@ impl Reporter {
             return true;
         };
         let wait = if happened == self.happened {
-            LONGEST
+            MAX_INTERVAL
         } else {
-            SHORTEST
+            MIN_INTERVAL
         };
         now - written >= wait
     }
 
     /// Has one written.
-    pub fn report(&mut self, facts: Facts, happened: u64, now: Time) {
+    pub fn report(&mut self, facts: StatusFacts, happened: u64, now: Time) {
         self.happened = happened;
         self.written = Some(Instant::now());
         self.write(facts, now);
     }
 
     /// Has the last one written, if there was one, and waits for it, though not for long.
-    pub fn finish(&mut self, facts: Facts, now: Time) {
+    pub fn finish(&mut self, facts: StatusFacts, now: Time) {
         if self.written.is_some() {
             self.frame.running = false;
             self.write(facts, now);
@@ -116,7 +117,7 @@ impl Reporter {
         self.writer = None;
     }
 
-    fn write(&mut self, facts: Facts, now: Time) {
+    fn write(&mut self, facts: StatusFacts, now: Time) {
         let Some(writer) = &self.writer else { return };
         let (passes, locks) = self
             .memory
@@ -125,10 +126,10 @@ impl Reporter {
             written: seconds(now),
             breaker: facts.breaker,
             jobs: jobs(&facts.counts),
-            fares: facts.fares,
+            fares: facts.job_metrics,
             done: facts.done,
             nodes: nodes(&facts.counts, facts.silent),
-            couriers: facts.couriers,
+            couriers: facts.messages,
             passes,
             locks,
             state_file: facts.state_file,
@@ -147,26 +148,26 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         written: 0.0,
         started: seconds(now),
         running: true,
-        mode: word(mode).to_owned(),
+        mode: mode_name(mode).to_owned(),
         problem,
         policy: active.map_or_else(String::new, |config| config.policy.to_string()),
         partitions: active.map_or_else(Vec::new, Config::partition_names),
         moldable_partitions: active.map_or_else(Vec::new, Config::moldable_names),
-        breaker: Breaker::default(),
-        jobs: Jobs::default(),
-        fares: Fares::default(),
-        done: Done::default(),
-        nodes: Nodes::default(),
-        couriers: Couriers::default(),
+        breaker: BreakerStatus::default(),
+        jobs: JobCounts::default(),
+        fares: JobMetrics::default(),
+        done: ActionCounts::default(),
+        nodes: NodeCounts::default(),
+        couriers: MessageCounts::default(),
         passes: dfrs_proto::status::Passes::default(),
         locks: dfrs_proto::status::Locks::default(),
-        state_file: Lag::default(),
+        state_file: StateFileStatus::default(),
         journal: None,
     }
 }
 
-fn jobs(counts: &Counts) -> Jobs {
-    Jobs {
+fn jobs(counts: &Counts) -> JobCounts {
+    JobCounts {
         waiting: counts.waiting,
         running: counts.running,
         parked: counts.parked,
@@ -177,10 +178,10 @@ fn jobs(counts: &Counts) -> Jobs {
     }
 }
 
-fn nodes(counts: &Counts, mut silent: Vec<String>) -> Nodes {
+fn nodes(counts: &Counts, mut silent: Vec<String>) -> NodeCounts {
     let number = u32::try_from(silent.len()).unwrap_or(u32::MAX);
-    silent.truncate(MOST_NAMES);
-    Nodes {
+    silent.truncate(MAX_NAMES);
+    NodeCounts {
         all: counts.nodes,
         up: counts.nodes_up,
         can_park: counts.nodes_can_park,
@@ -189,7 +190,7 @@ fn nodes(counts: &Counts, mut silent: Vec<String>) -> Nodes {
     }
 }
 
-fn word(mode: Mode) -> &'static str {
+fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Off => "off",
         Mode::Shadow => "shadow",

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use dfrs_agent::probe::{Incident, Part, PassesTook, Probe};
+use dfrs_agent::probe::{Incident, PassDurations, PassPart, Probe};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::histogram::Histogram;
@@ -12,10 +12,10 @@ use crate::measures::PassTimes;
 
 /// A stopwatch that the breaker starts and stops, the agent tells where it is, and the status file reads.
 #[derive(Clone, Default)]
-pub struct Stopwatch(Rc<RefCell<Watch>>);
+pub struct Stopwatch(Rc<RefCell<StopwatchState>>);
 
 #[derive(Default)]
-struct Watch {
+struct StopwatchState {
     times: PassTimes,
     passes: u64,
     /// How long passes took that were asked for.
@@ -23,9 +23,9 @@ struct Watch {
     /// When the pass began, by both clocks.
     began: Option<(Instant, Duration)>,
     /// The part that it is at, and since when.
-    part: Option<(Part, Instant)>,
+    part: Option<(PassPart, Instant)>,
     /// How long this pass has been at each part.
-    parts: [Duration; Part::ALL.len()],
+    parts: [Duration; PassPart::ALL.len()],
 }
 
 /// How long a pass took.
@@ -92,7 +92,7 @@ impl Stopwatch {
     }
 }
 
-impl Watch {
+impl StopwatchState {
     fn leave_part(&mut self, now: Instant) {
         if let Some((part, since)) = self.part.take() {
             self.parts[part as usize] += now - since;
@@ -101,7 +101,7 @@ impl Watch {
 }
 
 impl Probe for Stopwatch {
-    fn begin(&mut self, part: Part) {
+    fn begin(&mut self, part: PassPart) {
         let mut watch = self.0.borrow_mut();
         let now = Instant::now();
         watch.leave_part(now);
@@ -115,15 +115,15 @@ impl Probe for Stopwatch {
         }
     }
 
-    fn take_passes(&mut self) -> PassesTook {
+    fn take_passes(&mut self) -> PassDurations {
         let mut watch = self.0.borrow_mut();
         let wall = watch.times.wall.clone();
         let before = std::mem::replace(&mut watch.taken, wall);
         let new = watch.taken.spread(&before).lately;
-        PassesTook {
+        PassDurations {
             count: new.count,
-            median: new.p50,
-            p99: new.p99,
+            median_us: new.p50,
+            p99_us: new.p99,
         }
     }
 }
@@ -143,16 +143,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_pass_are_no_longer_than_the_pass_and_each_counts_once() {
+    fn parts_take_no_longer_than_the_pass_and_count_once_each() {
         let mut stopwatch = Stopwatch::default();
         stopwatch.start();
-        for part in [Part::Look, Part::Decide, Part::Ask, Part::Decide] {
+        for part in [
+            PassPart::Look,
+            PassPart::Decide,
+            PassPart::Ask,
+            PassPart::Decide,
+        ] {
             stopwatch.begin(part);
         }
         stopwatch.happened(Incident::PlanDropped);
         let took = stopwatch.stop(false);
         let times = stopwatch.times();
-        let parts: u64 = times.parts.iter().map(|part| part.longest()).sum();
+        let parts: u64 = times.parts.iter().map(|part| part.longest_us()).sum();
         assert!(u128::from(parts) <= took.wall.as_micros());
         assert!(times.parts.iter().all(|part| part.count() == 1));
         assert_eq!((times.wall.count(), times.cpu.count()), (1, 1));
@@ -167,12 +172,12 @@ mod tests {
             stopwatch.stop(false);
         }
         assert_eq!(stopwatch.take_passes().count, 3);
-        assert_eq!(stopwatch.take_passes(), PassesTook::default());
+        assert_eq!(stopwatch.take_passes(), PassDurations::default());
         assert_eq!(stopwatch.times().wall.count(), 3);
     }
 
     #[test]
-    fn stopping_what_was_not_started_measures_nothing() {
+    fn stop_without_start_measures_nothing() {
         let stopwatch = Stopwatch::default();
         assert_eq!(stopwatch.stop(true), Took::default());
         assert_eq!(stopwatch.times(), PassTimes::default());

@@ -6,14 +6,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dfrs_agent::slurm::Level;
+use dfrs_agent::slurm::LogLevel;
 
 use crate::library;
 use crate::log::Log;
 
 /// A thread that panicked begins again after this, doubled each time up to the last.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LAST_PAUSE: Duration = Duration::from_secs(60);
+const MIN_BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// A thread that ends when its body returns, and not before.
 pub struct Watched {
@@ -41,17 +41,17 @@ impl Watched {
         let run = move || {
             // Whoever waits for `ended` hears of the end however the thread ends.
             let _end = end;
-            let mut pause = FIRST_PAUSE;
+            let mut pause = MIN_BACKOFF;
             while let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(&mut state))) {
                 let why = panic_text(panic.as_ref());
                 log.write(
-                    Level::Error,
+                    LogLevel::Error,
                     &format!("internal error in thread {name}: {why}; it begins again"),
                 );
                 if still_wanted.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
-                pause = (pause * 2).min(LAST_PAUSE);
+                pause = (pause * 2).min(MAX_BACKOFF);
             }
         };
         let thread = std::thread::Builder::new().name(name.into()).spawn(run)?;
@@ -62,11 +62,11 @@ impl Watched {
         })
     }
 
-    /// Waits until the thread has ended, whose body was told to; after `patience` it is left alone, with the
+    /// Waits until the thread has ended, whose body was told to; after `timeout` it is left alone, with the
     /// library in memory, as its code still runs. Returns whether it has ended.
-    pub fn stop(self, patience: Duration) -> bool {
+    pub fn stop(self, timeout: Duration) -> bool {
         drop(self.wanted);
-        let ended = self.ended.recv_timeout(patience) == Err(RecvTimeoutError::Disconnected);
+        let ended = self.ended.recv_timeout(timeout) == Err(RecvTimeoutError::Disconnected);
         if ended {
             // All panics were caught.
             let _ = self.thread.join();
@@ -88,13 +88,13 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::Kept;
+    use crate::log::CapturedLog;
 
     const SOON: Duration = Duration::from_secs(20);
 
     #[test]
-    fn a_panic_is_one_error_line_and_the_thread_goes_on_with_its_state() {
-        let kept = Kept::default();
+    fn panic_is_logged_once_and_the_thread_keeps_its_state() {
+        let kept = CapturedLog::default();
         let (done, results) = channel();
         let body = move |round: &mut u32| {
             *round += 1;
@@ -110,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_hangs_is_left_alone() {
+    fn hanging_thread_is_abandoned() {
         let (release, hangs) = channel::<()>();
         let body = move |(): &mut ()| {
             let _ = hangs.recv();
         };
-        let thread = Watched::start("test", &Log::nowhere(), (), body).expect("a thread");
+        let thread = Watched::start("test", &Log::discarding(), (), body).expect("a thread");
         assert!(!thread.stop(Duration::ZERO));
         drop(release);
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use dfrs_agent::daemons::OrderChanges;
-use dfrs_agent::places::Places;
+use dfrs_agent::need_queries::NeedQueries;
 use dfrs_core::Need;
 
 /// How often nodes are asked whether a job needs less.
@@ -18,7 +18,7 @@ const LESS_INTERVAL: Duration = Duration::from_secs(10);
 const MORE_INTERVAL: Duration = Duration::from_secs(2);
 /// A job that did not need less is not asked about for so long: the news was another one's, or is so on some
 /// of its nodes only.
-const IN_VAIN: Duration = Duration::from_secs(30);
+const UNCHANGED_BACKOFF: Duration = Duration::from_secs(30);
 /// Nodes in one question about less.
 const BATCH: usize = 64;
 /// Nodes in one about more, which one that hangs keeps waiting: Slurm sends to so many at once.
@@ -26,14 +26,14 @@ const URGENT_BATCH: usize = 16;
 
 /// A question to nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
-    pub(super) about: About,
+pub(super) struct NeedQuery {
+    pub(super) about: NeedQueryKind,
     pub(super) nodes: Vec<String>,
 }
 
 /// What it asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum NeedQueryKind {
     /// Whether a job there needs less than it counts with.
     Less,
     /// Whether one needs more.
@@ -42,13 +42,13 @@ pub(super) enum About {
     Enough(u32, u64, Need),
 }
 
-impl Question {
+impl NeedQuery {
     /// Where to; slurmd replaces %n by the node's name.
     pub(super) fn address(&self) -> String {
         match self.about {
-            About::Less => "/run/dfrs/%n/needs-less.sock".to_owned(),
-            About::More => "/run/dfrs/%n/needs-more.sock".to_owned(),
-            About::Enough(job, _, need) => {
+            NeedQueryKind::Less => "/run/dfrs/%n/needs-less.sock".to_owned(),
+            NeedQueryKind::More => "/run/dfrs/%n/needs-more.sock".to_owned(),
+            NeedQueryKind::Enough(job, _, need) => {
                 format!("/run/dfrs/%n/need.{job}.{}.sock", need.eighths())
             }
         }
@@ -56,31 +56,31 @@ impl Question {
 }
 
 /// What was learned of a job: what it needs, where it is since the change of orders of that number.
-pub(super) type Learned = (u32, u64, Need);
+pub(super) type LearnedNeed = (u32, u64, Need);
 
 /// A node that is asked.
 #[derive(Debug)]
-struct Asked {
-    less: Turn,
-    more: Turn,
+struct NodePolls {
+    less: NextPoll,
+    more: NextPoll,
 }
 
 /// When it is asked next; none: it is being asked.
-type Turn = Option<Instant>;
+type NextPoll = Option<Instant>;
 
 /// How far it is known what a job needs.
 #[derive(Debug)]
-struct Search {
+struct NeedSearch {
     since: u64,
     counted: u8,
     /// So many eighths are not enough, for all that is known, and so many are.
     bounds: (u8, u8),
     /// What is asked next, or now.
-    asks: u8,
+    asked_eighths: u8,
     is_open: bool,
 }
 
-impl Search {
+impl NeedSearch {
     /// Of a job that may need less.
     fn for_less(since: u64, counted: Need) -> Self {
         let counted = counted.eighths();
@@ -88,7 +88,7 @@ impl Search {
             since,
             counted,
             bounds: (0, counted),
-            asks: counted - 1,
+            asked_eighths: counted - 1,
             is_open: false,
         }
     }
@@ -100,7 +100,7 @@ impl Search {
             since,
             counted,
             bounds: (counted - 1, Need::WHOLE.eighths()),
-            asks: counted,
+            asked_eighths: counted,
             is_open: false,
         }
     }
@@ -108,12 +108,12 @@ impl Search {
     /// What it asked is so, or is not. Returns what the job needs, once that is known.
     fn answer(&mut self, is_enough: bool) -> Option<Need> {
         if is_enough {
-            self.bounds.1 = self.asks;
+            self.bounds.1 = self.asked_eighths;
         } else {
-            self.bounds.0 = self.asks;
+            self.bounds.0 = self.asked_eighths;
         }
         let (not_enough, enough) = self.bounds;
-        self.asks = not_enough.midpoint(enough);
+        self.asked_eighths = not_enough.midpoint(enough);
         self.is_open = false;
         (enough - not_enough <= 1).then(|| Need::from_eighths(enough))
     }
@@ -121,27 +121,27 @@ impl Search {
 
 /// All nodes and jobs that are asked about.
 #[derive(Debug, Default)]
-pub(super) struct Needs {
-    places: Places,
-    nodes: BTreeMap<String, Asked>,
-    searches: BTreeMap<u32, Search>,
+pub(super) struct NeedSchedule {
+    places: NeedQueries,
+    nodes: BTreeMap<String, NodePolls>,
+    searches: BTreeMap<u32, NeedSearch>,
     /// Jobs that are not asked about less before.
-    in_vain: BTreeMap<u32, Instant>,
+    backoff: BTreeMap<u32, Instant>,
 }
 
-impl Needs {
+impl NeedSchedule {
     /// Follows the change of orders of this number.
     pub(super) fn change(&mut self, changes: &OrderChanges, number: u64, now: Instant) {
         let elsewhere = self.places.change(changes, number).elsewhere;
         for job in elsewhere {
             self.searches.remove(&job);
-            self.in_vain.remove(&job);
+            self.backoff.remove(&job);
         }
         for node in changes.gone.iter().chain(changes.changed.keys()) {
             if self.places.jobs_on(node).next().is_none() {
                 self.nodes.remove(node);
             } else if !self.nodes.contains_key(node) {
-                let asked = Asked {
+                let asked = NodePolls {
                     less: Some(now + LESS_INTERVAL),
                     more: Some(now + MORE_INTERVAL),
                 };
@@ -157,17 +157,17 @@ impl Needs {
         now: Instant,
         silent: &BTreeSet<String>,
         knows: impl Fn(u32) -> bool,
-    ) -> Option<Question> {
-        self.next_about_a_job(silent, knows)
-            .or_else(|| self.next_about(About::More, URGENT_BATCH, now, silent))
-            .or_else(|| self.next_about(About::Less, BATCH, now, silent))
+    ) -> Option<NeedQuery> {
+        self.next_for_job(silent, knows)
+            .or_else(|| self.next_for_nodes(NeedQueryKind::More, URGENT_BATCH, now, silent))
+            .or_else(|| self.next_for_nodes(NeedQueryKind::Less, BATCH, now, silent))
     }
 
-    fn next_about_a_job(
+    fn next_for_job(
         &mut self,
         silent: &BTreeSet<String>,
         knows: impl Fn(u32) -> bool,
-    ) -> Option<Question> {
+    ) -> Option<NeedQuery> {
         for (job, search) in &mut self.searches {
             let Some(place) = self.places.place(*job).filter(|_| !search.is_open) else {
                 continue;
@@ -176,48 +176,52 @@ impl Needs {
                 continue;
             }
             search.is_open = true;
-            return Some(Question {
-                about: About::Enough(*job, search.since, Need::from_eighths(search.asks)),
+            return Some(NeedQuery {
+                about: NeedQueryKind::Enough(
+                    *job,
+                    search.since,
+                    Need::from_eighths(search.asked_eighths),
+                ),
                 nodes: place.nodes.iter().cloned().collect(),
             });
         }
         None
     }
 
-    fn next_about(
+    fn next_for_nodes(
         &mut self,
-        about: About,
-        most: usize,
+        about: NeedQueryKind,
+        max: usize,
         now: Instant,
         silent: &BTreeSet<String>,
-    ) -> Option<Question> {
+    ) -> Option<NeedQuery> {
         let mut due = Vec::new();
         for (node, asked) in &mut self.nodes {
-            let turn = turn(asked, about);
+            let turn = next_poll(asked, about);
             let is_due = turn.is_some_and(|at| at <= now) && !silent.contains(node);
             let mut jobs = self.places.jobs_on(node);
             if is_due && jobs.any(|(_, counted)| concerns(about, counted)) {
                 *turn = None;
                 due.push(node.clone());
             }
-            if due.len() == most {
+            if due.len() == max {
                 break;
             }
         }
-        (!due.is_empty()).then_some(Question { about, nodes: due })
+        (!due.is_empty()).then_some(NeedQuery { about, nodes: due })
     }
 
     /// A question has come to its end: no on `failed`, and yes on all other nodes.
     pub(super) fn answer(
         &mut self,
-        question: &Question,
+        question: &NeedQuery,
         failed: &[String],
         now: Instant,
-    ) -> Option<Learned> {
-        if let About::Enough(job, since, need) = question.about {
-            return self.answer_about_a_job(job, since, need, failed.is_empty(), now);
+    ) -> Option<LearnedNeed> {
+        if let NeedQueryKind::Enough(job, since, need) = question.about {
+            return self.answer_for_job(job, since, need, failed.is_empty(), now);
         }
-        self.take_turns(question, now);
+        self.schedule_next_poll(question, now);
         let yes = question.nodes.iter().filter(|node| !failed.contains(node));
         for node in yes {
             self.search_on(node, question.about, now);
@@ -226,15 +230,15 @@ impl Needs {
     }
 
     /// A question that could not be asked is asked again when it is due again.
-    pub(super) fn not_asked(&mut self, question: &Question, now: Instant) {
-        if let About::Enough(job, ..) = question.about {
+    pub(super) fn not_sent(&mut self, question: &NeedQuery, now: Instant) {
+        if let NeedQueryKind::Enough(job, ..) = question.about {
             self.searches.remove(&job);
         }
-        self.take_turns(question, now);
+        self.schedule_next_poll(question, now);
     }
 
     /// What is under way is forgotten.
-    pub(super) fn begin_again(&mut self, now: Instant) {
+    pub(super) fn reset_in_flight(&mut self, now: Instant) {
         self.searches.clear();
         for asked in self.nodes.values_mut() {
             asked.less.get_or_insert(now);
@@ -242,65 +246,65 @@ impl Needs {
         }
     }
 
-    fn take_turns(&mut self, question: &Question, now: Instant) {
+    fn schedule_next_poll(&mut self, question: &NeedQuery, now: Instant) {
         let interval = match question.about {
-            About::Less => LESS_INTERVAL,
-            About::More => MORE_INTERVAL,
-            About::Enough(..) => return,
+            NeedQueryKind::Less => LESS_INTERVAL,
+            NeedQueryKind::More => MORE_INTERVAL,
+            NeedQueryKind::Enough(..) => return,
         };
         for node in &question.nodes {
             if let Some(asked) = self.nodes.get_mut(node) {
-                *turn(asked, question.about) = Some(now + interval);
+                *next_poll(asked, question.about) = Some(now + interval);
             }
         }
     }
 
     /// Asks about those jobs on this node that the news may be of.
-    fn search_on(&mut self, node: &str, about: About, now: Instant) {
-        let is_less = about == About::Less;
+    fn search_on(&mut self, node: &str, about: NeedQueryKind, now: Instant) {
+        let is_less = about == NeedQueryKind::Less;
         for (job, counted) in self.places.jobs_on(node) {
-            let was_in_vain = self.in_vain.get(&job).is_some_and(|until| *until > now);
+            let in_backoff = self.backoff.get(&job).is_some_and(|until| *until > now);
             let Some(place) = self.places.place(job).filter(|_| concerns(about, counted)) else {
                 continue;
             };
-            if self.searches.contains_key(&job) || (is_less && was_in_vain) {
+            if self.searches.contains_key(&job) || (is_less && in_backoff) {
                 continue;
             }
             let search = if is_less {
-                Search::for_less(place.since, counted)
+                NeedSearch::for_less(place.since, counted)
             } else {
-                Search::for_more(place.since, counted)
+                NeedSearch::for_more(place.since, counted)
             };
             self.searches.insert(job, search);
         }
     }
 
-    fn answer_about_a_job(
+    fn answer_for_job(
         &mut self,
         job: u32,
         since: u64,
         need: Need,
         is_enough: bool,
         now: Instant,
-    ) -> Option<Learned> {
+    ) -> Option<LearnedNeed> {
         let search = self.searches.get_mut(&job);
         let search = search.filter(|search| {
-            search.is_open && search.since == since && search.asks == need.eighths()
+            search.is_open && search.since == since && search.asked_eighths == need.eighths()
         })?;
         let need = search.answer(is_enough)?;
         let is_news = need.eighths() != search.counted;
         self.searches.remove(&job);
         if is_news {
-            self.in_vain.remove(&job);
+            self.backoff.remove(&job);
             return Some((job, since, need));
         }
-        self.in_vain.insert(job, now + IN_VAIN);
+        self.backoff.insert(job, now + UNCHANGED_BACKOFF);
         None
     }
 }
 
-fn turn(asked: &mut Asked, about: About) -> &mut Turn {
-    if about == About::Less {
+fn next_poll(asked: &mut NodePolls, about: NeedQueryKind) -> &mut NextPoll {
+    if about == NeedQueryKind::Less {
         &mut asked.less
     } else {
         &mut asked.more
@@ -308,8 +312,8 @@ fn turn(asked: &mut Asked, about: About) -> &mut Turn {
 }
 
 /// Whether there may be such news of a job that counts with this.
-fn concerns(about: About, counted: Need) -> bool {
-    if about == About::Less {
+fn concerns(about: NeedQueryKind, counted: Need) -> bool {
+    if about == NeedQueryKind::Less {
         counted > Need::LEAST
     } else {
         counted.is_less()
@@ -318,7 +322,7 @@ fn concerns(about: About, counted: Need) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dfrs_agent::model::asking;
+    use dfrs_agent::model::measuring_orders;
     use proptest::prelude::*;
 
     use super::*;
@@ -326,21 +330,21 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     /// Nodes that answer by what their jobs need.
-    struct Story {
-        needs: Needs,
+    struct NeedsFixture {
+        needs: NeedSchedule,
         now: Instant,
         number: u64,
         truth: BTreeMap<(String, u32), u8>,
         counted: BTreeMap<(String, u32), u8>,
         silent: BTreeSet<String>,
-        asked: Vec<About>,
+        asked: Vec<NeedQueryKind>,
         learned: Vec<(u32, u8)>,
     }
 
-    impl Story {
+    impl NeedsFixture {
         fn new() -> Self {
             Self {
-                needs: Needs::default(),
+                needs: NeedSchedule::default(),
                 now: Instant::now(),
                 number: 0,
                 truth: BTreeMap::new(),
@@ -361,20 +365,21 @@ mod tests {
                     self.counted.insert(key, *eighths);
                 }
             }
-            self.needs.change(&asking(nodes), self.number, self.now);
+            self.needs
+                .change(&measuring_orders(nodes), self.number, self.now);
         }
 
         fn needs(&mut self, node: &str, job: u32, eighths: u8) {
             self.truth.insert((node.to_owned(), job), eighths);
         }
 
-        fn says_yes(&self, node: &str, about: About) -> bool {
+        fn answers_yes(&self, node: &str, about: NeedQueryKind) -> bool {
             let truth = |key: &(String, u32)| self.truth[key];
             let mut here = self.counted.iter().filter(|((name, _), _)| name == node);
             match about {
-                About::Less => here.any(|(key, counted)| truth(key) < *counted),
-                About::More => here.any(|(key, counted)| truth(key) > *counted),
-                About::Enough(job, _, need) => {
+                NeedQueryKind::Less => here.any(|(key, counted)| truth(key) < *counted),
+                NeedQueryKind::More => here.any(|(key, counted)| truth(key) > *counted),
+                NeedQueryKind::Enough(job, _, need) => {
                     need.eighths() < 8 && truth(&(node.to_owned(), job)) <= need.eighths()
                 }
             }
@@ -384,7 +389,7 @@ mod tests {
         fn ask(&mut self) {
             while let Some(question) = self.needs.next(self.now, &self.silent, |_| true) {
                 self.asked.push(question.about);
-                let no = |node: &&String| !self.says_yes(node, question.about);
+                let no = |node: &&String| !self.answers_yes(node, question.about);
                 let failed: Vec<String> = question.nodes.iter().filter(no).cloned().collect();
                 let learned = self.needs.answer(&question, &failed, self.now);
                 let learned = learned.map(|(job, _, need)| (job, need.eighths()));
@@ -399,47 +404,47 @@ mod tests {
             }
         }
 
-        fn take_asked(&mut self) -> Vec<About> {
+        fn take_asked(&mut self) -> Vec<NeedQueryKind> {
             std::mem::take(&mut self.asked)
         }
     }
 
     #[test]
-    fn nothing_is_asked_where_nothing_is_measured() {
-        let mut story = Story::new();
-        story.order(&[("a", &[]), ("b", &[])]);
-        story.wait(60);
-        assert_eq!(story.take_asked(), []);
-        assert!(story.needs.nodes.is_empty());
+    fn nodes_without_measured_jobs_are_not_polled() {
+        let mut fixture = NeedsFixture::new();
+        fixture.order(&[("a", &[]), ("b", &[])]);
+        fixture.wait(60);
+        assert_eq!(fixture.take_asked(), []);
+        assert!(fixture.needs.nodes.is_empty());
     }
 
     #[test]
-    fn nodes_without_news_are_asked_one_question_every_ten_seconds() {
-        let mut story = Story::new();
-        story.order(&[("a", &[(1, 8)]), ("b", &[(2, 8)])]);
-        story.wait(9);
-        assert_eq!(story.take_asked(), []);
-        story.wait(51);
-        assert_eq!(story.take_asked(), [About::Less; 6]);
+    fn unchanged_nodes_are_polled_once_every_ten_seconds() {
+        let mut fixture = NeedsFixture::new();
+        fixture.order(&[("a", &[(1, 8)]), ("b", &[(2, 8)])]);
+        fixture.wait(9);
+        assert_eq!(fixture.take_asked(), []);
+        fixture.wait(51);
+        assert_eq!(fixture.take_asked(), [NeedQueryKind::Less; 6]);
     }
 
     #[test]
     fn every_need_is_found_in_four_questions() {
         for counted in 1..=8 {
             for needed in 1..=8 {
-                let mut story = Story::new();
-                story.order(&[("a", &[(1, counted)])]);
-                story.needs("a", 1, needed);
-                story.wait(11);
-                let single = |about: &&About| matches!(about, About::Enough(..));
-                let asked = story.take_asked();
+                let mut fixture = NeedsFixture::new();
+                fixture.order(&[("a", &[(1, counted)])]);
+                fixture.needs("a", 1, needed);
+                fixture.wait(11);
+                let single = |about: &&NeedQueryKind| matches!(about, NeedQueryKind::Enough(..));
+                let asked = fixture.take_asked();
                 let asked = asked.iter().filter(single).count();
                 if counted == needed {
-                    assert_eq!((asked, story.learned), (0, vec![]));
+                    assert_eq!((asked, fixture.learned), (0, vec![]));
                 } else {
-                    assert_eq!(story.learned.first(), Some(&(1, needed)));
+                    assert_eq!(fixture.learned.first(), Some(&(1, needed)));
                     // Orders follow at once, and not only in the next round.
-                    let rounds = story.learned.len();
+                    let rounds = fixture.learned.len();
                     assert!(asked <= 4 * rounds, "{counted} to {needed}: {asked}");
                 }
             }
@@ -450,21 +455,21 @@ mod tests {
         /// However the truth changes while it is looked for, what is found was enough at some moment, and no
         /// more than four questions are asked.
         #[test]
-        fn what_is_found_was_once_enough(
+        fn found_need_was_sufficient_at_some_time_of_the_search(
             counted in 1u8..=8,
             more: bool,
             truths in proptest::array::uniform4(1u8..=8),
         ) {
             let counted = Need::from_eighths(counted);
-            let concerned = concerns(if more { About::More } else { About::Less }, counted);
+            let concerned = concerns(if more { NeedQueryKind::More } else { NeedQueryKind::Less }, counted);
             prop_assume!(concerned);
             let mut search = if more {
-                Search::for_more(1, counted)
+                NeedSearch::for_more(1, counted)
             } else {
-                Search::for_less(1, counted)
+                NeedSearch::for_less(1, counted)
             };
             let found = truths.iter().enumerate().find_map(|(asked, truth)| {
-                let is_enough = *truth <= search.asks;
+                let is_enough = *truth <= search.asked_eighths;
                 Some((asked, search.answer(is_enough)?))
             });
             let (asked, need) = found.expect("it comes to an end");
@@ -475,84 +480,84 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_wakes_is_known_within_two_seconds() {
-        let mut story = Story::new();
-        story.order(&[("a", &[(1, 2), (2, 8)])]);
-        story.needs("a", 1, 2);
-        story.wait(5);
-        story.needs("a", 1, 8);
-        story.wait(2);
-        assert_eq!(story.learned, [(1, 8)]);
-        story.order(&[("a", &[(1, 8), (2, 8)])]);
-        story.take_asked();
-        story.wait(4);
-        assert!(!story.take_asked().contains(&About::More));
+    fn waking_job_is_detected_within_two_seconds() {
+        let mut fixture = NeedsFixture::new();
+        fixture.order(&[("a", &[(1, 2), (2, 8)])]);
+        fixture.needs("a", 1, 2);
+        fixture.wait(5);
+        fixture.needs("a", 1, 8);
+        fixture.wait(2);
+        assert_eq!(fixture.learned, [(1, 8)]);
+        fixture.order(&[("a", &[(1, 8), (2, 8)])]);
+        fixture.take_asked();
+        fixture.wait(4);
+        assert!(!fixture.take_asked().contains(&NeedQueryKind::More));
     }
 
     #[test]
-    fn a_job_needs_what_it_needs_on_the_worst_of_its_nodes() {
-        let mut story = Story::new();
-        story.order(&[("a", &[(1, 8)]), ("b", &[(1, 8)])]);
-        story.needs("a", 1, 2);
-        story.wait(60);
-        assert_eq!(story.learned, []);
-        let asked = story.take_asked().into_iter();
-        let single = asked.filter(|about| matches!(about, About::Enough(..)));
+    fn need_of_a_job_is_that_on_its_neediest_node() {
+        let mut fixture = NeedsFixture::new();
+        fixture.order(&[("a", &[(1, 8)]), ("b", &[(1, 8)])]);
+        fixture.needs("a", 1, 2);
+        fixture.wait(60);
+        assert_eq!(fixture.learned, []);
+        let asked = fixture.take_asked().into_iter();
+        let single = asked.filter(|about| matches!(about, NeedQueryKind::Enough(..)));
         assert!(single.count() <= 2, "in vain is not tried at once again");
-        story.needs("b", 1, 5);
-        story.wait(40);
-        assert_eq!(story.learned.first(), Some(&(1, 5)));
+        fixture.needs("b", 1, 5);
+        fixture.wait(40);
+        assert_eq!(fixture.learned.first(), Some(&(1, 5)));
     }
 
     #[test]
-    fn who_leaves_is_no_longer_asked_about_and_late_answers_count_for_nothing() {
-        let mut story = Story::new();
-        story.order(&[("a", &[(1, 8)])]);
-        story.needs("a", 1, 1);
-        story.now += LESS_INTERVAL;
-        let less = story.needs.next(story.now, &story.silent, |_| true);
+    fn departed_job_is_not_polled_and_late_answers_are_ignored() {
+        let mut fixture = NeedsFixture::new();
+        fixture.order(&[("a", &[(1, 8)])]);
+        fixture.needs("a", 1, 1);
+        fixture.now += LESS_INTERVAL;
+        let less = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
         let less = less.expect("is due");
-        assert_eq!(story.needs.answer(&less, &[], story.now), None);
-        let none = story.needs.next(story.now, &story.silent, |_| false);
+        assert_eq!(fixture.needs.answer(&less, &[], fixture.now), None);
+        let none = fixture.needs.next(fixture.now, &fixture.silent, |_| false);
         assert_eq!(none, None, "its node has not heard of it yet");
-        let single = story.needs.next(story.now, &story.silent, |_| true);
+        let single = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
         let single = single.expect("there is news");
         assert_eq!(single.address(), "/run/dfrs/%n/need.1.7.sock");
-        story.order(&[("a", &[])]);
-        story.order(&[("a", &[(1, 8)])]);
+        fixture.order(&[("a", &[])]);
+        fixture.order(&[("a", &[(1, 8)])]);
         for _ in 0..4 {
-            assert_eq!(story.needs.answer(&single, &[], story.now), None);
+            assert_eq!(fixture.needs.answer(&single, &[], fixture.now), None);
         }
     }
 
     #[test]
-    fn silent_nodes_are_asked_nothing() {
-        let mut story = Story::new();
-        story.order(&[("a", &[(1, 4)]), ("b", &[(1, 4)]), ("c", &[(2, 4)])]);
-        story.silent.insert("b".to_owned());
-        story.needs("a", 1, 8);
-        story.needs("c", 2, 8);
-        story.wait(5);
-        assert!(story.learned.iter().all(|learned| *learned == (2, 8)));
-        assert!(!story.learned.is_empty());
+    fn silent_nodes_are_not_polled() {
+        let mut fixture = NeedsFixture::new();
+        fixture.order(&[("a", &[(1, 4)]), ("b", &[(1, 4)]), ("c", &[(2, 4)])]);
+        fixture.silent.insert("b".to_owned());
+        fixture.needs("a", 1, 8);
+        fixture.needs("c", 2, 8);
+        fixture.wait(5);
+        assert!(fixture.learned.iter().all(|learned| *learned == (2, 8)));
+        assert!(!fixture.learned.is_empty());
     }
 
     #[test]
-    fn what_could_not_be_asked_is_asked_again() {
-        let mut story = Story::new();
-        story.order(&[("a", &[(1, 4)])]);
-        story.needs("a", 1, 8);
-        story.now += MORE_INTERVAL;
-        let lost = story.needs.next(story.now, &story.silent, |_| true);
-        story.needs.not_asked(&lost.expect("is due"), story.now);
-        story.wait(3);
-        assert_eq!(story.learned.first(), Some(&(1, 8)));
-        story.now += MORE_INTERVAL;
-        let lost = story.needs.next(story.now, &story.silent, |_| true);
+    fn unsent_query_is_retried() {
+        let mut fixture = NeedsFixture::new();
+        fixture.order(&[("a", &[(1, 4)])]);
+        fixture.needs("a", 1, 8);
+        fixture.now += MORE_INTERVAL;
+        let lost = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
+        fixture.needs.not_sent(&lost.expect("is due"), fixture.now);
+        fixture.wait(3);
+        assert_eq!(fixture.learned.first(), Some(&(1, 8)));
+        fixture.now += MORE_INTERVAL;
+        let lost = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
         assert!(lost.is_some());
-        story.needs.begin_again(story.now);
-        story.learned.clear();
-        story.wait(1);
-        assert_eq!(story.learned.first(), Some(&(1, 8)));
+        fixture.needs.reset_in_flight(fixture.now);
+        fixture.learned.clear();
+        fixture.wait(1);
+        assert_eq!(fixture.learned.first(), Some(&(1, 8)));
     }
 }

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 /// How often nodes are asked about a job.
 const INTERVAL: Duration = Duration::from_secs(300);
 /// The same after no answer, or where the job cannot be asked about now.
-const IN_DOUBT: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// So many times in a row without an answer, the job is not parked there any more.
-const MOST_MISSING: u32 = 3;
+const MAX_MISSING: u32 = 3;
 
 /// A job and its nodes, all of which are asked.
-pub(super) type Question = (u32, Vec<String>);
+pub(super) type ParkedQuery = (u32, Vec<String>);
 
 #[derive(Debug)]
-struct Job {
+struct FrozenJobPoll {
     nodes: BTreeSet<String>,
     /// `None`: it is being asked about.
     due: Option<Instant>,
@@ -28,7 +28,7 @@ struct Job {
 
 /// What other orders mean for jobs that nodes keep frozen.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Changed {
+pub(super) struct FrozenChanges {
     /// They are frozen on other nodes than before, or on none.
     pub(super) jobs: BTreeSet<u32>,
     /// Jobs that were frozen there are so no longer.
@@ -37,20 +37,20 @@ pub(super) struct Changed {
 
 /// All jobs that nodes keep frozen.
 #[derive(Debug, Default)]
-pub(super) struct Parked {
+pub(super) struct ParkedSchedule {
     frozen: BTreeMap<String, BTreeSet<u32>>,
-    jobs: BTreeMap<u32, Job>,
+    jobs: BTreeMap<u32, FrozenJobPoll>,
 }
 
-impl Parked {
+impl ParkedSchedule {
     /// Follows other orders: which jobs these nodes keep frozen now. O(jobs frozen there).
     pub(super) fn change(
         &mut self,
         frozen: &BTreeMap<String, BTreeSet<u32>>,
         gone: &BTreeSet<String>,
         now: Instant,
-    ) -> Changed {
-        let mut changed = Changed::default();
+    ) -> FrozenChanges {
+        let mut changed = FrozenChanges::default();
         let nothing = BTreeSet::new();
         let gone = gone.iter().map(|node| (node, &nothing));
         for (node, after) in frozen.iter().chain(gone) {
@@ -70,7 +70,7 @@ impl Parked {
     }
 
     fn set(&mut self, id: u32, node: &str, is_frozen: bool, now: Instant) {
-        let job = self.jobs.entry(id).or_insert(Job {
+        let job = self.jobs.entry(id).or_insert(FrozenJobPoll {
             nodes: BTreeSet::new(),
             due: None,
             missing: 0,
@@ -91,7 +91,7 @@ impl Parked {
         &mut self,
         now: Instant,
         may_be: impl Fn(u32, &BTreeSet<String>) -> bool,
-    ) -> Option<Question> {
+    ) -> Option<ParkedQuery> {
         for (id, job) in &mut self.jobs {
             if job.due.is_none_or(|due| due > now) {
                 continue;
@@ -100,7 +100,7 @@ impl Parked {
                 job.due = None;
                 return Some((*id, job.nodes.iter().cloned().collect()));
             }
-            (job.due, job.missing) = (Some(now + IN_DOUBT), 0);
+            (job.due, job.missing) = (Some(now + RETRY_INTERVAL), 0);
         }
         None
     }
@@ -109,7 +109,7 @@ impl Parked {
     /// one on which it is not any more, if there is one.
     pub(super) fn answer(
         &mut self,
-        (id, nodes): &Question,
+        (id, nodes): &ParkedQuery,
         missing: &[&String],
         now: Instant,
     ) -> Option<String> {
@@ -123,19 +123,19 @@ impl Parked {
             return None;
         };
         job.missing += 1;
-        job.due = Some(now + IN_DOUBT);
-        (job.missing >= MOST_MISSING).then(|| (*node).clone())
+        job.due = Some(now + RETRY_INTERVAL);
+        (job.missing >= MAX_MISSING).then(|| (*node).clone())
     }
 
     /// A question that could not be asked is asked again later.
-    pub(super) fn not_asked(&mut self, (id, _): &Question, now: Instant) {
+    pub(super) fn not_sent(&mut self, (id, _): &ParkedQuery, now: Instant) {
         if let Some(job) = self.jobs.get_mut(id) {
-            job.due = Some(now + IN_DOUBT);
+            job.due = Some(now + RETRY_INTERVAL);
         }
     }
 
     /// What is under way is forgotten.
-    pub(super) fn begin_again(&mut self, now: Instant) {
+    pub(super) fn reset_in_flight(&mut self, now: Instant) {
         for job in self.jobs.values_mut() {
             job.due.get_or_insert(now);
         }
@@ -155,8 +155,8 @@ mod tests {
     }
 
     /// Job 7, parked on two nodes.
-    fn parked() -> (Parked, Instant) {
-        let mut parked = Parked::default();
+    fn parked() -> (ParkedSchedule, Instant) {
+        let mut parked = ParkedSchedule::default();
         let now = Instant::now();
         let orders = frozen(&[("a", &[7]), ("b", &[7]), ("c", &[])]);
         let changed = parked.change(&orders, &BTreeSet::new(), now);
@@ -167,8 +167,8 @@ mod tests {
 
     /// When job 7 was asked about within so many seconds, and when it was said not to be parked, if the nodes that
     /// `missing` names for each second did not say so.
-    fn asked(
-        parked: &mut Parked,
+    fn polls(
+        parked: &mut ParkedSchedule,
         began: Instant,
         seconds: u64,
         missing: impl Fn(u64) -> Option<&'static str>,
@@ -190,32 +190,32 @@ mod tests {
     }
 
     #[test]
-    fn a_parked_job_is_asked_about_every_five_minutes() {
+    fn parked_job_is_polled_every_five_minutes() {
         let (mut parked, now) = parked();
-        let (asked, lost) = asked(&mut parked, now, 1000, |_| None);
+        let (asked, lost) = polls(&mut parked, now, 1000, |_| None);
         assert_eq!((asked, lost), (vec![300, 600, 900], vec![]));
     }
 
     #[test]
-    fn a_job_is_parked_no_more_when_a_node_does_not_say_so_three_times_in_a_row() {
+    fn job_is_not_parked_when_a_node_denies_it_three_times_in_a_row() {
         let (mut parked, now) = parked();
         let missing = |second| (second != 330).then_some("b");
-        let (asked, lost) = asked(&mut parked, now, 700, missing);
+        let (asked, lost) = polls(&mut parked, now, 700, missing);
         assert_eq!(asked, [300, 330, 630, 660, 690]);
         assert_eq!(lost, [690]);
     }
 
     #[test]
-    fn a_job_that_may_not_be_asked_about_is_looked_at_again_later() {
+    fn job_that_cannot_be_polled_is_retried_later() {
         let (mut parked, now) = parked();
         let later = now + INTERVAL;
         assert_eq!(parked.next(later, |_, _| false), None);
         assert_eq!(parked.next(later, |_, _| true), None);
-        assert!(parked.next(later + IN_DOUBT, |_, _| true).is_some());
+        assert!(parked.next(later + RETRY_INTERVAL, |_, _| true).is_some());
     }
 
     #[test]
-    fn a_job_that_is_thawed_is_asked_about_no_more() {
+    fn thawed_job_is_not_polled() {
         let (mut parked, now) = parked();
         let question = parked.next(now + INTERVAL, |_, _| true).expect("is due");
         let thawed = frozen(&[("a", &[])]);
@@ -229,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_asked_is_asked_again() {
+    fn unsent_query_is_retried() {
         let (mut parked, now) = parked();
         let later = now + INTERVAL;
         let question = parked.next(later, |_, _| true).expect("is due");
-        parked.not_asked(&question, later);
-        assert!(parked.next(later + IN_DOUBT, |_, _| true).is_some());
-        parked.begin_again(later);
+        parked.not_sent(&question, later);
+        assert!(parked.next(later + RETRY_INTERVAL, |_, _| true).is_some());
+        parked.reset_in_flight(later);
         assert!(parked.next(later, |_, _| true).is_some());
     }
 }

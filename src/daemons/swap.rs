@@ -19,14 +19,14 @@ const BATCH: usize = 64;
 
 /// A question to nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
-    pub(super) about: About,
+pub(super) struct SwapQuery {
+    pub(super) about: SwapQueryKind,
     pub(super) nodes: Vec<String>,
 }
 
 /// What it asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum SwapQueryKind {
     /// Whether the node can park jobs.
     Any,
     /// Whether so many eighths are there.
@@ -35,55 +35,57 @@ pub(super) enum About {
     Less,
 }
 
-impl Question {
+impl SwapQuery {
     /// Where to; slurmd replaces %n by the node's name.
     pub(super) fn address(&self) -> String {
         match self.about {
-            About::Any => "/run/dfrs/%n/swap.sock".to_owned(),
-            About::Eighths(eighths) => format!("/run/dfrs/%n/swap.{eighths}.sock"),
-            About::Less => "/run/dfrs/%n/swap-less.sock".to_owned(),
+            SwapQueryKind::Any => "/run/dfrs/%n/swap.sock".to_owned(),
+            SwapQueryKind::Eighths(eighths) => format!("/run/dfrs/%n/swap.{eighths}.sock"),
+            SwapQueryKind::Less => "/run/dfrs/%n/swap-less.sock".to_owned(),
         }
     }
 }
 
 /// Nodes, and how many eighths each of them has; `None`: it parks no job.
-pub(super) type Learned = Vec<(String, Option<u8>)>;
+pub(super) type LearnedSwap = Vec<(String, Option<u8>)>;
 
 /// A node, and how far it is known what it has.
 #[derive(Debug)]
-struct Node {
+struct SwapSearch {
     /// What it is asked next, or now.
-    asks: About,
+    query: SwapQueryKind,
     /// When; `None`: it is being asked.
     due: Option<Instant>,
     /// So many eighths are there, and so many are not.
     bounds: (u8, u8),
     /// It is asked again at this time, once this search is over.
-    hurries: Option<Instant>,
+    recheck_at: Option<Instant>,
 }
 
-impl Node {
+impl SwapSearch {
     fn new(now: Instant) -> Self {
         Self {
-            asks: About::Any,
+            query: SwapQueryKind::Any,
             due: Some(now),
             bounds: (0, EIGHTHS),
-            hurries: None,
+            recheck_at: None,
         }
     }
 
     /// What it asked is so, or is not. Returns what it has, once that is known.
     fn answer(&mut self, is_so: bool) -> Option<Option<u8>> {
-        self.asks = match (self.asks, is_so) {
-            (About::Any, true) => About::Eighths(EIGHTHS),
-            (About::Any, false) => return Some(None),
-            (About::Eighths(EIGHTHS), true) | (About::Less, false) => return Some(Some(EIGHTHS)),
-            (About::Eighths(EIGHTHS), false) => About::Less,
-            (About::Less, true) => {
-                self.bounds = (0, EIGHTHS);
-                About::Eighths(EIGHTHS / 2)
+        self.query = match (self.query, is_so) {
+            (SwapQueryKind::Any, true) => SwapQueryKind::Eighths(EIGHTHS),
+            (SwapQueryKind::Any, false) => return Some(None),
+            (SwapQueryKind::Eighths(EIGHTHS), true) | (SwapQueryKind::Less, false) => {
+                return Some(Some(EIGHTHS));
             }
-            (About::Eighths(eighths), _) => {
+            (SwapQueryKind::Eighths(EIGHTHS), false) => SwapQueryKind::Less,
+            (SwapQueryKind::Less, true) => {
+                self.bounds = (0, EIGHTHS);
+                SwapQueryKind::Eighths(EIGHTHS / 2)
+            }
+            (SwapQueryKind::Eighths(eighths), _) => {
                 if is_so {
                     self.bounds.0 = eighths;
                 } else {
@@ -93,28 +95,28 @@ impl Node {
                 if not_there - there <= 1 {
                     return Some(Some(there));
                 }
-                About::Eighths(there.midpoint(not_there))
+                SwapQueryKind::Eighths(there.midpoint(not_there))
             }
         };
         None
     }
 
     /// The search is over, and the next one begins later.
-    fn rest(&mut self, now: Instant) {
+    fn finish_search(&mut self, now: Instant) {
         let next = now + INTERVAL;
-        let hurries = self.hurries.take();
-        self.asks = About::Any;
-        self.due = Some(hurries.map_or(next, |at| at.min(next)));
+        let recheck_at = self.recheck_at.take();
+        self.query = SwapQueryKind::Any;
+        self.due = Some(recheck_at.map_or(next, |at| at.min(next)));
     }
 }
 
 /// All nodes that are asked.
 #[derive(Debug, Default)]
-pub(super) struct Swap {
-    nodes: BTreeMap<String, Node>,
+pub(super) struct SwapSchedule {
+    nodes: BTreeMap<String, SwapSearch>,
 }
 
-impl Swap {
+impl SwapSchedule {
     /// These nodes are to be asked, too, those no longer.
     pub(super) fn change<'a>(
         &mut self,
@@ -125,7 +127,7 @@ impl Swap {
         self.nodes.retain(|name, _| !fewer.contains(name));
         for name in more {
             if !self.nodes.contains_key(name) {
-                self.nodes.insert(name.clone(), Node::new(now));
+                self.nodes.insert(name.clone(), SwapSearch::new(now));
             }
         }
     }
@@ -137,17 +139,17 @@ impl Swap {
         };
         let soon = now + AFTER_RETURN;
         match &mut node.due {
-            Some(due) if node.asks == About::Any => *due = soon.min(*due),
-            _ => node.hurries = Some(soon),
+            Some(due) if node.query == SwapQueryKind::Any => *due = soon.min(*due),
+            _ => node.recheck_at = Some(soon),
         }
     }
 
     /// Nodes that are due and `silent`: nothing is known of these, and they are asked nothing.
-    pub(super) fn pass_over(&mut self, silent: &BTreeSet<String>, now: Instant) -> Learned {
+    pub(super) fn skip_silent(&mut self, silent: &BTreeSet<String>, now: Instant) -> LearnedSwap {
         let mut passed = Vec::new();
         for (name, node) in &mut self.nodes {
             if node.due.is_some_and(|due| due <= now) && silent.contains(name) {
-                node.rest(now);
+                node.finish_search(now);
                 passed.push((name.clone(), None));
             }
         }
@@ -155,35 +157,35 @@ impl Swap {
     }
 
     /// The next question that is due: searches that have begun are ended first. O(nodes).
-    pub(super) fn next(&mut self, now: Instant) -> Option<Question> {
-        let is_due = |node: &&Node| node.due.is_some_and(|due| due <= now);
+    pub(super) fn next(&mut self, now: Instant) -> Option<SwapQuery> {
+        let is_due = |node: &&SwapSearch| node.due.is_some_and(|due| due <= now);
         let due = self.nodes.values().filter(is_due);
-        let first = due.min_by_key(|node| (node.asks == About::Any, node.due))?;
-        let about = first.asks;
+        let first = due.min_by_key(|node| (node.query == SwapQueryKind::Any, node.due))?;
+        let about = first.query;
         let mut nodes = Vec::new();
         for (name, node) in &mut self.nodes {
-            if nodes.len() < BATCH && node.asks == about && is_due(&&*node) {
+            if nodes.len() < BATCH && node.query == about && is_due(&&*node) {
                 node.due = None;
                 nodes.push(name.clone());
             }
         }
-        Some(Question { about, nodes })
+        Some(SwapQuery { about, nodes })
     }
 
     /// A question has come to its end: no on `failed`, and yes on all other nodes.
     pub(super) fn answer(
         &mut self,
-        question: &Question,
+        question: &SwapQuery,
         failed: &[String],
         now: Instant,
-    ) -> Learned {
+    ) -> LearnedSwap {
         let mut learned = Vec::new();
         for name in &question.nodes {
             let node = self.nodes.get_mut(name);
-            let open = node.filter(|node| node.due.is_none() && node.asks == question.about);
+            let open = node.filter(|node| node.due.is_none() && node.query == question.about);
             let Some(node) = open else { continue };
             if let Some(has) = node.answer(!failed.contains(name)) {
-                node.rest(now);
+                node.finish_search(now);
                 learned.push((name.clone(), has));
             } else {
                 node.due = Some(now);
@@ -193,18 +195,18 @@ impl Swap {
     }
 
     /// A question that could not be asked is asked again when it is due again.
-    pub(super) fn not_asked(&mut self, question: &Question, now: Instant) {
+    pub(super) fn not_sent(&mut self, question: &SwapQuery, now: Instant) {
         for name in &question.nodes {
             if let Some(node) = self.nodes.get_mut(name) {
-                node.rest(now);
+                node.finish_search(now);
             }
         }
     }
 
     /// What is under way is forgotten.
-    pub(super) fn begin_again(&mut self, now: Instant) {
+    pub(super) fn reset_in_flight(&mut self, now: Instant) {
         for node in self.nodes.values_mut() {
-            *node = Node::new(now);
+            *node = SwapSearch::new(now);
         }
     }
 }
@@ -214,23 +216,23 @@ mod tests {
     use super::*;
 
     /// Nodes, and what their dfrsd say.
-    struct Nodes {
-        swap: Swap,
+    struct SwapFixture {
+        swap: SwapSchedule,
         now: Instant,
         /// By node: eighths; `None`: it parks no job.
         truth: BTreeMap<String, Option<u8>>,
         /// Nodes whose dfrsd counts no eighths.
         old: BTreeSet<String>,
-        asked: Vec<About>,
+        asked: Vec<SwapQueryKind>,
         learned: BTreeMap<String, Option<u8>>,
     }
 
-    impl Nodes {
+    impl SwapFixture {
         fn new(truth: &[(&str, Option<u8>)]) -> Self {
             let named = truth.iter().map(|(name, has)| ((*name).to_owned(), *has));
             let truth: BTreeMap<String, Option<u8>> = named.collect();
             let now = Instant::now();
-            let mut swap = Swap::default();
+            let mut swap = SwapSchedule::default();
             swap.change(truth.keys(), &BTreeSet::new(), now);
             Self {
                 swap,
@@ -242,13 +244,13 @@ mod tests {
             }
         }
 
-        fn says_yes(&self, node: &str, about: About) -> bool {
+        fn answers_yes(&self, node: &str, about: SwapQueryKind) -> bool {
             let has = self.truth[node];
             match about {
-                About::Any => has.is_some(),
+                SwapQueryKind::Any => has.is_some(),
                 _ if self.old.contains(node) => false,
-                About::Eighths(eighths) => has.is_some_and(|has| has >= eighths),
-                About::Less => has.is_some_and(|has| has < EIGHTHS),
+                SwapQueryKind::Eighths(eighths) => has.is_some_and(|has| has >= eighths),
+                SwapQueryKind::Less => has.is_some_and(|has| has < EIGHTHS),
             }
         }
 
@@ -256,7 +258,7 @@ mod tests {
         fn ask(&mut self) {
             while let Some(question) = self.swap.next(self.now) {
                 self.asked.push(question.about);
-                let no = |node: &&String| !self.says_yes(node, question.about);
+                let no = |node: &&String| !self.answers_yes(node, question.about);
                 let failed: Vec<String> = question.nodes.iter().filter(no).cloned().collect();
                 let learned = self.swap.answer(&question, &failed, self.now);
                 self.learned.extend(learned);
@@ -270,16 +272,19 @@ mod tests {
             }
         }
 
-        fn take_asked(&mut self) -> Vec<About> {
+        fn take_asked(&mut self) -> Vec<SwapQueryKind> {
             std::mem::take(&mut self.asked)
         }
     }
 
     #[test]
-    fn nodes_with_all_of_their_swap_share_two_questions() {
-        let mut nodes = Nodes::new(&[("a", Some(8)), ("b", Some(8)), ("c", None)]);
+    fn nodes_with_all_of_their_swap_share_two_queries() {
+        let mut nodes = SwapFixture::new(&[("a", Some(8)), ("b", Some(8)), ("c", None)]);
         nodes.ask();
-        assert_eq!(nodes.take_asked(), [About::Any, About::Eighths(8)]);
+        assert_eq!(
+            nodes.take_asked(),
+            [SwapQueryKind::Any, SwapQueryKind::Eighths(8)]
+        );
         assert_eq!(nodes.learned, nodes.truth);
         nodes.wait(29);
         assert_eq!(nodes.take_asked(), []);
@@ -290,7 +295,7 @@ mod tests {
     #[test]
     fn every_number_of_eighths_is_found_in_six_questions() {
         for eighths in 0..8 {
-            let mut nodes = Nodes::new(&[("a", Some(eighths)), ("b", Some(eighths))]);
+            let mut nodes = SwapFixture::new(&[("a", Some(eighths)), ("b", Some(eighths))]);
             nodes.ask();
             assert_eq!(nodes.learned, nodes.truth, "{eighths}");
             assert_eq!(nodes.take_asked().len(), 6, "{eighths}");
@@ -298,8 +303,8 @@ mod tests {
     }
 
     #[test]
-    fn a_node_whose_dfrsd_counts_no_eighths_has_all() {
-        let mut nodes = Nodes::new(&[("a", Some(8)), ("b", None)]);
+    fn node_counts_with_all_swap_when_its_dfrsd_reports_no_eighths() {
+        let mut nodes = SwapFixture::new(&[("a", Some(8)), ("b", None)]);
         nodes.old = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
         nodes.ask();
         assert_eq!(nodes.learned, nodes.truth);
@@ -307,8 +312,8 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_asked_again_soon_after_a_parked_job_came_back() {
-        let mut nodes = Nodes::new(&[("a", Some(8)), ("b", Some(8))]);
+    fn node_is_polled_soon_after_a_parked_job_resumed() {
+        let mut nodes = SwapFixture::new(&[("a", Some(8)), ("b", Some(8))]);
         nodes.ask();
         nodes.take_asked();
         nodes.truth.insert("a".to_owned(), Some(3));
@@ -325,8 +330,8 @@ mod tests {
     }
 
     #[test]
-    fn a_return_during_a_search_is_asked_about_after_it() {
-        let mut nodes = Nodes::new(&[("a", Some(5))]);
+    fn resume_during_a_search_is_followed_by_another_search() {
+        let mut nodes = SwapFixture::new(&[("a", Some(5))]);
         let any = nodes.swap.next(nodes.now).expect("is due");
         nodes.swap.returned("a", nodes.now);
         nodes.swap.answer(&any, &[], nodes.now);
@@ -338,18 +343,18 @@ mod tests {
     }
 
     #[test]
-    fn of_silent_nodes_nothing_is_known() {
-        let mut nodes = Nodes::new(&[("a", Some(8)), ("b", Some(8))]);
+    fn silent_nodes_have_unknown_swap() {
+        let mut nodes = SwapFixture::new(&[("a", Some(8)), ("b", Some(8))]);
         let silent = BTreeSet::from(["a".to_owned()]);
-        let passed = nodes.swap.pass_over(&silent, nodes.now);
+        let passed = nodes.swap.skip_silent(&silent, nodes.now);
         assert_eq!(passed, [("a".to_owned(), None)]);
         nodes.ask();
         assert_eq!(nodes.learned, BTreeMap::from([("b".to_owned(), Some(8))]));
     }
 
     #[test]
-    fn answers_that_come_after_a_node_has_gone_count_for_nothing() {
-        let mut nodes = Nodes::new(&[("a", Some(8))]);
+    fn answers_of_removed_nodes_are_ignored() {
+        let mut nodes = SwapFixture::new(&[("a", Some(8))]);
         let any = nodes.swap.next(nodes.now).expect("is due");
         let gone = BTreeSet::from(["a".to_owned()]);
         nodes.swap.change([].iter(), &gone, nodes.now);
@@ -363,16 +368,16 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_asked_is_asked_again() {
-        let mut nodes = Nodes::new(&[("a", Some(8))]);
+    fn unsent_query_is_retried() {
+        let mut nodes = SwapFixture::new(&[("a", Some(8))]);
         let lost = nodes.swap.next(nodes.now).expect("is due");
-        nodes.swap.not_asked(&lost, nodes.now);
+        nodes.swap.not_sent(&lost, nodes.now);
         nodes.wait(30);
         assert_eq!(nodes.learned, nodes.truth);
         nodes.now += INTERVAL;
         assert!(nodes.swap.next(nodes.now).is_some());
         nodes.learned.clear();
-        nodes.swap.begin_again(nodes.now);
+        nodes.swap.reset_in_flight(nodes.now);
         nodes.ask();
         assert_eq!(nodes.learned, nodes.truth);
     }
@@ -382,7 +387,7 @@ mod tests {
         let names: Vec<String> = (0..200).map(|node| format!("n{node:03}")).collect();
         let truth: Vec<(&str, Option<u8>)> =
             names.iter().map(|name| (name.as_str(), Some(8))).collect();
-        let mut nodes = Nodes::new(&truth);
+        let mut nodes = SwapFixture::new(&truth);
         nodes.ask();
         assert_eq!(nodes.take_asked().len(), 8);
         assert_eq!(nodes.learned, nodes.truth);

@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use dfrs_proto::message::{Message, NodeState};
+use dfrs_proto::message::{Message, NodeOrder};
 
 use super::*;
-use crate::log::Kept;
+use crate::log::CapturedLog;
 
 /// Longer than anything takes: only a test that fails waits so long.
 const FAILED: Duration = Duration::from_secs(60);
 
 /// The nodes as a link sees them.
 #[derive(Default)]
-struct Nodes {
+struct FakeNodeState {
     /// Nodes and addresses where nobody listens.
     missing: BTreeSet<String>,
     /// A message to one of these nodes does not return before they do not hang any more, and then has
@@ -31,21 +31,21 @@ struct Nodes {
 
 #[derive(Default)]
 struct FakeLink {
-    nodes: Mutex<Nodes>,
+    nodes: Mutex<FakeNodeState>,
     changed: Condvar,
 }
 
 impl FakeLink {
-    fn lock(&self) -> MutexGuard<'_, Nodes> {
+    fn lock(&self) -> MutexGuard<'_, FakeNodeState> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Nodes)) {
+    fn change(&self, change: impl FnOnce(&mut FakeNodeState)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    fn wait_for(&self, what: &str, mut condition: impl FnMut(&Nodes) -> bool) {
+    fn wait_for(&self, what: &str, mut condition: impl FnMut(&FakeNodeState) -> bool) {
         let wait = self
             .changed
             .wait_timeout_while(self.lock(), FAILED, |nodes| !condition(nodes));
@@ -57,7 +57,7 @@ impl FakeLink {
 impl NodeLink for FakeLink {
     /// The worst link: while one node of a message hangs, none of them gets it.
     fn push(&self, nodes: &[String], address: &str, data: &[u8]) -> Vec<String> {
-        let hangs = |now: &Nodes| nodes.iter().any(|node| now.hang.contains(node));
+        let hangs = |now: &FakeNodeState| nodes.iter().any(|node| now.hang.contains(node));
         let mut now = self.lock();
         let late = hangs(&now);
         assert!(
@@ -100,9 +100,9 @@ fn names(nodes: usize) -> Vec<String> {
 }
 
 fn orders(nodes: &[String], cpus: u32) -> OrderChanges {
-    let state = NodeState {
+    let state = NodeOrder {
         cpus,
-        ..NodeState::default()
+        ..NodeOrder::default()
     };
     OrderChanges {
         changed: nodes
@@ -113,26 +113,26 @@ fn orders(nodes: &[String], cpus: u32) -> OrderChanges {
     }
 }
 
-fn got_orders(nodes: &Nodes) -> BTreeSet<String> {
+fn got_orders(nodes: &FakeNodeState) -> BTreeSet<String> {
     let orders = nodes.got.keys().filter(|(_, address)| address == DAEMON);
     orders.map(|(node, _)| node.clone()).collect()
 }
 
 /// Couriers that try again at once, and for whom all that hangs is late soon.
-fn couriers(link: &Arc<FakeLink>, log: &Log) -> Couriers {
-    let pace = Pace {
+fn start_daemons(link: &Arc<FakeLink>, log: &Log) -> NodeDaemons {
+    let timing = SendTiming {
         late: Duration::from_millis(50),
         retry: Duration::from_millis(1),
-        ..Pace::with_time_to_live(FAILED)
+        ..SendTiming::with_time_to_live(FAILED)
     };
     let link = Arc::clone(link) as Arc<dyn NodeLink>;
-    Couriers::start(&link, log, pace, 7).expect("threads")
+    NodeDaemons::start(&link, log, timing, 7).expect("threads")
 }
 
 /// Waits until the facts are so; who writes them has nobody to wake.
-fn wait_for_facts(couriers: &Couriers, what: &str, condition: impl Fn(&NodeFacts) -> bool) {
+fn wait_for_facts(daemons: &NodeDaemons, what: &str, condition: impl Fn(&NodeFacts) -> bool) {
     let end = Instant::now() + FAILED;
-    while !condition(&couriers.facts()) {
+    while !condition(&daemons.facts()) {
         assert!(Instant::now() < end, "waited in vain: {what}");
         std::thread::yield_now();
     }
@@ -141,15 +141,15 @@ fn wait_for_facts(couriers: &Couriers, what: &str, condition: impl Fn(&NodeFacts
 #[test]
 fn orders_reach_each_node_and_facts_come_back() {
     let link = Arc::new(FakeLink::default());
-    let mut couriers = couriers(&link, &Log::nowhere());
+    let mut daemons = start_daemons(&link, &Log::discarding());
     let parking = BTreeMap::from([(9, vec!["n1".to_owned()])]);
-    couriers.set(orders(&names(2), 4), parking);
+    daemons.set(orders(&names(2), 4), parking);
     link.wait_for("orders", |nodes| got_orders(nodes).len() == 2);
-    wait_for_facts(&couriers, "swap", |facts| facts.can_park.len() == 2);
-    wait_for_facts(&couriers, "parked", |facts| facts.parked.contains(&9));
-    couriers.set(OrderChanges::default(), BTreeMap::new());
+    wait_for_facts(&daemons, "swap", |facts| facts.can_park.len() == 2);
+    wait_for_facts(&daemons, "parked", |facts| facts.parked.contains(&9));
+    daemons.set(OrderChanges::default(), BTreeMap::new());
     assert!(
-        couriers.facts().parked.is_empty(),
+        daemons.facts().parked.is_empty(),
         "what is no longer asked about is forgotten"
     );
 }
@@ -158,71 +158,71 @@ fn orders_reach_each_node_and_facts_come_back() {
 fn a_daemon_that_is_missing_is_silent_until_it_answers() {
     let link = Arc::new(FakeLink::default());
     link.change(|nodes| nodes.missing = BTreeSet::from(["n1".to_owned()]));
-    let mut couriers = couriers(&link, &Log::nowhere());
-    couriers.set(orders(&names(2), 4), BTreeMap::new());
-    wait_for_facts(&couriers, "silence", |facts| {
+    let mut daemons = start_daemons(&link, &Log::discarding());
+    daemons.set(orders(&names(2), 4), BTreeMap::new());
+    wait_for_facts(&daemons, "silence", |facts| {
         facts.silent == BTreeSet::from(["n1".to_owned()])
     });
     link.change(|nodes| nodes.missing.clear());
-    wait_for_facts(&couriers, "answer", |facts| facts.silent.is_empty());
+    wait_for_facts(&daemons, "answer", |facts| facts.silent.is_empty());
 }
 
 #[test]
-fn a_job_is_parked_only_when_all_its_nodes_say_so_and_never_without_nodes() {
+fn job_is_parked_only_when_all_of_its_nodes_confirm_it() {
     let link = Arc::new(FakeLink::default());
     let missing = "/run/dfrs/%n/parked.9.sock".to_owned();
     link.change(|nodes| nodes.missing = BTreeSet::from([missing]));
-    let mut couriers = couriers(&link, &Log::nowhere());
+    let mut daemons = start_daemons(&link, &Log::discarding());
     let parking = BTreeMap::from([(8, Vec::new()), (9, names(2)), (10, names(2))]);
-    couriers.set(orders(&names(2), 4), parking);
-    wait_for_facts(&couriers, "the other job", |facts| {
+    daemons.set(orders(&names(2), 4), parking);
+    wait_for_facts(&daemons, "the other job", |facts| {
         facts.parked.contains(&10)
     });
-    assert_eq!(couriers.facts().parked, BTreeSet::from([10]));
+    assert_eq!(daemons.facts().parked, BTreeSet::from([10]));
 }
 
 #[test]
-fn a_node_is_asked_for_eighths_of_its_swap_when_it_does_not_have_all() {
+fn node_is_polled_for_eighths_when_it_has_not_all_of_its_swap() {
     let link = Arc::new(FakeLink::default());
     let missing = [6, 7, 8].map(|eighths| format!("/run/dfrs/%n/swap.{eighths}.sock"));
     link.change(|nodes| nodes.missing = BTreeSet::from(missing));
-    let mut couriers = couriers(&link, &Log::nowhere());
-    couriers.set(orders(&names(2), 4), BTreeMap::new());
-    wait_for_facts(&couriers, "swap", |facts| facts.can_park.len() == 2);
+    let mut daemons = start_daemons(&link, &Log::discarding());
+    daemons.set(orders(&names(2), 4), BTreeMap::new());
+    wait_for_facts(&daemons, "swap", |facts| facts.can_park.len() == 2);
     for node in names(2) {
-        assert_eq!(couriers.facts().swap_eighths(&node), Some(5));
+        assert_eq!(daemons.facts().swap_eighths(&node), Some(5));
     }
 }
 
 #[test]
-fn a_job_is_stuck_when_one_of_its_nodes_says_so() {
+fn job_is_stuck_when_one_of_its_nodes_reports_it() {
     let link = Arc::new(FakeLink::default());
     let parked = "/run/dfrs/%n/parked.9.sock".to_owned();
     let other = "/run/dfrs/%n/stuck.8.sock".to_owned();
     let slow = "/run/dfrs/%n/parked.8.sock".to_owned();
     link.change(|nodes| nodes.missing = BTreeSet::from([parked, other, slow]));
-    let mut couriers = couriers(&link, &Log::nowhere());
+    let mut daemons = start_daemons(&link, &Log::discarding());
     let parking = BTreeMap::from([(8, names(2)), (9, names(2))]);
-    couriers.set(orders(&names(2), 4), parking);
-    wait_for_facts(&couriers, "the job", |facts| facts.stuck.contains(&9));
-    assert_eq!(couriers.facts().stuck, BTreeSet::from([9]));
-    couriers.set(OrderChanges::default(), BTreeMap::new());
-    assert!(couriers.facts().stuck.is_empty());
+    daemons.set(orders(&names(2), 4), parking);
+    wait_for_facts(&daemons, "the job", |facts| facts.stuck.contains(&9));
+    assert_eq!(daemons.facts().stuck, BTreeSet::from([9]));
+    daemons.set(OrderChanges::default(), BTreeMap::new());
+    assert!(daemons.facts().stuck.is_empty());
 }
 
 #[test]
-fn what_a_job_needs_is_asked_where_there_is_news_and_nowhere_else() {
+fn need_is_measured_only_on_nodes_that_report_a_change() {
     let link = Arc::new(FakeLink::default());
-    let mut couriers = couriers(&link, &Log::nowhere());
-    couriers.set(
-        dfrs_agent::model::asking(&[("n0", &[(7, 2)]), ("n1", &[])]),
+    let mut daemons = start_daemons(&link, &Log::discarding());
+    daemons.set(
+        dfrs_agent::model::measuring_orders(&[("n0", &[(7, 2)]), ("n1", &[])]),
         BTreeMap::new(),
     );
     let enough = |eighths: u8| format!("/run/dfrs/%n/need.7.{eighths}.sock");
     let no = [enough(2), enough(5)];
     link.change(|nodes| nodes.missing = BTreeSet::from(no));
     // It needs more than the two eighths that it counts with, and six are enough.
-    wait_for_facts(&couriers, "a need", |facts| {
+    wait_for_facts(&daemons, "a need", |facts| {
         facts.needs == BTreeMap::from([(7, dfrs_core::Need::from_eighths(6))])
     });
     let asked = link.lock().got.clone();
@@ -232,57 +232,57 @@ fn what_a_job_needs_is_asked_where_there_is_news_and_nowhere_else() {
 }
 
 #[test]
-fn ten_nodes_that_hang_keep_none_of_630_others_waiting_nor_the_end() {
+fn ten_hanging_nodes_delay_neither_630_others_nor_the_stop() {
     let link = Arc::new(FakeLink::default());
     let all = names(640);
     let hang: BTreeSet<String> = all.iter().step_by(64).cloned().collect();
     assert_eq!(hang.len(), 10);
     link.change(|nodes| nodes.hang.clone_from(&hang));
-    let mut couriers = couriers(&link, &Log::nowhere());
-    couriers.set(orders(&all, 4), BTreeMap::new());
+    let mut daemons = start_daemons(&link, &Log::discarding());
+    daemons.set(orders(&all, 4), BTreeMap::new());
     link.wait_for("orders", |nodes| got_orders(nodes).len() == 630);
     // Known by now for nodes that answer, they get the next ones, too, and before any that hang.
     link.change(|nodes| nodes.got.clear());
-    couriers.set(orders(&all, 8), BTreeMap::new());
+    daemons.set(orders(&all, 8), BTreeMap::new());
     link.wait_for("changed orders", |nodes| got_orders(nodes).len() == 630);
-    couriers.stop();
+    daemons.stop();
     assert!(link.lock().hanging > 0, "it did not wait for them");
     link.change(|nodes| nodes.hang.clear());
     link.wait_for("the last threads", |nodes| nodes.hanging == 0);
 }
 
 #[test]
-fn a_job_on_a_node_that_hangs_keeps_no_other_from_being_known_as_parked() {
+fn hanging_node_does_not_delay_parking_on_other_nodes() {
     let link = Arc::new(FakeLink::default());
-    let mut couriers = couriers(&link, &Log::nowhere());
+    let mut daemons = start_daemons(&link, &Log::discarding());
     link.change(|nodes| nodes.hang = BTreeSet::from(["n0".to_owned()]));
     let job = |id| (id, vec![format!("n{}", id / 20)]);
     let parking: BTreeMap<u32, Vec<String>> = (0..40).map(job).collect();
-    couriers.set(orders(&names(2), 4), parking);
-    wait_for_facts(&couriers, "20 jobs", |facts| facts.parked.len() == 20);
-    couriers.stop();
+    daemons.set(orders(&names(2), 4), parking);
+    wait_for_facts(&daemons, "20 jobs", |facts| facts.parked.len() == 20);
+    daemons.stop();
     link.change(|nodes| nodes.hang.clear());
 }
 
 #[test]
-fn what_was_ordered_last_is_still_sent_at_the_end() {
+fn last_orders_are_sent_before_the_stop() {
     let link = Arc::new(FakeLink::default());
-    let mut couriers = couriers(&link, &Log::nowhere());
-    couriers.set(orders(&names(200), 4), BTreeMap::new());
-    couriers.stop();
+    let mut daemons = start_daemons(&link, &Log::discarding());
+    daemons.set(orders(&names(200), 4), BTreeMap::new());
+    daemons.stop();
     assert_eq!(got_orders(&link.lock()).len(), 200);
 }
 
 #[test]
-fn a_panic_on_the_way_is_an_error_line_and_the_node_is_tried_again() {
+fn panic_while_sending_is_logged_and_the_node_is_retried() {
     let link = Arc::new(FakeLink::default());
     link.change(|nodes| nodes.panic = BTreeSet::from(["n0".to_owned()]));
-    let kept = Kept::default();
-    let mut couriers = couriers(&link, &kept.log());
-    couriers.set(orders(&names(1), 4), BTreeMap::new());
-    wait_for_facts(&couriers, "silence", |facts| !facts.silent.is_empty());
+    let kept = CapturedLog::default();
+    let mut daemons = start_daemons(&link, &kept.log());
+    daemons.set(orders(&names(1), 4), BTreeMap::new());
+    wait_for_facts(&daemons, "silence", |facts| !facts.silent.is_empty());
     link.change(|nodes| nodes.panic.clear());
-    wait_for_facts(&couriers, "answer", |facts| facts.silent.is_empty());
+    wait_for_facts(&daemons, "answer", |facts| facts.silent.is_empty());
     let errors = kept.errors();
     assert!(!errors.is_empty(), "one for each attempt");
     assert!(errors.iter().all(|line| line.contains("a fault")));

@@ -28,11 +28,11 @@ impl Traffic {
 
     /// For the status file.
     #[must_use]
-    pub fn report(&self) -> status::Couriers {
+    pub fn report(&self) -> status::MessageCounts {
         let read = |number: &AtomicUsize| {
             u32::try_from(number.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
         };
-        status::Couriers {
+        status::MessageCounts {
             due: read(&self.due),
             under_way: read(&self.under_way),
             late: read(&self.late),

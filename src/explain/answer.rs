@@ -1,16 +1,16 @@
 //! Who may know what.
 
-use dfrs_proto::explain::{Answer, Explanation};
+use dfrs_proto::explain::{ExplainResponse, Explanation};
 
-use super::Asker;
+use super::Requester;
 
 /// What somebody is told of a job: everything about their own, but not which others are there. Of others'
 /// jobs they hear the same as of none, so that asking does not tell which ids there are.
-pub(super) fn to(asker: Asker, found: Option<Explanation>) -> Answer {
-    let own = found.filter(|job| asker.sees_all || job.user == asker.user);
+pub(super) fn visible_to(requester: Requester, found: Option<Explanation>) -> ExplainResponse {
+    let own = found.filter(|job| requester.sees_all || job.user == requester.user);
     match own {
-        Some(job) if asker.sees_all => Answer::Job(Box::new(job)),
-        Some(job) => Answer::Job(Box::new(Explanation {
+        Some(job) if requester.sees_all => ExplainResponse::Job(Box::new(job)),
+        Some(job) => ExplainResponse::Job(Box::new(Explanation {
             neighbour_jobs: Vec::new(),
             // It may name the job for which room was made.
             last_change: job.last_change.map(|mut change| {
@@ -21,7 +21,9 @@ pub(super) fn to(asker: Asker, found: Option<Explanation>) -> Answer {
             }),
             ..job
         })),
-        None if asker.sees_all => Answer::Refused("no such job in a partition of DFRS".to_owned()),
-        None => Answer::Refused("no such job of yours in a partition of DFRS".to_owned()),
+        None if requester.sees_all => {
+            ExplainResponse::Refused("no such job in a partition of DFRS".to_owned())
+        }
+        None => ExplainResponse::Refused("no such job of yours in a partition of DFRS".to_owned()),
     }
 }

@@ -4,53 +4,55 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use dfrs_proto::explain::{Answer, LONGEST_ANSWER, LONGEST_QUESTION, Question, VERSION};
+use dfrs_proto::explain::{
+    ExplainRequest, ExplainResponse, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, VERSION,
+};
 use rustix::event::PollFlags;
 use rustix::net::{SendFlags, send};
 
-use super::Asker;
+use super::Requester;
 
 /// A client has so long to ask, and so long to read.
-pub(super) const TO_TALK: Duration = Duration::from_secs(2);
+pub(super) const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// And the scheduler so long to answer: a pass may take a while.
-pub(super) const TO_ANSWER: Duration = Duration::from_secs(15);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Where it is.
-enum State {
+enum ClientState {
     /// What came of the question so far.
-    Asks(Vec<u8>),
-    Waits,
+    Receiving(Vec<u8>),
+    Waiting,
     /// The answer, and how much of it is out.
-    Reads(Vec<u8>, usize),
+    Sending(Vec<u8>, usize),
 }
 
 /// What is to be done with it next.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum ClientAction {
     /// It goes on.
     Stay,
     /// This is to be answered.
-    Ask(Question),
+    Ask(ExplainRequest),
     /// It is over.
     Close,
 }
 
 pub(super) struct Client {
     stream: UnixStream,
-    pub asker: Asker,
-    state: State,
-    ends: Instant,
+    pub requester: Requester,
+    state: ClientState,
+    deadline: Instant,
 }
 
 impl Client {
-    pub(super) fn new(stream: UnixStream, asker: Asker, now: Instant) -> Self {
-        let state = State::Asks(Vec::new());
-        let ends = now + TO_TALK;
+    pub(super) fn new(stream: UnixStream, requester: Requester, now: Instant) -> Self {
+        let state = ClientState::Receiving(Vec::new());
+        let deadline = now + CLIENT_TIMEOUT;
         Self {
             stream,
-            asker,
+            requester,
             state,
-            ends,
+            deadline,
         }
     }
 
@@ -59,98 +61,101 @@ impl Client {
     }
 
     /// When it is given up, or told that it takes too long.
-    pub(super) fn ends(&self) -> Instant {
-        self.ends
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline
     }
 
     /// What to wait for on its stream.
     pub(super) fn interest(&self) -> PollFlags {
         match self.state {
-            State::Asks(_) => PollFlags::IN,
-            State::Waits => PollFlags::empty(), // that it hangs up is told in any case
-            State::Reads(..) => PollFlags::OUT,
+            ClientState::Receiving(_) => PollFlags::IN,
+            ClientState::Waiting => PollFlags::empty(), // that it hangs up is told in any case
+            ClientState::Sending(..) => PollFlags::OUT,
         }
     }
 
     /// Something happened on its stream.
-    pub(super) fn go_on(&mut self, happened: PollFlags, now: Instant) -> Next {
-        let went = match &mut self.state {
-            State::Asks(line) => read(&mut self.stream, line),
-            State::Waits if happened.intersects(PollFlags::HUP | PollFlags::ERR) => Ok(Went::Over),
-            State::Waits => Ok(Went::On),
-            State::Reads(answer, out) => write(&self.stream, answer, out),
-        };
-        match went {
-            Ok(Went::On) => Next::Stay,
-            Ok(Went::Over) | Err(_) => Next::Close,
-            Ok(Went::Asked(Ok(question))) => {
-                self.state = State::Waits;
-                self.ends = now + TO_ANSWER;
-                Next::Ask(question)
+    pub(super) fn on_ready(&mut self, happened: PollFlags, now: Instant) -> ClientAction {
+        let result = match &mut self.state {
+            ClientState::Receiving(line) => read(&mut self.stream, line),
+            ClientState::Waiting if happened.intersects(PollFlags::HUP | PollFlags::ERR) => {
+                Ok(IoProgress::Over)
             }
-            Ok(Went::Asked(Err(why))) => {
-                self.answer(&Answer::Refused(why), now);
-                Next::Stay
+            ClientState::Waiting => Ok(IoProgress::On),
+            ClientState::Sending(answer, out) => write(&self.stream, answer, out),
+        };
+        match result {
+            Ok(IoProgress::On) => ClientAction::Stay,
+            Ok(IoProgress::Over) | Err(_) => ClientAction::Close,
+            Ok(IoProgress::Asked(Ok(question))) => {
+                self.state = ClientState::Waiting;
+                self.deadline = now + ANSWER_TIMEOUT;
+                ClientAction::Ask(question)
+            }
+            Ok(IoProgress::Asked(Err(why))) => {
+                self.answer(&ExplainResponse::Refused(why), now);
+                ClientAction::Stay
             }
         }
     }
 
     /// Its time is up: whoever waits for an answer is told, all others are through.
-    pub(super) fn time_out(&mut self, now: Instant) -> Next {
+    pub(super) fn on_timeout(&mut self, now: Instant) -> ClientAction {
         match self.state {
-            State::Waits => {
+            ClientState::Waiting => {
                 let busy = "the scheduler is busy; try again in a while";
-                self.answer(&Answer::Refused(busy.to_owned()), now);
-                Next::Stay
+                self.answer(&ExplainResponse::Refused(busy.to_owned()), now);
+                ClientAction::Stay
             }
-            _ => Next::Close,
+            _ => ClientAction::Close,
         }
     }
 
     /// Begins to send the answer.
-    pub(super) fn answer(&mut self, answer: &Answer, now: Instant) {
+    pub(super) fn answer(&mut self, answer: &ExplainResponse, now: Instant) {
         let bytes = encoded(answer);
-        let bytes = bytes.filter(|bytes| bytes.len() <= LONGEST_ANSWER);
-        let bytes = bytes.or_else(|| encoded(&Answer::Refused("the answer is too long".into())));
-        self.state = State::Reads(bytes.unwrap_or_default(), 0);
-        self.ends = now + TO_TALK;
+        let bytes = bytes.filter(|bytes| bytes.len() <= MAX_RESPONSE_BYTES);
+        let bytes =
+            bytes.or_else(|| encoded(&ExplainResponse::Refused("the answer is too long".into())));
+        self.state = ClientState::Sending(bytes.unwrap_or_default(), 0);
+        self.deadline = now + CLIENT_TIMEOUT;
     }
 }
 
-fn encoded(answer: &Answer) -> Option<Vec<u8>> {
+fn encoded(answer: &ExplainResponse) -> Option<Vec<u8>> {
     let mut bytes = serde_json::to_vec(answer).ok()?;
     bytes.push(b'\n');
     Some(bytes)
 }
 
 /// How far a step came.
-enum Went {
+enum IoProgress {
     On,
     Over,
-    Asked(Result<Question, String>),
+    Asked(Result<ExplainRequest, String>),
 }
 
 /// As much as is there, up to a whole line or what no question is as long as.
-fn read(stream: &mut UnixStream, line: &mut Vec<u8>) -> io::Result<Went> {
-    let mut piece = [0; LONGEST_QUESTION];
-    let count = match stream.read(&mut piece[..LONGEST_QUESTION - line.len()]) {
-        Ok(0) => return Ok(Went::Over),
+fn read(stream: &mut UnixStream, line: &mut Vec<u8>) -> io::Result<IoProgress> {
+    let mut piece = [0; MAX_REQUEST_BYTES];
+    let count = match stream.read(&mut piece[..MAX_REQUEST_BYTES - line.len()]) {
+        Ok(0) => return Ok(IoProgress::Over),
         Ok(count) => count,
-        Err(error) if is_later(&error) => return Ok(Went::On),
+        Err(error) if is_retryable(&error) => return Ok(IoProgress::On),
         Err(error) => return Err(error),
     };
     line.extend(&piece[..count]);
     if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
-        return Ok(Went::Asked(question(&line[..end])));
+        return Ok(IoProgress::Asked(question(&line[..end])));
     }
     Ok(match line.len() {
-        LONGEST_QUESTION => Went::Asked(Err("is no question: it is too long".to_owned())),
-        _ => Went::On,
+        MAX_REQUEST_BYTES => IoProgress::Asked(Err("is no question: it is too long".to_owned())),
+        _ => IoProgress::On,
     })
 }
 
-fn question(line: &[u8]) -> Result<Question, String> {
-    let question: Question =
+fn question(line: &[u8]) -> Result<ExplainRequest, String> {
+    let question: ExplainRequest =
         serde_json::from_slice(line).map_err(|error| format!("is no question: {error}"))?;
     if question.version == VERSION {
         Ok(question)
@@ -162,7 +167,7 @@ fn question(line: &[u8]) -> Result<Question, String> {
     }
 }
 
-fn write(stream: &UnixStream, answer: &[u8], out: &mut usize) -> io::Result<Went> {
+fn write(stream: &UnixStream, answer: &[u8], out: &mut usize) -> io::Result<IoProgress> {
     // One that has gone away must not send slurmctld a signal.
     match send(
         stream,
@@ -170,16 +175,16 @@ fn write(stream: &UnixStream, answer: &[u8], out: &mut usize) -> io::Result<Went
         SendFlags::NOSIGNAL,
     ) {
         Ok(count) => *out += count,
-        Err(error) if is_later(&error.into()) => {}
+        Err(error) if is_retryable(&error.into()) => {}
         Err(error) => return Err(error.into()),
     }
     Ok(if *out >= answer.len() {
-        Went::Over
+        IoProgress::Over
     } else {
-        Went::On
+        IoProgress::On
     })
 }
 
-fn is_later(error: &io::Error) -> bool {
+fn is_retryable(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

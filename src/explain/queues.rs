@@ -5,24 +5,24 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dfrs_proto::explain::{Answer, Question};
+use dfrs_proto::explain::{ExplainRequest, ExplainResponse};
 use rustix::net::{SendFlags, send};
 
-use super::Asker;
+use super::Requester;
 
 /// A question that waits for the next tick.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingQuestion {
     /// Which client's it is.
     pub token: u64,
-    pub asker: Asker,
-    pub question: Question,
+    pub requester: Requester,
+    pub question: ExplainRequest,
 }
 
 #[derive(Default)]
 struct Pending {
-    questions: VecDeque<Asked>,
-    answers: Vec<(u64, Answer)>,
+    questions: VecDeque<PendingQuestion>,
+    answers: Vec<(u64, ExplainResponse)>,
     closed: bool,
 }
 
@@ -44,14 +44,14 @@ impl Queues {
     }
 
     /// Leaves a question.
-    pub(super) fn ask(&self, asked: Asked) {
+    pub(super) fn ask(&self, asked: PendingQuestion) {
         self.lock().questions.push_back(asked);
     }
 
     /// The oldest questions.
-    pub(super) fn take_questions(&self, most: usize) -> Vec<Asked> {
+    pub(super) fn take_questions(&self, max: usize) -> Vec<PendingQuestion> {
         let mut pending = self.lock();
-        let count = pending.questions.len().min(most);
+        let count = pending.questions.len().min(max);
         pending.questions.drain(..count).collect()
     }
 
@@ -63,13 +63,13 @@ impl Queues {
     }
 
     /// Leaves an answer, and wakes the thread.
-    pub(super) fn answer(&self, token: u64, answer: Answer) {
+    pub(super) fn answer(&self, token: u64, answer: ExplainResponse) {
         self.lock().answers.push((token, answer));
         self.wake();
     }
 
     /// All answers that are there.
-    pub(super) fn take_answers(&self) -> Vec<(u64, Answer)> {
+    pub(super) fn take_answers(&self) -> Vec<(u64, ExplainResponse)> {
         std::mem::take(&mut self.lock().answers)
     }
 

@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Asker;
-use super::client::{Client, Next};
-use super::queues::{Asked, Queues};
+use super::Requester;
+use super::client::{Client, ClientAction};
+use super::queues::{PendingQuestion, Queues};
 use super::socket::Socket;
 
 /// Clients at one time.
-const MOST_CLIENTS: usize = 64;
+const MAX_CLIENTS: usize = 64;
 /// Those of one user.
-pub(super) const MOST_OF_ONE_USER: usize = 4;
+pub(super) const MAX_CLIENTS_PER_USER: usize = 4;
 /// Places that only root and SlurmUser get.
 const RESERVED: usize = 8;
 /// After the system had no more room, clients wait so long.
-const PAUSE: Duration = Duration::from_millis(200);
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
 
 pub(super) struct Server {
     socket: Socket,
@@ -59,13 +59,16 @@ impl Server {
                 }
             }
             for (token, flags) in happened {
-                let next = self.clients.get_mut(&token).map(|it| it.go_on(flags, now));
-                self.follow(token, next);
+                let next = self
+                    .clients
+                    .get_mut(&token)
+                    .map(|it| it.on_ready(flags, now));
+                self.apply(token, next);
             }
-            let late = self.clients.iter().filter(|(_, it)| it.ends() <= now);
+            let late = self.clients.iter().filter(|(_, it)| it.deadline() <= now);
             for token in late.map(|(token, _)| *token).collect::<Vec<_>>() {
-                let next = self.clients.get_mut(&token).map(|it| it.time_out(now));
-                self.follow(token, next);
+                let next = self.clients.get_mut(&token).map(|it| it.on_timeout(now));
+                self.apply(token, next);
             }
             self.accept(now);
         }
@@ -73,7 +76,7 @@ impl Server {
 
     /// Waits until something happens or somebody's time is up; says on which clients' streams.
     fn wait(&mut self) -> Vec<(u64, PollFlags)> {
-        let earliest = self.clients.values().map(Client::ends).min();
+        let earliest = self.clients.values().map(Client::deadline).min();
         let wait = earliest.map(|at| at.saturating_duration_since(Instant::now()));
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
         let mut streams = vec![
@@ -93,14 +96,14 @@ impl Server {
         both.filter(|(_, flags)| !flags.is_empty()).collect()
     }
 
-    fn follow(&mut self, token: u64, next: Option<Next>) {
+    fn apply(&mut self, token: u64, next: Option<ClientAction>) {
         match (next, self.clients.get(&token)) {
-            (Some(Next::Ask(question)), Some(client)) => self.queues.ask(Asked {
+            (Some(ClientAction::Ask(question)), Some(client)) => self.queues.ask(PendingQuestion {
                 token,
-                asker: client.asker,
+                requester: client.requester,
                 question,
             }),
-            (Some(Next::Close), _) => {
+            (Some(ClientAction::Close), _) => {
                 self.queues.withdraw(token);
                 self.clients.remove(&token);
             }
@@ -111,30 +114,30 @@ impl Server {
     /// Accepts all connections that wait; closes at once what is too many.
     fn accept(&mut self, now: Instant) {
         // Not for ever: those who are in have to be served.
-        for _ in 0..MOST_CLIENTS {
+        for _ in 0..MAX_CLIENTS {
             match self.socket.accept() {
                 Ok(None) => return,
                 Ok(Some((stream, user))) => {
                     let sees_all = user == 0 || user == self.slurm_user;
-                    let asker = Asker { user, sees_all };
-                    if self.has_room(asker) {
+                    let requester = Requester { user, sees_all };
+                    if self.has_room(requester) {
                         self.next_token += 1;
-                        let client = Client::new(stream, asker, now);
+                        let client = Client::new(stream, requester, now);
                         self.clients.insert(self.next_token, client);
                     }
                 }
                 // No more files: it would be told of again at once.
-                Err(_) => return std::thread::sleep(PAUSE),
+                Err(_) => return std::thread::sleep(ACCEPT_BACKOFF),
             }
         }
     }
 
-    fn has_room(&self, asker: Asker) -> bool {
-        if asker.sees_all {
-            return self.clients.len() < MOST_CLIENTS;
+    fn has_room(&self, requester: Requester) -> bool {
+        if requester.sees_all {
+            return self.clients.len() < MAX_CLIENTS;
         }
         let clients = self.clients.values();
-        let own = clients.filter(|client| client.asker.user == asker.user);
-        self.clients.len() < MOST_CLIENTS - RESERVED && own.count() < MOST_OF_ONE_USER
+        let own = clients.filter(|client| client.requester.user == requester.user);
+        self.clients.len() < MAX_CLIENTS - RESERVED && own.count() < MAX_CLIENTS_PER_USER
     }
 }

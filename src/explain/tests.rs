@@ -7,16 +7,16 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use dfrs_proto::explain::{Answer, Change, SOCKET};
+use dfrs_proto::explain::{ExplainResponse, LastDecision, SOCKET};
 use rustix::event::PollFlags;
 
 use super::*;
-use client::{Client, Next, TO_ANSWER, TO_TALK};
+use client::{ANSWER_TIMEOUT, CLIENT_TIMEOUT, Client, ClientAction};
 
 /// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
+struct SocketDirectory(PathBuf);
 
-impl Scratch {
+impl SocketDirectory {
     fn new(name: &str) -> Self {
         let name = format!("dfrs-explain-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -26,7 +26,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for SocketDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -39,16 +39,16 @@ fn job(id: u32, user: u32) -> Explanation {
         user,
         neighbours: 1,
         neighbour_jobs: vec![99],
-        last_change: Some(Change {
+        last_change: Some(LastDecision {
             why: "makes room for the new job 99".to_owned(),
-            ..Change::default()
+            ..LastDecision::default()
         }),
         ..Explanation::default()
     }
 }
 
 /// Whoever asks is root or SlurmUser here, as the server runs as the same user.
-fn told(stream: UnixStream) -> Answer {
+fn read_answer(stream: UnixStream) -> ExplainResponse {
     let mut line = String::new();
     BufReader::new(stream)
         .read_line(&mut line)
@@ -68,9 +68,9 @@ fn answering(explainer: &Explainer, test: impl FnOnce() + Send) {
 }
 
 #[test]
-fn a_question_is_answered_whoever_else_is_there() {
-    let scratch = Scratch::new("answered");
-    let explainer = Explainer::start(&scratch.0, &Log::nowhere()).expect("listens");
+fn question_is_answered_while_other_clients_misbehave() {
+    let scratch = SocketDirectory::new("answered");
+    let explainer = Explainer::start(&scratch.0, &Log::discarding()).expect("listens");
     let path = scratch.0.join(SOCKET);
     let mode = fs::metadata(&path).expect("is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o666);
@@ -88,10 +88,10 @@ fn a_question_is_answered_whoever_else_is_there() {
         drop(ask("{\"version\":1,\"job\":17}\n"));
         let deaf = ask("{\"version\":1,\"job\":17}\n");
         assert_eq!(
-            told(ask("{\"version\":1,\"job\":17}\n")),
-            Answer::Job(Box::new(job(17, 1000)))
+            read_answer(ask("{\"version\":1,\"job\":17}\n")),
+            ExplainResponse::Job(Box::new(job(17, 1000)))
         );
-        let Answer::Refused(why) = told(ask("{\"version\":1,\"job\":18}\n")) else {
+        let ExplainResponse::Refused(why) = read_answer(ask("{\"version\":1,\"job\":18}\n")) else {
             panic!("there is no such job")
         };
         assert_eq!(why, "no such job in a partition of DFRS");
@@ -101,7 +101,7 @@ fn a_question_is_answered_whoever_else_is_there() {
             (&"x".repeat(256), "too long"),
             ("{\"version\":1,\"job\":-1}\n", "is no question"),
         ] {
-            let Answer::Refused(why) = told(ask(text)) else {
+            let ExplainResponse::Refused(why) = read_answer(ask(text)) else {
                 panic!("{text} was answered")
             };
             assert!(why.contains(part), "{why}");
@@ -113,17 +113,17 @@ fn a_question_is_answered_whoever_else_is_there() {
 }
 
 #[test]
-fn no_more_clients_are_kept_than_there_is_room_for() {
-    let scratch = Scratch::new("many");
-    let explainer = Explainer::start(&scratch.0, &Log::nowhere()).expect("listens");
+fn clients_beyond_the_limit_are_closed() {
+    let scratch = SocketDirectory::new("many");
+    let explainer = Explainer::start(&scratch.0, &Log::discarding()).expect("listens");
     let connect = || UnixStream::connect(scratch.0.join(SOCKET));
     answering(&explainer, || {
         // Those that are too many are closed; the rest hold their places until their time is up.
-        let crowd: Vec<UnixStream> = (0..100).filter_map(|_| connect().ok()).collect();
+        let clients: Vec<UnixStream> = (0..100).filter_map(|_| connect().ok()).collect();
         let mut closed = 0;
-        for mut stream in crowd {
+        for mut stream in clients {
             stream
-                .set_read_timeout(Some(TO_TALK * 5))
+                .set_read_timeout(Some(CLIENT_TIMEOUT * 5))
                 .expect("a time-out");
             closed += usize::from(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
         }
@@ -132,25 +132,25 @@ fn no_more_clients_are_kept_than_there_is_room_for() {
         stream
             .write_all(b"{\"version\":1,\"job\":17}\n")
             .expect("asks");
-        assert!(matches!(told(stream), Answer::Job(_)));
+        assert!(matches!(read_answer(stream), ExplainResponse::Job(_)));
     });
 }
 
 #[test]
-fn the_next_one_takes_the_place_of_a_socket_that_was_left_behind_and_of_nothing_else() {
-    let scratch = Scratch::new("place");
+fn stale_socket_is_replaced_and_other_files_are_not() {
+    let scratch = SocketDirectory::new("place");
     let path = scratch.0.join(SOCKET);
     drop(std::os::unix::net::UnixListener::bind(&path).expect("binds"));
     assert!(path.exists());
-    let first = Explainer::start(&scratch.0, &Log::nowhere()).expect("takes its place");
+    let first = Explainer::start(&scratch.0, &Log::discarding()).expect("takes its place");
     // A backup controller takes over; then the first one ends.
-    let second = Explainer::start(&scratch.0, &Log::nowhere()).expect("takes over");
+    let second = Explainer::start(&scratch.0, &Log::discarding()).expect("takes over");
     drop(first);
     assert!(path.exists());
     drop(second);
     assert!(!path.exists());
     fs::write(&path, "precious").expect("writes");
-    let error = Explainer::start(&scratch.0, &Log::nowhere()).err();
+    let error = Explainer::start(&scratch.0, &Log::discarding()).err();
     assert!(
         error
             .expect("is refused")
@@ -160,42 +160,46 @@ fn the_next_one_takes_the_place_of_a_socket_that_was_left_behind_and_of_nothing_
     assert_eq!(fs::read_to_string(&path).expect("is there"), "precious");
 }
 
-fn asker(user: u32, sees_all: bool) -> Asker {
-    Asker { user, sees_all }
+fn requester(user: u32, sees_all: bool) -> Requester {
+    Requester { user, sees_all }
 }
 
 #[test]
-fn users_hear_of_their_own_jobs_only_and_never_of_others_ids() {
-    let Answer::Job(own) = answer::to(asker(1000, false), Some(job(17, 1000))) else {
+fn users_see_their_own_jobs_only_and_no_other_job_ids() {
+    let ExplainResponse::Job(own) = answer::visible_to(requester(1000, false), Some(job(17, 1000)))
+    else {
         panic!("is theirs")
     };
     assert_eq!((own.neighbours, own.neighbour_jobs.len()), (1, 0));
     let text = serde_json::to_string(&own).expect("JSON");
     assert!(!text.contains("99"), "{text}");
-    let of_others = answer::to(asker(1001, false), Some(job(17, 1000)));
-    assert_eq!(of_others, answer::to(asker(1001, false), None));
-    let all = answer::to(asker(0, true), Some(job(17, 1000)));
-    assert_eq!(all, Answer::Job(Box::new(job(17, 1000))));
+    let of_others = answer::visible_to(requester(1001, false), Some(job(17, 1000)));
+    assert_eq!(of_others, answer::visible_to(requester(1001, false), None));
+    let all = answer::visible_to(requester(0, true), Some(job(17, 1000)));
+    assert_eq!(all, ExplainResponse::Job(Box::new(job(17, 1000))));
 }
 
 #[test]
-fn who_is_slow_is_given_up_and_who_waits_in_vain_is_told() {
+fn slow_client_times_out_and_waiting_client_is_refused() {
     let (near, far) = UnixStream::pair().expect("a pair");
     far.set_nonblocking(true).expect("is set");
     let start = Instant::now();
-    let mut client = Client::new(far, asker(1000, false), start);
-    assert_eq!(client.ends(), start + TO_TALK);
+    let mut client = Client::new(far, requester(1000, false), start);
+    assert_eq!(client.deadline(), start + CLIENT_TIMEOUT);
     (&near)
         .write_all(b"{\"version\":1,\"job\":17}")
         .expect("asks");
-    assert_eq!(client.go_on(PollFlags::IN, start), Next::Stay);
+    assert_eq!(client.on_ready(PollFlags::IN, start), ClientAction::Stay);
     (&near).write_all(b"\n").expect("asks");
-    assert!(matches!(client.go_on(PollFlags::IN, start), Next::Ask(_)));
-    assert_eq!(client.ends(), start + TO_ANSWER);
-    assert_eq!(client.time_out(start), Next::Stay);
-    assert_eq!(client.go_on(PollFlags::OUT, start), Next::Close);
+    assert!(matches!(
+        client.on_ready(PollFlags::IN, start),
+        ClientAction::Ask(_)
+    ));
+    assert_eq!(client.deadline(), start + ANSWER_TIMEOUT);
+    assert_eq!(client.on_timeout(start), ClientAction::Stay);
+    assert_eq!(client.on_ready(PollFlags::OUT, start), ClientAction::Close);
     drop(client);
-    let Answer::Refused(why) = told(near) else {
+    let ExplainResponse::Refused(why) = read_answer(near) else {
         panic!("nobody has answered")
     };
     assert!(why.contains("busy"), "{why}");

@@ -9,19 +9,19 @@ use dfrs_proto::status;
 use crate::watched::Watched;
 
 /// So many bytes wait at most; what comes then is lost. An hour of a busy cluster.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// How long the end waits for the last lines.
-const LAST_WAIT: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Between the agent and the writer.
 #[derive(Default)]
-pub(super) struct Queue {
-    state: Mutex<Lines>,
+pub(super) struct JournalQueue {
+    state: Mutex<QueuedLines>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Lines {
+struct QueuedLines {
     /// Whole lines.
     bytes: Vec<u8>,
     waiting: u64,
@@ -40,18 +40,18 @@ struct Lines {
 }
 
 /// What the writer has to do next.
-pub(super) enum Work {
+pub(super) enum JournalWork {
     /// Write these lines.
     Write(Vec<u8>),
     /// There will be no more.
     End,
 }
 
-impl Queue {
+impl JournalQueue {
     /// Takes one line in; false: it is lost.
     fn put(&self, line: &[u8]) -> bool {
         let mut lines = self.lock();
-        lines.overflows |= lines.bytes.len() + line.len() > MOST_BYTES;
+        lines.overflows |= lines.bytes.len() + line.len() > MAX_BYTES;
         if lines.overflows {
             lines.lost += 1;
             return false;
@@ -65,15 +65,15 @@ impl Queue {
     }
 
     /// Waits for lines.
-    pub(super) fn take(&self) -> Work {
-        let idle = |lines: &mut Lines| lines.bytes.is_empty() && !lines.stops;
+    pub(super) fn take(&self) -> JournalWork {
+        let idle = |lines: &mut QueuedLines| lines.bytes.is_empty() && !lines.stops;
         let wait = self.changed.wait_while(self.lock(), idle);
         let mut lines = wait.unwrap_or_else(PoisonError::into_inner);
         if lines.bytes.is_empty() || lines.abandoned {
-            return Work::End;
+            return JournalWork::End;
         }
         lines.taken = std::mem::take(&mut lines.waiting);
-        Work::Write(std::mem::take(&mut lines.bytes))
+        JournalWork::Write(std::mem::take(&mut lines.bytes))
     }
 
     /// What was taken is written. Returns how many lines were lost, if there is room again.
@@ -97,7 +97,7 @@ impl Queue {
 
     /// Waits before the next attempt; true: there is none.
     pub(super) fn pause(&self, pause: Duration) -> bool {
-        let goes_on = |lines: &mut Lines| !lines.stops;
+        let goes_on = |lines: &mut QueuedLines| !lines.stops;
         let wait = self.changed.wait_timeout_while(self.lock(), pause, goes_on);
         let (lines, _) = wait.unwrap_or_else(PoisonError::into_inner);
         lines.stops
@@ -109,23 +109,24 @@ impl Queue {
     }
 
     /// Waits until the lines that are there now are written, unless that fails or has hung before.
-    pub(super) fn settle(&self, patience: Duration) {
+    pub(super) fn settle(&self, max_wait: Duration) {
         let lines = self.lock();
         if lines.hangs {
             return;
         }
         let number = lines.queued;
-        let behind = |lines: &mut Lines| lines.is_before(number) && !lines.fails && !lines.stops;
-        let wait = self.changed.wait_timeout_while(lines, patience, behind);
+        let behind =
+            |lines: &mut QueuedLines| lines.is_before(number) && !lines.fails && !lines.stops;
+        let wait = self.changed.wait_timeout_while(lines, max_wait, behind);
         let (mut lines, timeout) = wait.unwrap_or_else(PoisonError::into_inner);
         lines.hangs |= timeout.timed_out();
     }
 
     /// For the status file.
-    pub(super) fn report(&self) -> status::Journal {
+    pub(super) fn report(&self) -> status::JournalStatus {
         let lines = self.lock();
         let age = lines.behind_since.map(|since| since.elapsed().as_micros());
-        status::Journal {
+        status::JournalStatus {
             lines: lines.waiting + lines.taken,
             age: age.map_or(0, |age| u64::try_from(age).unwrap_or(u64::MAX)),
             lost: lines.lost,
@@ -134,25 +135,25 @@ impl Queue {
     }
 
     /// A poisoned lock only means that another thread panicked between two whole updates.
-    fn lock(&self) -> MutexGuard<'_, Lines> {
+    fn lock(&self) -> MutexGuard<'_, QueuedLines> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lines {
+impl QueuedLines {
     fn is_before(&self, number: u64) -> bool {
         self.queued - self.waiting - self.taken < number
     }
 }
 
 /// The agent's end: one line a write. When it is dropped, the thread ends.
-pub(super) struct Sink {
-    queue: Arc<Queue>,
+pub(super) struct JournalSink {
+    queue: Arc<JournalQueue>,
     thread: Option<Watched>,
 }
 
-impl Sink {
-    pub(super) fn new(queue: &Arc<Queue>, thread: Watched) -> Self {
+impl JournalSink {
+    pub(super) fn new(queue: &Arc<JournalQueue>, thread: Watched) -> Self {
         Self {
             queue: Arc::clone(queue),
             thread: Some(thread),
@@ -160,7 +161,7 @@ impl Sink {
     }
 }
 
-impl io::Write for Sink {
+impl io::Write for JournalSink {
     /// Never fails: what is lost is counted, and said by the writer.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.queue.put(line);
@@ -172,13 +173,13 @@ impl io::Write for Sink {
     }
 }
 
-impl Drop for Sink {
+impl Drop for JournalSink {
     /// Waits for the last lines, but not for a disk that hangs.
     fn drop(&mut self) {
         self.queue.lock().stops = true;
         self.queue.changed.notify_all();
         if let Some(thread) = self.thread.take()
-            && !thread.stop(LAST_WAIT)
+            && !thread.stop(SHUTDOWN_TIMEOUT)
         {
             self.queue.lock().abandoned = true;
         }

@@ -5,24 +5,24 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use dfrs_proto::journal::{Event, EventKind, Standing, reopen};
+use dfrs_proto::journal::{EventKind, JournalEvent, JournalSnapshot, reopen};
 
-use super::writer::Target;
+use super::writer::JournalTarget;
 
 /// Lines without this are no platform, which saves reading them.
 const PLATFORM: &str = "\"platform\"";
 
 /// A file.
-pub(super) struct Regular {
+pub(super) struct RegularFile {
     path: PathBuf,
     file: Option<File>,
     /// Up to where it has whole lines.
     length: u64,
     /// The last platform, with which the next file begins.
-    platform: Option<Event>,
+    platform: Option<JournalEvent>,
 }
 
-impl Regular {
+impl RegularFile {
     pub(super) fn new(path: PathBuf) -> Self {
         Self {
             path,
@@ -57,14 +57,14 @@ impl Regular {
     /// with it, or it is not known.
     fn head(&self, lines: &str) -> io::Result<Vec<u8>> {
         let first = lines.lines().next();
-        let first = first.and_then(|line| serde_json::from_str::<Event>(line).ok());
+        let first = first.and_then(|line| serde_json::from_str::<JournalEvent>(line).ok());
         let (Some(first), Some(platform)) = (first, self.platform.clone()) else {
             return Ok(Vec::new());
         };
         if is_platform(&first) {
             return Ok(Vec::new());
         }
-        let mut head = serde_json::to_vec(&Event {
+        let mut head = serde_json::to_vec(&JournalEvent {
             t: first.t,
             ..platform
         })?;
@@ -73,8 +73,8 @@ impl Regular {
     }
 }
 
-impl Target for Regular {
-    fn open(&mut self) -> io::Result<Standing> {
+impl JournalTarget for RegularFile {
+    fn open(&mut self) -> io::Result<JournalSnapshot> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&self.path)?;
@@ -109,14 +109,14 @@ impl Target for Regular {
     }
 }
 
-fn is_platform(event: &Event) -> bool {
+fn is_platform(event: &JournalEvent) -> bool {
     matches!(event.kind, EventKind::Platform { .. })
 }
 
-fn last_platform(lines: &str) -> Option<Event> {
+fn last_platform(lines: &str) -> Option<JournalEvent> {
     let mut likely = lines.lines().rev().filter(|line| line.contains(PLATFORM));
     likely.find_map(|line| {
-        let event = serde_json::from_str::<Event>(line).ok();
+        let event = serde_json::from_str::<JournalEvent>(line).ok();
         event.filter(is_platform)
     })
 }
@@ -128,9 +128,9 @@ mod tests {
     const PLATFORM_LINE: &str = r#"{"t":1,"event":"platform","version":1,"policy":"p","nodes":[{"name":"a","cpu":4.0,"mem":8.0}]}"#;
 
     /// A journal of its own for one test, removed at its end.
-    struct Scratch(PathBuf);
+    struct ScratchJournal(PathBuf);
 
-    impl Scratch {
+    impl ScratchJournal {
         fn new(name: &str) -> Self {
             let name = format!("dfrs-regular-{name}-{}", std::process::id());
             Self(std::env::temp_dir().join(name))
@@ -140,8 +140,8 @@ mod tests {
             self.0.with_extension("1")
         }
 
-        fn open(&self) -> Regular {
-            let mut target = Regular::new(self.0.clone());
+        fn open(&self) -> RegularFile {
+            let mut target = RegularFile::new(self.0.clone());
             target.open().expect("opens");
             append(&mut target, &[PLATFORM_LINE, &submit(2, 7)]);
             target
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    impl Drop for Scratch {
+    impl Drop for ScratchJournal {
         fn drop(&mut self) {
             let _ = (fs::remove_file(&self.0), fs::remove_file(self.rotated()));
         }
@@ -165,7 +165,7 @@ mod tests {
         )
     }
 
-    fn append(target: &mut Regular, lines: &[&str]) {
+    fn append(target: &mut RegularFile, lines: &[&str]) {
         let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
         target.append(lines.as_bytes()).expect("writes");
     }
@@ -176,8 +176,8 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_was_renamed_goes_on_in_a_new_file_that_begins_with_the_platform() {
-        let scratch = Scratch::new("renamed");
+    fn renamed_journal_continues_in_a_new_file_with_the_platform() {
+        let scratch = ScratchJournal::new("renamed");
         let mut target = scratch.open();
         fs::rename(&scratch.0, scratch.rotated()).expect("renames");
         append(&mut target, &[&submit(3, 8)]);
@@ -191,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_made_anew_by_who_rotated_it_is_used() {
-        let scratch = Scratch::new("made");
+    fn file_recreated_by_rotation_is_used() {
+        let scratch = ScratchJournal::new("made");
         let mut target = scratch.open();
         fs::rename(&scratch.0, scratch.rotated()).expect("renames");
         File::create(&scratch.0).expect("creates");
@@ -201,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_cut_off_begins_anew_and_has_no_hole() {
-        let scratch = Scratch::new("cut");
+    fn truncated_journal_restarts_without_a_hole() {
+        let scratch = ScratchJournal::new("cut");
         let mut target = scratch.open();
         File::create(&scratch.0).expect("cuts it off");
         append(&mut target, &[&submit(3, 8)]);
@@ -210,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn a_new_platform_is_not_said_twice() {
-        let scratch = Scratch::new("twice");
+    fn new_platform_is_written_once() {
+        let scratch = ScratchJournal::new("twice");
         let mut target = scratch.open();
         fs::remove_file(&scratch.0).expect("removes");
         append(&mut target, &[&platform_at(5), &submit(5, 8)]);

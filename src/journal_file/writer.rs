@@ -6,41 +6,41 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use dfrs_agent::slurm::Level;
-use dfrs_proto::journal::Standing;
+use dfrs_agent::slurm::LogLevel;
+use dfrs_proto::journal::JournalSnapshot;
 
-use super::queue::{Queue, Work};
+use super::queue::{JournalQueue, JournalWork};
 use crate::log::Log;
 
 /// What failed is tried again after this, doubled each time up to the last.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LAST_PAUSE: Duration = Duration::from_secs(60);
+const MIN_BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// Where the journal is kept.
-pub(super) trait Target: Send {
+pub(super) trait JournalTarget: Send {
     /// Opens it to go on; returns where it stands.
-    fn open(&mut self) -> io::Result<Standing>;
+    fn open(&mut self) -> io::Result<JournalSnapshot>;
     /// Adds whole lines: all, or, after an error, none, though the end may be torn until the next call.
     fn append(&mut self, lines: &[u8]) -> io::Result<()>;
 }
 
 /// The thread's state.
-pub(super) struct Writer {
-    target: Box<dyn Target>,
+pub(super) struct JournalFileWriter {
+    target: Box<dyn JournalTarget>,
     path: PathBuf,
-    queue: Arc<Queue>,
+    queue: Arc<JournalQueue>,
     /// Who waits for it to be opened.
-    opened: Option<Sender<io::Result<Standing>>>,
+    opened: Option<Sender<io::Result<JournalSnapshot>>>,
     log: Log,
     fails: bool,
 }
 
-impl Writer {
+impl JournalFileWriter {
     pub(super) fn new(
-        target: Box<dyn Target>,
+        target: Box<dyn JournalTarget>,
         path: &Path,
-        queue: &Arc<Queue>,
-        opened: Sender<io::Result<Standing>>,
+        queue: &Arc<JournalQueue>,
+        opened: Sender<io::Result<JournalSnapshot>>,
         log: &Log,
     ) -> Self {
         Self {
@@ -59,21 +59,21 @@ impl Writer {
             // Whoever waited may have gone by now, and will have no lines.
             let _ = opened.send(self.target.open());
         }
-        while let Work::Write(lines) = self.queue.take() {
-            self.write_at_last(&lines);
+        while let JournalWork::Write(lines) = self.queue.take() {
+            self.write_with_retries(&lines);
         }
     }
 
     /// Writes these lines. While that fails it is tried again, ever more rarely, and once more at the end.
-    fn write_at_last(&mut self, lines: &[u8]) {
-        let (mut pause, mut ends) = (FIRST_PAUSE, false);
+    fn write_with_retries(&mut self, lines: &[u8]) {
+        let (mut pause, mut ends) = (MIN_BACKOFF, false);
         while let Err(problem) = self.target.append(lines) {
-            self.complain(&problem);
+            self.log_failure(&problem);
             if ends || self.queue.is_abandoned() {
                 return;
             }
             ends = self.queue.pause(pause);
-            pause = (pause * 2).min(LAST_PAUSE);
+            pause = (pause * 2).min(MAX_BACKOFF);
         }
         let lost = self.queue.written();
         if std::mem::take(&mut self.fails) || lost.is_some() {
@@ -82,17 +82,17 @@ impl Writer {
                 format!("; {lost} lines were lost, and 'dfrs check' will miss them")
             });
             let line = format!("{path}: the journal is written again{gap}");
-            self.log.write(Level::Info, &line);
+            self.log.write(LogLevel::Info, &line);
         }
     }
 
-    fn complain(&mut self, problem: &io::Error) {
+    fn log_failure(&mut self, problem: &io::Error) {
         if !std::mem::replace(&mut self.fails, true) {
             let line = format!(
                 "{}: the journal is not written: {problem}; it is tried again, and scheduling goes on",
                 self.path.display()
             );
-            self.log.write(Level::Error, &line);
+            self.log.write(LogLevel::Error, &line);
         }
         self.queue.failed();
     }

@@ -503,7 +503,7 @@ unsafe extern "C" {
     pub fn dfrs_jobs_wait_for_room(job_ids: *const u32, count: u32, results: *mut bool);
 }
 unsafe extern "C" {
-    pub fn dfrs_array_split(job_id: u32, most: u32) -> ::std::os::raw::c_int;
+    pub fn dfrs_array_split(job_id: u32, max: u32) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
     pub fn dfrs_jobs_set_reason(

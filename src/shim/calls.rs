@@ -7,7 +7,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null;
 
-use dfrs_agent::slurm::{Ending, Extended, Level, Limit, SlurmError};
+use dfrs_agent::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, SlurmError};
 use dfrs_proto::conf::JobField;
 
 use super::bindings;
@@ -16,7 +16,7 @@ use crate::measures::LockTimes;
 include!(concat!(env!("OUT_DIR"), "/slurm_version.rs"));
 
 /// Longest path or message that the shim hands out.
-const TEXT_ROOM: usize = 4096;
+const TEXT_SIZE: usize = 4096;
 
 pub(super) fn result(code: c_int) -> Result<(), SlurmError> {
     if code == 0 {
@@ -63,13 +63,13 @@ fn filled<R>(size: usize, fill: impl FnOnce(*mut c_char, usize) -> R) -> (R, Str
 }
 
 /// Writes a line to slurmctld's log, after `dfrs: `.
-pub fn log(level: Level, message: &str) {
+pub fn log(level: LogLevel, message: &str) {
     fence_pass();
     let level = match level {
-        Level::Error => bindings::DFRS_LOG_ERROR,
-        Level::Info => bindings::DFRS_LOG_INFO,
-        Level::Verbose => bindings::DFRS_LOG_VERBOSE,
-        Level::Debug => bindings::DFRS_LOG_DEBUG,
+        LogLevel::Error => bindings::DFRS_LOG_ERROR,
+        LogLevel::Info => bindings::DFRS_LOG_INFO,
+        LogLevel::Verbose => bindings::DFRS_LOG_VERBOSE,
+        LogLevel::Debug => bindings::DFRS_LOG_DEBUG,
     };
     let message = c_string(message);
     // SAFETY: the message is NUL-terminated and outlives the call, which copies it.
@@ -100,7 +100,7 @@ pub fn is_primary() -> bool {
 /// Slurm does not know it, or it is longer than 4095 bytes.
 pub fn conf_directory() -> Result<String, SlurmError> {
     // SAFETY: writes at most `size` bytes, NUL-terminated, to a buffer of that size.
-    let (code, path) = filled(TEXT_ROOM, |out, size| unsafe {
+    let (code, path) = filled(TEXT_SIZE, |out, size| unsafe {
         bindings::dfrs_conf_directory(out, size)
     });
     result(code).map(|()| path)
@@ -113,7 +113,7 @@ pub fn conf_directory() -> Result<String, SlurmError> {
 /// As [`conf_directory`].
 pub fn state_directory() -> Result<String, SlurmError> {
     // SAFETY: writes at most `size` bytes, NUL-terminated, to a buffer of that size.
-    let (code, path) = filled(TEXT_ROOM, |out, size| unsafe {
+    let (code, path) = filled(TEXT_SIZE, |out, size| unsafe {
         bindings::dfrs_state_directory(out, size)
     });
     result(code).map(|()| path)
@@ -168,7 +168,7 @@ pub fn last_update() -> i64 {
 pub fn layout_problem() -> Option<String> {
     fence_pass();
     // SAFETY: writes at most `size` bytes, NUL-terminated, to a buffer of that size.
-    let (code, problem) = filled(TEXT_ROOM, |out, size| unsafe {
+    let (code, problem) = filled(TEXT_SIZE, |out, size| unsafe {
         bindings::dfrs_layout_check(out, size)
     });
     (code != 0).then_some(problem)
@@ -176,7 +176,7 @@ pub fn layout_problem() -> Option<String> {
 
 /// How a job ended that left the snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SlurmOutcome {
     /// Slurm has forgotten it, or its id belongs to another job now.
     Unknown,
     /// It has not ended.
@@ -191,14 +191,14 @@ pub enum Outcome {
 
 /// How this job ended. `submit_time`: as in the snapshot that it was last seen in.
 #[must_use]
-pub fn job_outcome(job: u32, submit_time: i64) -> Outcome {
+pub fn job_outcome(job: u32, submit_time: i64) -> SlurmOutcome {
     // SAFETY: takes numbers only.
     match u32::try_from(unsafe { bindings::dfrs_job_outcome(job, submit_time) }) {
-        Ok(bindings::DFRS_OUTCOME_ALIVE) => Outcome::Alive,
-        Ok(bindings::DFRS_OUTCOME_COMPLETED) => Outcome::Completed,
-        Ok(bindings::DFRS_OUTCOME_CANCELLED) => Outcome::Cancelled,
-        Ok(bindings::DFRS_OUTCOME_FAILED) => Outcome::Failed,
-        _ => Outcome::Unknown,
+        Ok(bindings::DFRS_OUTCOME_ALIVE) => SlurmOutcome::Alive,
+        Ok(bindings::DFRS_OUTCOME_COMPLETED) => SlurmOutcome::Completed,
+        Ok(bindings::DFRS_OUTCOME_CANCELLED) => SlurmOutcome::Cancelled,
+        Ok(bindings::DFRS_OUTCOME_FAILED) => SlurmOutcome::Failed,
+        _ => SlurmOutcome::Unknown,
     }
 }
 
@@ -223,14 +223,14 @@ pub fn jobs_wait_for_room(jobs: &[u32]) -> Vec<bool> {
     answers
 }
 
-/// Gives `most` tasks of an array's pending record records of their own, or as many as it has.
+/// Gives `max` tasks of an array's pending record records of their own, or as many as it has.
 ///
 /// # Errors
 ///
 /// It is not an array's record, or not pending.
-pub fn array_split(job: u32, most: u32) -> Result<(), SlurmError> {
+pub fn array_split(job: u32, max: u32) -> Result<(), SlurmError> {
     // SAFETY: takes numbers only.
-    result(unsafe { bindings::dfrs_array_split(job, most) })
+    result(unsafe { bindings::dfrs_array_split(job, max) })
 }
 
 /// What squeue shows as the jobs' reasons; `None`: nothing of DFRS's. Jobs that are gone are passed over.
@@ -460,12 +460,12 @@ pub fn lock_times() -> LockTimes {
 /// # Errors
 ///
 /// It has no nodes, or this is less than a minute.
-pub fn job_extend_time(job: u32, seconds: u32) -> Result<Limit, SlurmError> {
+pub fn job_extend_time(job: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError> {
     let mut before = bindings::dfrs_limit_t::default();
     // SAFETY: fills the record, if it returns 0.
     result(unsafe { bindings::dfrs_job_extend_time(job, seconds, &raw mut before) })?;
     let bindings::dfrs_limit_t { minutes, set_by } = before;
-    Ok(Limit { minutes, set_by })
+    Ok(JobTimeLimit { minutes, set_by })
 }
 
 /// Takes what was added to a job's time limit off again.
@@ -473,7 +473,7 @@ pub fn job_extend_time(job: u32, seconds: u32) -> Result<Limit, SlurmError> {
 /// # Errors
 ///
 /// It is not in the queue.
-pub fn job_take_back_time(job: u32, extended: &Extended) -> Result<(), SlurmError> {
+pub fn job_take_back_time(job: u32, extended: &LimitExtension) -> Result<(), SlurmError> {
     let before = bindings::dfrs_limit_t {
         minutes: extended.from.minutes,
         set_by: extended.from.set_by,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use dfrs_agent::observation::{
-    Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen, Special,
+    Observation, ObservedJob, ObservedNode, ObservedPlace, ObservedState, SnapshotDelta,
+    UnsupportedRequest,
 };
 
 use super::bindings;
@@ -75,20 +76,20 @@ impl<'a> Arrays<'a> {
             all_cpus: raw.all_cpus,
             cpus: raw.cpus,
             memory: raw.memory,
-            allocated_memory: raw.allocated_memory,
+            allocated_memory_mib: raw.allocated_memory,
         }
     }
 
-    fn places_of(&self, raw: &bindings::dfrs_job_t) -> Vec<Place> {
+    fn places_of(&self, raw: &bindings::dfrs_job_t) -> Vec<ObservedPlace> {
         let places = part(self.places, raw.place_offset, raw.place_count);
-        let mut places: Vec<Place> = places.iter().map(place).collect();
+        let mut places: Vec<ObservedPlace> = places.iter().map(place).collect();
         let is_sized = raw.flags & bindings::DFRS_JOB_SIZED_BY_NODES != 0;
         if is_sized && raw.flags & bindings::DFRS_JOB_EXCLUSIVE != 0 {
             // On whole nodes that make its tasks.
             let each = raw.tasks_per_node.max(1);
             places.iter_mut().for_each(|place| place.tasks = each);
         } else {
-            leave_out_surplus(&mut places, raw.tasks);
+            remove_surplus(&mut places, raw.tasks);
         }
         places
     }
@@ -99,7 +100,7 @@ impl<'a> Arrays<'a> {
         ObservedJob {
             id: raw.job_id,
             user: raw.user,
-            submit_time: raw.submit_time,
+            submit_seconds: raw.submit_time,
             partition: self.text(raw.partition),
             comment: self.text(raw.comment),
             state: state(raw.state),
@@ -125,24 +126,24 @@ impl<'a> Arrays<'a> {
             tasks_per_node: raw.tasks_per_node,
             min_nodes: raw.min_nodes,
             max_nodes: raw.max_nodes,
-            partition_nodes: raw.partition_nodes,
+            partition_max_nodes: raw.partition_nodes,
             memory: raw.memory,
             memory_per_cpu: flag(bindings::DFRS_JOB_MEMORY_PER_CPU),
             exclusive: flag(bindings::DFRS_JOB_EXCLUSIVE),
             warned: flag(bindings::DFRS_JOB_WARNED),
             starts_whole: false,
-            refuses_others: flag(bindings::DFRS_JOB_EXCLUSIVE_USER),
-            label: raw.label,
-            special: special(raw.special),
-            last_launch: raw.last_launch,
-            resumed: raw.resumed,
-            eligible_time: raw.eligible_time,
+            exclusive_user: flag(bindings::DFRS_JOB_EXCLUSIVE_USER),
+            mcs_label: raw.label,
+            unsupported: special(raw.special),
+            last_launch_seconds: raw.last_launch,
+            resumed_seconds: raw.resumed,
+            eligible_seconds: raw.eligible_time,
             limit_minutes: raw.limit_minutes,
-            partition_minutes: raw.partition_minutes,
-            end_time: raw.end_time,
-            free_until: raw.free_until,
-            deadline: raw.deadline,
-            reservation_end: raw.reservation_end,
+            partition_max_minutes: raw.partition_minutes,
+            end_seconds: raw.end_time,
+            free_until_seconds: raw.free_until,
+            deadline_seconds: raw.deadline,
+            reservation_end_seconds: raw.reservation_end,
             warn_seconds: raw.warn_seconds,
             places: self.places_of(raw),
             eligible: eligible.and_then(|position| sets.get(position).cloned()),
@@ -154,7 +155,7 @@ impl<'a> Arrays<'a> {
 
 /// Takes tasks off that a job does not have: Slurm may give it more CPUs than its tasks need, whole nodes
 /// for one, and the shim counts tasks by CPUs. Each place keeps one.
-fn leave_out_surplus(places: &mut [Place], tasks: u32) {
+fn remove_surplus(places: &mut [ObservedPlace], tasks: u32) {
     let all: u32 = places.iter().map(|place| place.tasks).sum();
     let mut surplus = all.saturating_sub(tasks);
     for place in places.iter_mut().rev() {
@@ -164,11 +165,11 @@ fn leave_out_surplus(places: &mut [Place], tasks: u32) {
     }
 }
 
-fn place(raw: &bindings::dfrs_place_t) -> Place {
-    Place {
+fn place(raw: &bindings::dfrs_place_t) -> ObservedPlace {
+    ObservedPlace {
         node: raw.node,
         tasks: raw.tasks,
-        memory: raw.memory,
+        memory_mib: raw.memory,
     }
 }
 
@@ -181,38 +182,38 @@ fn state(raw: u32) -> ObservedState {
     }
 }
 
-fn special(raw: u32) -> Option<Special> {
+fn special(raw: u32) -> Option<UnsupportedRequest> {
     match raw {
         bindings::DFRS_SPECIAL_NONE => None,
-        bindings::DFRS_SPECIAL_GRES => Some(Special::GenericResources),
-        bindings::DFRS_SPECIAL_HETEROGENEOUS => Some(Special::Heterogeneous),
-        bindings::DFRS_SPECIAL_FEDERATION => Some(Special::Federation),
-        bindings::DFRS_SPECIAL_BURST_BUFFER => Some(Special::BurstBuffer),
-        bindings::DFRS_SPECIAL_REBOOT => Some(Special::Reboot),
-        bindings::DFRS_SPECIAL_RESERVATIONS => Some(Special::Reservations),
-        bindings::DFRS_SPECIAL_SWITCHES => Some(Special::Switches),
-        bindings::DFRS_SPECIAL_CONTIGUOUS => Some(Special::Contiguous),
-        bindings::DFRS_SPECIAL_EXPAND => Some(Special::Expansion),
-        bindings::DFRS_SPECIAL_CORE_SPEC => Some(Special::SpecializedCores),
-        bindings::DFRS_SPECIAL_ARBITRARY => Some(Special::Arbitrary),
-        bindings::DFRS_SPECIAL_NODE_LIST => Some(Special::NodeList),
-        bindings::DFRS_SPECIAL_FEATURES => Some(Special::Features),
-        bindings::DFRS_SPECIAL_SEGMENTS => Some(Special::Segments),
-        bindings::DFRS_SPECIAL_PORTS => Some(Special::ReservedPorts),
-        bindings::DFRS_SPECIAL_QOS_LIST => Some(Special::QosList),
-        bindings::DFRS_SPECIAL_HIERARCHICAL => Some(Special::HierarchicalResources),
-        bindings::DFRS_SPECIAL_MEMORY_UPDATES => Some(Special::MemoryUpdates),
-        bindings::DFRS_SPECIAL_PLANE => Some(Special::Plane),
-        _ => Some(Special::Incomplete),
+        bindings::DFRS_SPECIAL_GRES => Some(UnsupportedRequest::GenericResources),
+        bindings::DFRS_SPECIAL_HETEROGENEOUS => Some(UnsupportedRequest::Heterogeneous),
+        bindings::DFRS_SPECIAL_FEDERATION => Some(UnsupportedRequest::Federation),
+        bindings::DFRS_SPECIAL_BURST_BUFFER => Some(UnsupportedRequest::BurstBuffer),
+        bindings::DFRS_SPECIAL_REBOOT => Some(UnsupportedRequest::Reboot),
+        bindings::DFRS_SPECIAL_RESERVATIONS => Some(UnsupportedRequest::Reservations),
+        bindings::DFRS_SPECIAL_SWITCHES => Some(UnsupportedRequest::Switches),
+        bindings::DFRS_SPECIAL_CONTIGUOUS => Some(UnsupportedRequest::Contiguous),
+        bindings::DFRS_SPECIAL_EXPAND => Some(UnsupportedRequest::Expansion),
+        bindings::DFRS_SPECIAL_CORE_SPEC => Some(UnsupportedRequest::SpecializedCores),
+        bindings::DFRS_SPECIAL_ARBITRARY => Some(UnsupportedRequest::Arbitrary),
+        bindings::DFRS_SPECIAL_NODE_LIST => Some(UnsupportedRequest::NodeList),
+        bindings::DFRS_SPECIAL_FEATURES => Some(UnsupportedRequest::Features),
+        bindings::DFRS_SPECIAL_SEGMENTS => Some(UnsupportedRequest::Segments),
+        bindings::DFRS_SPECIAL_PORTS => Some(UnsupportedRequest::ReservedPorts),
+        bindings::DFRS_SPECIAL_QOS_LIST => Some(UnsupportedRequest::QosList),
+        bindings::DFRS_SPECIAL_HIERARCHICAL => Some(UnsupportedRequest::HierarchicalResources),
+        bindings::DFRS_SPECIAL_MEMORY_UPDATES => Some(UnsupportedRequest::MemoryUpdates),
+        bindings::DFRS_SPECIAL_PLANE => Some(UnsupportedRequest::Plane),
+        _ => Some(UnsupportedRequest::Incomplete),
     }
 }
 
 /// Sets of nodes that jobs may use: equal ones are one, from one look to the next, as long as a job
 /// refers to them.
 #[derive(Debug, Default)]
-pub struct Sets(BTreeMap<u64, Weak<[u32]>>);
+pub struct SharedNodeSets(BTreeMap<u64, Weak<[u32]>>);
 
-impl Sets {
+impl SharedNodeSets {
     fn shared(&mut self, digest: u64, nodes: &[u32]) -> Arc<[u32]> {
         let known = self.0.get(&digest).and_then(Weak::upgrade);
         if let Some(known) = known.filter(|known| **known == *nodes) {
@@ -224,7 +225,7 @@ impl Sets {
     }
 
     /// The sets of one snapshot, by position.
-    fn take_in(&mut self, arrays: &Arrays<'_>) -> Vec<Arc<[u32]>> {
+    fn intern(&mut self, arrays: &Arrays<'_>) -> Vec<Arc<[u32]>> {
         if self.0.len() > 2 * arrays.sets.len() + 64 {
             self.0.retain(|_, set| set.strong_count() > 0);
         }
@@ -244,20 +245,20 @@ impl Sets {
 /// with these `sets`, and is not freed.
 pub unsafe fn apply(
     raw: &bindings::dfrs_snapshot_t,
-    sets: &mut Sets,
+    sets: &mut SharedNodeSets,
     seen: &mut Observation,
-) -> Seen {
+) -> SnapshotDelta {
     // SAFETY: the caller's promise: the shim sets each count to the number of elements.
     let arrays = unsafe { Arrays::of(raw) };
-    let sets = sets.take_in(&arrays);
+    let sets = sets.intern(&arrays);
     let nodes: Vec<ObservedNode> = arrays.nodes.iter().map(|node| arrays.node(node)).collect();
     let jobs = arrays.jobs.iter().map(|job| arrays.job(job, &sets));
     if raw.complete {
-        return seen.become_all(jobs, nodes);
+        return seen.replace_all(jobs, nodes);
     }
-    let mut different = Seen {
+    let mut different = SnapshotDelta {
         nodes: raw.all_nodes || !nodes.is_empty(),
-        ..Seen::default()
+        ..SnapshotDelta::default()
     };
     if raw.all_nodes {
         seen.set_nodes(nodes);

@@ -4,7 +4,9 @@
 use std::ffi::{CString, c_char};
 
 use dfrs_proto::conf::{Config, JobField, Mode};
-use dfrs_proto::slurm_conf::{Cgroups, Facts, Idle, Node, Partition, PowerSaving};
+use dfrs_proto::slurm_conf::{
+    CgroupConf, Idle, PowerSaving, SlurmFacts, SlurmNode, SlurmPartition,
+};
 
 use super::bindings;
 use super::calls::{delivery_known, has_field, text_at};
@@ -13,7 +15,7 @@ use super::decode::{part, slice_at};
 /// Looks at slurmctld's configuration; from then on snapshots go by this dfrs.conf's partitions with whole
 /// nodes. What nothing is refused for is left as it is by default.
 #[must_use]
-pub fn facts(config: &Config) -> Facts {
+pub fn facts(config: &Config) -> SlurmFacts {
     let whole = CString::new(config.moldable_names().join(",")).unwrap_or_default();
     let starts = config.mode == Mode::Full;
     // SAFETY: reads the NUL-terminated list; what it returns is not null, and is freed once, below.
@@ -28,7 +30,7 @@ pub fn facts(config: &Config) -> Facts {
 /// # Safety
 ///
 /// Each count of `raw` is that of its array; its texts are null or NUL-terminated.
-unsafe fn of(raw: &bindings::dfrs_conf_t) -> Facts {
+unsafe fn of(raw: &bindings::dfrs_conf_t) -> SlurmFacts {
     let has = |flag| raw.flags & flag != 0;
     // SAFETY: the caller's promise.
     let text = |pointer: *mut c_char| unsafe { text_at(pointer) };
@@ -40,15 +42,15 @@ unsafe fn of(raw: &bindings::dfrs_conf_t) -> Facts {
             slice_at(raw.nodes, raw.node_count),
         )
     };
-    let node = |name: &*mut c_char| Node {
+    let node = |name: &*mut c_char| SlurmNode {
         name: text(*name),
-        ..Node::default()
+        ..SlurmNode::default()
     };
     let partition = |raw: &bindings::dfrs_conf_partition_t| {
         let members = part(members, raw.member_offset, raw.member_count);
         partition(raw, text(raw.name), members)
     };
-    Facts {
+    SlurmFacts {
         is_withheld: has(bindings::DFRS_CONF_WITHHELD),
         scheduler_parameters: text(raw.scheduler_parameters),
         select_type: text(raw.select_type),
@@ -66,20 +68,24 @@ unsafe fn of(raw: &bindings::dfrs_conf_t) -> Facts {
             excepted_nodes: text(raw.excepted_nodes),
             excepted_partitions: text(raw.excepted_partitions),
         },
-        cgroups: Cgroups {
+        cgroups: CgroupConf {
             plugin: text(raw.cgroup_plugin),
             constrains_swap: has(bindings::DFRS_CONF_CONSTRAINS_SWAP),
-            ..Cgroups::default()
+            ..CgroupConf::default()
         },
         partitions: partitions.iter().map(partition).collect(),
         nodes: nodes.iter().map(node).collect(),
-        ..Facts::default()
+        ..SlurmFacts::default()
     }
 }
 
-fn partition(raw: &bindings::dfrs_conf_partition_t, name: String, members: &[u32]) -> Partition {
+fn partition(
+    raw: &bindings::dfrs_conf_partition_t,
+    name: String,
+    members: &[u32],
+) -> SlurmPartition {
     let has = |flag| raw.flags & flag != 0;
-    Partition {
+    SlurmPartition {
         name,
         is_forced_to_one: has(bindings::DFRS_PARTITION_FORCED_TO_ONE),
         has_exclusive_topology: has(bindings::DFRS_PARTITION_EXCLUSIVE_TOPOLOGY),
@@ -87,7 +93,7 @@ fn partition(raw: &bindings::dfrs_conf_partition_t, name: String, members: &[u32
         idle: idle(raw.idle),
         takes_jobs: has(bindings::DFRS_PARTITION_TAKES_JOBS),
         nodes: members.iter().map(|&index| index as usize).collect(),
-        ..Partition::default()
+        ..SlurmPartition::default()
     }
 }
 

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_histogram_is_the_one_that_its_name_says() {
+    fn histograms_are_assigned_by_name() {
         let mut raw = dfrs_lock_statistics_t::default();
         raw.writes.holds[9] = 3;
         raw.writes.longest = 9;
@@ -40,7 +40,7 @@ mod tests {
             (3, 9)
         );
         assert_eq!(
-            (times.read_waits.count(), times.read_waits.longest()),
+            (times.read_waits.count(), times.read_waits.longest_us()),
             (2, 7)
         );
         assert_eq!(times.read_holds.count() + times.write_waits.count(), 0);

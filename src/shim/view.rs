@@ -3,11 +3,11 @@
 use std::ffi::CString;
 use std::ptr::NonNull;
 
-use dfrs_agent::observation::{Observation, Seen};
+use dfrs_agent::observation::{Observation, SnapshotDelta};
 use dfrs_agent::slurm::SlurmError;
 
 use super::calls::{comma_separated, result};
-use super::decode::{Sets, apply};
+use super::decode::{SharedNodeSets, apply};
 use super::{bindings, hide_cores};
 
 /// `ENOMEM`.
@@ -20,10 +20,10 @@ pub struct View {
     managed: CString,
     /// None: there was no memory for it.
     raw: Option<NonNull<bindings::dfrs_view_t>>,
-    sets: Sets,
+    sets: SharedNodeSets,
     cores_visible: bool,
     /// What was said last may not have been taken in.
-    doubtful: bool,
+    is_stale: bool,
 }
 
 // SAFETY: nothing in a view belongs to a thread; it has one owner.
@@ -39,9 +39,9 @@ impl View {
             partitions: comma_separated(&[managed, given_back].concat()),
             managed: comma_separated(managed),
             raw: NonNull::new(raw),
-            sets: Sets::default(),
+            sets: SharedNodeSets::default(),
             cores_visible: false,
-            doubtful: false,
+            is_stale: false,
         }
     }
 
@@ -51,11 +51,11 @@ impl View {
     /// # Errors
     ///
     /// Out of memory, or records of another layout; the next look shows everything then.
-    pub fn look(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
+    pub fn look(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError> {
         let Some(view) = self.raw else {
             return Err(result(NO_MEMORY).err().unwrap_or_else(no_memory));
         };
-        if seen.is_empty() || std::mem::replace(&mut self.doubtful, true) {
+        if seen.is_empty() || std::mem::replace(&mut self.is_stale, true) {
             // SAFETY: made by dfrs_view_create() and not destroyed.
             unsafe { bindings::dfrs_view_forget(view.as_ptr()) };
         }
@@ -69,7 +69,7 @@ impl View {
         // SAFETY: just filled; all that this view has said since it was forgotten was applied to `seen`.
         let different = unsafe { apply(&raw, &mut self.sets, seen) };
         self.cores_visible = raw.cores_visible;
-        self.doubtful = false;
+        self.is_stale = false;
         // SAFETY: frees what dfrs_snapshot() has allocated; nothing points to it any more.
         unsafe { bindings::dfrs_snapshot_free(&raw mut raw) };
         Ok(different)

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Numbers that are tried for a file that is put aside.
-const MOST_BAD: u32 = 100;
+const MAX_BAD_FILES: u32 = 100;
 
 /// Where the file is kept.
 pub(super) trait Disk: Send {
@@ -26,14 +26,14 @@ pub(super) trait Disk: Send {
 }
 
 /// A file in a directory of the system's.
-pub(super) struct Directory {
+pub(super) struct FileOnDisk {
     path: PathBuf,
     /// What is there was understood, and may be replaced.
     readable: bool,
     file: Option<File>,
 }
 
-impl Directory {
+impl FileOnDisk {
     pub(super) fn new(path: PathBuf, readable: bool) -> Self {
         Self {
             path,
@@ -51,7 +51,7 @@ impl Directory {
             0 => self.path.with_extension("bad"),
             _ => self.path.with_extension(format!("bad.{number}")),
         };
-        let free = (0..MOST_BAD).map(name).find(|path| !path.exists());
+        let free = (0..MAX_BAD_FILES).map(name).find(|path| !path.exists());
         let free = free.ok_or_else(|| io::Error::other("too many bad files are kept beside it"))?;
         fs::rename(&self.path, free)?;
         self.readable = true;
@@ -68,7 +68,7 @@ impl Directory {
     }
 }
 
-impl Disk for Directory {
+impl Disk for FileOnDisk {
     fn replace(&mut self, bytes: &[u8], is_wanted: &dyn Fn() -> bool) -> io::Result<()> {
         self.file = None;
         self.put_aside()?;

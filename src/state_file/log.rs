@@ -7,14 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_agent::ledger::Record;
-use dfrs_agent::state::{Changes, Head, Kept, State};
+use dfrs_agent::ledger::LedgerRecord;
+use dfrs_agent::state::{Head, PersistedJob, State, StateChanges};
 use serde::{Deserialize, Serialize};
 
 /// Grows when an older plugin could not understand the file.
 const VERSION: u32 = 2;
 /// Jobs in one entry of a file that is written anew.
-const JOBS: usize = 500;
+const JOBS_PER_ENTRY: usize = 500;
 
 #[derive(Serialize, Deserialize)]
 struct Version {
@@ -23,18 +23,18 @@ struct Version {
 
 /// Version 1.
 #[derive(Deserialize)]
-struct Old {
+struct StateV1 {
     state: State,
 }
 
 /// What changed.
 #[derive(Default, Serialize, Deserialize)]
-struct Entry {
+struct StateEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     head: Option<Head>,
     /// Jobs and all that is known of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    jobs: Vec<(u32, Record)>,
+    jobs: Vec<(u32, LedgerRecord)>,
     /// Jobs that wait without a history: submission time, whether they were admitted, whether the journal
     /// has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,16 +44,16 @@ struct Entry {
     gone: Vec<u32>,
 }
 
-impl Entry {
-    fn of(changes: Changes) -> Self {
+impl StateEntry {
+    fn of(changes: StateChanges) -> Self {
         let mut entry = Self {
             head: changes.head,
             ..Self::default()
         };
         for (id, kept) in changes.jobs {
             match kept {
-                Some(Kept::Record(record)) => entry.jobs.push((id, *record)),
-                Some(Kept::Waits {
+                Some(PersistedJob::Record(record)) => entry.jobs.push((id, *record)),
+                Some(PersistedJob::Waits {
                     submit_time,
                     admitted,
                     shown,
@@ -66,13 +66,13 @@ impl Entry {
         entry
     }
 
-    fn changes(self) -> Changes {
-        let mut jobs: BTreeMap<u32, Option<Kept>> = BTreeMap::new();
+    fn changes(self) -> StateChanges {
+        let mut jobs: BTreeMap<u32, Option<PersistedJob>> = BTreeMap::new();
         for (id, record) in self.jobs {
-            jobs.insert(id, Some(Kept::Record(Box::new(record))));
+            jobs.insert(id, Some(PersistedJob::Record(Box::new(record))));
         }
         for (id, submit_time, admitted, shown) in self.waits {
-            let kept = Kept::Waits {
+            let kept = PersistedJob::Waits {
                 submit_time,
                 admitted: admitted != 0,
                 shown: shown != 0,
@@ -80,7 +80,7 @@ impl Entry {
             jobs.insert(id, Some(kept));
         }
         jobs.extend(self.gone.into_iter().map(|id| (id, None)));
-        Changes {
+        StateChanges {
             head: self.head,
             jobs,
         }
@@ -92,8 +92,8 @@ impl Entry {
 /// # Errors
 ///
 /// One line of text; no known state has any.
-pub(super) fn line(changes: Changes) -> Result<Vec<u8>, String> {
-    sealed(&Entry::of(changes))
+pub(super) fn line(changes: StateChanges) -> Result<Vec<u8>, String> {
+    sealed(&StateEntry::of(changes))
 }
 
 /// A whole file.
@@ -101,19 +101,19 @@ pub(super) fn line(changes: Changes) -> Result<Vec<u8>, String> {
 /// # Errors
 ///
 /// As [`line()`].
-pub(super) fn file(head: &Head, live: &BTreeMap<u32, Kept>) -> Result<Vec<u8>, String> {
+pub(super) fn file(head: &Head, live: &BTreeMap<u32, PersistedJob>) -> Result<Vec<u8>, String> {
     let mut bytes = sealed(&Version { version: VERSION })?;
-    bytes.extend(line(Changes {
+    bytes.extend(line(StateChanges {
         head: Some(head.clone()),
         jobs: BTreeMap::new(),
     })?);
     let all: Vec<_> = live.iter().collect();
-    for some in all.chunks(JOBS) {
+    for some in all.chunks(JOBS_PER_ENTRY) {
         let jobs = some
             .iter()
             .map(|(id, kept)| (**id, Some((*kept).clone())))
             .collect();
-        bytes.extend(line(Changes { head: None, jobs })?);
+        bytes.extend(line(StateChanges { head: None, jobs })?);
     }
     Ok(bytes)
 }
@@ -164,7 +164,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<State, String> {
             }
             return Err(format!("line {} is damaged", number + 1));
         };
-        let entry: Entry = serde_json::from_slice(&json)
+        let entry: StateEntry = serde_json::from_slice(&json)
             .map_err(|error| format!("line {}: {error}", number + 1))?;
         entry.changes().apply_to(&mut state);
     }
@@ -174,7 +174,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<State, String> {
 
 fn read_old(bytes: &[u8]) -> Result<State, String> {
     known_version(bytes, 1)?;
-    let old: Old = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let old: StateV1 = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     Ok(old.state)
 }
 

@@ -3,19 +3,19 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dfrs_agent::state::Changes;
-use dfrs_proto::status::Lag;
+use dfrs_agent::state::StateChanges;
+use dfrs_proto::status::StateFileStatus;
 
 /// Between the agent and the writer. Grows with the jobs that changed, not with time.
 #[derive(Default)]
-pub(super) struct Shared {
-    state: Mutex<Handover>,
+pub(super) struct StateHandover {
+    state: Mutex<HandoverState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Handover {
-    pending: Changes,
+struct HandoverState {
+    pending: StateChanges,
     submitted: u64,
     durable: u64,
     /// Since when there is something that is not durable.
@@ -27,16 +27,16 @@ struct Handover {
 }
 
 /// What the writer has to do next.
-pub(super) enum Work {
+pub(super) enum StateWork {
     /// Write these changes, the last of which have this number.
-    Write(Box<Changes>, u64),
+    Write(Box<StateChanges>, u64),
     /// There is nothing left to write, and will be nothing.
     End,
 }
 
-impl Shared {
+impl StateHandover {
     /// Hands changes over; returns their number.
-    pub(super) fn submit(&self, changes: Changes) -> u64 {
+    pub(super) fn submit(&self, changes: StateChanges) -> u64 {
         let mut state = self.lock();
         state.pending.add(changes);
         state.submitted += 1;
@@ -46,10 +46,10 @@ impl Shared {
     }
 
     /// How far the disk is behind.
-    pub(super) fn lag(&self) -> Lag {
+    pub(super) fn lag(&self) -> StateFileStatus {
         let state = self.lock();
         let age = state.behind_since.map(|since| since.elapsed().as_micros());
-        Lag {
+        StateFileStatus {
             changes: state.submitted - state.durable,
             age: age.map_or(0, |age| u64::try_from(age).unwrap_or(u64::MAX)),
             fails: state.fails,
@@ -62,28 +62,28 @@ impl Shared {
 
     /// Waits until changes up to this number are durable; false if they are not in time, `None` if writing
     /// fails.
-    pub(super) fn wait(&self, number: u64, patience: Duration) -> Option<bool> {
-        let waits = |state: &mut Handover| state.durable < number && !state.fails;
+    pub(super) fn wait(&self, number: u64, max_wait: Duration) -> Option<bool> {
+        let waits = |state: &mut HandoverState| state.durable < number && !state.fails;
         let (state, _) = self
             .changed
-            .wait_timeout_while(self.lock(), patience, waits)
+            .wait_timeout_while(self.lock(), max_wait, waits)
             .unwrap_or_else(PoisonError::into_inner);
         let durable = state.durable >= number;
         (durable || !state.fails).then_some(durable)
     }
 
     /// Waits for something to write.
-    pub(super) fn take(&self) -> Work {
-        let idle = |state: &mut Handover| state.pending.is_empty() && !state.stops;
+    pub(super) fn take(&self) -> StateWork {
+        let idle = |state: &mut HandoverState| state.pending.is_empty() && !state.stops;
         let mut state = self
             .changed
             .wait_while(self.lock(), idle)
             .unwrap_or_else(PoisonError::into_inner);
         if state.pending.is_empty() || state.abandoned {
-            return Work::End;
+            return StateWork::End;
         }
         let changes = Box::new(std::mem::take(&mut state.pending));
-        Work::Write(changes, state.submitted)
+        StateWork::Write(changes, state.submitted)
     }
 
     /// Everything up to this number is durable.
@@ -104,7 +104,7 @@ impl Shared {
 
     /// Waits before the next attempt; true: there is none.
     pub(super) fn pause(&self, pause: Duration) -> bool {
-        let goes_on = |state: &mut Handover| !state.stops;
+        let goes_on = |state: &mut HandoverState| !state.stops;
         let wait = self.changed.wait_timeout_while(self.lock(), pause, goes_on);
         let (state, _) = wait.unwrap_or_else(PoisonError::into_inner);
         state.stops
@@ -126,7 +126,7 @@ impl Shared {
     }
 
     /// A poisoned lock only means that another thread panicked between two whole updates.
-    fn lock(&self) -> MutexGuard<'_, Handover> {
+    fn lock(&self) -> MutexGuard<'_, HandoverState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

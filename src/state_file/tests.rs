@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use dfrs_agent::ledger::Record;
+use dfrs_agent::ledger::LedgerRecord;
 use dfrs_agent::life::Life;
-use dfrs_agent::state::{Head, Kept};
+use dfrs_agent::state::{Head, PersistedJob};
 use dfrs_core::{Experience, Span, Time};
 use proptest::prelude::*;
 
 use super::*;
-use crate::log::Kept as KeptLog;
+use crate::log::CapturedLog as KeptLog;
 
 /// Longer than anything takes: only a test that fails waits so long.
 const FAILED: Duration = Duration::from_secs(60);
@@ -23,15 +23,15 @@ fn directory(name: &str) -> PathBuf {
     path
 }
 
-fn record(virtual_time: i64) -> Record {
-    let mut record = Record::new(5, Time(9), Life::default());
+fn record(virtual_time: i64) -> LedgerRecord {
+    let mut record = LedgerRecord::new(5, Time(9), Life::default());
     record.progress = record.progress.with_virtual_time(Span(virtual_time));
     record
 }
 
-fn changes(jobs: &[(u32, Option<i64>)]) -> Changes {
-    let kept = |virtual_time| Kept::Record(Box::new(record(virtual_time)));
-    Changes {
+fn changes(jobs: &[(u32, Option<i64>)]) -> StateChanges {
+    let kept = |virtual_time| PersistedJob::Record(Box::new(record(virtual_time)));
+    StateChanges {
         head: None,
         jobs: jobs
             .iter()
@@ -40,7 +40,7 @@ fn changes(jobs: &[(u32, Option<i64>)]) -> Changes {
     }
 }
 
-fn with_head(in_order: bool) -> Changes {
+fn with_head(in_order: bool) -> StateChanges {
     let head = Head {
         partitions: vec!["dfrs".into()],
         journal: None,
@@ -48,23 +48,23 @@ fn with_head(in_order: bool) -> Changes {
         in_order,
         ..Head::default()
     };
-    Changes {
+    StateChanges {
         head: Some(head),
         jobs: BTreeMap::new(),
     }
 }
 
 fn open(path: &Path) -> (StateFile, State) {
-    StateFile::open(path, None, Box::new(|| {}), &Log::nowhere()).expect("a thread")
+    StateFile::open(path, None, Box::new(|| {}), &Log::discarding()).expect("a thread")
 }
 
 #[test]
-fn what_was_kept_is_there_after_a_crash_at_any_time_and_in_the_end() {
+fn saved_state_survives_a_crash_at_any_time() {
     let directory = directory("round-trip");
     let path = path_in(&directory);
     let (mut file, mut state) = open(&path);
     assert_eq!(state, State::default());
-    let waits = Kept::Waits {
+    let waits = PersistedJob::Waits {
         submit_time: 7,
         admitted: true,
         shown: false,
@@ -73,7 +73,7 @@ fn what_was_kept_is_there_after_a_crash_at_any_time_and_in_the_end() {
         with_head(false),
         changes(&[(1, Some(10)), (2, Some(20))]),
         changes(&[(1, None), (3, Some(30))]),
-        Changes {
+        StateChanges {
             head: None,
             jobs: BTreeMap::from([(4, Some(waits))]),
         },
@@ -91,7 +91,7 @@ fn what_was_kept_is_there_after_a_crash_at_any_time_and_in_the_end() {
 }
 
 #[test]
-fn a_save_costs_what_changed_and_the_file_grows_with_what_there_is() {
+fn save_costs_the_changes_and_the_file_stays_in_proportion() {
     let directory = directory("growth");
     let path = path_in(&directory);
     let (mut file, _) = open(&path);
@@ -134,7 +134,7 @@ fn the_file_of_version_1_is_read_and_written_in_the_new_form() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_one_error_line_and_is_never_overwritten() {
+fn unreadable_file_is_logged_once_and_never_overwritten() {
     let directory = directory("bad");
     let path = path_in(&directory);
     let other = "{\"version\":99,\"state\":{\"partitions\":[],\"ledger\":{\"jobs\":{}}}}";
@@ -237,7 +237,7 @@ impl Disk for FakeDisk {
 }
 
 #[test]
-fn a_full_disk_is_one_error_line_loses_nothing_and_holds_nothing_up() {
+fn full_disk_is_logged_once_and_loses_no_change() {
     let (disk, kept) = (FakeDisk::default(), KeptLog::default());
     let state = State::default();
     let mut file = StateFile::start(Box::new(disk.clone()), &state, Box::new(|| {}), &kept.log())
@@ -258,7 +258,7 @@ fn a_full_disk_is_one_error_line_loses_nothing_and_holds_nothing_up() {
 }
 
 #[test]
-fn a_disk_that_hangs_is_one_error_line_and_waited_for_once() {
+fn hanging_disk_is_logged_once_and_waited_for_once() {
     let (disk, kept) = (FakeDisk::default(), KeptLog::default());
     let state = State::default();
     let mut file = StateFile::start(Box::new(disk.clone()), &state, Box::new(|| {}), &kept.log())
@@ -279,14 +279,14 @@ fn a_disk_that_hangs_is_one_error_line_and_waited_for_once() {
 }
 
 #[test]
-fn who_is_left_alone_with_a_disk_that_hangs_overwrites_nothing_when_it_comes_back() {
+fn abandoned_writer_overwrites_nothing_when_its_disk_recovers() {
     let disk = FakeDisk::default();
     let state = State::default();
     let mut file = StateFile::start(
         Box::new(disk.clone()),
         &state,
         Box::new(|| {}),
-        &Log::nowhere(),
+        &Log::discarding(),
     )
     .expect("a thread");
     disk.change(|fake| fake.hangs = true);
@@ -298,7 +298,7 @@ fn who_is_left_alone_with_a_disk_that_hangs_overwrites_nothing_when_it_comes_bac
         Box::new(disk.clone()),
         &state,
         Box::new(|| {}),
-        &Log::nowhere(),
+        &Log::discarding(),
     )
     .expect("a thread");
     let number = again.save(changes(&[(2, Some(2))]));
@@ -308,10 +308,10 @@ fn who_is_left_alone_with_a_disk_that_hangs_overwrites_nothing_when_it_comes_bac
 }
 
 /// What may change in one save.
-fn any_changes() -> impl Strategy<Value = Changes> {
+fn any_changes() -> impl Strategy<Value = StateChanges> {
     let kept = prop_oneof![
-        any::<i64>().prop_map(|time| Some(Kept::Record(Box::new(record(time))))),
-        (any::<i64>(), any::<bool>()).prop_map(|(submit_time, shown)| Some(Kept::Waits {
+        any::<i64>().prop_map(|time| Some(PersistedJob::Record(Box::new(record(time))))),
+        (any::<i64>(), any::<bool>()).prop_map(|(submit_time, shown)| Some(PersistedJob::Waits {
             submit_time,
             admitted: !shown,
             shown,
@@ -319,7 +319,7 @@ fn any_changes() -> impl Strategy<Value = Changes> {
         Just(None),
     ];
     let jobs = prop::collection::btree_map(0_u32..6, kept, 0..5);
-    (jobs, prop::option::of(any::<bool>())).prop_map(|(jobs, head)| Changes {
+    (jobs, prop::option::of(any::<bool>())).prop_map(|(jobs, head)| StateChanges {
         head: head.and_then(|in_order| with_head(in_order).head),
         jobs,
     })
@@ -329,7 +329,7 @@ proptest! {
     /// Cut off at any byte, or with its last line damaged at any byte, a file is that of before the save
     /// that was under way.
     #[test]
-    fn a_torn_write_takes_back_one_save_and_no_more(
+    fn torn_write_loses_only_the_last_save(
         saves in prop::collection::vec(any_changes(), 1..6),
         damage in 1_u8..=255,
     ) {

@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dfrs_agent::slurm::Level;
-use dfrs_agent::state::{Changes, Head, Kept, State};
+use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::state::{Head, PersistedJob, State, StateChanges};
 
 use super::disk::Disk;
-use super::shared::{Shared, Work};
-use super::{Before, log};
+use super::shared::{StateHandover, StateWork};
+use super::{PreWriteHook, log};
 use crate::log::Log;
 
 /// A file that is not longer than this is not written anew for its length.
-const SHORT: usize = 64 << 10;
+const MIN_REWRITE_LENGTH: usize = 64 << 10;
 /// What failed is tried again after this, doubled each time up to the last.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LAST_PAUSE: Duration = Duration::from_secs(60);
+const MIN_BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// The thread's state.
-pub(super) struct Writer {
+pub(super) struct StateFileWriter {
     disk: Box<dyn Disk>,
-    shared: Arc<Shared>,
-    before: Before,
+    shared: Arc<StateHandover>,
+    before: PreWriteHook,
     log: Log,
     head: Head,
     /// What the file holds, or will hold when the next attempt succeeds.
-    live: BTreeMap<u32, Kept>,
+    live: BTreeMap<u32, PersistedJob>,
     /// Length of the file when it was last written anew, and now. `None`: it has to be.
     lengths: Option<(usize, usize)>,
     /// The number of the last changes that were handed over.
@@ -34,16 +34,16 @@ pub(super) struct Writer {
     fails: bool,
 }
 
-impl Writer {
+impl StateFileWriter {
     pub(super) fn new(
         disk: Box<dyn Disk>,
         state: &State,
-        shared: &Arc<Shared>,
-        before: Before,
+        shared: &Arc<StateHandover>,
+        before: PreWriteHook,
         log: &Log,
     ) -> Self {
         let records = state.ledger.iter();
-        let live = records.filter_map(|(id, record)| Some((id, Kept::of(record)?)));
+        let live = records.filter_map(|(id, record)| Some((id, PersistedJob::of(record)?)));
         Self {
             disk,
             shared: Arc::clone(shared),
@@ -61,49 +61,50 @@ impl Writer {
     pub(super) fn run(&mut self) {
         if self.taken > self.shared.durable() {
             // After a panic in the middle of it.
-            self.write_at_last(Changes::default());
+            self.write_with_retries(StateChanges::default());
         }
-        while let Work::Write(changes, number) = self.shared.take() {
+        while let StateWork::Write(changes, number) = self.shared.take() {
             self.taken = number;
-            self.write_at_last(*changes);
+            self.write_with_retries(*changes);
         }
     }
 
     /// Writes these changes. While that fails it is tried again, ever more rarely, and once more at the end.
-    fn write_at_last(&mut self, changes: Changes) {
+    fn write_with_retries(&mut self, changes: StateChanges) {
         (self.before)();
         let mut outcome = self.write(changes);
-        let (mut pause, mut ends) = (FIRST_PAUSE, false);
+        let (mut pause, mut ends) = (MIN_BACKOFF, false);
         while let Err(problem) = outcome {
-            self.complain(&problem);
+            self.log_failure(&problem);
             if ends {
                 return;
             }
             ends = self.shared.pause(pause);
-            pause = (pause * 2).min(LAST_PAUSE);
-            outcome = self.write(Changes::default());
+            pause = (pause * 2).min(MAX_BACKOFF);
+            outcome = self.write(StateChanges::default());
         }
         if std::mem::take(&mut self.fails) {
-            self.log.write(Level::Info, "dfrs_state is written again");
+            self.log
+                .write(LogLevel::Info, "dfrs_state is written again");
         }
         self.shared.written(self.taken);
     }
 
-    fn complain(&mut self, problem: &str) {
+    fn log_failure(&mut self, problem: &str) {
         if !std::mem::replace(&mut self.fails, true) {
             let line = format!(
                 "dfrs_state not written: {problem}; it is tried again; scheduling goes on, and what DFRS does now it may not know after a crash"
             );
-            self.log.write(Level::Error, &line);
+            self.log.write(LogLevel::Error, &line);
         }
         self.shared.failed();
     }
 
     /// Writes these changes: adds them to the file, or writes it anew if that is due.
-    fn write(&mut self, changes: Changes) -> Result<(), String> {
-        self.follow(&changes);
+    fn write(&mut self, changes: StateChanges) -> Result<(), String> {
+        self.apply(&changes);
         match self.lengths.take() {
-            Some((then, now)) if now <= (2 * then).max(SHORT) => {
+            Some((then, now)) if now <= (2 * then).max(MIN_REWRITE_LENGTH) => {
                 let line = log::line(changes)?;
                 let length = now + line.len();
                 self.disk.append(&line).map_err(|error| error.to_string())?;
@@ -121,7 +122,7 @@ impl Writer {
         Ok(())
     }
 
-    fn follow(&mut self, changes: &Changes) {
+    fn apply(&mut self, changes: &StateChanges) {
         if let Some(head) = &changes.head {
             self.head.clone_from(head);
         }

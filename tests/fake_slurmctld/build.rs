@@ -29,7 +29,7 @@ pub fn burst_buffer() -> PathBuf {
 }
 
 /// A program of the fake slurmctld.
-pub struct Program {
+pub struct TestProgram {
     name: &'static str,
     /// Its own files, beside `slurmctld.c`.
     files: &'static [&'static str],
@@ -40,7 +40,7 @@ pub struct Program {
 }
 
 /// Loads the plugin.
-pub const HOST: Program = Program {
+pub const HOST: TestProgram = TestProgram {
     name: "host",
     files: &["host.c", "configured.c"],
     with_shim: false,
@@ -48,7 +48,7 @@ pub const HOST: Program = Program {
 };
 
 /// Calls the shim.
-pub const LOOKS: Program = Program {
+pub const SNAPSHOT_TEST: TestProgram = TestProgram {
     name: "looks",
     files: &["looks.c", "edits.c", "known.c", "no_select.c"],
     with_shim: true,
@@ -56,7 +56,7 @@ pub const LOOKS: Program = Program {
 };
 
 /// Calls the shim on the records of select/cons_tres.
-pub const ROWS: Program = Program {
+pub const CORE_ROWS_TEST: TestProgram = TestProgram {
     name: "rows",
     files: &["rows.c", "edits.c"],
     with_shim: true,
@@ -84,7 +84,7 @@ fn record_sources(tree: &Path, root: &Path) -> Vec<PathBuf> {
     sources
 }
 
-impl Program {
+impl TestProgram {
     /// The program; compiled once for all tests.
     pub fn path(&self) -> PathBuf {
         static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
@@ -111,7 +111,7 @@ impl Program {
     }
 }
 
-fn compile(program: &Program) -> PathBuf {
+fn compile(program: &TestProgram) -> PathBuf {
     let tree = PathBuf::from(env!("DFRS_SLURM_SOURCE"));
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tree = root.join(tree);

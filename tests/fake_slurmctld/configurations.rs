@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Run, run_with};
+use super::{HostRun, run_with};
 
 /// What this Slurm has, and an older one does not.
 const NOT_HERE: &str = "not in this Slurm";
@@ -30,14 +30,14 @@ fn mistake(base: &str, path: &Path) -> Option<String> {
     let name = path.file_stem()?.to_string_lossy().into_owned();
     let conf = dfrs_conf(&text).or_else(|| dfrs_conf(base));
     let files = [("base.txt", base), ("case.conf", &text)];
-    let run: Run = run_with(&format!("configured-{name}"), "configured", conf, &files);
+    let run: HostRun = run_with(&format!("configured-{name}"), "configured", conf, &files);
     if run.has(NOT_HERE) {
         return None;
     }
     let refuses = run.has("DFRS is off");
     let is_refused = comment(&text, "# verdict: ").expect("a verdict") == "refused";
-    let says = comment(&text, "# says: ").filter(|_| is_refused);
-    let is_right = refuses == is_refused && says.is_none_or(|words| run.has(words));
+    let expected = comment(&text, "# says: ").filter(|_| is_refused);
+    let is_right = refuses == is_refused && expected.is_none_or(|words| run.has(words));
     (!is_right).then(|| format!("{name}:\n{}", run.lines.join("\n")))
 }
 
@@ -55,7 +55,7 @@ fn configurations_are_refused_as_by_the_doctor() {
     let share = paths.len().div_ceil(8);
     let mistakes: Vec<String> = std::thread::scope(|scope| {
         let base = &base;
-        let looks: Vec<_> = paths
+        let checks: Vec<_> = paths
             .chunks(share)
             .map(|paths| {
                 scope.spawn(move || -> Vec<String> {
@@ -66,9 +66,9 @@ fn configurations_are_refused_as_by_the_doctor() {
                 })
             })
             .collect();
-        let found = looks.into_iter();
+        let found = checks.into_iter();
         found
-            .flat_map(|look| look.join().expect("no panic"))
+            .flat_map(|check| check.join().expect("no panic"))
             .collect()
     });
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n\n"));

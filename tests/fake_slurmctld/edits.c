@@ -466,9 +466,9 @@ static void edit_cluster(void)
 	}
 }
 
-void edit_anything(uint32_t most_jobs)
+void mutate_anything(uint32_t max_jobs)
 {
-	uint32_t job_id = 1 + below(most_jobs);
+	uint32_t job_id = 1 + below(max_jobs);
 	job_record_t *job = find_job_record(job_id);
 
 	if (!below(8))

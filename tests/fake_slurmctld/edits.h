@@ -23,6 +23,6 @@ job_record_t *new_job(uint32_t job_id);
 void run_job(job_record_t *job, int first, int hosts);
 void exclude_node(job_record_t *job, int node);
 /* Changes something. */
-void edit_anything(uint32_t most_jobs);
+void mutate_anything(uint32_t max_jobs);
 
 #endif

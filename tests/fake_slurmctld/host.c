@@ -210,7 +210,7 @@ static void touch(int seconds)
 }
 
 /* What burst_buffer_dfrs.so says of a job of each partition; nothing without it. */
-static void ask_whether_ready(const char *when)
+static void print_ready(const char *when)
 {
 	static const char *names[] = { "dfrs", "other" };
 	int (*test_stage_in)(job_record_t *, bool);
@@ -313,7 +313,7 @@ static void live(void *plugin, const char *scenario)
 	pthread_mutex_lock(&the_lock);
 	printf("init %d\n", init());
 	printf("reconfigure %d\n", reconfigure());
-	ask_whether_ready("at first");
+	print_ready("at first");
 	usleep(300000);
 	pthread_mutex_unlock(&the_lock);
 	touch(3);
@@ -322,13 +322,13 @@ static void live(void *plugin, const char *scenario)
 	if (scenario_is(scenario, "stock"))
 		switch_on();
 	printf("threads while running %d\n", threads());
-	ask_whether_ready("then");
+	print_ready("then");
 	end_warned_jobs();
 	printf("reconfigure %d\n", reconfigure());
 	touch(2);
 	fini();
 	printf("threads at the end %d\n", threads_left());
-	ask_whether_ready("at last");
+	print_ready("at last");
 	fini(); /* must do no harm */
 	print_counts();
 }
@@ -345,7 +345,7 @@ static void wait_at_line(const char *line)
 }
 
 /* One life in which the plugin's thread hangs beyond its end. */
-static void die_stuck(void *plugin)
+static void end_stuck(void *plugin)
 {
 	int (*init)(void) = symbol(plugin, "init");
 	void (*fini)(void) = symbol(plugin, "fini");
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
 	if (scenario_is(argv[2], "withheld"))
 		load_burst_buffer(argv[3]);
 	if (scenario_is(argv[2], "stuck")) {
-		die_stuck(plugin);
+		end_stuck(plugin);
 		plugin = dlopen(argv[1], RTLD_LAZY);
 	}
 	if (scenario_is(argv[2], "configured"))

@@ -59,7 +59,7 @@ static void fail(const char *what, uint32_t number, const char *one, const char 
 
 static void take_in_nodes(known_t *known, const dfrs_snapshot_t *snapshot)
 {
-	for (uint32_t i = 0; snapshot->all_nodes && (i < MOST_NODES); i++)
+	for (uint32_t i = 0; snapshot->all_nodes && (i < MAX_NODES); i++)
 		replace(&known->nodes[i], NULL);
 	for (uint32_t i = 0; i < snapshot->node_count; i++) {
 		const dfrs_node_t *node = &snapshot->nodes[i];
@@ -77,7 +77,7 @@ static void take_in_nodes(known_t *known, const dfrs_snapshot_t *snapshot)
 
 void take_in(known_t *known, const dfrs_snapshot_t *snapshot)
 {
-	for (uint32_t i = 0; snapshot->complete && (i < MOST_JOBS); i++)
+	for (uint32_t i = 0; snapshot->complete && (i < MAX_JOBS); i++)
 		replace(&known->jobs[i], NULL);
 	take_in_nodes(known, snapshot);
 	for (uint32_t i = 0; i < snapshot->job_count; i++) {
@@ -97,10 +97,10 @@ void take_in(known_t *known, const dfrs_snapshot_t *snapshot)
 
 void compare(const known_t *delta, const known_t *full, const char *when)
 {
-	for (uint32_t i = 0; i < MOST_JOBS; i++)
+	for (uint32_t i = 0; i < MAX_JOBS; i++)
 		if (!equal(delta->jobs[i], full->jobs[i]))
 			fail(when, i, delta->jobs[i], full->jobs[i]);
-	for (uint32_t i = 0; i < MOST_NODES; i++)
+	for (uint32_t i = 0; i < MAX_NODES; i++)
 		if (!equal(delta->nodes[i], full->nodes[i]))
 			fail(when, i, delta->nodes[i], full->nodes[i]);
 }

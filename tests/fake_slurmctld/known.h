@@ -9,10 +9,10 @@
 
 #include "dfrs_shim.h"
 
-#define MOST_NODES 4096
+#define MAX_NODES 4096
 
 typedef struct {
-	char *jobs[MOST_JOBS], *nodes[MOST_NODES];
+	char *jobs[MAX_JOBS], *nodes[MAX_NODES];
 } known_t;
 
 /* Takes a snapshot in; ends the program if it says of a job that it has changed which has not. */

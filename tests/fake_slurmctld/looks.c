@@ -23,7 +23,7 @@
 
 #define PARTITIONS "dfrs,dfrs2"
 
-static void say_bounds(const char *what);
+static void print_bounds(const char *what);
 
 static dfrs_snapshot_t look(dfrs_view_t *view, known_t *known)
 {
@@ -67,7 +67,7 @@ static void random_changes(void)
 	for (uint32_t round = 0; round < 3000; round++) {
 		/* Mostly one, so that each is looked at by itself. */
 		for (uint32_t edits = below(4) ? 1 : below(60); edits; edits--)
-			edit_anything(round < 1500 ? 60 : 600);
+			mutate_anything(round < 1500 ? 60 : 600);
 		if (!below(200))
 			dfrs_view_forget(view);
 		compare_with_complete(view, round);
@@ -81,7 +81,7 @@ static void random_changes(void)
 #define WAITING 20000
 #define RUNNING 10000
 
-static void say(const char *what, dfrs_snapshot_t snapshot)
+static void print_changes(const char *what, dfrs_snapshot_t snapshot)
 {
 	printf("%s: complete %d jobs %u gone %u nodes %u sets %u indexes %u of %u\n", what,
 	       snapshot.complete, snapshot.job_count, snapshot.gone_count, snapshot.node_count,
@@ -103,16 +103,16 @@ static void many(void)
 	dfrs_view_t *view = dfrs_view_create();
 
 	make_many();
-	say("first", look(view, NULL));
-	say("unchanged", look(view, NULL));
+	print_changes("first", look(view, NULL));
+	print_changes("unchanged", look(view, NULL));
 	for (uint32_t id = 100; id < 110; id++)
 		find_job_record(id)->priority++;
 	remove_job(find_job_record(200));
-	say("changed", look(view, NULL));
+	print_changes("changed", look(view, NULL));
 	cores_are_visible = true;
 	printf("cores visible %d\n", look(view, NULL).cores_visible);
 	dfrs_view_forget(view);
-	say("forgotten", look(view, NULL));
+	print_changes("forgotten", look(view, NULL));
 	dfrs_view_destroy(view);
 }
 
@@ -125,7 +125,7 @@ static void pass_a_millisecond(void)
 	monotonic_nanoseconds += 1000000;
 }
 
-static void say_locks(const char *what)
+static void print_locks(const char *what)
 {
 	static dfrs_lock_statistics_t before;
 	dfrs_lock_statistics_t now;
@@ -150,13 +150,13 @@ static void slices(void)
 	}
 	on_gate = pass_a_millisecond;
 	dfrs_remember_partitions(PARTITIONS);
-	say_locks("start");
+	print_locks("start");
 	dfrs_jobs_gate(ids, 40, results);
-	say_locks("gate of 40 at a millisecond each");
+	print_locks("gate of 40 at a millisecond each");
 	dfrs_jobs_set_reason(ids, texts, REASONS);
-	say_locks("reasons");
+	print_locks("reasons");
 	dfrs_jobs_set_reason(ids, texts, REASONS);
-	say_locks("the same reasons");
+	print_locks("the same reasons");
 	printf("job 2 says %s\n", find_job_record(2)->state_desc);
 	print_counts();
 }
@@ -206,7 +206,7 @@ static void names(void)
 /* --- words ----------------------------------------------------------------------------------------------- */
 
 /* What squeue shows of job 1 after DFRS has something to say, and after it has nothing more to. */
-static void say_words(const char *what, uint32_t reason, const char *description)
+static void print_words(const char *what, uint32_t reason, const char *description)
 {
 	static const uint32_t id = 1;
 	static const char *const texts[] = { "DFRS: was requeued, starts again", NULL };
@@ -231,30 +231,30 @@ static void words(void)
 	make_nodes(1);
 	job = new_job(1);
 	details = job->details;
-	say_words("waits", WAIT_RESOURCES, NULL);
-	say_words("its node failed", FAIL_DOWN_NODE, NULL);
+	print_words("waits", WAIT_RESOURCES, NULL);
+	print_words("its node failed", FAIL_DOWN_NODE, NULL);
 	details->begin_time = wall_clock + 60;
-	say_words("requeued", WAIT_TIME, NULL);
+	print_words("requeued", WAIT_TIME, NULL);
 	details->begin_time = wall_clock + 86400;
-	say_words("begins tomorrow", WAIT_TIME, NULL);
+	print_words("begins tomorrow", WAIT_TIME, NULL);
 	details->begin_time = 0;
 	details->dependency = xstrdup("afterok:7(unfulfilled)");
-	say_words("depends", WAIT_DEPENDENCY, NULL);
-	say_words("never satisfied", WAIT_DEP_INVALID, NULL);
+	print_words("depends", WAIT_DEPENDENCY, NULL);
+	print_words("never satisfied", WAIT_DEP_INVALID, NULL);
 	xfree(details->dependency);
 	job->priority = 0;
-	say_words("launch failed", WAIT_HELD_USER, "launch failed requeued held");
-	say_words("special exit", WAIT_HELD_USER, "job requeued in special exit state");
-	say_words("held by its user", WAIT_HELD_USER, NULL);
-	say_words("held by an administrator", WAIT_HELD, NULL);
-	say_words("held since", WAIT_HELD_USER, "DFRS: waits for memory");
+	print_words("launch failed", WAIT_HELD_USER, "launch failed requeued held");
+	print_words("special exit", WAIT_HELD_USER, "job requeued in special exit state");
+	print_words("held by its user", WAIT_HELD_USER, NULL);
+	print_words("held by an administrator", WAIT_HELD, NULL);
+	print_words("held since", WAIT_HELD_USER, "DFRS: waits for memory");
 	job->job_state = JOB_SUSPENDED;
-	say_words("suspended", WAIT_NO_REASON, NULL);
+	print_words("suspended", WAIT_NO_REASON, NULL);
 }
 
 /* --- room ------------------------------------------------------------------------------------------------ */
 
-static void say_reason(const char *what, uint32_t reason)
+static void print_reason(const char *what, uint32_t reason)
 {
 	static const uint32_t id = 1;
 	job_record_t *job = find_job_record(id);
@@ -266,20 +266,20 @@ static void say_reason(const char *what, uint32_t reason)
 	       (job->state_reason == reason) && !strcmp(job->state_desc, "as it was") ? "" : ", CHANGED");
 }
 
-static void say_reasons(void)
+static void print_reasons(void)
 {
-	say_reason("no reason", WAIT_NO_REASON);
-	say_reason("priority", WAIT_PRIORITY);
-	say_reason("resources", WAIT_RESOURCES);
-	say_reason("its node failed", FAIL_DOWN_NODE);
-	say_reason("dependency", WAIT_DEPENDENCY);
-	say_reason("dependency never satisfied", WAIT_DEP_INVALID);
-	say_reason("association", WAIT_ASSOC_MAX_JOBS);
-	say_reason("QOS", WAIT_QOS_GRP_CPU);
-	say_reason("array", WAIT_ARRAY_TASK_LIMIT);
-	say_reason("licences", WAIT_LICENSES);
-	say_reason("reservation", WAIT_RESERVATION);
-	say_reason("account gone", FAIL_ACCOUNT);
+	print_reason("no reason", WAIT_NO_REASON);
+	print_reason("priority", WAIT_PRIORITY);
+	print_reason("resources", WAIT_RESOURCES);
+	print_reason("its node failed", FAIL_DOWN_NODE);
+	print_reason("dependency", WAIT_DEPENDENCY);
+	print_reason("dependency never satisfied", WAIT_DEP_INVALID);
+	print_reason("association", WAIT_ASSOC_MAX_JOBS);
+	print_reason("QOS", WAIT_QOS_GRP_CPU);
+	print_reason("array", WAIT_ARRAY_TASK_LIMIT);
+	print_reason("licences", WAIT_LICENSES);
+	print_reason("reservation", WAIT_RESERVATION);
+	print_reason("account gone", FAIL_ACCOUNT);
 }
 
 static void room(void)
@@ -296,23 +296,23 @@ static void room(void)
 	partition->state_up = PARTITION_UP;
 	dfrs_remember_partitions(PARTITIONS);
 	last_job_update = 0;
-	say_locks("start");
-	say_reasons();
+	print_locks("start");
+	print_reasons();
 	job->details->begin_time = wall_clock + 1;
-	say_reason("begins later", WAIT_TIME);
+	print_reason("begins later", WAIT_TIME);
 	job->details->begin_time = wall_clock;
-	say_reason("begins now", WAIT_TIME);
+	print_reason("begins now", WAIT_TIME);
 	job->priority = 0;
-	say_reason("held", WAIT_NO_REASON);
+	print_reason("held", WAIT_NO_REASON);
 	job->priority = 1;
 	partition->state_up = PARTITION_DOWN;
-	say_reason("partition down", WAIT_NO_REASON);
+	print_reason("partition down", WAIT_NO_REASON);
 	partition->state_up = PARTITION_UP;
 	job->job_state = JOB_RUNNING;
-	say_reason("runs", WAIT_NO_REASON);
+	print_reason("runs", WAIT_NO_REASON);
 	dfrs_jobs_wait_for_room(&gone, 1, &waits);
 	printf("gone: %d, jobs have changed: %d\n", waits, last_job_update != 0);
-	say_locks("all of it");
+	print_locks("all of it");
 }
 
 /* --- arrays ---------------------------------------------------------------------------------------------- */
@@ -365,12 +365,12 @@ static void arrays(void)
 	job->array_recs->task_id_bitmap = bit_alloc(TASKS);
 	bit_set_all(job->array_recs->task_id_bitmap);
 	job->array_recs->task_cnt = TASKS;
-	say("an array", look(view, NULL));
+	print_changes("an array", look(view, NULL));
 	printf("split %d\n", dfrs_array_split(ARRAY, 37));
-	say("37 tasks split off", look(view, NULL));
+	print_changes("37 tasks split off", look(view, NULL));
 	printf("left %u\n", find_job_record(ARRAY)->array_recs->task_cnt);
 	printf("split %d\n", dfrs_array_split(ARRAY, 1000));
-	say("all", look(view, NULL));
+	print_changes("all", look(view, NULL));
 	printf("single %d\n", dfrs_single_record(find_job_record(ARRAY)));
 	dfrs_view_destroy(view);
 }
@@ -385,7 +385,7 @@ static void set_reason(node_record_t *node, const char *reason)
 	node->reason_uid = reason ? 1000 : NO_VAL;
 }
 
-static void say_parked(const char *what, uint32_t parked)
+static void print_parked(const char *what, uint32_t parked)
 {
 	static const char *const names[] = { "n0" };
 	const node_record_t *node = node_record_table_ptr[0];
@@ -405,36 +405,36 @@ static void parked(void)
 	node = node_record_table_ptr[0];
 	slurm_conf.slurm_user_id = 64030;
 	set_reason(node, NULL);
-	say_parked("up", 2);
+	print_parked("up", 2);
 	node->node_state |= NODE_STATE_DRAIN;
 	set_reason(node, "disk swap");
-	say_locks("start");
+	print_locks("start");
 	last_node_update = 0;
-	say_parked("drains", 2);
+	print_parked("drains", 2);
 	printf("nodes have changed %d\n", last_node_update == wall_clock);
-	say_locks("drains");
-	say_parked("the same", 2);
-	say_locks("the same");
-	say_parked("one", 1);
+	print_locks("drains");
+	print_parked("the same", 2);
+	print_locks("the same");
+	print_parked("one", 1);
 	set_reason(node, "fan, too");
-	say_parked("another reason", 1);
+	print_parked("another reason", 1);
 	xstrcat(node->reason, " : reboot issued");
-	say_parked("goes on", 1);
-	say_parked("none", 0);
-	say_parked("still none", 0);
+	print_parked("goes on", 1);
+	print_parked("none", 0);
+	print_parked("still none", 0);
 	set_reason(node, "[DFRS: 1.5 parked] [DFRS: x parked] [DFRS: 1 parke");
-	say_parked("others' brackets", 0);
+	print_parked("others' brackets", 0);
 	set_reason(node, NULL);
-	say_parked("without a reason", 12);
-	say_parked("without a reason and none", 0);
-	say_parked("down with it", 3);
+	print_parked("without a reason", 12);
+	print_parked("without a reason and none", 0);
+	print_parked("down with it", 3);
 	node->node_state = NODE_STATE_DOWN | NODE_STATE_NO_RESPOND;
-	say_parked("down", 3);
+	print_parked("down", 3);
 	node->node_state = NODE_STATE_IDLE | NODE_STATE_REBOOT_REQUESTED;
 	set_reason(node, "update");
-	say_parked("to be rebooted", 3);
+	print_parked("to be rebooted", 3);
 	node->node_state = NODE_STATE_IDLE;
-	say_parked("no longer", 3);
+	print_parked("no longer", 3);
 	dfrs_nodes_set_parked(gone, &one, 1);
 	dfrs_nodes_set_parked(NULL, NULL, 0);
 }
@@ -447,7 +447,7 @@ static config_record_t *first_configuration(void)
 }
 
 /* Which nodes the only job may use. */
-static void say_nodes(const char *what)
+static void print_nodes(const char *what)
 {
 	dfrs_view_t *view = dfrs_view_create();
 	dfrs_snapshot_t snapshot = look(view, NULL);
@@ -483,11 +483,11 @@ static void float_reservation(job_record_t *job)
 	resv_list = list_create(NULL);
 	list_append(resv_list, reservation);
 	job->time_limit = 30;
-	say_nodes("done before a floating reservation");
+	print_nodes("done before a floating reservation");
 	job->time_limit = 31;
-	say_nodes("not done before it");
+	print_nodes("not done before it");
 	job->resv_ptr = reservation;
-	say_nodes("in it");
+	print_nodes("in it");
 	job->resv_ptr = NULL;
 }
 
@@ -518,22 +518,22 @@ static void overlapping(void)
 	job = new_job(1);
 	other = reserve(1, "01", 0);
 	(void) reserve(2, "23", RESERVE_FLAG_MAINT);
-	say_nodes("in none");
+	print_nodes("in none");
 	own = job->resv_ptr = reserve(3, "1234", 0);
-	say_nodes("plain");
+	print_nodes("plain");
 	own->flags = RESERVE_FLAG_OVERLAP;
-	say_nodes("overlaps");
+	print_nodes("overlaps");
 	own->flags = RESERVE_FLAG_MAINT;
-	say_nodes("maintains");
+	print_nodes("maintains");
 	own->flags = 0;
 	job->resv_ptr = other;
-	say_nodes("in the other");
+	print_nodes("in the other");
 	run_job(job, 1, 1);
 	job->node_bitmap = bit_copy(job->job_resrcs->node_bitmap);
 	job->resv_ptr = own;
-	say_bounds("runs in a plain one");
+	print_bounds("runs in a plain one");
 	own->flags = RESERVE_FLAG_OVERLAP;
-	say_bounds("runs in one that overlaps");
+	print_bounds("runs in one that overlaps");
 }
 
 /* So many cores of each of its nodes. */
@@ -554,35 +554,35 @@ static void cores(void)
 	make_nodes(3);
 	job = new_job(1);
 	reserve_cores(reserve(1, "01", 0), 0, 1);
-	say_nodes("two of 32");
+	print_nodes("two of 32");
 	job->details->cpus_per_task = 30;
-	say_nodes("-c 30");
+	print_nodes("-c 30");
 	job->details->cpus_per_task = 31;
-	say_nodes("-c 31");
+	print_nodes("-c 31");
 	job->details->cpus_per_task = 1;
 	job->details->whole_node = WHOLE_NODE_REQUIRED;
-	say_nodes("--exclusive");
+	print_nodes("--exclusive");
 	job->details->whole_node = 0;
 	job->details->pn_min_memory = 0;
-	say_nodes("--mem=0");
+	print_nodes("--mem=0");
 	job->details->pn_min_memory = 1000;
 	dfrs_remember_whole("dfrs");
-	say_nodes("whole nodes");
+	print_nodes("whole nodes");
 	dfrs_remember_whole("");
 	reserve_cores(reserve(2, "1", 0), 2, 31);
-	say_nodes("all of one");
+	print_nodes("all of one");
 	((slurmctld_resv_t *) list_peek(resv_list))->flags = RESERVE_FLAG_MAINT;
-	say_nodes("maintenance");
+	print_nodes("maintenance");
 	((slurmctld_resv_t *) list_peek(resv_list))->flags = 0;
 	job->resv_ptr = reserve(3, "12", 0);
-	say_nodes("in another one");
+	print_nodes("in another one");
 	(void) list_delete_ptr(resv_list, job->resv_ptr);
 	job->resv_ptr = NULL;
 	run_job(job, 0, 1);
 	job->node_bitmap = bit_copy(job->job_resrcs->node_bitmap);
-	say_bounds("runs");
+	print_bounds("runs");
 	job->details->whole_node = WHOLE_NODE_REQUIRED;
-	say_bounds("runs with --exclusive");
+	print_bounds("runs with --exclusive");
 }
 
 /* Even nodes have more of everything than odd ones. */
@@ -600,41 +600,41 @@ static void fit(void)
 	};
 	job = new_job(1);
 	details = job->details;
-	say_nodes("nothing");
+	print_nodes("nothing");
 	details->pn_min_tmp_disk = 500;
-	say_nodes("--tmp=500");
+	print_nodes("--tmp=500");
 	details->pn_min_tmp_disk = 501;
-	say_nodes("--tmp=501");
+	print_nodes("--tmp=501");
 	details->pn_min_tmp_disk = 0;
 	details->pn_min_cpus = 16;
-	say_nodes("--mincpus=16");
+	print_nodes("--mincpus=16");
 	details->pn_min_cpus = 0;
 	details->mc_ptr = &parts;
-	say_nodes("no -B");
+	print_nodes("no -B");
 	parts.sockets_per_node = 2;
-	say_nodes("--sockets-per-node=2");
+	print_nodes("--sockets-per-node=2");
 	parts.cores_per_socket = 5;
-	say_nodes("-B 2:5");
+	print_nodes("-B 2:5");
 	parts.cores_per_socket = 4;
 	parts.threads_per_core = 2;
-	say_nodes("-B 2:4:2");
+	print_nodes("-B 2:4:2");
 	parts.threads_per_core = 3;
-	say_nodes("-B 2:4:3");
+	print_nodes("-B 2:4:3");
 	details->mc_ptr = NULL;
 	job->part_ptr->max_cpus_per_node = 8;
-	say_nodes("MaxCPUsPerNode=8, and another partition without it");
+	print_nodes("MaxCPUsPerNode=8, and another partition without it");
 	find_part_record("dfrs2")->max_cpus_per_node = 12;
-	say_nodes("MaxCPUsPerNode=8 and 12");
+	print_nodes("MaxCPUsPerNode=8 and 12");
 	job->mcs_label = xstrdup("secret");
-	say_nodes("with a label");
+	print_nodes("with a label");
 	labels_select = true;
-	say_nodes("with a label that selects");
+	print_nodes("with a label that selects");
 	float_reservation(job);
 }
 
 /* --- threads --------------------------------------------------------------------------------------------- */
 
-static void say_cpus(const char *what)
+static void print_cpus(const char *what)
 {
 	dfrs_view_t *view = dfrs_view_create();
 	dfrs_snapshot_t snapshot = look(view, NULL);
@@ -646,7 +646,7 @@ static void say_cpus(const char *what)
 	dfrs_view_destroy(view);
 }
 
-static void say_parts(const char *what, dfrs_details_t *details, uint16_t threads_per_core,
+static void print_parts(const char *what, dfrs_details_t *details, uint16_t threads_per_core,
 		      uint16_t ntasks_per_core)
 {
 	char line[100];
@@ -656,7 +656,7 @@ static void say_parts(const char *what, dfrs_details_t *details, uint16_t thread
 	for (uint16_t cpus = 1; cpus <= 3; cpus++) {
 		details->cpus_per_task = cpus;
 		snprintf(line, sizeof(line), "%s -c %u", what, cpus);
-		say_cpus(line);
+		print_cpus(line);
 	}
 }
 
@@ -671,23 +671,23 @@ static void use_threads(void)
 	for (int i = 0; i < 2; i++)
 		node_record_table_ptr[i]->tpc = 2;
 	slurm_conf.select_type_param = DFRS_SELECTS_CORES | DFRS_SELECTS_MEMORY;
-	say_cpus("no parts");
+	print_cpus("no parts");
 	details->mc_ptr = &parts;
-	say_parts("plain", details, NO_VAL16, INFINITE16);
-	say_parts("--threads-per-core=1", details, 1, INFINITE16);
-	say_parts("--threads-per-core=2", details, 2, INFINITE16);
-	say_parts("--ntasks-per-core=1", details, NO_VAL16, 1);
-	say_parts("--ntasks-per-core=2", details, NO_VAL16, 2);
+	print_parts("plain", details, NO_VAL16, INFINITE16);
+	print_parts("--threads-per-core=1", details, 1, INFINITE16);
+	print_parts("--threads-per-core=2", details, 2, INFINITE16);
+	print_parts("--ntasks-per-core=1", details, NO_VAL16, 1);
+	print_parts("--ntasks-per-core=2", details, NO_VAL16, 2);
 	for (int i = 0; i < 2; i++)
 		node_record_table_ptr[i]->tpc = 4;
-	say_parts("two of four", details, 2, INFINITE16);
+	print_parts("two of four", details, 2, INFINITE16);
 	for (int i = 0; i < 2; i++)
 		node_record_table_ptr[i]->tpc = 2;
 	slurm_conf.select_type_param = DFRS_SELECTS_CORES_OR_CPUS & ~DFRS_SELECTS_CORES;
-	say_parts("by CPUs", details, 1, 1);
+	print_parts("by CPUs", details, 1, 1);
 	slurm_conf.select_type_param = DFRS_SELECTS_CORES | DFRS_SELECTS_MEMORY;
 	node_record_table_ptr[1]->tpc = 4;
-	say_parts("of two or four", details, 1, INFINITE16);
+	print_parts("of two or four", details, 1, INFINITE16);
 	details->mc_ptr = NULL;
 }
 
@@ -695,7 +695,7 @@ static void use_threads(void)
 
 #define LONG_COMMENT 100000000
 
-static void say_comment(const char *what, dfrs_view_t *view)
+static void print_comment(const char *what, dfrs_view_t *view)
 {
 	dfrs_snapshot_t snapshot = look(view, NULL);
 
@@ -714,11 +714,11 @@ static void comment(void)
 	job = new_job(1);
 	job->comment = xmalloc(LONG_COMMENT + 1);
 	memset(job->comment, 'x', LONG_COMMENT);
-	say_comment("long", view);
+	print_comment("long", view);
 	job->comment[1023] = 'y';
-	say_comment("another in what is read", view);
+	print_comment("another in what is read", view);
 	job->comment[1024] = 'y';
-	say_comment("another in what is not", view);
+	print_comment("another in what is not", view);
 	dfrs_view_destroy(view);
 }
 
@@ -751,13 +751,13 @@ static void yields(void)
 	job = new_job(1);
 	run_job(job, 0, 1);
 	printf("has extra %d\n", dfrs_has_extra());
-	say_locks("start");
+	print_locks("start");
 	show_yield("none", DFRS_NO_YIELD, DFRS_FIELD_ADMIN_COMMENT);
-	say_locks("none");
+	print_locks("none");
 	show_yield("all", 100, DFRS_FIELD_ADMIN_COMMENT);
-	say_locks("all");
+	print_locks("all");
 	show_yield("the same", 100, DFRS_FIELD_ADMIN_COMMENT);
-	say_locks("the same");
+	print_locks("the same");
 	show_yield("less", 7, DFRS_FIELD_ADMIN_COMMENT);
 	xfree(job->admin_comment);
 	job->admin_comment = xstrdup("ticket 17 [DFRS: yield 0.07] again");
@@ -868,7 +868,7 @@ static void begin(void)
 
 /* --- devices --------------------------------------------------------------------------------------------- */
 
-static void say_flags(const char *what)
+static void print_flags(const char *what)
 {
 	dfrs_view_t *view = dfrs_view_create();
 	dfrs_snapshot_t snapshot = look(view, NULL);
@@ -887,19 +887,19 @@ static void devices(void)
 	make_nodes(1);
 	job = new_job(1);
 	job->details->requeue = 1;
-	say_flags("plain");
+	print_flags("plain");
 	job->bit_flags |= CRON_JOB;
-	say_flags("of a crontab");
+	print_flags("of a crontab");
 	job->gres_list_alloc = list_create(NULL);
-	say_flags("no devices");
+	print_flags("no devices");
 	list_append(job->gres_list_alloc, job);
-	say_flags("a device");
+	print_flags("a device");
 	FREE_NULL_LIST(job->gres_list_alloc);
 }
 
 /* --- requests -------------------------------------------------------------------------------------------- */
 
-static void say_request(const char *what)
+static void print_request(const char *what)
 {
 	printf("%s: special %u\n", what, dfrs_special(find_job_record(1)));
 }
@@ -913,13 +913,13 @@ static void request_licence(const char *what, uint16_t resource)
 	licence->id.hres_id = resource;
 	job->license_list = list_create(xfree_ptr);
 	list_append(job->license_list, licence);
-	say_request(what);
+	print_request(what);
 	FREE_NULL_LIST(job->license_list);
 }
 #endif
 
 /* More tasks than 32 bits hold. */
-static void say_tasks(job_record_t *job)
+static void print_tasks(job_record_t *job)
 {
 	dfrs_details_t as_before = *job->details;
 
@@ -944,30 +944,30 @@ static void requests(void)
 
 	make_nodes(1);
 	job = new_job(1);
-	say_request("plain");
+	print_request("plain");
 	job->details->task_dist = SLURM_DIST_PLANE;
-	say_request("blocks of tasks");
+	print_request("blocks of tasks");
 	job->details->max_nodes = 1;
-	say_request("blocks of tasks on one node");
+	print_request("blocks of tasks on one node");
 	job->details->task_dist = SLURM_DIST_CYCLIC;
 	job->details->max_nodes = 0;
-	say_request("one by one");
-	say_tasks(job);
+	print_request("one by one");
+	print_tasks(job);
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
 	job->details->segment_size = 4;
-	say_request("segments");
+	print_request("segments");
 	job->details->segment_size = 0;
 	job->resv_port_cnt = 2;
-	say_request("ports");
+	print_request("ports");
 	job->resv_port_cnt = NO_VAL16;
-	say_request("no ports");
+	print_request("no ports");
 #endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
 	job->qos_list = list_create(NULL);
 	list_append(job->qos_list, job);
-	say_request("one QOS");
+	print_request("one QOS");
 	list_append(job->qos_list, job);
-	say_request("two QOS");
+	print_request("two QOS");
 	FREE_NULL_LIST(job->qos_list);
 #endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
@@ -976,7 +976,7 @@ static void requests(void)
 #endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
 	job->details->mem_update_delay = 60;
-	say_request("memory updates");
+	print_request("memory updates");
 #endif
 }
 
@@ -988,7 +988,7 @@ static long from_now(int64_t when)
 	return when ? (long) (when - wall_clock) : 0;
 }
 
-static void say_bounds(const char *what)
+static void print_bounds(const char *what)
 {
 	dfrs_view_t *view = dfrs_view_create();
 	dfrs_snapshot_t snapshot = look(view, NULL);
@@ -1007,26 +1007,26 @@ static void bound_nodes(job_record_t *job)
 
 	job->bit_flags |= JOB_NTASKS_SET;
 	partition->max_nodes = INFINITE;
-	say_bounds("no bounds");
+	print_bounds("no bounds");
 	partition->max_nodes = 2;
-	say_bounds("partition");
+	print_bounds("partition");
 	job->details->max_nodes = 1;
-	say_bounds("fewer");
+	print_bounds("fewer");
 	job->details->max_nodes = 3;
-	say_bounds("more");
+	print_bounds("more");
 	partition->min_nodes = 2;
-	say_bounds("one task");
+	print_bounds("one task");
 	job->details->num_tasks = 2;
-	say_bounds("two tasks");
+	print_bounds("two tasks");
 	job->details->mc_ptr = xmalloc(sizeof(*job->details->mc_ptr));
 	job->details->mc_ptr->ntasks_per_socket = 3;
 	node_record_table_ptr[1]->tot_sockets = 4;
-	say_bounds("three a socket");
+	print_bounds("three a socket");
 	for (int i = 0; i < node_record_count; i++)
 		node_record_table_ptr[i]->tot_sockets = 2 + i;
-	say_bounds("five sockets at most");
+	print_bounds("five sockets at most");
 	job->details->ntasks_per_node = 5;
-	say_bounds("five a node");
+	print_bounds("five a node");
 	job->details->ntasks_per_node = 0;
 	job->details->mc_ptr->ntasks_per_socket = INFINITE16;
 }
@@ -1043,22 +1043,22 @@ static void bound_end(job_record_t *job)
 	list_append(resv_list, own);
 	job->resv_ptr = own;
 	run_job(job, 0, 1);
-	say_bounds("in its own reservation");
+	print_bounds("in its own reservation");
 	slurm_conf.resv_over_run = INFINITE16;
-	say_bounds("it may overrun");
+	print_bounds("it may overrun");
 	slurm_conf.resv_over_run = 0;
 	own->flags = RESERVE_FLAG_FLEX;
-	say_bounds("flexible");
+	print_bounds("flexible");
 	own->flags = 0;
 	own->end_time = wall_clock - 1;
-	say_bounds("over");
+	print_bounds("over");
 	job->resv_ptr = NULL;
 	own->start_time = wall_clock + 20;
 	own->end_time = wall_clock + 100;
-	say_bounds("another's");
+	print_bounds("another's");
 }
 
-static void say_max_time(part_record_t *partition, uint32_t max_time)
+static void print_max_time(part_record_t *partition, uint32_t max_time)
 {
 	dfrs_view_t *view = dfrs_view_create();
 	dfrs_snapshot_t snapshot;
@@ -1076,8 +1076,8 @@ static void bounds(void)
 
 	make_nodes(4);
 	job = new_job(1);
-	say_max_time(job->part_ptr, 1440);
-	say_max_time(job->part_ptr, INFINITE);
+	print_max_time(job->part_ptr, 1440);
+	print_max_time(job->part_ptr, INFINITE);
 	bound_nodes(job);
 	bound_end(job);
 }

@@ -4,8 +4,8 @@
 
 mod build;
 mod configurations;
-mod looks;
-mod rows;
+mod core_rows_test;
+mod snapshot_test;
 
 use std::path::Path;
 use std::process::Command;
@@ -15,11 +15,11 @@ include!(concat!(env!("OUT_DIR"), "/slurm_version.rs"));
 const CONFIGURATION: &str = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nPartition=dfrs\n";
 
 /// What a run of the host printed.
-struct Run {
+struct HostRun {
     lines: Vec<String>,
 }
 
-impl Run {
+impl HostRun {
     fn has(&self, part: &str) -> bool {
         self.lines.iter().any(|line| line.contains(part))
     }
@@ -63,7 +63,7 @@ impl Run {
 }
 
 /// Runs the host in a directory of its own.
-fn run(scenario: &str, configuration: Option<&str>) -> Run {
+fn run(scenario: &str, configuration: Option<&str>) -> HostRun {
     run_with(scenario, scenario, configuration, &[])
 }
 
@@ -73,7 +73,7 @@ fn run_with(
     scenario: &str,
     configuration: Option<&str>,
     files: &[(&str, &str)],
-) -> Run {
+) -> HostRun {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}"));
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).expect("a directory for the scenario");
@@ -106,11 +106,11 @@ fn run_with(
         "{name}: {} after:\n{text}",
         output.status
     );
-    Run { lines }
+    HostRun { lines }
 }
 
 #[test]
-fn runs_and_leaves_nothing_behind() {
+fn plugin_runs_and_leaves_no_thread_behind() {
     let run = run("quiet", Some(CONFIGURATION));
     run.assert_sound();
     run.assert_has("init 0");
@@ -126,7 +126,7 @@ fn runs_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_thread_that_hangs_is_left_behind_and_the_plugin_lives_again() {
+fn hanging_thread_is_abandoned_and_the_plugin_restarts() {
     let run = run("stuck", Some(CONFIGURATION));
     run.assert_has("alive");
     run.assert_has("DFRS's thread does not end");
@@ -148,7 +148,7 @@ fn a_thread_that_hangs_is_left_behind_and_the_plugin_lives_again() {
 }
 
 #[test]
-fn stays_away_where_no_scheduler_may_run() {
+fn plugin_stays_idle_when_scheduling_is_disabled() {
     let run = run("disabled", Some(CONFIGURATION));
     run.assert_sound();
     run.assert_has("init 0");
@@ -157,7 +157,7 @@ fn stays_away_where_no_scheduler_may_run() {
 }
 
 #[test]
-fn nothing_is_parked_or_measured_where_slurmd_does_not_tell_of_lost_messages() {
+fn parking_is_disabled_when_slurmd_does_not_report_lost_messages() {
     let configuration = format!("{CONFIGURATION}SwapPerNode=1G\nNeeds=measured\n");
     let run = run("quiet-parking", Some(&configuration));
     run.assert_sound();
@@ -172,7 +172,7 @@ fn nothing_is_parked_or_measured_where_slurmd_does_not_tell_of_lost_messages() {
 }
 
 #[test]
-fn its_jobs_are_withheld_from_other_schedulers_as_soon_as_it_is_known_which_they_are() {
+fn dfrs_jobs_are_withheld_from_other_schedulers_once_known() {
     let run = run("withheld", Some(CONFIGURATION));
     run.assert_sound();
     run.assert_has("schedules partition(s) dfrs");
@@ -184,7 +184,7 @@ fn its_jobs_are_withheld_from_other_schedulers_as_soon_as_it_is_known_which_they
 }
 
 #[test]
-fn one_of_its_jobs_that_ends_after_a_warning_is_to_be_queued_again_before_anybody_sees_it_done() {
+fn job_that_ends_after_its_warning_is_requeued_at_once() {
     let run = run("withheld", Some(CONFIGURATION));
     run.assert_sound();
     run.assert_has("saved: 0 requeued 1");
@@ -205,7 +205,7 @@ fn without_dfrs_conf_only_backfill_runs() {
 }
 
 #[test]
-fn switched_off_it_looks_once_whether_anything_is_parked_and_lets_backfill_run() {
+fn mode_off_checks_once_for_parked_jobs_and_lets_backfill_run() {
     let run = run("quiet-off", Some(&CONFIGURATION.replace("full", "off")));
     run.assert_sound();
     run.assert_has("init 0");
@@ -216,16 +216,16 @@ fn switched_off_it_looks_once_whether_anything_is_parked_and_lets_backfill_run()
 }
 
 #[test]
-fn a_trial_asks_for_no_other_scheduling_and_the_switch_to_full_does() {
+fn shadow_mode_accepts_slurm_scheduling_and_full_mode_refuses_it() {
     let run = run("stock", Some(&CONFIGURATION.replace("full", "shadow")));
     run.assert_sound();
-    let told = |line: &String| {
+    let events = |line: &String| {
         ["mode Shadow", "switched on", "DFRS is off", "mode Full"]
             .into_iter()
             .find(|part| line.contains(part))
     };
-    let told: Vec<&str> = run.lines.iter().filter_map(told).collect();
-    assert_eq!(told, ["mode Shadow", "switched on", "DFRS is off"]);
+    let events: Vec<&str> = run.lines.iter().filter_map(events).collect();
+    assert_eq!(events, ["mode Shadow", "switched on", "DFRS is off"]);
     run.assert_has("Slurm starts DFRS's jobs itself");
 }
 
@@ -255,17 +255,17 @@ fn job_records_of_another_size_trip_the_canary() {
 }
 
 #[test]
-fn a_partition_that_is_changed_behind_its_back_is_noticed_at_once() {
+fn partition_change_is_noticed_at_once() {
     let run = run("repartitioned", Some(CONFIGURATION));
     run.assert_sound();
-    let told = |line: &String| {
+    let events = |line: &String| {
         ["partition changed", "DFRS is off", "schedules partition(s)"]
             .into_iter()
             .find(|part| line.contains(part))
     };
-    let told: Vec<&str> = run.lines.iter().filter_map(told).collect();
+    let events: Vec<&str> = run.lines.iter().filter_map(events).collect();
     assert_eq!(
-        told,
+        events,
         [
             "schedules partition(s)",
             "partition changed",

@@ -103,7 +103,7 @@ static int cores_used(int node)
 	return used;
 }
 
-static void say_nodes(const char *what)
+static void print_nodes(const char *what)
 {
 	static const char *states[] = { "up", "draining", "down" };
 	dfrs_view_t *view = dfrs_view_create();
@@ -140,20 +140,20 @@ static void before(void)
 	/* Started by DFRS while slurmctld had forgotten that the first is hidden: they overlap. */
 	two = start_job(2, "dfrs", 0, 1, 2, 8, NODE_CR_ONE_ROW);
 	other = start_job(4, "other", 1, 1, 8, 4, NODE_CR_ONE_ROW);
-	say_nodes("counted");
+	print_nodes("counted");
 	hide();
-	say_nodes("hidden");
+	print_nodes("hidden");
 	hide();
 	count_anew();
-	say_nodes("counted anew");
+	print_nodes("counted anew");
 	hide();
-	say_nodes("hidden again");
+	print_nodes("hidden again");
 	end_job(one);
 	end_job(other);
-	say_nodes("two have ended");
+	print_nodes("two have ended");
 	end_job(two);
 	end_job(three);
-	say_nodes("all have ended");
+	print_nodes("all have ended");
 }
 
 /* --- given away ---------------------------------------------------------------------------------------- */
@@ -178,24 +178,24 @@ static void give_away(void)
 	two = start_job(2, "dfrs", 1, 1, 2, 4, NODE_CR_AVAILABLE);
 	three = start_job(3, "dfrs2", 2, 1, 0, 4, NODE_CR_AVAILABLE);
 	hide();
-	say_nodes("hidden");
+	print_nodes("hidden");
 	give_nodes("dfrs2", "3");
 	give_nodes("dfrs", "03");
-	say_nodes("given away");
+	print_nodes("given away");
 	hide();
-	say_nodes("shown");
+	print_nodes("shown");
 	hide();
 	end_job(one);
-	say_nodes("one has ended");
+	print_nodes("one has ended");
 	hide();
-	say_nodes("shown again");
+	print_nodes("shown again");
 	give_nodes("dfrs", "0123");
-	say_nodes("taken back");
+	print_nodes("taken back");
 	hide();
-	say_nodes("hidden again");
+	print_nodes("hidden again");
 	end_job(two);
 	end_job(three);
-	say_nodes("all have ended");
+	print_nodes("all have ended");
 }
 
 int main(int argc, char **argv)

@@ -31,11 +31,11 @@ dfrs_list_t active_feature_list, assoc_mgr_qos_list, config_list, job_list, part
 
 /* --- counting ------------------------------------------------------------------------------------- */
 
-#define MOST_NAMES 512
+#define MAX_NAMES 512
 
 static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *names[MOST_NAMES];
-static unsigned counts[MOST_NAMES];
+static const char *names[MAX_NAMES];
+static unsigned counts[MAX_NAMES];
 
 /* name: a constant; also called by the stubs. */
 void count_call(const char *name)
@@ -43,7 +43,7 @@ void count_call(const char *name)
 	int i = 0;
 
 	pthread_mutex_lock(&count_lock);
-	while ((i < MOST_NAMES - 1) && names[i] && strcmp(names[i], name))
+	while ((i < MAX_NAMES - 1) && names[i] && strcmp(names[i], name))
 		i++;
 	names[i] = name;
 	counts[i]++;
@@ -52,7 +52,7 @@ void count_call(const char *name)
 
 void print_counts(void)
 {
-	for (int i = 0; (i < MOST_NAMES) && names[i]; i++)
+	for (int i = 0; (i < MAX_NAMES) && names[i]; i++)
 		printf("calls %s %u\n", names[i], counts[i]);
 }
 
@@ -159,11 +159,11 @@ node_record_t *next_node_bitmap(bitstr_t *bitmap, int *index)
 }
 
 /* As in slurmctld, not through the list: callers may be walking it. */
-static job_record_t *jobs[MOST_JOBS];
+static job_record_t *jobs[MAX_JOBS];
 
 job_record_t *find_job_record(uint32_t job_id)
 {
-	return (job_id < MOST_JOBS) ? jobs[job_id] : NULL;
+	return (job_id < MAX_JOBS) ? jobs[job_id] : NULL;
 }
 
 void add_job(job_record_t *job, uint32_t job_id)

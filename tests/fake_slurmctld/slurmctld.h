@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 /* Ids are below. */
-#define MOST_JOBS 100000
+#define MAX_JOBS 100000
 
 /* name: a constant; also called by the stubs. */
 void count_call(const char *name);

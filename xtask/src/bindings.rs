@@ -7,7 +7,7 @@ const HEADER: &str = "c_shim/dfrs_shim.h";
 const BINDINGS: &str = "src/shim/bindings.rs";
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct BindingsArguments {
     /// Change nothing; fail if the committed file is not what the header gives
     #[arg(long)]
     check: bool,
@@ -19,7 +19,7 @@ pub struct Arguments {
 ///
 /// One line: the header cannot be parsed, a file cannot be read or written, or (with `--check`)
 /// the committed bindings are stale.
-pub fn run(arguments: &Arguments) -> Result<(), String> {
+pub fn run(arguments: &BindingsArguments) -> Result<(), String> {
     let root = crate::root();
     let path = root.join(BINDINGS);
     let generated = generate(&root.join(HEADER))?;

@@ -20,7 +20,7 @@ const REPOSITORY: &str = "repository";
 const MDBOOK: &str = "0.5.4";
 
 #[derive(Args)]
-pub struct Arguments {
+pub struct BookArguments {
     /// Stage the pages for mdBook, and do not run it
     #[arg(long)]
     stage: bool,
@@ -31,7 +31,7 @@ pub struct Arguments {
 /// # Errors
 ///
 /// What cannot be read or written, or that mdBook is missing or fails.
-pub fn run(arguments: &Arguments) -> Result<(), String> {
+pub fn run(arguments: &BookArguments) -> Result<(), String> {
     let root = crate::root();
     let source = root.join("target/book/source");
     stage(root, &source)?;

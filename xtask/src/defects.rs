@@ -11,7 +11,7 @@ use dfrs_agent::simulation::run as try_scenario;
 
 /// Command line.
 #[derive(Args)]
-pub struct Arguments {
+pub struct DefectsArguments {
     /// Only these defects, by the names of their files without .txt
     names: Vec<String>,
     /// How many seeds each defect is looked for in
@@ -20,7 +20,7 @@ pub struct Arguments {
 }
 
 /// Every core tries so many seeds before all look whether one of them has failed.
-const AT_ONCE: u64 = 25;
+const SEEDS_PER_ROUND: u64 = 25;
 
 /// A change that makes something wrong.
 struct Defect {
@@ -46,7 +46,7 @@ impl Defect {
 }
 
 /// Plants them.
-pub fn run(arguments: &Arguments) -> Result<(), String> {
+pub fn run(arguments: &DefectsArguments) -> Result<(), String> {
     let root = super::root();
     let defects = read_all(&root.join("tests/defects"), &arguments.names)?;
     let copy = root.join("target/defects/tree");
@@ -102,7 +102,7 @@ fn find(program: &Path, seeds: u64) -> Result<Option<(u64, String)>, String> {
     let mut next = 1;
     while next <= seeds {
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-        let end = (next + AT_ONCE * cores).min(seeds + 1);
+        let end = (next + SEEDS_PER_ROUND * cores).min(seeds + 1);
         match try_on_all_cores(program, next..end, cores)? {
             Some((seed, failure)) if try_scenario(&generate(seed, &kinds)).is_ok() => {
                 return Ok(Some((seed, failure)));

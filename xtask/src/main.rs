@@ -1,6 +1,6 @@
 //! Developer tasks of slurm-dfrs: `cargo xtask TASK`.
 //!
-//! Each task is a module with its `Arguments` and `run(&Arguments) -> Result<(), String>`; the error
+//! Each task is a module with its arguments and `run(&arguments) -> Result<(), String>`; the error
 //! is one line for each thing to mend.
 
 #[cfg(feature = "bindings")]
@@ -23,49 +23,49 @@ use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Developer tasks of slurm-dfrs")]
-struct Arguments {
+struct XtaskArguments {
     #[command(subcommand)]
-    task: Task,
+    task: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum XtaskCommand {
     /// Generate src/shim/bindings.rs from c_shim/dfrs_shim.h (needs libclang)
     #[cfg(feature = "bindings")]
-    Bindings(bindings::Arguments),
+    Bindings(bindings::BindingsArguments),
     /// Build the documentation as a site (needs mdbook)
-    Book(book::Arguments),
+    Book(book::BookArguments),
     /// Plant defects, one after the other, and see whether simulation finds them
-    Defects(defects::Arguments),
+    Defects(defects::DefectsArguments),
     /// Check that everything that is linked together may be distributed together
     Licences(licences::LicencesArguments),
     /// Write manual pages and completions for shells, from the programs' own help
-    Man(man::Arguments),
+    Man(man::ManArguments),
     /// Make packages of what was built, .deb or .rpm
-    Package(package::Arguments),
+    Package(package::PackageArguments),
     /// Draw the documents' charts
-    Pictures(pictures::Arguments),
+    Pictures(pictures::PicturesArguments),
     /// Try the reconciler with faults that follow from seeds
-    Simulate(simulate::Arguments),
+    Simulate(simulate::SimulateArguments),
     /// Check licence markers in C and shell files, links and lines of Markdown files, and the site's contents
-    Style(style::Arguments),
+    Style(style::StyleArguments),
     /// Check a plugin's symbols against what Slurm installations provide
-    Symbols(symbols::Arguments),
+    Symbols(symbols::SymbolsArguments),
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().task {
+    let result = match XtaskArguments::parse().task {
         #[cfg(feature = "bindings")]
-        Task::Bindings(arguments) => bindings::run(&arguments),
-        Task::Book(arguments) => book::run(&arguments),
-        Task::Defects(arguments) => defects::run(&arguments),
-        Task::Licences(arguments) => licences::run(&arguments),
-        Task::Man(arguments) => man::run(&arguments),
-        Task::Package(arguments) => package::run(&arguments),
-        Task::Pictures(arguments) => pictures::run(&arguments),
-        Task::Simulate(arguments) => simulate::run(&arguments),
-        Task::Style(arguments) => style::run(&arguments),
-        Task::Symbols(arguments) => symbols::run(&arguments),
+        XtaskCommand::Bindings(arguments) => bindings::run(&arguments),
+        XtaskCommand::Book(arguments) => book::run(&arguments),
+        XtaskCommand::Defects(arguments) => defects::run(&arguments),
+        XtaskCommand::Licences(arguments) => licences::run(&arguments),
+        XtaskCommand::Man(arguments) => man::run(&arguments),
+        XtaskCommand::Package(arguments) => package::run(&arguments),
+        XtaskCommand::Pictures(arguments) => pictures::run(&arguments),
+        XtaskCommand::Simulate(arguments) => simulate::run(&arguments),
+        XtaskCommand::Style(arguments) => style::run(&arguments),
+        XtaskCommand::Symbols(arguments) => symbols::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

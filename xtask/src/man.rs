@@ -13,7 +13,7 @@ mod markdown;
 const SOURCE: &str = concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Args)]
-pub struct Arguments {
+pub struct ManArguments {
     /// Where to write them: below it man/man1, man/man5, man/man7, man/man8 and completions
     #[arg(default_value = "target/man")]
     directory: PathBuf,
@@ -42,7 +42,7 @@ const DOCUMENTS: [(markdown::Title<'_>, &str); 2] = [
 ];
 
 /// A program and the section of the manual that it belongs to.
-struct Program {
+struct ManProgram {
     command: Command,
     section: u8,
 }
@@ -52,18 +52,18 @@ struct Program {
 /// # Errors
 ///
 /// What cannot be written.
-pub fn run(arguments: &Arguments) -> Result<(), String> {
+pub fn run(arguments: &ManArguments) -> Result<(), String> {
     write(&arguments.directory)
         .map_err(|error| format!("{}: {error}", arguments.directory.display()))
 }
 
-fn programs() -> [Program; 2] {
+fn programs() -> [ManProgram; 2] {
     [
-        Program {
+        ManProgram {
             command: dfrs_cli::command(),
             section: 1,
         },
-        Program {
+        ManProgram {
             command: dfrs_node::options::Options::command(),
             section: 8,
         },

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::{Args, ValueEnum};
-use stage::{PLAIN, PROGRAM, Stage};
+use stage::{PLAIN, PROGRAM, PackageStage};
 
 /// Packages a plugin, dfrsd and dfrs that were built (docker/build, or cargo build --release): the plugin for
 /// exactly the Slurm that it was built for. Needs strip and, for .deb, dpkg-deb and objdump, for .rpm, rpmbuild.
 #[derive(Args)]
-pub struct Arguments {
+pub struct PackageArguments {
     /// The directory with sched_dfrs.so (or libsched_dfrs.so), burst_buffer_dfrs.so, dfrsd and dfrs
     built: PathBuf,
     /// Where to write the packages
@@ -23,19 +23,19 @@ pub struct Arguments {
     output: PathBuf,
     /// Which packages; several are separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "deb")]
-    format: Vec<Format>,
+    format: Vec<PackageFormat>,
 }
 
 /// What packages are for, and what follows from that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum PackageFormat {
     /// Debian and its relatives
     Deb,
     /// Fedora, RHEL, SUSE and their relatives
     Rpm,
 }
 
-impl Format {
+impl PackageFormat {
     const fn name(self) -> &'static str {
         match self {
             Self::Deb => "deb",
@@ -79,7 +79,7 @@ impl Format {
 /// # Errors
 ///
 /// What is missing, or what a tool says.
-pub fn run(arguments: &Arguments) -> Result<(), String> {
+pub fn run(arguments: &PackageArguments) -> Result<(), String> {
     let pages = arguments.output.join("man");
     crate::man::write(&pages).map_err(|error| format!("{}: {error}", pages.display()))?;
     for format in &arguments.format {
@@ -95,8 +95,12 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-fn command_line(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf, String> {
-    let mut stage = Stage::new("slurm-dfrs", &arguments.output, format, &[])?;
+fn command_line(
+    arguments: &PackageArguments,
+    format: PackageFormat,
+    pages: &Path,
+) -> Result<PathBuf, String> {
+    let mut stage = PackageStage::new("slurm-dfrs", &arguments.output, format, &[])?;
     stage.program(&arguments.built.join("dfrs"), "usr/bin/dfrs")?;
     stage.manual(&pages.join("man/man1"), 1)?;
     stage.manual(&pages.join("man/man5"), 5)?;
@@ -117,8 +121,12 @@ fn command_line(arguments: &Arguments, format: Format, pages: &Path) -> Result<P
     stage.build()
 }
 
-fn node(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf, String> {
-    let mut stage = Stage::new("slurm-dfrs-node", &arguments.output, format, &[])?;
+fn node(
+    arguments: &PackageArguments,
+    format: PackageFormat,
+    pages: &Path,
+) -> Result<PathBuf, String> {
+    let mut stage = PackageStage::new("slurm-dfrs-node", &arguments.output, format, &[])?;
     stage.program(&arguments.built.join("dfrsd"), "usr/sbin/dfrsd")?;
     stage.manual(&pages.join("man/man8"), 8)?;
     completions(&mut stage, pages, "dfrsd")?;
@@ -129,7 +137,11 @@ fn node(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf, 
     stage.build()
 }
 
-fn plugin(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf, String> {
+fn plugin(
+    arguments: &PackageArguments,
+    format: PackageFormat,
+    pages: &Path,
+) -> Result<PathBuf, String> {
     let names = ["sched_dfrs.so", "libsched_dfrs.so"].map(|name| arguments.built.join(name));
     let found = names.into_iter().find(|path| path.exists());
     let library =
@@ -139,7 +151,7 @@ fn plugin(arguments: &Arguments, format: Format, pages: &Path) -> Result<PathBuf
         .map_err(|problem| format!("{}: {problem}", library.display()))?;
     let next = next_micro(&release)?;
     let words = [("@SLURM@", release.as_str()), ("@NEXT@", &next)];
-    let mut stage = Stage::new("slurm-dfrs-plugin", &arguments.output, format, &words)?;
+    let mut stage = PackageStage::new("slurm-dfrs-plugin", &arguments.output, format, &words)?;
     let directory = format.plugins();
     stage.library(&library, &format!("{directory}/sched_dfrs.so"))?;
     let withholder = "burst_buffer_dfrs.so";
@@ -161,7 +173,7 @@ fn next_micro(release: &str) -> Result<String, String> {
     Ok(format!("{series}.{}", micro + 1))
 }
 
-fn completions(stage: &mut Stage, pages: &Path, program: &str) -> Result<(), String> {
+fn completions(stage: &mut PackageStage, pages: &Path, program: &str) -> Result<(), String> {
     let from = pages.join("completions");
     for (file, to) in [
         (
@@ -203,8 +215,8 @@ fn tool(command: &mut Command) -> Result<String, String> {
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{name}: {}", said.trim()))
+        let errors = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{name}: {}", errors.trim()))
     }
 }
 

@@ -10,14 +10,14 @@ use dfrs_report::{Axis, Bars};
 const WIDTH: f64 = 560.0;
 
 #[derive(Args)]
-pub struct Arguments {}
+pub struct PicturesArguments {}
 
 /// Draws them all.
 ///
 /// # Errors
 ///
 /// The figures are not where they are looked for, or a file cannot be written.
-pub fn run(_arguments: &Arguments) -> Result<(), String> {
+pub fn run(_arguments: &PicturesArguments) -> Result<(), String> {
     for (path, drawing) in all(crate::root())? {
         let path = crate::root().join(path);
         fs::write(&path, drawing).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -48,7 +48,8 @@ fn all(root: &Path) -> Result<[(&'static str, String); 2], String> {
     let readme = root.join("README.md");
     let text =
         fs::read_to_string(&readme).map_err(|error| format!("{}: {error}", readme.display()))?;
-    let table = Table::of(&text).ok_or("README.md: has no table with a row '| mean stretch |'")?;
+    let table =
+        DemoTable::of(&text).ok_or("README.md: has no table with a row '| mean stretch |'")?;
     let stretch = table.bars(
         "Stretch: time in the system over run time",
         "stretch; 1 is a job that never waited",
@@ -62,12 +63,12 @@ fn all(root: &Path) -> Result<[(&'static str, String); 2], String> {
 }
 
 /// The demo's results: a column for each scheduler.
-struct Table<'a> {
+struct DemoTable<'a> {
     schedulers: Vec<&'a str>,
     rows: Vec<(&'a str, Vec<&'a str>)>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> DemoTable<'a> {
     fn of(text: &'a str) -> Option<Self> {
         let tables = text.split("\n\n");
         let table = tables
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn medians_of_the_table_are_drawn() {
         let text = "x\n\n| | a | b |\n| --- | --- | --- |\n| mean stretch | 2.5 (2 to 3) | **1.25** (1 to 2) |\n\ny";
-        let table = Table::of(text).expect("a table");
+        let table = DemoTable::of(text).expect("a table");
         assert_eq!(table.schedulers, ["a", "b"]);
         assert_eq!(table.value("mean stretch", 1), Ok(1.25));
         let problem = table.value("makespan, s", 0).expect_err("is not there");

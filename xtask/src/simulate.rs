@@ -7,11 +7,13 @@ use std::time::Instant;
 
 use clap::Args;
 use dfrs_agent::simulation::generate::{Kinds, generate};
-use dfrs_agent::simulation::{Failure, Scenario, minimise, narrate, run as try_scenario};
+use dfrs_agent::simulation::{
+    Failure, TrialScenario, minimise, run as try_scenario, run_with_transcript,
+};
 
 /// Command line.
 #[derive(Args)]
-pub struct Arguments {
+pub struct SimulateArguments {
     /// How many seeds
     #[arg(long, default_value_t = 1000)]
     seeds: u64,
@@ -40,7 +42,7 @@ pub struct Arguments {
 
 /// Tries seeds on all cores until some fail, and prints what is left of each when it is made as small as
 /// can be.
-pub fn run(arguments: &Arguments) -> Result<(), String> {
+pub fn run(arguments: &SimulateArguments) -> Result<(), String> {
     // Failures are printed as scenarios; a panic is one of them.
     std::panic::set_hook(Box::new(|_| {}));
     match &arguments.replay {
@@ -49,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-fn kinds(arguments: &Arguments) -> Result<Kinds, String> {
+fn kinds(arguments: &SimulateArguments) -> Result<Kinds, String> {
     let all = if arguments.all {
         Kinds::all()
     } else {
@@ -70,15 +72,15 @@ fn kinds(arguments: &Arguments) -> Result<Kinds, String> {
 fn replay(path: &std::path::Path) -> Result<(), String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let scenario = Scenario::parse(&text)?;
-    let (story, result) = narrate(&scenario);
-    story.iter().for_each(|line| println!("{line}"));
+    let scenario = TrialScenario::parse(&text)?;
+    let (lines, result) = run_with_transcript(&scenario);
+    lines.iter().for_each(|line| println!("{line}"));
     let passed = result.map_err(|failure| failure.to_string())?;
     println!("passed: {passed:?}");
     Ok(())
 }
 
-fn search(arguments: &Arguments, kinds: &Kinds) -> Result<(), String> {
+fn search(arguments: &SimulateArguments, kinds: &Kinds) -> Result<(), String> {
     let next = AtomicU64::new(arguments.start);
     let end = arguments.start.saturating_add(arguments.seeds);
     let failed: Mutex<Vec<(u64, Failure)>> = Mutex::new(Vec::new());

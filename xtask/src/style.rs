@@ -17,10 +17,10 @@ use crate::pictures;
 /// that exist and lines of at most a hundred characters, and that the site's contents name every page and charts say what
 /// the text says.
 #[derive(Args)]
-pub struct Arguments {}
+pub struct StyleArguments {}
 
 /// Looks at every file that git knows.
-pub fn run(_arguments: &Arguments) -> Result<(), String> {
+pub fn run(_arguments: &StyleArguments) -> Result<(), String> {
     let root = crate::root();
     let mut problems = Vec::new();
     let paths = known_files(root)?;

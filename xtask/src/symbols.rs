@@ -65,7 +65,7 @@ const LIBRARIES: [&str; 4] = [
 ];
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct SymbolsArguments {
     /// The plugin, sched_dfrs.so or burst_buffer_dfrs.so
     plugin: PathBuf,
     /// Roots of installations to check against, e.g. / or a chroot
@@ -77,7 +77,7 @@ pub struct Arguments {
 /// # Errors
 ///
 /// One line for each kind of symbol that is missing or too many.
-pub fn run(arguments: &Arguments) -> Result<(), String> {
+pub fn run(arguments: &SymbolsArguments) -> Result<(), String> {
     let mut problems = Vec::new();
     let exported = symbols(&arguments.plugin, "--defined-only")?;
     let is_burst_buffer = arguments.plugin.ends_with("burst_buffer_dfrs.so");

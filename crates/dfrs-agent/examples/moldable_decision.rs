@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use dfrs_agent::cluster::Facts;
+use dfrs_agent::cluster::PassFacts;
 use dfrs_agent::excluded::Excluded;
-use dfrs_agent::ledger::{Ledger, Record};
-use dfrs_agent::life::{Life, Look};
+use dfrs_agent::ledger::{Ledger, LedgerRecord};
+use dfrs_agent::life::{JobContext, Life};
 use dfrs_agent::model::{job, nodes};
-use dfrs_agent::moldable::{Memory, decide};
-use dfrs_agent::observation::{Observation, ObservedJob, ObservedState, Place};
+use dfrs_agent::moldable::{WaitHistory, decide};
+use dfrs_agent::observation::{Observation, ObservedJob, ObservedPlace, ObservedState};
 use dfrs_agent::refusals::Refusals;
 use dfrs_agent::weights::Weights;
 use dfrs_core::Time;
@@ -31,9 +31,9 @@ fn main() {
         let scene = Scene::new(word == "downey", jobs, count);
         let mut times: Vec<f64> = (0..ROUNDS).map(|_| scene.decision()).collect();
         times.sort_by(f64::total_cmp);
-        let (median, most) = (times[ROUNDS / 2], times[ROUNDS - 1]);
+        let (median, slowest) = (times[ROUNDS / 2], times[ROUNDS - 1]);
         println!(
-            "{word}: {jobs} jobs, {count} nodes, half of them in use: {median:.1} ms of CPU, {most:.1} at most"
+            "{word}: {jobs} jobs, {count} nodes, half of them in use: {median:.1} ms of CPU, {slowest:.1} at most"
         );
     }
 }
@@ -75,8 +75,8 @@ impl Scene {
         let mut ledger = Ledger::default();
         let all: Vec<ObservedJob> = seen.jobs().cloned().collect();
         for job in all {
-            let life = Life::first_seen(&Look::new(&job, &seen, &config, NOW));
-            ledger.insert(job.id, Record::new(1000, NOW, life));
+            let life = Life::first_seen(&JobContext::new(&job, &seen, &config, NOW));
+            ledger.insert(job.id, LedgerRecord::new(1000, NOW, life));
         }
         Self {
             config,
@@ -88,7 +88,7 @@ impl Scene {
 
     /// Milliseconds of CPU that one takes.
     fn decision(&self) -> f64 {
-        let facts = Facts {
+        let facts = PassFacts {
             config: &self.config,
             swap: &dfrs_agent::daemons::SwapEighths::new(),
             ready: &self.ready,
@@ -98,7 +98,7 @@ impl Scene {
             now: NOW,
         };
         let before = cpu();
-        let turn = decide(&self.seen, &self.ledger, &facts, &Memory::default());
+        let turn = decide(&self.seen, &self.ledger, &facts, &WaitHistory::default());
         let took = cpu() - before;
         assert!(!turn.starts.is_empty() && turn.outlook.len() == self.ready.len());
         took
@@ -108,10 +108,10 @@ impl Scene {
 /// One of fifty jobs, each on a hundredth of the nodes.
 fn running(id: u32, place: u32, nodes: u32) -> ObservedJob {
     let first = place * nodes / 50;
-    let places = (first..first + nodes / 100).map(|node| Place {
+    let places = (first..first + nodes / 100).map(|node| ObservedPlace {
         node,
         tasks: 1,
-        memory: 1000,
+        memory_mib: 1000,
     });
     ObservedJob {
         state: ObservedState::Running,
@@ -119,7 +119,7 @@ fn running(id: u32, place: u32, nodes: u32) -> ObservedJob {
         sized_by_nodes: true,
         places: places.collect(),
         limit_minutes: 10 + place,
-        end_time: NOW.0 / 1_000_000 + i64::from(60 * (1 + place)),
+        end_seconds: NOW.0 / 1_000_000 + i64::from(60 * (1 + place)),
         ..job(id, nodes / 100)
     }
 }

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Cluster, Cores, Job, JobId, Met, shares_of_requests, yields_of};
+use dfrs_core::{Cluster, Cores, GrantedYield, Job, JobId, shares_of_requests, yields_of};
 
-use crate::cluster::{Facts, actual_job, core_node, core_nodes};
+use crate::cluster::{PassFacts, actual_job, core_node, core_nodes};
 use crate::ledger::Ledger;
 use crate::needs::request_of;
 use crate::node_changes::NodeChanges;
@@ -15,7 +15,7 @@ use crate::weights::Weights;
 /// Jobs that can use CPU, where they are, and the nodes. What of a job does not matter for its share may
 /// be as it was.
 #[derive(Debug, Default)]
-pub struct Actual {
+pub struct ActualCluster {
     cluster: Cluster,
     /// What those asked for that count with less.
     requests: BTreeMap<JobId, Cores>,
@@ -23,7 +23,7 @@ pub struct Actual {
     weights: Weights,
 }
 
-impl Actual {
+impl ActualCluster {
     /// Brings it up to date. `jobs` names those that have or had places and are different, `nodes` those
     /// that are. O(log jobs) for each, and moves in memory; O(jobs) if nodes came or went, or if all weights
     /// changed.
@@ -33,10 +33,10 @@ impl Actual {
         nodes: &NodeChanges,
         seen: &Observation,
         ledger: &Ledger,
-        facts: &Facts,
+        facts: &PassFacts,
     ) {
         if nodes.all || facts.weights != self.weights {
-            *self = Self::anew(seen, ledger, facts);
+            *self = Self::from_scratch(seen, ledger, facts);
             return;
         }
         for index in &nodes.some {
@@ -57,7 +57,7 @@ impl Actual {
 
     /// The shares of each job. O(jobs + (nodes + places) log nodes).
     #[must_use]
-    pub fn shares(&mut self, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Met> {
+    pub fn shares(&mut self, ledger: &Ledger, facts: &PassFacts) -> BTreeMap<u32, GrantedYield> {
         for job in &mut self.cluster.jobs {
             if let Some(record) = slurm_id(job.id).and_then(|id| ledger.get(id)) {
                 job.virtual_time = record.virtual_time_for_decisions();
@@ -68,18 +68,22 @@ impl Actual {
 
     /// The shares as they follow from the cluster made anew. O(jobs log jobs): for tests.
     #[must_use]
-    pub fn shares_anew(seen: &Observation, ledger: &Ledger, facts: &Facts) -> BTreeMap<u32, Met> {
-        Self::anew(seen, ledger, facts).shares_of_all(facts)
+    pub fn shares_from_scratch(
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) -> BTreeMap<u32, GrantedYield> {
+        Self::from_scratch(seen, ledger, facts).shares_of_all(facts)
     }
 
-    fn shares_of_all(&self, facts: &Facts) -> BTreeMap<u32, Met> {
+    fn shares_of_all(&self, facts: &PassFacts) -> BTreeMap<u32, GrantedYield> {
         let yields = yields_of(&facts.config.policy, &self.cluster, facts.now);
         let met = shares_of_requests(&self.cluster, &yields, &self.requests).into_iter();
         met.filter_map(|met| Some((slurm_id(met.job)?, met)))
             .collect()
     }
 
-    fn anew(seen: &Observation, ledger: &Ledger, facts: &Facts) -> Self {
+    fn from_scratch(seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> Self {
         let mut actual = Self {
             weights: facts.weights,
             ..Self::default()
@@ -94,7 +98,7 @@ impl Actual {
         actual
     }
 
-    fn follow_job(&mut self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) {
+    fn follow_job(&mut self, id: u32, seen: &Observation, ledger: &Ledger, facts: &PassFacts) {
         let job = see(id, seen, ledger, facts);
         self.follow_request(JobId(u64::from(id)), job.as_ref(), seen);
         let jobs = &mut self.cluster.jobs;
@@ -119,7 +123,7 @@ impl Actual {
     }
 }
 
-fn see(id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Option<Job> {
+fn see(id: u32, seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> Option<Job> {
     let (job, record) = (seen.job(id)?, ledger.get(id)?);
     actual_job(job, record, seen, facts)
 }

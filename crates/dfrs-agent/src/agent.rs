@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use dfrs_core::{Blocked, Cluster, Histories, Plan, Span, Time, Violation, Yield, check};
 use dfrs_proto::conf::Config;
-use dfrs_proto::explain::Change;
-use dfrs_proto::journal::Outcome as JobOutcome;
-use dfrs_proto::message::NodeState;
+use dfrs_proto::explain::LastDecision;
+use dfrs_proto::journal::JobOutcome;
+use dfrs_proto::message::NodeOrder;
 
-use crate::actual::Actual;
+use crate::actual::ActualCluster;
 use crate::clock::Ahead;
 use crate::daemons::{Daemons, NodeFacts, SwapEighths};
 use crate::excluded::Excluded;
-use crate::ledger::{Ledger, Record};
+use crate::ledger::{Ledger, LedgerRecord};
 use crate::live_journal::{LiveJournal, Writer};
-use crate::node_orders::Former;
+use crate::node_orders::TerminatingJobs;
 use crate::observation::{Observation, ObservedNode};
-use crate::planned::Planned;
-use crate::probe::{Part, Probe};
+use crate::planned::PlannedCluster;
+use crate::probe::{PassPart, Probe};
 use crate::recorder::Recorder;
 use crate::refusals::Refusals;
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::slurm::{LogLevel, Slurm, SlurmError};
 use crate::state::{Head, State, Store};
 use crate::weights::{MEDIAN_PERIOD, Weights};
 
@@ -32,57 +32,57 @@ mod arrays;
 mod counts;
 mod daily;
 mod decide;
+mod decision_backoff;
 mod drains;
 mod events;
 mod explanation;
 mod follow;
 mod give_back;
 mod give_back_partitions;
-mod keep;
 mod left_behind;
+mod limited_users;
 mod look;
 mod lost;
 mod moldable;
 mod needs;
-mod postponed;
+mod persist;
+mod publish;
 mod record;
 mod remaps;
 mod reserved;
 mod resumptions;
-mod retries;
+mod settle_queue;
 mod share;
 mod shown;
 mod slow_nodes;
+mod submit_backoff;
 mod take_back;
-mod tell;
-mod tight;
-mod undecided;
 mod warned;
 
 use admission::Admission;
 pub use counts::Counts;
 use daily::Daily;
+use decision_backoff::{DecisionBackoff, DecisionFailure};
 use drains::Drains;
-use follow::Lists;
+use follow::JobLists;
 use give_back_partitions::GivingBack;
 use left_behind::LeftBehind;
+use limited_users::LimitedUsers;
 use lost::Lost;
 use moldable::Moldable;
-use postponed::Postponed;
 use remaps::Remaps;
 use resumptions::Resumptions;
-use retries::Retries;
-use shown::Shown;
+use settle_queue::SettleQueue;
+use shown::ShownYields;
 use slow_nodes::SlowNodes;
-use tight::TightLimits;
-use undecided::{Failure, Undecided};
+use submit_backoff::SubmitBackoff;
 
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (reservations start).
-const LONGEST_SLEEP: Span = Span(5 * SECOND);
+const MAX_SLEEP: Span = Span(5 * SECOND);
 /// Starts in one pass: what was submitted meanwhile is decided about before the rest. Each takes slurmctld
 /// a millisecond or a few.
-const MOST_STARTS: u32 = 100;
+const MAX_STARTS: u32 = 100;
 /// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
 const ROUNDS: usize = 4;
 
@@ -114,19 +114,19 @@ pub struct Agent<S, D> {
     /// What Slurm showed last.
     seen: Observation,
     ledger: Ledger,
-    lists: Lists,
+    lists: JobLists,
     admission: Admission,
     /// The same for arrays of which tasks are to get records.
     array_admission: Admission,
-    tight_limits: TightLimits,
+    limited_users: LimitedUsers,
     /// What jobs weigh beside each other, at this pass.
     weights: Weights,
     /// When they are computed again.
     weights_due: Time,
-    planned: Planned,
-    actual: Actual,
+    planned: PlannedCluster,
+    actual: ActualCluster,
     /// What was last kept of each job.
-    saved: BTreeMap<u32, Record>,
+    saved: BTreeMap<u32, LedgerRecord>,
     /// What was last kept beside the jobs, by this agent.
     head: Option<Head>,
     /// The number of the changes that were kept last.
@@ -139,18 +139,18 @@ pub struct Agent<S, D> {
     reasons: BTreeMap<u32, Option<String>>,
     reasons_set: Time,
     /// Reasons that squeue was not given yet.
-    unset: BTreeSet<u32>,
+    unset_reasons: BTreeSet<u32>,
     /// Jobs that are over, and whose reasons are to be forgotten.
     gone: BTreeSet<u32>,
     /// What was last decided about each job that has not ended.
-    last_changes: BTreeMap<u32, Change>,
+    last_changes: BTreeMap<u32, LastDecision>,
     /// What each job that runs has.
     shares: BTreeMap<u32, Yield>,
     /// What Slurm's own tools show of that.
-    shown: Shown,
-    ended: Vec<(u32, Record, JobOutcome)>,
+    shown: ShownYields,
+    ended: Vec<(u32, LedgerRecord, JobOutcome)>,
     /// What the nodes were told last.
-    orders: BTreeMap<String, NodeState>,
+    orders: BTreeMap<String, NodeOrder>,
     /// What the nodes said last.
     facts: Option<Arc<NodeFacts>>,
     silent: BTreeSet<String>,
@@ -162,7 +162,7 @@ pub struct Agent<S, D> {
     began: Time,
     /// By how much the time that it is told is ahead of Slurm's clock.
     ahead: Ahead,
-    longest_sleep: Span,
+    max_sleep: Span,
     cores_hidden: Time,
     /// No sooner after that they are hidden again.
     cores_interval: Span,
@@ -171,7 +171,7 @@ pub struct Agent<S, D> {
     /// What users have had lately; empty at first.
     histories: Histories,
     /// What was done since this agent began.
-    done: dfrs_proto::status::Done,
+    done: dfrs_proto::status::ActionCounts,
     /// slurmctld was killed, and was not looked at since.
     recovers: bool,
     has_looked: bool,
@@ -179,11 +179,11 @@ pub struct Agent<S, D> {
     left_behind: LeftBehind,
     resumptions: Resumptions,
     /// Of these, what nodes are asked about.
-    former: Former,
+    former: TerminatingJobs,
     /// It gives back, and does nothing else.
     gives_back: bool,
     /// All of it is given back, and the nodes have heard so.
-    is_heard: bool,
+    is_thaw_confirmed: bool,
     /// Partitions that it gives back while it schedules others.
     giving_back: GivingBack,
     /// Another agent has kept a state before this one.
@@ -191,19 +191,19 @@ pub struct Agent<S, D> {
     /// Jobs whose giving back has panicked: they are left alone.
     left_out: BTreeSet<u32>,
     /// A node changed since it was last decided.
-    nodes_changed: bool,
+    nodes_changed_since_decision: bool,
     /// A node changed since orders were last given.
-    nodes_differ: bool,
-    freed: bool,
+    nodes_changed_since_orders: bool,
+    capacity_freed: bool,
     /// Jobs whose processes were still ending when they were last seen; nodes, and MiB that they may hold there
     /// although Slurm did not count them before.
     ending: BTreeMap<u32, Vec<(u32, u64)>>,
-    postponed: Postponed,
-    retries: Retries,
+    settle_queue: SettleQueue,
+    submit_backoff: SubmitBackoff,
     remaps: Remaps,
     slow_nodes: SlowNodes,
     drains: Drains,
-    undecided: Undecided,
+    decision_backoff: DecisionBackoff,
     excluded: Excluded,
     /// What says which rules a plan breaks.
     check: fn(&Cluster, &Plan) -> Vec<Violation>,
@@ -233,7 +233,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// An agent that goes on where `state` says.
     pub fn new(ports: Ports<S, D>, config: Config, state: State, now: Time) -> Self {
         let recovers = !state.in_order;
-        let giving_back = GivingBack::of(state.to_give_back(&config));
+        let giving_back = GivingBack::of(state.dropped_partitions(&config));
         let has_begun_before = !state.partitions.is_empty();
         let mut ledger = state.ledger;
         needs::forget_needs(&mut ledger);
@@ -243,7 +243,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect();
         let journal = ports.journal;
         let mut journal = journal.map(|writer| LiveJournal::resume(writer, &mut ledger));
-        let strangers = journal.as_mut().map(LiveJournal::take_running_strangers);
+        let strangers = journal.as_mut().map(LiveJournal::take_running_unknown_jobs);
         let shares = ledger.iter().map(|(id, record)| (id, record.share()));
         let shares = shares.filter(|(_, share)| share.0 > 0.0).collect();
         let first_remap = Time(now.0 + config.period.0);
@@ -261,25 +261,25 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             head: None,
             kept: 0,
             ledger,
-            lists: Lists::default(),
+            lists: JobLists::default(),
             admission: Admission::default(),
             array_admission: Admission::default(),
-            tight_limits: TightLimits::default(),
+            limited_users: LimitedUsers::default(),
             weights: Weights::default(),
             weights_due: Time::ZERO,
-            planned: Planned::with(state.experience),
-            actual: Actual::default(),
+            planned: PlannedCluster::with(state.experience),
+            actual: ActualCluster::default(),
             facts: None,
             nodes: BTreeMap::new(),
             blocked: BTreeMap::new(),
             moldable: Moldable::default(),
             reasons: BTreeMap::new(),
             reasons_set: Time(0),
-            unset: BTreeSet::new(),
+            unset_reasons: BTreeSet::new(),
             gone: BTreeSet::new(),
             last_changes: BTreeMap::new(),
             shares,
-            shown: Shown::default(),
+            shown: ShownYields::default(),
             ended: Vec::new(),
             orders: BTreeMap::new(),
             silent: BTreeSet::new(),
@@ -288,34 +288,34 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             looked: Time(0),
             began: now,
             ahead: state.ahead,
-            longest_sleep: LONGEST_SLEEP,
+            max_sleep: MAX_SLEEP,
             cores_hidden: Time(0),
             cores_interval: Span(0),
             arrays_read: Time(0),
             daily: Daily::from(now),
             histories: Histories::default(),
-            done: dfrs_proto::status::Done::default(),
+            done: dfrs_proto::status::ActionCounts::default(),
             recovers,
             has_looked: false,
             lost: Lost::of(strangers.unwrap_or_default()),
             left_behind: LeftBehind::default(),
             resumptions: Resumptions::default(),
-            former: Former::default(),
+            former: TerminatingJobs::default(),
             gives_back: false,
-            is_heard: false,
+            is_thaw_confirmed: false,
             giving_back,
             has_begun_before,
             left_out: BTreeSet::new(),
-            nodes_changed: false,
-            nodes_differ: false,
-            freed: false,
+            nodes_changed_since_decision: false,
+            nodes_changed_since_orders: false,
+            capacity_freed: false,
             ending: BTreeMap::new(),
-            postponed: Postponed::default(),
-            retries: Retries::default(),
+            settle_queue: SettleQueue::default(),
+            submit_backoff: SubmitBackoff::default(),
             remaps: Remaps::from(first_remap),
             slow_nodes: SlowNodes::default(),
             drains: Drains::default(),
-            undecided: Undecided::default(),
+            decision_backoff: DecisionBackoff::default(),
             excluded: Excluded::default(),
             check,
             refusals: Refusals::default(),
@@ -341,7 +341,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "the clock was set back: from now on DFRS's own times, as in its journal, are {} s later",
                 ahead.seconds()
             );
-            self.slurm.log(Level::Info, &text);
+            self.slurm.log(LogLevel::Info, &text);
             self.ahead = ahead;
             self.looked = Time(0);
         }
@@ -359,17 +359,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn due_at(&self) -> Time {
         let looked = self.ahead.wall(self.looked);
         let changed = self.slurm.last_update() >= looked.0 / SECOND;
-        let said = self.has_news_of_needs();
-        if changed || said || self.freed || self.lists.any_under_way() {
+        let needs_changed = self.needs_changed();
+        if changed || needs_changed || self.capacity_freed || self.lists.any_under_way() {
             return self.looked;
         }
         let foreseen = [
             self.lists.next(),
             self.admission.next(),
             self.array_admission.next(),
-            self.postponed.next(),
-            self.retries.next(),
-            self.undecided.next(),
+            self.settle_queue.next(),
+            self.submit_backoff.next(),
+            self.decision_backoff.next(),
             self.excluded.next(),
             self.moldable.next(),
             self.refusals.next(),
@@ -378,14 +378,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.left_behind.next(),
             self.resumptions.next(),
         ];
-        let slept = Time(self.looked.0 + self.longest_sleep.0);
+        let slept = Time(self.looked.0 + self.max_sleep.0);
         foreseen.into_iter().flatten().fold(slept, Time::min)
     }
 
     /// Looks at Slurm only so often while nothing seems to have changed; for a driver that knows that
     /// nothing changes behind Slurm's update times.
-    pub fn sleep_at_most(&mut self, longest: Span) {
-        self.longest_sleep = longest;
+    pub fn set_max_sleep(&mut self, longest: Span) {
+        self.max_sleep = longest;
     }
 
     /// Looks, decides, acts, and tells the nodes.
@@ -408,7 +408,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
         may_go_on: &dyn Fn() -> bool,
     ) -> Result<PassReport, SlurmError> {
-        self.probe.begin(Part::Look);
+        self.probe.begin(PassPart::Look);
         self.looked = now;
         self.learn_from_nodes(now);
         self.look(now)?;
@@ -437,42 +437,42 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.hand_back_partitions(seen, now);
         self.hand_back_moldable(seen, now);
         self.follow(seen, now);
-        self.probe.begin(Part::Ask);
+        self.probe.begin(PassPart::Ask);
         self.admit(seen, now);
-        self.probe.begin(Part::Decide);
+        self.probe.begin(PassPart::Decide);
         let events = self.events(seen, now);
-        let events = self.undecided.join(events, now);
+        let events = self.decision_backoff.join(events, now);
         report.depth = self.decide_about_moldable(seen, now);
         if !events.is_empty() {
             match self.decide(seen, &events, now, may_go_on) {
                 Ok(depth) => report.depth = report.depth.saturating_add(depth),
-                Err(failure @ Failure::Ended) => {
-                    report.ended_decisions = self.undecided.in_a_row(failure);
+                Err(failure @ DecisionFailure::Ended) => {
+                    report.ended_decisions = self.decision_backoff.consecutive(failure);
                 }
-                Err(failure @ Failure::Dropped) => {
-                    report.dropped_plans = self.undecided.in_a_row(failure);
+                Err(failure @ DecisionFailure::Dropped) => {
+                    report.dropped_plans = self.decision_backoff.consecutive(failure);
                 }
             }
         }
         self.follow(seen, now);
-        self.probe.begin(Part::Note);
+        self.probe.begin(PassPart::Note);
         self.save_durably();
         for _ in 0..ROUNDS {
-            self.probe.begin(Part::Act);
+            self.probe.begin(PassPart::Act);
             self.follow(seen, now);
-            let (acted, started) = self.act(seen, MOST_STARTS - report.started, now);
+            let (acted, started) = self.act(seen, MAX_STARTS - report.started, now);
             report.started += started;
-            report.unfinished = report.started >= MOST_STARTS;
+            report.unfinished = report.started >= MAX_STARTS;
             if !acted || report.unfinished {
                 break;
             }
-            self.probe.begin(Part::Look);
+            self.probe.begin(PassPart::Look);
             self.look_again(seen, now)?;
         }
-        self.probe.begin(Part::Share);
+        self.probe.begin(PassPart::Share);
         self.follow(seen, now);
         let places_changed = std::mem::take(&mut self.lists.places_changed);
-        let nodes_differ = std::mem::take(&mut self.nodes_differ);
+        let nodes_differ = std::mem::take(&mut self.nodes_changed_since_orders);
         let changed = places_changed || nodes_differ || events.period;
         if changed {
             self.share(seen, now);
@@ -481,14 +481,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.move_limits(seen, now);
         self.repeat_resumptions(seen, now);
-        self.probe.begin(Part::Note);
+        self.probe.begin(PassPart::Note);
         self.follow_giving_back(seen, now);
-        self.tell(seen, changed, now);
+        self.publish(seen, changed, now);
         // What the journal says by now survives, too; it changes no place.
         self.follow(seen, now);
         self.lists.places_changed = false;
         self.save();
-        self.say_daily(now);
+        self.log_daily_summary(now);
         Ok(report)
     }
 
@@ -497,7 +497,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     #[must_use]
     pub fn finish(&mut self, now: Time) -> Option<State> {
         self.ledger.count_until(self.shares.keys(), now);
-        self.keep_in_order();
+        self.persist_in_order();
         self.daemons.stop();
         (self.store.durable() < self.kept).then(|| self.state())
     }

@@ -4,7 +4,7 @@ use dfrs_core::{Action, Time};
 use dfrs_proto::conf::Config;
 
 use crate::ledger::Ledger;
-use crate::life::{Event, Look};
+use crate::life::{JobContext, LifeEvent};
 use crate::observation::Observation;
 
 /// Enters actions into the ledger. One that makes no sense for its job changes nothing.
@@ -22,7 +22,7 @@ pub fn apply<'a>(
         let (Some(record), Some(job)) = (ledger.get_mut(id), observation.job(id)) else {
             continue;
         };
-        let look = Look::new(job, observation, config, now);
-        record.on(&Event::Planned(action), &look);
+        let context = JobContext::new(job, observation, config, now);
+        record.on(&LifeEvent::Planned(action), &context);
     }
 }

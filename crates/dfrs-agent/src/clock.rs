@@ -39,13 +39,13 @@ impl Ahead {
 /// Tells DFRS's time, which never goes back. It stands still only for as long as nobody reads it when the
 /// wall clock is set back.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clock {
+pub struct MonotonicClock {
     ahead: Ahead,
     /// What it told last.
     last: Time,
 }
 
-impl Clock {
+impl MonotonicClock {
     /// One that goes on where another was so much ahead, and not before what is known to have happened.
     #[must_use]
     pub const fn resume(ahead: Ahead, happened: Time) -> Self {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn time_goes_on_when_the_clock_is_set_back() {
-        let mut clock = Clock::default();
+        let mut clock = MonotonicClock::default();
         assert_eq!(clock.read(seconds(5000)), seconds(5000));
         assert_eq!(clock.read(seconds(1000)), seconds(5000));
         assert_eq!(clock.read(seconds(1001)), seconds(5001));
@@ -92,10 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_to_have_happened_is_not_later_than_now() {
-        let mut clock = Clock::resume(Ahead::default(), Time(700_500_000));
+    fn clock_is_never_behind_what_has_happened() {
+        let mut clock = MonotonicClock::resume(Ahead::default(), Time(700_500_000));
         assert_eq!(clock.read(seconds(300)), seconds(701));
-        let mut clock = Clock::resume(clock.ahead(), seconds(600));
+        let mut clock = MonotonicClock::resume(clock.ahead(), seconds(600));
         assert_eq!(clock.read(seconds(400)), seconds(801));
     }
 }

@@ -9,15 +9,15 @@ use dfrs_core::{
 
 use crate::daemons::{EIGHTHS, SwapEighths};
 use crate::excluded::Excluded;
-use crate::ledger::{Ledger, Record};
-use crate::life::{Life, Look};
+use crate::ledger::{Ledger, LedgerRecord};
+use crate::life::{JobContext, Life};
 use crate::mobility::{is_settling, mobility, mobility_now, settled_at, settles_from};
 use crate::needs::{need_of, request_of};
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place};
-use crate::placement::Placement;
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedPlace, ObservedState};
+use crate::placement::NamedPlacement;
 use crate::refusals::Refusals;
 use crate::reservations::{is_reserved, reserved_at};
-use crate::weights::{Weights, hurried};
+use crate::weights::{Weights, deadline_boosted};
 use crate::whole_nodes::{is_left_out, whole_node};
 use dfrs_proto::conf::Config;
 
@@ -26,7 +26,7 @@ const MICROCORES: u64 = 1_000_000;
 const SECOND: i64 = 1_000_000;
 
 /// What the views need beside the observation and the ledger.
-pub struct Facts<'a> {
+pub struct PassFacts<'a> {
     /// The site's settings.
     pub config: &'a Config,
     /// The nodes on which jobs may be parked, and how much of the swap that is counted there parked jobs can have.
@@ -43,9 +43,13 @@ pub struct Facts<'a> {
     pub now: Time,
 }
 
-impl<'a> Facts<'a> {
-    pub(crate) fn look(&self, job: &'a ObservedJob, observation: &'a Observation) -> Look<'a> {
-        Look::new(job, observation, self.config, self.now)
+impl<'a> PassFacts<'a> {
+    pub(crate) fn job_context(
+        &self,
+        job: &'a ObservedJob,
+        observation: &'a Observation,
+    ) -> JobContext<'a> {
+        JobContext::new(job, observation, self.config, self.now)
     }
 }
 
@@ -54,15 +58,15 @@ impl<'a> Facts<'a> {
 #[must_use]
 pub fn planned_job(
     job: &ObservedJob,
-    record: &Record,
+    record: &LedgerRecord,
     observation: &Observation,
-    facts: &Facts,
+    facts: &PassFacts,
 ) -> Option<Job> {
     let partition = facts.config.partition(&job.partition)?;
     if partition.moldable.is_some() {
         return None;
     }
-    let look = facts.look(job, observation);
+    let look = facts.job_context(job, observation);
     let is_ready = facts.ready.contains(&job.id);
     let state = record.life.planned(&look, is_ready)?;
     let weight = facts.weights.of(job);
@@ -71,7 +75,11 @@ pub fn planned_job(
 
 /// When the passing of time alone next changes what the core shall see of this job.
 #[must_use]
-pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) -> Option<Time> {
+pub fn view_changes_at(
+    job: &ObservedJob,
+    record: &LedgerRecord,
+    facts: &PassFacts,
+) -> Option<Time> {
     let launched = (job.state == ObservedState::Running).then_some(job);
     let times = [
         launched.map(|job| settles_from(job, facts.config)),
@@ -81,8 +89,8 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
         record.life.next_move_forgotten(facts.now),
         record
             .life
-            .comes_first_otherwise_at(facts.config.longest_pause, facts.now),
-        heir_comes_first_at(job, record, facts.config),
+            .starved_changes_at(facts.config.longest_pause, facts.now),
+        heir_starved_at(job, record, facts.config),
         facts.refusals.next_of(job.id, facts.now),
         facts.excluded.until(job.id, facts.now),
         reserved_at(job, facts.config),
@@ -98,15 +106,15 @@ pub fn seen_differently_at(job: &ObservedJob, record: &Record, facts: &Facts) ->
 #[must_use]
 pub fn actual_job(
     job: &ObservedJob,
-    record: &Record,
+    record: &LedgerRecord,
     observation: &Observation,
-    facts: &Facts,
+    facts: &PassFacts,
 ) -> Option<Job> {
     facts.config.partition(&job.partition)?;
-    if !record.life.uses_cpu(&facts.look(job, observation)) {
+    if !record.life.uses_cpu(&facts.job_context(job, observation)) {
         return None;
     }
-    let mapping = Placement::of_job(job, observation).to_mapping(observation)?;
+    let mapping = NamedPlacement::of_job(job, observation).to_mapping(observation)?;
     let state = JobState::Running(mapping);
     let weight = facts.weights.of(job);
     Some(Job {
@@ -119,11 +127,11 @@ pub fn actual_job(
 /// The core's job.
 fn core_job(
     job: &ObservedJob,
-    record: &Record,
+    record: &LedgerRecord,
     state: JobState,
     weight: Weight,
     observation: &Observation,
-    facts: &Facts,
+    facts: &PassFacts,
 ) -> Job {
     let is_left_alone = record.life.left_alone_until() > facts.now;
     let stays = is_left_alone
@@ -137,7 +145,13 @@ fn core_job(
         cpu: need_of(job, record, facts.config).of(request_of(job)),
         memory,
         memory_per_node,
-        layout: layout(job, &state, record.life.unheard(), observation, facts),
+        layout: layout(
+            job,
+            &state,
+            record.life.unconfirmed_nodes(),
+            observation,
+            facts,
+        ),
         mobility: if stays {
             Mobility::Never
         } else {
@@ -152,15 +166,15 @@ fn core_job(
             || record.life.is_held_off(facts.now)
             || facts.excluded.until(job.id, facts.now).is_some()
             || (record.life.is_parked() && is_reserved(job, facts.config, facts.now)),
-        weight: if record.hurries {
-            hurried(weight)
+        weight: if record.deadline_boost {
+            deadline_boosted(weight)
         } else {
             weight
         },
-        comes_first: record
+        starved: record
             .life
-            .comes_first(facts.config.longest_pause, facts.now)
-            || heir_comes_first_at(job, record, facts.config).is_some_and(|at| at <= facts.now),
+            .is_starved(facts.config.longest_pause, facts.now)
+            || heir_starved_at(job, record, facts.config).is_some_and(|at| at <= facts.now),
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
         fluid: Vec::new(),
@@ -170,7 +184,7 @@ fn core_job(
 
 /// When a job that waits for its first start comes first although it is not new, for what it has inherited: who waits
 /// is not kept waiting for longer than who is paused.
-fn heir_comes_first_at(job: &ObservedJob, record: &Record, config: &Config) -> Option<Time> {
+fn heir_starved_at(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> Option<Time> {
     let longest = config.longest_pause?;
     let waits = job.places.is_empty() && record.inherited > Span::ZERO && record.has_done_nothing();
     waits.then(|| submitted(job, record) + longest)
@@ -178,7 +192,7 @@ fn heir_comes_first_at(job: &ObservedJob, record: &Record, config: &Config) -> O
 
 /// When the job was submitted, as the core shall see it, who counts no wait for other jobs, a time or a release: the
 /// tasks of an array one after the other, which is the order in which Slurm starts them.
-fn submitted(job: &ObservedJob, record: &Record) -> Time {
+fn submitted(job: &ObservedJob, record: &LedgerRecord) -> Time {
     let after = i64::from(job.array_task).min(SECOND - 1);
     Time(record.waits_since().saturating_mul(SECOND) + after)
 }
@@ -201,8 +215,8 @@ pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, B
     });
     if job.memory_per_cpu {
         let asked = job.memory.saturating_mul(u64::from(job.memory_cpus()));
-        let most = here.map(|(place, node)| node / u64::from(place.tasks.max(1)));
-        let task = most.fold(asked, u64::min);
+        let per_task = here.map(|(place, node)| node / u64::from(place.tasks.max(1)));
+        let task = per_task.fold(asked, u64::min);
         return (Bytes(task.saturating_mul(MIB)), Bytes(0));
     }
     let node = here.map(|(_, node)| node).fold(job.memory, u64::min);
@@ -235,7 +249,7 @@ fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u
 #[must_use]
 pub fn memory_held(
     job: &ObservedJob,
-    place: &Place,
+    place: &ObservedPlace,
     counted: u64,
     observation: &Observation,
 ) -> u64 {
@@ -253,11 +267,11 @@ pub fn memory_held(
 fn layout(
     job: &ObservedJob,
     state: &JobState,
-    unheard: &BTreeSet<String>,
+    unconfirmed: &BTreeSet<String>,
     observation: &Observation,
-    facts: &Facts,
+    facts: &PassFacts,
 ) -> Layout {
-    let eligible = eligible(job, state, unheard, observation, facts);
+    let eligible = eligible(job, state, unconfirmed, observation, facts);
     let listed = eligible
         .as_ref()
         .filter(|_| job.all_eligible)
@@ -271,10 +285,10 @@ fn layout(
         .chain(tasks_in_whole_node(job, observation))
         .min();
     // Most often so few tasks on a node are enough: at most two on each put three on two nodes.
-    let by_tasks = max_tasks_per_node.map_or(1, |most| job.tasks.div_ceil(most.max(1)));
+    let by_tasks = max_tasks_per_node.map_or(1, |max_tasks| job.tasks.div_ceil(max_tasks.max(1)));
     Layout {
         max_tasks_per_node,
-        max_nodes: most_nodes(job, least_nodes, observation),
+        max_nodes: max_nodes_of(job, least_nodes, observation),
         min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
         eligible,
     }
@@ -287,7 +301,7 @@ pub(crate) fn eligible(
     state: &JobState,
     unheard: &BTreeSet<String>,
     observation: &Observation,
-    facts: &Facts,
+    facts: &PassFacts,
 ) -> Option<NodeSet> {
     let stated = job
         .eligible
@@ -331,8 +345,8 @@ fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = No
 /// `-N`, else for a job whose memory is per node (`--mem`), or that gets whole nodes: as many as Slurm alone would
 /// give its tasks on the nodes that it may use, since each further one would cost that memory, or all of a node,
 /// again. Else any number. No more than its partition lets it have.
-fn most_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
-    let bound = (job.partition_nodes > 0).then_some(job.partition_nodes);
+fn max_nodes_of(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
+    let bound = (job.partition_max_nodes > 0).then_some(job.partition_max_nodes);
     let wanted = wanted_nodes(job, least_nodes, observation);
     wanted.into_iter().chain(bound).min()
 }
@@ -345,7 +359,7 @@ fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) 
     if job.memory_per_cpu && !job.wants_whole_nodes() {
         return None;
     }
-    let cpus = most_cpus(job, observation).max(1);
+    let cpus = max_cpus_of(job, observation).max(1);
     let needed = job.tasks.saturating_mul(job.cpus_per_task).div_ceil(cpus);
     let spread = if job.tasks_per_node > 0 {
         job.tasks.div_ceil(job.tasks_per_node)
@@ -359,12 +373,12 @@ fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) 
 
 /// CPUs of that node which has most, of those that the job may use. O(its list), O(nodes) where it gets whole nodes
 /// and these differ.
-fn most_cpus(job: &ObservedJob, observation: &Observation) -> u32 {
+fn max_cpus_of(job: &ObservedJob, observation: &Observation) -> u32 {
     let differ = job.wants_whole_nodes() && !observation.has_equal_memory();
     let whole = differ.then(|| whole_node(job, observation));
     let cpus = |node: &ObservedNode| (!is_left_out(node, whole)).then_some(node.cpus);
-    let most = match &job.eligible {
-        None if whole.is_none() => return observation.most_cpus(),
+    let max_cpus = match &job.eligible {
+        None if whole.is_none() => return observation.max_node_cpus(),
         None => observation.nodes().iter().filter_map(cpus).max(),
         Some(eligible) => {
             let positions = eligible
@@ -374,12 +388,12 @@ fn most_cpus(job: &ObservedJob, observation: &Observation) -> u32 {
             nodes.filter_map(cpus).max()
         }
     };
-    most.unwrap_or(0)
+    max_cpus.unwrap_or(0)
 }
 
 /// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
 #[must_use]
-pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &Facts) -> Vec<Node> {
+pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &PassFacts) -> Vec<Node> {
     let positions = 0..observation.nodes().len();
     positions
         .map(|position| core_node(position, observation, ledger, facts))
@@ -392,7 +406,7 @@ pub fn core_node(
     position: usize,
     observation: &Observation,
     ledger: &Ledger,
-    facts: &Facts,
+    facts: &PassFacts,
 ) -> Node {
     let node = &observation.nodes()[position];
     let undecided = undecided_memory(position, observation, ledger, facts.config);
@@ -428,11 +442,11 @@ fn undecided_memory(
     undecided
         .map(|job| {
             let record = ledger.get(job.id);
-            let here = |(_, place): &(usize, &Place)| place.node == index;
+            let here = |(_, place): &(usize, &ObservedPlace)| place.node == index;
             let held = job.places.iter().enumerate().filter(here);
             held.map(|(number, place)| {
                 let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
-                place.memory.max(wanted)
+                place.memory_mib.max(wanted)
             })
             .sum::<u64>()
         })
@@ -446,7 +460,7 @@ fn swap_for_plans(
     position: usize,
     observation: &Observation,
     ledger: &Ledger,
-    facts: &Facts,
+    facts: &PassFacts,
 ) -> Bytes {
     let node = &observation.nodes()[position];
     let swap = swap_of(&node.name, facts.swap, facts.config);
@@ -495,7 +509,7 @@ fn ending_memory(position: usize, observation: &Observation) -> u64 {
     let jobs = observation.jobs_on(position);
     let ended = jobs.filter(|job| job.state == ObservedState::Ended);
     let here = ended.flat_map(|job| job.places.iter().filter(|place| place.node == index));
-    here.map(|place| place.memory).sum()
+    here.map(|place| place.memory_mib).sum()
 }
 
 /// Whether the core sees this job with a place of its own (now or planned): not one that has whole nodes.
@@ -517,7 +531,7 @@ mod tests {
     }
 
     fn layout_in(job: &ObservedJob, observation: &Observation) -> Layout {
-        let facts = Facts {
+        let facts = PassFacts {
             config: &crate::model::config(),
             swap: &SwapEighths::new(),
             ready: &BTreeSet::new(),
@@ -536,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_per_node_is_paid_on_as_few_nodes_as_slurm_would_use() {
+    fn job_with_memory_per_node_gets_as_few_nodes_as_with_slurm_alone() {
         let per_node = |tasks| ObservedJob {
             memory_per_cpu: false,
             ..job(1, tasks)
@@ -570,17 +584,17 @@ mod tests {
     }
 
     #[test]
-    fn no_job_needs_more_than_its_nodes_have_left() {
+    fn parked_job_needs_no_more_memory_than_its_nodes_have() {
         let mut nodes = nodes(2);
         nodes[1].memory = 300;
         let observation = Observation::new([], nodes);
         let parked = |memory_per_cpu, memory| ObservedJob {
             memory_per_cpu,
             memory,
-            places: vec![Place {
+            places: vec![ObservedPlace {
                 node: 1,
                 tasks: 2,
-                memory: 0,
+                memory_mib: 0,
             }],
             ..job(1, 2)
         };
@@ -608,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_per_cpu_may_spread_over_any_nodes_unless_they_are_its_own() {
+    fn memory_per_cpu_job_has_no_max_nodes_unless_exclusive() {
         assert_eq!(layout_of(&job(1, 9)).max_nodes, None);
         let whole = ObservedJob {
             exclusive: true,
@@ -618,7 +632,7 @@ mod tests {
     }
 
     #[test]
-    fn as_few_nodes_are_as_few_of_those_that_the_job_may_use() {
+    fn max_nodes_counts_only_nodes_that_the_job_may_use() {
         let mut nodes = nodes(4);
         nodes[3].cpus = 64;
         let observation = Observation::new([], nodes);
@@ -636,7 +650,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimum_of_nodes_is_said_where_bounds_on_tasks_do_not_keep_it() {
+    fn min_nodes_is_set_only_where_task_bounds_do_not_imply_it() {
         let least = |tasks, min_nodes| {
             let asks = ObservedJob {
                 min_nodes,
@@ -649,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimum_of_nodes_bounds_the_tasks_on_each() {
+    fn min_nodes_bounds_the_tasks_on_each_node() {
         assert_eq!(
             layout_of(&ObservedJob {
                 min_nodes: 2,
@@ -667,7 +681,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_share_their_nodes_share_them_in_the_core() {
+    fn jobs_with_the_same_node_list_share_one_node_set() {
         let nodes_of = |observation: &Observation, id| -> NodeSet {
             let job = observation.job(id).expect("it is there");
             layout_in(job, observation).eligible.expect("it has a list")
@@ -686,15 +700,15 @@ mod tests {
     }
 
     #[test]
-    fn where_a_job_is_it_may_stay() {
+    fn job_may_stay_on_nodes_that_are_no_longer_eligible() {
         let mut moved_on = ObservedJob {
             eligible: Some([0].into()),
             ..job(1, 1)
         };
-        moved_on.places.push(crate::observation::Place {
+        moved_on.places.push(crate::observation::ObservedPlace {
             node: 2,
             tasks: 1,
-            memory: 100,
+            memory_mib: 100,
         });
         assert_eq!(
             layout_of(&moved_on).eligible,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dfrs_core::Need;
-use dfrs_proto::message::NodeState;
+use dfrs_proto::message::NodeOrder;
 pub use dfrs_proto::swap::EIGHTHS;
 
 /// Nodes on which jobs may be parked: how many eighths of `SwapPerNode` parked jobs can have there, 0 to 8.
@@ -57,7 +57,7 @@ impl NodeFacts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrderChanges {
     /// The whole new orders of each node whose orders changed, or that had none.
-    pub changed: BTreeMap<String, NodeState>,
+    pub changed: BTreeMap<String, NodeOrder>,
     /// Nodes that get no orders any more: they are down, or none of DFRS's.
     pub gone: BTreeSet<String>,
 }
@@ -66,8 +66,8 @@ impl OrderChanges {
     /// What makes `after` of `before`. O(nodes + jobs).
     #[must_use]
     pub fn between(
-        before: &BTreeMap<String, NodeState>,
-        after: &BTreeMap<String, NodeState>,
+        before: &BTreeMap<String, NodeOrder>,
+        after: &BTreeMap<String, NodeOrder>,
     ) -> Self {
         let changed = after
             .iter()
@@ -82,7 +82,7 @@ impl OrderChanges {
     }
 
     /// Makes `orders` what they are after these changes. O(changes log nodes).
-    pub fn apply_to(self, orders: &mut BTreeMap<String, NodeState>) {
+    pub fn apply_to(self, orders: &mut BTreeMap<String, NodeOrder>) {
         for name in &self.gone {
             orders.remove(name);
         }
@@ -98,7 +98,7 @@ pub trait Daemons {
     /// What is known of the nodes now; the same `Arc` as long as that does not change.
     fn facts(&self) -> Arc<NodeFacts>;
     /// Whether the node has said that it got its newest orders; one that gets none has nothing to say.
-    fn has_heard(&self, node: &str) -> bool;
+    fn has_acknowledged(&self, node: &str) -> bool;
     /// Sends what is still to be sent to nodes that answer, and ends, in a few seconds at most.
     fn stop(&mut self);
 }
@@ -107,10 +107,10 @@ pub trait Daemons {
 mod tests {
     use super::*;
 
-    fn orders(nodes: &[(&str, u32)]) -> BTreeMap<String, NodeState> {
-        let state = |cpus| NodeState {
+    fn orders(nodes: &[(&str, u32)]) -> BTreeMap<String, NodeOrder> {
+        let state = |cpus| NodeOrder {
             cpus,
-            ..NodeState::default()
+            ..NodeOrder::default()
         };
         let named = nodes
             .iter()
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_has_all_of_its_swap_unless_it_says_that_it_has_less() {
+    fn node_has_all_swap_eighths_unless_it_reported_less() {
         let mut facts = NodeFacts::default();
         assert_eq!(facts.swap_eighths("n1"), None);
         for eighths in [Some(8), Some(3), Some(0), Some(8), None] {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_what_is_new_other_or_gone_and_lead_from_one_to_the_other() {
+    fn order_changes_lead_from_the_old_orders_to_the_new() {
         let before = orders(&[("n1", 4), ("n2", 4), ("n3", 4)]);
         let after = orders(&[("n1", 4), ("n2", 8), ("n4", 4)]);
         let changes = OrderChanges::between(&before, &after);

@@ -6,8 +6,8 @@ use dfrs_core::{Span, Time};
 
 const SECOND: i64 = 1_000_000;
 /// A job is left out for so long, and for twice as long each further time.
-const FIRST: Span = Span(60 * SECOND);
-const LAST: Span = Span(3600 * SECOND);
+const FIRST_BACKOFF: Span = Span(60 * SECOND);
+const MAX_BACKOFF: Span = Span(3600 * SECOND);
 
 #[derive(Clone, Debug)]
 struct Exclusion {
@@ -29,7 +29,7 @@ impl Excluded {
     pub fn add(&mut self, job: u32, rule: &'static str, now: Time) -> Span {
         let times = self.jobs.get(&job).map_or(1, |before| before.times + 1);
         let doublings = (times - 1).min(10);
-        let pause = Span(FIRST.0 << doublings).min(LAST);
+        let pause = Span(FIRST_BACKOFF.0 << doublings).min(MAX_BACKOFF);
         let until = now + pause;
         self.forget(job);
         let exclusion = Exclusion { times, until, rule };
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_left_out_for_longer_each_time_until_a_plan_with_it_is_good() {
+    fn exclusion_doubles_until_a_plan_with_the_job_is_valid() {
         let mut excluded = Excluded::default();
         let mut pauses: Vec<i64> = Vec::new();
         for _ in 0..8 {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_decided_about_again_when_its_time_is_over() {
+    fn excluded_job_is_due_when_its_time_is_over() {
         let mut excluded = Excluded::default();
         excluded.add(7, "task count", at(0));
         assert_eq!(excluded.until(7, at(59)), Some(at(60)));

@@ -22,7 +22,7 @@ const BRIEF_PARTS: i64 = 2;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launches {
     /// The newest, UNIX seconds; `None`: none was seen.
-    newest: Option<i64>,
+    newest_seconds: Option<i64>,
     /// For how long after it the job is left alone.
     alone: Span,
     usual: Allowance,
@@ -39,10 +39,10 @@ struct Allowance {
 
 impl Allowance {
     /// Whether the job may be left alone for `more`, so long after it was last asked. What it may is used then.
-    fn take(&mut self, more: Span, elapsed: Span, most: Span, parts: i64) -> bool {
+    fn take(&mut self, more: Span, elapsed: Span, max_used: Span, parts: i64) -> bool {
         self.used = Span((self.used.0 - elapsed.0 / parts).max(0));
-        self.is_over &= self.used.0 > most.0 / 2;
-        self.is_over |= self.used.0 + more.0 > most.0;
+        self.is_over &= self.used.0 > max_used.0 / 2;
+        self.is_over |= self.used.0 + more.0 > max_used.0;
         if !self.is_over {
             self.used += more;
         }
@@ -54,7 +54,7 @@ impl Launches {
     /// Whether what Slurm shows of the job says nothing new.
     #[must_use]
     pub fn are_known(&self, job: &ObservedJob) -> bool {
-        job.state != ObservedState::Running || self.newest == Some(job.last_launch)
+        job.state != ObservedState::Running || self.newest_seconds == Some(job.last_launch_seconds)
     }
 
     /// Takes in what Slurm shows of the job, which is left alone for `settle_time` after a launch.
@@ -62,30 +62,30 @@ impl Launches {
         if self.are_known(job) {
             return;
         }
-        let newest = self.newest.replace(job.last_launch);
+        let newest = self.newest_seconds.replace(job.last_launch_seconds);
         let elapsed = newest.map_or(i64::MAX, |newest| {
-            job.last_launch.saturating_sub(newest).max(0)
+            job.last_launch_seconds.saturating_sub(newest).max(0)
         });
         let elapsed = Span(elapsed.saturating_mul(SECOND));
         let brief = BRIEF.min(settle_time);
         // What was left of the last one's time is not used twice.
         let more = settle_time.min(elapsed);
-        let most = Span(settle_time.0.saturating_mul(TIMES));
-        if self.usual.take(more, elapsed, most, PARTS) {
+        let max_used = Span(settle_time.0.saturating_mul(TIMES));
+        if self.usual.take(more, elapsed, max_used, PARTS) {
             self.alone = settle_time;
             return;
         }
-        let most = Span(brief.0.saturating_mul(BRIEF_TIMES));
+        let max_used = Span(brief.0.saturating_mul(BRIEF_TIMES));
         let may = self
             .brief
-            .take(brief.min(elapsed), elapsed, most, BRIEF_PARTS);
+            .take(brief.min(elapsed), elapsed, max_used, BRIEF_PARTS);
         self.alone = if may { brief } else { Span::ZERO };
     }
 
     /// For how long after its newest launch the job is left alone. One that was not seen counts in full.
     #[must_use]
     pub fn alone(&self, job: &ObservedJob, settle_time: Span) -> Span {
-        if self.are_known(job) && self.newest.is_some() {
+        if self.are_known(job) && self.newest_seconds.is_some() {
             self.alone.min(settle_time)
         } else {
             settle_time
@@ -95,7 +95,7 @@ impl Launches {
     /// When `job`, which runs, may be paused or moved as far as its last launch is concerned.
     #[must_use]
     pub fn settled_at(&self, job: &ObservedJob, settle_time: Span) -> Time {
-        Time(job.last_launch.saturating_mul(SECOND) + self.alone(job, settle_time).0)
+        Time(job.last_launch_seconds.saturating_mul(SECOND) + self.alone(job, settle_time).0)
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
         for at in (0..3600).step_by(usize::try_from(every).expect("is positive")) {
             let job = ObservedJob {
                 state: ObservedState::Running,
-                last_launch: 1000 + at,
+                last_launch_seconds: 1000 + at,
                 ..job(1, 1)
             };
             launches.see(&job, settle_time);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_steps_an_hour_are_left_alone_for_all_of_the_time() {
+    fn rare_steps_are_left_alone_for_all_of_settle_time() {
         let ten_minutes = left_alone(600, SETTLE_TIME);
         assert!((ten_minutes - 6.0 * 10.0 / 3600.0).abs() < 1e-9);
         let two_minutes = left_alone(120, SETTLE_TIME);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stream_of_steps_keeps_a_job_where_it_is() {
+    fn frequent_steps_do_not_protect_a_job_all_the_time() {
         for every in [1, 2, 3, 5, 8, 9, 10, 11, 15] {
             let part = left_alone(every, SETTLE_TIME);
             assert!(part < 0.65, "a step every {every} s: {part}");
@@ -148,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_allowance_a_launch_itself_is_left_alone() {
+    fn launch_is_left_alone_briefly_when_the_allowance_is_used() {
         let mut launches = Launches::default();
         for at in (0..600).step_by(8) {
             let job = ObservedJob {
                 state: ObservedState::Running,
-                last_launch: 1000 + at,
+                last_launch_seconds: 1000 + at,
                 ..job(1, 1)
             };
             launches.see(&job, SETTLE_TIME);
@@ -162,10 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_seen_counts_in_full_and_nothing_counts_without_a_settle_time() {
+    fn unseen_launch_counts_in_full_unless_settle_time_is_zero() {
         let running = ObservedJob {
             state: ObservedState::Running,
-            last_launch: 1000,
+            last_launch_seconds: 1000,
             ..job(1, 1)
         };
         let mut launches = Launches::default();

@@ -4,22 +4,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{Met, Need, Progress, Rate, Span, Time, Yield};
+use dfrs_core::{GrantedYield, Need, Progress, Rate, Span, Time, Yield};
 use serde::{Deserialize, Serialize};
 
-use crate::beside::Beside;
+use crate::ignored_in_eq::IgnoredInEq;
 use crate::launches::Launches;
-use crate::life::journal::Shown;
-use crate::life::{Effects, Event, Life, Look};
+use crate::life::journal::JournalState;
+use crate::life::{Effects, JobContext, Life, LifeEvent};
 use crate::observation::{ObservedJob, ObservedState};
-use crate::slurm::Extended;
+use crate::slurm::LimitExtension;
 
 /// Slurm finds out at its submission, or a moment later, that a job may start: less is no wait for others.
-const NOTICED: i64 = 2;
+const MIN_WAIT_SECONDS: i64 = 2;
 
 /// One job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct LedgerRecord {
     /// First submission, UNIX seconds.
     pub submit_time: i64,
     /// The submission time that Slurm shows now; it moves it some time after each requeue. With
@@ -56,7 +56,7 @@ pub struct Record {
     pub limit_debt: Span,
     /// What its time limit was extended by since it was last queued: it is taken off when it is queued again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extended: Option<Extended>,
+    pub extended: Option<LimitExtension>,
     /// The time limit that its user gave, or the partition's default, before anything was added to it: how
     /// long it may run, as far as that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,11 +68,11 @@ pub struct Record {
     pub admitted: bool,
     /// What the journal says of it.
     #[serde(default)]
-    pub shown: Shown,
+    pub shown: JournalState,
     /// It has to be over by a time and would not be with its share: it weighs more.
     /// Found anew after a restart.
     #[serde(skip)]
-    pub hurries: bool,
+    pub deadline_boost: bool,
     /// When it began steps, in this run. Found again after a restart.
     #[serde(skip)]
     pub launches: Launches,
@@ -81,7 +81,7 @@ pub struct Record {
     pub shown_share: Option<Yield>,
 }
 
-impl Record {
+impl LedgerRecord {
     /// A job that has just been seen for the first time.
     #[must_use]
     pub fn new(submit_time: i64, now: Time, life: Life) -> Self {
@@ -100,8 +100,8 @@ impl Record {
             limit: None,
             life,
             admitted: false,
-            shown: Shown::Unknown,
-            hurries: false,
+            shown: JournalState::Unknown,
+            deadline_boost: false,
             launches: Launches::default(),
             shown_share: None,
         }
@@ -110,12 +110,12 @@ impl Record {
     /// Whether the job that Slurm shows is the one that this record is about, by its submission time and its
     /// number of requeues.
     #[must_use]
-    pub fn is_about(&self, look: &Look) -> bool {
-        let (submit_time, restarts) = (look.job.submit_time, look.job.restarts);
+    pub fn is_about(&self, context: &JobContext) -> bool {
+        let (submit_time, restarts) = (context.job.submit_seconds, context.job.restarts);
         // The clock may have been set back before it was requeued.
-        let is_later = look.observation.submitted(submit_time) >= self.shown_submit_time;
+        let is_later = context.observation.submitted(submit_time) >= self.shown_submit_time;
         let was_requeued = restarts > 0 && restarts >= self.restarts && is_later;
-        submit_time == self.shown_submit_time || (was_requeued && !look.job.cron)
+        submit_time == self.shown_submit_time || (was_requeued && !context.job.cron)
     }
 
     /// Since when it waits for room, or could have been at work, UNIX seconds: its flow time counts from here.
@@ -127,34 +127,35 @@ impl Record {
     /// Since when it does, by what Slurm shows now. The wait of one that has had a place counts on.
     #[must_use]
     pub fn eligible_by(&self, job: &ObservedJob) -> Option<i64> {
-        if !(self.life.is_blank() && self.has_done_nothing()) {
+        if !(self.life.is_pristine() && self.has_done_nothing()) {
             return self.eligible_time;
         }
-        Some(job.eligible_time).filter(|time| *time > self.submit_time.saturating_add(NOTICED))
+        Some(job.eligible_seconds)
+            .filter(|time| *time > self.submit_time.saturating_add(MIN_WAIT_SECONDS))
     }
 
     /// What follows from `event`: a turn in the job's life, and what that means for its counts.
-    pub fn on(&mut self, event: &Event, look: &Look) -> Effects {
-        let effects = self.life.on(event, look);
-        if matches!(event, Event::Seen) {
-            let is_elsewhere =
-                look.job.restarts != self.restarts || look.job.state != ObservedState::Running;
+    pub fn on(&mut self, event: &LifeEvent, context: &JobContext) -> Effects {
+        let effects = self.life.on(event, context);
+        if matches!(event, LifeEvent::Seen) {
+            let is_elsewhere = context.job.restarts != self.restarts
+                || context.job.state != ObservedState::Running;
             if is_elsewhere {
                 self.need = Need::WHOLE;
             }
-            if look.job.restarts != self.restarts {
+            if context.job.restarts != self.restarts {
                 self.launches = Launches::default();
             }
-            self.user = look.job.user;
-            self.launches.see(look.job, look.config.settle_time);
-            self.shown_submit_time = look.job.submit_time;
-            self.restarts = look.job.restarts;
-            self.limit = self.limit_before_extensions(look.job);
-            self.eligible_time = self.eligible_by(look.job);
-            if look.job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO {
-                self.set_share(look.now, Yield::ZERO);
+            self.user = context.job.user;
+            self.launches.see(context.job, context.config.settle_time);
+            self.shown_submit_time = context.job.submit_seconds;
+            self.restarts = context.job.restarts;
+            self.limit = self.limit_before_extensions(context.job);
+            self.eligible_time = self.eligible_by(context.job);
+            if context.job.state != ObservedState::Running && self.progress.rate() != Rate::ZERO {
+                self.set_share(context.now, Yield::ZERO);
             }
-            if look.job.state == ObservedState::Pending {
+            if context.job.state == ObservedState::Pending {
                 // Its next run has all of its limit from the start.
                 self.limit_debt = Span::ZERO;
             }
@@ -163,7 +164,7 @@ impl Record {
             self.progress.lose();
             self.more = None;
         }
-        if effects.forgotten.is_some() && effects.is_left_behind {
+        if effects.forgotten.is_some() && effects.is_orphaned {
             // It is decided about as it was at its submission.
             self.admitted = false;
         }
@@ -179,19 +180,19 @@ impl Record {
     }
 
     /// Whether nothing follows from what Slurm shows now.
-    fn is_still(&self, look: &Look) -> bool {
-        let job = look.job;
+    fn is_unchanged_by(&self, context: &JobContext) -> bool {
+        let job = context.job;
         let has_share = self.progress.rate() != Rate::ZERO || self.need.is_less();
         let has_idle_share = job.state != ObservedState::Running && has_share;
         let has_old_debt = job.state == ObservedState::Pending && self.limit_debt != Span::ZERO;
-        (self.shown_submit_time, self.restarts) == (job.submit_time, job.restarts)
+        (self.shown_submit_time, self.restarts) == (job.submit_seconds, job.restarts)
             && self.user == job.user
             && self.launches.are_known(job)
             && self.limit == self.limit_before_extensions(job)
             && self.eligible_time == self.eligible_by(job)
             && !has_idle_share
             && !has_old_debt
-            && self.life.is_still(look)
+            && self.life.is_unchanged_by(context)
     }
 
     /// What it has done so far (TPDS, Section 4.1), by when it was last counted.
@@ -254,7 +255,7 @@ impl Record {
 
     /// Whether these are the shares that it has.
     #[must_use]
-    pub fn has_shares(&self, met: &Met) -> bool {
+    pub fn has_shares(&self, met: &GrantedYield) -> bool {
         let known = self.more.as_ref().map_or(Rate::ZERO, Progress::rate);
         self.progress.rate() == Rate::of(met.of_request)
             && known == more(met.of_request, met.of_need)
@@ -324,7 +325,7 @@ mod kept_progress {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
-    struct Kept {
+    struct PersistedProgress {
         virtual_time: Span,
         counted_until: Time,
         share: Yield,
@@ -334,7 +335,7 @@ mod kept_progress {
         progress: &Progress,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let kept = Kept {
+        let kept = PersistedProgress {
             virtual_time: progress.counted(),
             counted_until: progress.since(),
             share: progress.rate().share(),
@@ -345,7 +346,7 @@ mod kept_progress {
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(
         deserializer: D,
     ) -> Result<Progress, D::Error> {
-        let kept = Kept::deserialize(deserializer)?;
+        let kept = PersistedProgress::deserialize(deserializer)?;
         Ok(super::progress(
             kept.virtual_time,
             kept.counted_until,
@@ -357,23 +358,23 @@ mod kept_progress {
 /// All jobs, by Slurm's job id. Knows which were changed, so that who follows it need not look at all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
-    jobs: BTreeMap<u32, Record>,
+    jobs: BTreeMap<u32, LedgerRecord>,
     #[serde(skip)]
-    changed: Beside<BTreeSet<u32>>,
+    changed: IgnoredInEq<BTreeSet<u32>>,
     /// Until when virtual times were last counted.
     #[serde(skip)]
-    counted: Beside<Option<Time>>,
+    counted: IgnoredInEq<Option<Time>>,
 }
 
 impl Ledger {
     /// The record of this job.
     #[must_use]
-    pub fn get(&self, id: u32) -> Option<&Record> {
+    pub fn get(&self, id: u32) -> Option<&LedgerRecord> {
         self.jobs.get(&id)
     }
 
     /// The record of this job, to change.
-    pub fn get_mut(&mut self, id: u32) -> Option<&mut Record> {
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut LedgerRecord> {
         let record = self.jobs.get_mut(&id)?;
         self.changed.0.insert(id);
         Some(record)
@@ -381,17 +382,17 @@ impl Ledger {
 
     /// What follows from what Slurm shows of a job, if the ledger knows this very job. It counts as changed
     /// only if its record says anything else than before.
-    pub fn see(&mut self, look: &Look) -> Option<Effects> {
-        let id = look.job.id;
+    pub fn see(&mut self, context: &JobContext) -> Option<Effects> {
+        let id = context.job.id;
         let record = self.jobs.get_mut(&id)?;
-        if !record.is_about(look) {
+        if !record.is_about(context) {
             return None;
         }
-        if record.is_still(look) {
+        if record.is_unchanged_by(context) {
             return Some(Effects::default());
         }
         let before = record.clone();
-        let effects = record.on(&Event::Seen, look);
+        let effects = record.on(&LifeEvent::Seen, context);
         if *record != before {
             self.changed.0.insert(id);
         }
@@ -400,19 +401,19 @@ impl Ledger {
 
     /// The record of the job that Slurm shows, to change, if the ledger knows this very job: ids are used
     /// again.
-    pub fn record_of(&mut self, look: &Look) -> Option<&mut Record> {
-        self.get_mut(look.job.id)
-            .filter(|record| record.is_about(look))
+    pub fn record_of(&mut self, context: &JobContext) -> Option<&mut LedgerRecord> {
+        self.get_mut(context.job.id)
+            .filter(|record| record.is_about(context))
     }
 
     /// Takes a record in, in place of one of the same job.
-    pub fn insert(&mut self, id: u32, record: Record) {
+    pub fn insert(&mut self, id: u32, record: LedgerRecord) {
         self.changed.0.insert(id);
         self.jobs.insert(id, record);
     }
 
     /// Takes a record out.
-    pub fn remove(&mut self, id: u32) -> Option<Record> {
+    pub fn remove(&mut self, id: u32) -> Option<LedgerRecord> {
         self.changed.0.insert(id);
         self.jobs.remove(&id)
     }
@@ -432,7 +433,7 @@ impl Ledger {
     }
 
     /// All records, ascending by job.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Record)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &LedgerRecord)> {
         self.jobs.iter().map(|(id, record)| (*id, record))
     }
 
@@ -469,7 +470,7 @@ mod tests {
     #[test]
     fn virtual_time_is_the_integral_of_the_yield() {
         // The example of the TPDS paper, section 4.1: 10 s at 1, 120 s at 0, 30 s at 0.5.
-        let mut record = Record::new(0, Time(0), Life::default());
+        let mut record = LedgerRecord::new(0, Time(0), Life::default());
         record.set_share(Time(0), Yield(1.0));
         record.set_share(Time(10 * SECOND), Yield(0.0));
         record.set_share(Time(130 * SECOND), Yield(0.5));
@@ -479,8 +480,8 @@ mod tests {
     }
 
     #[test]
-    fn decisions_count_what_of_its_need_it_had() {
-        let mut record = Record::new(0, Time(0), Life::default());
+    fn virtual_time_by_need_counts_the_yield_of_the_need() {
+        let mut record = LedgerRecord::new(0, Time(0), Life::default());
         record.set_shares(Time(0), Yield(0.25), Yield(1.0));
         record.set_share(Time(100 * SECOND), Yield(0.5));
         record.count_until(Time(120 * SECOND));
@@ -492,13 +493,13 @@ mod tests {
             "limits go by requests"
         );
         let text = serde_json::to_string(&record).expect("is written");
-        let read: Record = serde_json::from_str(&text).expect("is read");
+        let read: LedgerRecord = serde_json::from_str(&text).expect("is read");
         assert_eq!(read.virtual_time_by_need(), Span(110 * SECOND));
     }
 
     #[test]
-    fn a_clock_that_steps_back_takes_nothing_away() {
-        let mut record = Record::new(0, Time(10 * SECOND), Life::default());
+    fn clock_set_back_takes_no_virtual_time_away() {
+        let mut record = LedgerRecord::new(0, Time(10 * SECOND), Life::default());
         record.set_share(Time(10 * SECOND), Yield(1.0));
         record.count_until(Time(5 * SECOND));
         assert_eq!(
@@ -508,8 +509,8 @@ mod tests {
     }
 
     #[test]
-    fn however_often_it_is_looked_at_nothing_drifts() {
-        let mut looked_at = Record::new(0, Time(0), Life::default());
+    fn virtual_time_does_not_drift_when_it_is_updated_often() {
+        let mut looked_at = LedgerRecord::new(0, Time(0), Life::default());
         looked_at.set_share(Time(0), Yield(1.0 / 3.0));
         let mut left_alone = looked_at.clone();
         for now in (0..=100_000).map(|step| Time(step * 7)) {

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use dfrs_core::{Pauses, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ObservedJob, ObservedState, Place};
-use crate::placement::Placement;
+use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
+use crate::placement::NamedPlacement;
 
 mod ended;
 mod event;
@@ -37,24 +37,24 @@ mod step;
 mod table;
 #[cfg(test)]
 mod tests;
-mod turn;
+mod transition;
 mod unparking;
 mod waiting;
 
 pub use ended::Warning;
-pub use event::{Event, Look};
+pub use event::{JobContext, LifeEvent};
 pub(crate) use step::TOO_SLOW;
-pub use step::{Answer, OnNodes, Step};
-pub use turn::Effects;
+pub use step::{LifeStep, ParkStatus, StepResult};
+pub use transition::Effects;
 
-use phase::Phase;
+use phase::LifePhase;
 use step::NO_ROOM;
-use turn::{LEFT_ALONE_FOR, Turn};
+use transition::{LEFT_ALONE_FOR, LifeTransition};
 
 const SECOND: i64 = 1_000_000;
 const HOUR: Span = Span(3600 * SECOND);
 /// After so many failed attempts to pause a job it is left alone.
-const MOST_FAILED_PAUSES: u32 = 3;
+const MAX_FAILED_PAUSES: u32 = 3;
 
 /// Whether a time is the one before all others, which says that there is none.
 fn is_never(time: &Time) -> bool {
@@ -73,7 +73,7 @@ pub(crate) const UNTIL_ENDED: Span = Span(20 * SECOND);
 /// Where a job is on its way, and what of its past decides what may happen next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Life {
-    phase: Phase,
+    phase: LifePhase,
     /// Times that DFRS failed to pause it.
     failed_pauses: u32,
     /// Times in a row that it could not be parked.
@@ -91,7 +91,7 @@ pub struct Life {
     left_alone_until: Time,
     /// Where it was when it was last seen running or suspended.
     #[serde(default)]
-    last_place: Placement,
+    last_place: NamedPlacement,
     /// It was warned since it last began, or may have been.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_warned: bool,
@@ -106,74 +106,83 @@ pub struct Life {
 impl Life {
     /// The life of a job that the ledger does not know: it is new, or the ledger was lost.
     #[must_use]
-    pub fn first_seen(look: &Look) -> Self {
+    pub fn first_seen(context: &JobContext) -> Self {
         // What a node said of one that was being parked may be older than its return.
-        let adopted = look.job.state == ObservedState::Suspended;
-        let left_alone = Time(look.now.0 + LEFT_ALONE_FOR.0);
+        let adopted = context.job.state == ObservedState::Suspended;
+        let left_alone = Time(context.now.0 + LEFT_ALONE_FOR.0);
         // Where it ran is not known any more: nodes that are down may still run it, others end it now.
-        let ran = look.job.state == ObservedState::Pending && look.job.restarts > 0;
-        let down = look.observation.nodes().iter();
+        let ran = context.job.state == ObservedState::Pending && context.job.restarts > 0;
+        let down = context.observation.nodes().iter();
         let down = down.filter(|node| ran && node.down);
         Self {
-            phase: Phase::first_seen(look),
+            phase: LifePhase::first_seen(context),
             left_alone_until: if adopted { left_alone } else { Time(0) },
-            not_before: Time(if ran { look.now.0 + UNTIL_ENDED.0 } else { 0 }),
-            is_warned: look.job.warned,
+            not_before: Time(if ran {
+                context.now.0 + UNTIL_ENDED.0
+            } else {
+                0
+            }),
+            is_warned: context.job.warned,
             unheard: down.map(|node| node.name.clone()).collect(),
             // It may not be looked at again before it leaves.
-            last_place: if look.job.has_place() {
-                Placement::of_job(look.job, look.observation)
+            last_place: if context.job.has_place() {
+                NamedPlacement::of_job(context.job, context.observation)
             } else {
-                Placement::default()
+                NamedPlacement::default()
             },
             ..Self::default()
         }
     }
 
     /// Whether nothing follows from what Slurm shows now.
-    pub(crate) fn is_still(&self, look: &Look) -> bool {
-        let (job, observation) = (look.job, look.observation);
+    pub(crate) fn is_unchanged_by(&self, context: &JobContext) -> bool {
+        let (job, observation) = (context.job, context.observation);
         let moved = job.has_place() && !self.last_place.is_of(job, observation);
-        !moved && self.phase.on(&Event::Seen, look).is_none()
+        !moved && self.phase.on(&LifeEvent::Seen, context).is_none()
     }
 
     /// What follows from `event`, by what Slurm shows now. Every change of a phase is one of these.
-    pub fn on(&mut self, event: &Event, look: &Look) -> Effects {
-        let turn = self.phase.on(event, look);
+    pub fn on(&mut self, event: &LifeEvent, context: &JobContext) -> Effects {
+        let turn = self.phase.on(event, context);
         match event {
-            Event::Seen if look.job.has_place() => {
-                self.go_on_at(Placement::of_job(look.job, look.observation), look);
+            LifeEvent::Seen if context.job.has_place() => {
+                self.update_last_place(
+                    NamedPlacement::of_job(context.job, context.observation),
+                    context,
+                );
                 self.is_left_behind = false;
             }
             // Slurm waits for no process on a node that is down.
-            Event::Seen if turn.is_some() => {
+            LifeEvent::Seen if turn.is_some() => {
                 let mut spots = self.last_place.0.iter();
-                self.is_left_behind |= spots.any(|spot| look.observation.is_down(&spot.node));
+                self.is_left_behind |= spots.any(|spot| context.observation.is_down(&spot.node));
             }
-            Event::HandedBack => self.not_before = Time(0),
-            Event::Did(Step::Warn, Answer::Done) => self.is_warned = true,
-            Event::Did(Step::ReleaseMemory, Answer::Released(_)) => self.failed_parks = 0,
-            Event::Forgotten { .. } => self.is_warned |= self.may_have_been_warned(),
+            LifeEvent::HandedBack => self.not_before = Time(0),
+            LifeEvent::Did(LifeStep::Warn, StepResult::Done) => self.is_warned = true,
+            LifeEvent::Did(LifeStep::ReleaseMemory, StepResult::Released(_)) => {
+                self.failed_parks = 0
+            }
+            LifeEvent::Forgotten { .. } => self.is_warned |= self.may_have_been_warned(),
             _ => {}
         }
-        if matches!(event, Event::Seen) && look.job.state == ObservedState::Pending {
+        if matches!(event, LifeEvent::Seen) && context.job.state == ObservedState::Pending {
             self.is_warned = false;
         }
-        turn.map_or_else(Effects::default, |turn| self.take(turn, look))
+        turn.map_or_else(Effects::default, |turn| self.take(turn, context))
     }
 
     /// Where it is now. Nodes that it left behind and that are down do not know that it is over there.
-    fn go_on_at(&mut self, place: Placement, look: &Look) {
+    fn update_last_place(&mut self, place: NamedPlacement, context: &JobContext) {
         let before = std::mem::replace(&mut self.last_place, place);
         if self.is_left_behind {
             let left = before.0.into_iter().map(|spot| spot.node);
             self.unheard
-                .extend(left.filter(|name| look.observation.is_down(name)));
+                .extend(left.filter(|name| context.observation.is_down(name)));
         }
     }
 
-    fn take(&mut self, turn: Turn, look: &Look) -> Effects {
-        let now = look.now;
+    fn take(&mut self, turn: LifeTransition, context: &JobContext) -> Effects {
+        let now = context.now;
         if turn.is_move {
             self.count_move(now);
         }
@@ -183,13 +192,13 @@ impl Life {
         }
         if turn.is_not_parked {
             self.failed_parks = self.failed_parks.saturating_add(1);
-            self.leave_alone_for(self.until_next_park(look.config.park_timeout), now);
+            self.leave_alone_for(self.until_next_park(context.config.park_timeout), now);
         }
         if turn.is_left_alone {
             self.leave_alone_for(LEFT_ALONE_FOR, now);
         }
         if let Some(place) = turn.last_place {
-            self.go_on_at(place, look);
+            self.update_last_place(place, context);
         }
         if let Some(phase) = turn.phase {
             self.phase = phase;
@@ -201,16 +210,20 @@ impl Life {
     /// The next step, or `None` while the job has to wait or has nothing under way. `on_nodes`: what its
     /// nodes say of its parking.
     #[must_use]
-    pub fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
-        (self.not_before <= look.now)
-            .then(|| self.phase.next_step(look, on_nodes))
+    pub fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
+        (self.not_before <= context.now)
+            .then(|| self.phase.next_step(context, on_nodes))
             .flatten()
     }
 
     /// The step of one that waits for memory on these nodes where none becomes free; `None` for all others.
-    pub(crate) fn waits_in_vain(&self, nodes: &Placement, look: &Look) -> Option<Step> {
+    pub(crate) fn blocked_on_memory(
+        &self,
+        nodes: &NamedPlacement,
+        context: &JobContext,
+    ) -> Option<LifeStep> {
         let waits = match &self.phase {
-            Phase::Starting(starting) => starting.lacks_room_on(nodes, look),
+            LifePhase::Starting(starting) => starting.lacks_room_on(nodes, context),
             _ => false,
         };
         waits.then_some(NO_ROOM)
@@ -223,23 +236,23 @@ impl Life {
 
     /// Whether its last nodes may still run it: they were told to end it, and may not have yet, or are down.
     #[must_use]
-    pub fn is_left_behind(&self) -> bool {
+    pub fn is_orphaned(&self) -> bool {
         self.is_left_behind
     }
 
     /// They were told to end it now, or have by now.
-    pub fn leave_behind(&mut self, is_left_behind: bool) {
-        self.is_left_behind = is_left_behind;
+    pub fn set_orphaned(&mut self, is_orphaned: bool) {
+        self.is_left_behind = is_orphaned;
     }
 
     /// Nodes that may still run it although it has gone on elsewhere, or waits to.
     #[must_use]
-    pub const fn unheard(&self) -> &BTreeSet<String> {
+    pub const fn unconfirmed_nodes(&self) -> &BTreeSet<String> {
         &self.unheard
     }
 
     /// This node has ended what it ran of it.
-    pub fn hear(&mut self, node: &str) {
+    pub fn confirm_ended(&mut self, node: &str) {
         self.unheard.remove(node);
     }
 
@@ -297,13 +310,13 @@ impl Life {
     /// Whether it has been paused for so long, or came back so and has not had its place for as long: then it
     /// comes before others. `None`: never.
     #[must_use]
-    pub fn comes_first(&self, longest_pause: Option<Span>, now: Time) -> bool {
+    pub fn is_starved(&self, longest_pause: Option<Span>, now: Time) -> bool {
         longest_pause.is_some_and(|longest| self.pauses.were_too_long(longest, now))
     }
 
     /// When that next changes by the passing of time alone.
     #[must_use]
-    pub fn comes_first_otherwise_at(&self, longest_pause: Option<Span>, now: Time) -> Option<Time> {
+    pub fn starved_changes_at(&self, longest_pause: Option<Span>, now: Time) -> Option<Time> {
         self.pauses.next_change(longest_pause?, now)
     }
 
@@ -318,46 +331,46 @@ impl Life {
     #[must_use]
     pub fn phase_name(&self) -> &'static str {
         match &self.phase {
-            Phase::Waiting => "waiting",
-            Phase::Starting(_) => "starting",
-            Phase::Running => "running",
-            Phase::Parking(_) => "being parked",
-            Phase::Parked(_) => "parked",
-            Phase::Unparking(_) => "coming back",
-            Phase::Leaving(_) => "to give up its place",
-            Phase::Warned(_) => "writing its checkpoint",
-            Phase::Requeued(_) => "being requeued",
-            Phase::Paused => "paused after its checkpoint",
-            Phase::Foreign => "suspended by others",
+            LifePhase::Waiting => "waiting",
+            LifePhase::Starting(_) => "starting",
+            LifePhase::Running => "running",
+            LifePhase::Parking(_) => "being parked",
+            LifePhase::Parked(_) => "parked",
+            LifePhase::Unparking(_) => "coming back",
+            LifePhase::Leaving(_) => "to give up its place",
+            LifePhase::Warned(_) => "writing its checkpoint",
+            LifePhase::Requeued(_) => "being requeued",
+            LifePhase::Paused => "paused after its checkpoint",
+            LifePhase::Foreign => "suspended by others",
         }
     }
 
     /// Whether pausing it failed too often to be tried again.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
-        self.failed_pauses >= MOST_FAILED_PAUSES
+        self.failed_pauses >= MAX_FAILED_PAUSES
     }
 
     /// Where it was when it was last seen running or suspended.
     #[must_use]
-    pub fn last_place(&self) -> &Placement {
+    pub fn last_place(&self) -> &NamedPlacement {
         &self.last_place
     }
 
     /// Nodes may still run a job there that had its id before.
-    pub fn follow_one_at(&mut self, place: Placement) {
+    pub fn set_last_place(&mut self, place: NamedPlacement) {
         self.last_place = place;
     }
 
     /// Whether nothing has happened to it since its submission, but that it may have to wait a little before
     /// it is tried again.
     #[must_use]
-    pub fn is_blank(&self) -> bool {
-        let blank = Self {
+    pub fn is_pristine(&self) -> bool {
+        let pristine = Self {
             not_before: self.not_before,
             ..Self::default()
         };
-        *self == blank
+        *self == pristine
     }
 
     /// Whether something is under way: the core plans around such a job.
@@ -365,14 +378,18 @@ impl Life {
     pub fn is_under_way(&self) -> bool {
         !matches!(
             self.phase,
-            Phase::Waiting | Phase::Running | Phase::Parked(_) | Phase::Paused | Phase::Foreign
+            LifePhase::Waiting
+                | LifePhase::Running
+                | LifePhase::Parked(_)
+                | LifePhase::Paused
+                | LifePhase::Foreign
         )
     }
 
     /// Whether there may be a next step, which nothing but what Slurm or the nodes show keeps it from.
     #[must_use]
     pub fn may_have_step(&self) -> bool {
-        self.is_under_way() || matches!(self.phase, Phase::Parked(_))
+        self.is_under_way() || matches!(self.phase, LifePhase::Parked(_))
     }
 
     /// Whether it is giving up its place.
@@ -380,82 +397,88 @@ impl Life {
     pub fn is_leaving(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Parking(_) | Phase::Leaving(_) | Phase::Warned(_) | Phase::Requeued(_)
+            LifePhase::Parking(_)
+                | LifePhase::Leaving(_)
+                | LifePhase::Warned(_)
+                | LifePhase::Requeued(_)
         )
     }
 
     /// Whether it waits in Slurm's queue and nothing is planned for it.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        matches!(self.phase, Phase::Waiting | Phase::Paused)
+        matches!(self.phase, LifePhase::Waiting | LifePhase::Paused)
     }
 
     /// Whether it runs and nothing is planned for it.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        self.phase == Phase::Running
+        self.phase == LifePhase::Running
     }
 
     /// Whether it is parked, and nothing is planned for it.
     #[must_use]
     pub fn is_parked(&self) -> bool {
-        matches!(self.phase, Phase::Parked(_))
+        matches!(self.phase, LifePhase::Parked(_))
     }
 
     /// Whether it is planned to start, and has not yet.
     #[must_use]
     pub fn is_starting(&self) -> bool {
-        matches!(self.phase, Phase::Starting(_))
+        matches!(self.phase, LifePhase::Starting(_))
     }
 
     /// Whether it gave up its place by a checkpoint, and nothing is planned for it.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.phase == Phase::Paused
+        self.phase == LifePhase::Paused
     }
 
     /// Whether it is being parked.
     #[must_use]
     pub fn is_parking(&self) -> bool {
-        matches!(self.phase, Phase::Parking(_))
+        matches!(self.phase, LifePhase::Parking(_))
     }
 
     /// Whether its nodes have to say that it is parked.
     #[must_use]
-    pub fn asks_whether_parked(&self) -> bool {
+    pub fn needs_park_confirmation(&self) -> bool {
         match &self.phase {
-            Phase::Parking(_) => true,
-            Phase::Parked(parked) => parked.is_unheard,
+            LifePhase::Parking(_) => true,
+            LifePhase::Parked(parked) => parked.is_unheard,
             _ => false,
         }
     }
 
     /// Whether it is parked, or is to give up its place and has it still.
     #[must_use]
-    pub fn can_be_called_off(&self) -> bool {
+    pub fn can_cancel_pause(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Parking(_) | Phase::Parked(_) | Phase::Leaving(_) | Phase::Warned(_)
+            LifePhase::Parking(_)
+                | LifePhase::Parked(_)
+                | LifePhase::Leaving(_)
+                | LifePhase::Warned(_)
         )
     }
 
     /// Whether it was parked and is on its way back.
     #[must_use]
     pub fn is_unparking(&self) -> bool {
-        matches!(self.phase, Phase::Unparking(_))
+        matches!(self.phase, LifePhase::Unparking(_))
     }
 
     /// MiB that are not free for others on `place`, the job's number `position`, and of which the core
     /// knows nothing as it does not decide about the job: what one that an operator suspended
     /// holds there, and what one that an operator called back, or that is given back, shall have there.
     #[must_use]
-    pub fn undecided_memory(&self, position: usize, place: &Place) -> u64 {
+    pub fn undecided_memory(&self, position: usize, place: &ObservedPlace) -> u64 {
         match &self.phase {
-            Phase::Foreign => place.memory,
-            Phase::Parked(parked) if parked.called_back => {
+            LifePhase::Foreign => place.memory_mib,
+            LifePhase::Parked(parked) if parked.called_back => {
                 parked.memory.get(position).copied().unwrap_or(0)
             }
-            Phase::Unparking(unparking) => unparking.memory.get(position).copied().unwrap_or(0),
+            LifePhase::Unparking(unparking) => unparking.memory.get(position).copied().unwrap_or(0),
             _ => 0,
         }
     }
@@ -465,11 +488,11 @@ impl Life {
     #[must_use]
     pub fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
         let holds = match &self.phase {
-            Phase::Unparking(unparking) => unparking.is_forgotten,
-            Phase::Parking(_) => {
+            LifePhase::Unparking(unparking) => unparking.is_forgotten,
+            LifePhase::Parking(_) => {
                 matches!(job.state, ObservedState::Suspended | ObservedState::Ended)
             }
-            Phase::Parked(parked) => parked.is_unheard,
+            LifePhase::Parked(parked) => parked.is_unheard,
             _ => false,
         };
         holds && !job.is_counted()
@@ -479,16 +502,16 @@ impl Life {
     #[must_use]
     pub fn is_undecided(&self, job: &ObservedJob) -> bool {
         match &self.phase {
-            Phase::Foreign => true,
-            Phase::Parked(parked) => parked.is_undecided(job),
+            LifePhase::Foreign => true,
+            LifePhase::Parked(parked) => parked.is_undecided(job),
             _ => false,
         }
     }
 
     /// Whether somebody else suspended it: not ours to touch until it runs again.
     #[must_use]
-    pub fn is_foreign(&self) -> bool {
-        self.phase == Phase::Foreign
+    pub fn is_suspended_by_operator(&self) -> bool {
+        self.phase == LifePhase::Foreign
     }
 
     /// Whether nothing more follows from handing it back: it waits, runs, is on its way back, or is an
@@ -497,7 +520,11 @@ impl Life {
     pub fn is_handed_back(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Waiting | Phase::Paused | Phase::Running | Phase::Unparking(_) | Phase::Foreign
+            LifePhase::Waiting
+                | LifePhase::Paused
+                | LifePhase::Running
+                | LifePhase::Unparking(_)
+                | LifePhase::Foreign
         )
     }
 
@@ -507,7 +534,7 @@ impl Life {
     pub fn depends_on_dfrs(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Parking(_) | Phase::Parked(_) | Phase::Unparking(_)
+            LifePhase::Parking(_) | LifePhase::Parked(_) | LifePhase::Unparking(_)
         )
     }
 }

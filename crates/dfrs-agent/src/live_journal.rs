@@ -6,13 +6,13 @@ use std::io::Write;
 
 use dfrs_core::{Bytes, NodeIndex, Time};
 use dfrs_proto::conf::Config;
-use dfrs_proto::journal::{Event, EventKind, JournalWriter, Outcome, VERSION};
+use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalWriter, VERSION};
 
 use crate::cluster::memory_request;
-use crate::ledger::{Ledger, Record};
-use crate::life::journal::Shown;
+use crate::ledger::{Ledger, LedgerRecord};
+use crate::life::journal::JournalState;
 use crate::observation::{Observation, ObservedJob};
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 mod change;
 mod eligible;
@@ -22,24 +22,24 @@ mod reasons;
 mod refused;
 mod resume;
 
-use change::{Change, changes};
+use change::{JournalChange, changes};
 use eligible::Eligible;
 pub use memory::MemoryShown;
-use nodes::Nodes;
-use reasons::Reasons;
+use nodes::JournalNodes;
+use reasons::EventReasons;
 pub use reasons::{BY_OTHERS, Expected};
-use refused::Refused;
-use resume::Strangers;
+use refused::RefusalLog;
+use resume::UnknownJobs;
 
 /// An open journal.
 pub struct LiveJournal {
     writer: Writer,
-    nodes: Nodes,
+    nodes: JournalNodes,
     /// What the journal says of jobs that DFRS knows nothing of.
-    strangers: Strangers,
-    reasons: Reasons,
+    unknown_jobs: UnknownJobs,
+    reasons: EventReasons,
     eligible: Eligible,
-    refused: Refused,
+    refused: RefusalLog,
     /// This writer has written the platform.
     has_platform: bool,
 }
@@ -52,26 +52,26 @@ impl LiveJournal {
     /// ledger has kept of that: either may be older than the other. O(jobs + nodes).
     #[must_use]
     pub fn resume(mut writer: Writer, ledger: &mut Ledger) -> Self {
-        let standing = writer.take_standing();
-        let nodes = Nodes::new(standing.nodes);
+        let standing = writer.take_state();
+        let nodes = JournalNodes::new(standing.nodes);
         let eligible = Eligible::of(&standing.held_back);
-        let strangers = resume::take_over(standing.jobs, &nodes, ledger);
+        let unknown_jobs = resume::take_over(standing.jobs, &nodes, ledger);
         let under_way = ledger.iter().filter(|(_, job)| job.life.is_under_way());
-        let reasons = Reasons::before(under_way.map(|(id, _)| id));
+        let reasons = EventReasons::before(under_way.map(|(id, _)| id));
         Self {
             writer,
             nodes,
-            strangers,
+            unknown_jobs,
             reasons,
             eligible,
-            refused: Refused::default(),
+            refused: RefusalLog::default(),
             has_platform: false,
         }
     }
 
     /// The jobs that the journal left running and DFRS knows nothing of, with their places; once.
-    pub fn take_running_strangers(&mut self) -> BTreeMap<u32, Placement> {
-        std::mem::take(&mut self.strangers.running)
+    pub fn take_running_unknown_jobs(&mut self) -> BTreeMap<u32, NamedPlacement> {
+        std::mem::take(&mut self.unknown_jobs.running)
     }
 
     /// This is going to happen to the job, as DFRS wants it to, or finds that it has; `why`, in words.
@@ -90,7 +90,7 @@ impl LiveJournal {
     }
 
     /// Slurm has refused to start the job here, and said why.
-    pub fn refuse(&mut self, job: u32, placement: &Placement, why: &str) {
+    pub fn refuse(&mut self, job: u32, placement: &NamedPlacement, why: &str) {
         self.refused.add(job, placement, why);
     }
 
@@ -105,7 +105,7 @@ impl LiveJournal {
         observation: &Observation,
         ledger: &mut Ledger,
         changed: &BTreeSet<u32>,
-        ended: &[(u32, Record, Outcome)],
+        ended: &[(u32, LedgerRecord, JobOutcome)],
         (config, may_start): (&Config, &dyn Fn(u32) -> Option<bool>),
         now: Time,
     ) -> Result<(), String> {
@@ -114,24 +114,24 @@ impl LiveJournal {
             .earliest()
             .map_or(now, |earliest| now.max(earliest));
         self.platform(observation, config, now)?;
-        self.end_strangers(now)?;
+        self.finish_unknown_jobs(now)?;
         for (id, record, outcome) in ended
             .iter()
-            .filter(|(_, record, _)| record.shown != Shown::Unknown)
+            .filter(|(_, record, _)| record.shown != JournalState::Unknown)
         {
-            let finish = Change::Finish(shown_outcome(record, *outcome));
+            let finish = JournalChange::Finish(shown_outcome(record, *outcome));
             self.write(*id, finish, None, observation, now)?;
             self.eligible.forget(*id);
             self.refused.forget(*id);
         }
-        self.say_who_may_start(ledger, changed, may_start, now)?;
+        self.write_eligibility(ledger, changed, may_start, now)?;
         for (id, change, shown) in changes(observation, ledger, changed) {
-            let is_new = change == Change::Submit;
-            let starts = matches!(change, Change::Start(_) | Change::Resume(_));
+            let is_new = change == JournalChange::Submit;
+            let starts = matches!(change, JournalChange::Start(_) | JournalChange::Resume(_));
             self.write(id, change, observation.job(id), observation, now)?;
             if is_new && let (Some(job), Some(record)) = (observation.job(id), ledger.get(id)) {
                 let event = self.eligible.submitted(job, record, may_start(id), now);
-                event.map_or(Ok(()), |kind| self.emit(&Event::new(now, kind)))?;
+                event.map_or(Ok(()), |kind| self.emit(&JournalEvent::new(now, kind)))?;
             }
             if starts {
                 self.refused.forget(id);
@@ -161,23 +161,23 @@ impl LiveJournal {
             period: Some(config.period),
             nodes: self.nodes.all().to_vec(),
         };
-        self.emit(&Event::new(now, kind))?;
+        self.emit(&JournalEvent::new(now, kind))?;
         self.has_platform = true;
         Ok(())
     }
 
     /// The ends of the jobs of which nothing else will ever be said.
-    fn end_strangers(&mut self, now: Time) -> Result<(), String> {
-        for job in std::mem::take(&mut self.strangers.names) {
-            let outcome = Outcome::Other;
-            let finish = Event::new(now, EventKind::Finish { job, outcome });
+    fn finish_unknown_jobs(&mut self, now: Time) -> Result<(), String> {
+        for job in std::mem::take(&mut self.unknown_jobs.names) {
+            let outcome = JobOutcome::Other;
+            let finish = JournalEvent::new(now, EventKind::Finish { job, outcome });
             self.emit(&finish.because("DFRS knows nothing of it any more"))?;
         }
         Ok(())
     }
 
     /// Whether those that wait, and that the journal knows, wait for nothing but room, where that is different.
-    fn say_who_may_start(
+    fn write_eligibility(
         &mut self,
         ledger: &Ledger,
         changed: &BTreeSet<u32>,
@@ -187,12 +187,12 @@ impl LiveJournal {
         for id in changed {
             let waits = ledger
                 .get(*id)
-                .is_some_and(|job| job.shown == Shown::Waiting);
+                .is_some_and(|job| job.shown == JournalState::Waiting);
             let Some(value) = may_start(*id).filter(|_| waits) else {
                 continue;
             };
             if let Some(kind) = self.eligible.changed(*id, value) {
-                self.emit(&Event::new(now, kind))?;
+                self.emit(&JournalEvent::new(now, kind))?;
             }
         }
         Ok(())
@@ -202,12 +202,12 @@ impl LiveJournal {
     fn refusals(&mut self, ledger: &Ledger, now: Time) -> Result<(), String> {
         for (id, placement, why) in self.refused.take() {
             let shown = ledger.get(id).map(|job| &job.shown);
-            if matches!(shown, Some(Shown::Waiting | Shown::Paused)) {
+            if matches!(shown, Some(JournalState::Waiting | JournalState::Paused)) {
                 let kind = EventKind::Refused {
                     job: id.to_string(),
                     nodes: self.per_task(&placement),
                 };
-                self.emit(&Event::new(now, kind).because(why))?;
+                self.emit(&JournalEvent::new(now, kind).because(why))?;
             }
         }
         Ok(())
@@ -216,7 +216,7 @@ impl LiveJournal {
     fn write(
         &mut self,
         id: u32,
-        change: Change,
+        change: JournalChange,
         job: Option<&ObservedJob>,
         observation: &Observation,
         now: Time,
@@ -224,30 +224,30 @@ impl LiveJournal {
         let name = id.to_string();
         let reason = self.reasons.take(id, &change);
         let kind = match change {
-            Change::Finish(outcome) => EventKind::Finish { job: name, outcome },
-            Change::Pause { lost } => EventKind::Pause { job: name, lost },
-            Change::Start(placement) => EventKind::Start {
+            JournalChange::Finish(outcome) => EventKind::Finish { job: name, outcome },
+            JournalChange::Pause { lost } => EventKind::Pause { job: name, lost },
+            JournalChange::Start(placement) => EventKind::Start {
                 job: name,
                 nodes: self.per_task(&placement),
             },
-            Change::Resume(placement) => EventKind::Resume {
-                job: name,
-                nodes: self.per_task(&placement),
-                stall: None,
-            },
-            Change::Migrate(placement) => EventKind::Migrate {
+            JournalChange::Resume(placement) => EventKind::Resume {
                 job: name,
                 nodes: self.per_task(&placement),
                 stall: None,
             },
-            Change::Submit => match job {
+            JournalChange::Migrate(placement) => EventKind::Migrate {
+                job: name,
+                nodes: self.per_task(&placement),
+                stall: None,
+            },
+            JournalChange::Submit => match job {
                 Some(job) => submission(name, job, observation),
                 None => return Ok(()),
             },
         };
-        self.emit(&Event {
+        self.emit(&JournalEvent {
             reason,
-            ..Event::new(now, kind)
+            ..JournalEvent::new(now, kind)
         })
     }
 
@@ -262,7 +262,7 @@ impl LiveJournal {
             let Some(record) = ledger.get(*id) else {
                 continue;
             };
-            let placed = matches!(record.shown, Shown::Placed(_));
+            let placed = matches!(record.shown, JournalState::Placed(_));
             let shown = placed.then(|| record.share());
             if record.shown_share == shown {
                 continue;
@@ -272,7 +272,7 @@ impl LiveJournal {
                     job: id.to_string(),
                     value: share.0,
                 };
-                self.emit(&Event::new(now, kind))?;
+                self.emit(&JournalEvent::new(now, kind))?;
             }
             if let Some(record) = ledger.get_mut(*id) {
                 record.shown_share = shown;
@@ -281,7 +281,7 @@ impl LiveJournal {
         Ok(())
     }
 
-    fn per_task(&self, placement: &Placement) -> Vec<NodeIndex> {
+    fn per_task(&self, placement: &NamedPlacement) -> Vec<NodeIndex> {
         let nodes = placement
             .0
             .iter()
@@ -291,16 +291,16 @@ impl LiveJournal {
             .collect()
     }
 
-    fn emit(&mut self, event: &Event) -> Result<(), String> {
+    fn emit(&mut self, event: &JournalEvent) -> Result<(), String> {
         self.writer.write(event).map_err(|error| error.to_string())
     }
 }
 
 /// What a job that others ran to its end while the journal was not written did is not known.
-fn shown_outcome(record: &Record, outcome: Outcome) -> Outcome {
+fn shown_outcome(record: &LedgerRecord, outcome: JobOutcome) -> JobOutcome {
     match (&record.shown, outcome) {
-        (Shown::Placed(_), outcome) => outcome,
-        (_, Outcome::Completed) => Outcome::Other,
+        (JournalState::Placed(_), outcome) => outcome,
+        (_, JobOutcome::Completed) => JobOutcome::Other,
         (_, outcome) => outcome,
     }
 }
@@ -319,11 +319,11 @@ fn submission(name: String, job: &ObservedJob, observation: &Observation) -> Eve
     } else {
         (as_number(task), as_number(node))
     };
-    let (tasks, most) = job.task_range();
+    let (tasks, max_tasks) = job.task_range();
     EventKind::Submit {
         job: name,
         tasks,
-        most_tasks: (most > tasks).then_some(most),
+        most_tasks: (max_tasks > tasks).then_some(max_tasks),
         cpu: f64::from(job.cpus_per_task.max(1)),
         mem,
         mem_per_node,

@@ -69,14 +69,14 @@ pub fn settled_at(job: &ObservedJob, launches: &Launches, config: &Config) -> Ti
 /// From when on it may not: the clock may have been set back since its last launch, which is to come then.
 #[must_use]
 pub fn settles_from(job: &ObservedJob, config: &Config) -> Time {
-    Time(job.last_launch.saturating_mul(SECOND) - config.settle_time.0 + 1)
+    Time(job.last_launch_seconds.saturating_mul(SECOND) - config.settle_time.0 + 1)
 }
 
 /// Whether processes of `job` may still be being launched. One whose last launch is further off than
 /// that in the future is none: the clock was set back.
 #[must_use]
 pub fn is_settling(job: &ObservedJob, launches: &Launches, config: &Config, now: Time) -> bool {
-    let elapsed = now.0 - job.last_launch.saturating_mul(SECOND);
+    let elapsed = now.0 - job.last_launch_seconds.saturating_mul(SECOND);
     let alone = launches.alone(job, config.settle_time);
     job.state == ObservedState::Running && elapsed.abs() < alone.0
 }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_an_operator_holds_while_it_runs_stays_where_it_is() {
+    fn running_job_held_by_operator_is_not_moved() {
         let in_state = |state, admin_hold| ObservedJob {
             state,
             on_hold: true,
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_jobs_that_want_a_warning_get_it_by_default() {
+    fn job_is_checkpointed_by_default_only_when_it_wants_a_warning() {
         let mut job = job(1, 1);
         assert_eq!(in_partition(&job, Mobility::Checkpoint), Mobility::Park);
         job.warn_seconds = 60;
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_requeued_never_checkpoints() {
+    fn job_without_requeue_never_checkpoints() {
         let mut job = job(1, 1);
         job.comment = "dfrs:checkpoint".into();
         job.requeue = false;

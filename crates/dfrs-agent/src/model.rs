@@ -1,12 +1,13 @@
 //! Models of slurmctld, of the nodes and of where the state is kept. They decide nothing by chance and
 //! have no clock of their own: the same acts at the same times lead to the same end.
 //!
-//! [`Model`] is a whole cluster with latencies and faults. What is in this file is smaller: records that
+//! [`ClusterModel`] is a whole cluster with latencies and faults. What is in this file is smaller: records that
 //! a unit test can set as it likes.
 
 pub mod acts;
 mod backfill;
 mod calls;
+mod cluster;
 mod dfrsd;
 mod events;
 mod gauge;
@@ -22,16 +23,15 @@ mod records;
 mod reservations;
 mod settings;
 mod slurmctld;
-mod whole;
 mod work;
 
-pub(crate) use dfrsd::SENT_AGAIN_AFTER;
-pub use ports::{DaemonsPort, Shared, SlurmPort, StorePort};
-pub use program::{Fate, Program, Submission};
-pub use settings::Settings;
+pub use cluster::ClusterModel;
+pub(crate) use dfrsd::RESEND_INTERVAL;
+pub use ports::{DaemonsPort, SharedModel, SlurmPort, StorePort};
+pub use program::{JobProgram, JobSubmission, ProgramOutcome};
+pub use settings::ModelSettings;
 pub(crate) use settings::mix;
 pub use slurmctld::{JobEntry, NodeEntry};
-pub use whole::Model;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,29 +40,31 @@ use std::sync::Arc;
 
 use dfrs_core::Need;
 use dfrs_proto::conf::Config;
-use dfrs_proto::journal::Outcome;
-use dfrs_proto::message::{JobState, NodeState, Share};
+use dfrs_proto::journal::JobOutcome;
+use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState, Place, Seen};
-use crate::slurm::{Ending, Extended, Level, Limit, Slurm, SlurmError};
-use crate::state::{Changes, State, Store};
+use crate::observation::{
+    Observation, ObservedJob, ObservedNode, ObservedPlace, ObservedState, SnapshotDelta,
+};
+use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
+use crate::state::{State, StateChanges, Store};
 
 /// Orders by which these nodes, of four CPUs, are asked what jobs need, each of which counts with so many eighths of
 /// the node.
 #[must_use]
-pub fn asking(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
-    let job = |(id, eighths): &(u32, u8)| JobState {
+pub fn measuring_orders(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
+    let job = |(id, eighths): &(u32, u8)| JobOrder {
         request: Some(Share::ONE),
         need: Need::from_eighths(*eighths),
-        ..JobState::new(*id, Share::ONE)
+        ..JobOrder::new(*id, Share::ONE)
     };
     let orders = nodes.iter().map(|(node, jobs)| {
         let jobs = jobs.iter().map(job).collect();
-        let state = NodeState {
+        let state = NodeOrder {
             cpus: 4,
             jobs,
-            ..NodeState::default()
+            ..NodeOrder::default()
         };
         ((*node).to_owned(), state)
     });
@@ -78,7 +80,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
     ObservedJob {
         id,
         user: 1000,
-        submit_time: 1000 + i64::from(id),
+        submit_seconds: 1000 + i64::from(id),
         partition: "dfrs".into(),
         comment: String::new(),
         state: ObservedState::Pending,
@@ -103,24 +105,24 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         tasks_per_node: 0,
         min_nodes: 1,
         max_nodes: 0,
-        partition_nodes: 0,
+        partition_max_nodes: 0,
         memory: 100,
         memory_per_cpu: true,
         exclusive: false,
         starts_whole: false,
-        refuses_others: false,
-        label: 0,
+        exclusive_user: false,
+        mcs_label: 0,
         warned: false,
-        special: None,
-        last_launch: 0,
-        resumed: 0,
-        eligible_time: 0,
+        unsupported: None,
+        last_launch_seconds: 0,
+        resumed_seconds: 0,
+        eligible_seconds: 0,
         limit_minutes: 0,
-        partition_minutes: 0,
-        end_time: 0,
-        free_until: 0,
-        deadline: 0,
-        reservation_end: 0,
+        partition_max_minutes: 0,
+        end_seconds: 0,
+        free_until_seconds: 0,
+        deadline_seconds: 0,
+        reservation_end_seconds: 0,
         warn_seconds: 0,
         places: Vec::new(),
         eligible: None,
@@ -141,7 +143,7 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
         all_cpus: 4,
         cpus: 4,
         memory: 1000,
-        allocated_memory: 0,
+        allocated_memory_mib: 0,
     };
     (0..count).map(node).collect()
 }
@@ -160,7 +162,7 @@ pub fn config() -> Config {
 
 /// What the model of slurmctld holds.
 #[derive(Default)]
-pub struct World {
+pub struct FakeSlurmctld {
     /// Jobs by id.
     pub jobs: BTreeMap<u32, ObservedJob>,
     /// Nodes, ascending by index.
@@ -168,7 +170,7 @@ pub struct World {
     /// Every call that changes something, as text.
     pub calls: Vec<String>,
     /// Jobs whose nodes were told again that they go on.
-    pub told_again: Vec<u32>,
+    pub repeated_resumptions: Vec<u32>,
     /// Every line logged at error level.
     pub errors: Vec<String>,
     /// Every line logged at info level.
@@ -182,17 +184,17 @@ pub struct World {
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
     /// On more nodes a limit forbids any job to start.
-    pub most_nodes: Option<usize>,
+    pub max_nodes: Option<usize>,
     /// Slurm counts cores of running jobs: it refuses all starts.
     pub cores_counted: bool,
     /// The last look has shown that.
     cores_seen: bool,
     /// How many jobs of a user may have nodes at once.
-    pub most_of_user: BTreeMap<u32, usize>,
+    pub max_of_user: BTreeMap<u32, usize>,
     /// Jobs and arrays that wait for another job.
     pub dependent: BTreeSet<u32>,
     /// How often it was asked about an array.
-    pub arrays_asked: usize,
+    pub array_queries: usize,
     /// Jobs that, by their reasons, wait for something else than room.
     pub held_back: BTreeSet<u32>,
     /// Whether jobs may start was asked in a way that writes their reasons.
@@ -209,7 +211,7 @@ pub struct World {
     pub updates: i64,
 }
 
-impl World {
+impl FakeSlurmctld {
     /// Ends a job: its places are free at once.
     pub fn end(&mut self, id: u32) {
         self.jobs.remove(&id);
@@ -222,7 +224,7 @@ impl World {
             job.completing = false;
             job.places.clear();
             // As Slurm does when the last process of a requeued job has ended.
-            job.submit_time += 1;
+            job.submit_seconds += 1;
         }
     }
 
@@ -242,9 +244,9 @@ impl World {
             .jobs
             .values()
             .filter(|job| job.user == user && job.has_place());
-        self.most_of_user
+        self.max_of_user
             .get(&user)
-            .is_some_and(|most| placed.count() >= *most)
+            .is_some_and(|max| placed.count() >= *max)
     }
 
     fn count_memory(&mut self) {
@@ -253,14 +255,14 @@ impl World {
             let places = jobs
                 .flat_map(|job| &job.places)
                 .filter(|place| place.node == node.index);
-            node.allocated_memory = places.map(|place| place.memory).sum();
+            node.allocated_memory_mib = places.map(|place| place.memory_mib).sum();
         }
     }
 }
 
 /// The model behind the trait.
 #[derive(Clone, Default)]
-pub struct FakeSlurm(pub Rc<RefCell<World>>);
+pub struct FakeSlurm(pub Rc<RefCell<FakeSlurmctld>>);
 
 fn refused(text: &str) -> SlurmError {
     SlurmError {
@@ -279,15 +281,15 @@ impl FakeSlurm {
     ) -> Result<(), SlurmError> {
         let panics = self.0.borrow().panic_about.contains(&id);
         assert!(!panics, "told to panic about job {id}");
-        let mut world = self.0.borrow_mut();
-        world.calls.push(format!("{call} {id}"));
-        let job = world
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.calls.push(format!("{call} {id}"));
+        let job = slurmctld
             .jobs
             .get_mut(&id)
             .filter(|job| job.state == from)
             .ok_or_else(|| refused("wrong state"))?;
         change(job);
-        world.count_memory();
+        slurmctld.count_memory();
         Ok(())
     }
 }
@@ -302,46 +304,49 @@ impl Slurm for FakeSlurm {
     fn last_update(&self) -> i64 {
         self.0.borrow().updates
     }
-    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
-        let mut world = self.0.borrow_mut();
-        assert!(!world.panic, "told to panic");
-        world.count_memory();
-        world.cores_seen = world.cores_counted;
-        Ok(seen.become_all(world.jobs.values().cloned(), world.nodes.clone()))
+    fn observe(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError> {
+        let mut slurmctld = self.0.borrow_mut();
+        assert!(!slurmctld.panic, "told to panic");
+        slurmctld.count_memory();
+        slurmctld.cores_seen = slurmctld.cores_counted;
+        Ok(seen.replace_all(slurmctld.jobs.values().cloned(), slurmctld.nodes.clone()))
     }
-    fn outcome(&mut self, _: u32, _: i64) -> Outcome {
-        Outcome::Completed
+    fn outcome(&mut self, _: u32, _: i64) -> JobOutcome {
+        JobOutcome::Completed
     }
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
-        let mut world = self.0.borrow_mut();
-        world.gate_asked = true;
-        let answer = |id: &u32| match world.dependent.contains(id) {
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.gate_asked = true;
+        let answer = |id: &u32| match slurmctld.dependent.contains(id) {
             true => Err(refused("Job dependency is not yet satisfied")),
-            false if world.is_at_limit(*id) => Err(SlurmError {
+            false if slurmctld.is_at_limit(*id) => Err(SlurmError {
                 code: crate::slurm::ACCOUNTING_POLICY,
                 text: "Job violates accounting policy".to_owned(),
             }),
             false => Ok(()),
         };
         let answers = jobs.iter().map(answer).collect();
-        world.arrays_asked += jobs.iter().filter(|id| world.jobs[id].array_master).count();
+        slurmctld.array_queries += jobs
+            .iter()
+            .filter(|id| slurmctld.jobs[id].array_master)
+            .count();
         answers
     }
     fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool> {
         let held_back = &self.0.borrow().held_back;
         jobs.iter().map(|job| !held_back.contains(job)).collect()
     }
-    fn split_array(&mut self, id: u32, most: u32) -> Result<(), SlurmError> {
-        let call = format!("split {id} {most}");
+    fn split_array(&mut self, id: u32, max: u32) -> Result<(), SlurmError> {
+        let call = format!("split {id} {max}");
         self.0.borrow_mut().calls.push(call);
         Ok(())
     }
     fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]) {
-        let mut world = self.0.borrow_mut();
+        let mut slurmctld = self.0.borrow_mut();
         for (id, text) in reasons {
             match text {
-                Some(text) => world.reasons.insert(*id, text.clone()),
-                None => world.reasons.remove(id),
+                Some(text) => slurmctld.reasons.insert(*id, text.clone()),
+                None => slurmctld.reasons.remove(id),
             };
         }
     }
@@ -351,14 +356,14 @@ impl Slurm for FakeSlurm {
     fn set_parked(&mut self, parked: &[(String, u32)]) {
         self.0.borrow_mut().parked.push(parked.to_vec());
     }
-    fn start(&mut self, id: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
+    fn start(&mut self, id: u32, places: &[ObservedPlace], whole: bool) -> Result<(), SlurmError> {
         if self.0.borrow().refuse_start.contains(&id) || self.0.borrow().cores_counted {
             return Err(refused("Requested nodes are busy"));
         }
         if self.0.borrow().is_at_limit(id) {
             return Err(refused("Job violates accounting policy"));
         }
-        if (self.0.borrow().most_nodes).is_some_and(|most| places.len() > most) {
+        if (self.0.borrow().max_nodes).is_some_and(|most| places.len() > most) {
             return Err(SlurmError {
                 code: crate::slurm::ACCOUNTING_POLICY,
                 text: "Job violates accounting policy".to_owned(),
@@ -366,17 +371,17 @@ impl Slurm for FakeSlurm {
         }
         let now = self.0.borrow().updates;
         let sizes: Vec<(u32, u64)> = {
-            let world = self.0.borrow();
-            let nodes = world.nodes.iter();
+            let slurmctld = self.0.borrow();
+            let nodes = slurmctld.nodes.iter();
             nodes.map(|node| (node.index, node.memory)).collect()
         };
         self.change(id, "start", ObservedState::Pending, |job| {
-            job.last_launch = now;
+            job.last_launch_seconds = now;
             job.exclusive |= whole;
             if job.sized_by_nodes {
                 job.tasks = places.iter().map(|place| place.tasks).sum();
             }
-            let memory = |place: &Place| {
+            let memory = |place: &ObservedPlace| {
                 let units = if job.memory_per_cpu {
                     u64::from(place.tasks * job.cpus_per_task)
                 } else {
@@ -384,20 +389,20 @@ impl Slurm for FakeSlurm {
                 };
                 let all = sizes.iter().find(|(index, _)| *index == place.node);
                 let all = all.filter(|_| whole).map(|(_, memory)| *memory);
-                Place {
-                    memory: all.unwrap_or(job.memory * units),
+                ObservedPlace {
+                    memory_mib: all.unwrap_or(job.memory * units),
                     ..place.clone()
                 }
             };
             job.places = places.iter().map(memory).collect();
             job.state = ObservedState::Running;
         })?;
-        let world = self.0.borrow();
+        let slurmctld = self.0.borrow();
         assert!(
-            world
+            slurmctld
                 .nodes
                 .iter()
-                .all(|node| node.allocated_memory <= node.memory),
+                .all(|node| node.allocated_memory_mib <= node.memory),
             "memory exceeded"
         );
         Ok(())
@@ -405,47 +410,47 @@ impl Slurm for FakeSlurm {
     fn suspend(&mut self, id: u32) -> Result<(), SlurmError> {
         self.change(id, "suspend", ObservedState::Running, |job| {
             job.state = ObservedState::Suspended;
-            job.resumed = 0;
+            job.resumed_seconds = 0;
         })
     }
     fn resume(&mut self, id: u32) -> Result<(), SlurmError> {
         let now = self.0.borrow().updates;
         self.change(id, "resume", ObservedState::Suspended, |job| {
             job.state = ObservedState::Running;
-            job.resumed = now;
+            job.resumed_seconds = now;
         })
     }
     fn repeat_resumption(&mut self, id: u32) -> Result<(), SlurmError> {
-        self.0.borrow_mut().told_again.push(id);
+        self.0.borrow_mut().repeated_resumptions.push(id);
         Ok(())
     }
     fn release_memory(&mut self, id: u32) -> Result<Vec<u64>, SlurmError> {
         let mut released = Vec::new();
         self.change(id, "release", ObservedState::Suspended, |job| {
-            released = job.places.iter().map(|place| place.memory).collect();
-            job.places.iter_mut().for_each(|place| place.memory = 0);
+            released = job.places.iter().map(|place| place.memory_mib).collect();
+            job.places.iter_mut().for_each(|place| place.memory_mib = 0);
         })?;
         Ok(released)
     }
     fn claim_memory(&mut self, id: u32, memory: &[u64]) -> Result<(), SlurmError> {
         let panics = self.0.borrow().panic_about.contains(&id);
         assert!(!panics, "told to panic about job {id}");
-        let mut world = self.0.borrow_mut();
-        world.calls.push(format!("claim {id}"));
-        let job = world
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.calls.push(format!("claim {id}"));
+        let job = slurmctld
             .jobs
             .get_mut(&id)
             .ok_or_else(|| refused("no such job"))?;
         job.places
             .iter_mut()
             .zip(memory)
-            .for_each(|(place, amount)| place.memory = *amount);
-        world.count_memory();
+            .for_each(|(place, amount)| place.memory_mib = *amount);
+        slurmctld.count_memory();
         assert!(
-            world
+            slurmctld
                 .nodes
                 .iter()
-                .all(|node| node.allocated_memory <= node.memory),
+                .all(|node| node.allocated_memory_mib <= node.memory),
             "memory exceeded"
         );
         Ok(())
@@ -471,7 +476,7 @@ impl Slurm for FakeSlurm {
         })?;
         Ok(ending)
     }
-    fn abort_left_behind(&mut self, id: u32, node: &str) -> Result<(), SlurmError> {
+    fn abort_orphaned(&mut self, id: u32, node: &str) -> Result<(), SlurmError> {
         self.change(
             id,
             &format!("abort on {node}"),
@@ -483,21 +488,24 @@ impl Slurm for FakeSlurm {
         self.change(id, "clear", ObservedState::Pending, |_| {})
     }
     fn hide_cores(&mut self) -> bool {
-        let mut world = self.0.borrow_mut();
-        let seen = std::mem::take(&mut world.cores_seen);
+        let mut slurmctld = self.0.borrow_mut();
+        let seen = std::mem::take(&mut slurmctld.cores_seen);
         if seen {
-            world.cores_counted = false;
-            world.calls.push("hide".to_owned());
+            slurmctld.cores_counted = false;
+            slurmctld.calls.push("hide".to_owned());
         }
         seen
     }
-    fn extend_time(&mut self, id: u32, seconds: u32) -> Result<Limit, SlurmError> {
-        let mut world = self.0.borrow_mut();
-        world.calls.push(format!("extend {id} {seconds}"));
-        let job = world.jobs.get_mut(&id).ok_or_else(|| refused("no job"))?;
+    fn extend_time(&mut self, id: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError> {
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.calls.push(format!("extend {id} {seconds}"));
+        let job = slurmctld
+            .jobs
+            .get_mut(&id)
+            .ok_or_else(|| refused("no job"))?;
         Ok(job.extend_limit(seconds))
     }
-    fn take_back_time(&mut self, id: u32, extended: &Extended) -> Result<(), SlurmError> {
+    fn take_back_time(&mut self, id: u32, extended: &LimitExtension) -> Result<(), SlurmError> {
         let call = format!("take back {}", extended.minutes);
         let is_over = |job: &ObservedJob| job.cron && job.state == ObservedState::Ended;
         let from = match self.0.borrow().jobs.get(&id).is_some_and(is_over) {
@@ -512,11 +520,11 @@ impl Slurm for FakeSlurm {
     fn hand_over_to_backfill(&mut self) {
         self.0.borrow_mut().handed_over = true;
     }
-    fn log(&self, level: Level, message: &str) {
+    fn log(&self, level: LogLevel, message: &str) {
         match level {
-            Level::Error => self.0.borrow_mut().errors.push(message.into()),
-            Level::Info => self.0.borrow_mut().infos.push(message.into()),
-            Level::Verbose | Level::Debug => {}
+            LogLevel::Error => self.0.borrow_mut().errors.push(message.into()),
+            LogLevel::Info => self.0.borrow_mut().infos.push(message.into()),
+            LogLevel::Verbose | LogLevel::Debug => {}
         }
     }
 }
@@ -529,15 +537,15 @@ pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
 #[derive(Default)]
 pub struct FakeNodes {
     /// What they were told to enforce.
-    pub orders: BTreeMap<String, NodeState>,
+    pub orders: BTreeMap<String, NodeOrder>,
     /// What they say.
     pub facts: NodeFacts,
     /// Nodes that have not got their newest orders.
-    pub unheard: BTreeSet<String>,
+    pub outdated: BTreeSet<String>,
     /// Their clock: seconds.
     pub now: i64,
     /// How long they take to park a job: seconds.
-    pub parking_takes: i64,
+    pub parking_seconds: i64,
     /// Jobs whose memory does not leave RAM.
     pub cannot_be_parked: BTreeSet<u32>,
     /// Since when they are parking which job.
@@ -551,7 +559,7 @@ impl FakeNodes {
         let done = self
             .parking_since
             .iter()
-            .filter(|(_, since)| now - **since >= self.parking_takes);
+            .filter(|(_, since)| now - **since >= self.parking_seconds);
         let done = done.map(|(job, _)| *job);
         (self.facts.stuck, self.facts.parked) =
             done.partition(|job| self.cannot_be_parked.contains(job));
@@ -574,8 +582,8 @@ impl Daemons for FakeDaemons {
     fn facts(&self) -> Arc<NodeFacts> {
         Arc::new(self.0.borrow().facts.clone())
     }
-    fn has_heard(&self, node: &str) -> bool {
-        !self.0.borrow().unheard.contains(node)
+    fn has_acknowledged(&self, node: &str) -> bool {
+        !self.0.borrow().outdated.contains(node)
     }
     fn stop(&mut self) {}
 }
@@ -585,7 +593,7 @@ impl Daemons for FakeDaemons {
 pub struct FakeStore(pub Rc<RefCell<State>>);
 
 impl Store for FakeStore {
-    fn save(&mut self, changes: Changes) -> u64 {
+    fn save(&mut self, changes: StateChanges) -> u64 {
         changes.apply_to(&mut self.0.borrow_mut());
         0
     }

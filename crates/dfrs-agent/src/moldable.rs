@@ -13,22 +13,22 @@ pub mod speedup;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Action, JobId, Mapping, NodeIndex, Run, Span, Time};
-use dfrs_moldable::live::{Waiting, plan};
+use dfrs_moldable::live::{WaitingTask, plan};
 use dfrs_moldable::{Placement, Task};
 
-use crate::cluster::Facts;
+use crate::cluster::PassFacts;
 use crate::ledger::Ledger;
 use crate::observation::{Observation, ObservedJob};
-use machine::Nodes;
+use machine::NodeAvailability;
 pub use reason::reason;
 pub use request::Unfit;
-use request::{Request, request};
+use request::{MoldableRequest, request};
 
 const SECOND: i64 = 1_000_000;
 /// A job is overdue when it has waited so many times as long as all that runs and waits was expected to take: two
 /// batches of the on-line algorithm (Section 2.2 of the paper), in which all that was submitted before the second
 /// begins has started.
-const PATIENCE: i64 = 2;
+const OVERDUE_FACTOR: i64 = 2;
 /// So long a job waits before it starts on more nodes than it needs. Jobs are often submitted one after the other: the
 /// first of them would get nodes, and keep them, that the next ones use better.
 const BURST: Span = Span(2 * SECOND);
@@ -49,7 +49,7 @@ pub enum Outlook {
 
 /// What is remembered from one decision to the next.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct WaitHistory {
     /// Since when each job waits for nothing but room.
     since: BTreeMap<u32, Time>,
     /// How long all that ran and waited in each partition was expected to take.
@@ -67,7 +67,7 @@ pub struct Start {
 
 /// What starts, and what is expected of the others.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct MoldablePlan {
     /// The starts.
     pub starts: Vec<Start>,
     /// Of each job that waits.
@@ -76,19 +76,24 @@ pub struct Turn {
 }
 
 /// A job that waits, and what it asks for.
-struct Candidate<'a> {
+struct MoldableCandidate<'a> {
     job: &'a ObservedJob,
     resumes: bool,
-    request: Request,
+    request: MoldableRequest,
     task: Task,
 }
 
 /// Decides about all partitions of moldable jobs, one after the other. O(jobs × nodes) and what
 /// [`dfrs_moldable::live::plan`] takes.
 #[must_use]
-pub fn decide(seen: &Observation, ledger: &Ledger, facts: &Facts, memory: &Memory) -> Turn {
-    let mut turn = Turn::default();
-    let mut nodes = Nodes::of(seen, ledger, facts);
+pub fn decide(
+    seen: &Observation,
+    ledger: &Ledger,
+    facts: &PassFacts,
+    history: &WaitHistory,
+) -> MoldablePlan {
+    let mut plan = MoldablePlan::default();
+    let mut nodes = NodeAvailability::of(seen, ledger, facts);
     for partition in facts.config.moldable_names() {
         let mut candidates = Vec::new();
         for id in facts.ready {
@@ -97,13 +102,13 @@ pub fn decide(seen: &Observation, ledger: &Ledger, facts: &Facts, memory: &Memor
             };
             match candidate(job, seen, ledger, facts) {
                 Some(Ok(candidate)) => candidates.push(candidate),
-                Some(Err(unfit)) => drop(turn.outlook.insert(*id, Outlook::Unfit(unfit))),
+                Some(Err(unfit)) => drop(plan.outlook.insert(*id, Outlook::Unfit(unfit))),
                 None => {}
             }
         }
-        turn.add(&partition, &candidates, &mut nodes, facts.now, memory);
+        plan.add(&partition, &candidates, &mut nodes, facts.now, history);
     }
-    turn
+    plan
 }
 
 /// The job as something to be placed, if it waits for that.
@@ -111,8 +116,8 @@ fn candidate<'a>(
     job: &'a ObservedJob,
     seen: &Observation,
     ledger: &Ledger,
-    facts: &Facts,
-) -> Option<Result<Candidate<'a>, Unfit>> {
+    facts: &PassFacts,
+) -> Option<Result<MoldableCandidate<'a>, Unfit>> {
     let record = ledger.get(job.id)?;
     if !record.life.is_waiting() || record.life.is_held_off(facts.now) {
         return None;
@@ -120,7 +125,7 @@ fn candidate<'a>(
     let weight = f64::from(facts.weights.of(job).0) / 1000.0;
     let made = request(job, record, seen, facts).and_then(|request| {
         let task = request.task(job, facts.config, weight)?;
-        Ok(Candidate {
+        Ok(MoldableCandidate {
             job,
             resumes: record.life.is_paused(),
             request,
@@ -130,14 +135,14 @@ fn candidate<'a>(
     Some(made)
 }
 
-impl Turn {
+impl MoldablePlan {
     fn add(
         &mut self,
         partition: &str,
-        candidates: &[Candidate],
-        nodes: &mut Nodes,
+        candidates: &[MoldableCandidate],
+        nodes: &mut NodeAvailability,
         now: Time,
-        memory: &Memory,
+        history: &WaitHistory,
     ) {
         if candidates.is_empty() {
             return;
@@ -146,10 +151,10 @@ impl Turn {
         let allowed = allowed.map(|candidate| candidate.request.allowed.as_slice());
         let (machine, allowed) = nodes.machine(allowed.collect());
         let waiting = candidates.iter().zip(&allowed);
-        let waiting = waiting.map(|(candidate, allowed)| Waiting {
+        let waiting = waiting.map(|(candidate, allowed)| WaitingTask {
             task: &candidate.task,
             allowed: allowed.as_ref(),
-            is_overdue: memory.is_overdue(candidate.job, now),
+            is_overdue: history.is_overdue(candidate.job, now),
         });
         let schedule = plan(&machine, &waiting.collect::<Vec<_>>(), 0.0);
         let ends = schedule.placements.iter().map(|placement| placement.end);
@@ -159,7 +164,7 @@ impl Turn {
         for placement in &schedule.placements {
             let candidate = &candidates[placement.task];
             placed.insert(candidate.job.id);
-            self.place(candidate, placement, nodes, now, memory);
+            self.place(candidate, placement, nodes, now, history);
         }
         for candidate in candidates {
             if !placed.contains(&candidate.job.id) {
@@ -172,16 +177,16 @@ impl Turn {
 
     fn place(
         &mut self,
-        candidate: &Candidate,
+        candidate: &MoldableCandidate,
         placement: &Placement,
-        nodes: &mut Nodes,
+        nodes: &mut NodeAvailability,
         now: Time,
-        memory: &Memory,
+        history: &WaitHistory,
     ) {
         let count = placement.processors.count();
         let mut at = now + Span(microseconds(placement.start));
         if count > *candidate.request.sizes.start() {
-            at = at.max(memory.since(candidate.job, now) + BURST);
+            at = at.max(history.since(candidate.job, now) + BURST);
         }
         let outlook = Outlook::Starts { at, nodes: count };
         self.outlook.insert(candidate.job.id, outlook);
@@ -211,8 +216,8 @@ impl Turn {
         let why = if sizes.start() == sizes.end() {
             "DEMT: its nodes are free".to_owned()
         } else {
-            let (least, most) = (sizes.start(), sizes.end());
-            format!("DEMT: {count} of {least} to {most} nodes are best now")
+            let (min, max) = (sizes.start(), sizes.end());
+            format!("DEMT: {count} of {min} to {max} nodes are best now")
         };
         self.starts.push(Start { action, why });
     }
@@ -235,7 +240,7 @@ impl Turn {
     }
 }
 
-impl Memory {
+impl WaitHistory {
     /// Since when the job waits for nothing but room.
     fn since(&self, job: &ObservedJob, now: Time) -> Time {
         self.since.get(&job.id).copied().unwrap_or(now)
@@ -243,18 +248,18 @@ impl Memory {
 
     fn is_overdue(&self, job: &ObservedJob, now: Time) -> bool {
         self.lengths.get(&job.partition).is_some_and(|length| {
-            let patience = Span(length.0.saturating_mul(PATIENCE));
-            *length > Span::ZERO && now.since(self.since(job, now)) >= patience
+            let overdue_after = Span(length.0.saturating_mul(OVERDUE_FACTOR));
+            *length > Span::ZERO && now.since(self.since(job, now)) >= overdue_after
         })
     }
 
     /// Keeps what has to be known the next time.
-    pub fn keep(&mut self, turn: &Turn, now: Time) {
-        self.since.retain(|id, _| turn.outlook.contains_key(id));
-        for id in turn.outlook.keys() {
+    pub fn update(&mut self, plan: &MoldablePlan, now: Time) {
+        self.since.retain(|id, _| plan.outlook.contains_key(id));
+        for id in plan.outlook.keys() {
             self.since.entry(*id).or_insert(now);
         }
-        self.lengths.clone_from(&turn.lengths);
+        self.lengths.clone_from(&plan.lengths);
     }
 }
 

@@ -1,9 +1,9 @@
 //! What CPU jobs count with in decisions: what they asked for, or what their nodes saw them use.
 
 use dfrs_core::{Cores, Need};
-use dfrs_proto::conf::{Config, Needs};
+use dfrs_proto::conf::{Config, NeedsSource};
 
-use crate::ledger::Record;
+use crate::ledger::LedgerRecord;
 use crate::observation::ObservedJob;
 
 /// What each of the job's tasks asked for.
@@ -15,18 +15,18 @@ pub fn request_of(job: &ObservedJob) -> Cores {
 /// Whether the job may count with less than it asked for: not one that has its nodes for itself, that has to be over
 /// by a time, or that leaves threads of its cores idle, which are not for others.
 #[must_use]
-pub fn is_measured(job: &ObservedJob, record: &Record, config: &Config) -> bool {
-    config.needs == Needs::Measured
-        && job.deadline == 0
+pub fn is_measured(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> bool {
+    config.needs == NeedsSource::Measured
+        && job.deadline_seconds == 0
         && job.idle_cpus == 0
-        && !record.hurries
+        && !record.deadline_boost
         && config.schedules(&job.partition)
         && config.moldable(&job.partition).is_none()
 }
 
 /// What it counts with.
 #[must_use]
-pub fn need_of(job: &ObservedJob, record: &Record, config: &Config) -> Need {
+pub fn need_of(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> Need {
     if record.need.is_less() && is_measured(job, record, config) {
         record.need
     } else {
@@ -42,26 +42,26 @@ mod tests {
     use crate::life::Life;
     use crate::model::{config, job};
 
-    fn record() -> Record {
-        Record {
+    fn record() -> LedgerRecord {
+        LedgerRecord {
             need: Need::from_eighths(3),
-            ..Record::new(0, Time(0), Life::default())
+            ..LedgerRecord::new(0, Time(0), Life::default())
         }
     }
 
     #[test]
-    fn only_where_it_is_asked_for_and_nothing_hurries_a_need_counts() {
+    fn measured_need_counts_only_when_configured_and_without_deadline() {
         let measured = Config {
-            needs: Needs::Measured,
+            needs: NeedsSource::Measured,
             ..config()
         };
-        let eighths = |job: &ObservedJob, record: &Record, config: &Config| {
+        let eighths = |job: &ObservedJob, record: &LedgerRecord, config: &Config| {
             need_of(job, record, config).eighths()
         };
         assert_eq!(eighths(&job(1, 1), &record(), &measured), 3);
         assert_eq!(eighths(&job(1, 1), &record(), &config()), 8);
         let ends = ObservedJob {
-            deadline: 1,
+            deadline_seconds: 1,
             ..job(1, 1)
         };
         assert_eq!(eighths(&ends, &record(), &measured), 8);
@@ -71,11 +71,11 @@ mod tests {
             ..job(1, 1)
         };
         assert_eq!(eighths(&idles, &record(), &measured), 8);
-        let hurries = Record {
-            hurries: true,
+        let boosted = LedgerRecord {
+            deadline_boost: true,
             ..record()
         };
-        assert_eq!(eighths(&job(1, 1), &hurries, &measured), 8);
+        assert_eq!(eighths(&job(1, 1), &boosted, &measured), 8);
         let elsewhere = ObservedJob {
             partition: "other".into(),
             ..job(1, 1)

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_proto::conf::Config;
-use dfrs_proto::message::{JobState, NodeState, Share};
+use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::cluster::MIB;
 use crate::daemons::OrderChanges;
-use crate::ledger::{Ledger, Record};
+use crate::ledger::{Ledger, LedgerRecord};
 use crate::needs::{is_measured, need_of};
 use crate::node_changes::NodeChanges;
-use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedPlace};
 
 /// Waiting jobs that nodes were told to end, by node: these are to say when nothing of them is left.
-pub type Former = BTreeMap<String, BTreeSet<u32>>;
+pub type TerminatingJobs = BTreeMap<String, BTreeSet<u32>>;
 
 /// The desired state of every node that can be reached: the share of each running job there, which jobs
 /// stay frozen, which is all about those of partitions that are given back, and which have ended. O(nodes +
@@ -22,9 +22,9 @@ pub type Former = BTreeMap<String, BTreeSet<u32>>;
 pub fn node_orders(
     observation: &Observation,
     ledger: &Ledger,
-    former: &Former,
+    former: &TerminatingJobs,
     config: &Config,
-) -> BTreeMap<String, NodeState> {
+) -> BTreeMap<String, NodeOrder> {
     let nodes = observation.nodes().iter().enumerate();
     nodes
         .filter_map(|(position, node)| {
@@ -38,11 +38,11 @@ pub fn node_orders(
 /// there. O(jobs there, and their places); O(nodes + places) where nodes came or went.
 #[must_use]
 pub fn order_changes(
-    before: &BTreeMap<String, NodeState>,
+    before: &BTreeMap<String, NodeOrder>,
     nodes: &NodeChanges,
     observation: &Observation,
     ledger: &Ledger,
-    former: &Former,
+    former: &TerminatingJobs,
     config: &Config,
 ) -> OrderChanges {
     if nodes.all {
@@ -71,9 +71,9 @@ fn orders_of(
     position: usize,
     observation: &Observation,
     ledger: &Ledger,
-    former: &Former,
+    former: &TerminatingJobs,
     config: &Config,
-) -> Option<NodeState> {
+) -> Option<NodeOrder> {
     let node = &observation.nodes()[position];
     if node.down {
         return None;
@@ -101,7 +101,7 @@ fn orders_of(
             jobs.push(end_of(*id));
         }
     }
-    Some(NodeState {
+    Some(NodeOrder {
         swap: Some(config.swap_per_node.0).filter(|swap| *swap > 0),
         ..state_of(node, jobs)
     })
@@ -109,34 +109,38 @@ fn orders_of(
 
 /// The orders of a node with these jobs.
 #[must_use]
-pub fn state_of(node: &ObservedNode, jobs: Vec<JobState>) -> NodeState {
-    NodeState {
+pub fn state_of(node: &ObservedNode, jobs: Vec<JobOrder>) -> NodeOrder {
+    NodeOrder {
         cpus: node.all_cpus,
         jobs,
         memory: Some(node.memory * MIB),
-        ..NodeState::default()
+        ..NodeOrder::default()
     }
 }
 
 /// That this node keeps the job frozen, if it does: all that is left of its orders when DFRS gives back.
 #[must_use]
-pub fn frozen_on(node: &ObservedNode, job: &ObservedJob, record: &Record) -> Option<JobState> {
+pub fn frozen_on(
+    node: &ObservedNode,
+    job: &ObservedJob,
+    record: &LedgerRecord,
+) -> Option<JobOrder> {
     let mut here = job.places.iter().filter(|place| place.node == node.index);
     here.find_map(|place| order_for(job, record, place, node))
         .filter(|order| order.frozen)
 }
 
 /// The node leaves the job alone, and says when it is gone.
-const fn end_of(id: u32) -> JobState {
-    JobState {
+const fn end_of(id: u32) -> JobOrder {
+    JobOrder {
         ended: true,
-        ..JobState::new(id, Share::ONE)
+        ..JobOrder::new(id, Share::ONE)
     }
 }
 
 /// Of a job that is to have all of its nodes.
-fn uncapped(order: JobState) -> JobState {
-    JobState {
+fn uncapped(order: JobOrder) -> JobOrder {
+    JobOrder {
         share: Share::ONE,
         spans_nodes: false,
         ..order
@@ -146,39 +150,39 @@ fn uncapped(order: JobState) -> JobState {
 /// What one node shall do with one job; `None`: nothing of DFRS's.
 fn order_for(
     job: &ObservedJob,
-    record: &Record,
-    place: &Place,
+    record: &LedgerRecord,
+    place: &ObservedPlace,
     node: &ObservedNode,
-) -> Option<JobState> {
+) -> Option<JobOrder> {
     let share = Share::clamped(record.share().0 * request_on(job, place, node));
     let frozen = record.life.is_frozen(job, place)?;
     let share = if frozen { Share::ONE } else { share };
-    Some(JobState {
+    Some(JobOrder {
         frozen,
         spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
-        ..JobState::new(job.id, share)
+        ..JobOrder::new(job.id, share)
     })
 }
 
 /// The part of a node that the tasks of the job there asked for.
-fn request_on(job: &ObservedJob, place: &Place, node: &ObservedNode) -> f64 {
+fn request_on(job: &ObservedJob, place: &ObservedPlace, node: &ObservedNode) -> f64 {
     let cpus = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
     cpus / f64::from(node.all_cpus.max(1))
 }
 
 /// The same orders, which also ask what the job needs of its request, if it may count with less and runs.
 fn asking(
-    order: JobState,
+    order: JobOrder,
     job: &ObservedJob,
-    record: &Record,
-    place: &Place,
+    record: &LedgerRecord,
+    place: &ObservedPlace,
     node: &ObservedNode,
     config: &Config,
-) -> JobState {
+) -> JobOrder {
     if order.frozen || !is_measured(job, record, config) {
         return order;
     }
-    JobState {
+    JobOrder {
         request: Some(Share::clamped(request_on(job, place, node))),
         need: need_of(job, record, config),
         ..order

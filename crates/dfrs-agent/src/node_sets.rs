@@ -63,7 +63,7 @@ mod tests {
     use dfrs_core::NodeIndex;
 
     #[test]
-    fn what_no_job_uses_is_forgotten() {
+    fn node_set_is_dropped_when_no_job_uses_it() {
         let mut sets = NodeSets::default();
         let nodes = |nodes: &[u32]| nodes.iter().copied().map(NodeIndex).collect::<NodeSet>();
         let (one, other): (Arc<[u32]>, Arc<[u32]>) = ([10, 20].into(), [20, 30].into());

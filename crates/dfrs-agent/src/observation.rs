@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use dfrs_core::{NodeIndex, NodeSet, Span};
 
-use crate::beside::Beside;
 use crate::clock::Ahead;
-use crate::neighbours::{Concerned, Neighbours};
+use crate::exclusivity::{AffectedJobs, Exclusivity};
+use crate::ignored_in_eq::IgnoredInEq;
 use crate::node_changes::NodeChanges;
 use crate::node_sets::NodeSets;
-use crate::open_nodes::{OpenNodes, Terms};
+use crate::open_nodes::{OpenNodes, OpenNodesKey};
 use crate::whole_nodes::is_left_out;
 
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ObservedPlace {
     /// Index into Slurm's node table ([`ObservedNode::index`]).
     pub node: u32,
     /// Tasks there, at least 1.
     pub tasks: u32,
     /// MiB that Slurm counts for the job there; 0 while released.
-    pub memory: u64,
+    pub memory_mib: u64,
 }
 
 /// Slurm's job states, as far as they differ for a scheduler.
@@ -40,7 +40,7 @@ pub enum ObservedState {
 
 /// What a job asks for that exact placement does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Special {
+pub enum UnsupportedRequest {
     /// `--gres`, `--gpus` and their like.
     GenericResources,
     /// A job of several components.
@@ -83,7 +83,7 @@ pub enum Special {
     MemoryUpdates,
 }
 
-impl fmt::Display for Special {
+impl fmt::Display for UnsupportedRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::GenericResources => "generic resources (--gres, --gpus)",
@@ -118,7 +118,7 @@ pub struct ObservedJob {
     /// The user whose it is, by number.
     pub user: u32,
     /// UNIX seconds; Slurm moves it at each requeue.
-    pub submit_time: i64,
+    pub submit_seconds: i64,
     /// Partition name.
     pub partition: String,
     /// The user's `--comment`.
@@ -171,10 +171,10 @@ pub struct ObservedJob {
     /// `-N`, upper end; 0: not given.
     pub max_nodes: u32,
     /// Its partition's `MaxNodes`; 0: none that holds for it.
-    pub partition_nodes: u32,
+    pub partition_max_nodes: u32,
     /// MiB per node, or per CPU if `memory_per_cpu`; 0: not given.
     pub memory: u64,
-    /// Which of the two `memory` is.
+    /// Which of the two `memory_mib` is.
     pub memory_per_cpu: bool,
     /// Asked for whole nodes, or was started on such.
     pub exclusive: bool,
@@ -183,37 +183,37 @@ pub struct ObservedJob {
     /// It waits in a partition that gives it whole nodes, whatever it asks for. Slurm does not know.
     pub starts_whole: bool,
     /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with `ExclusiveUser=YES`).
-    pub refuses_others: bool,
+    pub exclusive_user: bool,
     /// Its MCS label, if that decides whose jobs may be beside it: jobs of different ones are on no node
     /// together. 0: none, which is as good as one of its own.
-    pub label: u32,
+    pub mcs_label: u32,
     /// What it asks for that exact placement does not cover: DFRS cannot start it.
-    pub special: Option<Special>,
+    pub unsupported: Option<UnsupportedRequest>,
     /// UNIX seconds at which it last started or began a step: since when its processes may still be being
     /// launched. 0 unless it runs.
-    pub last_launch: i64,
+    pub last_launch_seconds: i64,
     /// Since when it waits for no other job, time or release, UNIX seconds; 0: it does, or that is not known.
-    pub eligible_time: i64,
+    pub eligible_seconds: i64,
     /// UNIX seconds at which it last came back from a suspension; 0: never, or it does not run.
-    pub resumed: i64,
+    pub resumed_seconds: i64,
     /// Its time limit, or its partition's default if it gave none, in minutes; 0: none.
     pub limit_minutes: u32,
     /// Its partition's `MaxTime`, in minutes; 0: none.
-    pub partition_minutes: u32,
+    pub partition_max_minutes: u32,
     /// UNIX seconds at which its time limit ends it; 0: none.
-    pub end_time: i64,
+    pub end_seconds: i64,
     /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the first
     /// reservation of others begins on one of them. Of a waiting one: when the first reservation begins that
     /// keeps it from nodes; 1 if it is one that always begins so many seconds from now.
-    pub free_until: i64,
+    pub free_until_seconds: i64,
     /// `--deadline`, UNIX seconds; 0: none.
-    pub deadline: i64,
+    pub deadline_seconds: i64,
     /// When the reservation ends that it has its nodes in, and Slurm ends it, UNIX seconds; 0: none, or that is past.
-    pub reservation_end: i64,
+    pub reservation_end_seconds: i64,
     /// `--signal=…@seconds`, 0: none.
     pub warn_seconds: u32,
     /// Where it is, while it holds nodes (also while completing).
-    pub places: Vec<Place>,
+    pub places: Vec<ObservedPlace>,
     /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones share
     /// them.
     pub eligible: Option<Arc<[u32]>>,
@@ -243,8 +243,8 @@ impl ObservedJob {
         self.tasks_on_each()
             .map_or((self.tasks, self.tasks), |each| {
                 let least = self.min_nodes.max(1);
-                let most = self.max_nodes.max(least);
-                (least.saturating_mul(each), most.saturating_mul(each))
+                let max_nodes = self.max_nodes.max(least);
+                (least.saturating_mul(each), max_nodes.saturating_mul(each))
             })
     }
 
@@ -256,15 +256,15 @@ impl ObservedJob {
     }
 
     /// The same with all that is to come, or has begun, so many seconds later.
-    fn moved_by(mut self, seconds: i64) -> Self {
+    fn shifted_by(mut self, seconds: i64) -> Self {
         let times = [
-            &mut self.last_launch,
-            &mut self.resumed,
-            &mut self.eligible_time,
-            &mut self.end_time,
-            &mut self.free_until,
-            &mut self.deadline,
-            &mut self.reservation_end,
+            &mut self.last_launch_seconds,
+            &mut self.resumed_seconds,
+            &mut self.eligible_seconds,
+            &mut self.end_seconds,
+            &mut self.free_until_seconds,
+            &mut self.deadline_seconds,
+            &mut self.reservation_end_seconds,
         ];
         for time in times.into_iter().filter(|time| **time > 0) {
             *time = time.saturating_add(seconds);
@@ -307,7 +307,7 @@ impl ObservedJob {
     /// Whether both ask for the same, may use the same nodes for as long, and are both kept from running by
     /// an operator, or neither is.
     #[must_use]
-    pub fn asks_for_the_same(&self, other: &Self) -> bool {
+    pub fn same_request(&self, other: &Self) -> bool {
         let size = |job: &Self| {
             let tasks = (job.tasks_per_node, job.sized_by_nodes);
             (job.tasks, job.cpus_per_task, job.idle_cpus, tasks)
@@ -316,13 +316,13 @@ impl ObservedJob {
             (
                 job.min_nodes,
                 job.max_nodes,
-                job.partition_nodes,
+                job.partition_max_nodes,
                 job.all_eligible,
-                job.free_until,
+                job.free_until_seconds,
             )
         };
         let memory = |job: &Self| {
-            let alone = (job.exclusive, job.refuses_others, job.label);
+            let alone = (job.exclusive, job.exclusive_user, job.mcs_label);
             (job.memory, job.memory_per_cpu, alone)
         };
         (size(self), nodes(self), memory(self)) == (size(other), nodes(other), memory(other))
@@ -333,7 +333,7 @@ impl ObservedJob {
     /// Whether Slurm counts its memory anywhere: not while it is parked.
     #[must_use]
     pub fn is_counted(&self) -> bool {
-        self.places.iter().any(|place| place.memory > 0)
+        self.places.iter().any(|place| place.memory_mib > 0)
     }
 
     /// Whether Slurm no longer counts its memory although its processes may still be there: Slurm gives
@@ -362,7 +362,7 @@ pub struct ObservedNode {
     /// MiB that jobs may use.
     pub memory: u64,
     /// MiB that Slurm counts as used.
-    pub allocated_memory: u64,
+    pub allocated_memory_mib: u64,
 }
 
 impl ObservedNode {
@@ -385,39 +385,39 @@ pub struct Observation {
     nodes: Vec<ObservedNode>,
     by_name: BTreeMap<String, usize>,
     sets: NodeSets,
-    neighbours: Neighbours,
+    exclusivity: Exclusivity,
     open: OpenNodes,
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
     /// Nodes that are different, since this was last asked.
-    differ: Beside<NodeChanges>,
+    changed_nodes: IgnoredInEq<NodeChanges>,
     /// Whether some node takes new work, or no longer does, or is of another size, since this was last asked.
-    turned: Beside<bool>,
+    availability_changed: IgnoredInEq<bool>,
     /// Jobs that ask for something else, since this was last asked.
-    requests: Beside<BTreeSet<u32>>,
+    changed_requests: IgnoredInEq<BTreeSet<u32>>,
     /// Positions of nodes where memory was taken since the last look.
-    taken: Vec<usize>,
+    taken_positions: Vec<usize>,
     ahead: Ahead,
     /// Partitions whose jobs start on whole nodes, whatever they ask for.
-    whole: BTreeSet<String>,
+    whole_node_partitions: BTreeSet<String>,
 }
 
 /// The most that one node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Largest {
-    memory: u64,
+    memory_mib: u64,
     cpus: u32,
     /// Of the node that has least.
-    least_memory: u64,
+    min_memory_mib: u64,
 }
 
 impl Largest {
     fn of(nodes: &[ObservedNode]) -> Self {
         Self {
-            memory: nodes.iter().map(|node| node.memory).max().unwrap_or(0),
+            memory_mib: nodes.iter().map(|node| node.memory).max().unwrap_or(0),
             cpus: nodes.iter().map(|node| node.cpus).max().unwrap_or(0),
-            least_memory: nodes.iter().map(|node| node.memory).min().unwrap_or(0),
+            min_memory_mib: nodes.iter().map(|node| node.memory).min().unwrap_or(0),
         }
     }
 }
@@ -427,18 +427,18 @@ impl Largest {
 struct Tally {
     jobs: BTreeSet<u32>,
     /// Of jobs that Slurm counts.
-    listed: u64,
+    listed_mib: u64,
     /// Of jobs that are ending: Slurm no longer counts it, their processes may still use it.
-    ending: u64,
+    ending_mib: u64,
     /// Taken since the last look.
-    taken: u64,
+    taken_mib: u64,
     /// How many jobs have memory here, by Slurm's count, and the node for themselves.
-    whole: u64,
+    exclusive_jobs: u64,
 }
 
 /// What a look found to be different from what was known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SnapshotDelta {
     /// Jobs that are new, changed or gone.
     pub jobs: BTreeSet<u32>,
     /// Some node is new, changed or gone.
@@ -461,19 +461,22 @@ impl Observation {
     #[must_use]
     pub fn with_whole_nodes(self, partitions: impl IntoIterator<Item = String>) -> Self {
         let whole = partitions.into_iter().collect();
-        Self { whole, ..self }
+        Self {
+            whole_node_partitions: whole,
+            ..self
+        }
     }
 
     /// Becomes what these jobs and nodes show, all of them, and says what is different. O(n log n).
-    pub fn become_all(
+    pub fn replace_all(
         &mut self,
         jobs: impl IntoIterator<Item = ObservedJob>,
         nodes: Vec<ObservedNode>,
-    ) -> Seen {
+    ) -> SnapshotDelta {
         let mut gone: BTreeSet<u32> = self.jobs.keys().copied().collect();
-        let mut seen = Seen {
+        let mut seen = SnapshotDelta {
             nodes: self.nodes != nodes,
-            ..Seen::default()
+            ..SnapshotDelta::default()
         };
         self.set_nodes(nodes);
         for job in jobs {
@@ -498,7 +501,7 @@ impl Observation {
         if by != 0 {
             let jobs: Vec<ObservedJob> = self.jobs.values().cloned().collect();
             jobs.into_iter()
-                .for_each(|job| self.take_in(job.moved_by(by)));
+                .for_each(|job| self.take_in(job.shifted_by(by)));
         }
         by != 0
     }
@@ -553,26 +556,26 @@ impl Observation {
     /// What Slurm shows, as it is kept here.
     fn as_known(&self, job: ObservedJob) -> ObservedJob {
         let job = self.with_first_comment(self.as_starting(job));
-        job.moved_by(self.ahead.seconds())
+        job.shifted_by(self.ahead.seconds())
     }
 
     /// What Slurm shows, with what is true of the next start of one that waits.
     #[must_use]
     pub fn as_starting(&self, mut job: ObservedJob) -> ObservedJob {
         let waits = job.state == ObservedState::Pending;
-        job.starts_whole = waits && self.whole.contains(&job.partition);
+        job.starts_whole = waits && self.whole_node_partitions.contains(&job.partition);
         job
     }
 
     fn take_in(&mut self, job: ObservedJob) {
         let before = self.take(job.id);
-        self.neighbours.follow(before.as_ref(), Some(&job));
-        if before.is_some_and(|before| !before.asks_for_the_same(&job)) {
-            self.requests.0.insert(job.id);
+        self.exclusivity.follow(before.as_ref(), Some(&job));
+        if before.is_some_and(|before| !before.same_request(&job)) {
+            self.changed_requests.0.insert(job.id);
         }
         self.count(&job, u64::saturating_add);
         self.list(&job);
-        self.know_set(&job);
+        self.cache_set(&job);
         if !job.places.is_empty() {
             self.placed.insert(job.id);
         }
@@ -585,7 +588,7 @@ impl Observation {
         let known = self.jobs.get(&job.id).filter(|known| {
             known.has_place()
                 && job.has_place()
-                && (known.submit_time, known.restarts) == (job.submit_time, job.restarts)
+                && (known.submit_seconds, known.restarts) == (job.submit_seconds, job.restarts)
         });
         if let Some(known) = known {
             job.comment.clone_from(&known.comment);
@@ -596,7 +599,7 @@ impl Observation {
     /// Takes a job out. O(log jobs + its places).
     pub fn remove(&mut self, id: u32) -> Option<ObservedJob> {
         let job = self.take(id);
-        self.neighbours.follow(job.as_ref(), None);
+        self.exclusivity.follow(job.as_ref(), None);
         job
     }
 
@@ -627,14 +630,14 @@ impl Observation {
             if pairs.clone().any(|(old, new)| old.memory != new.memory) {
                 self.open.clear();
             }
-            self.turned.0 |= pairs.clone().any(|(old, new)| old.up != new.up);
+            self.availability_changed.0 |= pairs.clone().any(|(old, new)| old.up != new.up);
             let different = pairs.filter(|(old, new)| old != new);
-            let some = &mut self.differ.0.some;
+            let some = &mut self.changed_nodes.0.some;
             some.extend(different.map(|(node, _)| node.index));
             return;
         }
-        self.differ.0.all = true;
-        self.turned.0 = true;
+        self.changed_nodes.0.all = true;
+        self.availability_changed.0 = true;
         let names = self.nodes.iter().map(|node| node.name.clone());
         self.by_name = names.zip(0..).collect();
         self.tallies = vec![Tally::default(); self.nodes.len()];
@@ -642,10 +645,10 @@ impl Observation {
         self.open.clear();
         let all = std::mem::take(&mut self.jobs);
         for job in all.values() {
-            self.know_set(job);
+            self.cache_set(job);
         }
         self.jobs = all;
-        self.taken.clear();
+        self.taken_positions.clear();
         let placed: Vec<ObservedJob> = self.placed().cloned().collect();
         for job in placed {
             self.count(&job, u64::saturating_add);
@@ -661,15 +664,15 @@ impl Observation {
             if let Some(position) = self.node_position(node.index) {
                 let known = &mut self.nodes[position];
                 resized |= (known.memory, known.cpus) != (node.memory, node.cpus);
-                self.turned.0 |= known.up != node.up;
-                self.differ.0.some.insert(node.index);
+                self.availability_changed.0 |= known.up != node.up;
+                self.changed_nodes.0.some.insert(node.index);
                 *known = node;
             }
         }
         if resized {
             self.largest = Largest::of(&self.nodes);
             self.open.clear();
-            self.turned.0 = true;
+            self.availability_changed.0 = true;
         }
     }
 
@@ -677,41 +680,41 @@ impl Observation {
     /// nodes).
     pub fn take_memory(&mut self, index: u32, memory: u64) {
         if let Some(position) = self.node_position(index) {
-            self.tallies[position].taken += memory;
-            self.taken.push(position);
+            self.tallies[position].taken_mib += memory;
+            self.taken_positions.push(position);
         }
     }
 
     /// Forgets what was taken: a look shows it. O(nodes where something was).
     pub fn forget_taken(&mut self) {
-        for position in std::mem::take(&mut self.taken) {
-            self.tallies[position].taken = 0;
+        for position in std::mem::take(&mut self.taken_positions) {
+            self.tallies[position].taken_mib = 0;
         }
     }
 
     /// The nodes that are different, or where jobs came, changed or went, since this was last asked.
     pub fn take_changed_nodes(&mut self) -> NodeChanges {
-        self.differ.take()
+        self.changed_nodes.take()
     }
 
     /// The jobs that ask for something else, or may use other nodes, since this was last asked.
     pub fn take_changed_requests(&mut self) -> BTreeSet<u32> {
-        self.requests.take()
+        self.changed_requests.take()
     }
 
     /// The jobs that may start on other nodes than when this was last asked, because of whose jobs are
     /// there: these at most.
-    pub fn take_jobs_with_other_neighbours(&mut self) -> BTreeSet<u32> {
-        match self.neighbours.take_changed() {
-            Concerned::All => self.jobs.keys().copied().collect(),
-            Concerned::These(jobs) => jobs,
+    pub fn take_jobs_with_changed_exclusivity(&mut self) -> BTreeSet<u32> {
+        match self.exclusivity.take_changed() {
+            AffectedJobs::All => self.jobs.keys().copied().collect(),
+            AffectedJobs::These(jobs) => jobs,
         }
     }
 
     /// The waiting jobs that may be for nodes of another size than when this was last asked: those that get whole
     /// nodes, where nodes differ and others take work. O(1), O(jobs) then.
-    pub fn take_jobs_for_other_sizes(&mut self) -> BTreeSet<u32> {
-        if !self.turned.take() || self.has_equal_memory() {
+    pub fn take_whole_node_jobs_to_replan(&mut self) -> BTreeSet<u32> {
+        if !self.availability_changed.take() || self.has_equal_memory() {
             return BTreeSet::new();
         }
         let waiting = self.jobs.values().filter(|job| job.places.is_empty());
@@ -721,8 +724,8 @@ impl Observation {
 
     /// Whether Slurm may refuse to start this job on some node because of whose jobs are there. O(1).
     #[must_use]
-    pub fn minds_neighbours(&self, job: &ObservedJob) -> bool {
-        self.neighbours.may_concern(job)
+    pub fn has_exclusivity_limits(&self, job: &ObservedJob) -> bool {
+        self.exclusivity.may_concern(job)
     }
 
     /// Of the nodes that this job may use as far as they are stated (`None`: all), those that are left to it by whose
@@ -735,17 +738,17 @@ impl Observation {
         stated: Option<NodeSet>,
         whole: Option<u64>,
     ) -> Option<NodeSet> {
-        let standing = self.neighbours.standing(job);
+        let standing = self.exclusivity.exclusivity_key(job);
         if standing.is_none() && whole.is_none() {
             return None;
         }
-        let terms = Terms {
-            standing,
-            whole,
+        let terms = OpenNodesKey {
+            exclusivity: standing,
+            whole_node_mib: whole,
             stated,
         };
-        let is_current = |standing| self.neighbours.is_current(standing);
-        let find = |terms: &Terms| self.find_open_nodes(job, terms);
+        let is_current = |standing| self.exclusivity.is_current(standing);
+        let find = |terms: &OpenNodesKey| self.find_open_nodes(job, terms);
         let nodes = self.open.get(terms.clone(), is_current, find);
         debug_assert_eq!(
             nodes,
@@ -755,11 +758,11 @@ impl Observation {
         Some(nodes)
     }
 
-    fn find_open_nodes(&self, job: &ObservedJob, terms: &Terms) -> NodeSet {
-        let minds = terms.standing.is_some();
+    fn find_open_nodes(&self, job: &ObservedJob, terms: &OpenNodesKey) -> NodeSet {
+        let is_limited = terms.exclusivity.is_some();
         let takes = |node: &ObservedNode| {
-            let is_kept_off = minds && self.neighbours.keep_off(job, node.index);
-            !is_kept_off && !is_left_out(node, terms.whole)
+            let is_kept_off = is_limited && self.exclusivity.excludes(job, node.index);
+            !is_kept_off && !is_left_out(node, terms.whole_node_mib)
         };
         let may = |at: &NodeIndex| terms.stated.as_ref().is_none_or(|set| set.contains(*at));
         let nodes = self.nodes.iter().zip((0..).map(NodeIndex));
@@ -777,15 +780,15 @@ impl Observation {
     /// what ending processes still hold. None where a job has the node for itself, however little Slurm counts.
     #[must_use]
     pub fn free_memory(&self, position: usize) -> u64 {
-        let used = self.held_memory(position) + self.tallies[position].taken;
+        let used = self.held_memory(position) + self.tallies[position].taken_mib;
         self.nodes[position].memory.saturating_sub(used)
     }
 
     /// MiB of the node at this position that jobs held at the last look.
     fn held_memory(&self, position: usize) -> u64 {
         let (node, tally) = (&self.nodes[position], &self.tallies[position]);
-        let counted = node.allocated_memory + tally.ending;
-        if tally.whole > 0 {
+        let counted = node.allocated_memory_mib + tally.ending_mib;
+        if tally.exclusive_jobs > 0 {
             counted.max(node.memory)
         } else {
             counted
@@ -794,9 +797,9 @@ impl Observation {
 
     /// Whether more than there is on the node with this Slurm index is used, for what was taken since the look.
     #[must_use]
-    pub fn is_taken_twice(&self, index: u32) -> bool {
+    pub fn is_overcommitted(&self, index: u32) -> bool {
         self.node_position(index).is_some_and(|position| {
-            let taken = self.tallies[position].taken;
+            let taken = self.tallies[position].taken_mib;
             taken > 0 && self.held_memory(position) + taken > self.nodes[position].memory
         })
     }
@@ -805,24 +808,24 @@ impl Observation {
     #[must_use]
     pub fn memory_of_others(&self, position: usize) -> u64 {
         let (node, tally) = (&self.nodes[position], &self.tallies[position]);
-        node.allocated_memory.saturating_sub(tally.listed)
+        node.allocated_memory_mib.saturating_sub(tally.listed_mib)
     }
 
     /// MiB of the node that has most of it; 0 if there is none.
     #[must_use]
     pub fn largest_memory(&self) -> u64 {
-        self.largest.memory
+        self.largest.memory_mib
     }
 
     /// Whether all nodes have as much memory.
     #[must_use]
     pub fn has_equal_memory(&self) -> bool {
-        self.largest.memory == self.largest.least_memory
+        self.largest.memory_mib == self.largest.min_memory_mib
     }
 
     /// CPUs of the node that has most of them; 0 if there is none.
     #[must_use]
-    pub fn most_cpus(&self) -> u32 {
+    pub fn max_node_cpus(&self) -> u32 {
         self.largest.cpus
     }
 
@@ -848,7 +851,7 @@ impl Observation {
         self.sets.get(nodes).unwrap_or_else(|| self.make_set(nodes))
     }
 
-    fn know_set(&mut self, job: &ObservedJob) {
+    fn cache_set(&mut self, job: &ObservedJob) {
         if let Some(nodes) = &job.eligible
             && self.sets.get(nodes).is_none()
         {
@@ -886,16 +889,16 @@ impl Observation {
             let Some(position) = self.node_position(place.node) else {
                 continue;
             };
-            self.differ.0.some.insert(place.node);
+            self.changed_nodes.0.some.insert(place.node);
             let tally = &mut self.tallies[position];
             let sum = if job.has_released() {
-                &mut tally.ending
+                &mut tally.ending_mib
             } else {
-                &mut tally.listed
+                &mut tally.listed_mib
             };
-            *sum = change(*sum, place.memory);
-            let whole = job.wants_whole_nodes() && place.memory > 0;
-            tally.whole = change(tally.whole, u64::from(whole));
+            *sum = change(*sum, place.memory_mib);
+            let whole = job.wants_whole_nodes() && place.memory_mib > 0;
+            tally.exclusive_jobs = change(tally.exclusive_jobs, u64::from(whole));
         }
     }
 
@@ -915,10 +918,10 @@ mod tests {
     use crate::model::{job, nodes};
 
     fn placed(id: u32, node: u32, completing: bool) -> ObservedJob {
-        let place = Place {
+        let place = ObservedPlace {
             node,
             tasks: 1,
-            memory: 100,
+            memory_mib: 100,
         };
         ObservedJob {
             state: ObservedState::Running,
@@ -929,9 +932,9 @@ mod tests {
     }
 
     #[test]
-    fn free_memory_follows_jobs_that_come_change_and_go() {
+    fn free_memory_is_updated_when_jobs_change() {
         let mut nodes = nodes(2);
-        nodes[1].allocated_memory = 300;
+        nodes[1].allocated_memory_mib = 300;
         let mut observation = Observation::new([placed(1, 1, false), placed(2, 1, true)], nodes);
         assert_eq!(observation.free_memory(1), 600);
         assert_eq!(observation.memory_of_others(1), 200);
@@ -949,7 +952,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gets_whole_nodes_is_planned_anew_when_nodes_of_some_size_come_or_go() {
+    fn whole_node_job_is_replanned_when_nodes_of_a_size_come_or_go() {
         let whole = ObservedJob {
             exclusive: true,
             ..job(1, 1)
@@ -957,12 +960,12 @@ mod tests {
         let mut differing = nodes(2);
         differing[1].memory = 2000;
         let mut observation = Observation::new([whole, job(2, 1)], differing.clone());
-        observation.take_jobs_for_other_sizes();
+        observation.take_whole_node_jobs_to_replan();
         let mut changed = |node: ObservedNode| {
             observation.update_nodes([node]);
-            observation.take_jobs_for_other_sizes()
+            observation.take_whole_node_jobs_to_replan()
         };
-        differing[1].allocated_memory = 100;
+        differing[1].allocated_memory_mib = 100;
         assert!(changed(differing[1].clone()).is_empty());
         differing[1].up = false;
         assert_eq!(changed(differing[1].clone()), [1].into());
@@ -971,9 +974,9 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_a_job_has_for_itself_has_no_memory_for_others() {
+    fn node_of_exclusive_job_has_no_free_memory_for_others() {
         let mut nodes = nodes(1);
-        nodes[0].allocated_memory = 100;
+        nodes[0].allocated_memory_mib = 100;
         let alone = ObservedJob {
             exclusive: true,
             ..placed(1, 0, false)
@@ -981,7 +984,7 @@ mod tests {
         let mut observation = Observation::new([alone.clone()], nodes);
         assert_eq!(observation.free_memory(0), 0);
         let mut parked = alone;
-        parked.places[0].memory = 0;
+        parked.places[0].memory_mib = 0;
         observation.insert(parked);
         assert_eq!(
             observation.free_memory(0),
@@ -991,46 +994,49 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_counts_as_it_was_when_the_job_started() {
+    fn comment_of_running_job_stays_as_it_was_at_its_start() {
         let mut observation = Observation::new([placed(1, 1, false)], nodes(2));
-        let says = |job: ObservedJob, comment: &str| ObservedJob {
+        let with_comment = |job: ObservedJob, comment: &str| ObservedJob {
             comment: comment.into(),
             ..job
         };
-        observation.insert(says(placed(1, 1, false), "dfrs:never"));
+        observation.insert(with_comment(placed(1, 1, false), "dfrs:never"));
         assert_eq!(observation.job(1).unwrap().comment, "");
-        let all = [says(placed(1, 1, false), "dfrs:never")];
-        assert_eq!(observation.become_all(all, nodes(2)), Seen::default());
-        observation.insert(says(job(1, 1), "dfrs:never"));
+        let all = [with_comment(placed(1, 1, false), "dfrs:never")];
+        assert_eq!(
+            observation.replace_all(all, nodes(2)),
+            SnapshotDelta::default()
+        );
+        observation.insert(with_comment(job(1, 1), "dfrs:never"));
         assert_eq!(observation.job(1).unwrap().comment, "dfrs:never");
-        observation.insert(says(placed(1, 1, false), "dfrs:never"));
+        observation.insert(with_comment(placed(1, 1, false), "dfrs:never"));
         assert_eq!(observation.job(1).unwrap().comment, "dfrs:never");
     }
 
     #[test]
-    fn all_times_of_a_job_that_are_to_come_move_with_the_clock() {
+    fn job_times_are_shifted_with_the_clock() {
         let at = |time: i64| ObservedJob {
-            last_launch: time,
-            resumed: time,
-            eligible_time: time,
-            end_time: time,
-            free_until: time,
-            deadline: time,
-            reservation_end: time,
+            last_launch_seconds: time,
+            resumed_seconds: time,
+            eligible_seconds: time,
+            end_seconds: time,
+            free_until_seconds: time,
+            deadline_seconds: time,
+            reservation_end_seconds: time,
             ..job(1, 1)
         };
-        assert_eq!(at(1000).moved_by(600), at(1600));
-        assert_eq!(at(0).moved_by(600), at(0), "0 is none");
+        assert_eq!(at(1000).shifted_by(600), at(1600));
+        assert_eq!(at(0).shifted_by(600), at(0), "0 is none");
     }
 
     #[test]
-    fn nodes_that_change_one_by_one_are_as_if_all_were_replaced() {
+    fn updating_nodes_one_by_one_equals_replacing_all() {
         let mut all = nodes(3);
         let mut observation = Observation::new([placed(1, 2, true)], all.clone());
         all[1].memory *= 2;
         all[1].cpus += 1;
         all[1].all_cpus += 1;
-        all[2].allocated_memory = 70;
+        all[2].allocated_memory_mib = 70;
         let absent = ObservedNode {
             index: 99,
             ..all[0].clone()
@@ -1040,7 +1046,7 @@ mod tests {
     }
 
     #[test]
-    fn tallies_follow_nodes_that_come_and_go() {
+    fn tallies_are_rebuilt_when_nodes_come_or_go() {
         let all = nodes(3);
         let mut observation = Observation::new([placed(1, 2, true)], all.clone());
         observation.set_nodes(vec![all[0].clone(), all[2].clone()]);

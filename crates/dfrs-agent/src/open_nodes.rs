@@ -6,41 +6,41 @@ use std::collections::BTreeMap;
 
 use dfrs_core::NodeSet;
 
-use crate::neighbours::Standing;
+use crate::exclusivity::ExclusivityKey;
 
 /// Sets that are remembered at most: users who have nodes for themselves need one each, all others a few.
-const MOST: usize = 4096;
+const MAX_CACHED_SETS: usize = 4096;
 
 /// All that decides which nodes are left to a job.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Terms {
+pub(crate) struct OpenNodesKey {
     /// `None`: whose jobs are where does not matter.
-    pub(crate) standing: Option<Standing>,
+    pub(crate) exclusivity: Option<ExclusivityKey>,
     /// MiB of the nodes that it gets whole, if that matters.
-    pub(crate) whole: Option<u64>,
+    pub(crate) whole_node_mib: Option<u64>,
     /// The nodes that it may use; `None`: all.
     pub(crate) stated: Option<NodeSet>,
 }
 
 /// What these terms leave. It only saves work and memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OpenNodes(RefCell<BTreeMap<Terms, NodeSet>>);
+pub(crate) struct OpenNodes(RefCell<BTreeMap<OpenNodesKey, NodeSet>>);
 
 impl OpenNodes {
     /// What these terms leave: found by `find` where it is not known. O(log sets), and O(sets) beside that.
     /// `is_current`: whether whose jobs are where still is as it was for such terms.
     pub(crate) fn get(
         &self,
-        terms: Terms,
-        is_current: impl Fn(Standing) -> bool,
-        find: impl FnOnce(&Terms) -> NodeSet,
+        terms: OpenNodesKey,
+        is_current: impl Fn(ExclusivityKey) -> bool,
+        find: impl FnOnce(&OpenNodesKey) -> NodeSet,
     ) -> NodeSet {
         let mut known = self.0.borrow_mut();
         if let Some(nodes) = known.get(&terms) {
             return nodes.clone();
         }
-        known.retain(|terms, _| terms.standing.is_none_or(&is_current));
-        if known.len() >= MOST {
+        known.retain(|terms, _| terms.exclusivity.is_none_or(&is_current));
+        if known.len() >= MAX_CACHED_SETS {
             known.clear();
         }
         let nodes = find(&terms);
@@ -72,25 +72,25 @@ impl Eq for OpenNodes {}
 mod tests {
     use super::*;
     use crate::model::{job, mix, nodes};
-    use crate::observation::{Observation, ObservedJob, Place};
+    use crate::observation::{Observation, ObservedJob, ObservedPlace};
     use dfrs_core::NodeIndex;
 
-    fn of_size(whole: u64) -> Terms {
-        Terms {
-            standing: None,
-            whole: Some(whole),
+    fn of_size(whole: u64) -> OpenNodesKey {
+        OpenNodesKey {
+            exclusivity: None,
+            whole_node_mib: Some(whole),
             stated: None,
         }
     }
 
-    fn none(_: &Terms) -> NodeSet {
+    fn none(_: &OpenNodesKey) -> NodeSet {
         NodeSet::default()
     }
 
     #[test]
-    fn nodes_are_looked_at_once_for_all_of_the_same_terms() {
+    fn jobs_with_the_same_key_share_one_cached_set() {
         let mut open = OpenNodes::default();
-        let two = |_: &Terms| [3, 5].map(NodeIndex).into_iter().collect();
+        let two = |_: &OpenNodesKey| [3, 5].map(NodeIndex).into_iter().collect();
         let first = open.get(of_size(100), |_| true, two);
         let second = open.get(of_size(100), |_| true, none);
         assert!(first.is_shared_with(&second));
@@ -102,16 +102,16 @@ mod tests {
     fn of(id: u32, user: u32, refuses_others: bool) -> ObservedJob {
         ObservedJob {
             user,
-            refuses_others,
+            exclusive_user: refuses_others,
             ..job(id, 1)
         }
     }
 
     fn on(node: u32, of: ObservedJob) -> ObservedJob {
-        let place = Place {
+        let place = ObservedPlace {
             node,
             tasks: 1,
-            memory: 100,
+            memory_mib: 100,
         };
         ObservedJob {
             places: vec![place],
@@ -120,7 +120,7 @@ mod tests {
     }
 
     /// What is left to each of many jobs of as many users that wait, each set once.
-    fn left_to_strangers(seen: &Observation, refuse_others: bool) -> Vec<NodeSet> {
+    fn open_to_other_users(seen: &Observation, refuse_others: bool) -> Vec<NodeSet> {
         let jobs = (1000..1100).map(|id| of(id, id, refuse_others));
         let sets = jobs.map(|job| seen.open_nodes(&job, None, None));
         let mut sets: Vec<NodeSet> = sets.flatten().collect();
@@ -133,29 +133,29 @@ mod tests {
     }
 
     #[test]
-    fn strangers_share_what_owners_leave_them_until_that_changes() {
+    fn other_users_share_one_open_set_until_exclusivity_changes() {
         let mut seen = Observation::new([], nodes(4));
-        assert_eq!(left_to_strangers(&seen, false), []);
+        assert_eq!(open_to_other_users(&seen, false), []);
         seen.insert(on(2, of(1, 7, true)));
-        let left = left_to_strangers(&seen, false);
+        let left = open_to_other_users(&seen, false);
         assert_eq!((left.len(), numbers(&left[0])), (1, vec![0, 1, 3]));
         let own = seen.open_nodes(&of(2, 7, false), None, None);
         assert_eq!(own.as_ref().map(numbers), Some(vec![0, 1, 2, 3]));
         // Who refuses nobody is no matter of theirs, only of those that refuse him.
-        let alone = left_to_strangers(&seen, true);
+        let alone = open_to_other_users(&seen, true);
         seen.insert(on(0, of(3, 8, false)));
-        assert!(left_to_strangers(&seen, false)[0].is_shared_with(&left[0]));
+        assert!(open_to_other_users(&seen, false)[0].is_shared_with(&left[0]));
         assert_eq!(numbers(&alone[0]), [0, 1, 3]);
-        assert_eq!(numbers(&left_to_strangers(&seen, true)[0]), [1, 3]);
+        assert_eq!(numbers(&open_to_other_users(&seen, true)[0]), [1, 3]);
         seen.insert(on(3, of(4, 7, true)));
-        assert_eq!(numbers(&left_to_strangers(&seen, false)[0]), [0, 1]);
+        assert_eq!(numbers(&open_to_other_users(&seen, false)[0]), [0, 1]);
         seen.remove(1);
-        let left = left_to_strangers(&seen, false);
+        let left = open_to_other_users(&seen, false);
         assert_eq!((left.len(), numbers(&left[0])), (1, vec![0, 1, 2]));
     }
 
     #[test]
-    fn nodes_of_another_size_are_other_nodes() {
+    fn open_nodes_follow_changes_of_node_sizes() {
         let mut all = nodes(3);
         all[0].memory = 2000;
         let mut seen = Observation::new([], all.clone());
@@ -180,17 +180,17 @@ mod tests {
     fn is_kept_off(job: &ObservedJob, node: u32, seen: &Observation) -> bool {
         let mut there = seen.placed().filter(|other| other.places[0].node == node);
         there.any(|other| {
-            let refused = job.refuses_others || other.refuses_others;
-            other.label != job.label || (other.user != job.user && refused)
+            let refused = job.exclusive_user || other.exclusive_user;
+            other.mcs_label != job.mcs_label || (other.user != job.user && refused)
         })
     }
 
     #[test]
-    fn whatever_comes_and_goes_the_nodes_that_are_left_are_those_that_nobody_keeps_others_off() {
+    fn open_nodes_match_exclusivity_rules_after_random_changes() {
         let kind = |id: u32, kind: u64| ObservedJob {
             user: u32::from(kind & 1 > 0) + u32::from(kind & 2 > 0),
-            label: u32::from(kind & 12 == 12),
-            refuses_others: kind & 48 == 48,
+            mcs_label: u32::from(kind & 12 == 12),
+            exclusive_user: kind & 48 == 48,
             ..job(id, 1)
         };
         let mut seen = Observation::new([], nodes(4));
@@ -211,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_remembered_than_has_room() {
+    fn cached_sets_are_bounded() {
         let open = OpenNodes::default();
-        for size in 0..MOST as u64 + 1 {
+        for size in 0..MAX_CACHED_SETS as u64 + 1 {
             open.get(of_size(size), |_| true, none);
         }
         assert_eq!(open.len(), 1);

@@ -8,7 +8,7 @@ use crate::observation::{Observation, ObservedJob};
 
 /// Some tasks of a job on one node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spot {
+pub struct NodeTasks {
     /// Node name.
     pub node: String,
     /// Tasks there, at least 1.
@@ -17,15 +17,15 @@ pub struct Spot {
 
 /// Where a job's tasks are: one spot a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placement(pub Vec<Spot>);
+pub struct NamedPlacement(pub Vec<NodeTasks>);
 
-impl Placement {
+impl NamedPlacement {
     /// The placement that `mapping` means. Runs on nodes that `observation` does not have are left out.
     #[must_use]
     pub fn from_mapping(mapping: &Mapping, observation: &Observation) -> Self {
         let spot = |run: &Run| {
             let node = observation.nodes().get(run.node.0 as usize)?;
-            Some(Spot {
+            Some(NodeTasks {
                 node: node.name.clone(),
                 tasks: run.tasks,
             })
@@ -38,7 +38,7 @@ impl Placement {
     pub fn of_job(job: &ObservedJob, observation: &Observation) -> Self {
         let spots = job.places.iter().filter_map(|place| {
             let position = observation.node_position(place.node)?;
-            Some(Spot {
+            Some(NodeTasks {
                 node: observation.nodes()[position].name.clone(),
                 tasks: place.tasks,
             })
@@ -60,7 +60,7 @@ impl Placement {
     /// The core's mapping, or `None` if one of the nodes is no longer there.
     #[must_use]
     pub fn to_mapping(&self, observation: &Observation) -> Option<Mapping> {
-        let run = |spot: &Spot| {
+        let run = |spot: &NodeTasks| {
             let position = observation.position_of(&spot.node)?;
             Some(Run {
                 node: NodeIndex(u32::try_from(position).ok()?),

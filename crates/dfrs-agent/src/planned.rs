@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Cluster, Experience, Job, JobId, Node, NodeIndex, Roster, Time};
 
-use crate::cluster::{Facts, core_node, core_nodes, planned_job, seen_differently_at};
+use crate::cluster::{PassFacts, core_node, core_nodes, planned_job, view_changes_at};
 use crate::ledger::Ledger;
 use crate::node_changes::NodeChanges;
 use crate::observation::Observation;
@@ -12,7 +12,7 @@ use crate::weights::Weights;
 
 /// A roster of the cluster as it will be when everything under way has finished.
 #[derive(Debug, Default)]
-pub struct Planned {
+pub struct PlannedCluster {
     roster: Roster,
     /// By which its jobs were made.
     weights: Weights,
@@ -20,7 +20,7 @@ pub struct Planned {
     timed: BTreeSet<(Time, u32)>,
 }
 
-impl Planned {
+impl PlannedCluster {
     /// Of an empty cluster, with what is known of time limits.
     #[must_use]
     pub fn with(experience: Experience) -> Self {
@@ -58,7 +58,7 @@ impl Planned {
         nodes: &NodeChanges,
         seen: &Observation,
         ledger: &Ledger,
-        facts: &Facts,
+        facts: &PassFacts,
     ) {
         let followed = !nodes.all && facts.weights == self.weights;
         if !(followed && self.follow_nodes(nodes, seen, ledger, facts)) {
@@ -79,13 +79,14 @@ impl Planned {
 
     /// Whether it is what it would be if it were made anew. O(jobs log jobs): for tests.
     #[must_use]
-    pub fn is_fresh(&self, seen: &Observation, ledger: &Ledger, facts: &Facts) -> bool {
-        let mut anew = Self::default();
-        anew.roster
+    pub fn is_fresh(&self, seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> bool {
+        let mut rebuilt = Self::default();
+        rebuilt
+            .roster
             .experience_mut()
             .clone_from(self.roster.experience());
-        anew.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
-        anew.roster == self.roster
+        rebuilt.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
+        rebuilt.roster == self.roster
     }
 
     /// Brings these nodes up to date; false: one of them has other capacities.
@@ -94,7 +95,7 @@ impl Planned {
         nodes: &NodeChanges,
         seen: &Observation,
         ledger: &Ledger,
-        facts: &Facts,
+        facts: &PassFacts,
     ) -> bool {
         for index in &nodes.some {
             let Some(position) = seen.node_position(*index) else {
@@ -113,7 +114,13 @@ impl Planned {
         true
     }
 
-    fn rebuild(&mut self, nodes: Vec<Node>, seen: &Observation, ledger: &Ledger, facts: &Facts) {
+    fn rebuild(
+        &mut self,
+        nodes: Vec<Node>,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) {
         self.weights = facts.weights;
         self.timed.clear();
         let ids: Vec<u32> = seen.jobs().map(|job| job.id).collect();
@@ -129,7 +136,7 @@ impl Planned {
         changed: &BTreeSet<u32>,
         seen: &Observation,
         ledger: &Ledger,
-        facts: &Facts,
+        facts: &PassFacts,
     ) {
         let is_there = |roster: &Roster, id: u32| roster.job(job_id(id)).is_some();
         let (mut new, mut gone) = (Vec::new(), Vec::new());
@@ -146,9 +153,15 @@ impl Planned {
     }
 
     /// The job as the core shall see it, if it shall.
-    fn see(&mut self, id: u32, seen: &Observation, ledger: &Ledger, facts: &Facts) -> Option<Job> {
+    fn see(
+        &mut self,
+        id: u32,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) -> Option<Job> {
         let (job, record) = (seen.job(id)?, ledger.get(id)?);
-        if let Some(at) = seen_differently_at(job, record, facts) {
+        if let Some(at) = view_changes_at(job, record, facts) {
             self.timed.insert((at, id));
         }
         planned_job(job, record, seen, facts)

@@ -2,7 +2,7 @@
 
 /// What a pass is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum PassPart {
     /// Brings what is known of Slurm up to date.
     Look,
     /// Asks Slurm which waiting jobs may start.
@@ -17,7 +17,7 @@ pub enum Part {
     Note,
 }
 
-impl Part {
+impl PassPart {
     /// All parts, in the order of a pass.
     pub const ALL: [Self; 6] = [
         Self::Look,
@@ -53,23 +53,23 @@ pub enum Incident {
 
 /// How long passes took, by the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PassesTook {
+pub struct PassDurations {
     /// How many there were; 0: nothing was measured.
     pub count: u64,
     /// Half of them took no longer, in microseconds.
-    pub median: u64,
+    pub median_us: u64,
     /// 99 of 100 of them took no longer, in microseconds.
-    pub p99: u64,
+    pub p99_us: u64,
 }
 
 /// Whoever measures passes.
 pub trait Probe {
     /// The pass leaves the part that it was at, and is at this one.
-    fn begin(&mut self, part: Part);
+    fn begin(&mut self, part: PassPart);
     /// This has happened.
     fn happened(&mut self, incident: Incident);
     /// The passes that have ended since this was last asked.
-    fn take_passes(&mut self) -> PassesTook;
+    fn take_passes(&mut self) -> PassDurations;
 }
 
 /// Measures nothing.
@@ -77,9 +77,9 @@ pub trait Probe {
 pub struct NoProbe;
 
 impl Probe for NoProbe {
-    fn begin(&mut self, _: Part) {}
+    fn begin(&mut self, _: PassPart) {}
     fn happened(&mut self, _: Incident) {}
-    fn take_passes(&mut self) -> PassesTook {
-        PassesTook::default()
+    fn take_passes(&mut self) -> PassDurations {
+        PassDurations::default()
     }
 }

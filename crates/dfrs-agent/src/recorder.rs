@@ -6,19 +6,19 @@ pub enum Occasion {
     /// Its plan broke a rule and was dropped.
     Dropped,
     /// Somebody asked for it.
-    Asked,
+    Requested,
 }
 
 /// Where recorded decisions go.
 pub trait Recorder {
     /// Whether somebody asked for the next decision to be recorded.
-    fn is_asked(&mut self) -> bool;
+    fn is_requested(&mut self) -> bool;
     /// Keeps a scenario file. Returns where it is; `None`: one was kept for the same reason lately.
     ///
     /// # Errors
     ///
     /// One line on what went wrong and where.
-    fn keep(&mut self, occasion: Occasion, scenario: &str) -> Result<Option<String>, String>;
+    fn save(&mut self, occasion: Occasion, scenario: &str) -> Result<Option<String>, String>;
 }
 
 /// Keeps nothing.
@@ -26,11 +26,11 @@ pub trait Recorder {
 pub struct NoRecorder;
 
 impl Recorder for NoRecorder {
-    fn is_asked(&mut self) -> bool {
+    fn is_requested(&mut self) -> bool {
         false
     }
 
-    fn keep(&mut self, _: Occasion, _: &str) -> Result<Option<String>, String> {
+    fn save(&mut self, _: Occasion, _: &str) -> Result<Option<String>, String> {
         Ok(None)
     }
 }

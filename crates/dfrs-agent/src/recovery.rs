@@ -6,8 +6,8 @@
 use dfrs_core::Time;
 use dfrs_proto::conf::Config;
 
-use crate::ledger::{Ledger, Record};
-use crate::life::{Event, Look};
+use crate::ledger::{Ledger, LedgerRecord};
+use crate::life::{JobContext, LifeEvent};
 use crate::observation::Observation;
 
 /// What Slurm has forgotten of a job.
@@ -18,7 +18,7 @@ pub struct Forgotten {
     /// For the log: "the job …".
     pub what: &'static str,
     /// Nodes may still run it, or remember that they did, while Slurm shows it as waiting.
-    pub left_behind: bool,
+    pub is_orphaned: bool,
 }
 
 /// Has jobs of which Slurm has forgotten a start, a suspension or a resumption go on from where the usual
@@ -30,20 +30,20 @@ pub fn recover(
     now: Time,
 ) -> Vec<Forgotten> {
     let all = observation.jobs().filter_map(|job| {
-        let look = Look::new(job, observation, config, now);
+        let context = JobContext::new(job, observation, config, now);
         ledger
-            .record_of(&look)
-            .and_then(|record| recover_job(record, &look))
+            .record_of(&context)
+            .and_then(|record| recover_job(record, &context))
     });
     all.collect()
 }
 
-fn recover_job(record: &mut Record, look: &Look) -> Option<Forgotten> {
-    let was_requeued = look.job.restarts != record.restarts;
-    let effects = record.on(&Event::Forgotten { was_requeued }, look);
+fn recover_job(record: &mut LedgerRecord, context: &JobContext) -> Option<Forgotten> {
+    let was_requeued = context.job.restarts != record.restarts;
+    let effects = record.on(&LifeEvent::Forgotten { was_requeued }, context);
     effects.forgotten.map(|what| Forgotten {
-        job: look.job.id,
+        job: context.job.id,
         what,
-        left_behind: effects.is_left_behind,
+        is_orphaned: effects.is_orphaned,
     })
 }

@@ -6,20 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 const SECOND: i64 = 1_000_000;
 /// A node is left out after a refusal for so long, and for twice as long after each further one.
-const FIRST: Span = Span(5 * SECOND);
-const LAST: Span = Span(320 * SECOND);
+const FIRST_BACKOFF: Span = Span(5 * SECOND);
+const MAX_BACKOFF: Span = Span(320 * SECOND);
 /// So long a job that was refused on as many nodes is tried on fewer.
-const ON_FEWER: Span = Span(60 * SECOND);
+const FEWER_NODES_TIME: Span = Span(60 * SECOND);
 /// Nodes of all jobs together that are remembered.
-const MOST: usize = 10_000;
+const MAX_REFUSED_NODES: usize = 10_000;
 
 /// What is remembered of a node for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Refused {
+struct NodeRefusal {
     /// Refusals in a row.
     times: u32,
     /// After how many of them it was left out.
@@ -32,15 +32,15 @@ struct Refused {
 
 /// What is remembered for a job.
 #[derive(Clone, Debug, Default)]
-struct OfJob {
+struct JobRefusals {
     why: String,
-    nodes: BTreeMap<String, Refused>,
+    nodes: BTreeMap<String, NodeRefusal>,
 }
 
 /// Nodes on which Slurm refused to start jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Refusals {
-    jobs: BTreeMap<u32, OfJob>,
+    jobs: BTreeMap<u32, JobRefusals>,
     /// When something of a job is to be looked at again.
     due: BTreeSet<(Time, u32)>,
     /// Nodes of all jobs.
@@ -53,7 +53,7 @@ impl Refusals {
     /// Slurm refused to start the job here, and said why. Which of several nodes it minds is not known: half
     /// of them are left out, those first that were in most refusals after which they were not, so that the
     /// one that it minds is found in a few tries. O(nodes of the job × log).
-    pub fn add(&mut self, job: u32, placement: &Placement, why: &str, now: Time) {
+    pub fn add(&mut self, job: u32, placement: &NamedPlacement, why: &str, now: Time) {
         let known = self.jobs.entry(job).or_default();
         let before = known.nodes.len();
         why.clone_into(&mut known.why);
@@ -71,11 +71,11 @@ impl Refusals {
         for (number, (node, times, outs)) in nodes.into_iter().enumerate() {
             let is_out = number < left_out;
             let outs = outs + u32::from(is_out);
-            let wait = wait_after(outs);
+            let wait = backoff_after(outs);
             let until = if is_out { Time(now.0 + wait.0) } else { now };
             let forgotten_at = Time(until.0 + wait.0);
             self.due.extend([(until, job), (forgotten_at, job)]);
-            let refused = Refused {
+            let refused = NodeRefusal {
                 times,
                 outs,
                 until,
@@ -90,20 +90,20 @@ impl Refusals {
     /// A limit forbids to start the job on so many nodes, and may allow fewer: half as many are tried for a while.
     pub fn refuse_size(&mut self, job: u32, nodes: u32, now: Time) {
         self.sizes.retain(|_, (_, until)| *until > now);
-        let until = Time(now.0 + ON_FEWER.0);
+        let until = Time(now.0 + FEWER_NODES_TIME.0);
         self.sizes.insert(job, ((nodes / 2).max(1), until));
     }
 
     /// On how many nodes the job is to be tried at most.
     #[must_use]
-    pub fn most_nodes(&self, job: u32, now: Time) -> u32 {
+    pub fn max_nodes(&self, job: u32, now: Time) -> u32 {
         let known = self.sizes.get(&job).filter(|(_, until)| *until > now);
         known.map_or(u32::MAX, |(nodes, _)| *nodes)
     }
 
     /// Forgets others than `job`, if too much is remembered.
     fn bound(&mut self, job: u32) {
-        while self.size > MOST {
+        while self.size > MAX_REFUSED_NODES {
             let Some(other) = self.jobs.keys().copied().find(|other| *other != job) else {
                 return;
             };
@@ -113,7 +113,7 @@ impl Refusals {
 
     /// A job has left these nodes: what Slurm minded there may be gone with it. Returns the jobs for which
     /// less is left out. O(jobs that were refused × nodes × log).
-    pub fn vacated(&mut self, placement: &Placement) -> BTreeSet<u32> {
+    pub fn vacated(&mut self, placement: &NamedPlacement) -> BTreeSet<u32> {
         let mut jobs = BTreeSet::new();
         for (job, known) in &mut self.jobs {
             for spot in &placement.0 {
@@ -145,7 +145,7 @@ impl Refusals {
 
     /// What Slurm said when it last refused to start the job.
     #[must_use]
-    pub fn why(&self, job: u32) -> Option<&str> {
+    pub fn reason(&self, job: u32) -> Option<&str> {
         self.jobs.get(&job).map(|job| job.why.as_str())
     }
 
@@ -183,22 +183,22 @@ impl Refusals {
     }
 }
 
-fn wait_after(outs: u32) -> Span {
+fn backoff_after(outs: u32) -> Span {
     let doublings = outs.saturating_sub(1).min(10);
-    Span((FIRST.0 << doublings).min(LAST.0))
+    Span((FIRST_BACKOFF.0 << doublings).min(MAX_BACKOFF.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::placement::Spot;
+    use crate::placement::NodeTasks;
 
-    fn on(nodes: &[&str]) -> Placement {
-        let spot = |node: &&str| Spot {
+    fn on(nodes: &[&str]) -> NamedPlacement {
+        let spot = |node: &&str| NodeTasks {
             node: (*node).to_owned(),
             tasks: 1,
         };
-        Placement(nodes.iter().map(spot).collect())
+        NamedPlacement(nodes.iter().map(spot).collect())
     }
 
     fn left_out(refusals: &Refusals, second: i64) -> Vec<&str> {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_in_a_row_doubles_the_time() {
+    fn backoff_doubles_with_each_refusal_in_a_row() {
         let mut refusals = Refusals::default();
         let mut now = 0;
         for wait in [5, 10, 20, 40, 80, 160, 320, 320] {
@@ -216,14 +216,14 @@ mod tests {
             now += wait;
             assert!(refusals.take_due(Time(now * SECOND)).contains(&7));
         }
-        assert_eq!(refusals.why(7), Some("busy"));
+        assert_eq!(refusals.reason(7), Some("busy"));
         refusals.take_due(Time((now + 320) * SECOND));
-        assert_eq!((refusals.why(7), refusals.size), (None, 0));
+        assert_eq!((refusals.reason(7), refusals.size), (None, 0));
         assert_eq!(refusals.next(), None);
     }
 
     #[test]
-    fn the_node_that_slurm_minds_is_found_among_others() {
+    fn refused_node_is_found_among_others_in_few_tries() {
         for bad in ["a", "b", "c", "d"] {
             let mut refusals = Refusals::default();
             let mut tries = 0;
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_left_out_in_turn() {
+    fn refused_nodes_are_left_out_in_turn() {
         // What is left may not be enough for the job: then it is tried on both again.
         let mut refusals = Refusals::default();
         refusals.add(7, &on(&["a", "b"]), "busy", Time(0));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_minded_may_leave_with_a_job() {
+    fn node_is_tried_again_when_a_job_has_left_it() {
         let mut refusals = Refusals::default();
         refusals.add(7, &on(&["a", "b"]), "busy", Time(0));
         assert_eq!(left_out(&refusals, 1), ["a"]);
@@ -263,17 +263,17 @@ mod tests {
         assert_eq!(refusals.vacated(&on(&["a"])), BTreeSet::from([7]));
         assert!(left_out(&refusals, 1).is_empty());
         refusals.vacated(&on(&["b"]));
-        assert_eq!((refusals.why(7), refusals.size), (None, 0));
+        assert_eq!((refusals.reason(7), refusals.size), (None, 0));
     }
 
     #[test]
-    fn no_more_is_remembered_than_has_room() {
+    fn remembered_nodes_are_bounded() {
         let names: Vec<String> = (0..2000).map(|node| format!("n{node}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut refusals = Refusals::default();
         for job in 0..100 {
             refusals.add(job, &on(&names), "busy", Time(0));
         }
-        assert!(refusals.size <= MOST && refusals.jobs.len() == 5);
+        assert!(refusals.size <= MAX_REFUSED_NODES && refusals.jobs.len() == 5);
     }
 }

@@ -18,7 +18,8 @@ pub fn reserved_at(job: &ObservedJob, config: &Config) -> Option<Time> {
     let way_out = config.park_timeout.0.max(config.checkpoint_wait.0);
     let warned = i64::from(job.warn_seconds) * SECOND;
     let before = MARGIN.0 + way_out.max(warned);
-    (job.free_until > 0).then(|| Time(job.free_until.saturating_mul(SECOND) - before))
+    (job.free_until_seconds > 0)
+        .then(|| Time(job.free_until_seconds.saturating_mul(SECOND) - before))
 }
 
 /// Whether they do now.
@@ -30,9 +31,9 @@ pub fn is_reserved(job: &ObservedJob, config: &Config, now: Time) -> bool {
 /// Whether a running job is to leave now: its nodes count as reserved, the reservation has not begun, and
 /// its limit ends later, or never.
 #[must_use]
-pub fn is_to_leave(job: &ObservedJob, config: &Config, now: Time) -> bool {
-    let begins_later = job.free_until.saturating_mul(SECOND) > now.0;
-    let ends_later = job.end_time == 0 || job.end_time > job.free_until;
+pub fn must_vacate(job: &ObservedJob, config: &Config, now: Time) -> bool {
+    let begins_later = job.free_until_seconds.saturating_mul(SECOND) > now.0;
+    let ends_later = job.end_seconds == 0 || job.end_seconds > job.free_until_seconds;
     begins_later && ends_later && is_reserved(job, config, now)
 }
 
@@ -42,25 +43,25 @@ mod tests {
     use crate::model::{config, job};
 
     #[test]
-    fn what_would_run_into_a_reservation_leaves_in_time() {
+    fn job_that_would_run_into_a_reservation_leaves_before_it() {
         let running = ObservedJob {
-            free_until: 10_000,
-            end_time: 12_000,
+            free_until_seconds: 10_000,
+            end_seconds: 12_000,
             ..job(1, 1)
         };
         let leaves =
-            |job: &ObservedJob, second: i64| is_to_leave(job, &config(), Time(second * SECOND));
+            |job: &ObservedJob, second: i64| must_vacate(job, &config(), Time(second * SECOND));
         assert!(!leaves(&running, 9_000));
         assert!(leaves(&running, 9_900));
         assert!(!leaves(&running, 10_000), "it has begun");
         let ends = ObservedJob {
-            end_time: 9_950,
+            end_seconds: 9_950,
             ..running.clone()
         };
         assert!(!leaves(&ends, 9_900));
         assert!(is_reserved(&ends, &config(), Time(20_000 * SECOND)));
         let free = ObservedJob {
-            free_until: 0,
+            free_until_seconds: 0,
             ..running
         };
         assert!(!is_reserved(&free, &config(), Time(i64::MAX)));

@@ -23,5 +23,5 @@ mod watch;
 pub use draw::Draw;
 pub use driver::{Driver, Journaling};
 pub use minimise::minimise;
-pub use scenario::{Nodes, Scenario};
-pub use trial::{Failure, Passed, narrate, programs, run};
+pub use scenario::{NodeGroup, TrialScenario};
+pub use trial::{Failure, Passed, programs, run, run_with_transcript};

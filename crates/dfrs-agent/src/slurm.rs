@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{Observation, Place, Seen};
+use crate::observation::{Observation, ObservedPlace, SnapshotDelta};
 
 /// Slurm's answer when it did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum Ending {
 
 /// How important a line in slurmctld's log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum LogLevel {
     /// Something is wrong and an administrator should look.
     Error,
     /// What an administrator wants to see of normal operation.
@@ -67,7 +67,7 @@ pub enum Level {
 
 /// A job's time limit as Slurm has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limit {
+pub struct JobTimeLimit {
     /// How long.
     pub minutes: u32,
     /// What Slurm has noted of who set it: its own matter.
@@ -76,11 +76,11 @@ pub struct Limit {
 
 /// What was added to a job's time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extended {
+pub struct LimitExtension {
     /// All of it.
     pub minutes: u32,
     /// The limit before that.
-    pub from: Limit,
+    pub from: JobTimeLimit,
 }
 
 /// Calls into slurmctld. Each takes and releases Slurm's locks itself.
@@ -94,17 +94,17 @@ pub trait Slurm {
     /// Brings what was seen of the DFRS partitions at the last look up to date, and says what is different.
     /// The first look is handed an empty observation. After an error what was seen is as before, or
     /// partly newer, and the next look says all of what is different.
-    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError>;
+    fn observe(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError>;
     /// How a job that is over ended.
-    fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome;
+    fn outcome(&mut self, job: u32, submit_time: i64) -> JobOutcome;
     /// Whether these pending jobs may start as far as everything but resources is concerned: an answer
     /// for each.
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>>;
     /// Whether these pending jobs wait for nothing but room, by what Slurm has noted of them: an answer for
     /// each. Changes nothing, not even reasons; what was noted may be older than what `may_start` would say.
     fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool>;
-    /// Gives up to `most` tasks of an array's pending record records of their own.
-    fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError>;
+    /// Gives up to `max_tasks` tasks of an array's pending record records of their own.
+    fn split_array(&mut self, job: u32, max_tasks: u32) -> Result<(), SlurmError>;
     /// What squeue shows as the jobs' reasons; `None`: nothing of DFRS's. Jobs that are gone are passed
     /// over.
     fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]);
@@ -115,7 +115,7 @@ pub trait Slurm {
     /// are to be rebooted. Nodes that are gone are passed over.
     fn set_parked(&mut self, parked: &[(String, u32)]);
     /// Starts a pending job exactly here; `whole`: with all CPUs and all memory of these nodes, whatever it asks for.
-    fn start(&mut self, job: u32, places: &[Place], whole: bool) -> Result<(), SlurmError>;
+    fn start(&mut self, job: u32, places: &[ObservedPlace], whole: bool) -> Result<(), SlurmError>;
     /// Suspends a running job, which keeps its nodes and its memory.
     fn suspend(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Lets a suspended job run on.
@@ -140,21 +140,21 @@ pub trait Slurm {
         was_warned: bool,
     ) -> Result<Ending, SlurmError>;
     /// Ends what a node still runs, or remembers, of a pending job that Slurm takes for not running.
-    fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError>;
+    fn abort_orphaned(&mut self, job: u32, node: &str) -> Result<(), SlurmError>;
     /// Lets a requeued job start before Slurm's own delay has passed.
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Hides the cores of running jobs from Slurm's CPU accounting again, if the last look has shown that it
     /// counts any. Returns whether it has.
     fn hide_cores(&mut self) -> bool;
     /// Moves the job's time limit by so many seconds. Returns what it was before.
-    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError>;
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError>;
     /// Takes what was added to the time limit of a waiting job off again, or of one of scrontab whose run is over.
     /// What others changed in between stays.
-    fn take_back_time(&mut self, job: u32, extended: &Extended) -> Result<(), SlurmError>;
+    fn take_back_time(&mut self, job: u32, extended: &LimitExtension) -> Result<(), SlurmError>;
     /// One scheduling cycle, for sdiag.
     fn count_cycle(&mut self, microseconds: u32, queue: u32, depth: u32, started: u32);
     /// Hands the DFRS partitions to Slurm's own backfill (when DFRS gives up).
     fn hand_over_to_backfill(&mut self);
     /// Writes to slurmctld's log.
-    fn log(&self, level: Level, message: &str);
+    fn log(&self, level: LogLevel, message: &str);
 }

@@ -7,10 +7,10 @@ use dfrs_core::{Experience, Time};
 use dfrs_proto::conf::{Config, Mode};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::{Ahead, Clock};
-use crate::ledger::{Ledger, Record};
+use crate::clock::{Ahead, MonotonicClock};
+use crate::ledger::{Ledger, LedgerRecord};
 use crate::life::Life;
-use crate::life::journal::Shown;
+use crate::life::journal::JournalState;
 
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl State {
     /// The partitions that DFRS scheduled and by this configuration schedules no longer, while it schedules
     /// others.
     #[must_use]
-    pub fn to_give_back(&self, config: &Config) -> Vec<String> {
+    pub fn dropped_partitions(&self, config: &Config) -> Vec<String> {
         let full = config.mode == Mode::Full;
         let dropped = |name: &&String| full && !config.schedules(name);
         self.partitions.iter().filter(dropped).cloned().collect()
@@ -100,11 +100,11 @@ impl State {
     /// A clock for an agent that goes on with this state, and with a journal in which the last event has this
     /// time. O(jobs).
     #[must_use]
-    pub fn clock(&self, journal: Option<Time>) -> Clock {
+    pub fn clock(&self, journal: Option<Time>) -> MonotonicClock {
         let records = self.ledger.iter();
         let counted = records.map(|(_, record)| record.progress.since());
         let happened = counted.chain(journal).max().unwrap_or(Time::ZERO);
-        Clock::resume(self.ahead, happened)
+        MonotonicClock::resume(self.ahead, happened)
     }
 
     /// Whether jobs depend on DFRS to come back: Slurm does not count their memory, or they are on
@@ -135,61 +135,61 @@ pub struct Head {
 
 /// What is kept of one job.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kept {
+pub enum PersistedJob {
     /// All that is known.
-    Record(Box<Record>),
+    Record(Box<LedgerRecord>),
     /// It waits for its first start, and has no history but what the journal and the policy have made of its
     /// submission. After a restart neither shall happen again.
     Waits {
         /// UNIX seconds.
         submit_time: i64,
-        /// As in [`Record`].
+        /// As in [`LedgerRecord`].
         admitted: bool,
         /// The journal has its submission.
         shown: bool,
     },
 }
 
-impl Kept {
+impl PersistedJob {
     /// What has to be kept of this record; `None`: nothing, as it says no more than Slurm does.
     #[must_use]
-    pub fn of(record: &Record) -> Option<Self> {
+    pub fn of(record: &LedgerRecord) -> Option<Self> {
         let kept = Self::Waits {
             submit_time: record.submit_time,
             admitted: record.admitted,
-            shown: record.shown == Shown::Waiting,
+            shown: record.shown == JournalState::Waiting,
         };
-        let plain = Record {
+        let plain = LedgerRecord {
             progress: record.progress.clone(),
             life: record.life.clone(),
             // Slurm knows it as long as the job waits for its first start.
             limit: record.limit,
             ..kept.clone().into_record()
         };
-        let is_blank = record.life.is_blank() && record.has_done_nothing();
-        if plain != *record || !is_blank {
+        let is_pristine = record.life.is_pristine() && record.has_done_nothing();
+        if plain != *record || !is_pristine {
             return Some(Self::Record(Box::new(record.clone())));
         }
-        Some(kept).filter(|_| record.admitted || record.shown != Shown::Unknown)
+        Some(kept).filter(|_| record.admitted || record.shown != JournalState::Unknown)
     }
 
     /// The record that this was made of.
     #[must_use]
-    pub fn into_record(self) -> Record {
+    pub fn into_record(self) -> LedgerRecord {
         match self {
             Self::Record(record) => *record,
             Self::Waits {
                 submit_time,
                 admitted,
                 shown,
-            } => Record {
+            } => LedgerRecord {
                 admitted,
                 shown: if shown {
-                    Shown::Waiting
+                    JournalState::Waiting
                 } else {
-                    Shown::Unknown
+                    JournalState::Unknown
                 },
-                ..Record::new(submit_time, Time(0), Life::default())
+                ..LedgerRecord::new(submit_time, Time(0), Life::default())
             },
         }
     }
@@ -197,14 +197,14 @@ impl Kept {
 
 /// What changed in what is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct StateChanges {
     /// The new head, if it changed.
     pub head: Option<Head>,
     /// What is kept of these jobs from now on; `None`: nothing.
-    pub jobs: BTreeMap<u32, Option<Kept>>,
+    pub jobs: BTreeMap<u32, Option<PersistedJob>>,
 }
 
-impl Changes {
+impl StateChanges {
     /// Whether nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -236,7 +236,7 @@ impl Changes {
 pub trait Store {
     /// Keeps these changes, soon: waits for nothing. Returns their number, which grows. After a crash all
     /// changes up to some number are there, and none after.
-    fn save(&mut self, changes: Changes) -> u64;
+    fn save(&mut self, changes: StateChanges) -> u64;
     /// All changes up to this number survive a crash.
     fn durable(&self) -> u64;
     /// Waits until the changes up to this number survive a crash, for a bounded time, and not at all
@@ -258,7 +258,7 @@ mod tests {
     const VERSION_1: &str = include_str!("state/version_1.json");
 
     #[test]
-    fn what_version_1_of_the_file_says_is_read_and_written_alike() {
+    fn version_1_state_file_is_read_and_written_unchanged() {
         let state: State = serde_json::from_str(VERSION_1).expect("is read");
         assert_eq!(state.ledger.len(), 11);
         let written = serde_json::to_value(&state).expect("is written");
@@ -267,8 +267,8 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_kept_whole() {
-        let mut clock = Clock::resume(Ahead::default(), Time::ZERO);
+    fn state_head_is_applied_in_full() {
+        let mut clock = MonotonicClock::resume(Ahead::default(), Time::ZERO);
         clock.read(Time::from_seconds(100));
         clock.read(Time::from_seconds(10));
         let head = Head {
@@ -280,16 +280,16 @@ mod tests {
         };
         assert_ne!(head.ahead, Ahead::default());
         let mut state = State::default();
-        let changes = Changes {
+        let changes = StateChanges {
             head: Some(head.clone()),
-            ..Changes::default()
+            ..StateChanges::default()
         };
         changes.apply_to(&mut state);
         assert_eq!(state.head(), head);
     }
 
     #[test]
-    fn what_is_left_over_is_looked_for_in_partitions_of_the_state_and_of_dfrs_conf() {
+    fn leftover_partitions_are_those_of_the_state_and_of_dfrs_conf() {
         let config = |text| Config::parse(text, "dfrs.conf").expect("a configuration");
         let off = config("Mode=off\nPartition=a\nPartition=b\n");
         let unknown = State::default().left_over(Some(&off)).expect("some");
@@ -305,38 +305,38 @@ mod tests {
         assert_eq!(without.partition_names(), ["a"]);
     }
 
-    fn waiting() -> Record {
-        Record::new(1_700_000_000, Time(5), Life::default())
+    fn waiting() -> LedgerRecord {
+        LedgerRecord::new(1_700_000_000, Time(5), Life::default())
     }
 
     #[test]
-    fn of_a_job_that_waits_only_what_happened_to_it_is_kept() {
-        assert_eq!(Kept::of(&waiting()), None, "Slurm knows as much");
-        let admitted = Record {
+    fn waiting_job_is_persisted_only_when_it_has_history() {
+        assert_eq!(PersistedJob::of(&waiting()), None, "Slurm knows as much");
+        let admitted = LedgerRecord {
             admitted: true,
-            shown: Shown::Waiting,
+            shown: JournalState::Waiting,
             ..waiting()
         };
-        let kept = Kept::of(&admitted).expect("is kept");
-        assert!(matches!(kept, Kept::Waits { .. }), "{kept:?}");
+        let kept = PersistedJob::of(&admitted).expect("is kept");
+        assert!(matches!(kept, PersistedJob::Waits { .. }), "{kept:?}");
         let back = kept.into_record();
-        assert_eq!((back.admitted, &back.shown), (true, &Shown::Waiting));
+        assert_eq!((back.admitted, &back.shown), (true, &JournalState::Waiting));
         assert_eq!(back.shown_submit_time, 1_700_000_000);
         for with_history in [
-            Record {
+            LedgerRecord {
                 progress: waiting().progress.with_virtual_time(Span(1)),
                 ..waiting()
             },
-            Record {
+            LedgerRecord {
                 restarts: 1,
                 ..waiting()
             },
-            Record {
+            LedgerRecord {
                 life: samples::pausing(),
                 ..waiting()
             },
         ] {
-            let kept = Kept::of(&with_history).expect("is kept");
+            let kept = PersistedJob::of(&with_history).expect("is kept");
             assert_eq!(kept.into_record(), with_history);
         }
     }

@@ -6,24 +6,24 @@ use std::collections::BTreeSet;
 use dfrs_core::Time;
 use dfrs_proto::conf::Config;
 
-use crate::ledger::{Ledger, Record};
-use crate::life::{Life, Look};
+use crate::ledger::{Ledger, LedgerRecord};
+use crate::life::{JobContext, Life};
 use crate::observation::{Observation, ObservedState};
 
 const SECOND: i64 = 1_000_000;
 
 /// What changed since the last pass, as far as it may change decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct SyncChanges {
     /// Jobs that were there and are over now.
-    pub ended: Vec<(u32, Record)>,
+    pub ended: Vec<(u32, LedgerRecord)>,
     /// Jobs that were not there before.
     pub new: Vec<u32>,
     /// Somewhere a place became free by other ways than DFRS's own.
     pub freed: bool,
     /// Jobs that Slurm took from their nodes without ending them there: it takes a node for down whose
     /// slurmd may still be at work.
-    pub left_behind: Vec<u32>,
+    pub orphaned: Vec<u32>,
 }
 
 /// Updates the records of these jobs, which Slurm shows as different from what they were; virtual times
@@ -34,16 +34,16 @@ pub fn sync(
     jobs: &BTreeSet<u32>,
     config: &Config,
     now: Time,
-) -> Changes {
-    let mut changes = Changes::default();
+) -> SyncChanges {
+    let mut changes = SyncChanges::default();
     for id in jobs {
         let alive = observation
             .job(*id)
             .filter(|job| job.state != ObservedState::Ended);
         match alive {
             Some(job) => {
-                let look = Look::new(job, observation, config, now);
-                sync_job(ledger, &look, &mut changes);
+                let context = JobContext::new(job, observation, config, now);
+                sync_job(ledger, &context, &mut changes);
             }
             None => forget(ledger, *id, &mut changes),
         }
@@ -52,26 +52,28 @@ pub fn sync(
 }
 
 /// Drops the record of a job that is over.
-fn forget(ledger: &mut Ledger, id: u32, changes: &mut Changes) {
+fn forget(ledger: &mut Ledger, id: u32, changes: &mut SyncChanges) {
     if let Some(record) = ledger.remove(id) {
         changes.ended.push((id, record));
         changes.freed = true;
     }
 }
 
-fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
-    let job = look.job;
+fn sync_job(ledger: &mut Ledger, context: &JobContext, changes: &mut SyncChanges) {
+    let job = context.job;
     if job.array_master {
         return;
     }
-    let Some(effects) = ledger.see(look) else {
+    let Some(effects) = ledger.see(context) else {
         // Another job had this id: Slurm has forgotten that one, or used its id again.
         forget(ledger, job.id, changes);
-        let submitted = look.observation.submitted(job.submit_time);
-        let record = Record::new(job.submit_time, look.now, Life::first_seen(look));
-        let mut known = Record {
+        let submitted = context.observation.submitted(job.submit_seconds);
+        let record = LedgerRecord::new(job.submit_seconds, context.now, Life::first_seen(context));
+        let mut known = LedgerRecord {
             // One that was submitted before the clock was set back was not submitted later than now.
-            submit_time: submitted.min(look.now.0 / SECOND).max(job.submit_time),
+            submit_time: submitted
+                .min(context.now.0 / SECOND)
+                .max(job.submit_seconds),
             restarts: job.restarts,
             limit: job.limit(),
             ..record
@@ -82,7 +84,7 @@ fn sync_job(ledger: &mut Ledger, look: &Look, changes: &mut Changes) {
         return;
     };
     changes.freed |= effects.has_freed;
-    if effects.is_left_behind {
-        changes.left_behind.push(job.id);
+    if effects.is_orphaned {
+        changes.orphaned.push(job.id);
     }
 }

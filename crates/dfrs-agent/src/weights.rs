@@ -6,7 +6,7 @@ use dfrs_proto::conf::{Config, Weighting};
 use crate::observation::{Observation, ObservedJob};
 
 /// Weights go from 2^-3 to 2^3: below and above, an ordinary job would starve, or all others.
-const MOST_DOUBLINGS: f64 = 3.0;
+const MAX_DOUBLINGS: f64 = 3.0;
 /// Weights come in steps of 2^(1/4), lest every change of a priority change all caps.
 const STEPS_PER_DOUBLING: f64 = 4.0;
 
@@ -51,9 +51,9 @@ impl Weights {
         let Some(ordinary) = self.ordinary.filter(|_| job.priority > 0) else {
             return Weight::ONE;
         };
-        let most = MOST_DOUBLINGS * STEPS_PER_DOUBLING;
+        let max_steps = MAX_DOUBLINGS * STEPS_PER_DOUBLING;
         let steps = steps(f64::from(job.priority) / ordinary).round();
-        let factor = (steps.clamp(-most, most) / STEPS_PER_DOUBLING).exp2();
+        let factor = (steps.clamp(-max_steps, max_steps) / STEPS_PER_DOUBLING).exp2();
         // Between 125 and 8000.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         Weight((factor * 1000.0).round() as u32)
@@ -63,10 +63,10 @@ impl Weights {
 /// The weight of a job that has to be over by a time and would not be with its share: the greatest that
 /// there is.
 #[must_use]
-pub fn hurried(weight: Weight) -> Weight {
+pub fn deadline_boosted(weight: Weight) -> Weight {
     // 2^MOST_DOUBLINGS thousandths.
-    const GREATEST: u32 = 8000;
-    Weight(weight.0.max(GREATEST))
+    const MAX_WEIGHT: u32 = 8000;
+    Weight(weight.0.max(MAX_WEIGHT))
 }
 
 /// How many steps of weights make this factor.

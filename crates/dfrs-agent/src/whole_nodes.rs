@@ -16,8 +16,8 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     }
     let here = job.places.iter();
     let here = here.filter_map(|place| node(observation, place.node));
-    if let Some(most) = here.map(|node| node.memory).max() {
-        return most;
+    if let Some(max_memory) = here.map(|node| node.memory).max() {
+        return max_memory;
     }
     let asked = least_memory(job);
     let holds = |node: &ObservedNode| node.memory >= asked;
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_for_nodes_of_one_size() {
+    fn whole_node_job_is_for_nodes_of_one_size() {
         let whole = ObservedJob {
             exclusive: true,
             ..job(1, 1)
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_for_nodes_that_are_large_enough() {
+    fn whole_node_job_is_for_nodes_that_are_large_enough() {
         let asks = |memory_per_cpu, memory| ObservedJob {
             exclusive: true,
             memory_per_cpu,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dfrs_agent::simulation::generate::{Kinds, UNSOUND, generate};
-use dfrs_agent::simulation::{Scenario, minimise, narrate, run};
+use dfrs_agent::simulation::{TrialScenario, minimise, run, run_with_transcript};
 
 /// Tries so many seeds from `first` on.
 fn seeds(first: u64, count: u64) {
@@ -18,16 +18,16 @@ fn seeds(first: u64, count: u64) {
 }
 
 #[test]
-fn nothing_goes_wrong_in_the_first_hundred_seeds() {
+fn first_hundred_seeds_break_no_rule() {
     seeds(1, 100);
 }
 
 #[test]
-fn nothing_goes_wrong_in_the_second_hundred_seeds() {
+fn second_hundred_seeds_break_no_rule() {
     seeds(101, 100);
 }
 
-fn scenarios(directory: &str) -> Vec<(PathBuf, String, Scenario)> {
+fn scenarios(directory: &str) -> Vec<(PathBuf, String, TrialScenario)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
     let entries = fs::read_dir(&directory).expect("a directory");
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -35,7 +35,7 @@ fn scenarios(directory: &str) -> Vec<(PathBuf, String, Scenario)> {
     assert!(!files.is_empty(), "{}", directory.display());
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).expect("a file");
-        let scenario = Scenario::parse(&text);
+        let scenario = TrialScenario::parse(&text);
         let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         (path, text, scenario)
     };
@@ -43,7 +43,7 @@ fn scenarios(directory: &str) -> Vec<(PathBuf, String, Scenario)> {
 }
 
 #[test]
-fn what_once_went_wrong_goes_well() {
+fn regression_scenarios_break_no_rule() {
     for (path, _, scenario) in scenarios("tests/regressions") {
         if let Err(failure) = run(&scenario) {
             panic!("{}: {failure}", path.display());
@@ -54,7 +54,7 @@ fn what_once_went_wrong_goes_well() {
 /// Where one of these goes well, its file belongs to the regressions, and its kind of fault to the sound
 /// ones.
 #[test]
-fn what_is_known_to_go_wrong_is_found() {
+fn unsound_scenarios_break_their_rule() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unsound");
     assert_eq!(UNSOUND.is_empty(), !directory.exists());
     if UNSOUND.is_empty() {
@@ -71,27 +71,27 @@ fn what_is_known_to_go_wrong_is_found() {
 
 /// What `tests/cluster` tells of a real Slurm goes the same way here.
 #[test]
-fn stories_of_the_cluster_are_told_alike() {
+fn cluster_scenarios_have_the_expected_log() {
     for (path, text, scenario) in scenarios("tests/stories") {
-        let (told, result) = narrate(&scenario);
-        let told = told.join("\n");
-        assert!(result.is_ok(), "{}: {result:?}\n{told}", path.display());
-        let mut lines = told.lines();
+        let (log, result) = run_with_transcript(&scenario);
+        let log = log.join("\n");
+        assert!(result.is_ok(), "{}: {result:?}\n{log}", path.display());
+        let mut lines = log.lines();
         for then in text
             .lines()
             .filter_map(|line| line.strip_prefix("# then: "))
         {
-            let said = lines.any(|line| line.ends_with(&format!(": {then}")));
-            assert!(said, "{}: not then: {then}\n{told}", path.display());
+            let found = lines.any(|line| line.ends_with(&format!(": {then}")));
+            assert!(found, "{}: not then: {then}\n{log}", path.display());
         }
     }
 }
 
 #[test]
-fn a_scenario_is_what_its_text_says() {
+fn scenario_is_the_same_when_read_from_its_text() {
     for seed in 1..200 {
         let scenario = generate(seed, &Kinds::all());
-        let read = Scenario::parse(&scenario.to_string()).expect("a scenario");
+        let read = TrialScenario::parse(&scenario.to_string()).expect("a scenario");
         assert_eq!(read, scenario, "seed {seed}");
     }
 }

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
-use dfrs_sim::offline_bound_and_tell;
-use dfrs_sim::trace::{MOST_NODES, NODE_CPUS, Trace};
+use dfrs_sim::offline_bound_with_progress;
+use dfrs_sim::trace::{MAX_NODES, NODE_CPUS, Trace};
 use serde::Serialize;
 
-use crate::input::{self, Source, SwfModel};
+use crate::input::{self, SwfModel, TraceSource};
 use crate::options::seconds_above_0;
 use crate::overload;
 use crate::replay::SiteOptions;
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 use crate::runs::progress;
 
 /// Tells a lower bound on the maximum stretch of any schedule of a trace.
@@ -21,11 +21,11 @@ use crate::runs::progress;
 /// tasks move at no cost (Theorem 1 of the TPDS 2012 paper). A line of the trace that makes no sense
 /// is told on standard error and left out. Exit code 2: the trace cannot be read.
 #[derive(Args)]
-pub struct Arguments {
+pub struct BoundArguments {
     /// The trace, in any format that dfrs sim reads
     trace: PathBuf,
     /// Number of nodes; left out: the MaxProcs of an SWF trace
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_NODES)))]
     nodes: Option<u32>,
     #[command(flatten)]
     site: SiteOptions,
@@ -37,15 +37,15 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
     model: SwfModel,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = BoundFormat::Table)]
+    format: BoundFormat,
     /// Refuse the trace if a line makes no sense
     #[arg(long)]
     strict: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum BoundFormat {
     /// For people
     Table,
     /// An object
@@ -54,7 +54,7 @@ enum Format {
 
 /// What is printed.
 #[derive(Serialize)]
-struct Answer {
+struct BoundOutput {
     /// No schedule has a smaller maximum stretch.
     bound: f64,
     jobs: usize,
@@ -64,12 +64,12 @@ struct Answer {
 }
 
 /// Computes and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    Outcome::of(tell(arguments))
+pub fn run(arguments: &BoundArguments) -> CommandOutcome {
+    CommandOutcome::of(try_run(arguments))
 }
 
-fn tell(arguments: &Arguments) -> Result<(String, String), String> {
-    let source = Source {
+fn try_run(arguments: &BoundArguments) -> Result<(String, String), String> {
+    let source = TraceSource {
         trace: &arguments.trace,
         nodes: arguments.nodes,
         model: arguments.model,
@@ -80,15 +80,17 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     };
     let input = input::read(&source, &[])?;
     overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
-    let answer = Answer {
+    let answer = BoundOutput {
         bound: bound(&input.trace, input.nodes, arguments.stretch_bound),
         jobs: input.trace.jobs.len(),
         nodes: input.nodes,
         stretch_bound: arguments.stretch_bound.seconds(),
     };
     let output = match arguments.format {
-        Format::Json => serde_json::to_string(&answer).map_err(|error| error.to_string())? + "\n",
-        Format::Table => format!(
+        BoundFormat::Json => {
+            serde_json::to_string(&answer).map_err(|error| error.to_string())? + "\n"
+        }
+        BoundFormat::Table => format!(
             "jobs   {}\nnodes  {}\nbound  {:.4}\n",
             answer.jobs, answer.nodes, answer.bound
         ),
@@ -100,11 +102,11 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
 /// trace may take longer than all others.
 fn bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
     let bar = progress::steps("bound", "jobs", trace.jobs.len());
-    let mut tell = |jobs: usize, bound: f64| {
+    let mut on_progress = |jobs: usize, bound: f64| {
         bar.set_message(format!("bound {bound:.4} or more"));
         bar.set_position(jobs as u64);
     };
-    let found = offline_bound_and_tell(trace, nodes, stretch_bound, &mut tell);
+    let found = offline_bound_with_progress(trace, nodes, stretch_bound, &mut on_progress);
     bar.finish_and_clear();
     found
 }

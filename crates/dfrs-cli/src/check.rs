@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dfrs_sim::trace::open;
 
-use crate::report::{Findings, Outcome, Problem, Report};
+use crate::report::{CheckFindings, CheckProblem, CheckReport, CommandOutcome};
 use crate::runs::progress;
 
 /// Checks a journal or a dfrs.conf; which of the two it is follows from its content.
@@ -18,12 +18,12 @@ use crate::runs::progress;
 /// yields, order, life of jobs, progress). 2: the file cannot be read, or has a line that no program
 /// of slurm-dfrs would accept.
 #[derive(Args)]
-pub struct Arguments {
+pub struct CheckArguments {
     /// The file to check
     file: PathBuf,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+    format: CheckFormat,
     /// How far, as a share of the run time, a completed job's progress may be from its run time; for
     /// live journals whose run times were measured
     #[arg(long, value_name = "SHARE", default_value_t = 1e-6, value_parser = share)]
@@ -34,7 +34,7 @@ pub struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum CheckFormat {
     /// One line for each finding
     Text,
     /// One object
@@ -42,14 +42,14 @@ enum Format {
 }
 
 /// Checks the file and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    let findings = match look_at(&arguments.file, arguments) {
+pub fn run(arguments: &CheckArguments) -> CommandOutcome {
+    let findings = match check_file(&arguments.file, arguments) {
         Ok(findings) => findings,
         Err(error) => {
             let what = format!("cannot be read: {error}; check the path and its permissions");
-            Findings::bad_input(
+            CheckFindings::bad_input(
                 "file",
-                Problem {
+                CheckProblem {
                     line: None,
                     t: None,
                     what,
@@ -57,26 +57,26 @@ pub fn run(arguments: &Arguments) -> Outcome {
             )
         }
     };
-    let report = Report {
+    let report = CheckReport {
         file: arguments.file.display().to_string(),
         findings,
     };
     match arguments.format {
-        Format::Text => report.as_text(),
-        Format::Json => report.as_json(),
+        CheckFormat::Text => report.as_text(),
+        CheckFormat::Json => report.as_json(),
     }
 }
 
-fn look_at(file: &Path, arguments: &Arguments) -> io::Result<Findings> {
+fn check_file(file: &Path, arguments: &CheckArguments) -> io::Result<CheckFindings> {
     let mut input = BufReader::new(progress::reading(file, open(file)?));
-    match first_letter(&mut input)? {
+    match first_byte(&mut input)? {
         Some(b'{') => Ok(journal::check(input, arguments.tolerance())),
         Some(_) => conf::check(input, file),
         None => {
             let what = "is empty; expected a journal or a dfrs.conf".to_owned();
-            Ok(Findings::bad_input(
+            Ok(CheckFindings::bad_input(
                 "file",
-                Problem {
+                CheckProblem {
                     line: None,
                     t: None,
                     what,
@@ -88,10 +88,10 @@ fn look_at(file: &Path, arguments: &Arguments) -> io::Result<Findings> {
 
 /// The first byte that is not white space, without consuming anything; looks only as far as one
 /// buffer goes.
-fn first_letter(input: &mut impl BufRead) -> io::Result<Option<u8>> {
+fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
     let start = input.fill_buf()?;
-    let letter = start.iter().find(|byte| !byte.is_ascii_whitespace());
-    Ok(letter.or(start.first()).copied())
+    let byte = start.iter().find(|byte| !byte.is_ascii_whitespace());
+    Ok(byte.or(start.first()).copied())
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -102,14 +102,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     number_up_to(text, 1e9)
 }
 
-fn number_up_to(text: &str, most: f64) -> Result<f64, String> {
+fn number_up_to(text: &str, max: f64) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(number) if (0.0..=most).contains(&number) => Ok(number),
-        _ => Err(format!("allowed: a number from 0 to {most}")),
+        Ok(number) if (0.0..=max).contains(&number) => Ok(number),
+        _ => Err(format!("allowed: a number from 0 to {max}")),
     }
 }
 
-impl Arguments {
+impl CheckArguments {
     fn tolerance(&self) -> dfrs_proto::journal::Tolerance {
         // At most 1e15, see seconds().
         #[allow(clippy::cast_possible_truncation)]

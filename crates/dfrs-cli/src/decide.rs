@@ -11,10 +11,10 @@ use dfrs_core::{Severity, Violation};
 use dfrs_scenario::{Decided, Scenario, print, read, rewritten};
 use dfrs_sim::trace::open;
 
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 
 /// The longest file, in bytes: that of 2,000 nodes and 26,000 different jobs has some megabytes.
-const LONGEST: u64 = 1 << 28;
+const MAX_BYTES: u64 = 1 << 28;
 
 /// Decides what a scenario file describes, and compares it with what the file expects.
 ///
@@ -22,19 +22,19 @@ const LONGEST: u64 = 1 << 28;
 /// expected, or a rule is broken that no expectation names. 2: the file cannot be read, or has a line
 /// that makes no sense. With --rewrite, what the file expected does not count.
 #[derive(Args)]
-pub struct Arguments {
+pub struct DecideArguments {
     /// The scenario file, or - for standard input
     file: PathBuf,
     /// How to print what is decided
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DecideFormat::Table)]
+    format: DecideFormat,
     /// Make the file expect what is decided
     #[arg(long)]
     rewrite: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum DecideFormat {
     /// For people
     Table,
     /// An array with an object for each scenario
@@ -73,19 +73,19 @@ impl Case {
 }
 
 /// Decides and prints.
-pub fn run(arguments: &Arguments) -> Outcome {
+pub fn run(arguments: &DecideArguments) -> CommandOutcome {
     match decide(arguments) {
-        Ok((output, is_right)) => Outcome {
+        Ok((output, is_right)) => CommandOutcome {
             output,
             errors: String::new(),
             code: u8::from(!is_right),
         },
-        Err(error) => Outcome::of(Err(error)),
+        Err(error) => CommandOutcome::of(Err(error)),
     }
 }
 
 /// What goes to standard output, and whether all is right.
-fn decide(arguments: &Arguments) -> Result<(String, bool), String> {
+fn decide(arguments: &DecideArguments) -> Result<(String, bool), String> {
     let file = arguments.file.display().to_string();
     let is_standard_input = arguments.file == Path::new("-");
     if is_standard_input && arguments.rewrite {
@@ -103,9 +103,9 @@ fn decide(arguments: &Arguments) -> Result<(String, bool), String> {
     }
     let cases: Vec<Case> = scenarios.into_iter().map(Case::new).collect();
     let output = match arguments.format {
-        Format::Table => table::show(&cases),
-        Format::Json => json::show(&cases)?,
-        Format::Scenario => print(&cases.iter().map(as_expected).collect::<Vec<_>>()),
+        DecideFormat::Table => table::show(&cases),
+        DecideFormat::Json => json::show(&cases)?,
+        DecideFormat::Scenario => print(&cases.iter().map(as_expected).collect::<Vec<_>>()),
     };
     Ok((output, cases.iter().all(Case::is_right)))
 }
@@ -116,12 +116,12 @@ fn read_text(file: &Path, is_standard_input: bool) -> io::Result<String> {
         false => Box::new(open(file)?),
     };
     let mut text = String::new();
-    let length = input.take(LONGEST + 1).read_to_string(&mut text)?;
+    let length = input.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     match u64::try_from(length) {
-        Ok(0..=LONGEST) => Ok(text),
+        Ok(0..=MAX_BYTES) => Ok(text),
         _ => Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("it has more than {LONGEST} bytes"),
+            format!("it has more than {MAX_BYTES} bytes"),
         )),
     }
 }
@@ -141,10 +141,10 @@ fn rewrite(file: &Path, text: &str) -> Result<(), String> {
 /// Puts this text in place of the file's.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let file = file.canonicalize()?;
-    let mut beside = file.clone().into_os_string();
-    beside.push(".new");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, &file)
+    let mut temporary = file.clone().into_os_string();
+    temporary.push(".new");
+    std::fs::write(&temporary, text)?;
+    std::fs::rename(&temporary, &file)
 }
 
 /// The scenario, expecting what is decided.

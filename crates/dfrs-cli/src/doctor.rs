@@ -18,9 +18,9 @@ mod tests;
 
 use clap::Args;
 
-use crate::report::Outcome;
-use finding::Findings;
-use host::ThisHost;
+use crate::report::CommandOutcome;
+use finding::DoctorFindings;
+use host::LocalHost;
 
 /// Says whether this controller or node is fit for DFRS: one line for each finding, with its remedy.
 ///
@@ -30,7 +30,7 @@ use host::ThisHost;
 /// slurm.conf. 1: the worst is a warning: DFRS works, but not as well as it could. 2: there is an error: DFRS
 /// does not work, or would not.
 #[derive(Args)]
-pub struct Arguments {
+pub struct DoctorArguments {
     /// Look at this compute node, not at the controller; NAME is Slurm's name of it, by default the host's
     /// name up to the first dot
     #[arg(long, value_name = "NAME", num_args = 0..=1)]
@@ -42,11 +42,11 @@ pub struct Arguments {
 }
 
 /// Looks and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    let mut findings = Findings::default();
+pub fn run(arguments: &DoctorArguments) -> CommandOutcome {
+    let mut findings = DoctorFindings::default();
     match &arguments.node {
-        Some(name) => compute_node::examine(&ThisHost, name.as_deref(), &mut findings),
-        None => controller::examine(&ThisHost, &mut findings),
+        Some(name) => compute_node::examine(&LocalHost, name.as_deref(), &mut findings),
+        None => controller::examine(&LocalHost, &mut findings),
     }
-    findings.tell(arguments.json)
+    findings.outcome(arguments.json)
 }

@@ -11,24 +11,24 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use dfrs_proto::explain::{Answer, LONGEST_ANSWER, Question, SOCKET, VERSION};
+use dfrs_proto::explain::{ExplainRequest, ExplainResponse, MAX_RESPONSE_BYTES, SOCKET, VERSION};
 
-use crate::report::Outcome;
-use crate::status::place;
+use crate::report::CommandOutcome;
+use crate::status::paths;
 
 /// How long the plugin may take: longer than it takes to say that it is busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+const SOCKET_TIMEOUT: Duration = Duration::from_secs(20);
 /// Exit code: the plugin answers, but not about this job.
-const NOT_TOLD: u8 = 1;
+const REFUSED: u8 = 1;
 
 /// Says what a job gets and why: where it is, its share of the CPU, why it waits or was paused.
 ///
 /// Asks the running plugin, on the host of slurmctld. Users are told of their own jobs, root and SlurmUser of
 /// all. Exit code 0: it is told. 1: there is no such job of yours. 2: nobody answers.
 #[derive(Args)]
-pub struct Arguments {
+pub struct ExplainArguments {
     /// Slurm's job id, as 17; a task of an array as 17_3
-    job: Job,
+    job: JobArg,
     /// The directory of the plugin's socket, by default that of the status file (see dfrs status)
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
@@ -39,12 +39,12 @@ pub struct Arguments {
 
 /// A job, or a task of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Job {
+struct JobArg {
     id: u32,
     task: Option<u32>,
 }
 
-impl FromStr for Job {
+impl FromStr for JobArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -60,64 +60,64 @@ impl FromStr for Job {
 }
 
 /// Asks and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    tell(arguments).unwrap_or_else(|problem| Outcome::of(Err(problem)))
+pub fn run(arguments: &ExplainArguments) -> CommandOutcome {
+    try_run(arguments).unwrap_or_else(|problem| CommandOutcome::of(Err(problem)))
 }
 
-fn tell(arguments: &Arguments) -> Result<Outcome, String> {
-    let path = place::find(arguments.directory.as_deref())?.with_file_name(SOCKET);
-    let question = Question {
+fn try_run(arguments: &ExplainArguments) -> Result<CommandOutcome, String> {
+    let path = paths::find(arguments.directory.as_deref())?.with_file_name(SOCKET);
+    let question = ExplainRequest {
         version: VERSION,
         job: arguments.job.id,
         task: arguments.job.task,
     };
     let in_file = |problem| format!("{}: {problem}", path.display());
-    let line = ask(&path, &question).map_err(in_file)?;
-    let answer: Answer = serde_json::from_slice(&line).map_err(|error| {
+    let line = request(&path, &question).map_err(in_file)?;
+    let answer: ExplainResponse = serde_json::from_slice(&line).map_err(|error| {
         in_file(format!(
             "answers strangely: {error}; use the dfrs that came with the plugin"
         ))
     })?;
     Ok(match answer {
-        Answer::Job(job) if arguments.json => Outcome {
+        ExplainResponse::Job(job) if arguments.json => CommandOutcome {
             output: serde_json::to_string(&job).unwrap_or_default() + "\n",
             errors: String::new(),
             code: 0,
         },
-        Answer::Job(job) => Outcome {
+        ExplainResponse::Job(job) => CommandOutcome {
             output: text::of(&job),
             errors: String::new(),
             code: 0,
         },
-        Answer::Refused(why) => Outcome {
+        ExplainResponse::Refused(why) => CommandOutcome {
             output: String::new(),
             errors: format!("dfrs: job {}: {why}\n", shown(arguments.job)),
-            code: NOT_TOLD,
+            code: REFUSED,
         },
     })
 }
 
-fn shown(job: Job) -> String {
+fn shown(job: JobArg) -> String {
     let task = job.task.map(|task| format!("_{task}"));
     format!("{}{}", job.id, task.unwrap_or_default())
 }
 
-fn ask(path: &Path, question: &Question) -> Result<Vec<u8>, String> {
+fn request(path: &Path, question: &ExplainRequest) -> Result<Vec<u8>, String> {
     let hint = "does slurmctld run DFRS on this host, and may you reach that directory? (StatusDirectory in dfrs.conf)";
     let stream = UnixStream::connect(path).map_err(|error| format!("{error}; {hint}"))?;
-    let talk = || {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+    let exchange = || {
+        stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
+        stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
         let mut line = serde_json::to_vec(question)?;
         line.push(b'\n');
         (&stream).write_all(&line)?;
         let mut answer = Vec::new();
         (&stream)
-            .take(LONGEST_ANSWER as u64)
+            .take(MAX_RESPONSE_BYTES as u64)
             .read_to_end(&mut answer)?;
         Ok::<_, std::io::Error>(answer)
     };
-    let answer = talk().map_err(|error| format!("{error}; perhaps too many ask: try again"))?;
+    let answer = exchange().map_err(|error| format!("{error}; perhaps too many ask: try again"))?;
     if answer.is_empty() {
         return Err("closes at once; too many ask, try again".to_owned());
     }

@@ -1,13 +1,13 @@
 //! `dfrs exporter`: the status file, or what a node's dfrsd says, as metrics for Prometheus.
 
+mod connections;
 mod metrics;
 mod node;
-mod out;
 mod server;
 #[cfg(test)]
 mod tests;
 mod textfile;
-mod waiting;
+mod writer;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dfrs_proto::status::Status;
 
-use crate::doctor::host::{Host, ThisHost};
-use crate::report::Outcome;
+use crate::doctor::host::{Host, LocalHost};
+use crate::report::CommandOutcome;
 use crate::status;
 
 /// Serves what the status file says as metrics for Prometheus (OpenMetrics), over HTTP.
@@ -28,7 +28,7 @@ use crate::status;
 ///
 /// With --node it is about a node, and asks the dfrsd there: run it there as root or SlurmUser.
 #[derive(Args)]
-pub struct Arguments {
+pub struct ExporterArguments {
     /// The status file, or its directory; by default what dfrs.conf and slurm.conf in SLURM_CONF's directory
     /// or /etc/slurm say
     file: Option<PathBuf>,
@@ -44,13 +44,13 @@ pub struct Arguments {
 }
 
 /// Prints, or serves until it is ended.
-pub fn run(arguments: &Arguments) -> Outcome {
-    let told = match &arguments.node {
-        Some(node) => tell(arguments, &|| of_node(&ThisHost, node.as_deref())),
-        None => status::place::find(arguments.file.as_deref())
-            .and_then(|path| tell(arguments, &|| exposition(&path))),
+pub fn run(arguments: &ExporterArguments) -> CommandOutcome {
+    let result = match &arguments.node {
+        Some(node) => try_run(arguments, &|| node_exposition(&LocalHost, node.as_deref())),
+        None => status::paths::find(arguments.file.as_deref())
+            .and_then(|path| try_run(arguments, &|| exposition(&path))),
     };
-    Outcome::of(told)
+    CommandOutcome::of(result)
 }
 
 /// The metrics of now, in OpenMetrics' text format, and why there are none to speak of.
@@ -60,8 +60,8 @@ struct Exposition {
 }
 
 /// What `metrics` says now, once, with what is wrong, or to all who ask.
-fn tell(
-    arguments: &Arguments,
+fn try_run(
+    arguments: &ExporterArguments,
     metrics: &(dyn Fn() -> Exposition + Sync),
 ) -> Result<(String, String), String> {
     if arguments.once {
@@ -82,11 +82,11 @@ fn exposition(path: &Path) -> Exposition {
 }
 
 /// Those of a node.
-fn of_node(host: &impl Host, node: Option<&str>) -> Exposition {
-    let told = node::ask(host, node);
-    let trouble = told.as_ref().err().map(ToString::to_string);
+fn node_exposition(host: &impl Host, node: Option<&str>) -> Exposition {
+    let node_status = node::query_dfrsd(host, node);
+    let trouble = node_status.as_ref().err().map(ToString::to_string);
     Exposition {
-        text: node::encoded(told.ok()),
+        text: node::encoded(node_status.ok()),
         trouble,
     }
 }

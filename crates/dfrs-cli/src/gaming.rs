@@ -3,12 +3,12 @@
 use clap::Args;
 use dfrs_core::Span;
 use dfrs_proto::conf::DEFAULT_POLICY;
-use dfrs_sim::gaming::{Cheat, Comparison, Others, compare};
-use dfrs_sim::trace::MOST_NODES;
-use dfrs_sim::{Needs, Scheduler, Settings};
+use dfrs_sim::gaming::{BackgroundLoad, Cheat, Comparison, compare};
+use dfrs_sim::trace::MAX_NODES;
+use dfrs_sim::{Needs, Scheduler, SimSettings};
 
 use crate::options::seconds;
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 
 /// Shows what a user gains by gaming.
 ///
@@ -20,12 +20,12 @@ use crate::report::Outcome;
 /// submission and the other; and how many times as soon the work is done by that (geometric mean over the seeds).
 /// Exit code 2: bad input.
 #[derive(Args)]
-pub struct Arguments {
+pub struct GamingArguments {
     /// How many samples there are of each kind
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
     /// Number of nodes, at least those of the largest job
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(4..=i64::from(MOST_NODES)))]
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(4..=i64::from(MAX_NODES)))]
     nodes: u32,
     /// What the others need of the CPU of all nodes, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -49,11 +49,11 @@ const RULES: [(&str, bool, Needs); 3] = [
 const BATCH: &str = "EASY/shared";
 
 /// Simulates, and prints a table.
-pub fn run(arguments: &Arguments) -> Outcome {
-    Outcome::of(table(arguments).map(|table| (table, String::new())))
+pub fn run(arguments: &GamingArguments) -> CommandOutcome {
+    CommandOutcome::of(table(arguments).map(|table| (table, String::new())))
 }
 
-fn table(arguments: &Arguments) -> Result<String, String> {
+fn table(arguments: &GamingArguments) -> Result<String, String> {
     let scheduler = arguments.policy.parse::<Scheduler>();
     let scheduler = scheduler.map_err(|error| format!("dfrs gaming: --policy: {error}"))?;
     if matches!(scheduler, Scheduler::Batch(_)) {
@@ -79,16 +79,16 @@ fn table(arguments: &Arguments) -> Result<String, String> {
     let batch: Scheduler = BATCH.parse().map_err(|error| format!("{BATCH}: {error}"))?;
     for cheat in Cheat::ALL {
         for (name, fair_by_user, needs) in RULES {
-            let settings = Settings {
+            let settings = SimSettings {
                 penalty: arguments.penalty,
                 fair_by_user,
                 needs,
-                ..Settings::new(arguments.nodes)
+                ..SimSettings::new(arguments.nodes)
             };
             text += &compared(cheat, name, arguments, &scheduler, &settings)?;
         }
         if !cheat.resubmits() {
-            let settings = Settings::new(arguments.nodes);
+            let settings = SimSettings::new(arguments.nodes);
             text += &compared(cheat, BATCH, arguments, &batch, &settings)?;
         }
     }
@@ -98,11 +98,11 @@ fn table(arguments: &Arguments) -> Result<String, String> {
 fn compared(
     cheat: Cheat,
     name: &str,
-    arguments: &Arguments,
+    arguments: &GamingArguments,
     scheduler: &Scheduler,
-    settings: &Settings,
+    settings: &SimSettings,
 ) -> Result<String, String> {
-    let others = Others {
+    let others = BackgroundLoad {
         load: f64::from(arguments.load) / 100.0,
         with_limits: true,
     };
@@ -121,8 +121,8 @@ fn row(cheat: Cheat, name: &str, found: &Comparison) -> String {
         other.stretch,
         honest.cpu,
         other.cpu,
-        honest.stretch_of_others,
-        other.stretch_of_others,
+        honest.background_stretch,
+        other.background_stretch,
         found.gain
     )
 }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_sim::generate::{Lublin, annotate, scale_to_load, write_swf};
-use dfrs_sim::trace::{MOST_NODES, Model, Trace, read_file, write_csv};
+use dfrs_sim::trace::{MAX_NODES, Model, Trace, read_file, write_csv};
 
 use crate::input::SwfModel;
 use crate::outputs;
-use crate::report::Outcome;
-use files::Target;
+use crate::report::CommandOutcome;
+use files::OutputTarget;
 
 /// The most jobs of a trace: with its gaps it takes some thirty years.
-const MOST_JOBS: i64 = 1_000_000;
+const MAX_JOBS: i64 = 1_000_000;
 
 /// Generates traces with the workload model of Lublin and Feitelson, with the CPU needs and memory
 /// requirements of the papers' synthetic traces.
@@ -22,13 +22,13 @@ const MOST_JOBS: i64 = 1_000_000;
 /// The same seed gives the same trace on every machine. Exit code 2: nothing can be generated, or it
 /// cannot be written.
 #[derive(Args)]
-pub struct Arguments {
+pub struct GenerateArguments {
     /// Number of jobs
-    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=MOST_JOBS))]
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=MAX_JOBS))]
     jobs: u32,
     /// Number of nodes of the machine: the largest job has so many tasks, and the load is that of so
     /// many; left out: 128, or with --from the MaxProcs of an SWF trace
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_NODES)))]
     nodes: Option<u32>,
     /// What the random numbers begin with
     #[arg(long, default_value_t = 1)]
@@ -42,8 +42,8 @@ pub struct Arguments {
     job_types: Switch,
     /// csv: the columns id,submit,tasks,cpu,mem,runtime, and limit and mobility where the trace of --from has them;
     /// swf: the Standard Workload Format, which holds no CPU needs and no memory requirements
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = GenerateFormat::Csv)]
+    format: GenerateFormat,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -70,7 +70,7 @@ enum Switch {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum GenerateFormat {
     /// The project's own
     Csv,
     /// The format of the Parallel Workloads Archive
@@ -78,7 +78,7 @@ enum Format {
 }
 
 /// Generates, writes and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
+pub fn run(arguments: &GenerateArguments) -> CommandOutcome {
     let written = match &arguments.from {
         None => generated(arguments),
         Some(path) => changed(arguments, path),
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok((output, notes)) => (output, notes, 0),
         Err(error) => (String::new(), format!("dfrs generate: {error}\n"), 2),
     };
-    Outcome {
+    CommandOutcome {
         output,
         errors,
         code,
@@ -95,13 +95,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// Traces of the model: what goes to standard output, and nothing to standard error.
-fn generated(arguments: &Arguments) -> Result<(String, String), String> {
+fn generated(arguments: &GenerateArguments) -> Result<(String, String), String> {
     let model = Lublin {
         jobs: arguments.jobs as usize,
         nodes: arguments.nodes.unwrap_or(Lublin::default().nodes),
         job_types: arguments.job_types == Switch::On,
     };
-    let target = Target::new(arguments.output.as_deref(), arguments.count)?;
+    let target = OutputTarget::new(arguments.output.as_deref(), arguments.count)?;
     let last = u64::from(arguments.count) - 1;
     let last = arguments
         .seed
@@ -110,8 +110,8 @@ fn generated(arguments: &Arguments) -> Result<(String, String), String> {
     let mut output = String::new();
     for seed in arguments.seed..=last {
         let text = match arguments.format {
-            Format::Csv => csv(&trace(&model, seed, arguments.load)?)?,
-            Format::Swf => swf(&model, seed, arguments.load)?,
+            GenerateFormat::Csv => csv(&trace(&model, seed, arguments.load)?)?,
+            GenerateFormat::Swf => swf(&model, seed, arguments.load)?,
         };
         output += &target.put(seed, text)?;
     }
@@ -121,27 +121,30 @@ fn generated(arguments: &Arguments) -> Result<(String, String), String> {
 fn trace(model: &Lublin, seed: u64, load: Option<f64>) -> Result<Trace, String> {
     match load {
         None => Ok(model.trace(seed)),
-        Some(load) => model.trace_at_load(seed, load).map_err(told),
+        Some(load) => model.trace_at_load(seed, load).map_err(error_text),
     }
 }
 
 fn swf(model: &Lublin, seed: u64, load: Option<f64>) -> Result<String, String> {
     let jobs = match load {
         None => model.jobs(seed),
-        Some(load) => model.jobs_at_load(seed, load).map_err(told)?,
+        Some(load) => model.jobs_at_load(seed, load).map_err(error_text)?,
     };
     let types = if model.job_types { "on" } else { "off" };
     let load = load.map_or(String::new(), |load| format!(", load {load}"));
     let note =
         format!("Lublin-Feitelson model, generated by dfrs; seed {seed}, job types {types}{load}");
     let mut text = Vec::new();
-    write_swf(&jobs, model.nodes, &note, &mut text).map_err(told)?;
-    String::from_utf8(text).map_err(told)
+    write_swf(&jobs, model.nodes, &note, &mut text).map_err(error_text)?;
+    String::from_utf8(text).map_err(error_text)
 }
 
 /// A trace from a file, annotated or at another load.
-fn changed(arguments: &Arguments, path: &std::path::Path) -> Result<(String, String), String> {
-    if arguments.format == Format::Swf {
+fn changed(
+    arguments: &GenerateArguments,
+    path: &std::path::Path,
+) -> Result<(String, String), String> {
+    if arguments.format == GenerateFormat::Swf {
         return Err(
             "--from writes CSV, because SWF holds no CPU needs; leave out --format swf".into(),
         );
@@ -156,7 +159,7 @@ fn changed(arguments: &Arguments, path: &std::path::Path) -> Result<(String, Str
         notes =
             format!("{file}: lines that make no sense, left out: {count}; the first: {first}\n");
     }
-    if let Some(odd) = reading.odd_limits.note() {
+    if let Some(odd) = reading.invalid_limits.note() {
         notes += &format!("{file}: note: {odd}\n");
     }
     let mut trace = reading.trace;
@@ -169,16 +172,16 @@ fn changed(arguments: &Arguments, path: &std::path::Path) -> Result<(String, Str
         })?;
         scale_to_load(&mut trace, nodes, load).map_err(|error| format!("{file}: {error}"))?;
     }
-    let target = Target::new(arguments.output.as_deref(), 1)?;
+    let target = OutputTarget::new(arguments.output.as_deref(), 1)?;
     Ok((target.put(arguments.seed, csv(&trace)?)?, notes))
 }
 
 fn csv(trace: &Trace) -> Result<String, String> {
     let mut text = Vec::new();
-    write_csv(trace, &mut text).map_err(told)?;
-    String::from_utf8(text).map_err(told)
+    write_csv(trace, &mut text).map_err(error_text)?;
+    String::from_utf8(text).map_err(error_text)
 }
 
-fn told(error: impl std::fmt::Display) -> String {
+fn error_text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

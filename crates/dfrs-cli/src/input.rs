@@ -11,13 +11,13 @@ use dfrs_sim::{Scheduler, never_fits};
 
 use crate::overload;
 use crate::replay::SiteOptions;
-use crate::replay::source::{self, Kind};
+use crate::replay::source::{self, SourceKind};
 
 /// How many of the things that were left out are told one by one.
-const MOST_TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// How often a simulation may look at a job because the machine is too small: that takes some ten minutes.
-const MOST_LOOKS: f64 = 2e9;
+const MAX_JOB_VISITS: f64 = 2e9;
 
 /// How SWF traces are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -50,7 +50,7 @@ impl From<SwfModel> for Model {
 }
 
 /// Where a trace comes from, and how it is read.
-pub struct Source<'a> {
+pub struct TraceSource<'a> {
     pub trace: &'a Path,
     pub nodes: Option<u32>,
     pub model: SwfModel,
@@ -70,7 +70,7 @@ pub struct Input {
 }
 
 /// Reads the trace and leaves out what some of the policies can never start.
-pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
+pub fn read(source: &TraceSource, policies: &[Scheduler]) -> Result<Input, String> {
     let file = source.trace.display();
     let (mut trace, mut notes) = open_and_read(source)?;
     let nodes = source
@@ -78,23 +78,23 @@ pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
         .or(trace.nodes)
         .ok_or_else(|| format!("{file}: does not say how many nodes there are; give --nodes"))?;
     let overload = overload::of(&trace, nodes, policies, source.period);
-    if let Some(overload) = overload.filter(|overload| overload.looks > MOST_LOOKS) {
+    if let Some(overload) = overload.filter(|overload| overload.job_checks > MAX_JOB_VISITS) {
         return Err(format!("{file}: {overload}"));
     }
-    let hopeless = leave_out_hopeless(&mut trace, policies, nodes);
-    if let (true, Some(first)) = (source.strict, hopeless.first()) {
+    let unschedulable = drop_unschedulable(&mut trace, policies, nodes);
+    if let (true, Some(first)) = (source.strict, unschedulable.first()) {
         return Err(format!(
             "{file}: {first}; use more nodes, or leave out --strict to skip such jobs"
         ));
     }
-    for job in hopeless.iter().take(MOST_TOLD) {
+    for job in unschedulable.iter().take(MAX_REPORTED) {
         let _ = writeln!(notes, "{file}: {job}");
     }
-    if !hopeless.is_empty() {
+    if !unschedulable.is_empty() {
         let _ = writeln!(
             notes,
             "{file}: jobs that can never start, left out: {}",
-            hopeless.len()
+            unschedulable.len()
         );
     }
     if trace.jobs.is_empty() {
@@ -118,30 +118,30 @@ pub fn read(source: &Source, policies: &[Scheduler]) -> Result<Input, String> {
 
 /// A trace, or a dump of sacct as one, with what people should know about it. It is opened once: there is
 /// nothing before the first line of a pipe.
-fn open_and_read(source: &Source) -> Result<(Trace, String), String> {
+fn open_and_read(source: &TraceSource) -> Result<(Trace, String), String> {
     let mut input = source::open(source.trace)?;
     let in_file = |error| format!("{}: {error}", source.trace.display());
     match source::kind(&mut input).map_err(in_file)? {
-        Kind::Dump => dump(source, input),
-        Kind::Trace => of_file(source, input),
-        Kind::Journal => Err(in_file(
+        SourceKind::Dump => dump(source, input),
+        SourceKind::Trace => of_file(source, input),
+        SourceKind::Journal => Err(in_file(
             "is a journal of slurm-dfrs, no trace; dfrs replay takes it".into(),
         )),
     }
 }
 
 /// A trace with what people should know about it.
-fn of_file(source: &Source, input: impl BufRead) -> Result<(Trace, String), String> {
+fn of_file(source: &TraceSource, input: impl BufRead) -> Result<(Trace, String), String> {
     let file = source.trace.display();
     let reading = trace::read(input, source.model.into(), source.strict)
-        .map_err(|error| format!("{file}: {}", source::told(&error)))?;
+        .map_err(|error| format!("{file}: {}", source::trace_error_text(&error)))?;
     let checked = source.site.for_no_dump("a trace (SWF or CSV)");
     checked.map_err(|error| format!("{file}: {error}"))?;
     let mut notes = String::new();
     if let Some(note) = source.site.note_for_no_dump() {
         let _ = writeln!(notes, "{file}: note: {note}"); // a String takes all
     }
-    for bad in reading.bad.iter().take(MOST_TOLD) {
+    for bad in reading.bad.iter().take(MAX_REPORTED) {
         let _ = writeln!(notes, "{file}: {bad}");
     }
     if reading.bad_lines > 0 {
@@ -151,7 +151,7 @@ fn of_file(source: &Source, input: impl BufRead) -> Result<(Trace, String), Stri
             reading.bad_lines
         );
     }
-    if let Some(odd) = reading.odd_limits.note() {
+    if let Some(odd) = reading.invalid_limits.note() {
         let _ = writeln!(notes, "{file}: note: {odd}");
     }
     let mut trace = reading.trace;
@@ -160,29 +160,29 @@ fn of_file(source: &Source, input: impl BufRead) -> Result<(Trace, String), Stri
 }
 
 /// A dump of sacct as a trace: a task on each node that a job had.
-fn dump(source: &Source, input: impl BufRead) -> Result<(Trace, String), String> {
+fn dump(source: &TraceSource, input: impl BufRead) -> Result<(Trace, String), String> {
     let (path, site) = (source.trace, (source.site, source.nodes));
     let in_file = |error| format!("{}: {error}", path.display());
     source.model.for_no_swf(source::DUMP).map_err(in_file)?;
     let mut read = source::accounting::read(path, input, site, source.strict).map_err(in_file)?;
-    read.tell_left_out(path);
-    Ok((read.trace, read.told))
+    read.report_left_out(path);
+    Ok((read.trace, read.warnings))
 }
 
 /// Leaves out the jobs that some of the policies can never start, so that all get the same jobs.
-fn leave_out_hopeless(trace: &mut Trace, policies: &[Scheduler], nodes: u32) -> Vec<String> {
-    let mut told = Vec::new();
+fn drop_unschedulable(trace: &mut Trace, policies: &[Scheduler], nodes: u32) -> Vec<String> {
+    let mut dropped = Vec::new();
     trace.jobs.retain(|job| {
         let why = policies
             .iter()
             .find_map(|policy| never_fits(job, policy, nodes));
         if let Some(why) = &why {
-            told.push(format!(
+            dropped.push(format!(
                 "job {} does not fit on {nodes} nodes ({why})",
                 job.id
             ));
         }
         why.is_none()
     });
-    told
+    dropped
 }

@@ -3,7 +3,6 @@
 //! Exit codes, the same for every command: 0 done, 1 a check failed, 2 bad input or usage (`doctor`:
 //! 1 warnings, 2 errors). Every failure is one line that says where and what to do.
 
-mod asked;
 mod bound;
 mod check;
 mod decide;
@@ -18,6 +17,7 @@ mod options;
 mod outputs;
 mod overload;
 mod paired;
+mod policy_arg;
 mod program;
 mod replay;
 mod report;
@@ -39,22 +39,22 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 /// Works with the files of slurm-dfrs, dynamic fractional resource scheduling for Slurm.
 #[derive(Parser)]
 #[command(name = "dfrs", version, arg_required_else_help = true)]
-enum Command {
-    Bound(bound::Arguments),
-    Check(check::Arguments),
-    Decide(decide::Arguments),
-    Doctor(doctor::Arguments),
-    Explain(explain::Arguments),
-    Exporter(exporter::Arguments),
-    Gaming(gaming::Arguments),
-    Generate(generate::Arguments),
-    Moldable(moldable::Arguments),
-    Replay(replay::Arguments),
-    Reproduce(reproduce::Arguments),
-    Sim(Box<sim::Arguments>),
-    Status(status::Arguments),
-    Study(study::Arguments),
-    Top(top::Arguments),
+enum DfrsCommand {
+    Bound(bound::BoundArguments),
+    Check(check::CheckArguments),
+    Decide(decide::DecideArguments),
+    Doctor(doctor::DoctorArguments),
+    Explain(explain::ExplainArguments),
+    Exporter(exporter::ExporterArguments),
+    Gaming(gaming::GamingArguments),
+    Generate(generate::GenerateArguments),
+    Moldable(moldable::MoldableArguments),
+    Replay(replay::ReplayArguments),
+    Reproduce(reproduce::ReproduceArguments),
+    Sim(Box<sim::SimArguments>),
+    Status(status::StatusArguments),
+    Study(study::StudyArguments),
+    Top(top::TopArguments),
 }
 
 pub use doctor::library::release as plugin_release;
@@ -62,7 +62,7 @@ pub use doctor::library::release as plugin_release;
 /// The command line as clap knows it, for manual pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {
-    usage::with_negative_numbers(Command::command())
+    usage::with_negative_numbers(DfrsCommand::command())
 }
 
 /// Does what the process was called for.
@@ -70,23 +70,23 @@ pub fn command() -> clap::Command {
 pub fn run() -> ExitCode {
     let outcome = match command()
         .try_get_matches()
-        .and_then(|matches| Command::from_arg_matches(&matches))
+        .and_then(|matches| DfrsCommand::from_arg_matches(&matches))
     {
-        Ok(Command::Bound(arguments)) => bound::run(&arguments),
-        Ok(Command::Check(arguments)) => check::run(&arguments),
-        Ok(Command::Decide(arguments)) => decide::run(&arguments),
-        Ok(Command::Doctor(arguments)) => doctor::run(&arguments),
-        Ok(Command::Explain(arguments)) => explain::run(&arguments),
-        Ok(Command::Exporter(arguments)) => exporter::run(&arguments),
-        Ok(Command::Gaming(arguments)) => gaming::run(&arguments),
-        Ok(Command::Generate(arguments)) => generate::run(&arguments),
-        Ok(Command::Moldable(arguments)) => moldable::run(&arguments),
-        Ok(Command::Replay(arguments)) => replay::run(&arguments),
-        Ok(Command::Reproduce(arguments)) => reproduce::run(&arguments),
-        Ok(Command::Sim(arguments)) => sim::run(&arguments),
-        Ok(Command::Status(arguments)) => status::run(&arguments),
-        Ok(Command::Study(arguments)) => study::run(&arguments),
-        Ok(Command::Top(arguments)) => top::run(&arguments),
+        Ok(DfrsCommand::Bound(arguments)) => bound::run(&arguments),
+        Ok(DfrsCommand::Check(arguments)) => check::run(&arguments),
+        Ok(DfrsCommand::Decide(arguments)) => decide::run(&arguments),
+        Ok(DfrsCommand::Doctor(arguments)) => doctor::run(&arguments),
+        Ok(DfrsCommand::Explain(arguments)) => explain::run(&arguments),
+        Ok(DfrsCommand::Exporter(arguments)) => exporter::run(&arguments),
+        Ok(DfrsCommand::Gaming(arguments)) => gaming::run(&arguments),
+        Ok(DfrsCommand::Generate(arguments)) => generate::run(&arguments),
+        Ok(DfrsCommand::Moldable(arguments)) => moldable::run(&arguments),
+        Ok(DfrsCommand::Replay(arguments)) => replay::run(&arguments),
+        Ok(DfrsCommand::Reproduce(arguments)) => reproduce::run(&arguments),
+        Ok(DfrsCommand::Sim(arguments)) => sim::run(&arguments),
+        Ok(DfrsCommand::Status(arguments)) => status::run(&arguments),
+        Ok(DfrsCommand::Study(arguments)) => study::run(&arguments),
+        Ok(DfrsCommand::Top(arguments)) => top::run(&arguments),
         Err(error) => usage::outcome(&error),
     };
     let written = io::stdout()

@@ -8,25 +8,25 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, Subcommand, ValueEnum};
-use dfrs_moldable::workload::{Model, generate};
+use dfrs_moldable::workload::{WorkloadModel, generate};
 use dfrs_moldable::{
-    Algorithm, Criteria, Instance, MOST_PROCESSORS, MOST_TASKS, Problem, Releases, Schedule,
+    Algorithm, Criteria, MAX_PROCESSORS, MAX_TASKS, MoldableInstance, Problem, Releases, Schedule,
     Shuffles, bounds, check, file, online_bounds,
 };
 
 use crate::outputs;
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 
 /// Schedules moldable tasks for makespan and weighted completion time at once (DEMT, SPAA 2004).
 #[derive(Args)]
-pub struct Arguments {
+pub struct MoldableArguments {
     #[command(subcommand)]
-    command: Command,
+    command: MoldableCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    Generate(GenerateArguments),
+enum MoldableCommand {
+    Generate(MoldableGenerateArguments),
     Schedule(ScheduleArguments),
     Distance(distance::DistanceArguments),
 }
@@ -35,15 +35,15 @@ enum Command {
 ///
 /// The same seed gives the same tasks on every machine. Exit code 2: it cannot be written.
 #[derive(Args)]
-struct GenerateArguments {
+struct MoldableGenerateArguments {
     /// What the tasks are like: uniform-weak, uniform-high, mixed or cirne
     #[arg(long)]
-    model: Model,
+    model: WorkloadModel,
     /// Number of tasks
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=MOST_TASKS as u64))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=MAX_TASKS as u64))]
     tasks: u64,
     /// Number of processors, each of which has a time
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PROCESSORS)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PROCESSORS)))]
     processors: u32,
     /// What the random numbers begin with
     #[arg(long, default_value_t = 1)]
@@ -63,7 +63,7 @@ struct ScheduleArguments {
     /// The tasks
     file: PathBuf,
     /// Number of processors
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PROCESSORS)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PROCESSORS)))]
     processors: u32,
     /// How to schedule: DEMT, DEMT+, Gang, Sequential, ListGraham, ListGraham/LPTF or ListGraham/SAF; may be
     /// given many times
@@ -79,15 +79,15 @@ struct ScheduleArguments {
     #[arg(long)]
     online: bool,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MoldableFormat::Table)]
+    format: MoldableFormat,
     /// Draw the schedule; with several algorithms their names are put into the file's name
     #[arg(long, value_name = "FILE.svg")]
     gantt: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum MoldableFormat {
     /// For people
     Table,
     /// An array with an object for each algorithm
@@ -103,17 +103,17 @@ struct Scheduled {
 }
 
 /// Does what the subcommand says.
-pub fn run(arguments: &Arguments) -> Outcome {
-    Outcome::of(match &arguments.command {
-        Command::Generate(arguments) => generated(arguments),
-        Command::Schedule(arguments) => scheduled(arguments),
-        Command::Distance(arguments) => {
+pub fn run(arguments: &MoldableArguments) -> CommandOutcome {
+    CommandOutcome::of(match &arguments.command {
+        MoldableCommand::Generate(arguments) => generated(arguments),
+        MoldableCommand::Schedule(arguments) => scheduled(arguments),
+        MoldableCommand::Distance(arguments) => {
             distance::table(arguments).map(|table| (table, String::new()))
         }
     })
 }
 
-fn generated(arguments: &GenerateArguments) -> Result<(String, String), String> {
+fn generated(arguments: &MoldableGenerateArguments) -> Result<(String, String), String> {
     outputs::check(None, &[("--output", arguments.output.as_deref())])?;
     let tasks = usize::try_from(arguments.tasks).unwrap_or(usize::MAX);
     let instance = generate(arguments.model, tasks, arguments.processors, arguments.seed)
@@ -149,8 +149,8 @@ fn scheduled(arguments: &ScheduleArguments) -> Result<(String, String), String> 
         outputs::write(path, &show::gantt(&instance, scheduled).to_svg())?;
     }
     let output = match arguments.format {
-        Format::Json => show::json(&instance, &all, least)?,
-        Format::Table => show::table(&all, least),
+        MoldableFormat::Json => show::json(&instance, &all, least)?,
+        MoldableFormat::Table => show::table(&all, least),
     };
     let notes = match instance.has_releases() && !arguments.online {
         true => format!(
@@ -163,7 +163,7 @@ fn scheduled(arguments: &ScheduleArguments) -> Result<(String, String), String> 
 }
 
 fn schedule(
-    instance: &Instance,
+    instance: &MoldableInstance,
     algorithm: Algorithm,
     arguments: &ScheduleArguments,
 ) -> Result<Scheduled, String> {

@@ -4,26 +4,26 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use dfrs_core::Span;
-use dfrs_sim::trace::MOST_SECONDS;
+use dfrs_sim::trace::MAX_SECONDS;
 
 /// Seconds, 0 or more.
 pub fn seconds(text: &str) -> Result<Span, String> {
     match text.parse::<f64>() {
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // in range
-        Ok(number) if (0.0..=MOST_SECONDS as f64).contains(&number) => {
+        Ok(number) if (0.0..=MAX_SECONDS as f64).contains(&number) => {
             Ok(Span((number * 1e6).round() as i64))
         }
-        _ => Err(format!("allowed: seconds, from 0 to {MOST_SECONDS}")),
+        _ => Err(format!("allowed: seconds, from 0 to {MAX_SECONDS}")),
     }
 }
 
 /// The shortest time between remaps: each of them looks at all jobs.
-const SHORTEST_PERIOD: Span = Span::from_seconds(1);
+const MIN_PERIOD: Span = Span::from_seconds(1);
 
 /// A time between remaps.
 pub fn period(text: &str) -> Result<Span, String> {
     match seconds_above_0(text)? {
-        span if span < SHORTEST_PERIOD => Err("allowed: seconds, at least 1".into()),
+        span if span < MIN_PERIOD => Err("allowed: seconds, at least 1".into()),
         span => Ok(span),
     }
 }

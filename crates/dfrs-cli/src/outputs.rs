@@ -12,7 +12,7 @@ pub fn check(read: Option<&Path>, options: &[(&str, Option<&Path>)]) -> Result<(
     }
     for (option, path) in options {
         let Some(path) = path else { continue };
-        place(path).map_err(|error| {
+        check_parent(path).map_err(|error| {
             format!(
                 "{}: cannot be written: {error}; check the path and its permissions",
                 path.display()
@@ -40,7 +40,7 @@ fn identity(path: &Path) -> Option<PathBuf> {
 }
 
 /// Whether there is a directory for it, and none of its name.
-fn place(path: &Path) -> io::Result<()> {
+fn check_parent(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }

@@ -7,7 +7,7 @@ use dfrs_sim::trace::{Trace, TraceJob};
 use dfrs_sim::{Overload, Scheduler, never_fits};
 
 /// How many jobs the search for the bound may look at where jobs pile up: that takes some minutes.
-const MOST_LOOKS: f64 = 1e10;
+const MAX_JOB_VISITS: f64 = 1e10;
 
 /// A machine that is too small, if any of the policies shares its nodes: batch schedulers are fast on any.
 /// `period` is the time between remaps where it is not the policies' own.
@@ -38,7 +38,7 @@ pub fn refuse_bound(file: &Path, trace: &Trace, nodes: u32) -> Result<(), String
         return Ok(());
     }
     match Overload::of(trace, nodes, Span(i64::MAX), |_, _| true) {
-        Some(overload) if overload.looks > MOST_LOOKS => {
+        Some(overload) if overload.job_checks > MAX_JOB_VISITS => {
             Err(format!("{}: {overload}", file.display()))
         }
         _ => Ok(()),

@@ -12,7 +12,7 @@ const COUNTED: usize = 50;
 
 /// What lies between a sample and another of the same traces.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
+pub struct PairedComparison {
     /// Ratio of the geometric means, the first over the second; none if a value is not above 0.
     pub ratio: Option<Ratio>,
     /// On how many traces the first is smaller, and on how many larger.
@@ -33,7 +33,7 @@ pub struct Ratio {
 }
 
 /// Compares pairs: first and second. None without pairs.
-pub fn compare(pairs: &[(f64, f64)]) -> Option<Comparison> {
+pub fn compare(pairs: &[(f64, f64)]) -> Option<PairedComparison> {
     if pairs.is_empty() {
         return None;
     }
@@ -44,7 +44,7 @@ pub fn compare(pairs: &[(f64, f64)]) -> Option<Comparison> {
         orders.filter(|found| *found == Some(order)).count()
     };
     let (smaller, larger) = (of(Ordering::Less), of(Ordering::Greater));
-    Some(Comparison {
+    Some(PairedComparison {
         ratio: ratio(pairs),
         smaller,
         larger,
@@ -175,7 +175,7 @@ mod tests {
 
     /// What scipy 1.17 says: ttest_rel of the logarithms, binomtest, wilcoxon.
     #[test]
-    fn values_are_those_of_scipy() {
+    fn statistics_match_scipy() {
         let first = [125.0, 115.0, 130.0, 140.0, 140.0, 115.0, 140.0, 125.0];
         let second = [110.0, 122.0, 125.0, 120.0, 141.0, 124.0, 123.0, 137.0];
         let pairs: Vec<(f64, f64)> = first.into_iter().zip(second).collect();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn many_pairs_are_all_but_normal() {
+    fn many_pairs_use_the_normal_approximation() {
         let pairs: Vec<(f64, f64)> = (1..=60u32)
             .map(|k| (f64::from(k * 7919 % 101), f64::from(k * 104_729 % 97)))
             .collect();
@@ -203,7 +203,7 @@ mod tests {
 
     /// Of all 512 ways to give the ranks signs 18 are as far off.
     #[test]
-    fn equal_differences_share_their_ranks() {
+    fn tied_differences_share_ranks() {
         let first = [3.0, 5.0, 7.0, 9.0, 11.0, 2.0, 2.0, 8.0, 1.0, 6.0];
         let second = [1.0, 6.0, 5.0, 7.0, 8.0, 3.0, 1.0, 9.0, 1.0, 2.0];
         let pairs: Vec<(f64, f64)> = first.into_iter().zip(second).collect();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_not_said() {
+    fn undefined_statistics_are_none() {
         assert_eq!(compare(&[]), None);
         let one = compare(&[(2.0, 1.0)]).expect("a pair");
         let ratio = Ratio {

@@ -6,17 +6,17 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// Between two looks whether it has ended.
-const MOMENT: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How a program ended, and what it printed.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProgramOutput {
     /// With exit code 0.
-    pub is_well: bool,
+    pub succeeded: bool,
     /// What it printed.
-    pub printed: Vec<u8>,
+    pub stdout: Vec<u8>,
     /// What it said of its troubles.
-    pub complained: Vec<u8>,
+    pub stderr: Vec<u8>,
 }
 
 /// Runs it to its end, or ends it after this time.
@@ -24,20 +24,20 @@ pub struct Ended {
 /// # Errors
 ///
 /// It cannot be run; [`io::ErrorKind::TimedOut`]: it had not ended.
-pub fn run(command: &mut Command, patience: Duration) -> io::Result<Ended> {
-    let until = Instant::now() + patience;
+pub fn run(command: &mut Command, timeout: Duration) -> io::Result<ProgramOutput> {
+    let until = Instant::now() + timeout;
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let printed = read(child.stdout.take())?;
-    let complained = read(child.stderr.take())?;
+    let stdout = read(child.stdout.take())?;
+    let stderr = read(child.stderr.take())?;
     let ended = await_end(&mut child, until).and_then(|is_well| {
-        Ok(Ended {
-            is_well,
-            printed: receive(&printed, until)?,
-            complained: receive(&complained, until)?,
+        Ok(ProgramOutput {
+            succeeded: is_well,
+            stdout: receive(&stdout, until)?,
+            stderr: receive(&stderr, until)?,
         })
     });
     if ended.is_err() {
@@ -56,7 +56,7 @@ fn await_end(child: &mut Child, until: Instant) -> io::Result<bool> {
         if Instant::now() >= until {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        std::thread::sleep(MOMENT);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -75,7 +75,9 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>
 }
 
 fn receive(bytes: &Receiver<Vec<u8>>, until: Instant) -> io::Result<Vec<u8>> {
-    let left = until.saturating_duration_since(Instant::now()).max(MOMENT);
+    let left = until
+        .saturating_duration_since(Instant::now())
+        .max(POLL_INTERVAL);
     let received = bytes.recv_timeout(left);
     received.map_err(|_| io::ErrorKind::TimedOut.into())
 }
@@ -91,17 +93,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_prints_is_read_however_much_it_is() {
-        let patience = Duration::from_secs(60);
+    fn large_output_is_read_in_full() {
+        let timeout = Duration::from_secs(60);
         let script = "head -c 300000 /dev/zero; echo trouble >&2; exit 3";
-        let ended = run(&mut shell(script), patience).expect("it runs");
-        assert!(!ended.is_well);
-        assert_eq!(ended.printed.len(), 300_000);
-        assert_eq!(ended.complained, b"trouble\n");
+        let ended = run(&mut shell(script), timeout).expect("it runs");
+        assert!(!ended.succeeded);
+        assert_eq!(ended.stdout.len(), 300_000);
+        assert_eq!(ended.stderr, b"trouble\n");
     }
 
     #[test]
-    fn a_program_that_hangs_is_ended_and_one_that_it_started_is_not_waited_for() {
+    fn hanging_program_is_killed_and_its_child_not_awaited() {
         for script in ["exec sleep 600", "sleep 5 & exit 0"] {
             let began = Instant::now();
             let error = run(&mut shell(script), Duration::from_millis(200)).expect_err(script);

@@ -1,9 +1,9 @@
 //! `dfrs replay`: what would a site's own month have been under DFRS?
 
-pub(crate) mod against;
 mod compare;
 mod page;
 mod schedule;
+pub(crate) mod shadow;
 pub(crate) mod show;
 mod site;
 pub mod source;
@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
-use dfrs_sim::trace::{MOST_NODES, Model};
-use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, Settings};
+use dfrs_sim::trace::{MAX_NODES, Model};
+use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
 
-use crate::asked::Asked;
 use crate::input::SwfModel;
 use crate::options::{OrNone, or_none, period, seconds};
 use crate::outputs;
-use crate::report::Outcome;
-use crate::sim::world::{Hint, swap};
-use schedule::Schedule;
-use source::Source;
+use crate::policy_arg::PolicyArg;
+use crate::report::CommandOutcome;
+use crate::sim::sim_options::{RunTimeHintArg, swap};
+use schedule::ReplaySchedule;
+use source::ReplaySource;
 
 pub use site::SiteOptions;
 
@@ -41,7 +41,7 @@ const PENALTY: Span = Span::from_seconds(300);
 /// could not have run on such nodes, is told on standard error and left out. Exit code 2: the file cannot
 /// be read, or the page cannot be written.
 #[derive(Args)]
-pub struct Arguments {
+pub struct ReplayArguments {
     /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz
     #[arg(value_name = "DUMP")]
     file: PathBuf,
@@ -49,14 +49,14 @@ pub struct Arguments {
     #[arg(skip)]
     earlier: Vec<PathBuf>,
     /// Number of nodes; left out: what a journal or the MaxProcs of SWF says
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_NODES)))]
     nodes: Option<u32>,
     #[command(flatten)]
     site: SiteOptions,
     /// A policy of DFRS (see dfrs sim --list-policies); may be given many times: the page looks closely at the
     /// first
     #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
-    policies: Vec<Asked>,
+    policies: Vec<PolicyArg>,
     /// How jobs can give up their places, if the trace does not say it: shares of the kinds checkpoint, park,
     /// restart and never; what is left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where
     /// nodes have swap
@@ -83,8 +83,8 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", value_parser = period)]
     period: Option<Span>,
     /// What policies of DFRS that ask (GreedyPMC) may know of run times
-    #[arg(long, value_enum, default_value_t = Hint::None)]
-    run_time_hint: Hint,
+    #[arg(long, value_enum, default_value_t = RunTimeHintArg::None)]
+    run_time_hint: RunTimeHintArg,
     /// The least yield that policies of DFRS that ask (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or
     /// none
     #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
@@ -104,7 +104,7 @@ pub struct Arguments {
     strict: bool,
 }
 
-impl Arguments {
+impl ReplayArguments {
     /// What `dfrs replay` has by default, for this journal, under the policy and with the swap of a dfrs.conf.
     /// `mobility`: what its jobs can do.
     fn of_journal(file: &Path, policy: &Policy, mobility: Mobility) -> Result<Self, String> {
@@ -122,7 +122,7 @@ impl Arguments {
             checkpoint_cost: None,
             swap: Bytes::ZERO,
             period: None,
-            run_time_hint: Hint::None,
+            run_time_hint: RunTimeHintArg::None,
             parallel_least_yield: OrNone(policy.settings.parallel_least_yield),
             load_ceiling: OrNone(policy.settings.load_ceiling),
             model: SwfModel::Processors,
@@ -133,7 +133,7 @@ impl Arguments {
 
     /// The policies as they run.
     fn policies(&self) -> Vec<Scheduler> {
-        let at = |asked: &Asked| asked.at(self.period);
+        let at = |asked: &PolicyArg| asked.at(self.period);
         self.policies.iter().map(at).collect()
     }
 
@@ -142,9 +142,9 @@ impl Arguments {
     }
 
     /// What simulations of this source depend on.
-    fn settings(&self, source: &Source) -> Settings {
+    fn settings(&self, source: &ReplaySource) -> SimSettings {
         let cost = |cost: Option<Cost>| cost.map(|cost| source.in_real_gigabytes(cost));
-        Settings {
+        SimSettings {
             penalty: self.penalty,
             park_cost: cost(self.park_cost),
             checkpoint_cost: cost(self.checkpoint_cost),
@@ -155,16 +155,16 @@ impl Arguments {
             run_time_hint: self.run_time_hint.into(),
             parallel_least_yield: self.parallel_least_yield.0,
             load_ceiling: self.load_ceiling.0,
-            ..Settings::new(source.nodes)
+            ..SimSettings::new(source.nodes)
         }
     }
 }
 
 /// Everything that the table and the page are made of.
 struct Replay {
-    source: Source,
+    source: ReplaySource,
     /// As it was (where that is known), EASY, then the policies as they were asked for.
-    schedules: Vec<Schedule>,
+    schedules: Vec<ReplaySchedule>,
     /// Position of what the others are compared with: as it was or, if that is not known, EASY.
     before: usize,
     /// Position of the policy that is looked at closely.
@@ -190,14 +190,14 @@ impl Replay {
 }
 
 /// Replays and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    match tell(arguments) {
-        Ok((output, errors)) => Outcome {
+pub fn run(arguments: &ReplayArguments) -> CommandOutcome {
+    match try_run(arguments) {
+        Ok((output, errors)) => CommandOutcome {
             output,
             errors,
             code: 0,
         },
-        Err(error) => Outcome {
+        Err(error) => CommandOutcome {
             output: String::new(),
             errors: error + "\n",
             code: 2,
@@ -210,7 +210,7 @@ fn is_dfrs(policy: &Scheduler) -> bool {
 }
 
 /// What goes to standard output and to standard error, or one line about why there is no result.
-fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+fn try_run(arguments: &ReplayArguments) -> Result<(String, String), String> {
     let mut asked = arguments.policies.iter();
     asked
         .try_for_each(|asked| asked.check(arguments.period))
@@ -225,7 +225,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     let mut source = source::read_file(arguments)?;
     arguments.mobility.draw(arguments.seed, &mut source.trace);
     let schedules = schedule::all(arguments, &source)?;
-    let first = schedules.iter().position(Schedule::is_dfrs);
+    let first = schedules.iter().position(ReplaySchedule::is_dfrs);
     let replay = Replay {
         before: 0,
         after: first.unwrap_or(schedules.len() - 1),
@@ -243,5 +243,5 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         })?;
         output += &format!("\nThe page for people is {}\n", path.display());
     }
-    Ok((output, replay.source.told))
+    Ok((output, replay.source.warnings))
 }

@@ -10,7 +10,7 @@ const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
 
 /// What the program does at its end.
-pub struct Outcome {
+pub struct CommandOutcome {
     /// For standard output.
     pub output: String,
     /// For standard error.
@@ -19,10 +19,10 @@ pub struct Outcome {
     pub code: u8,
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// Output and errors of what was done, or one line about why it was not, which is bad input.
-    pub fn of(told: Result<(String, String), String>) -> Self {
-        match told {
+    pub fn of(result: Result<(String, String), String>) -> Self {
+        match result {
             Ok((output, errors)) => Self {
                 output,
                 errors,
@@ -39,7 +39,7 @@ impl Outcome {
 
 /// One thing that is wrong.
 #[derive(Serialize)]
-pub struct Problem {
+pub struct CheckProblem {
     /// Where, counted from 1; none if it is about the whole file.
     pub line: Option<usize>,
     /// Time of the event, in the journal's seconds.
@@ -51,7 +51,7 @@ pub struct Problem {
 
 /// What is to be said about one file.
 #[derive(Serialize)]
-pub struct Findings {
+pub struct CheckFindings {
     /// "journal", "dfrs.conf", or "file" when it is neither.
     kind: &'static str,
     /// Whether it is right.
@@ -59,13 +59,13 @@ pub struct Findings {
     /// What is in it, if it could be read to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<String>,
-    problems: Vec<Problem>,
+    problems: Vec<CheckProblem>,
     #[serde(skip)]
     code: u8,
 }
 
-impl Findings {
-    pub fn right(kind: &'static str, summary: String) -> Self {
+impl CheckFindings {
+    pub fn valid(kind: &'static str, summary: String) -> Self {
         Self {
             kind,
             ok: true,
@@ -76,7 +76,7 @@ impl Findings {
     }
 
     /// It can be read, and breaks promises.
-    pub fn wrong(kind: &'static str, summary: String, problems: Vec<Problem>) -> Self {
+    pub fn invalid(kind: &'static str, summary: String, problems: Vec<CheckProblem>) -> Self {
         Self {
             kind,
             ok: false,
@@ -87,7 +87,7 @@ impl Findings {
     }
 
     /// It cannot be read.
-    pub fn bad_input(kind: &'static str, problem: Problem) -> Self {
+    pub fn bad_input(kind: &'static str, problem: CheckProblem) -> Self {
         Self {
             kind,
             ok: false,
@@ -100,16 +100,16 @@ impl Findings {
 
 /// Findings about a file.
 #[derive(Serialize)]
-pub struct Report {
+pub struct CheckReport {
     pub file: String,
     #[serde(flatten)]
-    pub findings: Findings,
+    pub findings: CheckFindings,
 }
 
-impl Report {
+impl CheckReport {
     /// One line on standard output if all is right, else one line for each problem on standard error.
-    pub fn as_text(&self) -> Outcome {
-        let Findings {
+    pub fn as_text(&self) -> CommandOutcome {
+        let CheckFindings {
             kind,
             summary,
             problems,
@@ -126,7 +126,7 @@ impl Report {
             }
             _ => String::new(),
         };
-        Outcome {
+        CommandOutcome {
             output,
             errors,
             code: *code,
@@ -134,14 +134,14 @@ impl Report {
     }
 
     /// One JSON object on standard output, whatever was found.
-    pub fn as_json(&self) -> Outcome {
+    pub fn as_json(&self) -> CommandOutcome {
         match serde_json::to_string(self) {
-            Ok(text) => Outcome {
+            Ok(text) => CommandOutcome {
                 output: text + "\n",
                 errors: String::new(),
                 code: self.findings.code,
             },
-            Err(error) => Outcome {
+            Err(error) => CommandOutcome {
                 output: String::new(),
                 errors: format!("{error}\n"),
                 code: BAD_INPUT,
@@ -149,7 +149,7 @@ impl Report {
         }
     }
 
-    fn line(&self, problem: &Problem) -> String {
+    fn line(&self, problem: &CheckProblem) -> String {
         let place = problem
             .line
             .map_or(String::new(), |line| format!("{line}:"));

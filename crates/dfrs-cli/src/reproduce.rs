@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 use crate::runs::Runs;
 use experiment::{Experiment, all};
 use moldable::Ratios;
@@ -33,7 +33,7 @@ use traces::{ALL_TRACES, Traces};
 /// finished run, so that a call that was interrupted goes on where it was. Exit code 2: bad input, or a
 /// file that cannot be written.
 #[derive(Args)]
-pub struct Arguments {
+pub struct ReproduceArguments {
     /// A tenth of the traces: 10 synthetic ones at each load, every tenth week
     #[arg(long, conflicts_with = "traces")]
     quick: bool,
@@ -69,14 +69,14 @@ fn names() -> clap::builder::PossibleValuesParser {
 }
 
 /// Reproduces and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    match tell(arguments) {
-        Ok((output, errors)) => Outcome {
+pub fn run(arguments: &ReproduceArguments) -> CommandOutcome {
+    match try_run(arguments) {
+        Ok((output, errors)) => CommandOutcome {
             output,
             errors,
             code: 0,
         },
-        Err(error) => Outcome {
+        Err(error) => CommandOutcome {
             output: String::new(),
             errors: error + "\n",
             code: 2,
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// What goes to standard output and to standard error, or one line about why there is no report.
-fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+fn try_run(arguments: &ReproduceArguments) -> Result<(String, String), String> {
     let is_chosen =
         |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let chosen: Vec<&Experiment> = all()
@@ -127,9 +127,9 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
 }
 
 /// What was asked for, in words.
-fn settings(arguments: &Arguments, count: u32, traces: &Traces) -> String {
+fn settings(arguments: &ReproduceArguments, count: u32, traces: &Traces) -> String {
     let weeks = traces.of(traces::TraceSet::Weeks).len();
-    let real = if traces.has_real() {
+    let real = if traces.has_hpc2n() {
         format!("{} of HPC2N", counted(weeks, "week"))
     } else {
         "no HPC2N trace".into()

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use digest::digest;
-use store::Store;
+use store::ResultStore;
 
 /// What a progress bar counts: parts of runs, of which each run has as many.
 pub struct Parts {
@@ -29,7 +29,7 @@ pub struct Parts {
 /// A *run* is whatever the caller says, as long as its serialised form holds everything that its
 /// result depends on but for this program: that form is how a result is found again.
 pub struct Runs {
-    store: Option<Store>,
+    store: Option<ResultStore>,
     threads: usize,
     reused: usize,
 }
@@ -43,7 +43,7 @@ impl Runs {
     /// One line, if the file cannot be used.
     pub fn new(results: Option<&Path>) -> Result<Self, String> {
         Ok(Self {
-            store: results.map(Store::open).transpose()?,
+            store: results.map(ResultStore::open).transpose()?,
             threads: thread::available_parallelism().map_or(1, usize::from),
             reused: 0,
         })
@@ -93,7 +93,7 @@ impl Runs {
         K: Serialize + Sync,
         R: Serialize + DeserializeOwned + Send,
     {
-        let mut results = self.kept(runs)?;
+        let mut results = self.stored_results(runs)?;
         let missing: Vec<usize> = (0..runs.len())
             .filter(|place| results[*place].is_none())
             .collect();
@@ -148,7 +148,7 @@ impl Runs {
     }
 
     /// The results that are there already.
-    fn kept<K: Serialize, R: DeserializeOwned>(
+    fn stored_results<K: Serialize, R: DeserializeOwned>(
         &self,
         runs: &[K],
     ) -> Result<Vec<Option<Result<R, String>>>, String> {

@@ -7,22 +7,22 @@ mod jobs;
 mod live;
 pub mod results;
 mod run;
-pub mod world;
+pub mod sim_options;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
 use dfrs_sim::Scheduler;
-use dfrs_sim::trace::MOST_NODES;
+use dfrs_sim::trace::MAX_NODES;
 
-use crate::asked::{self, Asked};
-use crate::input::{self, Source, SwfModel};
+use crate::input::{self, SwfModel, TraceSource};
 use crate::options::seconds_above_0;
 use crate::outputs;
 use crate::overload;
+use crate::policy_arg::{self, PolicyArg};
 use crate::replay::SiteOptions;
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 use crate::runs::Runs;
 
 /// Simulates a trace under one or many policies.
@@ -31,7 +31,7 @@ use crate::runs::Runs;
 /// told on standard error and left out, the same for all policies. Exit code 2: the trace cannot be
 /// read, or a result cannot be written.
 #[derive(Args)]
-pub struct Arguments {
+pub struct SimArguments {
     /// The trace: SWF, plain or .gz (a processor is a node), CSV with the columns
     /// id,submit,tasks,cpu,mem,runtime (seconds; cpu and mem of one task as shares of a node) and, where its header
     /// names them, limit and mobility, or a dump of sacct --parsable2 (a task on each node that a job had)
@@ -42,7 +42,7 @@ pub struct Arguments {
     )]
     trace: PathBuf,
     /// Number of nodes; left out: the MaxProcs of an SWF trace
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_NODES)))]
     nodes: Option<u32>,
     /// A policy, for example EASY or GreedyPM*/per/OPT=MIN/MINVT=600 (see --list-policies); may be
     /// given many times
@@ -51,13 +51,13 @@ pub struct Arguments {
         value_name = "NAME",
         required_unless_present = "list_policies"
     )]
-    policies: Vec<Asked>,
+    policies: Vec<PolicyArg>,
     #[command(flatten)]
     site: SiteOptions,
     #[command(flatten)]
-    world: world::World,
+    sim_options: sim_options::SimOptions,
     #[command(flatten)]
-    live: live::Options,
+    live: live::LiveOptions,
     /// Run times below so many seconds count as so many in stretches: 10 in the TPDS 2012 paper, 30
     /// in the IPDPS 2010 paper
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds_above_0)]
@@ -69,8 +69,8 @@ pub struct Arguments {
     #[arg(long)]
     bound: bool,
     /// How to print the results
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = SimFormat::Table)]
+    format: SimFormat,
     /// Write what happens to this file; for one policy only
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -96,7 +96,7 @@ pub struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum SimFormat {
     /// For people
     Table,
     /// An array with an object for each policy
@@ -106,16 +106,16 @@ enum Format {
 }
 
 /// Simulates and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    let told = match arguments.list_policies {
+pub fn run(arguments: &SimArguments) -> CommandOutcome {
+    let result = match arguments.list_policies {
         true => Ok((catalogue::list(), String::new())),
-        false => tell(arguments),
+        false => try_run(arguments),
     };
-    Outcome::of(told)
+    CommandOutcome::of(result)
 }
 
 /// What goes to standard output and to standard error, or one line about why there is no result.
-fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+fn try_run(arguments: &SimArguments) -> Result<(String, String), String> {
     let for_one = [
         ("--journal", &arguments.journal),
         ("--jobs-csv", &arguments.jobs_csv),
@@ -134,7 +134,7 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
         Some(&arguments.trace),
         &for_one.map(|(option, file)| (option, file.as_deref())),
     )?;
-    let policies = asked::at_period(&arguments.policies, arguments.world.period())
+    let policies = policy_arg::at_period(&arguments.policies, arguments.sim_options.period())
         .map_err(|error| format!("dfrs sim: {error}"))?;
     let runs_live = |scheduler: &Scheduler| matches!(scheduler, Scheduler::Dfrs(_));
     if let Some((option, _)) = asked_for
@@ -145,23 +145,23 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
             "dfrs sim: {option} is of the live run, and only policies of DFRS run live; leave out --live"
         ));
     }
-    let source = Source {
+    let source = TraceSource {
         trace: &arguments.trace,
         nodes: arguments.nodes,
         model: arguments.model,
         site: &arguments.site,
         strict: arguments.strict,
-        period: arguments.world.period(),
-        node_cpus: arguments.world.node_cpus(),
+        period: arguments.sim_options.period(),
+        node_cpus: arguments.sim_options.node_cpus(),
     };
     let mut input = input::read(&source, &policies)?;
-    if arguments.world.uses_less() && (arguments.bound || arguments.live.live) {
+    if arguments.sim_options.uses_less() && (arguments.bound || arguments.live.live) {
         return Err(
             "dfrs sim: --bound and --live take it that jobs use all that they asked for; leave them out, or --least-use"
                 .into(),
         );
     }
-    if arguments.world.loses_by_coupling() && arguments.live.live {
+    if arguments.sim_options.loses_by_coupling() && arguments.live.live {
         return Err(
             "dfrs sim: --live takes it that yields tell how fast jobs are; leave it out, or --coupling-loss"
                 .into(),
@@ -170,16 +170,16 @@ fn tell(arguments: &Arguments) -> Result<(String, String), String> {
     if arguments.bound {
         overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
     }
-    arguments.world.draw(&mut input.trace);
+    arguments.sim_options.draw(&mut input.trace);
     let file = arguments.trace.display().to_string();
-    input.notes += &arguments.world.notes(&file, &input.trace);
-    let settings = arguments.world.settings(input.nodes);
+    input.notes += &arguments.sim_options.notes(&file, &input.trace);
+    let settings = arguments.sim_options.settings(input.nodes);
     let mut runs = Runs::new(arguments.results.as_deref())?;
     let results = run::all(&mut runs, arguments, &policies, &input.trace, &settings)?;
     let output = match arguments.format {
-        Format::Table => results::table(&results),
-        Format::Json => results::json(&results)?,
-        Format::Csv => results::csv(&results)?,
+        SimFormat::Table => results::table(&results),
+        SimFormat::Json => results::json(&results)?,
+        SimFormat::Csv => results::csv(&results)?,
     };
     Ok((output, input.notes + &runs.notes()))
 }

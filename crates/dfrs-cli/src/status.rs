@@ -1,6 +1,6 @@
 //! `dfrs status`: how the running plugin is.
 
-pub(crate) mod place;
+pub(crate) mod paths;
 mod shadow;
 mod table;
 
@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Args, ValueEnum};
 use dfrs_proto::status::{BreakerState, Status, VERSION};
 
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 
 /// One that is older than this, in seconds, is not kept any more: the plugin writes every ten.
 const STALE: f64 = 60.0;
@@ -25,13 +25,13 @@ const NOT_SCHEDULING: u8 = 1;
 /// says. Exit code 0: DFRS does what its mode says. 1: it is off against its configuration, stands
 /// down, or its slurmctld is gone. 2: there is no status that could be read.
 #[derive(Args)]
-pub struct Arguments {
+pub struct StatusArguments {
     /// The status file, or its directory; by default what dfrs.conf and slurm.conf in SLURM_CONF's directory
     /// or /etc/slurm say
     file: Option<PathBuf>,
     /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = StatusFormat::Text)]
+    format: StatusFormat,
     /// The same as --format json: the file as it is
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -43,7 +43,7 @@ pub struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum StatusFormat {
     /// A table
     Text,
     /// One object
@@ -51,16 +51,16 @@ enum Format {
 }
 
 /// Reads the file and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
+pub fn run(arguments: &StatusArguments) -> CommandOutcome {
     if let Some(parts) = &arguments.shadow {
-        let json = arguments.json || arguments.format == Format::Json;
-        return Outcome::of(shadow::tell(&place::dfrs_conf(), parts, json));
+        let json = arguments.json || arguments.format == StatusFormat::Json;
+        return CommandOutcome::of(shadow::try_run(&paths::dfrs_conf(), parts, json));
     }
-    tell(arguments).unwrap_or_else(|problem| Outcome::of(Err(problem)))
+    try_run(arguments).unwrap_or_else(|problem| CommandOutcome::of(Err(problem)))
 }
 
-fn tell(arguments: &Arguments) -> Result<Outcome, String> {
-    let path = place::find(arguments.file.as_deref())?;
+fn try_run(arguments: &StatusArguments) -> Result<CommandOutcome, String> {
+    let path = paths::find(arguments.file.as_deref())?;
     let text = std::fs::read_to_string(&path).map_err(|error| {
         format!(
             "{}: {error}; does slurmctld run with SchedulerType=sched/dfrs, and may you read there? (StatusDirectory in dfrs.conf)",
@@ -70,8 +70,8 @@ fn tell(arguments: &Arguments) -> Result<Outcome, String> {
     let status = parse(&text, &path)?;
     let age = now() - status.written;
     let trouble = trouble(&status, age);
-    let json = arguments.json || arguments.format == Format::Json;
-    Ok(Outcome {
+    let json = arguments.json || arguments.format == StatusFormat::Json;
+    Ok(CommandOutcome {
         output: if json {
             text
         } else {

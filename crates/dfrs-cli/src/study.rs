@@ -1,11 +1,11 @@
 //! `dfrs study`: many traces under many policies and settings, in one call.
 
 pub mod compare;
+mod document;
 pub mod file;
 pub mod grid;
 pub mod options;
 mod page;
-mod place;
 pub mod rows;
 pub mod sources;
 
@@ -16,7 +16,7 @@ use clap::Args;
 use dfrs_sim::metrics::CLASSES;
 
 use crate::outputs::save;
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 use crate::runs::Runs;
 use crate::sim::results::MEASURES;
 use grid::Grid;
@@ -31,7 +31,7 @@ use grid::Grid;
 /// that a call that was interrupted goes on where it was. Exit code 2: bad input, or a file
 /// that cannot be written.
 #[derive(Args)]
-pub struct Arguments {
+pub struct StudyArguments {
     /// What is to be run, for example docs/examples/study.toml
     study: PathBuf,
     /// The directory to write to, made if it is not there; left out: the name of the file without .toml
@@ -43,12 +43,12 @@ pub struct Arguments {
 }
 
 /// Simulates, writes and tells.
-pub fn run(arguments: &Arguments) -> Outcome {
-    Outcome::of(tell(arguments))
+pub fn run(arguments: &StudyArguments) -> CommandOutcome {
+    CommandOutcome::of(try_run(arguments))
 }
 
 /// What goes to standard output and to standard error, or one line about why there is no result.
-fn tell(arguments: &Arguments) -> Result<(String, String), String> {
+fn try_run(arguments: &StudyArguments) -> Result<(String, String), String> {
     let study = file::read(&arguments.study)?;
     let directory = match &arguments.output {
         Some(directory) => directory.clone(),

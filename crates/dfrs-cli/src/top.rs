@@ -21,13 +21,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::options::seconds;
-use crate::report::Outcome;
-use crate::status::place;
+use crate::report::CommandOutcome;
+use crate::status::paths;
 use follow::Follower;
-use model::Model;
-use player::{FASTEST, Player, SLOWEST};
+use model::TopModel;
+use player::{MAX_SPEED, MIN_SPEED, Player};
 use screen::Screen;
-use source::{Events, Live, Source};
+use source::{FollowedJournal, JournalEvents, JournalSource};
 
 /// Of a frame where nobody says it and there is no terminal.
 const SIZE: (u16, u16) = (80, 24);
@@ -42,7 +42,7 @@ const SPEED: f64 = 60.0;
 /// that sees the file, for whoever may read it. Exit code 2: there is no journal that could be read, or no
 /// terminal.
 #[derive(Args)]
-pub struct Arguments {
+pub struct TopArguments {
     /// The journal to follow; by default the Journal= of the dfrs.conf in SLURM_CONF's directory or /etc/slurm
     #[arg(conflicts_with = "replay")]
     journal: Option<PathBuf>,
@@ -69,17 +69,17 @@ pub struct Arguments {
 
 fn speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(speed) if (SLOWEST..=FASTEST).contains(&speed) => Ok(speed),
-        _ => Err(format!("allowed: a number from {SLOWEST} to {FASTEST}")),
+        Ok(speed) if (MIN_SPEED..=MAX_SPEED).contains(&speed) => Ok(speed),
+        _ => Err(format!("allowed: a number from {MIN_SPEED} to {MAX_SPEED}")),
     }
 }
 
 /// Shows it until somebody has seen enough.
-pub fn run(arguments: &Arguments) -> Outcome {
-    Outcome::of(show(arguments).map(|output| (output, String::new())))
+pub fn run(arguments: &TopArguments) -> CommandOutcome {
+    CommandOutcome::of(show(arguments).map(|output| (output, String::new())))
 }
 
-fn show(arguments: &Arguments) -> Result<String, String> {
+fn show(arguments: &TopArguments) -> Result<String, String> {
     // clap does not ask for an option that what is given conflicts with.
     if arguments.replay.is_none() && (arguments.at.is_some() || arguments.speed.is_some()) {
         return Err("dfrs top: --at and --speed are for a replay; add --replay FILE".into());
@@ -91,7 +91,7 @@ fn show(arguments: &Arguments) -> Result<String, String> {
                 .into(),
         );
     }
-    let mut model = Model::default();
+    let mut model = TopModel::default();
     let mut source = source(arguments, &mut model)?;
     if arguments.once {
         return once(arguments, &mut source, &mut model);
@@ -106,7 +106,7 @@ fn has_colours() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-fn source(arguments: &Arguments, model: &mut Model) -> Result<Source, String> {
+fn source(arguments: &TopArguments, model: &mut TopModel) -> Result<JournalSource, String> {
     if let Some(path) = &arguments.replay {
         let player = Player::new(events(path)?, arguments.speed.unwrap_or(SPEED), model);
         if let (Some(problem), None) = (&player.problem, model.last) {
@@ -115,9 +115,9 @@ fn source(arguments: &Arguments, model: &mut Model) -> Result<Source, String> {
         if model.last.is_none() {
             return Err(format!("{}: is empty; name a journal", path.display()));
         }
-        return Ok(Source::Replay(Box::new(player), file_name(path)));
+        return Ok(JournalSource::Replay(Box::new(player), file_name(path)));
     }
-    let configured = place::journal();
+    let configured = paths::journal();
     let path = match (&arguments.journal, &configured) {
         (Some(path), _) => path.clone(),
         (None, Ok(path)) => path.clone(),
@@ -125,9 +125,9 @@ fn source(arguments: &Arguments, model: &mut Model) -> Result<Source, String> {
     };
     let follower = Follower::open(&path).map_err(|error| in_file(&path, &error))?;
     let is_configured = configured.is_ok_and(|configured| configured == path);
-    let status = is_configured.then(|| place::find(None).ok()).flatten();
-    let live = Live::new(follower, file_name(&path), status);
-    Ok(Source::Live(Box::new(live)))
+    let status = is_configured.then(|| paths::find(None).ok()).flatten();
+    let live = FollowedJournal::new(follower, file_name(&path), status);
+    Ok(JournalSource::Live(Box::new(live)))
 }
 
 fn file_name(path: &Path) -> String {
@@ -145,14 +145,18 @@ fn in_file(path: &Path, error: &io::Error) -> String {
     format!("{}: cannot be read: {error}; {remedy}", path.display())
 }
 
-fn events(path: &Path) -> Result<Events, String> {
+fn events(path: &Path) -> Result<JournalEvents, String> {
     let file = open(path).map_err(|error| in_file(path, &error))?;
     let input = BufReader::with_capacity(1 << 16, file);
     let input = decompressed(input).map_err(|error| in_file(path, &error))?;
     Ok(JournalReader::new(input))
 }
 
-fn once(arguments: &Arguments, source: &mut Source, model: &mut Model) -> Result<String, String> {
+fn once(
+    arguments: &TopArguments,
+    source: &mut JournalSource,
+    model: &mut TopModel,
+) -> Result<String, String> {
     source.go_to(arguments.at, model)?;
     let (width, height) = match ratatui::crossterm::terminal::size() {
         Ok(size) if io::stdout().is_terminal() => size,

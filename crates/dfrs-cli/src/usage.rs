@@ -2,7 +2,7 @@
 
 use clap::error::ErrorKind;
 
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 
 /// The command with values that may be negative numbers: an option says itself that they are out of range.
 pub fn with_negative_numbers(command: clap::Command) -> clap::Command {
@@ -15,21 +15,21 @@ pub fn with_negative_numbers(command: clap::Command) -> clap::Command {
 }
 
 /// What clap says about a call: help and version as they are, errors in one line.
-pub fn outcome(error: &clap::Error) -> Outcome {
+pub fn outcome(error: &clap::Error) -> CommandOutcome {
     let text = error.render().to_string();
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Outcome {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CommandOutcome {
             output: text,
             errors: String::new(),
             code,
         },
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Outcome {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => CommandOutcome {
             output: String::new(),
             errors: text,
             code,
         },
-        _ => Outcome {
+        _ => CommandOutcome {
             output: String::new(),
             errors: format!("dfrs: {}; try --help\n", one_line(&text)),
             code,
@@ -44,12 +44,15 @@ pub fn one_line(text: &str) -> String {
             && !paragraph.starts_with("Usage:")
             && !paragraph.starts_with("For more information")
     });
-    let told: Vec<String> = paragraphs
+    let lines: Vec<String> = paragraphs
         .map(|paragraph| {
             let words: Vec<&str> = paragraph.lines().map(str::trim).collect();
             words.join(" ")
         })
         .collect();
-    let told = told.join("; ");
-    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
+    let message = lines.join("; ");
+    message
+        .strip_prefix("error: ")
+        .unwrap_or(&message)
+        .to_owned()
 }

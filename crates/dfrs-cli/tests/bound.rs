@@ -54,7 +54,7 @@ fn is_about(value: &Value, expected: f64) -> bool {
 }
 
 #[test]
-fn the_bound_is_an_object() {
+fn bound_is_printed_as_object_and_table() {
     let scratch = Scratch::new("object");
     let found = scratch.json(&["bound", "trace.csv", "--nodes", "1"]);
     assert!(is_about(&found["bound"], 2.0), "{found}");
@@ -103,7 +103,7 @@ fn bad_input_is_one_line_and_code_2() {
 /// A search among jobs that pile up by the hundred thousand would take hours, unless each of them can use the
 /// whole machine.
 #[test]
-fn a_machine_that_is_far_too_small_is_refused() {
+fn too_small_machine_is_refused_for_the_bound() {
     let scratch = Scratch::new("overload");
     let trace = |jobs: u32| {
         let jobs = (0..jobs).map(|id| format!("{id},{id},1,1,0,100\n"));

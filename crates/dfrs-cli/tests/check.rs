@@ -28,7 +28,7 @@ impl Scratch {
     }
 
     /// Code, standard output and standard error of the check, with the path left out.
-    fn told(&self, options: &[&str]) -> (i32, String, String) {
+    fn run_check(&self, options: &[&str]) -> (i32, String, String) {
         let output = self.check(options);
         let text = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes).replace(&*self.0.to_string_lossy(), "FILE")
@@ -54,26 +54,29 @@ fn dfrs(arguments: &[&str]) -> Output {
         .expect("dfrs runs")
 }
 
-fn told(code: i32, output: &str, errors: &str) -> (i32, String, String) {
+fn expected(code: i32, output: &str, errors: &str) -> (i32, String, String) {
     (code, output.to_owned(), errors.to_owned())
 }
 
 #[test]
-fn a_right_journal() {
+fn valid_journal_passes() {
     let summary = "nodes 1, events 5, submitted 1, finished 1, pauses 0, migrations 0";
     let file = Scratch::new("right", JOURNAL);
     assert_eq!(
-        file.told(&[]),
-        told(0, &format!("FILE: journal is right: {summary}\n"), "")
+        file.run_check(&[]),
+        expected(0, &format!("FILE: journal is right: {summary}\n"), "")
     );
     let json = format!(
         "{{\"file\":\"FILE\",\"kind\":\"journal\",\"ok\":true,\"summary\":\"{summary}\",\"problems\":[]}}\n"
     );
-    assert_eq!(file.told(&["--format", "json"]), told(0, &json, ""));
+    assert_eq!(
+        file.run_check(&["--format", "json"]),
+        expected(0, &json, "")
+    );
 }
 
 #[test]
-fn a_journal_that_breaks_its_promises() {
+fn journal_that_violates_limits_fails_with_lines() {
     let file = Scratch::new(
         "wrong",
         JOURNAL
@@ -82,11 +85,11 @@ fn a_journal_that_breaks_its_promises() {
     );
     let errors = "FILE:4: t=5: node 'n0' holds 1.2 of 1 memory; requirements must fit\n\
                   FILE:5: t=13.5: job '7' completed after 8.5 s of progress, but its run time is 10 s\n";
-    let (code, output, said) = file.told(&[]);
+    let (code, output, found_errors) = file.run_check(&[]);
     assert_eq!((code, output.as_str()), (1, ""));
     // The line of an instant is the last of its events.
-    assert_eq!(said, errors);
-    let (code, output, errors) = file.told(&["--format=json"]);
+    assert_eq!(found_errors, errors);
+    let (code, output, errors) = file.run_check(&["--format=json"]);
     assert_eq!((code, errors.as_str()), (1, ""));
     assert!(output.contains("\"ok\":false"), "{output}");
     assert!(
@@ -98,42 +101,42 @@ fn a_journal_that_breaks_its_promises() {
 #[test]
 fn measured_run_times_need_a_tolerance() {
     let file = Scratch::new("measured", JOURNAL.replace("\"t\":15", "\"t\":15.4"));
-    assert_eq!(file.told(&[]).0, 1);
-    assert_eq!(file.told(&["--progress-share", "0.05"]).0, 0);
-    assert_eq!(file.told(&["--progress-seconds", "0.5"]).0, 0);
-    assert_eq!(file.told(&["--progress-share", "0.01"]).0, 1);
-    let (code, _, errors) = file.told(&["--progress-share", "2"]);
+    assert_eq!(file.run_check(&[]).0, 1);
+    assert_eq!(file.run_check(&["--progress-share", "0.05"]).0, 0);
+    assert_eq!(file.run_check(&["--progress-seconds", "0.5"]).0, 0);
+    assert_eq!(file.run_check(&["--progress-share", "0.01"]).0, 1);
+    let (code, _, errors) = file.run_check(&["--progress-share", "2"]);
     assert_eq!(code, 2);
     assert!(errors.contains("allowed: a number from 0 to 1"), "{errors}");
 }
 
 #[test]
-fn a_journal_of_no_nodes() {
+fn journal_without_nodes_fails() {
     let platform = JOURNAL.lines().next().expect("a platform");
     let (start, _) = platform.split_once("{\"name\"").expect("a node");
     let file = Scratch::new("no-nodes", format!("{start}]}}\n"));
     let error = "FILE:1: t=0: the platform has no nodes; there must be at least one\n";
-    assert_eq!(file.told(&[]), told(1, "", error));
+    assert_eq!(file.run_check(&[]), expected(1, "", error));
 }
 
 #[test]
-fn a_journal_with_a_line_that_is_no_event() {
+fn journal_with_malformed_event_is_bad_input() {
     let file = Scratch::new("broken", JOURNAL.replace(",\"nodes\":[0,0]", ""));
     let error = "FILE:3: is no event: missing field `nodes`; a journal has one event as a JSON object on each line\n";
-    let (code, output, errors) = file.told(&[]);
+    let (code, output, errors) = file.run_check(&[]);
     assert_eq!((code, output.as_str()), (2, ""));
     assert_eq!(errors, error);
 }
 
 #[test]
-fn a_right_configuration() {
+fn valid_configuration_passes() {
     let file = Scratch::new(
         "dfrs.conf",
         "Mode=full\nPartition=short\nPartition=long Mobility=never\n",
     );
     assert_eq!(
-        file.told(&[]),
-        told(
+        file.run_check(&[]),
+        expected(
             0,
             "FILE: dfrs.conf is right: mode full, partitions short,long\n",
             ""
@@ -142,27 +145,30 @@ fn a_right_configuration() {
 }
 
 #[test]
-fn a_wrong_configuration() {
+fn invalid_configuration_is_bad_input() {
     let file = Scratch::new("wrong.conf", "# ours\nPartition=short\nPerod=30\n");
     let what = "unknown key 'Perod'; did you mean 'Period'?";
-    assert_eq!(file.told(&[]), told(2, "", &format!("FILE:3: {what}\n")));
+    assert_eq!(
+        file.run_check(&[]),
+        expected(2, "", &format!("FILE:3: {what}\n"))
+    );
     let json = format!(
         "{{\"file\":\"FILE\",\"kind\":\"dfrs.conf\",\"ok\":false,\"problems\":[{{\"line\":3,\"what\":\"{what}\"}}]}}\n"
     );
-    assert_eq!(file.told(&["--format=json"]), told(2, &json, ""));
+    assert_eq!(file.run_check(&["--format=json"]), expected(2, &json, ""));
 }
 
 #[test]
-fn files_that_are_neither() {
+fn file_of_another_kind_is_bad_input() {
     let empty = Scratch::new("empty", "");
     assert_eq!(
-        empty.told(&[]),
-        told(2, "", "FILE: is empty; expected a journal or a dfrs.conf\n")
+        empty.run_check(&[]),
+        expected(2, "", "FILE: is empty; expected a journal or a dfrs.conf\n")
     );
     let binary = Scratch::new("binary", b"Mode=full\n\xff\xfe");
     assert_eq!(
-        binary.told(&[]),
-        told(
+        binary.run_check(&[]),
+        expected(
             2,
             "",
             "FILE:2: is not UTF-8 text; neither a dfrs.conf nor a journal\n"
@@ -171,7 +177,7 @@ fn files_that_are_neither() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read() {
+fn unreadable_file_is_one_line_and_code_2() {
     let output = dfrs(&["check", "/nonexistent/dfrs.conf"]);
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -183,7 +189,7 @@ fn a_file_that_cannot_be_read() {
 }
 
 #[test]
-fn wrong_usage_and_help() {
+fn usage_error_is_code_2_and_help_is_code_0() {
     assert_eq!(dfrs(&["chekc"]).status.code(), Some(2));
     assert_eq!(dfrs(&["check"]).status.code(), Some(2));
     let help = dfrs(&["--help"]);

@@ -86,18 +86,18 @@ fn dfrs(arguments: &[&str]) -> Output {
         .expect("dfrs runs")
 }
 
-fn said(code: i32, output: &str, errors: &str) -> (i32, String, String) {
+fn expected(code: i32, output: &str, errors: &str) -> (i32, String, String) {
     (code, output.to_owned(), errors.to_owned())
 }
 
 #[test]
-fn people_see_the_plan_its_reasons_and_that_it_is_as_expected() {
+fn table_shows_plan_reasons_and_as_expected() {
     let file = Scratch::new("right", SCENARIO);
-    assert_eq!(file.decide(&[]), said(0, TABLE, ""));
+    assert_eq!(file.decide(&[]), expected(0, TABLE, ""));
 }
 
 #[test]
-fn what_is_not_as_expected_is_shown_and_fails() {
+fn difference_is_shown_fails_and_can_be_rewritten() {
     let wrong = SCENARIO.replace("start 30 on n0: fits\n", "start 30 on n1: fits\n");
     let file = Scratch::new("wrong", &wrong);
     let verdict = "\
@@ -106,7 +106,7 @@ Not as expected (-), but decided (+):
   + start 30 on n0: fits
 ";
     let table = TABLE.replace("As expected.\n", verdict);
-    assert_eq!(file.decide(&[]), said(1, &table, ""));
+    assert_eq!(file.decide(&[]), expected(1, &table, ""));
     assert_eq!(file.content(), wrong);
     assert_eq!(file.decide(&["--rewrite"]).0, 0);
     assert_eq!(file.content(), SCENARIO);
@@ -115,7 +115,7 @@ Not as expected (-), but decided (+):
 }
 
 #[test]
-fn without_an_expectation_only_broken_rules_fail() {
+fn only_violations_fail_without_expectation() {
     let given = SCENARIO.split("----").next().expect("what is given");
     let file = Scratch::new("given", given);
     let (code, output, errors) = file.decide(&[]);
@@ -135,18 +135,18 @@ fn without_an_expectation_only_broken_rules_fail() {
 }
 
 #[test]
-fn scenarios_are_printed_with_what_is_decided() {
+fn scenario_format_has_the_decision() {
     let given = SCENARIO.split("----").next().expect("what is given");
     let file = Scratch::new("print", given);
     let printed = SCENARIO.replace("# About the file.\n", "");
     assert_eq!(
         file.decide(&["--format", "scenario"]),
-        said(0, &printed, "")
+        expected(0, &printed, "")
     );
 }
 
 #[test]
-fn programs_get_an_object_for_each_scenario() {
+fn json_has_one_object_per_scenario() {
     let file = Scratch::new("json", format!("{SCENARIO}\n{SCENARIO}"));
     let (code, output, errors) = file.decide(&["--format", "json"]);
     assert_eq!((code, errors.as_str()), (0, ""));
@@ -214,8 +214,8 @@ fn bad_input_is_one_line() {
         ),
     ] {
         let file = Scratch::new(name, text);
-        assert_eq!(file.decide(&[]), said(2, "", error));
-        assert_eq!(file.decide(&["--rewrite"]), said(2, "", error));
+        assert_eq!(file.decide(&[]), expected(2, "", error));
+        assert_eq!(file.decide(&["--rewrite"]), expected(2, "", error));
         assert_eq!(file.content(), text);
     }
     let binary = Scratch::new("binary", b"scenario \xff\xfe\n");

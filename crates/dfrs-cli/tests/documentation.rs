@@ -16,8 +16,8 @@ fn examples_of_the_documents_work() {
         let name = page.file_stem().unwrap_or_default().to_string_lossy();
         let directory = empty(&format!("documentation-{name}"));
         for example in examples(&text) {
-            let (ended, said) = shell(&example, &directory);
-            assert!(ended, "{}:\n{example}\n{said}", page.display());
+            let (succeeded, output) = shell(&example, &directory);
+            assert!(succeeded, "{}:\n{example}\n{output}", page.display());
             run += 1;
         }
     }
@@ -64,10 +64,10 @@ fn shell(script: &str, directory: &Path) -> (bool, String) {
         .env("PATH", format!("{programs}:{path}"))
         .output()
         .expect("bash");
-    let said = [output.stdout, output.stderr].concat();
+    let printed = [output.stdout, output.stderr].concat();
     (
         output.status.success(),
-        String::from_utf8_lossy(&said).into_owned(),
+        String::from_utf8_lossy(&printed).into_owned(),
     )
 }
 

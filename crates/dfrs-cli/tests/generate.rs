@@ -16,7 +16,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn a_trace_is_as_asked_and_can_be_simulated() {
+fn generated_trace_has_requested_size_and_can_be_simulated() {
     let text = good(&["generate", "--jobs", "50", "--nodes", "16", "--seed", "3"]);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_trace_is_annotated_and_brought_to_another_load() {
 }
 
 #[test]
-fn what_users_asked_for_is_kept() {
+fn time_limits_of_the_trace_are_kept() {
     let scratch = Scratch::new("generate-limits");
     let file = scratch.path("trace.swf");
     let job =

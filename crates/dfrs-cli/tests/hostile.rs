@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Address space that dfrs may use, in KiB.
-const MEMORY: u32 = 1 << 20;
+const MEMORY_KIB: u32 = 1 << 20;
 
 /// Seconds after which it hangs.
-const PATIENCE: u32 = 120;
+const TIMEOUT_SECONDS: u32 = 120;
 
 const JOB: &str = "7 10 0 100 4 -1 -1 8 600 -1 1 1 1 -1 -1 -1 -1 -1\n";
 const PLATFORM: &str = "{\"t\":0,\"event\":\"platform\",\"version\":1,\"policy\":\"FCFS\",\"nodes\":[{\"name\":\"n\",\"cpu\":1,\"mem\":1}]}\n";
@@ -31,7 +31,7 @@ impl Scratch {
 
     /// Runs a line of shell with little memory, `$dfrs` being the program: code, output, errors.
     fn shell(&self, line: &str) -> (i32, String, String) {
-        let line = format!("ulimit -v {MEMORY}; exec timeout {PATIENCE} {line}");
+        let line = format!("ulimit -v {MEMORY_KIB}; exec timeout {TIMEOUT_SECONDS} {line}");
         let output = Command::new("bash")
             .args(["-c", &line])
             .env("dfrs", env!("CARGO_BIN_EXE_dfrs"))
@@ -85,7 +85,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_file() {
+fn special_file_is_refused() {
     let scratch = Scratch::new("no-file");
     scratch.refused("nothing", "No such file");
     scratch.refused("/", "it is a directory");
@@ -111,7 +111,7 @@ fn what_is_no_file() {
 }
 
 #[test]
-fn a_pipe_is_read() {
+fn trace_is_read_from_a_pipe() {
     let scratch = Scratch::new("pipe");
     scratch.file(JOB.as_bytes());
     for (file, line) in [
@@ -150,7 +150,7 @@ fn a_dump_is_read_from_a_pipe() {
 }
 
 #[test]
-fn what_other_programs_write_is_named() {
+fn foreign_format_is_named_in_the_error() {
     let scratch = Scratch::new("foreign");
     let utf16: Vec<u8> = format!("\u{feff}{JOB}")
         .encode_utf16()
@@ -188,7 +188,7 @@ fn what_other_programs_write_is_named() {
 }
 
 #[test]
-fn files_without_a_line_of_sense() {
+fn file_without_valid_line_is_refused() {
     let scratch = Scratch::new("senseless");
     scratch.file(b"");
     let (code, _, errors) = scratch.sim("file");
@@ -216,7 +216,7 @@ fn files_without_a_line_of_sense() {
 }
 
 #[test]
-fn foreign_line_ends_and_marks_are_no_obstacle() {
+fn crlf_and_byte_order_mark_are_accepted() {
     let scratch = Scratch::new("marks");
     scratch.file(JOB.as_bytes());
     let plain = scratch.sim("file").1;
@@ -232,7 +232,7 @@ fn foreign_line_ends_and_marks_are_no_obstacle() {
 }
 
 #[test]
-fn bombs_and_damaged_archives() {
+fn gzip_bomb_and_damaged_archive_are_bounded() {
     let scratch = Scratch::new("gzip");
     let whole = gzip(JOB.repeat(100).as_bytes());
     scratch.file(&whole[..whole.len() - 9]);
@@ -256,7 +256,7 @@ fn bombs_and_damaged_archives() {
 }
 
 #[test]
-fn numbers_that_mean_a_billion_of_something() {
+fn huge_numbers_are_refused_or_bounded() {
     let scratch = Scratch::new("numbers");
     let digits = "9".repeat(10_000);
     for (line, words) in [
@@ -302,7 +302,7 @@ fn numbers_that_mean_a_billion_of_something() {
 }
 
 #[test]
-fn journals_that_break_every_rule() {
+fn hostile_journal_is_one_line_error() {
     let scratch = Scratch::new("journal");
     let fails = |content: String, words: &str| {
         scratch.file(content.as_bytes());
@@ -382,7 +382,7 @@ fn journals_that_break_every_rule() {
 }
 
 #[test]
-fn configurations_that_break_every_rule() {
+fn hostile_configuration_is_one_line_error() {
     let scratch = Scratch::new("conf");
     let fails = |content: &str, words: &str| {
         scratch.file(content.as_bytes());

@@ -36,7 +36,7 @@ fn results(scratch: &Scratch, more: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn ideal_and_live_stand_side_by_side() {
+fn ideal_and_live_results_are_both_listed() {
     let scratch = with_trace("beside");
     let results = results(&scratch, &["--policy", "EASY", "--penalty", "0"]);
     let names: Vec<&str> = results
@@ -55,7 +55,7 @@ fn ideal_and_live_stand_side_by_side() {
 /// Where shares fall with virtual time they depend on how a job can move, which it cannot while it settles. In
 /// builds with assertions the agent compares the shares that it keeps with those made anew.
 #[test]
-fn shares_follow_jobs_that_settle() {
+fn live_shares_are_consistent_while_jobs_settle() {
     let scratch = Scratch::new("live-settle");
     let trace = scratch.path("trace.csv");
     let made = dfrs(&[
@@ -115,7 +115,7 @@ fn the_same_seed_gives_the_same_result() {
 }
 
 #[test]
-fn latencies_cost_what_they_say() {
+fn launch_latency_adds_to_the_wait() {
     let scratch = with_trace("latency");
     let wait = |latency: &str| {
         let results = results(&scratch, &["--latency", latency]);
@@ -126,7 +126,7 @@ fn latencies_cost_what_they_say() {
 }
 
 #[test]
-fn what_goes_wrong_loses_no_job() {
+fn faults_lose_no_job() {
     let scratch = with_trace("faults");
     let journal = scratch.path("journal");
     let faults = "fail=2,hang=2,slow=2,kill=2";
@@ -150,7 +150,7 @@ fn what_goes_wrong_loses_no_job() {
 fn bad_options_are_one_line_and_code_2() {
     let scratch = with_trace("errors");
     let trace = scratch.path("trace.csv");
-    let told = |more: &[&str]| {
+    let refusal = |more: &[&str]| {
         let usual = ["sim", &trace, "--nodes", "2", "--policy", POLICY, "--live"];
         let (code, output, errors) = dfrs(&[&usual, more].concat());
         assert_eq!((code, output.as_str()), (2, ""));
@@ -162,16 +162,16 @@ fn bad_options_are_one_line_and_code_2() {
         (["--period", "60.5"], "whole seconds"),
         (["--swap-speed", "0"], "from 0.001"),
     ] {
-        let errors = told(&more);
+        let errors = refusal(&more);
         assert!(errors.contains(words), "{errors}");
         assert_eq!(errors.lines().count(), 1, "{errors}");
     }
-    assert!(told(&["--latency", "prolog=1"]).contains("allowed: launch"));
-    assert!(told(&["--faults", "fire=1"]).contains("allowed: fail"));
+    assert!(refusal(&["--latency", "prolog=1"]).contains("allowed: launch"));
+    assert!(refusal(&["--faults", "fire=1"]).contains("allowed: fail"));
 }
 
 #[test]
-fn files_of_what_does_not_run_live_are_refused() {
+fn live_journal_of_batch_policy_is_refused() {
     let scratch = with_trace("batch");
     let (trace, journal) = (scratch.path("trace.csv"), scratch.path("journal.jsonl"));
     let line = [

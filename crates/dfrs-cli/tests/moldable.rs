@@ -49,7 +49,7 @@ impl Drop for Scratch {
 const TASKS: &[u8] = b"{\"id\":\"a\",\"weight\":2,\"times\":[4,2]}\n\n{\"id\":\"b\",\"release\":3,\"times\":[null,1]}";
 
 #[test]
-fn every_algorithm_is_an_object() {
+fn json_has_one_object_per_algorithm() {
     let scratch = Scratch::new("object");
     scratch.file("tasks", TASKS);
     let names = [
@@ -92,7 +92,7 @@ fn every_algorithm_is_an_object() {
 }
 
 #[test]
-fn what_is_generated_can_be_scheduled_and_drawn() {
+fn generated_tasks_can_be_scheduled_and_drawn() {
     let scratch = Scratch::new("drawn");
     for model in ["uniform-weak", "uniform-high", "mixed", "cirne"] {
         let options = [
@@ -153,7 +153,7 @@ fn no_algorithm_is_better_than_the_optimum() {
 }
 
 #[test]
-fn an_optimum_that_is_too_far_is_said() {
+fn unreachable_optimum_is_reported() {
     let scratch = Scratch::new("too-far");
     let call =
         "distance --model uniform-weak --tasks 12 --processors 16 --instances 1 --partial 1000";

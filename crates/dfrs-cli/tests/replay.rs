@@ -91,7 +91,7 @@ fn line<'a>(output: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_dump_becomes_a_table_and_a_page() {
+fn dump_is_replayed_to_table_and_page() {
     let scratch = Scratch::new("page");
     let page = scratch.path("page.html");
     let (output, errors) = replays(&[&[ODD][..], &SITE, &["--output", &page]].concat());
@@ -107,14 +107,14 @@ fn a_dump_becomes_a_table_and_a_page() {
     ] {
         assert_eq!(line(&output, name).len(), 8, "{output}");
     }
-    for told in [
+    for message in [
         "line 28: ReqMem is \"lots\"",
         "left out, lines that make no sense: 7",
         "left out, jobs that had not ended: 2",
         "left out, jobs that ended before they started: 2",
         "left out, steps whose job is not in the dump: 1",
     ] {
-        assert!(errors.contains(told), "{told} in {errors}");
+        assert!(errors.contains(message), "{message} in {errors}");
     }
     let html = fs::read_to_string(&page).expect("a page");
     for part in [
@@ -146,7 +146,7 @@ fn a_dump_becomes_a_table_and_a_page() {
 }
 
 #[test]
-fn as_it_was_is_what_the_dump_says() {
+fn as_it_was_has_the_waits_of_the_dump() {
     let scratch = Scratch::new("was");
     // One node, two jobs, the second waited for 1000 s although it would have fitted beside the first.
     let dump = scratch.file(
@@ -255,7 +255,7 @@ fn jobs_with_gpus_are_left_out_and_counted() {
 }
 
 #[test]
-fn what_no_simulation_does_is_beside_the_numbers() {
+fn unsimulated_behaviour_is_listed_with_the_results() {
     let scratch = Scratch::new("not-simulated");
     let run = |id: u32, used: &str, memory: &str, tres: &str| {
         format!("{id}|1000|1000|4600|1|1|1G|{memory}|{used}|04:00:00|COMPLETED|{tres}\n")
@@ -296,7 +296,7 @@ fn what_no_simulation_does_is_beside_the_numbers() {
 }
 
 #[test]
-fn cpu_and_memory_are_measured_or_as_asked_for() {
+fn cpu_and_memory_are_measured_or_requested() {
     let scratch = Scratch::new("rules");
     // Two jobs that ask for all memory of a node, and each use a quarter of its CPU and memory.
     let job = |id: u32| {
@@ -378,7 +378,7 @@ fn traces_are_replayed() {
 }
 
 #[test]
-fn a_page_says_how_it_was_made() {
+fn page_lists_the_settings() {
     let scratch = Scratch::new("settings");
     let line =
         |id: u32, wait: i32| format!("{id} 0 {wait} 100 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n");
@@ -392,7 +392,7 @@ fn a_page_says_how_it_was_made() {
         fs::read_to_string(&page).expect("the page")
     };
     let plain = page(&[]);
-    let told = page(&[
+    let changed = page(&[
         "--mobility=park=0.5,never=0.25",
         "--seed=5",
         "--run-time-hint=limits",
@@ -415,7 +415,7 @@ fn a_page_says_how_it_was_made() {
         ("a yield of at least 0.5", false),
     ] {
         assert_eq!(
-            (plain.contains(words), told.contains(words)),
+            (plain.contains(words), changed.contains(words)),
             (in_plain, !in_plain),
             "{words}"
         );
@@ -424,7 +424,7 @@ fn a_page_says_how_it_was_made() {
 }
 
 #[test]
-fn a_dump_is_a_trace_to_sim() {
+fn sim_reads_a_dump_as_trace() {
     let arguments = [
         "sim",
         ODD,
@@ -445,7 +445,7 @@ fn a_dump_is_a_trace_to_sim() {
 }
 
 #[test]
-fn limits_that_make_no_sense_cost_no_job() {
+fn invalid_time_limit_keeps_the_job() {
     let scratch = Scratch::new("odd-limits");
     let odd = "note: time limits that make no sense, taken as unknown: 1; the first: line ";
     let swf = scratch.file(
@@ -469,7 +469,7 @@ fn limits_that_make_no_sense_cost_no_job() {
 }
 
 #[test]
-fn mistakes_are_told_in_a_line() {
+fn bad_input_is_one_line() {
     let scratch = Scratch::new("mistakes");
     fails(&["/nowhere"], "/nowhere: cannot be opened");
     fails(&[ODD, "--policy", "FCFS"], "no --policy is one of DFRS");
@@ -531,7 +531,7 @@ fn mistakes_are_told_in_a_line() {
 }
 
 #[test]
-fn other_files_are_named_by_replay_and_sim() {
+fn foreign_format_is_named_by_replay_and_sim() {
     let scratch = Scratch::new("foreign");
     let columns = "JobID,Submit,Start,End,NNodes,NCPUS,ReqMem,TotalCPU,Timelimit,State";
     let header = |delimiter: &str| columns.replace(',', delimiter) + "\n";
@@ -582,7 +582,7 @@ fn other_files_are_named_by_replay_and_sim() {
 }
 
 #[test]
-fn jobs_of_hpc2n_held_processors_and_not_nodes() {
+fn hpc2n_jobs_hold_processors_not_nodes() {
     let scratch = Scratch::new("processors");
     // Waited 1 s each: one processor, three (odd: a task each), and four (two nodes).
     let line = |id: u32, processors: u32| {
@@ -623,7 +623,7 @@ fn memory_of_each(cpus: u32, of_job: u32) -> u32 {
 }
 
 /// Whatever the scheduler.
-fn assert_nobody_waits(output: &str, (cpus, of_job): (u32, u32)) {
+fn assert_no_wait(output: &str, (cpus, of_job): (u32, u32)) {
     for policy in [
         "EASY",
         "EASY/shared",
@@ -659,7 +659,7 @@ fn jobs_of_a_dump_that_fill_a_node_exactly_run_at_once() {
         ];
         let requested = ["--cpu", "requested"];
         let (output, _) = replays(&[&[dump.as_str()][..], &site, &requested].concat());
-        assert_nobody_waits(&output, (cpus, of_job));
+        assert_no_wait(&output, (cpus, of_job));
     }
 }
 
@@ -691,12 +691,12 @@ fn jobs_of_a_journal_that_fill_a_node_exactly_run_at_once() {
         let journal = scratch.file("journal", &journal_of(cpus, &jobs));
         let (output, errors) = replays(&[&journal]);
         assert_eq!(errors, "");
-        assert_nobody_waits(&output, (cpus, of_job));
+        assert_no_wait(&output, (cpus, of_job));
     }
 }
 
 #[test]
-fn what_ended_while_nobody_wrote_is_left_out() {
+fn job_ended_during_a_journal_gap_is_left_out() {
     let scratch = Scratch::new("gap");
     let run = |t: u32, id: u32| started_at(t, id, (1, 10));
     let platform = journal_of(8, "").replace("\"t\":0", "\"t\":9000");
@@ -717,7 +717,7 @@ fn what_ended_while_nobody_wrote_is_left_out() {
 }
 
 #[test]
-fn a_journal_is_as_strict_as_a_dump() {
+fn strict_refuses_a_journal_job_that_does_not_fit() {
     let scratch = Scratch::new("strict");
     let jobs = "{\"t\":10,\"event\":\"submit\",\"job\":\"1\",\"tasks\":1,\"cpu\":9,\"mem\":1}\n\
                 {\"t\":10,\"event\":\"start\",\"job\":\"1\",\"nodes\":[0]}\n\

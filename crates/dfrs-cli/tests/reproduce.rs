@@ -86,14 +86,14 @@ fn small_hpc2n(scratch: &Scratch) -> String {
 const SMALL: [&str; 4] = ["--traces", "1", "--jobs", "20"];
 
 #[test]
-fn everything_is_there_and_a_second_call_does_nothing_again() {
+fn report_is_complete_and_second_call_reuses_all_runs() {
     let scratch = Scratch::new("whole");
     let (trace, output) = (small_hpc2n(&scratch), scratch.path("out"));
     let mut arguments = vec!["--trace", &trace, "--output", &output];
     arguments.extend(SMALL);
-    let (code, told, errors) = reproduce(&arguments);
+    let (code, stdout, errors) = reproduce(&arguments);
     assert_eq!(code, 0, "{errors}");
-    assert_eq!(told.trim(), format!("{output}/report.html"));
+    assert_eq!(stdout.trim(), format!("{output}/report.html"));
     assert!(errors.contains("the papers' trace has 202876"), "{errors}");
     let first = files(&output);
     for name in [
@@ -147,7 +147,7 @@ fn everything_is_there_and_a_second_call_does_nothing_again() {
 }
 
 #[test]
-fn an_interrupted_call_goes_on_and_other_settings_do_not_mix() {
+fn interrupted_call_resumes_and_other_seed_reruns() {
     let scratch = Scratch::new("resumed");
     let output = scratch.path("out");
     let mut arguments = vec!["--output", &output, "--only", "ipdps-table-1"];
@@ -198,8 +198,8 @@ fn bad_input_is_one_line() {
         if !arguments.contains(&"--traces") && !arguments.contains(&"--quick") {
             arguments.extend(["--traces", "1"]);
         }
-        let (code, told, errors) = reproduce(&arguments);
-        assert_eq!((code, told.as_str()), (2, ""), "{arguments:?}: {errors}");
+        let (code, stdout, errors) = reproduce(&arguments);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {errors}");
         assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
         assert!(errors.contains(part), "{arguments:?}: {errors}");
         assert!(!PathBuf::from(&output).exists(), "{arguments:?}");

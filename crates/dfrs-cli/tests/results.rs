@@ -37,7 +37,7 @@ impl Scratch {
     }
 
     fn run(&self, policies: &[&str], more: &[&str]) -> (i32, String, String) {
-        told(&self.command(policies, more).output().expect("dfrs runs"))
+        outcome(&self.command(policies, more).output().expect("dfrs runs"))
     }
 }
 
@@ -47,7 +47,7 @@ impl Drop for Scratch {
     }
 }
 
-fn told(output: &Output) -> (i32, String, String) {
+fn outcome(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let code = output.status.code().unwrap_or(-1);
     (code, text(&output.stdout), text(&output.stderr))
@@ -56,7 +56,7 @@ fn told(output: &Output) -> (i32, String, String) {
 const POLICIES: [&str; 3] = ["EASY", "Greedy*/OPT=MIN", "FCFS"];
 
 #[test]
-fn the_second_call_tells_the_same_and_runs_nothing() {
+fn second_call_prints_the_same_and_runs_nothing() {
     let scratch = Scratch::new("again");
     for format in ["table", "json", "csv"] {
         let of = || scratch.run(&POLICIES, &["--format", format, "--strict"]);
@@ -69,7 +69,7 @@ fn the_second_call_tells_the_same_and_runs_nothing() {
 }
 
 #[test]
-fn whatever_a_result_depends_on_is_run_again() {
+fn changed_input_is_run_again() {
     let scratch = Scratch::new("changed");
     let fresh = |policy: &str, more: &[&str]| {
         let (code, _, errors) = scratch.run(&[policy], more);
@@ -150,7 +150,7 @@ fn a_full_disk_is_one_error_and_loses_no_finished_run() {
         .current_dir(&scratch.0)
         .output()
         .expect("sh runs");
-    let (code, output, errors) = told(&output);
+    let (code, output, errors) = outcome(&output);
     assert_eq!((code, output.as_str()), (2, ""));
     assert!(
         errors.starts_with("results: cannot be written: "),

@@ -77,7 +77,7 @@ impl Site {
 const CONF: &str = "Mode=shadow\nJournal=JOURNAL\nSwapPerNode=16G\nPartition=a Mobility=park\n";
 
 #[test]
-fn what_slurm_did_stands_beside_what_dfrs_would_have_done() {
+fn shadow_report_compares_slurm_with_dfrs() {
     let site = Site::new("compared", CONF).write(&journal(13, "not by DFRS"));
     let (code, output, errors) = site.status(&[]);
     assert_eq!((code, errors.as_str()), (0, ""));
@@ -100,7 +100,7 @@ fn what_slurm_did_stands_beside_what_dfrs_would_have_done() {
 }
 
 #[test]
-fn pauses_cost_what_dfrs_conf_says_or_as_in_the_papers() {
+fn pause_cost_is_that_of_dfrs_conf_or_the_papers() {
     for (given, cost) in [("45", "costs 45 s"), ("0", "costs 300 s")] {
         let conf = format!("MoveCost={given}\n{CONF}");
         let site = Site::new(&format!("cost-{given}"), &conf).write(&journal(13, "not by DFRS"));
@@ -110,7 +110,7 @@ fn pauses_cost_what_dfrs_conf_says_or_as_in_the_papers() {
 }
 
 #[test]
-fn programs_read_it_as_one_object() {
+fn json_is_one_object() {
     let conf = CONF.replace(
         "SwapPerNode=16G\n",
         "RunTimeHint=limits\nJobWeight=priority\n",
@@ -171,7 +171,7 @@ fn the_parts_of_a_rotated_journal_are_read_as_one() {
 }
 
 #[test]
-fn what_says_nothing_is_refused_in_one_line() {
+fn unusable_journal_is_refused_in_one_line() {
     let nowhere = Site::new("nowhere", CONF);
     assert!(nowhere.refusal().contains("journal: No such file"));
     std::fs::remove_file(nowhere.scratch.path("dfrs.conf")).expect("it was there");

@@ -48,7 +48,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn json_has_one_object_a_policy_in_the_order_asked() {
+fn json_has_one_object_per_policy_in_order() {
     let scratch = Scratch::new("json");
     let trace = scratch.file("trace.csv", TRACE);
     let (code, output, errors) = dfrs(&[
@@ -155,10 +155,10 @@ fn the_journal_passes_the_check_and_jobs_are_written() {
 }
 
 #[test]
-fn what_is_left_out_is_told_or_refused() {
+fn left_out_lines_and_jobs_are_reported_or_refused() {
     let scratch = Scratch::new("bad");
     let trace = scratch.file("trace.csv", &format!("{TRACE}c,1\nd,1,3,1,0.9,1\n"));
-    let told = |output: String| output.replace(&trace, "FILE");
+    let anonymized = |output: String| output.replace(&trace, "FILE");
     let arguments = [
         "sim", &trace, "--nodes", "2", "--policy", "Greedy*", "--format", "csv",
     ];
@@ -172,7 +172,7 @@ fn what_is_left_out_is_told_or_refused() {
         "{output}"
     );
     assert_eq!(
-        told(errors),
+        anonymized(errors),
         "FILE: line 4: has 2 columns, expected are the 6 of id,submit,tasks,cpu,mem,runtime\n\
          FILE: lines that make no sense, left out: 1\n\
          FILE: job d does not fit on 2 nodes (the memory of its 3 tasks is too much)\n\
@@ -271,7 +271,7 @@ fn all_policies_are_listed_without_a_trace() {
 
 /// However many policies run at once, each has the same results as alone.
 #[test]
-fn policies_run_side_by_side_as_alone() {
+fn policies_run_together_give_the_results_of_each_alone() {
     let scratch = Scratch::new("side");
     let lines: String = (0..40)
         .map(|job| {
@@ -311,12 +311,12 @@ fn policies_run_side_by_side_as_alone() {
 }
 
 /// Two jobs that do not fit side by side.
-const CROWDED: &str = "long,0,1,1,0.6,1000\nnew,100,1,1,0.6,10\n";
+const TWO_LARGE_JOBS: &str = "long,0,1,1,0.6,1000\nnew,100,1,1,0.6,10\n";
 
 #[test]
-fn jobs_move_as_the_mobility_says() {
+fn pauses_and_makespan_follow_mobility_and_cost() {
     let scratch = Scratch::new("mobility");
-    let trace = scratch.file("trace.csv", CROWDED);
+    let trace = scratch.file("trace.csv", TWO_LARGE_JOBS);
     let journal = scratch.file("journal", "");
     let run = |options: &[&str]| {
         let fixed = ["sim", &trace, "--nodes", "1", "--policy", "GreedyPM*"];
@@ -348,9 +348,9 @@ fn jobs_move_as_the_mobility_says() {
 }
 
 #[test]
-fn mobility_that_makes_no_sense_is_refused() {
+fn invalid_mobility_is_refused() {
     let scratch = Scratch::new("kinds");
-    let trace = scratch.file("trace.csv", CROWDED);
+    let trace = scratch.file("trace.csv", TWO_LARGE_JOBS);
     for (option, value, words) in [
         ("--mobility", "park=0.9,never=0.2", "more than 1"),
         ("--mobility", "swim=1", "\"swim\" is no kind"),
@@ -383,14 +383,17 @@ fn estimates_of_users_come_from_the_trace() {
     let starts = |policy: &str, estimates: &str| -> Vec<String> {
         let fixed = ["sim", &trace, "--policy", policy, "--jobs-csv", &jobs];
         let (code, _, errors) = dfrs(&[&fixed[..], &["--estimates", estimates]].concat());
-        let told = match estimates {
+        let expected = match estimates {
             "perfect" => "",
             _ => {
                 "FILE: note: jobs without an estimate, whose run times are taken as known: 1 of 4\n\
                   FILE: note: jobs that ran longer than estimated, and are not stopped: 1 of 4\n"
             }
         };
-        assert_eq!((code, errors.replace(&trace, "FILE").as_str()), (0, told));
+        assert_eq!(
+            (code, errors.replace(&trace, "FILE").as_str()),
+            (0, expected)
+        );
         let text = read(&jobs);
         let rows = text.lines().skip(1);
         rows.map(|row| row.split(',').nth(5).expect("a start").into())
@@ -421,7 +424,7 @@ fn estimates_of_users_come_from_the_trace() {
 }
 
 #[test]
-fn a_file_that_is_read_or_written_is_not_written_over() {
+fn input_and_output_files_are_not_overwritten() {
     let scratch = Scratch::new("over");
     let trace = scratch.file("trace.csv", TRACE);
     let same = scratch
@@ -471,7 +474,7 @@ fn a_file_that_is_read_or_written_is_not_written_over() {
 }
 
 #[test]
-fn negative_values_are_told_as_what_they_are() {
+fn negative_value_is_reported_as_out_of_range() {
     for (option, words) in [
         ("--nodes", "-1 is not in 1..=1000000"),
         ("--penalty", "seconds, from 0 to"),
@@ -491,7 +494,7 @@ fn negative_values_are_told_as_what_they_are() {
 }
 
 #[test]
-fn periods_are_not_so_short_that_nothing_gets_done() {
+fn period_below_one_second_is_refused() {
     for period in ["0.000001", "0.999999"] {
         let (code, _, errors) = dfrs(&[
             "sim",
@@ -536,7 +539,7 @@ fn options_of_another_format_are_refused() {
 }
 
 #[test]
-fn a_model_of_swf_is_refused_for_what_is_no_swf() {
+fn swf_model_is_refused_for_other_formats() {
     let scratch = Scratch::new("model");
     let csv = scratch.file("trace.csv", TRACE);
     let dump = scratch.file(
@@ -582,7 +585,7 @@ fn busy(jobs: u32) -> String {
 }
 
 #[test]
-fn a_machine_that_is_far_too_small_is_refused() {
+fn too_small_machine_is_refused() {
     let scratch = Scratch::new("too-small");
     let many = scratch.file("many.csv", &busy(40_000));
     let month = scratch.file("month.csv", &busy(9_000));
@@ -612,7 +615,7 @@ fn a_machine_that_is_far_too_small_is_refused() {
 }
 
 #[test]
-fn csv_says_what_users_asked_for_and_what_jobs_can_do() {
+fn csv_limits_and_mobility_are_used() {
     let scratch = Scratch::new("limits");
     // As EASY knows them, `c` ends before `b` can start; as users say, it does not.
     let lines = "id,submit,tasks,cpu,mem,runtime,limit,mobility\n\
@@ -648,7 +651,7 @@ fn csv_says_what_users_asked_for_and_what_jobs_can_do() {
 }
 
 #[test]
-fn a_name_that_says_the_period_says_the_one_that_counts() {
+fn period_in_policy_name_must_match_the_option() {
     let scratch = Scratch::new("period");
     let trace = scratch.file("trace.csv", TRACE);
     let run = |policy: &str, period: &str| {
@@ -666,7 +669,7 @@ fn a_name_that_says_the_period_says_the_one_that_counts() {
 }
 
 #[test]
-fn options_that_say_nothing_are_told() {
+fn option_without_effect_is_reported() {
     let scratch = Scratch::new("idle");
     let trace = scratch.file("trace.csv", TRACE);
     let note = |command: &str, more: &[&str]| {
@@ -688,23 +691,23 @@ fn options_that_say_nothing_are_told() {
         assert_eq!(note(command, &["--cpu", "measured"]), "");
     }
     let no_other = "note: of all schedulers only the policy default asks for time limits here, so ";
-    let told = note("sim", &["--false-limits", "0.5"]);
+    let notes = note("sim", &["--false-limits", "0.5"]);
     assert_eq!(
-        told,
+        notes,
         format!(
             "FILE: {no_other}--false-limits changes no other schedule; see --run-time-hint limits and --estimates user\n"
         )
     );
-    let told = note("sim", &["--round-limits"]);
+    let notes = note("sim", &["--round-limits"]);
     assert!(
-        told.contains(&format!("{no_other}--round-limits")),
-        "{told}"
+        notes.contains(&format!("{no_other}--round-limits")),
+        "{notes}"
     );
     for known in [["--run-time-hint", "limits"], ["--estimates", "user"]] {
-        let told = note(
+        let notes = note(
             "sim",
             &[&known[..], &["--round-limits", "--false-limits", "0.5"]].concat(),
         );
-        assert!(!told.contains(no_other), "{told}");
+        assert!(!notes.contains(no_other), "{notes}");
     }
 }

@@ -64,21 +64,21 @@ fn table(path: &str) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn all_combinations_are_run_and_compared() {
     let scratch = scratch("all", STUDY);
-    let (code, told, errors) = study(&scratch, &["--dry-run"]);
+    let (code, stdout, errors) = study(&scratch, &["--dry-run"]);
     assert_eq!((code, errors.as_str()), (0, ""));
     assert_eq!(
-        told,
+        stdout,
         "108 runs: 9 traces, 3 policies, 4 combinations of options\n"
     );
 
-    let (code, told, errors) = study(&scratch, &[]);
-    assert_eq!((code, errors.as_str()), (0, ""), "{told}");
+    let (code, stdout, errors) = study(&scratch, &[]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{stdout}");
     for text in [
         "lublin: 4 traces, load 0.9, mobility park=1, penalty 30, round-limits true",
         "own: 1 trace, mobility checkpoint=1, penalty 30, round-limits false",
         "Ratio: of geometric means over the same traces, to policy EASY/shared",
     ] {
-        assert!(told.contains(text), "{text} is not in {told}");
+        assert!(stdout.contains(text), "{text} is not in {stdout}");
     }
     let rows = table(&scratch.path("study/runs.csv"));
     assert_eq!(rows.len(), 108);
@@ -131,7 +131,7 @@ fn all_combinations_are_run_and_compared() {
 }
 
 #[test]
-fn a_period_is_that_of_the_name_or_of_the_options() {
+fn period_is_that_of_the_name_or_the_options() {
     let text = |policies: &str, period: &str| {
         format!(
             "policies = {policies}\nbaseline = \"DYNMCB8-PER\"\n[[traces]]\nfile = \"own.csv\"\nnodes = 2\n\
@@ -139,9 +139,9 @@ fn a_period_is_that_of_the_name_or_of_the_options() {
         )
     };
     let swept = scratch("period", &text("[\"DYNMCB8-PER\", \"EASY\"]", "[60, 600]"));
-    let (code, told, errors) = study(&swept, &[]);
+    let (code, stdout, errors) = study(&swept, &[]);
     assert_eq!((code, errors.as_str()), (0, ""));
-    assert!(told.contains("to policy DYNMCB8-PER,"), "{told}");
+    assert!(stdout.contains("to policy DYNMCB8-PER,"), "{stdout}");
     for file in ["study/runs.csv", "study/summary.csv"] {
         let lines = table(&swept.path(file));
         assert!(lines.iter().any(|line| line["period"] == "60"), "{file}");
@@ -156,19 +156,19 @@ fn a_period_is_that_of_the_name_or_of_the_options() {
     let (code, _, errors) = study(&twice, &[]);
     assert_eq!(code, 2, "{errors}");
     let same = scratch("same", &text("[\"DYNMCB8-PER 60\", \"DYNMCB8-PER\"]", "60"));
-    let (code, _, told) = study(&same, &[]);
+    let (code, _, same_errors) = study(&same, &[]);
     let wanted = "study.toml: policies: DYNMCB8-PER 60 is there twice; name it once\n";
-    assert!(code == 2 && told.ends_with(wanted), "{told}");
+    assert!(code == 2 && same_errors.ends_with(wanted), "{same_errors}");
     // As the tables have it.
     let spelt = text("[\"DYNMCB8-PER\", \"EASY\"]", "600");
     let spelt = spelt.replace(
         "baseline = \"DYNMCB8-PER\"",
         "baseline = \"dynmcb8-per 600\"",
     );
-    let (code, told, _) = study(&scratch("spelt", &spelt), &[]);
+    let (code, stdout, _) = study(&scratch("spelt", &spelt), &[]);
     assert!(
-        code == 0 && told.contains("to policy DYNMCB8-PER,"),
-        "{told}"
+        code == 0 && stdout.contains("to policy DYNMCB8-PER,"),
+        "{stdout}"
     );
     let words = "study.toml: a period of 600 s contradicts the one in the policy's name DYNMCB8-PER 60; keep one\n";
     assert!(errors.ends_with(words), "{errors}");
@@ -176,7 +176,7 @@ fn a_period_is_that_of_the_name_or_of_the_options() {
 
 fn table_of_sim(scratch: &Scratch) -> BTreeMap<String, String> {
     let trace = scratch.path("own.csv");
-    let (code, told, errors) = dfrs(&[
+    let (code, stdout, errors) = dfrs(&[
         "sim",
         &trace,
         "--nodes",
@@ -187,14 +187,14 @@ fn table_of_sim(scratch: &Scratch) -> BTreeMap<String, String> {
         "csv",
     ]);
     assert_eq!(code, 0, "{errors}");
-    std::fs::write(scratch.path("sim.csv"), told).expect("a file");
+    std::fs::write(scratch.path("sim.csv"), stdout).expect("a file");
     table(&scratch.path("sim.csv")).remove(0)
 }
 
 #[test]
-fn an_interrupted_study_goes_on() {
+fn interrupted_study_resumes() {
     let scratch = scratch("resumed", STUDY);
-    let (code, told, errors) = study(&scratch, &[]);
+    let (code, stdout, errors) = study(&scratch, &[]);
     assert_eq!(code, 0, "{errors}");
     let whole = std::fs::read_to_string(scratch.path("study/runs.csv")).expect("a file");
     let kept = scratch.path("study/runs.jsonl");
@@ -205,7 +205,7 @@ fn an_interrupted_study_goes_on() {
     let (code, again, errors) = study(&scratch, &[]);
     assert_eq!(code, 0, "{errors}");
     assert!(errors.contains("runs taken from it: "), "{errors}");
-    assert_eq!(again, told);
+    assert_eq!(again, stdout);
     let times = |text: &str| -> Vec<String> {
         let rows = text.lines().map(|line| {
             let fields: Vec<&str> = line.split(',').collect();
@@ -224,7 +224,7 @@ fn an_interrupted_study_goes_on() {
 }
 
 #[test]
-fn the_bound_and_other_baselines_are_there() {
+fn bound_and_option_baseline_are_written() {
     let text = r#"
 policies = ["GreedyPM*/per/OPT=MIN/MINVT=600"]
 baseline = { penalty = 300 }
@@ -255,7 +255,7 @@ penalty = [0, 300]
 }
 
 #[test]
-fn mistakes_are_one_line_with_their_place() {
+fn bad_study_is_one_line_with_its_position() {
     let good = "policies = [\"EASY\"]\n[[traces]]\ngenerate = \"lublin\"\njobs = 5\n";
     let cases = [
         ("", "names no traces"),
@@ -343,8 +343,8 @@ fn mistakes_are_one_line_with_their_place() {
     ];
     for (text, part) in cases {
         let scratch = scratch("mistakes", text);
-        let (code, told, errors) = study(&scratch, &[]);
-        assert_eq!((code, told.as_str()), (2, ""), "{text}: {errors}");
+        let (code, stdout, errors) = study(&scratch, &[]);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{text}: {errors}");
         assert_eq!(errors.lines().count(), 1, "{text}: {errors}");
         assert!(errors.contains(part), "{text}: {errors}");
         // Before anything is run, which may take hours.
@@ -359,7 +359,7 @@ fn mistakes_are_one_line_with_their_place() {
 
 /// What docs/study.md shows can be run as it stands.
 #[test]
-fn the_example_is_a_study() {
+fn documented_example_runs_as_shown() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
     let example = std::fs::read_to_string(format!("{root}/examples/study.toml")).expect("a file");
     let page = std::fs::read_to_string(format!("{root}/study.md")).expect("a page");
@@ -370,9 +370,9 @@ fn the_example_is_a_study() {
         .collect();
     assert!(page.contains(&shown), "docs/study.md shows another study");
     let scratch = scratch("example", &example);
-    let (code, told, errors) = study(&scratch, &[]);
+    let (code, stdout, errors) = study(&scratch, &[]);
     assert_eq!((code, errors.as_str()), (0, ""));
-    for line in told.lines() {
+    for line in stdout.lines() {
         assert!(page.contains(line), "docs/study.md does not show: {line}");
     }
 }

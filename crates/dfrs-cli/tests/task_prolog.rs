@@ -27,19 +27,19 @@ fn threads(number: u32) -> Vec<String> {
 }
 
 #[test]
-fn a_task_has_as_many_threads_as_it_asked_for() {
+fn task_has_as_many_threads_as_cpus() {
     assert_eq!(exports(&[]), threads(1));
     assert_eq!(exports(&[("SLURM_CPUS_PER_TASK", "4")]), threads(4));
 }
 
 #[test]
-fn what_the_user_says_stays() {
+fn threads_set_by_the_user_are_kept() {
     let own = [("SLURM_CPUS_PER_TASK", "4"), ("OMP_NUM_THREADS", "2")];
     assert!(exports(&own).is_empty());
 }
 
 #[test]
-fn a_step_has_its_own_number_and_not_that_of_its_script() {
+fn step_threads_override_those_of_the_script() {
     let of_script = [("OMP_NUM_THREADS", "1"), ("DFRS_THREADS", "1")];
     let step = [of_script.as_slice(), &[("SLURM_CPUS_PER_TASK", "4")]].concat();
     assert_eq!(exports(&step), threads(4));

@@ -40,7 +40,7 @@ fn a_frame_is_printed_at_any_time_of_a_replay() {
 }
 
 #[test]
-fn a_frame_of_a_journal_that_is_being_written_leaves_out_half_a_line() {
+fn incomplete_last_line_of_a_live_journal_is_ignored() {
     let (_scratch, path) = with_journal("live", &(JOURNAL.to_owned() + "{\"t\":100,\"eve"));
     let (code, output, errors) = dfrs(&["top", &path, "--once"]);
     assert_eq!((code, errors.as_str()), (0, ""));
@@ -92,7 +92,7 @@ fn the_journal_and_the_status_are_found_by_slurm_conf() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_in_one_line() {
+fn bad_input_is_one_line() {
     let (scratch, path) = with_journal("refused", JOURNAL);
     let bad = scratch.path("bad");
     std::fs::write(&bad, JOURNAL.to_owned() + "no event\n").expect("temporary file");
@@ -130,7 +130,7 @@ fn what_makes_no_sense_is_told_in_one_line() {
 }
 
 #[test]
-fn sums_at_the_end_are_those_of_the_simulation() {
+fn totals_match_the_simulation() {
     let scratch = Scratch::new("top-sums");
     let (trace, journal) = (scratch.path("trace.csv"), scratch.path("journal"));
     let generate = ["generate", "--jobs", "150", "--nodes", "8", "--load", "0.9"];

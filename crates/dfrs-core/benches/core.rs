@@ -4,7 +4,7 @@ mod common;
 
 use std::hint::black_box;
 
-use common::{Memory, cluster, dealt, unlike};
+use common::{MemoryDemandKind, cluster, dealt, heterogeneous};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dfrs_core::greedy::Occupancy;
 use dfrs_core::packing::pack_all;
@@ -23,8 +23,8 @@ fn search(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("mcb8");
     for (nodes, tasks, divisor) in SIZES {
         for (name, memory) in [
-            ("papers", Memory::Papers(divisor)),
-            ("distinct", Memory::Distinct(divisor)),
+            ("papers", MemoryDemandKind::Papers(divisor)),
+            ("distinct", MemoryDemandKind::Distinct(divisor)),
         ] {
             let instance = cluster(nodes, tasks, memory, 1);
             let (found, _) = pack_all(&instance).expect("the tasks fit");
@@ -42,7 +42,7 @@ fn search(criterion: &mut Criterion) {
 fn filling(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("filling");
     for (nodes, tasks, divisor) in SIZES {
-        let instance = dealt(cluster(nodes, tasks, Memory::Papers(divisor), 1));
+        let instance = dealt(cluster(nodes, tasks, MemoryDemandKind::Papers(divisor), 1));
         group.bench_function(format!("{nodes} nodes {tasks} tasks"), |bencher| {
             bencher.iter(|| yields_of(&Policy::recommended(), black_box(&instance), Time::ZERO));
         });
@@ -54,7 +54,7 @@ fn filling(criterion: &mut Criterion) {
 fn greedy(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("greedy");
     for (nodes, tasks, _) in SIZES {
-        let instance = dealt(cluster(nodes, tasks, Memory::Papers(1_000), 1));
+        let instance = dealt(cluster(nodes, tasks, MemoryDemandKind::Papers(1_000), 1));
         let occupancy = Occupancy::of(&instance);
         let job = Job::new(
             JobId(1 << 40),
@@ -75,7 +75,7 @@ fn submission(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("submission");
     let policy = Policy::recommended();
     for (nodes, tasks, _) in SIZES {
-        let mut instance = dealt(cluster(nodes, tasks, Memory::Papers(1_000), 1));
+        let mut instance = dealt(cluster(nodes, tasks, MemoryDemandKind::Papers(1_000), 1));
         let id = JobId(1 << 40);
         instance.insert(Job::new(
             id,
@@ -99,7 +99,7 @@ fn period(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("period");
     let policy = Policy::recommended();
     for (nodes, tasks, divisor) in SIZES {
-        let instance = dealt(cluster(nodes, tasks, Memory::Papers(divisor), 1));
+        let instance = dealt(cluster(nodes, tasks, MemoryDemandKind::Papers(divisor), 1));
         group.bench_function(format!("{nodes} nodes {tasks} tasks"), |bencher| {
             let now = Time::from_seconds(1_000_000);
             let mut roster = Roster::new(instance.clone());
@@ -115,8 +115,8 @@ fn overload(criterion: &mut Criterion) {
     let policy = Policy::recommended();
     for (nodes, tasks) in [(128, 750), (1_000, 6_000), (12_500, 75_000)] {
         for (name, memory) in [
-            ("papers", Memory::Papers(1)),
-            ("distinct", Memory::Distinct(1)),
+            ("papers", MemoryDemandKind::Papers(1)),
+            ("distinct", MemoryDemandKind::Distinct(1)),
         ] {
             let instance = cluster(nodes, tasks, memory, 1);
             let size = BenchmarkId::new(name, format!("{nodes} nodes {tasks} tasks"));
@@ -134,9 +134,14 @@ fn overload(criterion: &mut Criterion) {
 
 /// The yield search on nodes of which no two have the same capacities.
 fn unlike_nodes(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("mcb8 on unlike nodes");
+    let mut group = criterion.benchmark_group("mcb8 on heterogeneous nodes");
     for (nodes, tasks, divisor) in SIZES {
-        let instance = unlike(cluster(nodes, tasks, Memory::Papers(2 * divisor), 1));
+        let instance = heterogeneous(cluster(
+            nodes,
+            tasks,
+            MemoryDemandKind::Papers(2 * divisor),
+            1,
+        ));
         group.bench_function(format!("{nodes} nodes {tasks} tasks"), |bencher| {
             bencher.iter(|| pack_all(black_box(&instance)));
         });

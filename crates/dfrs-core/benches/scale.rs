@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{crowd, numbered};
+use common::{loaded_cluster, numbered};
 use criterion::{Criterion, criterion_group, criterion_main};
 use dfrs_core::{Events, JobId, JobState, Mobility, Policy, Roster, Span, Time, check, decide};
 
@@ -12,7 +12,7 @@ const NOW: Time = Time::from_seconds(1_000_000);
 /// 3,000 jobs of twenty shapes, submitted together to 1,000 idle nodes.
 fn submissions(criterion: &mut Criterion) {
     let policy = Policy::recommended();
-    let mut roster = Roster::new(crowd(1_000, 0, 3_000, 20));
+    let mut roster = Roster::new(loaded_cluster(1_000, 0, 3_000, 20));
     let events = Events::submitted((0..3_000).map(JobId));
     criterion.bench_function("3,000 submissions of 20 shapes, 1,000 nodes", |bencher| {
         bencher.iter(|| decide(&policy, &mut roster, NOW, &events).plan());
@@ -20,10 +20,10 @@ fn submissions(criterion: &mut Criterion) {
 }
 
 /// 2,000 nodes, 6,000 running and 20,000 waiting jobs.
-fn crowded(criterion: &mut Criterion) {
+fn loaded(criterion: &mut Criterion) {
     let policy = Policy::recommended();
     for shapes in [20, 2_000] {
-        let mut roster = Roster::new(crowd(2_000, 6_000, 20_000, shapes));
+        let mut roster = Roster::new(loaded_cluster(2_000, 6_000, 20_000, shapes));
         let name = |what: &str| format!("{what}, 20,000 of {shapes} shapes wait");
         let mut with_room = roster.clone();
         for id in numbered(0, 5) {
@@ -47,7 +47,7 @@ fn crowded(criterion: &mut Criterion) {
             bencher.iter(|| check(roster.cluster(), &plan));
         });
         let waiting: Vec<_> = roster.cluster().jobs[6_000..].to_vec();
-        let running = Roster::new(crowd(2_000, 6_000, 0, shapes));
+        let running = Roster::new(loaded_cluster(2_000, 6_000, 0, shapes));
         criterion.bench_function(&name("a roster takes them in"), |bencher| {
             bencher.iter_batched(
                 || (running.clone(), waiting.clone()),
@@ -60,12 +60,12 @@ fn crowded(criterion: &mut Criterion) {
 }
 
 /// Jobs that cannot move, ten for each node waiting: five end, and five come. With and without a reservation.
-fn own(criterion: &mut Criterion) {
+fn own_policy(criterion: &mut Criterion) {
     let without = "GreedyPMC*/move-per/OPT=VT/MINVT=600".parse();
     let policies = [without.expect("a policy"), Policy::own()];
     for nodes in [1_000u32, 5_000] {
         let running = 3 * u64::from(nodes);
-        let mut cluster = crowd(nodes, running, 10 * u64::from(nodes), 2_000);
+        let mut cluster = loaded_cluster(nodes, running, 10 * u64::from(nodes), 2_000);
         for job in &mut cluster.jobs {
             job.mobility = Mobility::Never;
             let hours = 1 + i64::try_from(job.id.0 % 24).expect("few hours");
@@ -91,6 +91,6 @@ fn own(criterion: &mut Criterion) {
 criterion_group! {
     name = scale;
     config = Criterion::default().sample_size(10);
-    targets = submissions, crowded, own
+    targets = submissions, loaded, own_policy
 }
 criterion_main!(scale);

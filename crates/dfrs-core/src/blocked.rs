@@ -8,28 +8,28 @@ use crate::policy::{Ceilings, Policy};
 use crate::usage::Usage;
 
 /// Finds out why jobs wait, given what is in use after the plan.
-pub(crate) struct Inquiry<'a> {
+pub(crate) struct BlockedDiagnosis<'a> {
     cluster: &'a Cluster,
     ceilings: Ceilings,
     /// Whether all nodes take tasks.
     all_up: bool,
     /// After the plan.
-    after: Question,
+    after: PlacementTest,
     /// The same if loads were not limited; not asked where they are not.
-    whatever_load: Option<Question>,
+    without_ceilings: Option<PlacementTest>,
     /// If no job ran.
-    empty: Option<Question>,
+    empty: Option<PlacementTest>,
     /// If nobody used anything and all nodes were up.
-    at_best: Option<Question>,
+    best_case: Option<PlacementTest>,
 }
 
 /// Whether jobs could be placed in some state of the cluster.
-struct Question {
+struct PlacementTest {
     usage: Usage,
     fit_cache: FitCache,
 }
 
-impl Question {
+impl PlacementTest {
     /// O(nodes log nodes).
     fn new(usage: Usage) -> Self {
         Self {
@@ -49,23 +49,23 @@ impl Question {
     }
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> BlockedDiagnosis<'a> {
     /// O(nodes log nodes).
     pub(crate) fn new(policy: &Policy, cluster: &'a Cluster, after: Usage) -> Self {
         Self {
             cluster,
             ceilings: policy.ceilings(),
             all_up: cluster.nodes.iter().all(Node::is_up),
-            after: Question::new(after),
-            whatever_load: None,
+            after: PlacementTest::new(after),
+            without_ceilings: None,
             empty: None,
-            at_best: None,
+            best_case: None,
         }
     }
 
     /// Why this waiting job was not placed. O(distinct spaces of nodes), but O(nodes) for a job with
     /// rules of its own about nodes.
-    pub(crate) fn why(&mut self, job: &Job) -> Blocked {
+    pub(crate) fn reason(&mut self, job: &Job) -> Blocked {
         let cluster = self.cluster;
         if let JobState::Parked(mapping) = &job.state {
             let is_down = |node| {
@@ -77,7 +77,7 @@ impl<'a> Inquiry<'a> {
             } else if self.after.usage.takes_back(job, mapping) {
                 Blocked::NotNow
             } else if self
-                .whatever_load()
+                .without_ceilings()
                 .is_some_and(|after| after.usage.takes_back(job, mapping))
             {
                 Blocked::Cpu
@@ -86,18 +86,18 @@ impl<'a> Inquiry<'a> {
             };
         }
         let ceilings = self.ceilings;
-        let at_best = || Question::new(Usage::at_best(cluster, ceilings));
-        let empty = || Question::new(Usage::empty(cluster, ceilings));
+        let best_case = || PlacementTest::new(Usage::best_case(cluster, ceilings));
+        let empty = || PlacementTest::new(Usage::empty(cluster, ceilings));
         if self.after.places(cluster, job) {
             Blocked::NotNow
         } else if !self
-            .at_best
-            .get_or_insert_with(at_best)
+            .best_case
+            .get_or_insert_with(best_case)
             .could_place(cluster, job)
         {
             Blocked::NeverFits
         } else if self
-            .whatever_load()
+            .without_ceilings()
             .is_some_and(|after| after.places(cluster, job))
         {
             Blocked::Cpu
@@ -106,7 +106,7 @@ impl<'a> Inquiry<'a> {
                 .empty
                 .get_or_insert_with(empty)
                 .could_place(cluster, job)
-            || !self.misses_nodes(job)
+            || !self.has_unavailable_nodes(job)
         {
             Blocked::Memory
         } else {
@@ -114,17 +114,17 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn whatever_load(&mut self) -> Option<&mut Question> {
+    fn without_ceilings(&mut self) -> Option<&mut PlacementTest> {
         if self.ceilings.are_none() {
             return None;
         }
         let usage = &self.after.usage;
-        let question = || Question::new(usage.without_ceilings());
-        Some(self.whatever_load.get_or_insert_with(question))
+        let test = || PlacementTest::new(usage.without_ceilings());
+        Some(self.without_ceilings.get_or_insert_with(test))
     }
 
     /// Whether some node that the job may use takes no tasks now.
-    fn misses_nodes(&self, job: &Job) -> bool {
+    fn has_unavailable_nodes(&self, job: &Job) -> bool {
         let is_missing = |node: NodeIndex| !self.cluster.nodes[node.index()].is_up();
         let kinds = job.by_kind();
         kinds

@@ -1,14 +1,14 @@
 //! The decision: which algorithm acts when (TPDS, Section 4.4).
 
-use crate::cheapest;
-use crate::course::{Course, Outcome};
 use crate::decision::Decision;
 use crate::drain;
 use crate::events::{Events, Stage};
+use crate::least_cost_preemption;
 use crate::policy::{Policy, Submission};
-use crate::preempt::{self, Known};
+use crate::preempt::{self, GreedyState};
 use crate::remap::{remap, remap_periodically};
 use crate::roster::Roster;
+use crate::staged_changes::{NetChanges, StagedChanges};
 use crate::stop::{Stop, Stopped};
 use crate::target::{Target, waits};
 use crate::units::Time;
@@ -72,14 +72,14 @@ fn outcome(
     now: Time,
     events: &Events,
     stop: &Stop<'_>,
-) -> Outcome {
-    let mut course = Course::default();
-    let mut known = None;
+) -> NetChanges {
+    let mut course = StagedChanges::default();
+    let mut greedy_state = None;
     for stage in Stage::of(policy, events) {
         course.proceed(roster);
         let left = with_budget_left(policy, course.moves());
         let policy = left.as_ref().unwrap_or(policy);
-        let target = target(policy, roster, now, stage, &mut known, stop);
+        let target = target(policy, roster, now, stage, &mut greedy_state, stop);
         if stop.is_due() {
             break;
         }
@@ -90,24 +90,24 @@ fn outcome(
 
 /// The policy whose budget is what so many moves have left of it; `None`: as it is.
 fn with_budget_left(policy: &Policy, moves: usize) -> Option<Policy> {
-    let most = policy.settings.budget.moves_per_decision?;
+    let max_moves = policy.settings.budget.moves_per_decision?;
     let mut left = policy.clone();
     let moves = u32::try_from(moves).unwrap_or(u32::MAX);
-    left.settings.budget.moves_per_decision = Some(most.saturating_sub(moves));
+    left.settings.budget.moves_per_decision = Some(max_moves.saturating_sub(moves));
     Some(left)
 }
 
-/// Where every job shall be after this stage. `known` is what the stages before have found out.
+/// Where every job shall be after this stage. `greedy_state` is what the stages before have found out.
 fn target(
     policy: &Policy,
     roster: &Roster,
     now: Time,
     stage: Stage,
-    known: &mut Option<Known>,
+    greedy_state: &mut Option<GreedyState>,
     stop: &Stop<'_>,
 ) -> Target {
     let cluster = roster.cluster();
-    let know = || Known::of(policy, roster);
+    let new_state = || GreedyState::of(policy, roster);
     let remapped = || {
         let target = remap(policy, roster, now, stop);
         preempt::fill(policy, roster, now, target, stop)
@@ -118,25 +118,25 @@ fn target(
             (Submission::Greedy | Submission::GreedyP | Submission::GreedyPM, Some(index))
                 if waits(&cluster.jobs[index]) =>
             {
-                let known = known.get_or_insert_with(know);
-                preempt::submit(policy, roster, now, index, known, stop)
+                let greedy_state = greedy_state.get_or_insert_with(new_state);
+                preempt::submit(policy, roster, now, index, greedy_state, stop)
             }
             _ => Target::default(),
         },
         Stage::Room => match policy.submission {
-            Submission::Cheapest | Submission::Reserving => {
-                cheapest::decide(policy, roster, now, stage, stop)
+            Submission::LeastCostPreemption | Submission::Reserving => {
+                least_cost_preemption::decide(policy, roster, now, stage, stop)
             }
             Submission::Mcb8 if policy.opportunistic => remapped(),
             _ if policy.opportunistic && roster.has_waiting() => {
-                let known = known.get_or_insert_with(know);
-                preempt::start_waiting(policy, roster, now, known, stop)
+                let greedy_state = greedy_state.get_or_insert_with(new_state);
+                preempt::start_waiting(policy, roster, now, greedy_state, stop)
             }
             _ => Target::default(),
         },
         // What it changes is not known to what was found out before; but it comes last.
         Stage::Period if policy.weighs_moves() => {
-            let target = cheapest::decide(policy, roster, now, stage, stop);
+            let target = least_cost_preemption::decide(policy, roster, now, stage, stop);
             drain::leave(policy, roster, target)
         }
         Stage::Period => {

@@ -1,12 +1,12 @@
 //! What a decision comes to, read as needed.
 
-use crate::blocked::Inquiry;
-use crate::cheapest::DeferredJobs;
-use crate::course::{Changes, Outcome};
+use crate::blocked::BlockedDiagnosis;
+use crate::least_cost_preemption::DeferredJobs;
 use crate::model::{Cluster, JobId, JobState, Mapping};
 use crate::plan::{Action, Blocked, Plan, PlannedAction, Reason};
 use crate::policy::Policy;
 use crate::roster::Roster;
+use crate::staged_changes::{Changes, NetChanges};
 use crate::target::{Target, is_free, virtual_time_kept};
 use crate::transition;
 use crate::units::{Time, Yield};
@@ -30,7 +30,7 @@ impl<'a> Decision<'a> {
         policy: &'a Policy,
         roster: &'a mut Roster,
         now: Time,
-        outcome: Outcome,
+        outcome: NetChanges,
     ) -> Self {
         Self {
             policy,
@@ -58,7 +58,7 @@ impl<'a> Decision<'a> {
     pub fn changes(&self) -> impl Iterator<Item = (JobId, Option<&Mapping>)> {
         let jobs = &self.cluster().jobs;
         let changes = self.target.changes();
-        changes.map(|(index, fate)| (jobs[index].id, fate.mapping()))
+        changes.map(|(index, change)| (jobs[index].id, change.mapping()))
     }
 
     /// The yield of every job that runs after the changes, ascending by job. O((nodes + runs) log nodes),
@@ -105,14 +105,15 @@ impl<'a> Decision<'a> {
                 .as_ref()
                 .is_some_and(|deferred| deferred.defers(job))
         };
-        let mut inquiry: Option<Inquiry<'_>> = None;
+        let mut inquiry: Option<BlockedDiagnosis<'_>> = None;
         let mut found: Vec<(JobId, Blocked)> = Vec::new();
         for alike in self.roster.waiting() {
             let mut left = alike.iter().filter(|index| self.target.stays(**index));
             let Some(first) = left.next() else { continue };
-            let inquiry = inquiry
-                .get_or_insert_with(|| Inquiry::new(self.policy, cluster, self.usage_afterwards()));
-            let why = inquiry.why(&cluster.jobs[*first]);
+            let inquiry = inquiry.get_or_insert_with(|| {
+                BlockedDiagnosis::new(self.policy, cluster, self.usage_afterwards())
+            });
+            let why = inquiry.reason(&cluster.jobs[*first]);
             let of = |index: &usize| match (&cluster.jobs[*index], why) {
                 (job, Blocked::NotNow) if waits_for_idle(job) => (job.id, Blocked::Cpu),
                 (job, Blocked::NotNow) if self.policy.reserves() => (job.id, Blocked::Reserved),
@@ -129,9 +130,9 @@ impl<'a> Decision<'a> {
     /// their work is lost. Returns the states that changed, as they were before, ascending by job.
     pub fn adopt(self) -> Vec<(JobId, JobState)> {
         let roster = self.roster;
-        let adopt = |(index, fate): (usize, crate::target::Fate)| {
+        let adopt = |(index, change): (usize, crate::target::Change)| {
             let job = &roster.cluster().jobs[index];
-            let (id, state, kept) = (job.id, fate.state(job), virtual_time_kept(job));
+            let (id, state, kept) = (job.id, change.state(job), virtual_time_kept(job));
             roster.set_virtual_time_at(index, kept);
             (id, roster.set_state_at(index, state))
         };

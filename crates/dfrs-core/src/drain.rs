@@ -5,7 +5,7 @@ use crate::model::{Cluster, Job, JobState, Mapping, Mobility, Node, NodeState};
 use crate::plan::Reason;
 use crate::policy::Policy;
 use crate::roster::Roster;
-use crate::target::{Fate, Target, can_pause};
+use crate::target::{Change, Target, can_pause};
 use crate::usage::{SwapUsage, Usage};
 
 /// Whether the job is parked on a node that drains. It goes before all others that wait: it can be nowhere
@@ -31,8 +31,8 @@ pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Tar
     for placed in roster.placed(&target) {
         usage.add(placed.job, placed.mapping);
     }
-    let most = policy.settings.budget.moves_per_decision;
-    let most = most.map_or(usize::MAX, |most| most as usize);
+    let max_moves = policy.settings.budget.moves_per_decision;
+    let max_moves = max_moves.map_or(usize::MAX, |max_moves| max_moves as usize);
     for (index, job) in roster.running_indices().iter().zip(roster.running()) {
         let can_leave = target.stays(*index)
             && job.mobility == Mobility::Checkpoint
@@ -40,14 +40,14 @@ pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Tar
         let here = job
             .running_on()
             .filter(|here| can_leave && drains(cluster, here));
-        let Some(here) = here.filter(|_| target.moves(cluster) < most) else {
+        let Some(here) = here.filter(|_| target.moves(cluster) < max_moves) else {
             continue;
         };
         usage.remove(job, here);
         let elsewhere = greedy::place(cluster, &usage, job);
         usage.add(job, elsewhere.as_ref().unwrap_or(here));
         if let Some(mapping) = elsewhere {
-            target.set(*index, Fate::Goes(mapping, Reason::Remap));
+            target.set(*index, Change::Goes(mapping, Reason::Remap));
         }
     }
     target

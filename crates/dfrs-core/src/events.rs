@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn room_comes_first_then_submissions_then_the_period() {
+    fn free_room_is_handled_before_submissions_and_the_period() {
         let all = Events {
             ended: true,
             submitted: vec![JobId(7), JobId(3)],
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn by_cost_there_is_one_stage() {
+    fn least_cost_preemption_has_one_stage() {
         let mut events = Events {
             ended: true,
             ..Events::submitted([JobId(7), JobId(3)])
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_happen_is_not_written() {
+    fn absent_events_are_not_serialized() {
         let events = Events::submitted([JobId(7)]);
         let text = serde_json::to_string(&events).expect("it can be written");
         assert_eq!(text, r#"{"submitted":[7]}"#);

@@ -15,8 +15,8 @@ const BRIEF: Span = Span::from_seconds(600);
 const CLASSES: usize = 24;
 
 /// Counts are halved when they are more: what was true long ago is forgotten.
-const MOST_OF_A_CLASS: u32 = 256;
-const MOST: u32 = 2048;
+const MAX_JOBS_PER_CLASS: u32 = 256;
+const MAX_JOBS: u32 = 2048;
 
 /// How jobs with limits of more than an hour ended: how much such a limit says. Drivers keep it in the
 /// [`crate::Roster`], tell it of each job that ends ([`Experience::learn`]), and may store it. Its size is
@@ -49,7 +49,7 @@ impl Experience {
         } else {
             class.short += 1;
         }
-        if class.long + class.short > MOST_OF_A_CLASS {
+        if class.long + class.short > MAX_JOBS_PER_CLASS {
             (class.long, class.short) = (class.long / 2, class.short / 2);
         }
         if virtual_time < BRIEF {
@@ -57,7 +57,7 @@ impl Experience {
         } else {
             self.honest += 1;
         }
-        if self.brief + self.honest > MOST {
+        if self.brief + self.honest > MAX_JOBS {
             (self.brief, self.honest) = (self.brief / 2, self.honest / 2);
         }
     }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_more_than_an_hour_are_believed_at_first() {
+    fn long_limits_are_trusted_without_history() {
         let experience = Experience::default();
         assert!(experience.is_good());
         assert!(expects(&experience, 2) && expects(&experience, i64::MAX / 3_600_000_000));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_whose_jobs_are_short_is_not_believed() {
+    fn limit_class_is_not_trusted_when_its_jobs_are_short() {
         let experience = ended(&[(2, 700), (24, 90_000)]);
         assert!(experience.is_good());
         assert!(!expects(&experience, 2) && !expects(&experience, 3));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_run_long_now_count() {
+    fn running_jobs_count_as_long_after_an_hour() {
         let experience = ended(&[(2, 700)]);
         let mut running = vec![job(2); 9];
         for job in &mut running {
@@ -163,22 +163,22 @@ mod tests {
     }
 
     #[test]
-    fn brief_jobs_with_long_limits_end_all_belief() {
+    fn no_limit_is_trusted_when_many_jobs_are_brief() {
         let experience = ended(&[(24, 10)]);
         assert!(!experience.is_good() && !expects(&experience, 4));
         // 97 in 100, one of which is given.
-        let believed = |honest: usize| {
+        let trusted = |honest: usize| {
             let times = [&[(24, 10)][..], &vec![(4, 4000); honest]].concat();
             expects(&ended(&times), 4)
         };
-        assert!(!believed(31) && believed(32));
+        assert!(!trusted(31) && trusted(32));
     }
 
     #[test]
-    fn what_was_is_forgotten() {
+    fn old_counts_decay() {
         let times = [&[(2, 700); 20][..], &[(2, 4000); 2500]].concat();
         assert!(expects(&ended(&times), 2));
         let experience = ended(&[(2, 700); 10_000]);
-        assert!(experience.honest <= MOST && experience.classes[1].short <= MOST_OF_A_CLASS);
+        assert!(experience.honest <= MAX_JOBS && experience.classes[1].short <= MAX_JOBS_PER_CLASS);
     }
 }

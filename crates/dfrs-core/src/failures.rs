@@ -8,14 +8,14 @@ use crate::units::{Bytes, Cores};
 
 /// What a job, or a kind of its tasks, wants of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Wanted {
+pub(crate) struct PlacementDemand {
     tasks: u32,
     cpu: Cores,
     memory: Bytes,
     memory_per_node: Bytes,
 }
 
-impl Wanted {
+impl PlacementDemand {
     /// What the job wants, if that alone says where it fits: it has tasks, of one kind, which may use any
     /// nodes, one for each task, and requires no further resource.
     pub(crate) fn alone(job: &Job) -> Option<Self> {
@@ -62,13 +62,13 @@ impl Wanted {
 /// Jobs for which there was no room, so that others which want no less need not be tried as long as
 /// room only shrinks. None of them wants no less than another.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Failures(Vec<(Wanted, LoadLimit)>);
+pub(crate) struct Failures(Vec<(PlacementDemand, LoadLimit)>);
 
 impl Failures {
     /// Notes that there was no room for the job, which keeps this ceiling. Only one of one kind that could use any
     /// nodes tells about others: returns whether this one does.
     pub(crate) fn add(&mut self, job: &Job, limit: LoadLimit) -> bool {
-        let Some(new) = Wanted::alone(job) else {
+        let Some(new) = PlacementDemand::alone(job) else {
             return false;
         };
         self.0
@@ -86,15 +86,15 @@ impl Failures {
     pub(crate) fn imply(&mut self, job: &Job, limit: impl Fn() -> LoadLimit) -> bool {
         let known = OnceCell::new();
         let limit = || *known.get_or_init(&limit);
-        self.imply_kind(&Wanted::first(job), &limit)
+        self.imply_kind(&PlacementDemand::first(job), &limit)
             || job
                 .further_kinds
                 .iter()
-                .any(|kind| self.imply_kind(&Wanted::kind(kind), &limit))
+                .any(|kind| self.imply_kind(&PlacementDemand::kind(kind), &limit))
     }
 
     #[inline]
-    fn imply_kind(&mut self, wanted: &Wanted, limit: &impl Fn() -> LoadLimit) -> bool {
+    fn imply_kind(&mut self, wanted: &PlacementDemand, limit: &impl Fn() -> LoadLimit) -> bool {
         let failed = self.0.iter();
         let found = failed
             .enumerate()
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_tells_about_jobs_that_want_no_less() {
+    fn failure_implies_failure_of_larger_jobs() {
         let failed = job(2, 30, 40);
         let mut failures = Failures::default();
         assert!(!failures.imply(&failed, || LoadLimit::Node));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_rules_hold_back_tell_nothing_about_others() {
+    fn failure_of_a_constrained_job_implies_nothing() {
         let rules: [fn(&mut Job); 6] = [
             |job| job.tasks = 0,
             |job| job.layout.eligible = Some(NodeSet::default()),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_tells_about_jobs_that_keep_no_looser_ceiling() {
+    fn failure_applies_to_equal_or_stricter_ceilings() {
         let mut failures = Failures::default();
         failures.add(&job(2, 10, 10), LoadLimit::Node);
         let implied = |limit| failures.clone().imply(&job(3, 10, 10), || limit);

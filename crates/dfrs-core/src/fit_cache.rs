@@ -4,7 +4,7 @@ use crate::failures::Failures;
 use crate::greedy;
 use crate::headroom::Headroom;
 use crate::model::{Cluster, Job};
-use crate::roster::by_wants;
+use crate::roster::cmp_requirements;
 use crate::usage::Usage;
 
 /// The room that a usage leaves. It only shrinks while jobs are placed: what was left once is the most
@@ -35,12 +35,12 @@ impl FitCache {
 
     /// Whether it is known without looking for a place that there is none for the job. O(distinct spaces
     /// of nodes + failures).
-    pub(crate) fn are_none(&mut self, job: &Job) -> bool {
+    pub(crate) fn cannot_fit(&mut self, job: &Job) -> bool {
         let headroom = &self.headroom;
         if self.failures.imply(job, || headroom.limit(job)) || self.find_refused(job).is_ok() {
             return true;
         }
-        let is_full = self.headroom.knows(job) && !self.headroom.holds(job);
+        let is_full = self.headroom.applies_to(job) && !self.headroom.holds(job);
         if is_full {
             self.failures.add(job, self.headroom.limit(job));
         }
@@ -51,8 +51,8 @@ impl FitCache {
     /// nodes + failures), but O(nodes) for a job with rules of its own about nodes. One of several kinds is
     /// judged as by [`greedy::could_place`].
     pub(crate) fn could_place(&mut self, cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
-        !self.are_none(job)
-            && (self.headroom.knows(job) || greedy::could_place(cluster, usage, job))
+        !self.cannot_fit(job)
+            && (self.headroom.applies_to(job) || greedy::could_place(cluster, usage, job))
     }
 
     /// A job was placed.
@@ -69,14 +69,15 @@ impl FitCache {
         {
             self.refused.insert(at, job.clone());
         }
-        self.misses += u32::from(self.headroom.knows(job));
+        self.misses += u32::from(self.headroom.applies_to(job));
         if self.misses > 1 {
             self.renew(usage);
         }
     }
 
     fn find_refused(&self, job: &Job) -> Result<usize, usize> {
-        self.refused.binary_search_by(|other| by_wants(other, job))
+        self.refused
+            .binary_search_by(|other| cmp_requirements(other, job))
     }
 
     /// Looks at all nodes again if room has shrunk. O(nodes log nodes).

@@ -10,7 +10,7 @@ use crate::usage::Usage;
 mod candidate;
 mod kinds;
 
-use candidate::{Best, Candidate, Packed};
+use candidate::{BestNodes, NodeCandidate, Packed};
 
 /// Puts each task of the job on the node with the lowest load among those whose memory takes it,
 /// without changing where other jobs are; where jobs that cannot move freely are packed ([`Usage::packs`]), on one with
@@ -65,11 +65,11 @@ pub(crate) fn all_nodes<'a>(
 
 /// The nodes that take at least one task now, at most as many as the job has tasks: those of the
 /// lowest load, because only they can be chosen.
-fn candidates(usage: &Usage, job: &Job) -> Vec<Candidate> {
-    let mut best = Best::of(job.tasks as usize, usage.nodes());
+fn candidates(usage: &Usage, job: &Job) -> Vec<NodeCandidate> {
+    let mut best = BestNodes::of(job.tasks as usize, usage.nodes());
     let is_packed = usage.packs(job);
     usage.each_taker(job, |node, load, capacity| {
-        best.add(Candidate {
+        best.add(NodeCandidate {
             load_after: load + job.cpu,
             capacity,
             node,
@@ -84,11 +84,11 @@ fn candidates(usage: &Usage, job: &Job) -> Vec<Candidate> {
 }
 
 /// Takes the best candidate for one task after the other.
-fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
+fn fill(usage: &Usage, job: &Job, nodes: Vec<NodeCandidate>) -> Option<Mapping> {
     if take_one_each(job, &nodes) {
         return Some(one_each(&nodes));
     }
-    let most = job.layout.tasks_per_node();
+    let max_per_node = job.layout.tasks_per_node();
     let limit = usage.limit(job);
     let mut nodes_left = job.layout.nodes();
     let mut nodes_missing = job.layout.least_nodes().min(job.tasks);
@@ -113,7 +113,7 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
         missing -= 1;
         let next = best.after(job.cpu);
         let run = |tasks| next.run(tasks);
-        if next.tasks < most && usage.fits_run(job, run(next.tasks + 1), limit) {
+        if next.tasks < max_per_node && usage.fits_run(job, run(next.tasks + 1), limit) {
             *best = next;
         } else {
             PeekMut::pop(best);
@@ -126,7 +126,7 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<Candidate>) -> Option<Mapping> {
 
 /// Whether each of the candidates takes one task, and none a second one: there are as many as tasks,
 /// and a second task would come after the first one of all others.
-fn take_one_each(job: &Job, nodes: &[Candidate]) -> bool {
+fn take_one_each(job: &Job, nodes: &[NodeCandidate]) -> bool {
     let enough = nodes.len() == job.tasks as usize && job.layout.nodes() >= nodes.len();
     enough
         && nodes.iter().min().is_some_and(|last| {
@@ -136,7 +136,7 @@ fn take_one_each(job: &Job, nodes: &[Candidate]) -> bool {
 }
 
 /// One task on each of the nodes.
-fn one_each(nodes: &[Candidate]) -> Mapping {
+fn one_each(nodes: &[NodeCandidate]) -> Mapping {
     nodes.iter().map(|candidate| candidate.run(1)).collect()
 }
 
@@ -144,11 +144,11 @@ fn one_each(nodes: &[Candidate]) -> Mapping {
 /// lower load): if any set of that many nodes holds it, these do.
 fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     let limit = usage.limit(job);
-    let mut rooms: Vec<(u32, Candidate)> = all_nodes(cluster, job)
+    let mut rooms: Vec<(u32, NodeCandidate)> = all_nodes(cluster, job)
         .filter_map(|node| {
             let slots = usage.slots(job, node, limit);
             let capacity = usage.cpu(node);
-            let candidate = Candidate {
+            let candidate = NodeCandidate {
                 load_after: usage.load(node) + job.cpu,
                 capacity,
                 node,
@@ -205,7 +205,7 @@ fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
 }
 
 /// How many tasks of a job of one kind each node takes, kept up to date while others are paused for it.
-pub(crate) struct Room<'a> {
+pub(crate) struct TaskSlots<'a> {
     job: &'a Job,
     limit: LoadLimit,
     /// How many tasks each node takes.
@@ -216,7 +216,7 @@ pub(crate) struct Room<'a> {
     nodes: Option<BTreeMap<u32, u64>>,
 }
 
-impl<'a> Room<'a> {
+impl<'a> TaskSlots<'a> {
     /// O(nodes).
     pub(crate) fn new(cluster: &Cluster, usage: &Usage, job: &'a Job) -> Self {
         let limited = job.layout.nodes() < cluster.nodes.len();
@@ -252,12 +252,12 @@ impl<'a> Room<'a> {
         let found = self
             .nodes
             .as_ref()
-            .map_or(self.total, |nodes| self.most(nodes));
+            .map_or(self.total, |nodes| self.max_tasks(nodes));
         self.job.tasks > 0 && found >= u64::from(self.job.tasks)
     }
 
     /// How many tasks go on as many nodes as the job may use, at most.
-    fn most(&self, nodes: &BTreeMap<u32, u64>) -> u64 {
+    fn max_tasks(&self, nodes: &BTreeMap<u32, u64>) -> u64 {
         let mut nodes_left = u64::try_from(self.job.layout.nodes()).unwrap_or(u64::MAX);
         let mut found = 0u64;
         for (slots, nodes) in nodes.iter().rev() {
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_cpu_goes_where_there_is_too_much_load() {
+    fn job_without_cpu_need_fits_on_an_overloaded_node() {
         let mut cluster = cluster(&[(100, 100)]);
         let mut running = job(1, 150, 10);
         running.state = JobState::Running(Mapping::from_tasks([NodeIndex(0)]));
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn occupancy_counts_in_what_is_added() {
+    fn occupancy_includes_added_jobs() {
         let cluster = cluster(&[(100, 100), (100, 100)]);
         let mut occupancy = Occupancy::of(&cluster);
         let wanted = job(1, 50, 60);
@@ -525,9 +525,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn room_is_kept_up_to_date(cluster in occupied(), wanted in wanted(), ceiling in 100u32..300) {
+        fn task_slots_match_usage_after_updates(cluster in occupied(), wanted in wanted(), ceiling in 100u32..300) {
             let mut usage = Usage::of(&cluster, Some(LoadCeiling::from_percent(ceiling)));
-            let mut room = Room::new(&cluster, &usage, &wanted);
+            let mut room = TaskSlots::new(&cluster, &usage, &wanted);
             prop_assert_eq!(room.suffices(), could_place(&cluster, &usage, &wanted));
             for job in &cluster.jobs {
                 let mapping = job.running_on().unwrap();

@@ -18,7 +18,7 @@ pub(crate) struct Space {
     /// The same for a job that keeps the ceiling of those on several nodes.
     pub(crate) load_parallel: Cores,
     /// The same for one that keeps no ceiling of its own.
-    pub(crate) load_at_most: Cores,
+    pub(crate) load_unlimited: Cores,
     /// Whether it has any CPU capacity.
     pub(crate) has_cpu: bool,
 }
@@ -66,7 +66,7 @@ impl Headroom {
     /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, one for each
     /// task or as many as there are, or one for all, and requires no further resource.
     #[inline]
-    pub(crate) fn knows(&self, job: &Job) -> bool {
+    pub(crate) fn applies_to(&self, job: &Job) -> bool {
         job.has_one_kind()
             && job.layout.eligible.is_none()
             && job.rigid.is_empty()
@@ -107,7 +107,7 @@ impl Space {
     #[inline]
     fn load_for(&self, limit: LoadLimit) -> Cores {
         match limit {
-            LoadLimit::Nothing => self.load_at_most,
+            LoadLimit::Nothing => self.load_unlimited,
             LoadLimit::Node => self.load,
             LoadLimit::Parallel => self.load_parallel,
         }
@@ -119,12 +119,14 @@ impl Space {
         if self.memory < job.memory_per_node || !(self.has_cpu || job.cpu.is_zero()) {
             return 0;
         }
-        let most = job.tasks.min(job.layout.tasks_per_node());
+        let max_tasks = job.tasks.min(job.layout.tasks_per_node());
         // Most often all fit, which is told faster than how many would.
-        if job.memory_on(most) <= self.memory && job.cpu.times(most) <= self.load_for(limit) {
-            return u64::from(most);
+        if job.memory_on(max_tasks) <= self.memory
+            && job.cpu.times(max_tasks) <= self.load_for(limit)
+        {
+            return u64::from(max_tasks);
         }
-        u64::from(most)
+        u64::from(max_tasks)
             .min(quotient(
                 self.memory.minus(job.memory_per_node).0,
                 job.memory.0,
@@ -169,10 +171,10 @@ mod tests {
         );
         let on_one = proptest::option::weighted(0.3, Just(1u32));
         (size, proptest::option::weighted(0.3, 0u32..4), on_one).prop_map(
-            |((tasks, cpu, memory, per_node), most, nodes)| {
+            |((tasks, cpu, memory, per_node), max_tasks, nodes)| {
                 let mut job = Job::new(JobId(1), Time(0), tasks, Cores(cpu), Bytes(memory));
                 job.memory_per_node = Bytes(per_node);
-                job.layout.max_tasks_per_node = most;
+                job.layout.max_tasks_per_node = max_tasks;
                 job.layout.max_nodes = nodes;
                 job
             },
@@ -181,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_what_could_be_placed(
+        fn headroom_holds_job_iff_greedy_could_place_it(
             nodes in proptest::collection::vec(node(), 0..12),
             jobs in proptest::collection::vec(job(), 1..12),
             ceiling in proptest::option::of(100u32..400),
@@ -190,7 +192,7 @@ mod tests {
             let usage = Usage::empty(&cluster, ceiling.map(LoadCeiling::from_percent));
             let headroom = Headroom::of(&usage);
             for job in &cluster.jobs {
-                prop_assert!(headroom.knows(job));
+                prop_assert!(headroom.applies_to(job));
                 prop_assert_eq!(headroom.holds(job), could_place(&cluster, &usage, job));
             }
         }
@@ -202,7 +204,7 @@ mod tests {
             memory: Bytes(memory),
             load: Cores(u64::MAX),
             load_parallel: Cores(u64::MAX),
-            load_at_most: Cores(u64::MAX),
+            load_unlimited: Cores(u64::MAX),
             has_cpu,
         };
         let mut job = Job::new(JobId(1), Time(0), 3, Cores(1), Bytes(0));
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn it_knows_nothing_of_kinds_rules_about_nodes_and_further_resources() {
+    fn headroom_does_not_apply_to_constrained_jobs() {
         let cluster = Cluster {
             nodes: vec![Node::new("", Cores(1), Bytes(1)); 3],
             jobs: Vec::new(),
@@ -225,7 +227,7 @@ mod tests {
         let knows = |change: fn(&mut Job)| {
             let mut job = plain.clone();
             change(&mut job);
-            headroom.knows(&job)
+            headroom.applies_to(&job)
         };
         assert!(knows(|job| job.layout.max_nodes = Some(3)));
         assert!(knows(|job| job.layout.max_nodes = Some(1)));

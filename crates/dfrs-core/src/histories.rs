@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_had_little_lately_is_new() {
+    fn user_with_little_recent_use_inherits_nothing() {
         let mut histories = Histories::default();
         assert_eq!(histories.inherited(USER, at(0)), Span::ZERO);
         histories.ended(USER, span(600), at(1000));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_inherit_what_the_whole_would_have_had_but_for_what_is_forgotten() {
+    fn pieces_inherit_the_decayed_time_of_the_whole() {
         let pieces = after_pieces(20, 140);
         assert!(pieces > 1500.0 && pieces < 2800.0, "{pieces}");
         // However many there were: an hour over the logarithm of two, less what is free.
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_side_by_side_count_once() {
+    fn concurrent_jobs_of_a_user_count_once() {
         let mut histories = Histories::default();
         for _ in 0..64 {
             histories.ended(USER, span(1000), at(1000));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_steps_back_takes_nothing_away() {
+    fn clock_step_back_does_not_reduce_history() {
         let mut histories = Histories::default();
         histories.ended(USER, span(1000), at(5000));
         histories.ended(USER, span(1000), at(100));

@@ -261,7 +261,7 @@ impl Job {
             state: JobState::Pending,
             locked: self.locked,
             weight: self.weight,
-            comes_first: self.comes_first,
+            starved: self.starved,
             recent_moves: self.recent_moves,
             rigid: kind.rigid,
             fluid: kind.fluid,

@@ -41,9 +41,7 @@
 #![forbid(unsafe_code)]
 
 mod blocked;
-mod cheapest;
 pub mod check;
-mod course;
 pub mod decide;
 mod decision;
 mod drain;
@@ -56,6 +54,7 @@ pub mod greedy;
 mod headroom;
 mod histories;
 mod kinds;
+mod least_cost_preemption;
 mod load_limits;
 mod mapping;
 pub mod model;
@@ -70,6 +69,7 @@ pub mod priority;
 mod progress;
 mod remap;
 mod roster;
+mod staged_changes;
 mod stop;
 mod target;
 mod transition;
@@ -90,7 +90,7 @@ pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
     Run, TaskKind,
 };
-pub use needs::{Interval, Measured, Met, Need, shares_of_requests};
+pub use needs::{GrantedYield, Interval, Measured, Need, shares_of_requests};
 pub use node_set::NodeSet;
 pub use pauses::{LONGEST_PAUSE, Pauses};
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};

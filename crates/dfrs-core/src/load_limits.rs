@@ -128,7 +128,7 @@ impl EmptyNodes {
 /// Nobody waits for a node that is down or draining, and may be so for days, nor for memory that others hold. What
 /// jobs hold that have ended is waited for.
 fn empty(node: &Node, ceiling: LoadCeiling) -> Space {
-    let (memory, most_load) = if node.is_up() {
+    let (memory, max_load) = if node.is_up() {
         let held = node.held_memory.minus(node.ending_memory);
         (node.memory.minus(held), ceiling.of(node.cpu))
     } else {
@@ -136,9 +136,9 @@ fn empty(node: &Node, ceiling: LoadCeiling) -> Space {
     };
     Space {
         memory,
-        load: most_load,
-        load_parallel: most_load,
-        load_at_most: Cores(u64::MAX),
+        load: max_load,
+        load_parallel: max_load,
+        load_unlimited: Cores(u64::MAX),
         has_cpu: !node.cpu.is_zero(),
     }
 }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_on_parallel_jobs_is_about_those_who_could_have_their_least_yield() {
+    fn parallel_ceiling_applies_to_jobs_that_can_keep_it() {
         let cluster = cluster();
         let is_about = |percent, job: &Job| {
             limits(&cluster, None, Some(percent)).of_job(job) == LoadLimit::Parallel
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_ended_takes_no_ceiling_from_others() {
+    fn memory_of_ending_jobs_lifts_no_ceiling() {
         let mut cluster = cluster();
         cluster.nodes[0].held_memory = Bytes(80);
         let limit = |cluster: &Cluster| limits(cluster, Some(100), None).of_job(&job(4, 2, 40));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_on_all_nodes_is_for_those_who_could_keep_it() {
+    fn node_ceiling_applies_to_jobs_that_can_keep_it() {
         let cluster = cluster();
         let all = limits(&cluster, Some(100), None);
         assert_eq!(all.of_job(&job(16, 1, 1)), LoadLimit::Node);

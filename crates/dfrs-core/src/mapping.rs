@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn mapping_distinguishes_kinds() {
         let mapping = of_kinds(&[&[(1, 1)], &[(0, 2), (1, 4)], &[(3, 5)]]);
         assert_eq!(mapping.runs(), [run(0, 2), run(1, 5), run(3, 5)]);
         assert_eq!(mapping.kind_count(), 3);

@@ -252,7 +252,7 @@ pub struct Job {
     /// It was paused for longer than it is to be, or came back so and is to have something of it: its
     /// priority is infinite, as that of a job without virtual time. The driver says so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub comes_first: bool,
+    pub starved: bool,
     /// How often it was paused or migrated within the last hour, for the policy's budget.
     #[serde(default)]
     pub recent_moves: u32,
@@ -293,7 +293,7 @@ impl Job {
             state: JobState::Pending,
             locked: false,
             weight: Weight::ONE,
-            comes_first: false,
+            starved: false,
             recent_moves: 0,
             rigid: Vec::new(),
             fluid: Vec::new(),
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_has_what_others_do_not_hold() {
+    fn usable_memory_excludes_held_memory() {
         let mut node = Node::new("n", Cores(1), Bytes(8));
         node.held_memory = Bytes(3);
         assert_eq!(node.usable_memory(), Bytes(5));

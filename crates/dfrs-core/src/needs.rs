@@ -7,16 +7,16 @@ use crate::units::{Cores, Span};
 
 mod shares;
 
-pub use shares::{Met, shares_of_requests};
+pub use shares::{GrantedYield, shares_of_requests};
 
 /// For so long a job is not held back before its need falls, at first.
-const PATIENCE: Span = Span::from_seconds(60);
+const MIN_DECREASE_DELAY: Span = Span::from_seconds(60);
 
 /// The most that patience grows to, when needs that had fallen had to rise again.
-const MOST_PATIENCE: Span = Span::from_seconds(960);
+const MAX_DECREASE_DELAY: Span = Span::from_seconds(960);
 
 /// No interval counts for more of the patience than this part of it: several have to agree.
-const LEAST_INTERVALS: i64 = 4;
+const MIN_INTERVALS: i64 = 4;
 
 /// A need is so many hundredths of what was used.
 const HEADROOM: u128 = 125;
@@ -117,11 +117,11 @@ pub struct Interval {
 pub struct Measured {
     request: Cores,
     need: Need,
-    patience: Span,
+    decrease_delay: Span,
     /// How much of its patience has passed.
-    calm: Span,
+    unthrottled_for: Span,
     /// The most that it needed meanwhile.
-    most: Need,
+    max_need: Need,
 }
 
 impl Measured {
@@ -131,9 +131,9 @@ impl Measured {
         Self {
             request,
             need: Need::WHOLE,
-            patience: PATIENCE,
-            calm: Span::ZERO,
-            most: Need::LEAST,
+            decrease_delay: MIN_DECREASE_DELAY,
+            unthrottled_for: Span::ZERO,
+            max_need: Need::LEAST,
         }
     }
 
@@ -162,25 +162,25 @@ impl Measured {
         };
         if wanted > self.need {
             self.need = wanted;
-            self.patience = Span(self.patience.0 * 2).min(MOST_PATIENCE);
-            self.begin_again();
+            self.decrease_delay = Span(self.decrease_delay.0 * 2).min(MAX_DECREASE_DELAY);
+            self.restart_delay();
         } else if interval.throttled {
-            self.begin_again();
+            self.restart_delay();
         } else {
-            self.most = self.most.max(wanted);
-            let counts = Span(self.patience.0 / LEAST_INTERVALS);
-            self.calm += interval.lasted.max(Span::ZERO).min(counts);
-            if self.calm >= self.patience {
-                self.need = self.most.max(self.need.half());
-                self.begin_again();
+            self.max_need = self.max_need.max(wanted);
+            let counts = Span(self.decrease_delay.0 / MIN_INTERVALS);
+            self.unthrottled_for += interval.lasted.max(Span::ZERO).min(counts);
+            if self.unthrottled_for >= self.decrease_delay {
+                self.need = self.max_need.max(self.need.half());
+                self.restart_delay();
             }
         }
         self.need
     }
 
-    fn begin_again(&mut self) {
-        self.calm = Span::ZERO;
-        self.most = Need::LEAST;
+    fn restart_delay(&mut self) {
+        self.unthrottled_for = Span::ZERO;
+        self.max_need = Need::LEAST;
     }
 }
 
@@ -217,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn it_falls_at_most_by_half_and_never_below_an_eighth() {
+    fn need_falls_by_half_at_most_and_to_an_eighth_at_least() {
         let mut measured = Measured::new(REQUEST);
         let needs = [0; 5].map(|_| after(&mut measured, 60, 0));
         assert_eq!(needs, [4, 2, 1, 1, 1]);
     }
 
     #[test]
-    fn the_busiest_interval_counts() {
+    fn need_follows_the_busiest_interval() {
         let mut measured = Measured::new(REQUEST);
         after(&mut measured, 50, 100);
         measured.note(&interval(10, 600, false));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wakes_has_more_at_once_and_is_believed_more_slowly() {
+    fn need_rises_at_once_and_then_falls_more_slowly() {
         let mut measured = Measured::new(REQUEST);
         assert_eq!(after(&mut measured, 180, 50), 1);
         measured.note(&interval(1, 300, false));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asked_for_nothing_needs_what_it_asked_for() {
+    fn need_of_an_empty_request_is_whole() {
         let mut measured = Measured::new(Cores::ZERO);
         for _ in 0..100 {
             assert_eq!(measured.note(&interval(60, 0, false)), Need::WHOLE);
@@ -280,7 +280,7 @@ mod tests {
         /// Never more than the request, never less than an eighth of it; who is held back has its request,
         /// and who is not has room for what it used.
         #[test]
-        fn what_must_hold_after_every_interval(intervals in intervals()) {
+        fn need_covers_use_after_every_interval(intervals in intervals()) {
             let mut measured = Measured::new(REQUEST);
             for interval in intervals {
                 let before = measured.need();
@@ -297,7 +297,7 @@ mod tests {
         /// However a job behaves, it is seldom held back for what was measured: its need has to fall first,
         /// which takes four intervals and a time that doubles with each rise.
         #[test]
-        fn nobody_is_held_back_often(intervals in intervals()) {
+        fn throttling_by_a_lowered_need_is_rare(intervals in intervals()) {
             let mut measured = Measured::new(REQUEST);
             let (mut held_back, mut elapsed) = (0, Span::ZERO);
             for interval in intervals {
@@ -306,12 +306,12 @@ mod tests {
                 measured.note(&interval);
                 held_back += i64::from(is_less && interval.throttled);
             }
-            prop_assert!(held_back <= 5 + elapsed.0 / MOST_PATIENCE.0, "{held_back} times");
+            prop_assert!(held_back <= 5 + elapsed.0 / MAX_DECREASE_DELAY.0, "{held_back} times");
         }
 
         /// What is settled stays as it is.
         #[test]
-        fn settled_is_settled(intervals in intervals(), part in 0u64..1500, throttled: bool) {
+        fn settled_need_does_not_change(intervals in intervals(), part in 0u64..1500, throttled: bool) {
             let mut measured = Measured::new(REQUEST);
             for interval in &intervals {
                 measured.note(interval);
@@ -327,7 +327,7 @@ mod tests {
 
         /// Whoever uses the same for long has what it used, with headroom.
         #[test]
-        fn in_the_end_it_is_what_is_used(part in 0u64..=1000) {
+        fn need_converges_to_steady_use(part in 0u64..=1000) {
             let mut measured = Measured::new(REQUEST);
             for _ in 0..100 {
                 measured.note(&interval(60, part, false));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_shared_until_something_is_added() {
+    fn node_set_is_shared_until_a_node_is_added() {
         let nodes = set(&[2, 5, 9]);
         assert!(nodes.clone().is_shared_with(&nodes));
         assert!(nodes.with([9, 2].map(NodeIndex)).is_shared_with(&nodes));

@@ -36,7 +36,7 @@ mod reference;
 mod stretch;
 
 use bins::Bins;
-use fill::{Filler, Found};
+use fill::{Filler, PackedNodes};
 use groups::{Groups, LARGEST_CPU};
 pub(crate) use memory::MemoryDemand;
 pub(crate) use stretch::{Horizon, Pinned};
@@ -140,11 +140,11 @@ impl Packing<'_> {
             Bins::new(self.cluster, self.pinned, load, self.jobs)
         });
         let mut filler = Filler::new(self, &groups, bins);
-        let mut best: Option<(Fraction, Found)> = None;
+        let mut best: Option<(Fraction, PackedNodes)> = None;
         bisect(self.least, |at| {
             let feasible = self.allows(self.grace, at) && filler.pack(at);
             if feasible {
-                let found = best.get_or_insert_with(|| (at, Found::default()));
+                let found = best.get_or_insert_with(|| (at, PackedNodes::default()));
                 found.0 = at;
                 filler.swap_found(&mut found.1);
             }
@@ -227,15 +227,15 @@ mod tests {
         given.and_then(|cases| cases.parse().ok()).unwrap_or(1000)
     }
 
-    fn amount(most: u64) -> impl Strategy<Value = u64> {
+    fn amount(max: u64) -> impl Strategy<Value = u64> {
         // Few distinct values give ties and groups, many give neither.
         prop_oneof![
             Just(0),
-            Just(most / 10),
-            Just(most / 4),
-            Just(most / 2),
-            Just(most),
-            0..most + most / 10
+            Just(max / 10),
+            Just(max / 4),
+            Just(max / 2),
+            Just(max),
+            0..max + max / 10
         ]
     }
 
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn all_small_instances_are_packed_as_plainly() {
+    fn fast_packing_matches_reference_on_small_instances() {
         let sizes: Vec<(u32, u64, u64)> = [1, 3]
             .into_iter()
             .flat_map(|tasks| [30, 50, 100].map(|cpu| (tasks, cpu)))
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_equal_nodes_ends_before_one_that_a_job_asks_for() {
+    fn run_of_equal_nodes_ends_before_a_requested_node() {
         // Node 1 is filled as node 2 would be if job 0 did not ask for it.
         let mut cluster = simple(4, &[(2, 10, 60), (8, 10, 30)]);
         cluster.jobs[0].layout.eligible = Some([0, 2].map(NodeIndex).into_iter().collect());
@@ -571,12 +571,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(cases()))]
 
         #[test]
-        fn the_fast_packing_is_the_plain_one((cluster, pins) in instance(true)) {
+        fn fast_packing_matches_reference((cluster, pins) in instance(true)) {
             agree(&cluster, &pins, Fraction::ZERO)?;
         }
 
         #[test]
-        fn the_fast_packing_is_the_plain_one_with_rules((cluster, pins) in instance(false), ceiling in 50u32..1000) {
+        fn fast_packing_matches_reference_with_rules((cluster, pins) in instance(false), ceiling in 50u32..1000) {
             agree(&cluster, &pins, Fraction::least_yield(LoadCeiling::from_percent(ceiling)))?;
         }
     }

@@ -65,8 +65,8 @@ pub enum Submission {
     GreedyPM,
     /// As GreedyPM, but for all waiting jobs at every event, and those give way whose leaving costs
     /// least. Not of the papers.
-    Cheapest,
-    /// As [`Self::Cheapest`], but the job that has waited longest has a reservation, jobs on several nodes have whole
+    LeastCostPreemption,
+    /// As [`Self::LeastCostPreemption`], but the job that has waited longest has a reservation, jobs on several nodes have whole
     /// CPUs, which they lend to short jobs, and long jobs wait for idle CPU. Not of the papers.
     Reserving,
     /// All jobs are mapped anew.
@@ -180,7 +180,7 @@ pub struct Settings {
     pub load_ceiling: Option<LoadCeiling>,
     /// Jobs on several nodes have at least this yield: neither they nor others beside them go where the load
     /// would be too much for that, and others give way for them if need be. Default none, as in the papers. Only
-    /// [`Submission::Cheapest`] asks for it.
+    /// [`Submission::LeastCostPreemption`] asks for it.
     pub parallel_least_yield: Option<LeastYield>,
     /// How much may be moved. Default without limit, as in the papers.
     pub budget: Budget,
@@ -188,7 +188,7 @@ pub struct Settings {
     /// makes no difference to anybody else. Default no, as in the papers.
     pub keep_equal_jobs: bool,
     /// What decisions may know of run times. Default nothing, as in the papers. Only
-    /// [`Submission::Cheapest`] asks for it.
+    /// [`Submission::LeastCostPreemption`] asks for it.
     pub run_time_hint: RunTimeHint,
 }
 
@@ -275,7 +275,7 @@ impl Policy {
     pub const fn weighs_moves(&self) -> bool {
         matches!(
             self.submission,
-            Submission::Cheapest | Submission::Reserving
+            Submission::LeastCostPreemption | Submission::Reserving
         )
     }
 
@@ -291,7 +291,7 @@ impl Policy {
     pub(crate) fn parallel_least_yield(&self) -> Option<LeastYield> {
         match self.submission {
             Submission::Reserving => Some(LeastYield::ALL),
-            Submission::Cheapest => self.settings.parallel_least_yield,
+            Submission::LeastCostPreemption => self.settings.parallel_least_yield,
             _ => None,
         }
     }
@@ -300,7 +300,7 @@ impl Policy {
     /// reserves.
     pub(crate) fn run_time_hint(&self) -> RunTimeHint {
         match self.submission {
-            Submission::Cheapest => self.settings.run_time_hint,
+            Submission::LeastCostPreemption => self.settings.run_time_hint,
             Submission::Reserving => RunTimeHint::Limits,
             _ => RunTimeHint::Nothing,
         }
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_happens_every_period_is_periodic() {
+    fn periodic_policies_are_recognized() {
         let is_periodic = |name: &str| name.parse::<Policy>().expect(name).is_periodic();
         assert!(is_periodic("/per") && is_periodic("/stretch-per"));
         assert!(!is_periodic("Greedy*"));

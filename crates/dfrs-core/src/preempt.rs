@@ -5,19 +5,19 @@ use std::cmp::Reverse;
 use crate::drain::holds_up_drain;
 use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
-use crate::greedy::{self, Room};
+use crate::greedy::{self, TaskSlots};
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
-use crate::roster::{Roster, by_wants};
+use crate::roster::{Roster, cmp_requirements};
 use crate::stop::Stop;
-use crate::target::{Fate, Target, can_pause};
+use crate::target::{Change, Target, can_pause};
 use crate::units::{Bytes, Time};
 use crate::usage::{SwapUsage, Usage};
 
 /// What the stages of a decision that place jobs by Greedy know, carried from one to the next.
-pub(crate) struct Known {
+pub(crate) struct GreedyState {
     /// What runs now.
     usage: Usage,
     /// Whether all that waits was tried, and nothing has changed since.
@@ -27,7 +27,7 @@ pub(crate) struct Known {
     refused: Vec<usize>,
 }
 
-impl Known {
+impl GreedyState {
     /// O(nodes + runs).
     pub(crate) fn of(policy: &Policy, roster: &Roster) -> Self {
         Self {
@@ -52,43 +52,43 @@ pub(crate) fn submit(
     roster: &Roster,
     now: Time,
     index: usize,
-    known: &mut Known,
+    greedy_state: &mut GreedyState,
     stop: &Stop<'_>,
 ) -> Target {
     let cluster = roster.cluster();
     let mut target = Target::default();
     let job = &cluster.jobs[index];
     // Kinds for which there was no room may find one when there is less.
-    let was_tried = known.is_settled && job.has_one_kind();
+    let was_tried = greedy_state.is_settled && job.has_one_kind();
     let found = if was_tried {
         None
     } else {
-        put(cluster, &known.usage, job)
+        put(cluster, &greedy_state.usage, job)
     };
     if let Some(mapping) = found {
-        known.usage.add(job, &mapping);
-        known.change();
-        target.set(index, Fate::Goes(mapping, Reason::Fits));
+        greedy_state.usage.add(job, &mapping);
+        greedy_state.change();
+        target.set(index, Change::Goes(mapping, Reason::Fits));
     } else if policy.submission != Submission::Greedy
-        && let Some(forced) = try_to_force(policy, roster, now, index, known, stop)
+        && let Some(forced) = try_to_force(policy, roster, now, index, greedy_state, stop)
     {
         target = forced;
     }
-    if policy.opportunistic && !known.is_settled {
+    if policy.opportunistic && !greedy_state.is_settled {
         place_all(
             policy,
             roster,
             now,
-            &mut known.usage,
+            &mut greedy_state.usage,
             &mut target,
-            &Tried::WAITING,
+            &GreedyScope::WAITING,
             stop,
         );
         if !target.is_empty() {
-            known.change();
+            greedy_state.change();
         }
         // Those that made room wait, too, from now on, and were not tried.
-        known.is_settled = target.moves(cluster) == 0;
+        greedy_state.is_settled = target.moves(cluster) == 0;
     }
     target
 }
@@ -99,7 +99,7 @@ pub(crate) fn start_waiting(
     policy: &Policy,
     roster: &Roster,
     now: Time,
-    known: &mut Known,
+    greedy_state: &mut GreedyState,
     stop: &Stop<'_>,
 ) -> Target {
     let mut target = Target::default();
@@ -107,13 +107,13 @@ pub(crate) fn start_waiting(
         policy,
         roster,
         now,
-        &mut known.usage,
+        &mut greedy_state.usage,
         &mut target,
-        &Tried::WAITING,
+        &GreedyScope::WAITING,
         stop,
     );
-    known.change();
-    known.is_settled = true;
+    greedy_state.change();
+    greedy_state.is_settled = true;
     target
 }
 
@@ -136,15 +136,15 @@ pub(crate) fn fill(
     }
     let dropped: Vec<usize> = target
         .changes()
-        .filter(|(_, fate)| matches!(fate, Fate::Leaves(_)))
-        .map(|(place, _)| place)
+        .filter(|(_, change)| matches!(change, Change::Leaves(_)))
+        .map(|(position, _)| position)
         .collect();
     if roster.has_waiting() || !dropped.is_empty() {
         let mut usage = Usage::empty(roster.cluster(), policy.ceilings());
         for placed in roster.placed(&target) {
             usage.add(placed.job, placed.mapping);
         }
-        let tried = Tried {
+        let tried = GreedyScope {
             dropped: &dropped,
             all,
         };
@@ -154,14 +154,14 @@ pub(crate) fn fill(
 }
 
 /// Whom Greedy tries.
-struct Tried<'a> {
+struct GreedyScope<'a> {
     /// Running jobs that lost their places, beside those that wait.
     dropped: &'a [usize],
     /// All of them, or those that cannot keep the ceiling on load.
     all: bool,
 }
 
-impl Tried<'_> {
+impl GreedyScope<'_> {
     /// All that wait.
     const WAITING: Self = Self {
         dropped: &[],
@@ -180,24 +180,24 @@ fn place_all(
     now: Time,
     usage: &mut Usage,
     target: &mut Target,
-    tried: &Tried<'_>,
+    scope: &GreedyScope<'_>,
     stop: &Stop<'_>,
 ) {
     let cluster = roster.cluster();
     let mut fit_cache = FitCache::of(usage);
     // What does not fit now need not be put in order.
-    let mut may_fit = |job: &Job| tried.holds(usage, job) && !cannot_fit(&mut fit_cache, job);
-    let mut places = roster.waiting_that(&mut may_fit);
-    places.retain(|place| target.stays(*place));
-    let dropped = tried.dropped.iter().copied();
-    places.extend(dropped.filter(|place| may_fit(&cluster.jobs[*place])));
+    let mut may_fit = |job: &Job| scope.holds(usage, job) && !cannot_fit(&mut fit_cache, job);
+    let mut positions = roster.waiting_that(&mut may_fit);
+    positions.retain(|position| target.stays(*position));
+    let dropped = scope.dropped.iter().copied();
+    positions.extend(dropped.filter(|position| may_fit(&cluster.jobs[*position])));
     let rank = |job: &Job| {
         let priority = policy.settings.priority.of(job, now);
         (holds_up_drain(cluster, job), priority)
     };
-    let waiting: Vec<((bool, Priority), usize)> = places
+    let waiting: Vec<((bool, Priority), usize)> = positions
         .into_iter()
-        .map(|place| (rank(&cluster.jobs[place]), place))
+        .map(|position| (rank(&cluster.jobs[position]), position))
         .collect();
     let mut waiting = Greatest::of(waiting);
     loop {
@@ -205,8 +205,8 @@ fn place_all(
         if piece.is_empty() {
             return;
         }
-        for (_, place) in piece {
-            let job = &cluster.jobs[place];
+        for (_, position) in piece {
+            let job = &cluster.jobs[position];
             if cannot_fit(&mut fit_cache, job) {
                 continue;
             }
@@ -215,7 +215,7 @@ fn place_all(
             }
             if let Some(mapping) = put(cluster, usage, job) {
                 usage.add(job, &mapping);
-                target.give_place(job, place, mapping);
+                target.give_place(job, position, mapping);
                 fit_cache.shrink();
             } else if only_place(job).is_none() {
                 fit_cache.miss(job, usage);
@@ -226,14 +226,14 @@ fn place_all(
             fit_cache.renew(usage);
             waiting
                 .rest
-                .retain(|(_, place)| !cannot_fit(&mut fit_cache, &cluster.jobs[*place]));
+                .retain(|(_, position)| !cannot_fit(&mut fit_cache, &cluster.jobs[*position]));
         }
     }
 }
 
 /// Whether it is known without looking for a place that there is none for the waiting job.
 pub(crate) fn cannot_fit(fit_cache: &mut FitCache, job: &Job) -> bool {
-    only_place(job).is_none() && fit_cache.are_none(job)
+    only_place(job).is_none() && fit_cache.cannot_fit(job)
 }
 
 /// The only nodes where the job can be: those where it is parked, or would be if it gave up its place.
@@ -263,34 +263,34 @@ fn try_to_force(
     roster: &Roster,
     now: Time,
     index: usize,
-    known: &mut Known,
+    greedy_state: &mut GreedyState,
     stop: &Stop<'_>,
 ) -> Option<Target> {
     let jobs = &roster.cluster().jobs;
     let job = &jobs[index];
     let priority = |job: &Job| policy.settings.priority.of(job, now);
-    let find = |other: &usize| by_wants(&jobs[*other], job);
-    let place = known.refused.binary_search_by(find);
+    let find = |other: &usize| cmp_requirements(&jobs[*other], job);
+    let position = greedy_state.refused.binary_search_by(find);
     let is_anywhere = !matches!(job.state, JobState::Parked(_));
-    if let Ok(at) = place
+    if let Ok(at) = position
         && is_anywhere
-        && priority(job) < priority(&jobs[known.refused[at]])
+        && priority(job) < priority(&jobs[greedy_state.refused[at]])
     {
         return None;
     }
-    let most = policy.settings.budget.moves_per_decision;
-    let most = most.map_or(usize::MAX, |most| most as usize);
-    let forced = force(policy, roster, now, index, &known.usage, stop)
-        .filter(|(forced, _)| forced.moves(roster.cluster()) <= most);
+    let max_moves = policy.settings.budget.moves_per_decision;
+    let max_moves = max_moves.map_or(usize::MAX, |max_moves| max_moves as usize);
+    let forced = force(policy, roster, now, index, &greedy_state.usage, stop)
+        .filter(|(forced, _)| forced.moves(roster.cluster()) <= max_moves);
     if let Some((target, usage)) = forced {
-        known.usage = usage;
-        known.change();
+        greedy_state.usage = usage;
+        greedy_state.change();
         return Some(target);
     }
     if is_anywhere {
-        match place {
-            Ok(at) => known.refused[at] = index,
-            Err(at) => known.refused.insert(at, index),
+        match position {
+            Ok(at) => greedy_state.refused[at] = index,
+            Err(at) => greedy_state.refused.insert(at, index),
         }
     }
     None
@@ -328,13 +328,13 @@ fn force(
     for victim in marked.into_iter().rev() {
         let old = cluster.jobs[victim]
             .running_on()
-            .filter(|old| stays_beside(usage, &cluster.jobs[victim], old, &arrived));
+            .filter(|old| fits_alongside(usage, &cluster.jobs[victim], old, &arrived));
         match old {
             Some(old) => usage.add(&cluster.jobs[victim], old),
             None => leaving.push(victim),
         }
     }
-    target.set(index, Fate::Goes(arrived, Reason::Fits));
+    target.set(index, Change::Goes(arrived, Reason::Fits));
     for victim in leaving {
         let reason = Reason::MakesRoomFor(job.id);
         let moves = policy.submission == Submission::GreedyPM
@@ -347,14 +347,14 @@ fn force(
         } else {
             None
         };
-        let fate = match elsewhere {
+        let change = match elsewhere {
             Some(mapping) => {
                 usage.add(&cluster.jobs[victim], &mapping);
-                Fate::Goes(mapping, reason)
+                Change::Goes(mapping, reason)
             }
-            None => Fate::Leaves(reason),
+            None => Change::Leaves(reason),
         };
-        target.set(victim, fate);
+        target.set(victim, change);
     }
     Some((target, tried))
 }
@@ -368,10 +368,10 @@ pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
 
 /// Whether a marked job can stay where it was now that the newcomer is in its place. Nodes that the newcomer did not
 /// come to are as they were, whatever their load.
-pub(crate) fn stays_beside(usage: &Usage, job: &Job, old: &Mapping, newcomer: &Mapping) -> bool {
+pub(crate) fn fits_alongside(usage: &Usage, job: &Job, old: &Mapping, arriving: &Mapping) -> bool {
     let limit = usage.limit_on(job, old);
     old.parts().all(|part| {
-        if newcomer.tasks_on(part.node) > 0 {
+        if arriving.tasks_on(part.node) > 0 {
             usage.fits(job, part, limit)
         } else {
             usage.holds(job, part)
@@ -391,9 +391,9 @@ pub(crate) fn mark(
     stop: &Stop<'_>,
 ) -> Option<(Vec<usize>, Mapping)> {
     let kinds = job.by_kind();
-    let mut rooms: Vec<Room<'_>> = kinds
+    let mut rooms: Vec<TaskSlots<'_>> = kinds
         .iter()
-        .map(|kind| Room::new(cluster, usage, kind))
+        .map(|kind| TaskSlots::new(cluster, usage, kind))
         .collect();
     let mut marked = Vec::new();
     for victim in victims {
@@ -418,7 +418,7 @@ pub(crate) fn mark(
             }
         }
         // A parked job has but one place.
-        if (rooms.iter().all(Room::suffices) || matches!(job.state, JobState::Parked(_)))
+        if (rooms.iter().all(TaskSlots::suffices) || matches!(job.state, JobState::Parked(_)))
             && let Some(found) = put(cluster, usage, job)
         {
             return Some((marked, found));

@@ -32,7 +32,7 @@ impl PriorityFunction {
     /// without virtual time, and if it comes first.
     #[must_use]
     pub fn of(self, job: &Job, now: Time) -> Priority {
-        let value = if job.virtual_time <= Span::ZERO || job.comes_first {
+        let value = if job.virtual_time <= Span::ZERO || job.starved {
             f64::INFINITY
         } else {
             let flow = job.flow_time(now).seconds();
@@ -135,10 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_first_is_infinite_and_before_later_newcomers() {
+    fn starved_job_has_infinite_priority_before_later_jobs() {
         let now = Time::from_seconds(100);
         let first = Job {
-            comes_first: true,
+            starved: true,
             ..job(2, 10, 50)
         };
         let of = |job: &Job| PriorityFunction::default().of(job, now);

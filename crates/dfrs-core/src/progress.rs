@@ -76,7 +76,7 @@ impl Progress {
     #[must_use]
     pub fn new(now: Time, work: Option<Span>) -> Self {
         Self {
-            work: work.map(exactly),
+            work: work.map(to_work),
             done: 0,
             stalled: 0,
             since: now,
@@ -91,7 +91,7 @@ impl Progress {
     /// The same, with so much done by now.
     #[must_use]
     pub fn with_virtual_time(mut self, done: Span) -> Self {
-        self.done = exactly(done);
+        self.done = to_work(done);
         self.predict();
         self
     }
@@ -132,14 +132,14 @@ impl Progress {
     /// Dedicated run time done until [`Self::since`].
     #[must_use]
     pub fn counted(&self) -> Span {
-        told(self.done)
+        to_span(self.done)
     }
 
     /// What it could have done until `now` with the CPU that it held while it stalled, as dedicated run
     /// time.
     pub fn stalled(&mut self, now: Time) -> Span {
         self.advance(now);
-        told(self.stalled)
+        to_span(self.stalled)
     }
 
     /// It holds a place from `now` on, and makes no progress until `now + stall`.
@@ -166,7 +166,7 @@ impl Progress {
 
     /// There is so much to do in all, which nobody need know, counted from its beginning.
     pub fn set_work(&mut self, work: Option<Span>) {
-        self.work = work.map(exactly);
+        self.work = work.map(to_work);
         self.predict();
     }
 
@@ -205,12 +205,12 @@ impl Progress {
     }
 }
 
-fn exactly(span: Span) -> u128 {
+fn to_work(span: Span) -> u128 {
     u128::from(span.0.max(0).unsigned_abs()) << DIGITS
 }
 
 /// The one rounding: down to a microsecond.
-fn told(work: u128) -> Span {
+fn to_span(work: u128) -> Span {
     Span(i64::try_from(work >> DIGITS).unwrap_or(i64::MAX))
 }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_year_of_looking_does_not_drift() {
+    fn progress_does_not_drift_over_many_updates() {
         let year = Span::from_seconds(365 * 86_400);
         let rate = Rate::of(Yield(1.0 / 3.0));
         let (mut looked_at, mut left_alone) = (of(year), of(year));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn no_work_is_done_at_once_and_no_share_never() {
+    fn zero_work_ends_at_once_and_zero_rate_never() {
         let mut empty = of(Span::ZERO);
         empty.place(seconds(5), Span::ZERO);
         assert_eq!(empty.finish(), Some(seconds(5)));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_takes_nothing_away() {
+    fn clock_set_back_does_not_reduce_progress() {
         let mut job = Progress::new(seconds(10), None).with_virtual_time(Span(3));
         job.place(seconds(10), Span::ZERO);
         job.set_rate(seconds(10), Rate::of(Yield::ONE));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_what_a_journal_says() {
+    fn rate_round_trips_through_a_yield() {
         for share in [0.0, 1.0, 0.5, 1.0 / 3.0, 0.7, 1e-15, f64::NAN, -1.0, 2.0] {
             let rate = Rate::of(Yield(share));
             assert_eq!(Rate::of(rate.share()), rate, "{share}");
@@ -316,7 +316,7 @@ mod tests {
     proptest! {
         /// No values, however odd, make it panic, and what it did only grows until it is lost.
         #[test]
-        fn nothing_is_too_odd(
+        fn progress_never_panics_or_decreases(
             work in proptest::option::of(any::<i64>()),
             steps in proptest::collection::vec((any::<i64>(), any::<i64>(), any::<f64>(), 0u8..4), 0..20),
         ) {
@@ -336,7 +336,7 @@ mod tests {
 
         /// It ends in the first microsecond in which all its work is done.
         #[test]
-        fn the_end_is_exact(work in 1i64..1_000_000_000, stall in 0i64..1000, share in 1e-6f64..=1.0) {
+        fn finish_is_exact_to_a_microsecond(work in 1i64..1_000_000_000, stall in 0i64..1000, share in 1e-6f64..=1.0) {
             let mut job = of(Span(work));
             job.place(Time(0), Span(stall));
             job.set_rate(Time(0), Rate::of(Yield(share)));

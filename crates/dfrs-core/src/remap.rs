@@ -14,11 +14,11 @@ use crate::policy::{Policy, Settings};
 use crate::priority::{Priority, PriorityFunction};
 use crate::roster::Roster;
 use crate::stop::Stop;
-use crate::target::{Fate, Target, can_pause};
+use crate::target::{Change, Target, can_pause};
 use crate::units::{Bytes, Cores, Span, Time};
 use crate::usage::{SwapUsage, Usage};
 use crate::yields::smallest_yield;
-use alone::Alone;
+use alone::FitsAlone;
 
 /// Maps all jobs anew for the highest minimum yield; drops those of the lowest priority until all
 /// others fit.
@@ -35,16 +35,16 @@ pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time, stop: &Stop<'_>
     let cluster = roster.cluster();
     let must_stay = vec![false; cluster.jobs.len()];
     let target = remap_all_but(policy, roster, now, must_stay, stop);
-    let Some(most) = policy.settings.budget.moves_per_decision else {
+    let Some(max) = policy.settings.budget.moves_per_decision else {
         return target;
     };
-    if target.moves(cluster) <= most as usize {
+    if target.moves(cluster) <= max as usize {
         return target;
     }
     let mut movers: Vec<usize> = target.movers(cluster).collect();
     movers.sort_by_cached_key(|job| policy.settings.priority.of(&cluster.jobs[*job], now));
     let mut must_stay = vec![true; cluster.jobs.len()];
-    for job in movers.into_iter().take(most as usize) {
+    for job in movers.into_iter().take(max as usize) {
         must_stay[job] = false;
     }
     remap_all_but(policy, roster, now, must_stay, stop)
@@ -106,8 +106,8 @@ fn remap_all_but(
 
 /// A job that may be placed or dropped.
 #[derive(Clone, Copy)]
-struct Candidate<'a> {
-    place: usize,
+struct RemapCandidate<'a> {
+    index: usize,
     job: &'a Job,
     /// Where it must be if it runs.
     pin: Option<Pinned<'a>>,
@@ -116,7 +116,7 @@ struct Candidate<'a> {
 /// A candidate and its priority, by which it is ordered; those that a drain waits for come first.
 struct Ranked<'a> {
     priority: (bool, Priority),
-    candidate: Candidate<'a>,
+    candidate: RemapCandidate<'a>,
 }
 
 impl Ord for Ranked<'_> {
@@ -153,7 +153,7 @@ struct Remap<'a> {
     horizon: Option<Horizon>,
     keeps_equal_jobs: bool,
     /// Candidates that are not dropped; once in order, the first to be dropped last.
-    kept: Vec<Candidate<'a>>,
+    kept: Vec<RemapCandidate<'a>>,
     target: Target,
     stop: &'a Stop<'a>,
 }
@@ -170,14 +170,14 @@ impl<'a> Remap<'a> {
         let swap = SwapUsage::of(cluster, roster.parked());
         let mut usage = Usage::empty(cluster, policy.ceilings());
         let mut pinned = Vec::new();
-        let mut candidates: Vec<Candidate<'a>> = Vec::new();
-        for (place, job) in roster.running_indices().iter().zip(roster.running()) {
-            let can_go = !must_stay[*place]
+        let mut candidates: Vec<RemapCandidate<'a>> = Vec::new();
+        for (index, job) in roster.running_indices().iter().zip(roster.running()) {
+            let can_go = !must_stay[*index]
                 && job.mobility != Mobility::Restart
                 && can_pause(policy, cluster, &swap, job);
             if can_go {
-                let (place, pin) = (*place, pin(policy, cluster, &usage, job, now));
-                candidates.push(Candidate { place, job, pin });
+                let (index, pin) = (*index, pin(policy, cluster, &usage, job, now));
+                candidates.push(RemapCandidate { index, job, pin });
             } else if let Some(mapping) = job.running_on() {
                 usage.add(job, mapping);
                 pinned.push(Pinned {
@@ -191,13 +191,13 @@ impl<'a> Remap<'a> {
             .settings
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
-        let mut alone = Alone::beside(cluster, &usage, least);
+        let mut alone = FitsAlone::new(cluster, &usage, least);
         // Vector packing keeps every load below the ceiling: who cannot keep below it is Greedy's, which comes next.
         let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && alone.fits(job));
-        candidates.extend(waiting.into_iter().map(|place| {
-            let job = &cluster.jobs[place];
+        candidates.extend(waiting.into_iter().map(|index| {
+            let job = &cluster.jobs[index];
             let pin = pin(policy, cluster, &usage, job, now);
-            Candidate { place, job, pin }
+            RemapCandidate { index, job, pin }
         }));
         Self {
             cluster,
@@ -281,7 +281,7 @@ impl<'a> Remap<'a> {
     /// Puts the candidates in order, but for those of so low a priority that the memory of all nodes
     /// is not enough for those before them: these are dropped.
     fn put_in_order(&mut self, priority: impl Fn(&Job) -> (bool, Priority)) {
-        let ranked = |candidate: Candidate<'a>| Ranked {
+        let ranked = |candidate: RemapCandidate<'a>| Ranked {
             priority: priority(candidate.job),
             candidate,
         };
@@ -289,11 +289,11 @@ impl<'a> Remap<'a> {
         let (mut order, movable): (Vec<_>, Vec<_>) = all
             .map(ranked)
             .partition(|ranked| ranked.candidate.pin.is_some());
-        let most = self.most_memory(&order);
+        let max = self.max_memory(&order);
         let mut wanted = Bytes::ZERO;
-        let first = self.about_as_many(&movable, most);
+        let first = self.about_as_many(&movable, max);
         let mut movable = Greatest::of(movable).in_pieces_of(first);
-        while wanted <= most {
+        while wanted <= max {
             let piece = movable.next_piece();
             if piece.is_empty() {
                 break;
@@ -319,13 +319,13 @@ impl<'a> Remap<'a> {
             .map(|ranked| ranked.candidate.job.least_memory())
             .sum();
         let each = wanted.0 / (jobs.len() as u64).max(1);
-        let most = memory.0.checked_div(each).unwrap_or(u64::MAX);
-        usize::try_from(most.saturating_add(most / 2)).unwrap_or(usize::MAX)
+        let max = memory.0.checked_div(each).unwrap_or(u64::MAX);
+        usize::try_from(max.saturating_add(max / 2)).unwrap_or(usize::MAX)
     }
 
     /// At least the memory that the nodes have for candidates without a pin, whichever of the pinned
     /// ones are dropped.
-    fn most_memory(&self, pinned: &[Ranked<'_>]) -> Bytes {
+    fn max_memory(&self, pinned: &[Ranked<'_>]) -> Bytes {
         let is_closed = |node| self.cluster.node(node).is_none_or(|node| !node.is_up());
         let freed = |ranked: &Ranked<'_>| -> Bytes {
             let (job, pin) = (ranked.candidate.job, ranked.candidate.pin);
@@ -460,12 +460,12 @@ impl<'a> Remap<'a> {
     }
 
     /// A dropped job leaves if it runs, and goes on waiting if it waits.
-    fn drop(&mut self, dropped: &Candidate<'a>) -> Result<(), usize> {
+    fn drop(&mut self, dropped: &RemapCandidate<'a>) -> Result<(), usize> {
         if let JobState::Running(mapping) = &dropped.job.state
             && dropped.job.mobility == Mobility::Park
         {
             if !self.swap.fits(dropped.job, mapping) {
-                return Err(dropped.place);
+                return Err(dropped.index);
             }
             self.swap.add(dropped.job, mapping);
         }
@@ -473,10 +473,10 @@ impl<'a> Remap<'a> {
         Ok(())
     }
 
-    fn leave(&mut self, dropped: &Candidate<'a>) {
+    fn leave(&mut self, dropped: &RemapCandidate<'a>) {
         if dropped.job.is_running() {
-            let fate = Fate::Leaves(Reason::DoesNotFitRemap);
-            self.target.set(dropped.place, fate);
+            let change = Change::Leaves(Reason::DoesNotFitRemap);
+            self.target.set(dropped.index, change);
         }
     }
 
@@ -492,8 +492,8 @@ impl<'a> Remap<'a> {
             if let Some(mapping) =
                 place.filter(|mapping| candidate.job.running_on() != Some(mapping))
             {
-                let fate = Fate::Goes(mapping, Reason::Remap);
-                self.target.set(candidate.place, fate);
+                let change = Change::Goes(mapping, Reason::Remap);
+                self.target.set(candidate.index, change);
             }
         }
         self.target
@@ -640,7 +640,7 @@ mod tests {
     proptest! {
         /// Dropping those that memory rules out at once leaves what dropping them one by one leaves.
         #[test]
-        fn only_as_many_as_memory_could_hold_are_put_in_order(
+        fn only_jobs_that_memory_could_hold_are_sorted(
             mut jobs in proptest::collection::vec(any_job(), 0..60),
             closed in 0usize..6,
         ) {
@@ -677,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn only_jobs_that_nothing_sets_apart_change_places() {
+    fn only_identical_jobs_swap_places() {
         // Where job 1 goes when MCB8 puts it where job 2 is and the other way round.
         let place = |change: fn(&mut Job)| {
             let mut jobs = [running(1, 0), running(2, 1)];
@@ -704,7 +704,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_job_is_pinned_no_more() {
+    fn dropped_job_is_no_longer_pinned() {
         let policy: Policy = "/per/OPT=MIN/MINVT=600".parse().unwrap();
         let mut cluster = Cluster {
             nodes: vec![Node::new("", Cores(100), Bytes(100))],

@@ -9,7 +9,7 @@ mod lists;
 mod view;
 
 use lists::Lists;
-pub(crate) use lists::by_wants;
+pub(crate) use lists::cmp_requirements;
 
 /// From so many jobs on it is cheaper to make the lists anew than to take one after the other out.
 const MANY: usize = 500;
@@ -175,9 +175,9 @@ impl Roster {
     }
 
     /// Says whether a job [comes first](Job::comes_first).
-    pub fn set_comes_first(&mut self, id: JobId, comes_first: bool) {
+    pub fn set_starved(&mut self, id: JobId, starved: bool) {
         if let Some(job) = self.cluster.job_mut(id) {
-            job.comes_first = comes_first;
+            job.starved = starved;
         }
     }
 

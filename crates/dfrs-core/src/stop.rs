@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_asked_now_and_then_and_no_more_after_a_no() {
+    fn stop_is_polled_periodically_until_it_is_due() {
         let asked = Cell::new(0);
         let may_go_on = || {
             asked.set(asked.get() + 1);

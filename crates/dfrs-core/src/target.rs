@@ -8,7 +8,7 @@ use crate::usage::SwapUsage;
 
 /// What shall become of a job that does not stay as it is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Fate {
+pub(crate) enum Change {
     /// It runs and gives up its place.
     Leaves(Reason),
     /// It waits, or runs elsewhere, and runs here from now on.
@@ -22,15 +22,15 @@ pub(crate) struct Target {
     /// For each job its position in `changes` plus 1, or 0; the last ones are left out if they are 0.
     numbers: Vec<u32>,
     /// Positions of jobs in the cluster, and their fates.
-    changes: Vec<(usize, Fate)>,
+    changes: Vec<(usize, Change)>,
 }
 
 impl Target {
     /// Nothing but this changes.
-    pub(crate) fn of(changes: Vec<(usize, Fate)>) -> Self {
+    pub(crate) fn of(changes: Vec<(usize, Change)>) -> Self {
         let mut target = Self::default();
-        for (job, fate) in changes {
-            target.set(job, fate);
+        for (job, change) in changes {
+            target.set(job, change);
         }
         target
     }
@@ -41,12 +41,12 @@ impl Target {
     }
 
     /// Says what becomes of a job, in place of what was said before.
-    pub(crate) fn set(&mut self, job: usize, fate: Fate) {
+    pub(crate) fn set(&mut self, job: usize, change: Change) {
         if let Some(position) = self.position(job) {
-            self.changes[position].1 = fate;
+            self.changes[position].1 = change;
             return;
         }
-        self.changes.push((job, fate));
+        self.changes.push((job, change));
         if self.numbers.len() <= job {
             self.numbers.resize(job + 1, 0);
         }
@@ -61,7 +61,7 @@ impl Target {
             } else {
                 Reason::Fits
             };
-            self.set(index, Fate::Goes(mapping, reason));
+            self.set(index, Change::Goes(mapping, reason));
         } else if let Some(position) = self.position(index) {
             self.changes.swap_remove(position);
             self.numbers[index] = 0;
@@ -83,12 +83,12 @@ impl Target {
     }
 
     /// The jobs that do not stay as they are and their fates, each once, in any order.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = (usize, &Fate)> {
-        self.changes.iter().map(|(job, fate)| (*job, fate))
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (usize, &Change)> {
+        self.changes.iter().map(|(job, change)| (*job, change))
     }
 
     /// The same, taken out, ascending.
-    pub(crate) fn into_changes(mut self) -> Vec<(usize, Fate)> {
+    pub(crate) fn into_changes(mut self) -> Vec<(usize, Change)> {
         self.changes.sort_unstable_by_key(|(job, _)| *job);
         self.changes
     }
@@ -129,7 +129,7 @@ impl Target {
     }
 }
 
-impl Fate {
+impl Change {
     /// Where the job runs afterwards.
     pub(crate) fn mapping(&self) -> Option<&Mapping> {
         match self {
@@ -205,9 +205,9 @@ pub(crate) fn may_pause(policy: &Policy, cluster: &Cluster, job: &Job) -> bool {
     let JobState::Running(mapping) = &job.state else {
         return false;
     };
-    let most_moves = policy.settings.budget.moves_per_job;
+    let max_moves = policy.settings.budget.moves_per_job;
     is_free(cluster, job)
-        && most_moves.is_none_or(|most| job.recent_moves < most)
+        && max_moves.is_none_or(|max| job.recent_moves < max)
         && match job.mobility {
             Mobility::Checkpoint | Mobility::Restart => true,
             Mobility::Park => mapping

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::course::Changes;
 use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex};
 use crate::plan::{Action, PlannedAction, Reason};
 use crate::policy::{Ceilings, Policy};
 use crate::roster::Roster;
-use crate::target::{Fate, Target};
+use crate::staged_changes::Changes;
+use crate::target::{Change, Target};
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
 
@@ -39,9 +39,9 @@ pub(crate) fn actions(
     let together = Transition::new(roster).carry_out(in_order(
         policy,
         now,
-        target.changes().map(|(index, fate)| {
+        target.changes().map(|(index, change)| {
             let job = &roster.cluster().jobs[index];
-            (job, Cow::Borrowed(&job.state), fate)
+            (job, Cow::Borrowed(&job.state), change)
         }),
     ));
     together.unwrap_or_else(|Stuck| stage_by_stage(policy, roster, now, stages))
@@ -58,10 +58,10 @@ fn stage_by_stage(
     let mut actions = Vec::new();
     let mut transition = Transition::new(roster);
     for stage in stages {
-        let changes = stage.iter().map(|(index, fate)| {
+        let changes = stage.iter().map(|(index, change)| {
             let job = &roster.cluster().jobs[*index];
             let state = states.get(index).unwrap_or(&job.state);
-            (job, Cow::Owned(state.clone()), fate)
+            (job, Cow::Owned(state.clone()), change)
         });
         transition.swap = None; // a stage relies on no swap that it frees
         let changes = in_order(policy, now, changes);
@@ -69,37 +69,41 @@ fn stage_by_stage(
             break;
         };
         actions.extend(next);
-        for (index, fate) in stage {
+        for (index, change) in stage {
             let mut job = roster.cluster().jobs[*index].clone();
             job.state = states.remove(index).unwrap_or(job.state);
-            states.insert(*index, fate.state(&job));
+            states.insert(*index, change.state(&job));
         }
     }
     actions
 }
 
 /// One job's change.
-struct Change<'a> {
+struct JobChange<'a> {
     job: &'a Job,
     /// Its state before.
     state: Cow<'a, JobState>,
-    fate: &'a Fate,
+    placement: &'a Change,
 }
 
 /// Changes in order of decreasing priority. No two priorities are equal.
 fn in_order<'a>(
     policy: &Policy,
     now: Time,
-    changes: impl Iterator<Item = (&'a Job, Cow<'a, JobState>, &'a Fate)>,
-) -> Vec<Change<'a>> {
-    let mut changes: Vec<Change<'a>> = changes
-        .map(|(job, state, fate)| Change { job, state, fate })
+    changes: impl Iterator<Item = (&'a Job, Cow<'a, JobState>, &'a Change)>,
+) -> Vec<JobChange<'a>> {
+    let mut changes: Vec<JobChange<'a>> = changes
+        .map(|(job, state, change)| JobChange {
+            job,
+            state,
+            placement: change,
+        })
         .collect();
     changes.sort_by_cached_key(|change| Reverse(policy.settings.priority.of(change.job, now)));
     changes
 }
 
-impl Change<'_> {
+impl JobChange<'_> {
     fn running_on(&self) -> Option<&Mapping> {
         match &*self.state {
             JobState::Running(mapping) => Some(mapping),
@@ -122,7 +126,7 @@ impl Change<'_> {
     }
 
     fn leaves(&self) -> bool {
-        matches!(self.fate, Fate::Leaves(_))
+        matches!(self.placement, Change::Leaves(_))
     }
 }
 
@@ -148,12 +152,12 @@ impl Transition {
     }
 
     /// The actions of these changes, which are in order of decreasing priority.
-    fn carry_out(&mut self, changes: Vec<Change<'_>>) -> Result<Vec<PlannedAction>, Stuck> {
+    fn carry_out(&mut self, changes: Vec<JobChange<'_>>) -> Result<Vec<PlannedAction>, Stuck> {
         let frees_swap = changes.iter().any(|change| change.parked_on().is_some());
         if !frees_swap {
             self.swap = None;
         }
-        let (leaving, coming): (Vec<_>, Vec<_>) = changes.into_iter().partition(Change::leaves);
+        let (leaving, coming): (Vec<_>, Vec<_>) = changes.into_iter().partition(JobChange::leaves);
         let mut late = Vec::new();
         // The lowest priority leaves first.
         for change in leaving.into_iter().rev() {
@@ -183,7 +187,7 @@ impl Transition {
         self.actions.push(PlannedAction { action, reason });
     }
 
-    fn pause(&mut self, change: &Change<'_>, reason: Reason) {
+    fn pause(&mut self, change: &JobChange<'_>, reason: Reason) {
         if let Some(mapping) = change.running_on() {
             self.usage.remove(change.job, mapping);
         }
@@ -191,19 +195,19 @@ impl Transition {
     }
 
     /// Pauses the job unless it would have to be parked where there is no swap for it yet.
-    fn try_to_pause(&mut self, change: &Change<'_>) -> bool {
+    fn try_to_pause(&mut self, change: &JobChange<'_>) -> bool {
         if let (Some(swap), Some(mapping)) = (&mut self.swap, change.parks_on()) {
             if !swap.fits(change.job, mapping) {
                 return false;
             }
             swap.add(change.job, mapping);
         }
-        self.pause(change, change.fate.reason());
+        self.pause(change, change.placement.reason());
         true
     }
 
     /// Brings the job back if it is parked and its memory fits now.
-    fn try_to_come_back(&mut self, change: &Change<'_>) -> bool {
+    fn try_to_come_back(&mut self, change: &JobChange<'_>) -> bool {
         let Some(mapping) = change.parked_on() else {
             return false;
         };
@@ -219,8 +223,8 @@ impl Transition {
         fits
     }
 
-    fn arrive(&mut self, change: &Change<'_>) {
-        let Fate::Goes(mapping, reason) = change.fate else {
+    fn arrive(&mut self, change: &JobChange<'_>) {
+        let Change::Goes(mapping, reason) = change.placement else {
             return;
         };
         let job = change.job;
@@ -237,8 +241,8 @@ impl Transition {
     }
 
     /// Moves jobs, given in order of decreasing priority, and returns those that stepped aside.
-    fn migrate<'a>(&mut self, moving: Vec<Change<'a>>) -> Vec<Change<'a>> {
-        let mut left: Vec<Option<Change<'a>>> = moving.into_iter().map(Some).collect();
+    fn migrate<'a>(&mut self, moving: Vec<JobChange<'a>>) -> Vec<JobChange<'a>> {
+        let mut left: Vec<Option<JobChange<'a>>> = moving.into_iter().map(Some).collect();
         let mut to_try: BTreeSet<usize> = (0..left.len()).collect();
         // For each node that a job found full, those that wait for memory there.
         let mut waiting: BTreeMap<NodeIndex, Vec<usize>> = BTreeMap::new();
@@ -278,9 +282,9 @@ impl Transition {
 
     /// Moves the job if its memory fits now, its own old memory being free; else says which node is
     /// full.
-    fn try_to_move(&mut self, change: &Change<'_>) -> Result<(), NodeIndex> {
+    fn try_to_move(&mut self, change: &JobChange<'_>) -> Result<(), NodeIndex> {
         let job = change.job;
-        let (Some(old), Fate::Goes(new, reason)) = (change.running_on(), change.fate) else {
+        let (Some(old), Change::Goes(new, reason)) = (change.running_on(), change.placement) else {
             return Ok(());
         };
         self.usage.remove(job, old);

@@ -12,7 +12,7 @@ use crate::units::{Amount, Bytes, Cores};
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
     /// What is looked at most, side by side.
-    spots: Vec<Spot>,
+    nodes: Vec<NodeUsage>,
     /// Further resources of each node; empty if no node has any.
     further: Vec<Further>,
     limits: Option<Arc<LoadLimits>>,
@@ -25,16 +25,16 @@ const NO_CEILING: Cores = Cores(u64::MAX);
 
 /// A node's capacities, and what is in use.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
+struct NodeUsage {
     memory: Bytes,
     memory_used: Bytes,
     cpu: Cores,
     /// Sum of the CPU needs of the tasks there.
     load: Cores,
     /// What it may grow to.
-    most_load: Cores,
+    max_load: Cores,
     /// What it may grow to, too, beside jobs that run on several nodes.
-    most_parallel: Cores,
+    max_parallel_load: Cores,
     /// How many of these are there.
     parallel: u32,
     /// Whether it takes new tasks.
@@ -43,32 +43,32 @@ struct Spot {
     is_down: bool,
 }
 
-impl Spot {
+impl NodeUsage {
     /// Whether it has so much more memory, and may have so much more load for a job of this limit: what needs no CPU
     /// may go where there is too much load already.
     #[inline]
     fn has_room(&self, memory: Bytes, cpu: Cores, limit: LoadLimit) -> bool {
         self.memory_used + memory <= self.memory
-            && (self.load + cpu <= self.most_load(limit) || cpu.is_zero())
+            && (self.load + cpu <= self.max_load(limit) || cpu.is_zero())
     }
 
     /// What the load may grow to if such a job comes.
     #[inline]
-    fn most_load(&self, limit: LoadLimit) -> Cores {
-        self.most_load_beside(self.parallel, limit)
+    fn max_load(&self, limit: LoadLimit) -> Cores {
+        self.max_load_with(self.parallel, limit)
     }
 
     /// The same beside so many jobs that run on several nodes.
     #[inline]
-    fn most_load_beside(&self, parallel: u32, limit: LoadLimit) -> Cores {
+    fn max_load_with(&self, parallel: u32, limit: LoadLimit) -> Cores {
         let for_them = if parallel > 0 || limit == LoadLimit::Parallel {
-            self.most_parallel
+            self.max_parallel_load
         } else {
             NO_CEILING
         };
         match limit {
             LoadLimit::Nothing => for_them,
-            LoadLimit::Node | LoadLimit::Parallel => for_them.min(self.most_load),
+            LoadLimit::Node | LoadLimit::Parallel => for_them.min(self.max_load),
         }
     }
 
@@ -78,25 +78,25 @@ impl Spot {
             memory: self.memory.minus(self.memory_used),
             load: self.load_left(LoadLimit::Node),
             load_parallel: self.load_left(LoadLimit::Parallel),
-            load_at_most: self.load_left(LoadLimit::Nothing),
+            load_unlimited: self.load_left(LoadLimit::Nothing),
             has_cpu: !self.cpu.is_zero(),
         })
     }
 }
 
-impl Spot {
+impl NodeUsage {
     /// What the ceilings leave to such a job.
     fn load_left(&self, limit: LoadLimit) -> Cores {
         // Without a ceiling nodes do not differ in this.
-        match self.most_load(limit) {
+        match self.max_load(limit) {
             NO_CEILING => NO_CEILING,
-            most => most.minus(self.load),
+            max => max.minus(self.load),
         }
     }
 }
 
 /// What the load of a node of this CPU capacity may grow to.
-fn most_load(ceiling: Option<LoadCeiling>, cpu: Cores) -> Cores {
+fn max_load(ceiling: Option<LoadCeiling>, cpu: Cores) -> Cores {
     ceiling.map_or(NO_CEILING, |ceiling| ceiling.of(cpu))
 }
 
@@ -138,13 +138,13 @@ impl Usage {
     /// No job runs; others hold their memory. O(nodes).
     pub(crate) fn empty(cluster: &Cluster, ceilings: impl Into<Ceilings>) -> Self {
         let ceilings = ceilings.into();
-        let spots = cluster.nodes.iter().map(|node| Spot {
+        let nodes = cluster.nodes.iter().map(|node| NodeUsage {
             memory: node.memory,
             memory_used: node.held_memory,
             cpu: node.cpu,
             load: Cores::ZERO,
-            most_load: most_load(ceilings.all, node.cpu),
-            most_parallel: most_load(ceilings.parallel, node.cpu),
+            max_load: max_load(ceilings.all, node.cpu),
+            max_parallel_load: max_load(ceilings.parallel, node.cpu),
             parallel: 0,
             is_up: node.state == NodeState::Up,
             is_down: node.state == NodeState::Down,
@@ -159,7 +159,7 @@ impl Usage {
             .filter(|_| has_further)
             .map(Further::none_of);
         Self {
-            spots: spots.collect(),
+            nodes: nodes.collect(),
             further: further.collect(),
             limits: LoadLimits::of(cluster, ceilings).map(Arc::new),
             packs: ceilings.packs,
@@ -167,12 +167,12 @@ impl Usage {
     }
 
     /// Nobody uses anything, and all nodes take tasks: what the cluster could hold at best. O(nodes).
-    pub(crate) fn at_best(cluster: &Cluster, ceilings: impl Into<Ceilings>) -> Self {
+    pub(crate) fn best_case(cluster: &Cluster, ceilings: impl Into<Ceilings>) -> Self {
         let mut usage = Self::empty(cluster, ceilings);
-        for spot in &mut usage.spots {
-            spot.is_up = true;
-            spot.is_down = false;
-            spot.memory_used = Bytes::ZERO;
+        for entry in &mut usage.nodes {
+            entry.is_up = true;
+            entry.is_down = false;
+            entry.memory_used = Bytes::ZERO;
         }
         usage
     }
@@ -180,10 +180,10 @@ impl Usage {
     /// The same nodes and ceilings, where no job runs; others hold their memory. O(nodes).
     pub(crate) fn without_jobs(&self, cluster: &Cluster) -> Self {
         let mut usage = self.clone();
-        for (spot, node) in usage.spots.iter_mut().zip(&cluster.nodes) {
-            spot.memory_used = node.held_memory;
-            spot.load = Cores::ZERO;
-            spot.parallel = 0;
+        for (entry, node) in usage.nodes.iter_mut().zip(&cluster.nodes) {
+            entry.memory_used = node.held_memory;
+            entry.load = Cores::ZERO;
+            entry.parallel = 0;
         }
         for (further, node) in usage.further.iter_mut().zip(&cluster.nodes) {
             *further = Further::none_of(node);
@@ -216,18 +216,18 @@ impl Usage {
         let parallel = u32::from(mapping.spans_nodes());
         if self.further.is_empty() && job.has_one_kind() && mapping.has_one_kind() {
             for run in mapping {
-                if let Some(spot) = self.spots.get_mut(run.node.index()) {
-                    spot.memory_used += job.memory_on(run.tasks);
-                    spot.load += job.cpu.times(run.tasks);
-                    spot.parallel += parallel;
+                if let Some(entry) = self.nodes.get_mut(run.node.index()) {
+                    entry.memory_used += job.memory_on(run.tasks);
+                    entry.load += job.cpu.times(run.tasks);
+                    entry.parallel += parallel;
                 }
             }
             return;
         }
         for part in mapping.parts() {
             self.add_part(job, part);
-            if let Some(spot) = self.spots.get_mut(part.node.index()) {
-                spot.parallel += parallel;
+            if let Some(entry) = self.nodes.get_mut(part.node.index()) {
+                entry.parallel += parallel;
             }
         }
     }
@@ -235,8 +235,8 @@ impl Usage {
     /// The same, but no load may grow beyond this either, whoever comes. O(nodes).
     pub(crate) fn under(&self, ceiling: LoadCeiling) -> Self {
         let mut usage = self.clone();
-        for spot in &mut usage.spots {
-            spot.most_load = spot.most_load.min(ceiling.of(spot.cpu));
+        for entry in &mut usage.nodes {
+            entry.max_load = entry.max_load.min(ceiling.of(entry.cpu));
         }
         usage.limits = None;
         usage
@@ -245,8 +245,8 @@ impl Usage {
     /// The same with the memory of parked jobs as if they were there. O(nodes).
     pub(crate) fn with_parked(&self, swap: &SwapUsage) -> Self {
         let mut usage = self.clone();
-        for (spot, (parked, _)) in usage.spots.iter_mut().zip(&swap.nodes) {
-            spot.memory_used += *parked;
+        for (entry, (parked, _)) in usage.nodes.iter_mut().zip(&swap.nodes) {
+            entry.memory_used += *parked;
         }
         usage
     }
@@ -254,8 +254,8 @@ impl Usage {
     /// The same, but loads may grow to anything. O(nodes).
     pub(crate) fn without_ceilings(&self) -> Self {
         let mut usage = self.clone();
-        for spot in &mut usage.spots {
-            (spot.most_load, spot.most_parallel) = (NO_CEILING, NO_CEILING);
+        for entry in &mut usage.nodes {
+            (entry.max_load, entry.max_parallel_load) = (NO_CEILING, NO_CEILING);
         }
         usage.limits = None;
         usage
@@ -268,8 +268,8 @@ impl Usage {
 
     /// How many jobs are on the node that run on several.
     pub(crate) fn parallel(&self, node: NodeIndex) -> u32 {
-        let spot = self.spots.get(node.index());
-        spot.map_or(0, |spot| spot.parallel)
+        let entry = self.nodes.get(node.index());
+        entry.map_or(0, |entry| entry.parallel)
     }
 
     /// Whether the job goes, where CPU is idle, to the node on which it leaves least memory.
@@ -279,14 +279,14 @@ impl Usage {
 
     /// Memory that is free on the node.
     pub(crate) fn memory_left(&self, node: NodeIndex) -> Bytes {
-        let spot = &self.spots[node.index()];
-        spot.memory.minus(spot.memory_used)
+        let entry = &self.nodes[node.index()];
+        entry.memory.minus(entry.memory_used)
     }
 
     /// On this node the load may grow to this beside jobs on several nodes, too.
     pub(crate) fn raise_parallel_ceiling(&mut self, node: NodeIndex, ceiling: LoadCeiling) {
-        let spot = &mut self.spots[node.index()];
-        spot.most_parallel = ceiling.of(spot.cpu);
+        let entry = &mut self.nodes[node.index()];
+        entry.max_parallel_load = ceiling.of(entry.cpu);
     }
 
     /// On these nodes no job may make the load grow beyond this either.
@@ -296,25 +296,25 @@ impl Usage {
         ceiling: LoadCeiling,
     ) {
         for node in nodes {
-            let Some(spot) = self.spots.get_mut(node.index()) else {
+            let Some(entry) = self.nodes.get_mut(node.index()) else {
                 continue;
             };
-            let most = ceiling.of(spot.cpu);
-            spot.most_load = spot.most_load.min(most);
-            spot.most_parallel = spot.most_parallel.min(most);
+            let max = ceiling.of(entry.cpu);
+            entry.max_load = entry.max_load.min(max);
+            entry.max_parallel_load = entry.max_parallel_load.min(max);
         }
     }
 
     /// What is in use on the node is the greater of what is in use there in these two, which are of the same nodes.
     pub(crate) fn set_greater(&mut self, node: NodeIndex, one: &Self, other: &Self) {
         let index = node.index();
-        let Some(merged) = self.spots.get_mut(index) else {
+        let Some(merged) = self.nodes.get_mut(index) else {
             return;
         };
-        let (spot, other_spot) = (&one.spots[index], &other.spots[index]);
-        merged.memory_used = spot.memory_used.max(other_spot.memory_used);
-        merged.load = spot.load.max(other_spot.load);
-        merged.parallel = spot.parallel.max(other_spot.parallel);
+        let (entry, other_entry) = (&one.nodes[index], &other.nodes[index]);
+        merged.memory_used = entry.memory_used.max(other_entry.memory_used);
+        merged.load = entry.load.max(other_entry.load);
+        merged.parallel = entry.parallel.max(other_entry.parallel);
         let Some(further) = self.further.get_mut(index) else {
             return;
         };
@@ -350,20 +350,20 @@ impl Usage {
 
     /// Number of nodes.
     pub(crate) fn nodes(&self) -> usize {
-        self.spots.len()
+        self.nodes.len()
     }
 
     /// What is left on each node that takes tasks and has not more memory in use than it has.
     pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> + '_ {
-        self.spots.iter().filter_map(Spot::space)
+        self.nodes.iter().filter_map(NodeUsage::space)
     }
 
     /// Counts the job's tasks on one node in.
     #[inline]
     pub(crate) fn add_part(&mut self, job: &Job, part: Part<'_>) {
-        if let Some(spot) = self.spots.get_mut(part.node.index()) {
-            spot.memory_used += job.memory_of(part);
-            spot.load += job.cpu_of(part);
+        if let Some(entry) = self.nodes.get_mut(part.node.index()) {
+            entry.memory_used += job.memory_of(part);
+            entry.load += job.cpu_of(part);
         }
         if let Some(further) = self.further.get_mut(part.node.index()) {
             for (resource, rigid) in further.rigid.iter_mut().enumerate() {
@@ -379,10 +379,10 @@ impl Usage {
     pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
         let parallel = u32::from(mapping.spans_nodes());
         for part in mapping.parts() {
-            if let Some(spot) = self.spots.get_mut(part.node.index()) {
-                spot.memory_used -= job.memory_of(part);
-                spot.load -= job.cpu_of(part);
-                spot.parallel -= parallel;
+            if let Some(entry) = self.nodes.get_mut(part.node.index()) {
+                entry.memory_used -= job.memory_of(part);
+                entry.load -= job.cpu_of(part);
+                entry.parallel -= parallel;
             }
             if let Some(further) = self.further.get_mut(part.node.index()) {
                 for (resource, rigid) in further.rigid.iter_mut().enumerate() {
@@ -397,37 +397,39 @@ impl Usage {
 
     /// What is left of the memory of all nodes that take tasks.
     pub(crate) fn free_memory(&self) -> Bytes {
-        let spots = self.spots.iter().filter(|spot| spot.is_up);
-        spots.map(|spot| spot.memory.minus(spot.memory_used)).sum()
+        let nodes = self.nodes.iter().filter(|entry| entry.is_up);
+        nodes
+            .map(|entry| entry.memory.minus(entry.memory_used))
+            .sum()
     }
 
     /// Sum of the CPU needs of the tasks on the node.
     pub(crate) fn load(&self, node: NodeIndex) -> Cores {
-        self.spots[node.index()].load
+        self.nodes[node.index()].load
     }
 
     /// What the load of the node may grow to if the job comes, which is not there, and so many jobs go that run on
     /// several nodes; `None`: anything. `limit` is [`Self::limit`] of it, here and below.
-    pub(crate) fn most_load(
+    pub(crate) fn max_load(
         &self,
         node: NodeIndex,
         job: &Job,
         limit: LoadLimit,
         gone: u32,
     ) -> Option<Cores> {
-        let spot = &self.spots[node.index()];
-        let most = spot.most_load_beside(spot.parallel.saturating_sub(gone), limit);
-        (most != NO_CEILING && !job.cpu.is_zero()).then_some(most)
+        let entry = &self.nodes[node.index()];
+        let max = entry.max_load_with(entry.parallel.saturating_sub(gone), limit);
+        (max != NO_CEILING && !job.cpu.is_zero()).then_some(max)
     }
 
     /// CPU capacity of the node.
     pub(crate) fn cpu(&self, node: NodeIndex) -> Cores {
-        self.spots[node.index()].cpu
+        self.nodes[node.index()].cpu
     }
 
     /// Memory in use on the node, by others too.
     pub(crate) fn memory(&self, node: NodeIndex) -> Bytes {
-        self.spots[node.index()].memory_used
+        self.nodes[node.index()].memory_used
     }
 
     /// What is left of the node's further rigid resources.
@@ -467,19 +469,19 @@ impl Usage {
         let limit = self.limit(job);
         match &job.layout.eligible {
             None => {
-                for (index, spot) in (0..).zip(&self.spots) {
-                    if self.takes_one(job, memory, limit, NodeIndex(index), spot) {
-                        found(NodeIndex(index), spot.load, spot.cpu);
+                for (index, entry) in (0..).zip(&self.nodes) {
+                    if self.takes_one(job, memory, limit, NodeIndex(index), entry) {
+                        found(NodeIndex(index), entry.load, entry.cpu);
                     }
                 }
             }
             Some(nodes) => {
                 for node in nodes.iter() {
-                    let spot = self.spots.get(node.index());
-                    if let Some(spot) =
-                        spot.filter(|spot| self.takes_one(job, memory, limit, *node, spot))
+                    let entry = self.nodes.get(node.index());
+                    if let Some(entry) =
+                        entry.filter(|entry| self.takes_one(job, memory, limit, *node, entry))
                     {
-                        found(*node, spot.load, spot.cpu);
+                        found(*node, entry.load, entry.cpu);
                     }
                 }
             }
@@ -495,11 +497,11 @@ impl Usage {
         memory: Bytes,
         limit: LoadLimit,
         node: NodeIndex,
-        spot: &Spot,
+        entry: &NodeUsage,
     ) -> bool {
-        spot.is_up
-            && (job.cpu.is_zero() || !spot.cpu.is_zero())
-            && spot.has_room(memory, job.cpu, limit)
+        entry.is_up
+            && (job.cpu.is_zero() || !entry.cpu.is_zero())
+            && entry.has_room(memory, job.cpu, limit)
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
     }
 
@@ -510,9 +512,9 @@ impl Usage {
         let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
         // One that comes back where nobody else is has a place there already, whatever its own load.
         let is_alone = self
-            .spots
+            .nodes
             .get(part.node.index())
-            .is_none_or(|spot| spot.load.is_zero());
+            .is_none_or(|entry| entry.load.is_zero());
         let limit = if is_alone { LoadLimit::Nothing } else { limit };
         self.has_room(part.node, memory, cpu, limit) && self.rigid_fits(job, part)
     }
@@ -526,15 +528,15 @@ impl Usage {
     }
 
     fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores, limit: LoadLimit) -> bool {
-        let spot = self.spots.get(node.index());
-        spot.is_some_and(|spot| spot.has_room(memory, cpu, limit))
+        let entry = self.nodes.get(node.index());
+        entry.is_some_and(|entry| entry.has_room(memory, cpu, limit))
     }
 
     /// As `fits`, but whatever the load: for tasks that are there already.
     #[inline]
     pub(crate) fn holds(&self, job: &Job, part: Part<'_>) -> bool {
-        self.spots.get(part.node.index()).is_some_and(|spot| {
-            spot.memory_used + job.memory_of(part) <= spot.memory && self.rigid_fits(job, part)
+        self.nodes.get(part.node.index()).is_some_and(|entry| {
+            entry.memory_used + job.memory_of(part) <= entry.memory && self.rigid_fits(job, part)
         })
     }
 
@@ -544,9 +546,9 @@ impl Usage {
     pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
         let limit = self.limit_on(job, mapping);
         mapping.parts().all(|part| {
-            self.spots
+            self.nodes
                 .get(part.node.index())
-                .is_some_and(|spot| !spot.is_down)
+                .is_some_and(|entry| !entry.is_down)
                 && self.fits(job, part, limit)
         })
     }
@@ -572,16 +574,16 @@ impl Usage {
     /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number of
     /// tasks.
     pub(crate) fn slots(&self, job: &Job, node: NodeIndex, limit: LoadLimit) -> u32 {
-        let space = self.spots[node.index()].space();
+        let space = self.nodes[node.index()].space();
         let Some(space) = space.filter(|_| job.layout.allows(node)) else {
             return 0;
         };
-        let mut most = space.slots(job, limit);
+        let mut max = space.slots(job, limit);
         for (kind, amount) in job.rigid.iter().enumerate() {
             let (used, capacity) = self.rigid(node, kind);
-            most = most.min(quotient(capacity.minus(used).0, amount.0));
+            max = max.min(quotient(capacity.minus(used).0, amount.0));
         }
-        u32::try_from(most).unwrap_or(u32::MAX)
+        u32::try_from(max).unwrap_or(u32::MAX)
     }
 }
 
@@ -647,7 +649,7 @@ mod tests {
     use crate::units::Time;
 
     #[test]
-    fn fluid_resources_are_left_as_the_yield_says() {
+    fn fluid_left_depends_on_the_yield() {
         let mut node = Node::new("", Cores(100), Bytes(100));
         node.fluid = vec![Amount(100), Amount(40)];
         let cluster = Cluster {

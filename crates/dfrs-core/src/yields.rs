@@ -21,7 +21,7 @@ mod youth;
 
 use constraints::Constraints;
 use floors::Floors;
-pub(crate) use stretch::{LEAST_YIELD, Line};
+pub(crate) use stretch::{MIN_YIELD, StretchLine};
 
 /// The yield that the policy gives every running job of the cluster, ascending by job, for the mapping
 /// that it has now, whatever led to it: nodes that are draining, down, or over their memory are no
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn enough_cpu_gives_everybody_everything() {
+    fn all_jobs_have_full_yield_when_cpu_suffices() {
         let cluster = cluster(&[100, 100], &[(50, &[0, 1]), (50, &[0])]);
         assert_eq!(yields(&cluster, Optimisation::Minimum), [1.0, 1.0]);
         assert_eq!(yields(&cluster, Optimisation::Uniform), [1.0, 1.0]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn several_levels() {
+    fn max_min_has_several_levels() {
         let cluster = cluster(
             &[100, 100],
             &[(100, &[0]), (100, &[0]), (100, &[0, 1]), (100, &[1])],

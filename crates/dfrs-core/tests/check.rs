@@ -250,7 +250,7 @@ fn layouts_are_respected() {
 }
 
 #[test]
-fn a_parked_job_comes_back_whatever_its_layout_has_become() {
+fn parked_job_resumes_in_place_when_its_layout_has_changed() {
     let mut cluster = cluster();
     cluster.jobs[1].mobility = Mobility::Park;
     cluster.jobs[1].state = JobState::Parked(mapping(&[(0, 2)]));
@@ -265,7 +265,7 @@ fn a_parked_job_comes_back_whatever_its_layout_has_become() {
 }
 
 #[test]
-fn a_parked_job_that_gave_up_nodes_comes_back_to_those_that_it_has() {
+fn parked_job_resumes_only_on_its_remaining_nodes() {
     let mut cluster = cluster();
     cluster.jobs[1].mobility = Mobility::Park;
     cluster.jobs[1].state = JobState::Parked(mapping(&[(0, 1)]));
@@ -293,7 +293,7 @@ fn draining_and_down_nodes_take_nothing_new() {
 }
 
 #[test]
-fn what_is_parked_on_a_draining_node_may_come_back_there() {
+fn parked_job_may_resume_on_a_draining_node() {
     let mut cluster = cluster();
     cluster.jobs[1].mobility = Mobility::Park;
     cluster.jobs[1].state = JobState::Parked(mapping(&[(0, 2)]));
@@ -348,7 +348,7 @@ fn line(cluster: &Cluster, actions: &[Action]) -> String {
 }
 
 #[test]
-fn violations_say_what_and_where_in_one_line() {
+fn violation_text_names_action_job_and_node() {
     let mut cluster = cluster();
     cluster.jobs[0].memory = Bytes(50);
     let text = line(&cluster, &[start(&[(0, 2)])]);
@@ -367,7 +367,7 @@ fn violations_say_what_and_where_in_one_line() {
 }
 
 #[test]
-fn what_is_exceeded_is_told_with_who_holds_it() {
+fn exceeded_resource_lists_the_jobs_that_hold_it() {
     let mut cluster = cluster();
     cluster.nodes[0].name = "big".into();
     cluster.nodes[0].held_memory = Bytes(7);
@@ -409,7 +409,7 @@ fn what_is_exceeded_is_told_with_who_holds_it() {
 }
 
 #[test]
-fn shares_are_told_with_who_gets_them() {
+fn exceeded_shares_list_the_jobs_that_get_them() {
     let mut cluster = cluster();
     let core = Cores::from_cores(1);
     cluster.nodes[0].cpu = core;
@@ -437,32 +437,32 @@ fn shares_are_told_with_who_gets_them() {
 }
 
 #[test]
-fn every_other_violation_says_what_is_and_what_must_be() {
+fn violation_text_states_actual_and_required() {
     let mut cluster = cluster();
-    let told = |cluster: &Cluster, action: Action| {
+    let message = |cluster: &Cluster, action: Action| {
         let line = line(cluster, &[action]);
         let (_, what) = line.rsplit_once("): ").expect("an action");
         what.to_owned()
     };
     let resume = |job, runs: &[(u32, u32)]| Action::Resume(JobId(job), mapping(runs));
     assert_eq!(
-        told(&cluster, Action::Pause(JobId(7))),
+        message(&cluster, Action::Pause(JobId(7))),
         "job 7: there is no such job"
     );
     assert_eq!(
-        told(&cluster, Action::Pause(JobId(1))),
+        message(&cluster, Action::Pause(JobId(1))),
         "job 1: the job is pending, but must be running"
     );
     assert_eq!(
-        told(&cluster, resume(2, &[(0, 2)])),
+        message(&cluster, resume(2, &[(0, 2)])),
         "job 2: the job is running, but must be paused or parked"
     );
     assert_eq!(
-        told(&cluster, start(&[(0, 1)])),
+        message(&cluster, start(&[(0, 1)])),
         "job 1: 1 tasks are placed, but the job has 2"
     );
     assert_eq!(
-        told(&cluster, Action::SetYield(JobId(2), Yield(1.5))),
+        message(&cluster, Action::SetYield(JobId(2), Yield(1.5))),
         "job 2: the yield is 1.5, but must be from 0 to 1"
     );
     let unplaced = check(
@@ -478,7 +478,7 @@ fn every_other_violation_says_what_is_and_what_must_be() {
     );
     cluster.jobs[0].layout.max_tasks_per_node = Some(1);
     assert_eq!(
-        told(&cluster, start(&[(0, 2)])),
+        message(&cluster, start(&[(0, 2)])),
         "job 1: node n: 2 tasks there, but the job's layout allows 1"
     );
     cluster.jobs[0].layout = Layout {
@@ -487,38 +487,38 @@ fn every_other_violation_says_what_is_and_what_must_be() {
         ..Layout::default()
     };
     assert_eq!(
-        told(&cluster, start(&[(0, 1), (1, 1)])),
+        message(&cluster, start(&[(0, 1), (1, 1)])),
         "job 1: on 2 nodes, but the job's layout allows 1"
     );
     cluster.jobs[0].layout.eligible = Some([NodeIndex(0)].into_iter().collect());
     assert_eq!(
-        told(&cluster, start(&[(1, 2)])),
+        message(&cluster, start(&[(1, 2)])),
         "job 1: node n: the job's layout does not allow the node"
     );
     cluster.nodes[0].state = NodeState::Draining;
     assert_eq!(
-        told(&cluster, start(&[(0, 2)])),
+        message(&cluster, start(&[(0, 2)])),
         "job 1: node n: the node is draining and takes no tasks"
     );
     cluster.jobs[1].mobility = Mobility::Never;
     assert_eq!(
-        told(&cluster, PAUSE),
+        message(&cluster, PAUSE),
         "job 2: the job's mobility does not allow this: never"
     );
     cluster.jobs[1].state = JobState::Parked(mapping(&[(0, 1), (1, 1)]));
     assert_eq!(
-        told(&cluster, resume(2, &[(1, 2)])),
+        message(&cluster, resume(2, &[(1, 2)])),
         "job 2: a parked job can only come back where it is: n, n"
     );
     cluster.jobs[1].state = JobState::Running(mapping(&[(0, 1), (1, 1)]));
     cluster.nodes[0].state = NodeState::Down;
     assert_eq!(
-        told(&cluster, PAUSE),
+        message(&cluster, PAUSE),
         "job 2: node n: the job has tasks there, and it is down"
     );
     cluster.jobs[1].locked = true;
     assert_eq!(
-        told(&cluster, PAUSE),
+        message(&cluster, PAUSE),
         "job 2: something is under way with the job"
     );
     cluster.jobs.reverse();
@@ -535,7 +535,7 @@ fn at_fault(cluster: &Cluster, actions: &[Action]) -> Vec<u64> {
 }
 
 #[test]
-fn a_plan_that_keeps_the_rules_is_no_jobs_fault() {
+fn valid_plan_has_no_job_at_fault() {
     assert_eq!(at_fault(&cluster(), &[start(&[(0, 2)])]), [0; 0]);
 }
 
@@ -546,7 +546,7 @@ fn every_job_that_breaks_a_rule_of_its_own_is_at_fault() {
 }
 
 #[test]
-fn where_memory_is_exceeded_the_first_job_that_does_it_is_at_fault() {
+fn first_job_that_exceeds_memory_is_at_fault() {
     let mut cluster = cluster();
     let third = Job {
         id: JobId(3),
@@ -563,7 +563,7 @@ fn where_memory_is_exceeded_the_first_job_that_does_it_is_at_fault() {
 }
 
 #[test]
-fn where_shares_exceed_a_node_all_jobs_that_share_it_are_at_fault() {
+fn all_jobs_on_a_node_are_at_fault_when_shares_exceed_it() {
     let all = [
         start(&[(0, 2)]),
         Action::SetYield(JobId(1), Yield(1.0)),

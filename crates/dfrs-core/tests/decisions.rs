@@ -5,7 +5,7 @@ mod common;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{Kinds, NOW, carry_out, cases, cluster, event, events, plan, policies, policy};
+use common::{ClusterKind, NOW, carry_out, cases, cluster, event, events, plan, policies, policy};
 use dfrs_core::{
     Action, Bytes, Cluster, Cores, Events, Job, JobId, JobState, LoadCeiling, Mapping, Mobility,
     Node, NodeIndex, NodeState, Optimisation, Plan, Policy, Roster, Span, Stopped, Submission,
@@ -14,8 +14,8 @@ use dfrs_core::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-const ANY: Kinds = Kinds { plain: false };
-const PLAIN: Kinds = Kinds { plain: true };
+const ANY: ClusterKind = ClusterKind { plain: false };
+const PLAIN: ClusterKind = ClusterKind { plain: true };
 
 fn places(plan: &Plan) -> Vec<&Action> {
     plan.actions
@@ -32,8 +32,8 @@ fn is_on_draining_node(cluster: &Cluster, job: &Job) -> bool {
 }
 
 /// The wait of a job that never ran, and 10 s, over its size in average nodes, but at least a tenth of one.
-fn urgency(cluster: &Cluster, job: &Job) -> f64 {
-    if job.comes_first {
+fn wait_over_size(cluster: &Cluster, job: &Job) -> f64 {
+    if job.starved {
         return f64::INFINITY;
     }
     let count = cluster.nodes.len().max(1) as u64;
@@ -59,8 +59,8 @@ fn could_keep(policy: &Policy, cluster: &Cluster, job: &Job, ceiling: LoadCeilin
     let after = carry_out(&alone, &plan(policy, &alone, &Events::submitted([id])));
     after.jobs[0].running_on().is_some_and(|mapping| {
         mapping.parts().all(|part| {
-            let most = ceiling.of(cluster.nodes[part.node.index()].cpu);
-            job.cpu_of(part) <= most
+            let max = ceiling.of(cluster.nodes[part.node.index()].cpu);
+            job.cpu_of(part) <= max
         })
     })
 }
@@ -97,23 +97,23 @@ proptest! {
         for action in places(&plan) {
             let job = cluster.job(action.job()).unwrap();
             for part in action.mapping().into_iter().flat_map(Mapping::parts).filter(|part| job.cpu_of(*part) > Cores::ZERO) {
-                let most = ceiling.of(cluster.nodes[part.node.index()].cpu);
+                let max = ceiling.of(cluster.nodes[part.node.index()].cpu);
                 // Who comes back to nodes where nobody else is has its memory there.
                 let is_back_alone = matches!(action, Action::Resume(..)) && loads[part.node.index()] == job.cpu_of(part);
                 if is_free[part.node.index()] || is_back_alone {
                     continue;
                 }
-                prop_assert!(loads[part.node.index()] <= most, "{:?}: {:?} of {:?}", action, loads[part.node.index()], most);
+                prop_assert!(loads[part.node.index()] <= max, "{:?}: {:?} of {:?}", action, loads[part.node.index()], max);
             }
         }
     }
 
     #[test]
-    fn whoever_is_beside_a_job_on_several_nodes_leaves_it_its_least_yield(
+    fn parallel_job_keeps_its_least_yield_on_shared_nodes(
         cluster in cluster(ANY), policy in policy(), events in events(),
     ) {
         let least = policy.settings.parallel_least_yield;
-        let Some(least) = least.filter(|_| policy.submission == Submission::Cheapest) else {
+        let Some(least) = least.filter(|_| policy.submission == Submission::LeastCostPreemption) else {
             return Ok(());
         };
         let after = carry_out(&cluster, &plan(&policy, &cluster, &events));
@@ -128,7 +128,7 @@ proptest! {
         let ceiling = policy.settings.load_ceiling.map_or(own, |all| own.min(all));
         let share = f64::from(least.0) / 100.0;
         // So much is exact to a node's capacity; what one job gets loses a millionth of a core to rounding.
-        let most = |node: NodeIndex| cluster.nodes[node.index()].cpu.0 as f64 / share;
+        let max = |node: NodeIndex| cluster.nodes[node.index()].cpu.0 as f64 / share;
         let yields: BTreeMap<JobId, Yield> =
             yields_of(&policy, &after, Time::from_seconds(1000)).into_iter().collect();
         for job in &after.jobs {
@@ -136,15 +136,15 @@ proptest! {
                 continue;
             };
             let is_fresh = cluster.job(job.id).is_some_and(|before| before.state != job.state);
-            let fits = mapping.nodes().all(|node| loads[node.index()].0 as f64 <= most(node) * 1.000_001 + 1.0);
+            let fits = mapping.nodes().all(|node| loads[node.index()].0 as f64 <= max(node) * 1.000_001 + 1.0);
             let needs_cpu = mapping.parts().all(|part| !job.cpu_of(part).is_zero());
-            // Kinds of one task are placed as jobs on one node are.
+            // ClusterKind of one task are placed as jobs on one node are.
             let is_bound = job.has_one_kind() && needs_cpu && is_fresh;
             // Who comes back to nodes where nobody else is has its memory there.
             let is_back_alone = cluster.job(job.id).is_some_and(|before| before.state.parked_on().is_some())
                 && mapping.parts().all(|part| {
                     let load = loads[part.node.index()];
-                    load.0 as f64 <= most(part.node) * 1.000_001 + 1.0 || load == job.cpu_of(part)
+                    load.0 as f64 <= max(part.node) * 1.000_001 + 1.0 || load == job.cpu_of(part)
                 });
             let arrived_well = fits || is_back_alone || !is_bound || !could_keep(&policy, &cluster, job, ceiling);
             prop_assert!(arrived_well, "{} arrived where there is too much load", job.id);
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn no_more_is_moved_than_the_budget_allows(cluster in cluster(ANY), policy in policy(), events in events()) {
+    fn moves_stay_within_the_budget(cluster in cluster(ANY), policy in policy(), events in events()) {
         let budget = policy.settings.budget;
         let plan = plan(&policy, &cluster, &events);
         let moved: BTreeSet<JobId> = places(&plan)
@@ -166,10 +166,10 @@ proptest! {
             .filter(|action| matches!(action, Action::Pause(_) | Action::Migrate(..)))
             .map(Action::job)
             .collect();
-        prop_assert!(budget.moves_per_decision.is_none_or(|most| moved.len() <= most as usize));
+        prop_assert!(budget.moves_per_decision.is_none_or(|max| moved.len() <= max as usize));
         for job in moved {
             let recent = cluster.job(job).unwrap().recent_moves;
-            prop_assert!(budget.moves_per_job.is_none_or(|most| recent < most), "{job}");
+            prop_assert!(budget.moves_per_job.is_none_or(|max| recent < max), "{job}");
         }
     }
 
@@ -180,11 +180,11 @@ proptest! {
 
     /// It stops at the first no, and then nothing has changed; else it is what it would be in any case.
     #[test]
-    fn a_decision_that_is_ended_changes_nothing(cluster in cluster(ANY), policy in policy(), events in events(), most in 0u32..40) {
+    fn stopped_decision_changes_nothing(cluster in cluster(ANY), policy in policy(), events in events(), max in 0u32..40) {
         let asked = Cell::new(0);
-        let may_go_on = |most: u32| {
+        let may_go_on = |max: u32| {
             asked.set(asked.get() + 1);
-            asked.get() <= most
+            asked.get() <= max
         };
         let before = Roster::new(cluster);
         let mut roster = before.clone();
@@ -192,9 +192,9 @@ proptest! {
         let endless = decide_while(&policy, &mut roster, NOW, &events, &|| may_go_on(u32::MAX)).map(|decision| decision.plan());
         prop_assert_eq!(endless.as_ref(), Ok(&plan));
         let questions = asked.replace(0);
-        let found = decide_while(&policy, &mut roster, NOW, &events, &|| may_go_on(most)).map(|decision| decision.plan());
-        prop_assert_eq!(found, if most < questions { Err(Stopped) } else { Ok(plan) });
-        prop_assert_eq!(asked.get(), questions.min(most + 1));
+        let found = decide_while(&policy, &mut roster, NOW, &events, &|| may_go_on(max)).map(|decision| decision.plan());
+        prop_assert_eq!(found, if max < questions { Err(Stopped) } else { Ok(plan) });
+        prop_assert_eq!(asked.get(), questions.min(max + 1));
         prop_assert_eq!(roster, before);
     }
 
@@ -254,9 +254,9 @@ proptest! {
     }
 
     #[test]
-    fn events_together_come_to_what_they_do_one_by_one(cluster in cluster(ANY), policy in policy(), events in events()) {
+    fn events_at_once_equal_events_one_by_one(cluster in cluster(ANY), policy in policy(), events in events()) {
         // MCB8 maps all jobs at each of them, and does so once; by cost all waiting jobs are tried at each.
-        if matches!(policy.submission, Submission::Mcb8 | Submission::Cheapest) || policy.settings.budget.moves_per_decision.is_some() {
+        if matches!(policy.submission, Submission::Mcb8 | Submission::LeastCostPreemption) || policy.settings.budget.moves_per_decision.is_some() {
             return Ok(());
         }
         let mut together = Roster::new(cluster.clone());
@@ -275,7 +275,7 @@ proptest! {
     }
 
     #[test]
-    fn a_roster_that_is_changed_is_that_of_the_changed_cluster(cluster in cluster(ANY), policy in policy(), events in events()) {
+    fn changed_roster_equals_roster_of_changed_cluster(cluster in cluster(ANY), policy in policy(), events in events()) {
         let after = carry_out(&cluster, &plan(&policy, &cluster, &events));
         let mut roster = Roster::new(cluster);
         for (number, job) in after.jobs.iter().enumerate() {
@@ -297,7 +297,7 @@ proptest! {
     }
 
     #[test]
-    fn jobs_that_are_taken_in_together_are_as_those_taken_in_one_by_one(one in cluster(ANY), other in cluster(ANY), from in 0u64..12) {
+    fn extend_equals_inserting_one_by_one(one in cluster(ANY), other in cluster(ANY), from in 0u64..12) {
         let later = other.jobs.into_iter().rev().map(|job| Job { id: JobId(job.id.0 + from), ..job });
         let later: Vec<Job> = later.collect();
         let (mut together, mut in_turn) = (Roster::new(one.clone()), Roster::new(one));
@@ -309,7 +309,7 @@ proptest! {
     }
 
     #[test]
-    fn every_job_that_still_waits_is_explained(cluster in cluster(ANY), policy in policy(), events in events()) {
+    fn every_waiting_job_has_a_reason(cluster in cluster(ANY), policy in policy(), events in events()) {
         let mut roster = Roster::new(cluster.clone());
         let decision = decide(&policy, &mut roster, NOW, &events);
         let after = carry_out(&cluster, &decision.plan());
@@ -332,7 +332,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_moves_without_need(cluster in cluster(ANY), policy in policy(), events in events()) {
+    fn migration_always_changes_the_mapping(cluster in cluster(ANY), policy in policy(), events in events()) {
         let plan = plan(&policy, &cluster, &events);
         for action in places(&plan) {
             if let Action::Migrate(job, mapping) = action {
@@ -342,7 +342,7 @@ proptest! {
     }
 
     #[test]
-    fn in_the_papers_world_a_new_job_starts_if_it_can_ever_fit(cluster in cluster(PLAIN), forced in 0usize..2) {
+    fn new_job_starts_iff_it_fits_on_empty_nodes_in_the_papers_model(cluster in cluster(PLAIN), forced in 0usize..2) {
         let name: &str = ["GreedyP*/per/OPT=MIN", "GreedyPM*/per/OPT=MIN/MINVT=600"][forced];
         let policy: Policy = name.parse().unwrap();
         let Some(new) = cluster.jobs.iter().rev().find(|job| job.state == JobState::Pending) else { return Ok(()) };
@@ -357,14 +357,14 @@ proptest! {
     }
 
     #[test]
-    fn a_newcomer_starts_if_it_fits_beside_those_that_never_ran(cluster in cluster(PLAIN)) {
+    fn first_ranked_job_starts_iff_it_fits_on_empty_nodes(cluster in cluster(PLAIN)) {
         let policy: Policy = "GreedyPMC*/OPT=VT".parse().unwrap();
         let is_new = |job: &Job| job.virtual_time.0 == 0 && job.is_running();
         // Who has waited longest for its size is tried first; whoever ran gives way to it, having had at least 150 s.
         let waiting = cluster.jobs.iter().filter(|job| !job.is_running() && job.virtual_time.0 == 0);
         let first = waiting.max_by(|one, other| {
-            let urgency = |job: &Job| urgency(&cluster, job);
-            urgency(one).total_cmp(&urgency(other)).then(
+            let wait_over_size = |job: &Job| wait_over_size(&cluster, job);
+            wait_over_size(one).total_cmp(&wait_over_size(other)).then(
                 (one.weight, other.submit, other.id).cmp(&(other.weight, one.submit, one.id)))
         });
         let Some(first) = first else { return Ok(()) };
@@ -378,8 +378,8 @@ proptest! {
     }
 
     #[test]
-    fn only_those_that_keep_their_work_give_way_by_cost(cluster in cluster(ANY), events in events(), number in 0usize..64) {
-        let own: Vec<Policy> = policies().into_iter().filter(|policy| policy.submission == Submission::Cheapest).collect();
+    fn only_jobs_that_keep_their_work_are_preempted_by_cost(cluster in cluster(ANY), events in events(), number in 0usize..64) {
+        let own: Vec<Policy> = policies().into_iter().filter(|policy| policy.submission == Submission::LeastCostPreemption).collect();
         let plan = plan(&own[number % own.len()], &cluster, &events);
         for action in places(&plan) {
             let job = cluster.job(action.job()).unwrap();
@@ -394,7 +394,7 @@ proptest! {
     }
 
     #[test]
-    fn greedy_pauses_nobody_and_only_pm_migrates(cluster in cluster(ANY), events in event()) {
+    fn greedy_never_pauses_and_greedy_p_never_migrates(cluster in cluster(ANY), events in event()) {
         let migrates = |plan: &Plan| places(plan).iter().any(|action| matches!(action, Action::Migrate(..)));
         let pauses = |plan: &Plan| places(plan).iter().any(|action| matches!(action, Action::Pause(..)));
         let greedy = plan(&"Greedy*".parse().unwrap(), &cluster, &events);
@@ -404,7 +404,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cluster_over_its_memory_is_coped_with(cluster in cluster(ANY), policy in policy(), events in events(), shrink in 1u64..5) {
+    fn plan_is_valid_when_memory_is_already_exceeded(cluster in cluster(ANY), policy in policy(), events in events(), shrink in 1u64..5) {
         let mut cluster = cluster;
         for node in &mut cluster.nodes {
             node.memory.0 /= shrink;
@@ -475,7 +475,7 @@ fn an_empty_cluster_needs_no_plan() {
 }
 
 #[test]
-fn a_decision_about_many_jobs_can_be_ended_soon() {
+fn decision_about_many_jobs_stops_soon() {
     let node = Node::new("", Cores::from_cores(1000), Bytes(1000));
     let job = |id| Job::new(JobId(id), Time::ZERO, 1, Cores(id + 1), Bytes(1));
     let cluster = Cluster {

@@ -123,7 +123,7 @@ fn a_job_starts_with_all_its_kinds_or_not_at_all() {
 }
 
 #[test]
-fn rules_are_each_kinds_own() {
+fn each_kind_has_its_own_layout() {
     let mut cluster = cluster(3);
     let mut wanted = job(1, &[(2, 10, 10), (2, 10, 10)]);
     wanted.layout.max_tasks_per_node = Some(1);
@@ -147,7 +147,7 @@ fn rules_are_each_kinds_own() {
 }
 
 #[test]
-fn all_kinds_give_way_together() {
+fn all_kinds_of_a_job_are_preempted_together() {
     let mut cluster = cluster(2);
     cluster.insert(running(
         1,
@@ -177,7 +177,7 @@ fn all_kinds_give_way_together() {
 }
 
 #[test]
-fn nobody_is_dropped_for_kinds_that_do_not_fit_together() {
+fn no_job_is_dropped_for_kinds_that_do_not_fit_together() {
     let mut cluster = cluster(2);
     cluster.insert(running(1, &[(1, 50, 50)], &[&[(0, 1)]]));
     // Either kind fits, both do not.
@@ -202,7 +202,7 @@ fn nobody_is_dropped_for_kinds_that_do_not_fit_together() {
 }
 
 #[test]
-fn kinds_that_fit_one_by_one_and_not_together_wait_for_memory_whatever_the_load() {
+fn kinds_that_do_not_fit_together_wait_for_memory() {
     let mut cluster = cluster(1);
     cluster.insert(job(2, &[(1, 10, 60), (1, 10, 60)]));
     assert_eq!(
@@ -252,7 +252,7 @@ fn a_parked_job_needs_room_for_all_its_kinds() {
 }
 
 #[test]
-fn moves_that_wait_for_each_other_make_way_with_all_kinds() {
+fn cyclic_moves_keep_all_kinds_together() {
     let mut cluster = cluster(3);
     // The remap puts the two 60s with the 40s; they can only get there one after the other.
     cluster.insert(running(
@@ -410,7 +410,7 @@ fn shares_of_all_kinds_are_checked() {
 }
 
 #[test]
-fn jobs_of_one_kind_are_written_as_ever() {
+fn job_of_one_kind_is_serialized_without_kinds() {
     let text = serde_json::to_string(&running(1, &[(2, 10, 10)], &[&[(0, 2)]])).unwrap();
     assert!(!text.contains("kind"), "{text}");
     assert!(

@@ -6,7 +6,7 @@ mod common;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use common::{Kinds, NOW, carry_out, cases, cluster, event, plan, policies};
+use common::{ClusterKind, NOW, carry_out, cases, cluster, event, plan, policies};
 use dfrs_core::{Cluster, Events, Grace, Job, JobId, Mapping, Periodic, Policy, Submission};
 use proptest::prelude::*;
 
@@ -17,9 +17,9 @@ const CAPACITY: u64 = 100;
 const STEPS: u64 = 128;
 
 /// The node of each task of each job that runs, ascending.
-type Places = BTreeMap<JobId, Vec<usize>>;
+type TaskNodes = BTreeMap<JobId, Vec<usize>>;
 
-fn places_of(cluster: &Cluster) -> Places {
+fn places_of(cluster: &Cluster) -> TaskNodes {
     let running = |job: &Job| Some((job.id, tasks_of(job.running_on()?)));
     cluster.jobs.iter().filter_map(running).collect()
 }
@@ -31,12 +31,12 @@ fn tasks_of(mapping: &Mapping) -> Vec<usize> {
         .collect()
 }
 
-struct World<'a> {
+struct PaperModel<'a> {
     cluster: &'a Cluster,
-    places: Places,
+    places: TaskNodes,
 }
 
-impl World<'_> {
+impl PaperModel<'_> {
     fn job(&self, id: JobId) -> &Job {
         self.cluster.job(id).unwrap()
     }
@@ -150,7 +150,7 @@ impl World<'_> {
     }
 
     /// The mapping of the highest yield for which MCB8 finds one.
-    fn search(&self, jobs: &[JobId], grace: Grace) -> Option<Places> {
+    fn search(&self, jobs: &[JobId], grace: Grace) -> Option<TaskNodes> {
         if let Some(found) = self.mcb8(jobs, grace, STEPS) {
             return Some(found);
         }
@@ -167,13 +167,13 @@ impl World<'_> {
 
     /// MCB8 at a yield of `steps`/128 (IPDPS 2010, Section III-B): node by node, the first task that
     /// fits of the list that goes against the node's imbalance, else of the other list.
-    fn mcb8(&self, jobs: &[JobId], grace: Grace, steps: u64) -> Option<Places> {
+    fn mcb8(&self, jobs: &[JobId], grace: Grace, steps: u64) -> Option<TaskNodes> {
         // Both requirements in 1/128 of a unit.
         let cpu = |id: JobId| self.job(id).cpu.0 * steps;
         let memory = |id: JobId| self.job(id).memory.0 * STEPS;
         let full = CAPACITY * STEPS;
         let mut usage = vec![(0, 0); self.cluster.nodes.len()];
-        let mut found = Places::new();
+        let mut found = TaskNodes::new();
         let mut missing: BTreeMap<JobId, u32> = BTreeMap::new();
         for id in jobs.iter().copied() {
             let pinned = self
@@ -300,8 +300,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(3000)))]
 
     #[test]
-    fn jobs_are_where_the_papers_algorithms_put_them(cluster in cluster(Kinds { plain: true }), policy in policy(), event in event()) {
-        let mut world = World { cluster: &cluster, places: places_of(&cluster) };
+    fn placements_match_the_papers_algorithms(cluster in cluster(ClusterKind { plain: true }), policy in policy(), event in event()) {
+        let mut world = PaperModel { cluster: &cluster, places: places_of(&cluster) };
         world.decide(&policy, &event);
         let plan = plan(&policy, &cluster, &event);
         prop_assert_eq!(places_of(&carry_out(&cluster, &plan)), world.places);

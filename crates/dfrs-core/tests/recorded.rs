@@ -2,20 +2,20 @@
 
 mod common;
 
-use common::{Kinds, NOW, cases, cluster, events, policy};
+use common::{ClusterKind, NOW, cases, cluster, events, policy};
 use dfrs_core::{Roster, check, decide};
-use dfrs_scenario::{Outcome, Snapshot, read};
+use dfrs_scenario::{ScenarioOutcome, Snapshot, read};
 use proptest::prelude::*;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(400)))]
 
     #[test]
-    fn a_recorded_decision_is_decided_again(cluster in cluster(Kinds { plain: false }), policy in policy(), events in events()) {
+    fn a_recorded_decision_is_decided_again(cluster in cluster(ClusterKind { plain: false }), policy in policy(), events in events()) {
         let mut roster = Roster::new(cluster.clone());
         let decision = decide(&policy, &mut roster, NOW, &events);
         let plan = decision.plan();
-        let outcome = Outcome::new(plan.clone(), decision.blocked(), &check(&cluster, &plan));
+        let outcome = ScenarioOutcome::new(plan.clone(), decision.blocked(), &check(&cluster, &plan));
         let snapshot = Snapshot {
             title: "recorded",
             notes: &[],

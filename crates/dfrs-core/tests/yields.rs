@@ -13,12 +13,12 @@ use common::cases;
 const CLOSE: f64 = 1e-6;
 
 /// For each node its capacity, and for each job its need there.
-struct Problem {
+struct YieldProblem {
     capacity: Vec<f64>,
     needs: Vec<Vec<f64>>,
 }
 
-impl Problem {
+impl YieldProblem {
     fn of(cluster: &Cluster) -> Self {
         let need = |job: &Job, node: usize| {
             let needs = job.kinds().enumerate().map(|(number, kind)| {
@@ -145,7 +145,7 @@ fn shares(cluster: &Cluster, optimisation: Optimisation) -> Vec<f64> {
 }
 
 /// The greatest sum of yields that are at least `least`, by trying every vertex.
-fn best_sum(problem: &Problem, least: f64) -> f64 {
+fn best_sum(problem: &YieldProblem, least: f64) -> f64 {
     let jobs = problem.needs[0].len();
     let mut planes: Vec<(Vec<f64>, f64)> = problem
         .needs
@@ -250,7 +250,7 @@ proptest! {
 
     #[test]
     fn minimum_is_max_min_fair_by_weight(cluster in cluster(6, 12)) {
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         let shares = shares(&cluster, Optimisation::Minimum);
         prop_assert!(problem.is_feasible(&shares), "{shares:?}");
         let values: Vec<f64> = shares.iter().zip(&cluster.jobs).map(|(share, job)| share / job.weight.factor()).collect();
@@ -259,7 +259,7 @@ proptest! {
 
     #[test]
     fn uniform_is_the_largest_common_yield(cluster in cluster(6, 12)) {
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         for share in shares(&cluster, Optimisation::Uniform) {
             prop_assert!((share - problem.uniform()).abs() < CLOSE);
         }
@@ -270,12 +270,12 @@ proptest! {
         let mut cluster = cluster;
         cluster.jobs.iter_mut().for_each(|job| job.weight = Weight::ONE);
         let smallest = shares(&cluster, Optimisation::Minimum).into_iter().fold(1.0, f64::min);
-        prop_assert!((smallest - Problem::of(&cluster).uniform()).abs() < CLOSE);
+        prop_assert!((smallest - YieldProblem::of(&cluster).uniform()).abs() < CLOSE);
     }
 
     #[test]
     fn average_is_the_best_vertex(cluster in cluster(3, 4)) {
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         let least = problem.uniform();
         let shares = shares(&cluster, Optimisation::Average);
         prop_assert!(problem.is_feasible(&shares), "{shares:?}");
@@ -286,7 +286,7 @@ proptest! {
 
     #[test]
     fn average_beats_the_other_allocations(cluster in cluster(12, 40)) {
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         let average = shares(&cluster, Optimisation::Average);
         prop_assert!(problem.is_feasible(&average));
         let mut cluster = cluster;
@@ -298,7 +298,7 @@ proptest! {
 
     #[test]
     fn the_heuristic_leaves_nothing_that_a_job_could_use(cluster in cluster(6, 12)) {
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         let shares = shares(&cluster, Optimisation::Heuristic);
         prop_assert!(problem.is_feasible(&shares));
         for (job, share) in shares.iter().enumerate() {
@@ -320,7 +320,7 @@ proptest! {
     #[test]
     fn the_largest_expected_stretches_are_as_small_as_possible(cluster in cluster(6, 12)) {
         let policy: Policy = "/stretch-per/OPT=MAX".parse().unwrap();
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         let found = yields_of(&policy, &cluster, Time::from_seconds(10_000));
         let shares: Vec<f64> = found.into_iter().map(|(_, share)| share.0).collect();
         let least = problem.uniform().min(0.01);
@@ -331,14 +331,14 @@ proptest! {
     }
 
     #[test]
-    fn however_old_jobs_are_no_more_is_shared_than_there_is(cluster in cluster(6, 12), years in 0i64..60, period in 1i64..100) {
+    fn shares_stay_feasible_for_very_old_jobs(cluster in cluster(6, 12), years in 0i64..60, period in 1i64..100) {
         let mut cluster = cluster;
         for job in &mut cluster.jobs {
             let age = years * 365 * 86_400 * 1_000_000;
             job.submit.0 -= age;
             job.virtual_time.0 += age / 3;
         }
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         for name in ["/stretch-per", "/stretch-per/OPT=MAX", "/stretch-per/OPT=AVG", "DYNMCB8-STRETCH-PER"] {
             let mut policy: Policy = name.parse().unwrap();
             policy.settings.period = Span::from_seconds(period);
@@ -349,10 +349,10 @@ proptest! {
     }
 
     #[test]
-    fn however_much_is_needed_no_more_is_shared_than_there_is(cluster in cluster(6, 12), exponent in 0u32..7) {
+    fn shares_stay_feasible_for_very_large_needs(cluster in cluster(6, 12), exponent in 0u32..7) {
         let mut cluster = cluster;
         cluster.jobs[0].cpu.0 *= 30u64.pow(exponent);
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         for optimisation in [Optimisation::Uniform, Optimisation::Minimum, Optimisation::Average, Optimisation::Heuristic] {
             let shares = shares(&cluster, optimisation);
             prop_assert!(problem.is_feasible(&shares), "{optimisation:?}: {shares:?}");
@@ -362,7 +362,7 @@ proptest! {
     #[test]
     fn no_exchange_between_jobs_lowers_the_average_stretch(cluster in cluster(4, 6), steps in proptest::collection::vec((0usize..6, 0usize..6, 1i32..6), 40)) {
         let policy: Policy = "/stretch-per/OPT=AVG".parse().unwrap();
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         let yields = |policy: &Policy| -> Vec<f64> {
             yields_of(policy, &cluster, Time::from_seconds(10_000)).into_iter().map(|(_, share)| share.0).collect()
         };
@@ -393,7 +393,7 @@ proptest! {
         let yields = |name: &str| -> Vec<f64> {
             yields_of(&name.parse().unwrap(), &cluster, now).into_iter().map(|(_, share)| share.0).collect()
         };
-        let problem = Problem::of(&cluster);
+        let problem = YieldProblem::of(&cluster);
         let (found, equal) = (yields("/stretch-per/OPT=AVG"), yields("/stretch-per"));
         if found.len() < 2 {
             return Ok(());

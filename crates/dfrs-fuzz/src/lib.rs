@@ -15,14 +15,14 @@ pub use simulation::simulation;
 pub use traces::{csv, policy, sacct, swf};
 
 /// The longest error, in bytes. A line of a log or a terminal stays readable.
-const LONGEST_ERROR: usize = 2000;
+const MAX_ERROR_BYTES: usize = 2000;
 
 /// An error is one line of bounded length without control characters.
 fn is_clear(error: &impl std::fmt::Display) {
     let text = error.to_string();
     assert!(!text.is_empty());
     assert!(
-        text.len() <= LONGEST_ERROR,
+        text.len() <= MAX_ERROR_BYTES,
         "{} bytes: {}",
         text.len(),
         &text[..200]

@@ -2,7 +2,9 @@
 
 use dfrs_proto::conf::Config;
 use dfrs_proto::framing::Frame;
-use dfrs_proto::journal::{Event, JournalReader, JournalWriter, Tolerance, Validator, WriteError};
+use dfrs_proto::journal::{
+    JournalEvent, JournalReader, JournalWriter, Tolerance, Validator, WriteError,
+};
 use dfrs_proto::message::Message;
 use dfrs_proto::report::{Measurement, NodeStatus};
 
@@ -31,7 +33,7 @@ pub fn journal(file: &[u8]) {
     for violation in validator.finish() {
         is_clear(&violation.what);
     }
-    let again: Result<Vec<Event>, _> = JournalReader::new(&writer.into_inner()[..])
+    let again: Result<Vec<JournalEvent>, _> = JournalReader::new(&writer.into_inner()[..])
         .map(|event| event.map(|(_, event)| event))
         .collect();
     assert_eq!(again.expect("what was written"), written);

@@ -6,7 +6,7 @@ use dfrs_scenario::{Scenario, print, read, rewritten};
 use super::is_clear;
 
 /// The most nodes, jobs and tasks of a cluster that is decided about.
-const MOST: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 /// A scenario file: read, printed, read again, and decided if it is small.
 pub fn scenario(file: &[u8]) {
@@ -43,7 +43,7 @@ fn decide(text: &str, scenarios: &[Scenario]) {
 
 fn is_small(cluster: &Cluster) -> bool {
     let tasks = cluster.jobs.iter().map(dfrs_core::Job::total_tasks);
-    cluster.nodes.len() <= MOST
-        && cluster.jobs.len() <= MOST
-        && tasks.fold(0u64, u64::saturating_add) <= MOST as u64
+    cluster.nodes.len() <= MAX_ITEMS
+        && cluster.jobs.len() <= MAX_ITEMS
+        && tasks.fold(0u64, u64::saturating_add) <= MAX_ITEMS as u64
 }

@@ -2,21 +2,21 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use dfrs_core::{Bytes, Cores, Mobility, Policy, Span, Time};
-use dfrs_proto::journal::{Event, Tolerance, Validator};
-use dfrs_sim::metrics::{STRETCH_BOUND, Summary};
+use dfrs_proto::journal::{JournalEvent, Tolerance, Validator};
+use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 use dfrs_sim::{
-    Batch, Cost, Estimates, Scheduler, Settings, SimulationError, never_fits, simulate,
+    Batch, Cost, Estimates, Scheduler, SimSettings, SimulationError, never_fits, simulate,
 };
 
 /// The most jobs of a trace, and nodes of its machine.
-const MOST: u32 = 12;
+const MAX_SIZE: u32 = 12;
 
 /// Simulates what the bytes say. In debug builds the simulator checks every plan; here the journal
 /// is checked, and that every job that can start ends, not before it could.
 pub fn simulation(bytes: &[u8]) {
     // Bytes that are too few are as many zeros.
-    let Ok((trace, scheduler, settings)) = world(&mut Unstructured::new(bytes)) else {
+    let Ok((trace, scheduler, settings)) = simulation_input(&mut Unstructured::new(bytes)) else {
         return;
     };
     if trace.jobs.is_empty() {
@@ -24,7 +24,7 @@ pub fn simulation(bytes: &[u8]) {
     }
     let mut validator = Validator::new(Tolerance::default());
     let mut line = 0;
-    let mut sink = |event: &Event| {
+    let mut sink = |event: &JournalEvent| {
         line += 1;
         validator.push(line, event);
         Ok(())
@@ -32,7 +32,7 @@ pub fn simulation(bytes: &[u8]) {
     let outcome = match simulate(&trace, &scheduler, &settings, Some(&mut sink)) {
         Ok(outcome) => outcome,
         // Where jobs cannot move, one may be in another's way for ever.
-        Err(SimulationError::Stuck { .. }) if is_hampered(&trace) => return,
+        Err(SimulationError::Stuck { .. }) if has_immobile_jobs(&trace) => return,
         Err(error) => panic!("{scheduler}: {error}"),
     };
     let violations = validator.finish();
@@ -42,20 +42,20 @@ pub fn simulation(bytes: &[u8]) {
         assert!(record.finish >= record.start + job.runtime, "{scheduler}");
     }
     let name = scheduler.to_string();
-    let summary = Summary::new(name, &trace, settings.nodes, &outcome, STRETCH_BOUND);
+    let summary = SimSummary::new(name, &trace, settings.nodes, &outcome, STRETCH_BOUND);
     assert!(summary.max_stretch >= summary.mean_stretch && summary.mean_stretch >= 1.0);
     assert!(summary.max_stretch.is_finite() && summary.makespan.is_finite());
 }
 
-fn is_hampered(trace: &Trace) -> bool {
+fn has_immobile_jobs(trace: &Trace) -> bool {
     trace
         .jobs
         .iter()
         .any(|job| job.mobility != Mobility::Checkpoint)
 }
 
-fn world(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, Settings)> {
-    let mut settings = Settings::new(bytes.int_in_range(1..=MOST)?);
+fn simulation_input(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, SimSettings)> {
+    let mut settings = SimSettings::new(bytes.int_in_range(1..=MAX_SIZE)?);
     settings.penalty = span(bytes, 600)?;
     settings.park_cost = cost(bytes)?;
     settings.checkpoint_cost = cost(bytes)?;
@@ -74,7 +74,7 @@ fn world(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, Settings)> {
         has_memory: true,
         ..Trace::default()
     };
-    for id in 0..bytes.int_in_range(1..=MOST)? {
+    for id in 0..bytes.int_in_range(1..=MAX_SIZE)? {
         let job = job(bytes, id, settings.nodes, all_move)?;
         if never_fits(&job, &scheduler, settings.nodes).is_none() {
             trace.jobs.push(job);
@@ -126,8 +126,8 @@ fn instant(bytes: &mut Unstructured) -> Result<Span> {
     })
 }
 
-fn span(bytes: &mut Unstructured, most_seconds: i64) -> Result<Span> {
-    bytes.int_in_range(0..=most_seconds * 1_000_000).map(Span)
+fn span(bytes: &mut Unstructured, max_seconds: i64) -> Result<Span> {
+    bytes.int_in_range(0..=max_seconds * 1_000_000).map(Span)
 }
 
 /// A tenth of a node's memory or so, or any part of it.

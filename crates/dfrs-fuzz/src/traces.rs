@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dfrs_core::{Bytes, Cores, Span};
 use dfrs_sim::Scheduler;
 use dfrs_sim::trace::sacct::{Rules, Site, read_dump, to_trace};
-use dfrs_sim::trace::{MOST_TASKS, Model, NODE_CPU, NODE_MEMORY, Trace, read, write_csv};
+use dfrs_sim::trace::{MAX_TASKS, Model, NODE_CPU, NODE_MEMORY, Trace, read, write_csv};
 
 use super::is_clear;
 
@@ -36,12 +36,12 @@ fn trace(file: &[u8], model: Model) {
         }
     };
     reading.bad.iter().for_each(is_clear);
-    reading.odd_limits.note().iter().for_each(is_clear);
+    reading.invalid_limits.note().iter().for_each(is_clear);
     assert_eq!(reading.bad.len(), reading.bad_lines.min(100));
     match strict {
         Ok(strict) => assert_eq!(strict, reading),
         Err(error) => {
-            let odd = reading.bad_lines + reading.odd_limits.count;
+            let odd = reading.bad_lines + reading.invalid_limits.count;
             assert_ne!(odd, 0, "{error}");
             is_clear(&error);
         }
@@ -64,8 +64,8 @@ fn trace(file: &[u8], model: Model) {
             (job.cpu, job.memory, job.runtime)
         );
         assert_eq!(
-            (again.estimate, again.said_mobility),
-            (job.estimate, job.said_mobility)
+            (again.estimate, again.declared_mobility),
+            (job.estimate, job.declared_mobility)
         );
     }
 }
@@ -80,7 +80,7 @@ fn is_right(trace: &Trace) {
     for job in &trace.jobs {
         assert!(!job.id.is_empty() && !job.id.chars().any(char::is_control));
         assert!(job.submit.0 >= 0 && job.runtime >= Span::ZERO);
-        assert!((1..=MOST_TASKS).contains(&job.tasks));
+        assert!((1..=MAX_TASKS).contains(&job.tasks));
         assert!(job.cpu > Cores(0) && job.cpu <= NODE_CPU && job.memory <= NODE_MEMORY);
         assert!(job.estimate.is_none_or(|estimate| estimate > Span::ZERO));
     }
@@ -97,7 +97,7 @@ pub fn sacct(file: &[u8]) {
         }
     };
     dump.bad.iter().for_each(is_clear);
-    dump.odd_limits.note().iter().for_each(is_clear);
+    dump.invalid_limits.note().iter().for_each(is_clear);
     if let Err(error) = strict {
         is_clear(&error);
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 /// What upsets readers.
-const UPSETTING: [&[u8]; 16] = [
+const HOSTILE_INPUTS: [&[u8]; 16] = [
     b"\0",
     b"\n",
     b"\r\n",
@@ -42,7 +42,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 
 /// One change.
 #[derive(Clone, Debug)]
-enum Change {
+enum Mutation {
     Cut(Index),
     Remove(Index, usize),
     Repeat(Index, usize, usize),
@@ -51,44 +51,44 @@ enum Change {
     Splice(Index, Index, Index),
 }
 
-fn changes() -> impl Strategy<Value = Vec<Change>> {
+fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     let change = prop_oneof![
-        1 => any::<Index>().prop_map(Change::Cut),
-        3 => (any::<Index>(), 1usize..40).prop_map(|(at, length)| Change::Remove(at, length)),
-        2 => (any::<Index>(), 1usize..40, 1usize..200).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
-        4 => (any::<Index>(), 1u8..).prop_map(|(at, bits)| Change::Flip(at, bits)),
-        5 => (any::<Index>(), prop::sample::select(&UPSETTING[..])).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
-        2 => any::<(Index, Index, Index)>().prop_map(|(seed, at, from)| Change::Splice(seed, at, from)),
+        1 => any::<Index>().prop_map(Mutation::Cut),
+        3 => (any::<Index>(), 1usize..40).prop_map(|(at, length)| Mutation::Remove(at, length)),
+        2 => (any::<Index>(), 1usize..40, 1usize..200).prop_map(|(at, length, times)| Mutation::Repeat(at, length, times)),
+        4 => (any::<Index>(), 1u8..).prop_map(|(at, bits)| Mutation::Flip(at, bits)),
+        5 => (any::<Index>(), prop::sample::select(&HOSTILE_INPUTS[..])).prop_map(|(at, bytes)| Mutation::Insert(at, bytes)),
+        2 => any::<(Index, Index, Index)>().prop_map(|(seed, at, from)| Mutation::Splice(seed, at, from)),
     ];
     proptest::collection::vec(change, 1..6)
 }
 
-fn changed(seeds: &[Vec<u8>], seed: Index, changes: Vec<Change>) -> Vec<u8> {
+fn mutated(seeds: &[Vec<u8>], seed: Index, changes: Vec<Mutation>) -> Vec<u8> {
     let mut bytes = seed.get(seeds).clone();
     for change in changes {
         let length = bytes.len();
         let place = |at: Index| at.index(length + 1);
         match change {
-            Change::Cut(at) => bytes.truncate(place(at)),
-            Change::Remove(at, count) => {
+            Mutation::Cut(at) => bytes.truncate(place(at)),
+            Mutation::Remove(at, count) => {
                 let at = place(at);
                 bytes.drain(at..length.min(at + count));
             }
-            Change::Repeat(at, count, times) => {
+            Mutation::Repeat(at, count, times) => {
                 let at = place(at);
                 let part = bytes[at..length.min(at + count)].repeat(times);
                 bytes.splice(at..at, part);
             }
-            Change::Flip(at, bits) => {
+            Mutation::Flip(at, bits) => {
                 if let Some(byte) = bytes.get_mut(place(at)) {
                     *byte ^= bits;
                 }
             }
-            Change::Insert(at, what) => {
+            Mutation::Insert(at, what) => {
                 let at = place(at);
                 bytes.splice(at..at, what.iter().copied());
             }
-            Change::Splice(seed, at, from) => {
+            Mutation::Splice(seed, at, from) => {
                 let other = seed.get(seeds);
                 bytes.truncate(place(at));
                 bytes.extend(&other[from.index(other.len() + 1)..]);
@@ -106,8 +106,8 @@ macro_rules! target {
             let seeds = seeds(stringify!($function));
             seeds.iter().for_each(|seed| $function(seed));
             $function(b"");
-            proptest!(ProptestConfig::with_cases($cases), |(seed: Index, changes in changes())| {
-                $function(&changed(&seeds, seed, changes));
+            proptest!(ProptestConfig::with_cases($cases), |(seed: Index, mutations in mutations())| {
+                $function(&mutated(&seeds, seed, mutations));
             });
         }
     };

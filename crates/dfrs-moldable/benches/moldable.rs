@@ -4,14 +4,14 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use dfrs_moldable::live::{Machine, Waiting, plan};
-use dfrs_moldable::workload::{Model, generate};
+use dfrs_moldable::live::{LiveMachine, WaitingTask, plan};
+use dfrs_moldable::workload::{WorkloadModel, generate};
 use dfrs_moldable::{
-    Algorithm, Busy, Estimate, Instance, Problem, Processors, Shuffles, bounds,
+    Algorithm, Busy, Estimate, MoldableInstance, Problem, ProcessorSet, Shuffles, bounds,
     weighted_completion_bound,
 };
 
-fn instance(model: Model, tasks: usize, processors: u32) -> Instance {
+fn instance(model: WorkloadModel, tasks: usize, processors: u32) -> MoldableInstance {
     generate(model, tasks, processors, 1).expect("an instance")
 }
 
@@ -19,7 +19,7 @@ fn instance(model: Model, tasks: usize, processors: u32) -> Instance {
 fn paper(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("400 tasks on 200 processors");
     group.sample_size(20);
-    for model in Model::ALL {
+    for model in WorkloadModel::ALL {
         let instance = instance(model, 400, 200);
         let problem = Problem::of(&instance);
         for count in [0, 100] {
@@ -48,13 +48,13 @@ fn large(criterion: &mut Criterion) {
     group
         .sample_size(10)
         .measurement_time(Duration::from_secs(20));
-    for model in Model::ALL {
+    for model in WorkloadModel::ALL {
         let instance = instance(model, 10_000, 5_000);
         let problem = Problem::of(&instance);
         group.bench_function(BenchmarkId::new("DEMT", model), |bencher| {
             bencher.iter(|| Algorithm::Demt.schedule(black_box(&problem), Shuffles::default()))
         });
-        if model == Model::Mixed {
+        if model == WorkloadModel::Mixed {
             group.bench_function(BenchmarkId::new("bounds", model), |bencher| {
                 bencher.iter(|| bounds(black_box(&problem)))
             });
@@ -67,16 +67,16 @@ fn large(criterion: &mut Criterion) {
 fn live(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("live, 1000 tasks on 1000 nodes");
     group.sample_size(20);
-    for model in Model::ALL {
+    for model in WorkloadModel::ALL {
         let instance = instance(model, 1_000, 1_000);
-        let waiting: Vec<_> = instance.tasks().iter().map(Waiting::from).collect();
+        let waiting: Vec<_> = instance.tasks().iter().map(WaitingTask::from).collect();
         let running = (0..50u32).map(|place| Busy {
             until: f64::from(place) / 5.0,
-            processors: Processors::of(place * 20..place * 20 + 10),
+            processors: ProcessorSet::of(place * 20..place * 20 + 10),
         });
-        let machine = Machine {
+        let machine = LiveMachine {
             processors: 1_000,
-            unusable: Processors::of([3, 999]),
+            unusable: ProcessorSet::of([3, 999]),
             running: running.collect(),
         };
         group.bench_function(BenchmarkId::from_parameter(model), |bencher| {

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::comparators::{Order, gang, list_graham, sequential};
 use crate::demt::{Shuffles, demt, improved};
 use crate::dual::Estimate;
-use crate::instance::Instance;
+use crate::instance::MoldableInstance;
 use crate::minsum::weighted_completion_bound;
 use crate::online::online;
 use crate::problem::Problem;
@@ -75,7 +75,7 @@ impl Algorithm {
 
     /// The schedule of all tasks of an instance, each no earlier than its release ([`online`]).
     #[must_use]
-    pub fn online(self, instance: &Instance, shuffles: Shuffles) -> Schedule {
+    pub fn online(self, instance: &MoldableInstance, shuffles: Shuffles) -> Schedule {
         online(instance, |problem| self.schedule(problem, shuffles))
     }
 }
@@ -113,7 +113,7 @@ pub fn bounds(problem: &Problem) -> Criteria {
 /// Lower bounds for tasks that do not start before their releases: those of tasks that are all there, and what each
 /// task takes alone after its release.
 #[must_use]
-pub fn online_bounds(instance: &Instance) -> Criteria {
+pub fn online_bounds(instance: &MoldableInstance) -> Criteria {
     let all = bounds(&Problem::of(instance));
     let tasks = instance.tasks().iter().enumerate();
     let ends = tasks.map(|(place, task)| (place, task.release() + task.fastest().time));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::instance::Instance;
+use crate::instance::MoldableInstance;
 use crate::schedule::Schedule;
 
 /// What rounding may differ by, as a part of the value.
@@ -10,7 +10,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// A rule that a schedule breaks.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Violation {
+pub enum ScheduleViolation {
     /// A task is not in the schedule.
     Missing {
         /// Id of the task.
@@ -69,7 +69,7 @@ pub enum Violation {
     },
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for ScheduleViolation {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Missing { task } => write!(out, "task {task:?} is not scheduled"),
@@ -124,13 +124,17 @@ pub enum Releases {
 /// Every rule that the schedule breaks: each task once, on processors that exist, as long as it takes on so
 /// many, not too early, and no processor with two tasks at once. O(n log n + processors of all tasks).
 #[must_use]
-pub fn check(instance: &Instance, schedule: &Schedule, releases: Releases) -> Vec<Violation> {
+pub fn check(
+    instance: &MoldableInstance,
+    schedule: &Schedule,
+    releases: Releases,
+) -> Vec<ScheduleViolation> {
     let mut found = Vec::new();
     let tasks = instance.tasks();
     let mut seen = vec![0u32; tasks.len()];
     for place in &schedule.placements {
         let Some(task) = tasks.get(place.task) else {
-            found.push(Violation::Unknown { task: place.task });
+            found.push(ScheduleViolation::Unknown { task: place.task });
             continue;
         };
         seen[place.task] += 1;
@@ -144,7 +148,7 @@ pub fn check(instance: &Instance, schedule: &Schedule, releases: Releases) -> Ve
             place.start.partial_cmp(&release),
             Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)
         ) {
-            found.push(Violation::Early {
+            found.push(ScheduleViolation::Early {
                 task: name(),
                 start: place.start,
                 release,
@@ -152,7 +156,7 @@ pub fn check(instance: &Instance, schedule: &Schedule, releases: Releases) -> Ve
         }
         let processors = place.processors.count();
         match task.time_on(processors) {
-            None => found.push(Violation::Impossible {
+            None => found.push(ScheduleViolation::Impossible {
                 task: name(),
                 processors,
             }),
@@ -160,7 +164,7 @@ pub fn check(instance: &Instance, schedule: &Schedule, releases: Releases) -> Ve
                 let (end, expected) = (place.end, place.start + time);
                 let is_right = (end - expected).abs() <= ROUNDING * expected.abs();
                 if !is_right {
-                    found.push(Violation::Time {
+                    found.push(ScheduleViolation::Time {
                         task: name(),
                         end,
                         expected,
@@ -170,7 +174,7 @@ pub fn check(instance: &Instance, schedule: &Schedule, releases: Releases) -> Ve
         }
         let last = place.processors.ranges().last();
         if let Some(last) = last.filter(|last| last.end > instance.processors()) {
-            found.push(Violation::NoProcessor {
+            found.push(ScheduleViolation::NoProcessor {
                 task: name(),
                 processor: last.end - 1,
             });
@@ -179,9 +183,9 @@ pub fn check(instance: &Instance, schedule: &Schedule, releases: Releases) -> Ve
     for (task, count) in tasks.iter().zip(seen) {
         let task = task.id().to_owned();
         match count {
-            0 => found.push(Violation::Missing { task }),
+            0 => found.push(ScheduleViolation::Missing { task }),
             1 => {}
-            _ => found.push(Violation::Twice { task }),
+            _ => found.push(ScheduleViolation::Twice { task }),
         }
     }
     found.extend(overlaps(instance, schedule));
@@ -189,7 +193,7 @@ pub fn check(instance: &Instance, schedule: &Schedule, releases: Releases) -> Ve
 }
 
 /// The pairs of tasks that have a processor at once; of each pair one processor.
-fn overlaps(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
+fn overlaps(instance: &MoldableInstance, schedule: &Schedule) -> Vec<ScheduleViolation> {
     let mut found = Vec::new();
     let known = |task: usize| instance.tasks().get(task);
     let name = |task: usize| known(task).map_or(String::new(), |task| task.id().to_owned());
@@ -202,7 +206,7 @@ fn overlaps(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     let mut last: Vec<Option<usize>> = vec![None; instance.processors() as usize];
     for place in order {
         let placement = &schedule.placements[place];
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for processor in placement.processors.iter() {
             let Some(holder) = last.get_mut(processor as usize) else {
                 continue;
@@ -210,10 +214,10 @@ fn overlaps(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
             let before = holder.map(|before| (before, schedule.placements[before].end));
             if let Some((before, end)) = before
                 && end - placement.start > ROUNDING * end.abs()
-                && !told.contains(&before)
+                && !reported.contains(&before)
             {
-                told.push(before);
-                found.push(Violation::Overlap {
+                reported.push(before);
+                found.push(ScheduleViolation::Overlap {
                     processor,
                     first: name(schedule.placements[before].task),
                     second: name(placement.task),
@@ -230,12 +234,12 @@ fn overlaps(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processors::Processors;
+    use crate::processors::ProcessorSet;
     use crate::schedule::Placement;
     use crate::task::Task;
 
-    fn instance() -> Instance {
-        let mut instance = Instance::new(3).expect("a machine");
+    fn instance() -> MoldableInstance {
+        let mut instance = MoldableInstance::new(3).expect("a machine");
         for (id, release, times) in [("a", 0.0, vec![4.0, 2.0]), ("b", 1.0, vec![3.0])] {
             let task = Task::new(id, 1.0, release, times, 3).expect("a task");
             instance.add(task).expect("room");
@@ -248,25 +252,25 @@ mod tests {
             task,
             start,
             end,
-            processors: Processors::of(processors.iter().copied()),
+            processors: ProcessorSet::of(processors.iter().copied()),
         }
     }
 
-    fn told(releases: Releases, placements: &[Placement]) -> Vec<String> {
+    fn violations_of(releases: Releases, placements: &[Placement]) -> Vec<String> {
         let schedule = Schedule {
             placements: placements.to_vec(),
         };
         let found = check(&instance(), &schedule, releases);
-        found.iter().map(Violation::to_string).collect()
+        found.iter().map(ScheduleViolation::to_string).collect()
     }
 
     #[test]
     fn every_rule_is_checked() {
         let (a, b) = (place(0, 0.0, 2.0, &[0, 1]), place(1, 0.0, 3.0, &[2]));
-        assert!(told(Releases::Ignored, &[a.clone(), b.clone()]).is_empty());
-        let early = told(Releases::Kept, &[a.clone(), b.clone()]);
+        assert!(violations_of(Releases::Ignored, &[a.clone(), b.clone()]).is_empty());
+        let early = violations_of(Releases::Kept, &[a.clone(), b.clone()]);
         assert_eq!(early, ["task \"b\" starts at 0, before 1"]);
-        let missing = told(Releases::Ignored, std::slice::from_ref(&a));
+        let missing = violations_of(Releases::Ignored, std::slice::from_ref(&a));
         assert_eq!(missing, ["task \"b\" is not scheduled"]);
         for (third, expected) in [
             (
@@ -276,7 +280,7 @@ mod tests {
             (place(7, 5.0, 8.0, &[2]), "there is no task in place 7"),
         ] {
             assert_eq!(
-                told(Releases::Ignored, &[a.clone(), b.clone(), third]),
+                violations_of(Releases::Ignored, &[a.clone(), b.clone(), third]),
                 [expected]
             );
         }
@@ -310,10 +314,13 @@ mod tests {
                 "task \"b\" ends at NaN instead of 5",
             ),
         ] {
-            assert_eq!(told(Releases::Ignored, &[a.clone(), second]), [expected]);
+            assert_eq!(
+                violations_of(Releases::Ignored, &[a.clone(), second]),
+                [expected]
+            );
         }
         // The one that ends last counts, not the one that started last.
         let placements = [place(0, 0.0, 4.0, &[0]), place(1, 3.5, 6.5, &[0])];
-        assert_eq!(told(Releases::Ignored, &placements).len(), 1);
+        assert_eq!(violations_of(Releases::Ignored, &placements).len(), 1);
     }
 }

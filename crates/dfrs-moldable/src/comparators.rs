@@ -1,7 +1,7 @@
 //! What the paper compares with (Section 4.1).
 
 use crate::dual::Estimate;
-use crate::list::{self, Entry};
+use crate::list::{self, ListEntry};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 
@@ -10,8 +10,8 @@ use crate::schedule::Schedule;
 #[must_use]
 pub fn gang(problem: &Problem) -> Schedule {
     let tasks = problem.tasks.iter().enumerate();
-    let mut list: Vec<Entry> = tasks
-        .map(|(task, times)| Entry {
+    let mut list: Vec<ListEntry> = tasks
+        .map(|(task, times)| ListEntry {
             task,
             allotment: times.fastest(),
         })
@@ -31,8 +31,8 @@ pub fn gang(problem: &Problem) -> Schedule {
 #[must_use]
 pub fn sequential(problem: &Problem) -> Schedule {
     let tasks = problem.tasks.iter().enumerate();
-    let mut list: Vec<Entry> = tasks
-        .map(|(task, times)| Entry {
+    let mut list: Vec<ListEntry> = tasks
+        .map(|(task, times)| ListEntry {
             task,
             allotment: times.smallest(),
         })
@@ -64,12 +64,12 @@ pub fn list_graham(problem: &Problem, estimate: &Estimate, order: Order) -> Sche
     list::schedule(&list, 0.0, problem.processors)
 }
 
-fn per_time(problem: &Problem, entry: &Entry) -> f64 {
+fn per_time(problem: &Problem, entry: &ListEntry) -> f64 {
     problem.tasks[entry.task].weight() / entry.allotment.time
 }
 
 /// Ascending; of equal ones the first task is first.
-fn sort_by(list: &mut [Entry], key: impl Fn(&Entry) -> f64) {
+fn sort_by(list: &mut [ListEntry], key: impl Fn(&ListEntry) -> f64) {
     list.sort_by(|one, other| {
         let by_key = key(one).total_cmp(&key(other));
         by_key.then_with(|| one.task.cmp(&other.task))

@@ -7,7 +7,7 @@ mod merge;
 use dfrs_random::Random;
 
 use crate::dual::Estimate;
-use crate::list::{self, Entry};
+use crate::list::{self, ListEntry};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 pub use batches::batches;
@@ -37,14 +37,14 @@ pub fn demt(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Sched
 /// The list of the batches in the best order.
 pub(crate) fn shuffled(
     problem: &Problem,
-    batches: &[Vec<Entry>],
+    batches: &[Vec<ListEntry>],
     shuffles: Shuffles,
-) -> Vec<Entry> {
+) -> Vec<ListEntry> {
     let mut best = batches.concat();
     let first = list::criteria(problem, &best);
     let mut least = first.product();
     let mut random = Random::new(shuffles.seed, 0);
-    let mut order: Vec<&[Entry]> = batches.iter().map(Vec::as_slice).collect();
+    let mut order: Vec<&[ListEntry]> = batches.iter().map(Vec::as_slice).collect();
     for _ in 0..shuffles.count {
         random.shuffle(&mut order);
         let list = order.concat();

@@ -5,11 +5,11 @@
 mod shelves;
 mod split;
 
-use crate::list::Entry;
+use crate::list::ListEntry;
 use crate::problem::{Problem, real};
 use crate::schedule::Schedule;
 use shelves::Shelves;
-use split::Split;
+use split::ShelfSplit;
 
 /// The guess that was accepted is at most so much above one that was refused, as a part of it.
 const PRECISION: f64 = 1e-6;
@@ -32,15 +32,15 @@ impl Estimate {
     pub fn of(problem: &Problem) -> Self {
         let mut bound = least(problem);
         let mut guess = bound;
-        let mut split = Split::of(problem, guess);
+        let mut split = ShelfSplit::of(problem, guess);
         while split.is_none() && guess.is_finite() {
             bound = guess;
             guess *= 2.0;
-            split = Split::of(problem, guess);
+            split = ShelfSplit::of(problem, guess);
         }
         while guess - bound > PRECISION * bound {
             let middle = bound + (guess - bound) / 2.0;
-            match Split::of(problem, middle) {
+            match ShelfSplit::of(problem, middle) {
                 None => bound = middle,
                 accepted => (guess, split) = (middle, accepted),
             }
@@ -56,7 +56,7 @@ impl Estimate {
     /// Every task with its allotment: those of the large shelf, those of the small shelf, then the small tasks
     /// (the order of Section 4.1's first list algorithm).
     #[must_use]
-    pub fn allotments(&self) -> Vec<Entry> {
+    pub fn allotments(&self) -> Vec<ListEntry> {
         self.shelves.entries()
     }
 

@@ -7,13 +7,13 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::instance::{Instance, InstanceError};
+use crate::instance::{InstanceError, MoldableInstance};
 use crate::task::{Task, TaskError};
 
 /// A line as it is written.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Line<'a> {
+struct TaskLine<'a> {
     #[serde(borrow)]
     id: std::borrow::Cow<'a, str>,
     #[serde(default = "one")]
@@ -48,11 +48,12 @@ pub enum LineError {
 /// # Errors
 ///
 /// A [`LineError`]; nothing is added then.
-pub fn add_line(instance: &mut Instance, line: &str) -> Result<(), LineError> {
+pub fn add_line(instance: &mut MoldableInstance, line: &str) -> Result<(), LineError> {
     if line.trim_ascii().is_empty() {
         return Ok(());
     }
-    let line: Line = serde_json::from_str(line).map_err(|error| LineError::Json(told(&error)))?;
+    let line: TaskLine =
+        serde_json::from_str(line).map_err(|error| LineError::Json(json_error(&error)))?;
     let times = line.times.iter().map(|time| time.unwrap_or(f64::INFINITY));
     let task = Task::new(
         line.id.as_ref(),
@@ -73,7 +74,7 @@ pub fn add_line(instance: &mut Instance, line: &str) -> Result<(), LineError> {
 /// None that a [`Task`] can cause.
 pub fn line(task: &Task) -> Result<String, serde_json::Error> {
     let times = task.times().iter();
-    serde_json::to_string(&Line {
+    serde_json::to_string(&TaskLine {
         id: task.id().into(),
         weight: task.weight(),
         release: task.release(),
@@ -85,7 +86,7 @@ pub fn line(task: &Task) -> Result<String, serde_json::Error> {
 
 /// What serde says, without control characters, not too long, and with the column before it: every line is its
 /// first.
-fn told(error: &serde_json::Error) -> String {
+fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let (what, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
     let clean = |character: char| match character.is_control() {
@@ -102,7 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn added(line: &str) -> Result<Task, String> {
-        let mut instance = Instance::new(3).expect("a machine");
+        let mut instance = MoldableInstance::new(3).expect("a machine");
         add_line(&mut instance, line).map_err(|error| error.to_string())?;
         instance.tasks().first().cloned().ok_or("none".into())
     }
@@ -157,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(
+        fn written_tasks_are_read_back(
             weight in 0.0..10.0, release in 0.0..10.0,
             times in prop::collection::vec(prop_oneof![Just(f64::INFINITY), 0.1..50.0f64], 0..3),
         ) {

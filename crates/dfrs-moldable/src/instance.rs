@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use crate::task::{MOST_PROCESSORS, Task};
+use crate::task::{MAX_PROCESSORS, Task};
 
 /// The most tasks of an instance.
-pub const MOST_TASKS: usize = 1_000_000;
+pub const MAX_TASKS: usize = 1_000_000;
 
 /// The most times of all tasks together: 1 GiB of them.
-pub const MOST_TIMES: usize = 1 << 27;
+pub const MAX_TIMES: usize = 1 << 27;
 
 /// Tasks, and the machine that is to run them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Instance {
+pub struct MoldableInstance {
     processors: u32,
     tasks: Vec<Task>,
     ids: BTreeSet<String>,
@@ -25,7 +25,7 @@ pub struct Instance {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InstanceError {
     /// The machine has none, or too many.
-    #[error("a machine of {0} processors is not allowed; give 1 to {MOST_PROCESSORS}")]
+    #[error("a machine of {0} processors is not allowed; give 1 to {MAX_PROCESSORS}")]
     Machine(u32),
     /// Another task has the id.
     #[error("another task before it has the id {0:?}; give each its own")]
@@ -34,18 +34,18 @@ pub enum InstanceError {
     #[error("it has times for more than {0} processors; leave them out")]
     TooWide(u32),
     /// There are too many tasks, or too many times.
-    #[error("there are more than {MOST_TASKS} tasks or {MOST_TIMES} times; take fewer tasks")]
+    #[error("there are more than {MAX_TASKS} tasks or {MAX_TIMES} times; take fewer tasks")]
     TooMany,
 }
 
-impl Instance {
+impl MoldableInstance {
     /// A machine without tasks.
     ///
     /// # Errors
     ///
     /// [`InstanceError::Machine`].
     pub fn new(processors: u32) -> Result<Self, InstanceError> {
-        if !(1..=MOST_PROCESSORS).contains(&processors) {
+        if !(1..=MAX_PROCESSORS).contains(&processors) {
             return Err(InstanceError::Machine(processors));
         }
         Ok(Self {
@@ -66,7 +66,7 @@ impl Instance {
             return Err(InstanceError::TooWide(self.processors));
         }
         self.times += task.times().len();
-        if self.tasks.len() == MOST_TASKS || self.times > MOST_TIMES {
+        if self.tasks.len() == MAX_TASKS || self.times > MAX_TIMES {
             return Err(InstanceError::TooMany);
         }
         if !self.ids.insert(task.id().to_owned()) {
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_refused() {
-        let mut instance = Instance::new(2).expect("a machine");
+    fn duplicate_or_too_wide_task_is_refused() {
+        let mut instance = MoldableInstance::new(2).expect("a machine");
         let task =
             |id: &str, times: &[f64]| Task::new(id, 1.0, 0.0, times.to_vec(), 9).expect("a task");
         assert_eq!(instance.add(task("a", &[3.0])), Ok(()));
@@ -110,6 +110,6 @@ mod tests {
         let wide = Err(InstanceError::TooWide(2));
         assert_eq!(instance.add(task("b", &[3.0, 2.0, 1.0])), wide);
         assert_eq!(instance.tasks().len(), 1);
-        assert_eq!(Instance::new(0), Err(InstanceError::Machine(0)));
+        assert_eq!(MoldableInstance::new(0), Err(InstanceError::Machine(0)));
     }
 }

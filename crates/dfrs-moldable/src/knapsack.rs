@@ -75,8 +75,8 @@ fn candidates(items: &[Item], capacity: u32) -> Vec<usize> {
     });
     let mut kept = Vec::with_capacity(order.len());
     for same in order.chunk_by(|one, other| items[*one].size == items[*other].size) {
-        let most = (capacity / items[same[0]].size) as usize;
-        kept.extend_from_slice(&same[..most.min(same.len())]);
+        let max = (capacity / items[same[0]].size) as usize;
+        kept.extend_from_slice(&same[..max.min(same.len())]);
     }
     kept
 }

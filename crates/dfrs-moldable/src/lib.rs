@@ -6,7 +6,7 @@
 //!
 //! No I/O, no clock, no thread, no `unsafe`, no hash map: the same input always gives the same schedule.
 //!
-//! - [`Task`], [`Instance`], [`mod@file`]: what is to be scheduled.
+//! - [`Task`], [`MoldableInstance`], [`mod@file`]: what is to be scheduled.
 //! - [`Schedule`], [`Criteria`], [`check()`]: what comes out, and what must hold of it.
 //! - [`Algorithm`]: DEMT and what the paper compares it with; [`online()`]: tasks with releases.
 //! - [`bounds`]: lower bounds on both criteria; [`Estimate`]: the dual approximation.
@@ -35,16 +35,16 @@ mod tree;
 pub mod workload;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm, bounds, online_bounds};
-pub use check::{Releases, Violation, check};
+pub use check::{Releases, ScheduleViolation, check};
 pub use comparators::{Order, gang, list_graham, sequential};
 pub use demt::{Shuffles, batches, demt, improved};
 pub use dual::Estimate;
-pub use instance::{Instance, InstanceError, MOST_TASKS, MOST_TIMES};
-pub use list::{Busy, Entry};
+pub use instance::{InstanceError, MAX_TASKS, MAX_TIMES, MoldableInstance};
+pub use list::{Busy, ListEntry};
 pub use minsum::weighted_completion_bound;
 pub use online::online;
 pub use optimum::optimum;
 pub use problem::Problem;
-pub use processors::Processors;
+pub use processors::ProcessorSet;
 pub use schedule::{Criteria, Placement, Schedule};
-pub use task::{Allotment, MOST_PROCESSORS, MOST_WEIGHT, TIMES, Task, TaskError};
+pub use task::{Allotment, MAX_PROCESSORS, MAX_WEIGHT, TIMES, Task, TaskError};

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::problem::Problem;
-use crate::processors::{Free, Processors};
+use crate::processors::{Free, ProcessorSet};
 use crate::schedule::{Criteria, Placement, Schedule};
 use crate::task::Allotment;
 use crate::tree::Tree;
 
 /// A task of the list with its allotment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct ListEntry {
     /// Place of the task in [`Problem::tasks`].
     pub task: usize,
     /// On how many processors it is to run, and how long that takes.
@@ -24,7 +24,7 @@ pub struct Busy {
     /// When they become free.
     pub until: f64,
     /// The processors.
-    pub processors: Processors,
+    pub processors: ProcessorSet,
 }
 
 /// Something that happens at a time; of a heap the earliest comes first.
@@ -53,7 +53,7 @@ impl<T: Ord> PartialOrd for Due<T> {
 /// those that are released. An entry that asks for more than there will ever be never starts (infinite).
 /// O(n log n).
 pub(crate) fn starts(
-    list: &[Entry],
+    list: &[ListEntry],
     now: f64,
     mut free: u32,
     released: impl IntoIterator<Item = Due<u32>>,
@@ -64,7 +64,7 @@ pub(crate) fn starts(
     let mut waiting = Tree::new(sizes, u32::MAX);
     let mut running: BinaryHeap<Due<u32>> = released.into_iter().collect();
     loop {
-        while let Some(place) = waiting.first_at_most(free) {
+        while let Some(place) = waiting.first_within(free) {
             let Allotment { processors, time } = list[place].allotment;
             waiting.remove(place);
             starts[place] = now;
@@ -88,7 +88,7 @@ pub(crate) fn starts(
 }
 
 /// The criteria of a list on a machine that is free from time 0 on. O(n log n).
-pub(crate) fn criteria(problem: &Problem, list: &[Entry]) -> Criteria {
+pub(crate) fn criteria(problem: &Problem, list: &[ListEntry]) -> Criteria {
     let starts = starts(list, 0.0, problem.processors, []);
     let ends = list.iter().zip(starts);
     Criteria::of(
@@ -98,18 +98,18 @@ pub(crate) fn criteria(problem: &Problem, list: &[Entry]) -> Criteria {
 }
 
 /// The schedule of a list from time `now` on, on a machine that is free. O(n log n + ranges of processors).
-pub(crate) fn schedule(list: &[Entry], now: f64, processors: u32) -> Schedule {
+pub(crate) fn schedule(list: &[ListEntry], now: f64, processors: u32) -> Schedule {
     place(list, &starts(list, now, processors, []), processors)
 }
 
 /// Chooses processors of a free machine for tasks with known start times.
-pub(crate) fn place(list: &[Entry], starts: &[f64], processors: u32) -> Schedule {
+pub(crate) fn place(list: &[ListEntry], starts: &[f64], processors: u32) -> Schedule {
     place_among(list, starts, Free::all(processors), Vec::new())
 }
 
 /// The same among what runs; tasks that never start are left out.
 pub(crate) fn place_among(
-    list: &[Entry],
+    list: &[ListEntry],
     starts: &[f64],
     mut free: Free,
     mut busy: Vec<Busy>,

@@ -5,19 +5,19 @@ mod marks;
 mod place;
 
 use crate::dual::Estimate;
-use crate::list::{self, Busy, Due, Entry};
+use crate::list::{self, Busy, Due, ListEntry};
 use crate::problem::Problem;
-use crate::processors::{Free, Processors};
+use crate::processors::{Free, ProcessorSet};
 use crate::schedule::Schedule;
 use crate::task::Task;
 
 /// A machine with what runs on it.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct LiveMachine {
     /// Number of processors, whether usable or not.
     pub processors: u32,
     /// Those that nothing may be placed on: down, drained, reserved.
-    pub unusable: Processors,
+    pub unusable: ProcessorSet,
     /// What runs, and until when that is expected. What should have ended already counts as ending later than anything
     /// that starts now.
     pub running: Vec<Busy>,
@@ -25,16 +25,16 @@ pub struct Machine {
 
 /// A task that waits.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting<'a> {
+pub struct WaitingTask<'a> {
     /// The task.
     pub task: &'a Task,
     /// Where it may run; none: anywhere.
-    pub allowed: Option<&'a Processors>,
+    pub allowed: Option<&'a ProcessorSet>,
     /// It has waited for too long: it comes first, and until it starts nothing does that would make it start later.
     pub is_overdue: bool,
 }
 
-impl<'a> From<&'a Task> for Waiting<'a> {
+impl<'a> From<&'a Task> for WaitingTask<'a> {
     fn from(task: &'a Task) -> Self {
         Self {
             task,
@@ -54,7 +54,7 @@ impl<'a> From<&'a Task> for Waiting<'a> {
 /// so that wrong estimates move what follows and nothing else. O(m n K) and O(n log n) for each list; O(m n) more for
 /// each end where some tasks may not run everywhere or are overdue.
 #[must_use]
-pub fn plan(machine: &Machine, waiting: &[Waiting], now: f64) -> Schedule {
+pub fn plan(machine: &LiveMachine, waiting: &[WaitingTask], now: f64) -> Schedule {
     let mut free = Free::all(machine.processors);
     free.remove(&machine.unusable);
     let usable = free.clone();
@@ -77,12 +77,12 @@ pub fn plan(machine: &Machine, waiting: &[Waiting], now: f64) -> Schedule {
         busy.processors = free.remove(&busy.processors);
     }
     let list = choose::list(&problem, &estimate, (now, free.count()), &running);
-    let entry = |entry: Entry| Entry {
+    let entry = |entry: ListEntry| ListEntry {
         task: possible[entry.task],
         ..entry
     };
-    let list: Vec<Entry> = list.into_iter().map(entry).collect();
-    let is_plain = |one: &Waiting| one.allowed.is_none() && !one.is_overdue;
+    let list: Vec<ListEntry> = list.into_iter().map(entry).collect();
+    let is_plain = |one: &WaitingTask| one.allowed.is_none() && !one.is_overdue;
     if !waiting.iter().all(is_plain) {
         return place::among(machine.processors, &list, waiting, now, &free, running);
     }
@@ -99,7 +99,7 @@ fn released(running: &[Busy]) -> impl Iterator<Item = Due<u32>> + '_ {
 }
 
 /// The task for as many processors as there are for it, if it needs no more.
-fn narrowed(one: &Waiting, usable: &Free) -> Option<Task> {
+fn narrowed(one: &WaitingTask, usable: &Free) -> Option<Task> {
     let count = match one.allowed {
         None => usable.count(),
         Some(allowed) => usable.clone().remove(allowed).count(),

@@ -6,12 +6,12 @@ mod simplex;
 
 use crate::dual::Estimate;
 use crate::problem::Problem;
-use program::Program;
+use program::LinearProgram;
 
 /// No schedule has a smaller sum of weight times completion time. O(n K) for each pivot of the simplex, of which there are
 /// some n.
 #[must_use]
 pub fn weighted_completion_bound(problem: &Problem, estimate: &Estimate) -> f64 {
-    let program = Program::of(problem, estimate.guess);
+    let program = LinearProgram::of(problem, estimate.guess);
     simplex::optimum(&program)
 }

@@ -1,6 +1,6 @@
 //! On-line scheduling by batches of released jobs (Section 2.2).
 
-use crate::instance::Instance;
+use crate::instance::MoldableInstance;
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 
@@ -8,7 +8,10 @@ use crate::schedule::Schedule;
 /// batch, scheduled as if it were everything; what is released meanwhile waits for the next one. `schedule` places
 /// the tasks of a problem from time 0 on.
 #[must_use]
-pub fn online(instance: &Instance, mut schedule: impl FnMut(&Problem) -> Schedule) -> Schedule {
+pub fn online(
+    instance: &MoldableInstance,
+    mut schedule: impl FnMut(&Problem) -> Schedule,
+) -> Schedule {
     let tasks = instance.tasks();
     let mut waiting: Vec<usize> = (0..tasks.len()).collect();
     waiting.sort_by(|one, other| {

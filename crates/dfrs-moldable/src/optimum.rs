@@ -10,21 +10,21 @@ enum Criterion {
     WeightedCompletion,
 }
 
-/// The optimum of either criterion, each of a schedule of its own; none if the search would look at more than `most`
+/// The optimum of either criterion, each of a schedule of its own; none if the search would look at more than `max_steps`
 /// partial schedules for one of them.
 ///
 /// Tasks are added in the order of their starts, each with one of its allotments on the processors that are
 /// free first. Some optimal schedule is built so: moving a task to the processors that are free first
 /// leaves those that are free last to later ones. O(n! m^n), less what bounds cut off.
 #[must_use]
-pub fn optimum(problem: &Problem, most: u64) -> Option<Criteria> {
+pub fn optimum(problem: &Problem, max_steps: u64) -> Option<Criteria> {
     Some(Criteria {
-        makespan: Search::run(problem, Criterion::Makespan, most)?,
-        weighted_completion: Search::run(problem, Criterion::WeightedCompletion, most)?,
+        makespan: OptimumSearch::run(problem, Criterion::Makespan, max_steps)?,
+        weighted_completion: OptimumSearch::run(problem, Criterion::WeightedCompletion, max_steps)?,
     })
 }
 
-struct Search<'a> {
+struct OptimumSearch<'a> {
     problem: &'a Problem<'a>,
     criterion: Criterion,
     /// The tasks that are not scheduled yet.
@@ -37,15 +37,15 @@ struct Search<'a> {
     budget: u64,
 }
 
-impl<'a> Search<'a> {
-    fn run(problem: &'a Problem<'a>, criterion: Criterion, most: u64) -> Option<f64> {
+impl<'a> OptimumSearch<'a> {
+    fn run(problem: &'a Problem<'a>, criterion: Criterion, max_steps: u64) -> Option<f64> {
         let mut search = Self {
             problem,
             criterion,
             left: (0..problem.tasks.len()).collect(),
             free: vec![0.0; problem.processors as usize],
             best: f64::INFINITY,
-            budget: most,
+            budget: max_steps,
         };
         search.descend(0.0, 0.0).then_some(search.best)
     }

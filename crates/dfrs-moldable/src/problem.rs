@@ -1,6 +1,6 @@
 //! What one run of an algorithm sees.
 
-use crate::instance::Instance;
+use crate::instance::MoldableInstance;
 use crate::task::Task;
 
 /// Tasks that are all available now, and a machine that is free. Places of tasks are places in this list.
@@ -15,7 +15,7 @@ pub struct Problem<'a> {
 impl<'a> Problem<'a> {
     /// All tasks of an instance, whenever they are submitted.
     #[must_use]
-    pub fn of(instance: &'a Instance) -> Self {
+    pub fn of(instance: &'a MoldableInstance) -> Self {
         Self {
             tasks: instance.tasks().iter().collect(),
             processors: instance.processors(),

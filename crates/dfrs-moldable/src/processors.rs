@@ -4,9 +4,9 @@ use std::ops::Range;
 
 /// A set of processors as ranges that are in order and do not touch: a large machine has few of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Processors(Vec<Range<u32>>);
+pub struct ProcessorSet(Vec<Range<u32>>);
 
-impl Processors {
+impl ProcessorSet {
     /// The set of these, each named once or more.
     #[must_use]
     pub fn of(indexes: impl IntoIterator<Item = u32>) -> Self {
@@ -68,8 +68,8 @@ impl Free {
     }
 
     /// Takes those with the lowest indexes, as many as there are of so many.
-    pub fn take(&mut self, mut count: u32) -> Processors {
-        let mut taken = Processors::default();
+    pub fn take(&mut self, mut count: u32) -> ProcessorSet {
+        let mut taken = ProcessorSet::default();
         while count > 0
             && let Some((start, end)) = self.0.pop_first()
         {
@@ -84,8 +84,8 @@ impl Free {
     }
 
     /// Takes those of them that are free, and returns them.
-    pub fn remove(&mut self, processors: &Processors) -> Processors {
-        let mut taken = Processors::default();
+    pub fn remove(&mut self, processors: &ProcessorSet) -> ProcessorSet {
+        let mut taken = ProcessorSet::default();
         for range in processors.ranges() {
             let before = self.0.range(..range.end).rev();
             let mut overlapping: Vec<(u32, u32)> = before
@@ -108,7 +108,7 @@ impl Free {
     }
 
     /// Gives back what was taken.
-    pub fn give(&mut self, processors: &Processors) {
+    pub fn give(&mut self, processors: &ProcessorSet) {
         for range in processors.ranges() {
             let (mut start, mut end) = (range.start, range.end);
             if let Some((before, stop)) = self.0.range(..start).next_back().map(|(a, b)| (*a, *b))
@@ -134,7 +134,7 @@ mod tests {
         let mut free = Free::all(10);
         let one = free.take(3);
         let two = free.take(4);
-        assert_eq!(two, Processors::of(3..7));
+        assert_eq!(two, ProcessorSet::of(3..7));
         free.give(&one);
         let three = free.take(5);
         assert_eq!(three.ranges(), &[0..3, 7..9]);
@@ -147,10 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn what_others_use_can_be_taken_out() {
+    fn remove_takes_only_processors_that_are_free() {
         let mut free = Free::all(10);
-        assert_eq!(free.remove(&Processors::of([2, 3, 8, 3])).count(), 3);
-        assert_eq!(free.remove(&Processors::of([3, 4])), Processors::of([4]));
+        assert_eq!(free.remove(&ProcessorSet::of([2, 3, 8, 3])).count(), 3);
+        assert_eq!(
+            free.remove(&ProcessorSet::of([3, 4])),
+            ProcessorSet::of([4])
+        );
         assert_eq!(free.take(9).ranges(), &[0..2, 5..8, 9..10]);
     }
 }

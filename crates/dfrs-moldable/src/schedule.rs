@@ -1,19 +1,19 @@
 //! Schedules, and what they are judged by.
 
-use crate::instance::Instance;
-use crate::processors::Processors;
+use crate::instance::MoldableInstance;
+use crate::processors::ProcessorSet;
 
 /// When and where a task runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement {
-    /// Place of the task in [`Instance::tasks`].
+    /// Place of the task in [`MoldableInstance::tasks`].
     pub task: usize,
     /// When it starts.
     pub start: f64,
     /// When it is completed: its start and its time on so many processors.
     pub end: f64,
     /// Where it runs.
-    pub processors: Processors,
+    pub processors: ProcessorSet,
 }
 
 /// A placement for each task, in the order of the tasks.
@@ -64,7 +64,7 @@ impl Criteria {
 impl Schedule {
     /// Makespan and weighted completion. O(n).
     #[must_use]
-    pub fn criteria(&self, instance: &Instance) -> Criteria {
+    pub fn criteria(&self, instance: &MoldableInstance) -> Criteria {
         let ends = self.placements.iter().map(|place| (place.task, place.end));
         Criteria::of(|task| instance.tasks()[task].weight(), ends)
     }

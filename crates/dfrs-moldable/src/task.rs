@@ -3,16 +3,16 @@
 use thiserror::Error;
 
 /// The most processors of a machine.
-pub const MOST_PROCESSORS: u32 = 100_000;
+pub const MAX_PROCESSORS: u32 = 100_000;
 
 /// The shortest and the longest time, of whatever unit: sums of a million stay exact enough.
 pub const TIMES: std::ops::RangeInclusive<f64> = 1e-9..=1e12;
 
 /// The largest weight.
-pub const MOST_WEIGHT: f64 = 1e12;
+pub const MAX_WEIGHT: f64 = 1e12;
 
 /// The longest id, in bytes.
-const LONGEST_ID: usize = 100;
+const MAX_ID_BYTES: usize = 100;
 
 /// A number of processors, and how long the task takes on them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,10 +51,10 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum TaskError {
     /// The id is empty, too long, or has control characters.
-    #[error("an id has 1 to {LONGEST_ID} bytes and no control characters; give the task another")]
+    #[error("an id has 1 to {MAX_ID_BYTES} bytes and no control characters; give the task another")]
     Id,
     /// The weight is out of range.
-    #[error("the weight {weight} is not allowed; give a number from 0 to {MOST_WEIGHT:e}", weight = short(*.0))]
+    #[error("the weight {weight} is not allowed; give a number from 0 to {MAX_WEIGHT:e}", weight = short(*.0))]
     Weight(f64),
     /// The release time is out of range.
     #[error("the release {release} is not allowed; give a number from 0 to {most:e}", release = short(*.0), most = TIMES.end())]
@@ -95,10 +95,10 @@ impl Task {
         machine: u32,
     ) -> Result<Self, TaskError> {
         let id = id.into();
-        if id.is_empty() || id.len() > LONGEST_ID || id.chars().any(char::is_control) {
+        if id.is_empty() || id.len() > MAX_ID_BYTES || id.chars().any(char::is_control) {
             return Err(TaskError::Id);
         }
-        if !(0.0..=MOST_WEIGHT).contains(&weight) {
+        if !(0.0..=MAX_WEIGHT).contains(&weight) {
             return Err(TaskError::Weight(weight));
         }
         if !(0.0..=*TIMES.end()).contains(&release) {
@@ -108,7 +108,7 @@ impl Task {
         if let Some(place) = times.iter().position(wrong) {
             return Err(TaskError::Time(place + 1, times[place]));
         }
-        times.truncate(machine.min(MOST_PROCESSORS) as usize);
+        times.truncate(machine.min(MAX_PROCESSORS) as usize);
         let useful = useful(&times);
         if useful.as_ref().is_some_and(|useful| useful.is_empty()) || times.is_empty() {
             return Err(TaskError::TooLarge(machine));
@@ -197,10 +197,10 @@ impl Task {
 
     /// The shortest time on at most so many processors, on the fewest that reach it; none if it needs more. O(log m).
     #[must_use]
-    pub fn fastest_on(&self, most: u32) -> Option<Allotment> {
+    pub fn fastest_on(&self, max_processors: u32) -> Option<Allotment> {
         let places = match &self.useful {
-            None => (most as usize).min(self.times.len()),
-            Some(useful) => useful.partition_point(|size| *size <= most),
+            None => (max_processors as usize).min(self.times.len()),
+            Some(useful) => useful.partition_point(|size| *size <= max_processors),
         };
         places.checked_sub(1).map(|place| self.at(place))
     }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_is_told() {
+    fn values_out_of_range_are_errors() {
         let of = |id: &str, weight, release, times: &[f64]| {
             Task::new(id, weight, release, times.to_vec(), 2)
         };
@@ -348,9 +348,9 @@ mod tests {
             prop_assert_eq!(task.cheapest(deadline).map_or(NO, Allotment::area), least);
             let fastest = times.iter().copied().fold(NO, f64::min);
             prop_assert_eq!(task.fastest().time, fastest);
-            let most = times.len() / 2;
-            let fastest = times[..most].iter().copied().fold(NO, f64::min);
-            let found = task.fastest_on(u32::try_from(most).expect("few"));
+            let half = times.len() / 2;
+            let fastest = times[..half].iter().copied().fold(NO, f64::min);
+            let found = task.fastest_on(u32::try_from(half).expect("few"));
             prop_assert_eq!(found.map_or(NO, |found| found.time), fastest);
         }
     }

@@ -27,7 +27,7 @@ impl<T: Copy + PartialOrd> Tree<T> {
     }
 
     /// The first value that is at most `limit`.
-    pub fn first_at_most(&self, limit: T) -> Option<usize> {
+    pub fn first_within(&self, limit: T) -> Option<usize> {
         if self.nodes[1] > limit || self.nodes[1] == self.greatest {
             return None;
         }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_is_found() {
+    fn first_value_within_the_limit_is_found() {
         for count in [1, 2, 5, 8, 9] {
             let values: Vec<u32> = (0..count).map(|place| 7 * place % 5 + 1).collect();
             let mut tree = Tree::new(values.iter().copied(), u32::MAX);
@@ -75,13 +75,13 @@ mod tests {
                 let expected = left
                     .iter()
                     .position(|value| value.is_some_and(|value| value <= limit));
-                assert_eq!(tree.first_at_most(limit), expected, "{left:?} {limit}");
+                assert_eq!(tree.first_within(limit), expected, "{left:?} {limit}");
                 if let Some(place) = expected {
                     left[place] = None;
                     tree.remove(place);
                 }
             }
         }
-        assert_eq!(Tree::new([].into_iter(), u32::MAX).first_at_most(3), None);
+        assert_eq!(Tree::new([].into_iter(), u32::MAX).first_within(3), None);
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use dfrs_random::Random;
 use thiserror::Error;
 
-use crate::instance::{Instance, InstanceError};
+use crate::instance::{InstanceError, MoldableInstance};
 use crate::task::Task;
 
 /// What the times come from.
@@ -16,7 +16,7 @@ const WEIGHTS: u64 = 1;
 
 /// A model of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Model {
+pub enum WorkloadModel {
     /// Sequential times uniform from 1 to 10, hardly faster on more processors.
     UniformWeak,
     /// Sequential times uniform from 1 to 10, nearly linear speedup.
@@ -27,7 +27,7 @@ pub enum Model {
     Cirne,
 }
 
-impl Model {
+impl WorkloadModel {
     /// All, in the order of the paper's figures.
     pub const ALL: [Self; 4] = [
         Self::UniformWeak,
@@ -48,7 +48,7 @@ impl Model {
     }
 }
 
-impl fmt::Display for Model {
+impl fmt::Display for WorkloadModel {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str(self.name())
     }
@@ -59,7 +59,7 @@ impl fmt::Display for Model {
 #[error("there is no model {0:?}; take uniform-weak, uniform-high, mixed or cirne")]
 pub struct UnknownModel(String);
 
-impl FromStr for Model {
+impl FromStr for WorkloadModel {
     type Err = UnknownModel;
 
     fn from_str(name: &str) -> Result<Self, UnknownModel> {
@@ -81,12 +81,12 @@ enum Parallelism {
 ///
 /// An [`InstanceError`] if there are too many tasks or processors.
 pub fn generate(
-    model: Model,
+    model: WorkloadModel,
     tasks: usize,
     processors: u32,
     seed: u64,
-) -> Result<Instance, InstanceError> {
-    let mut instance = Instance::new(processors)?;
+) -> Result<MoldableInstance, InstanceError> {
+    let mut instance = MoldableInstance::new(processors)?;
     let mut random = Random::new(seed, TIMES);
     let mut weights = Random::new(seed, WEIGHTS);
     for number in 1..=tasks {
@@ -99,30 +99,30 @@ pub fn generate(
     Ok(instance)
 }
 
-fn times(model: Model, processors: u32, random: &mut Random) -> Vec<f64> {
+fn times(model: WorkloadModel, processors: u32, random: &mut Random) -> Vec<f64> {
     match model {
-        Model::UniformWeak => {
+        WorkloadModel::UniformWeak => {
             let sequential = random.between(1.0, 10.0);
             recurrence(sequential, Parallelism::Weak, processors, random)
         }
-        Model::UniformHigh => {
+        WorkloadModel::UniformHigh => {
             let sequential = random.between(1.0, 10.0);
             recurrence(sequential, Parallelism::High, processors, random)
         }
-        Model::Mixed if random.chance(0.7) => {
+        WorkloadModel::Mixed if random.chance(0.7) => {
             let sequential = above_zero(1.0, 0.5, random);
             recurrence(sequential, Parallelism::Weak, processors, random)
         }
-        Model::Mixed => {
+        WorkloadModel::Mixed => {
             let sequential = above_zero(10.0, 5.0, random);
             recurrence(sequential, Parallelism::High, processors, random)
         }
-        Model::Cirne => {
+        WorkloadModel::Cirne => {
             let sequential = random.between(1.0, 10.0);
             // W. Cirne, F. Berman (IPDPS 2001) take the speedup of A. Downey, and he an average parallelism that is
             // uniform in its logarithm.
-            let most = libm::log(f64::from(processors));
-            let parallelism = libm::exp(random.between(0.0, most));
+            let max = libm::log(f64::from(processors));
+            let parallelism = libm::exp(random.between(0.0, max));
             let variance = random.between(0.0, 2.0);
             (1..=processors)
                 .map(|count| sequential / downey(parallelism, variance, f64::from(count)))
@@ -195,10 +195,10 @@ mod tests {
 
     #[test]
     fn names_are_read_again() {
-        for model in Model::ALL {
+        for model in WorkloadModel::ALL {
             assert_eq!(model.to_string().parse(), Ok(model));
         }
-        assert!("x".parse::<Model>().is_err());
+        assert!("x".parse::<WorkloadModel>().is_err());
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_tasks() {
-        for model in Model::ALL {
+        for model in WorkloadModel::ALL {
             let of = |seed| generate(model, 30, 20, seed).expect("an instance");
             assert_eq!(of(3), of(3));
             assert_ne!(of(3), of(4));
@@ -236,7 +236,7 @@ mod tests {
     /// Numbers that must never change, on any machine.
     #[test]
     fn known_tasks() {
-        let instance = generate(Model::Mixed, 3, 4, 1).expect("an instance");
+        let instance = generate(WorkloadModel::Mixed, 3, 4, 1).expect("an instance");
         let [first, .., last] = instance.tasks() else {
             panic!("three tasks");
         };
@@ -270,7 +270,10 @@ mod tests {
                 .sum::<f64>()
                 / 50.0
         };
-        let (weak, high) = (speedup(Model::UniformWeak), speedup(Model::UniformHigh));
+        let (weak, high) = (
+            speedup(WorkloadModel::UniformWeak),
+            speedup(WorkloadModel::UniformHigh),
+        );
         assert!(weak < 3.0 && high > 30.0, "{weak} {high}");
     }
 }

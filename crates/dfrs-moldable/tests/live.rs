@@ -2,19 +2,19 @@
 
 mod common;
 
-use dfrs_moldable::live::{Machine, Waiting, plan};
-use dfrs_moldable::{Busy, Placement, Processors, Task};
+use dfrs_moldable::live::{LiveMachine, WaitingTask, plan};
+use dfrs_moldable::{Busy, Placement, ProcessorSet, Task};
 use proptest::prelude::*;
 
 fn busy(until: f64, processors: &[u32]) -> Busy {
     Busy {
         until,
-        processors: Processors::of(processors.iter().copied()),
+        processors: ProcessorSet::of(processors.iter().copied()),
     }
 }
 
 #[test]
-fn tasks_start_around_what_runs() {
+fn tasks_start_on_free_processors_around_running_ones() {
     let instance = common::instance(
         4,
         &[
@@ -28,9 +28,9 @@ fn tasks_start_around_what_runs() {
         ],
     );
     let waiting = waiting(instance.tasks());
-    let machine = Machine {
+    let machine = LiveMachine {
         processors: 4,
-        unusable: Processors::of([3]),
+        unusable: ProcessorSet::of([3]),
         // One that should have ended already, on a processor that has become unusable.
         running: vec![busy(2.0, &[0, 3]), busy(20.0, &[1])],
     };
@@ -45,7 +45,7 @@ fn tasks_start_around_what_runs() {
         .filter(|placement| placement.start == now)
         .collect();
     assert_eq!(starts_now.len(), 1);
-    assert_eq!(starts_now[0].processors, Processors::of([2]));
+    assert_eq!(starts_now[0].processors, ProcessorSet::of([2]));
     let later = found
         .placements
         .iter()
@@ -54,8 +54,8 @@ fn tasks_start_around_what_runs() {
     assert!(later.processors.iter().all(|processor| processor != 3));
 }
 
-fn waiting(tasks: &[Task]) -> Vec<Waiting<'_>> {
-    tasks.iter().map(Waiting::from).collect()
+fn waiting(tasks: &[Task]) -> Vec<WaitingTask<'_>> {
+    tasks.iter().map(WaitingTask::from).collect()
 }
 
 fn task(id: &str, times: &[f64]) -> Task {
@@ -73,9 +73,9 @@ fn starting(placements: &[Placement], now: f64) -> Vec<(usize, Vec<u32>)> {
 fn a_task_starts_on_fewer_processors_where_others_are_busy_for_long() {
     let tasks = [task("a", &[12.0, 6.0, 4.0, 3.0])];
     let on = |until: f64| {
-        let machine = Machine {
+        let machine = LiveMachine {
             processors: 4,
-            unusable: Processors::default(),
+            unusable: ProcessorSet::default(),
             running: vec![busy(until, &[0, 1, 2])],
         };
         starting(&plan(&machine, &waiting(&tasks), 0.0).placements, 0.0)
@@ -87,13 +87,13 @@ fn a_task_starts_on_fewer_processors_where_others_are_busy_for_long() {
 #[test]
 fn tasks_run_where_they_may() {
     let tasks = [task("a", &[8.0, 4.0]), task("b", &[8.0]), task("c", &[1.0])];
-    let (high, none) = (Processors::of([2, 3, 9]), Processors::of([]));
+    let (high, none) = (ProcessorSet::of([2, 3, 9]), ProcessorSet::of([]));
     let mut waiting = waiting(&tasks);
     waiting[0].allowed = Some(&high);
     waiting[2].allowed = Some(&none);
-    let machine = Machine {
+    let machine = LiveMachine {
         processors: 4,
-        unusable: Processors::of([3]),
+        unusable: ProcessorSet::of([3]),
         running: Vec::new(),
     };
     let found = plan(&machine, &waiting, 5.0).placements;
@@ -102,17 +102,17 @@ fn tasks_run_where_they_may() {
 }
 
 #[test]
-fn nothing_delays_a_task_that_is_overdue() {
+fn overdue_task_is_not_delayed() {
     // Two of four processors are free; the wide task needs all of them, which are free at 10.
     let wide = task("wide", &[f64::INFINITY, f64::INFINITY, f64::INFINITY, 50.0]);
     let tasks = [wide, task("short", &[9.0]), task("long", &[11.0])];
-    let machine = Machine {
+    let machine = LiveMachine {
         processors: 4,
-        unusable: Processors::default(),
+        unusable: ProcessorSet::default(),
         running: vec![busy(10.0, &[0, 1])],
     };
     let mut waiting = waiting(&tasks);
-    let started = |waiting: &[Waiting]| {
+    let started = |waiting: &[WaitingTask]| {
         let found = plan(&machine, waiting, 0.0).placements;
         let started = starting(&found, 0.0).into_iter().map(|(task, _)| task);
         (started.collect::<Vec<_>>(), found[0].start)
@@ -124,12 +124,12 @@ fn nothing_delays_a_task_that_is_overdue() {
 
 proptest! {
     #[test]
-    fn nothing_is_placed_on_what_is_in_use(
+    fn no_task_is_placed_on_a_processor_in_use(
         instance in common::any(8, 6), unusable in prop::collection::vec(0..6u32, 0..4),
         running in prop::collection::vec((0..20u8, 0..6u32), 0..4),
         marks in prop::collection::vec((prop::option::weighted(0.4, prop::collection::vec(0..6u32, 1..6)), prop::bool::weighted(0.3)), 8),
     ) {
-        let allowed: Vec<Option<Processors>> = marks.iter().map(|(set, _)| set.clone().map(Processors::of)).collect();
+        let allowed: Vec<Option<ProcessorSet>> = marks.iter().map(|(set, _)| set.clone().map(ProcessorSet::of)).collect();
         let mut waiting = waiting(instance.tasks());
         for ((one, allowed), (_, is_overdue)) in waiting.iter_mut().zip(&allowed).zip(&marks) {
             (one.allowed, one.is_overdue) = (allowed.as_ref(), *is_overdue);
@@ -139,13 +139,13 @@ proptest! {
             .filter(|(_, processor)| !seen.contains(processor) && { seen.push(*processor); true })
             .map(|(until, processor)| busy(f64::from(until), &[processor]))
             .collect();
-        let unusable = Processors::of(unusable);
-        let may = |one: &Waiting, processor: u32| {
+        let unusable = ProcessorSet::of(unusable);
+        let may = |one: &WaitingTask, processor: u32| {
             let mut barred = unusable.iter();
             let is_allowed = one.allowed.is_none_or(|set| set.iter().any(|other| other == processor));
             is_allowed && !barred.any(|other| other == processor)
         };
-        let machine = Machine { processors: 6, unusable: unusable.clone(), running: running.clone() };
+        let machine = LiveMachine { processors: 6, unusable: unusable.clone(), running: running.clone() };
         let now = 5.0;
         let found = plan(&machine, &waiting, now);
         for (place, one) in waiting.iter().enumerate() {

@@ -2,13 +2,13 @@
 
 mod common;
 
-use dfrs_moldable::workload::{Model, generate};
-use dfrs_moldable::{Estimate, Instance, Problem, weighted_completion_bound};
+use dfrs_moldable::workload::{WorkloadModel, generate};
+use dfrs_moldable::{Estimate, MoldableInstance, Problem, weighted_completion_bound};
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, microlp, variable};
 use proptest::prelude::*;
 
 /// The program as it is documented, from the tasks' times alone.
-fn solved(instance: &Instance, guess: f64, is_papers: bool) -> f64 {
+fn solved(instance: &MoldableInstance, guess: f64, is_papers: bool) -> f64 {
     let tasks = instance.tasks();
     let all = tasks.iter().flat_map(|task| task.times()).copied();
     let shortest = all.fold(f64::INFINITY, f64::min);
@@ -52,7 +52,7 @@ fn solved(instance: &Instance, guess: f64, is_papers: bool) -> f64 {
     solution.eval(&objective)
 }
 
-fn is_solved(instance: &Instance) {
+fn is_solved(instance: &MoldableInstance) {
     if instance.tasks().is_empty() {
         return;
     }
@@ -73,14 +73,14 @@ proptest! {
     }
 
     #[test]
-    fn so_it_is_for_monotonic_tasks(instance in common::monotonic(25, 9)) {
+    fn bound_is_the_optimum_for_monotonic_tasks(instance in common::monotonic(25, 9)) {
         is_solved(&instance);
     }
 }
 
 #[test]
-fn so_it_is_for_the_papers_workloads() {
-    for model in Model::ALL {
+fn bound_is_the_optimum_for_the_papers_workloads() {
+    for model in WorkloadModel::ALL {
         is_solved(&generate(model, 60, 40, 5).expect("an instance"));
     }
 }
@@ -88,7 +88,7 @@ fn so_it_is_for_the_papers_workloads() {
 /// The interval before t_0 costs next to nothing where the paper uses its program.
 #[test]
 fn the_interval_before_the_first_makes_little_difference() {
-    for model in Model::ALL {
+    for model in WorkloadModel::ALL {
         let instance = generate(model, 40, 60, 2).expect("an instance");
         let problem = Problem::of(&instance);
         let estimate = Estimate::of(&problem);

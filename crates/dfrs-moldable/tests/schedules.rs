@@ -2,9 +2,9 @@
 
 mod common;
 
-use dfrs_moldable::workload::{Model, generate};
+use dfrs_moldable::workload::{WorkloadModel, generate};
 use dfrs_moldable::{
-    Algorithm, Criteria, Estimate, Instance, Problem, Releases, Shuffles, bounds, check,
+    Algorithm, Criteria, Estimate, MoldableInstance, Problem, Releases, Shuffles, bounds, check,
     online_bounds, optimum,
 };
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn reaches(value: f64, bound: f64) -> bool {
     value >= bound * (1.0 - 1e-9)
 }
 
-fn is_right(instance: &Instance) {
+fn is_right(instance: &MoldableInstance) {
     let problem = Problem::of(instance);
     let least = bounds(&problem);
     for algorithm in Algorithm::ALL {
@@ -42,7 +42,7 @@ fn is_right(instance: &Instance) {
     }
 }
 
-fn is_right_online(instance: &Instance) {
+fn is_right_online(instance: &MoldableInstance) {
     let least = online_bounds(instance);
     for algorithm in Algorithm::ALL {
         let schedule = algorithm.online(instance, NONE);
@@ -61,7 +61,7 @@ fn is_right_online(instance: &Instance) {
 }
 
 /// Both bounds against the optimum, and the algorithms against it.
-fn is_optimal(instance: &Instance) -> Result<(), TestCaseError> {
+fn is_optimal(instance: &MoldableInstance) -> Result<(), TestCaseError> {
     let problem = Problem::of(instance);
     let least = bounds(&problem);
     let best = optimum(&problem, 3_000_000);
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn two_shelves_take_at_most_three_halves(instance in common::monotonic(30, 12)) {
+    fn two_shelves_are_within_three_halves_of_the_bound(instance in common::monotonic(30, 12)) {
         let problem = Problem::of(&instance);
         let estimate = Estimate::of(&problem);
         prop_assert!(estimate.guess <= estimate.bound * (1.0 + 2e-6));
@@ -134,7 +134,7 @@ proptest! {
 
 #[test]
 fn the_papers_workloads_are_scheduled_right() {
-    for model in Model::ALL {
+    for model in WorkloadModel::ALL {
         for (tasks, processors) in [(1, 1), (3, 1), (40, 13), (60, 50)] {
             is_right(&generate(model, tasks, processors, 7).expect("an instance"));
         }
@@ -142,7 +142,7 @@ fn the_papers_workloads_are_scheduled_right() {
 }
 
 #[test]
-fn what_can_be_worked_out() {
+fn criteria_match_hand_calculations() {
     // Perfectly moldable: all on all processors, smallest area first (Section 3.1).
     let times = |work: f64| (1..=4u32).map(|count| work / f64::from(count)).collect();
     let instance = common::instance(4, &[(1.0, 0.0, times(8.0)), (1.0, 0.0, times(4.0))]);
@@ -170,7 +170,7 @@ fn what_can_be_worked_out() {
     );
     assert!((found.makespan - 1.5).abs() < 1e-9);
     // No tasks.
-    let nothing = Instance::new(3).expect("a machine");
+    let nothing = MoldableInstance::new(3).expect("a machine");
     let none = Criteria {
         makespan: 0.0,
         weighted_completion: 0.0,

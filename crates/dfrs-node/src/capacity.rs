@@ -17,24 +17,24 @@ pub struct CapacityOptions {
 }
 
 /// The least capacity in cores: a reserve must not make a node of nothing.
-pub const MINIMUM_CORES: f64 = 0.1;
+pub const MIN_CORES: f64 = 0.1;
 
 impl CapacityOptions {
     /// The capacity in cores of a node with `online` usable CPUs on which our root cgroup may use
-    /// `limit` cores (none: no limit). At least [`MINIMUM_CORES`].
+    /// `limit` cores (none: no limit). At least [`MIN_CORES`].
     pub fn capacity(&self, online: f64, limit: Option<f64>) -> f64 {
         let cores = self
             .fixed
             .unwrap_or_else(|| limit.map_or(online, |limit| limit.min(online)));
-        (cores - self.reserved).max(MINIMUM_CORES)
+        (cores - self.reserved).max(MIN_CORES)
     }
 
     /// The part of this capacity that shares are parts of: not more than Slurm counts on the node, which
     /// leaves out the cores that it reserves (`CoreSpecCount`), unless the administrator says more.
     pub fn within(&self, capacity: f64, processors: &Processors, slurm_cpus: Option<u32>) -> f64 {
         let counted = slurm_cpus.and_then(|cpus| processors.threads_of(cpus));
-        let most = counted.filter(|_| self.fixed.is_none());
-        most.map_or(capacity, |most| capacity.min(most))
+        let limit = counted.filter(|_| self.fixed.is_none());
+        limit.map_or(capacity, |max| capacity.min(max))
     }
 
     /// Nothing is said.
@@ -56,7 +56,7 @@ impl Processors {
     /// Those of the root of the cgroups, as `0-3,8`. Where it names none those of this process, which may
     /// be fewer: `CPUAffinity=` of systemd and `isolcpus=` hold for it and not for jobs.
     /// `system`: as `/sys/devices/system/cpu`. O(threads).
-    pub fn look(of_root: Option<&str>, system: &Path) -> Processors {
+    pub fn detect(of_root: Option<&str>, system: &Path) -> Processors {
         let found = of_root.map(numbers).filter(|found| !found.is_empty());
         let found = found.unwrap_or_else(own_affinity);
         let siblings = |number: &usize| {
@@ -130,7 +130,7 @@ mod tests {
             fixed: None,
             reserved: 10.0,
         };
-        assert_eq!(greedy.capacity(8.0, None), MINIMUM_CORES);
+        assert_eq!(greedy.capacity(8.0, None), MIN_CORES);
     }
 
     const SINGLE: Processors = Processors {
@@ -155,15 +155,15 @@ mod tests {
         for all in [64, 128, 100] {
             assert_eq!(within(SINGLE, all), 64.0, "{all}");
         }
-        let told = CapacityOptions {
+        let explicit = CapacityOptions {
             fixed: Some(64.0),
             reserved: 0.0,
         };
-        assert_eq!(told.within(64.0, &SINGLE, Some(60)), 64.0);
+        assert_eq!(explicit.within(64.0, &SINGLE, Some(60)), 64.0);
     }
 
     #[test]
-    fn what_is_not_known_changes_nothing() {
+    fn capacity_is_unchanged_when_cores_or_slurm_cpus_are_unknown() {
         assert_eq!(within(SINGLE, 0), 64.0);
         let secret = Processors {
             cores: None,
@@ -192,7 +192,7 @@ mod tests {
             std::fs::create_dir_all(&topology).unwrap();
             files::write(&topology.join("thread_siblings_list"), siblings).unwrap();
         }
-        let look = |list| Processors::look(Some(list), scratch.path());
+        let look = |list| Processors::detect(Some(list), scratch.path());
         let processors = |threads, cores| Processors { threads, cores };
         assert_eq!(look("0-2,4"), processors(4.0, Some(3.0)));
         assert_eq!(look("0-7"), processors(8.0, None), "cpu7 tells nothing");
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn this_machine_has_a_cpu() {
         for of_root in [None, Some("")] {
-            let here = Processors::look(of_root, Path::new("/sys/devices/system/cpu"));
+            let here = Processors::detect(of_root, Path::new("/sys/devices/system/cpu"));
             assert!(here.threads >= 1.0);
         }
     }

@@ -13,7 +13,7 @@ use dfrs_proto::report::{JobStatus, NodeStatus};
 use crate::options::Address;
 
 /// How long a daemon may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Asks the daemon what it enforces.
 ///
@@ -62,8 +62,8 @@ fn deliver(socket: &Path, data: Vec<u8>) -> Result<UnixStream, String> {
     let failed = |error: String| format!("cannot talk to dfrsd at {}: {error}", socket.display());
     let mut stream = UnixStream::connect(socket).map_err(|error| failed(error.to_string()))?;
     let timeouts = stream
-        .set_read_timeout(Some(PATIENCE))
-        .and(stream.set_write_timeout(Some(PATIENCE)));
+        .set_read_timeout(Some(ANSWER_TIMEOUT))
+        .and(stream.set_write_timeout(Some(ANSWER_TIMEOUT)));
     timeouts.map_err(|error| failed(error.to_string()))?;
     let frame = Frame {
         uid: rustix::process::geteuid().as_raw(),
@@ -102,7 +102,7 @@ fn jobs(status: &NodeStatus) -> String {
 }
 
 fn headline(status: &NodeStatus) -> String {
-    let heard = match (
+    let orders = match (
         status.generation,
         status.heard_seconds_ago,
         status.time_to_live,
@@ -118,7 +118,7 @@ fn headline(status: &NodeStatus) -> String {
         ""
     };
     format!(
-        "node {} (cgroup {}): {:.2} cores for jobs, {} MiB swap; {heard}{open}\n",
+        "node {} (cgroup {}): {:.2} cores for jobs, {} MiB swap; {orders}{open}\n",
         status.node,
         status.cgroup,
         status.capacity_cores,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_shows_what_is_known_and_a_dash_for_the_rest() {
+    fn table_shows_a_dash_for_unknown_values() {
         let job = JobStatus {
             id: 17,
             share: Some(0.25),
@@ -217,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_node_says_so() {
+    fn table_of_an_idle_node_shows_no_jobs() {
         assert!(table(&status_with(vec![])).ends_with("no jobs\n"));
     }
 
     #[test]
-    fn nobody_at_the_socket_is_one_line() {
+    fn missing_socket_is_a_one_line_error() {
         let address = Address {
             node: Some("n1".into()),
             socket_dir: "/no/such/directory".into(),

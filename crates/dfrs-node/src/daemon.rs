@@ -16,24 +16,24 @@ use signal_hook::iterator::Signals;
 
 use crate::cgroup::trust::is_trusted;
 use crate::deadline::Deadline;
-use crate::facts::Facts;
+use crate::facts::FactsDirectory;
 use crate::log;
 use crate::measure::MeasurementFile;
 use crate::options::ServeOptions;
-use crate::orders::{Desired, Orders, Verdict};
+use crate::orders::{Desired, Orders, OrdersVerdict};
 use crate::peer::{self, Authorized};
 use crate::reclaimer::ReclaimThread;
-use crate::reconciler::{Reconciler, Settings};
+use crate::reconciler::{Reconciler, ReconcilerSettings};
 use crate::{Now, cgroup, panics};
 
 /// Everybody may pass through to a name that is known, nobody sees which there are.
 const DIRECTORY_MODE: u32 = 0o711;
 
 /// How long a sender may take for its whole message, and a receiver for its whole answer.
-const PEER_PATIENCE: Duration = Duration::from_secs(5);
+const PEER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What wakes the daemon besides its clock.
-enum Event {
+enum WakeEvent {
     State(DesiredState),
     Status(UnixStream),
     Stop,
@@ -54,9 +54,9 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
     make_directory(&directory)?;
     let socket = options.address.socket();
     let listener = bind(&socket, controller)?;
-    let facts =
-        Facts::new(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    let settings = Settings {
+    let facts = FactsDirectory::new(&directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    let settings = ReconcilerSettings {
         node: node.clone(),
         capacity: options.capacity(),
         measure_period: Duration::from_secs(options.measure_interval),
@@ -65,7 +65,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
         zswap: "/sys/module/zswap/parameters/enabled".into(),
         processes: "/proc".into(),
         processors: "/sys/devices/system/cpu".into(),
-        most_resident: options.parked_resident << 20,
+        max_resident_bytes: options.parked_resident << 20,
         jobs_may_swap: options.jobs_may_swap,
     };
     log::line(format_args!(
@@ -100,21 +100,21 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn run(mut self, events: &Receiver<Event>, interval: Duration) {
+    fn run(mut self, events: &Receiver<WakeEvent>, interval: Duration) {
         let mut next_tick = Duration::ZERO;
         loop {
             let wait = next_tick.saturating_sub(self.clock.now().monotonic);
             match events.recv_timeout(wait) {
-                Ok(Event::State(state)) => self.hear(&state),
-                Ok(Event::Status(stream)) => {
+                Ok(WakeEvent::State(state)) => self.accept_orders(&state),
+                Ok(WakeEvent::Status(stream)) => {
                     self.answer(stream);
                     continue;
                 }
-                Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(WakeEvent::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let now = self.clock.now();
-            self.note_silence(now);
+            self.log_expiry(now);
             self.reconciler
                 .tick(&self.orders.desired(now.monotonic), now);
             next_tick = now.monotonic + interval;
@@ -123,29 +123,29 @@ impl Daemon {
         log::line("stopped: caps lifted");
     }
 
-    fn hear(&mut self, state: &DesiredState) {
+    fn accept_orders(&mut self, state: &DesiredState) {
         let first = self.orders.generation().is_none();
         match self
             .orders
-            .hear(state, &self.node, self.clock.now().monotonic)
+            .receive(state, &self.node, self.clock.now().monotonic)
         {
-            Verdict::Accepted if first => {
+            OrdersVerdict::Accepted if first => {
                 log::line(format_args!(
                     "first orders heard, generation {}",
                     state.generation
                 ));
             }
-            Verdict::Stale { newest } => {
+            OrdersVerdict::Stale { newest } => {
                 let generation = state.generation;
                 log::line(format_args!(
                     "ignored generation {generation}: {newest} was heard before"
                 ));
             }
-            Verdict::Accepted | Verdict::Confirmed | Verdict::NotNamed => {}
+            OrdersVerdict::Accepted | OrdersVerdict::Confirmed | OrdersVerdict::NotNamed => {}
         }
     }
 
-    fn note_silence(&mut self, now: Now) {
+    fn log_expiry(&mut self, now: Now) {
         let uncapped = self.orders.desired(now.monotonic) == Desired::Uncap;
         if uncapped != self.uncapped {
             self.uncapped = uncapped;
@@ -167,7 +167,7 @@ impl Daemon {
                     data,
                 };
                 frame
-                    .write_to(&mut Deadline::new(&stream, PEER_PATIENCE))
+                    .write_to(&mut Deadline::new(&stream, PEER_TIMEOUT))
                     .map_err(|error| error.to_string())
             });
         if let Err(error) = result {
@@ -246,12 +246,12 @@ fn bind(socket: &Path, controller: u32) -> Result<UnixListener, String> {
     Ok(listener)
 }
 
-fn watch_signals(sender: Sender<Event>) -> Result<(), String> {
+fn watch_signals(sender: Sender<WakeEvent>) -> Result<(), String> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
         .map_err(|error| format!("cannot watch for signals: {error}"))?;
     thread::spawn(move || {
         for _ in signals.forever() {
-            if sender.send(Event::Stop).is_err() {
+            if sender.send(WakeEvent::Stop).is_err() {
                 return;
             }
         }
@@ -261,7 +261,7 @@ fn watch_signals(sender: Sender<Event>) -> Result<(), String> {
 
 /// Receives messages for as long as the daemon runs, one at a time: they are small, and only root and
 /// the controller can make us wait.
-fn receive_all(listener: &UnixListener, authorized: &Authorized, sender: &Sender<Event>) {
+fn receive_all(listener: &UnixListener, authorized: &Authorized, sender: &Sender<WakeEvent>) {
     for connection in listener.incoming() {
         match connection
             .map_err(|error| error.to_string())
@@ -279,20 +279,20 @@ fn receive_all(listener: &UnixListener, authorized: &Authorized, sender: &Sender
 }
 
 /// One message; none if there is nothing to do about it.
-fn receive(stream: UnixStream, authorized: &Authorized) -> Result<Option<Event>, String> {
+fn receive(stream: UnixStream, authorized: &Authorized) -> Result<Option<WakeEvent>, String> {
     let peer = rustix::net::sockopt::socket_peercred(&stream)
         .map_err(|error| format!("cannot tell who connected: {error}"))?;
     authorized
         .check_process(peer.uid.as_raw())
         .map_err(|refusal| refusal.to_string())?;
-    let frame = Frame::read_from(&mut Deadline::new(&stream, PEER_PATIENCE))
+    let frame = Frame::read_from(&mut Deadline::new(&stream, PEER_TIMEOUT))
         .map_err(|error| error.to_string())?;
     authorized
         .check_sender(frame.uid)
         .map_err(|refusal| refusal.to_string())?;
     match Message::decode(&frame.data).map_err(|error| error.to_string())? {
-        Message::State(state) => Ok(Some(Event::State(state))),
-        Message::Status => Ok(Some(Event::Status(stream))),
+        Message::State(state) => Ok(Some(WakeEvent::State(state))),
+        Message::Status => Ok(Some(WakeEvent::Status(stream))),
         Message::Probe => Ok(None),
     }
 }
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
     use crate::scratch::Scratch;
 
-    fn receive_frame(frame: &Frame, controller: u32) -> Result<Option<Event>, String> {
+    fn receive_frame(frame: &Frame, controller: u32) -> Result<Option<WakeEvent>, String> {
         let (mut near, far) = UnixStream::pair().unwrap();
         frame.write_to(&mut near).unwrap();
         receive(far, &Authorized::new(controller))
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_slurm_user_is_taken() {
+    fn message_of_slurm_user_is_accepted() {
         let data = br#"{"v":1,"generation":3,"time_to_live":9,"nodes":{}}"#.to_vec();
         let event = receive_frame(
             &Frame {
@@ -323,7 +323,7 @@ mod tests {
             own_uid(),
         )
         .unwrap();
-        assert!(matches!(event, Some(Event::State(state)) if state.generation == 3));
+        assert!(matches!(event, Some(WakeEvent::State(state)) if state.generation == 3));
     }
 
     #[test]
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_somebody_else_is_refused() {
+    fn message_of_another_user_is_refused() {
         let data = Message::Status.encode().unwrap();
         let error = receive_frame(
             &Frame {
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_one_line() {
+    fn malformed_message_is_a_one_line_error() {
         let error = receive_frame(
             &Frame {
                 uid: own_uid(),

@@ -14,10 +14,10 @@ pub struct Deadline<'a> {
 
 impl<'a> Deadline<'a> {
     /// From now on for so long.
-    pub fn new(stream: &'a UnixStream, patience: Duration) -> Deadline<'a> {
+    pub fn new(stream: &'a UnixStream, timeout: Duration) -> Deadline<'a> {
         Deadline {
             stream,
-            ends: Instant::now() + patience,
+            ends: Instant::now() + timeout,
         }
     }
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_late_is_an_error_even_if_bytes_are_there() {
+    fn io_after_the_deadline_times_out_when_bytes_are_there() {
         let (mut near, far) = UnixStream::pair().unwrap();
         near.write_all(b"late").unwrap();
         let mut byte = [0];

@@ -1,7 +1,7 @@
 //! Facts that the controller can ask for without a protocol of ours: names beside the socket.
 //!
 //! Slurm's fan-out reports the nodes on which the address that it was given did not exist. A fact is
-//! therefore a symbolic link to the daemon's socket: a message to `parked.17.sock` reaches exactly
+//! therefore a symbolic link to the daemon's socket: a message to `parked_bytes.17.sock` reaches exactly
 //! the nodes on which job 17 is parked, and one to `need.17.3.sock` those on which three eighths of what
 //! it asked for are enough for it. Plain files are the daemon's own notes for a successor after a crash:
 //! `frozen.17` that it froze the job, and may undo that; `limit.17` that it lowered the job's memory limit,
@@ -28,26 +28,26 @@ const LESS: &str = "needs-less.sock";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitNote {
     /// Bytes that the job may have while it runs, by Slurm.
-    pub running: u64,
+    pub running_bytes: u64,
     /// Bytes that it may have while it is parked, by this daemon; none: it was about to lower the limit.
-    pub parked: Option<u64>,
+    pub parked_bytes: Option<u64>,
 }
 
 /// The directory with the socket and the names beside it.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct FactsDirectory {
     directory: PathBuf,
 }
 
-impl Facts {
+impl FactsDirectory {
     /// Facts of the daemon whose socket is in `directory`, which exists. Links of a predecessor are
     /// removed: what they say has to be found true again first.
     ///
     /// # Errors
     ///
     /// If the directory cannot be read or a link not removed.
-    pub fn new(directory: &Path) -> io::Result<Facts> {
-        let facts = Facts {
+    pub fn new(directory: &Path) -> io::Result<FactsDirectory> {
+        let facts = FactsDirectory {
             directory: directory.to_path_buf(),
         };
         facts.remove_links()?;
@@ -102,7 +102,7 @@ impl Facts {
     /// # Errors
     ///
     /// If a link cannot be made or removed.
-    pub fn set_news_of_needs(&self, more: bool, less: bool) -> io::Result<()> {
+    pub fn set_need_changes(&self, more: bool, less: bool) -> io::Result<()> {
         self.set_link(MORE, more)?;
         self.set_link(LESS, less)
     }
@@ -239,7 +239,7 @@ mod tests {
     fn a_fact_is_an_address_that_reaches_the_daemon() {
         let scratch = Scratch::new();
         let _listener = UnixListener::bind(scratch.path().join(SOCKET)).unwrap();
-        let facts = Facts::new(scratch.path()).unwrap();
+        let facts = FactsDirectory::new(scratch.path()).unwrap();
         let reaches = |name: &str| UnixStream::connect(scratch.path().join(name)).is_ok();
         assert!(!reaches("parked.17.sock"));
         facts.set_parked(17, true).unwrap();
@@ -252,64 +252,64 @@ mod tests {
     }
 
     #[test]
-    fn what_is_enough_for_a_job_is_said_for_each_number_of_eighths() {
+    fn need_link_exists_for_each_sufficient_number_of_eighths() {
         let scratch = Scratch::new();
-        let facts = Facts::new(scratch.path()).unwrap();
+        let facts = FactsDirectory::new(scratch.path()).unwrap();
         let eighths = Need::from_eighths;
-        let said = || {
+        let links = || {
             let mut names = facts.names().unwrap();
             names.sort();
             names.join(" ")
         };
         facts.set_need(17, Need::WHOLE, eighths(5)).unwrap();
-        assert_eq!(said(), "need.17.5.sock need.17.6.sock need.17.7.sock");
+        assert_eq!(links(), "need.17.5.sock need.17.6.sock need.17.7.sock");
         facts.set_need(17, eighths(5), eighths(6)).unwrap();
-        facts.set_news_of_needs(true, false).unwrap();
-        assert_eq!(said(), "need.17.6.sock need.17.7.sock needs-more.sock");
+        facts.set_need_changes(true, false).unwrap();
+        assert_eq!(links(), "need.17.6.sock need.17.7.sock needs-more.sock");
         facts.set_need(17, eighths(6), Need::WHOLE).unwrap();
-        facts.set_news_of_needs(false, true).unwrap();
-        assert_eq!(said(), "needs-less.sock");
+        facts.set_need_changes(false, true).unwrap();
+        assert_eq!(links(), "needs-less.sock");
     }
 
     #[test]
-    fn swap_is_said_for_each_number_of_eighths_that_there_is() {
+    fn swap_link_exists_for_each_available_number_of_eighths() {
         let scratch = Scratch::new();
-        let facts = Facts::new(scratch.path()).unwrap();
-        let said = || {
+        let facts = FactsDirectory::new(scratch.path()).unwrap();
+        let links = || {
             let mut names = facts.names().unwrap();
             names.sort();
             names.join(" ")
         };
         facts.set_swap_eighths(None, Some(2)).unwrap();
-        assert_eq!(said(), "swap-less.sock swap.1.sock swap.2.sock");
+        assert_eq!(links(), "swap-less.sock swap.1.sock swap.2.sock");
         facts.set_swap_eighths(Some(2), Some(0)).unwrap();
-        assert_eq!(said(), "swap-less.sock");
+        assert_eq!(links(), "swap-less.sock");
         facts.set_swap_eighths(Some(0), Some(8)).unwrap();
-        assert_eq!(said().matches("swap.").count(), 8);
-        assert!(!said().contains("less"));
+        assert_eq!(links().matches("swap.").count(), 8);
+        assert!(!links().contains("less"));
         facts.set_swap_eighths(Some(8), None).unwrap();
-        assert_eq!(said(), "");
+        assert_eq!(links(), "");
     }
 
     #[test]
-    fn links_of_a_predecessor_are_not_believed_but_its_notes_are() {
+    fn stale_links_are_removed_and_notes_are_kept() {
         let scratch = Scratch::new();
-        let facts = Facts::new(scratch.path()).unwrap();
+        let facts = FactsDirectory::new(scratch.path()).unwrap();
         facts.set_parked(17, true).unwrap();
         facts.set_swap(true).unwrap();
         facts.set_swap_eighths(None, Some(3)).unwrap();
         facts.set_need(17, Need::WHOLE, Need::LEAST).unwrap();
-        facts.set_news_of_needs(true, true).unwrap();
+        facts.set_need_changes(true, true).unwrap();
         facts.set_frozen(17, true).unwrap();
         facts.set_stuck(18, true).unwrap();
         let note = LimitNote {
-            running: 100,
-            parked: Some(10),
+            running_bytes: 100,
+            parked_bytes: Some(10),
         };
         facts.set_limit_note(17, Some(note)).unwrap();
         fs::write(scratch.path().join("other.file"), "").unwrap();
         fs::write(scratch.path().join("limit.18"), "{").unwrap();
-        let successor = Facts::new(scratch.path()).unwrap();
+        let successor = FactsDirectory::new(scratch.path()).unwrap();
         assert_eq!(successor.frozen().unwrap(), [17]);
         assert_eq!(successor.limit_notes().unwrap(), [(17, note)].into());
         let mut names = successor.names().unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dfrs_core::Need;
-use dfrs_proto::message::{JobState, Share};
+use dfrs_proto::message::{JobOrder, Share};
 
 use crate::cgroup::{Freezer, JobDirectory};
 use crate::facts::LimitNote;
@@ -14,19 +14,19 @@ use crate::parking::Parking;
 use crate::reclaimer::Request;
 
 /// For so long after something happened to a job it is looked at in every tick.
-const ATTENTION: Duration = Duration::from_secs(2);
+const ACTIVE_PERIOD: Duration = Duration::from_secs(2);
 
 /// How often a job is looked at to which nothing happens. Looking costs dozens of system calls, and
 /// a node may have many jobs.
-const CALM_INTERVAL: Duration = Duration::from_millis(250);
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Who thaws a job says so: within this the controller, which sees it in Slurm, no longer wants it frozen.
 /// One that still does has stopped it again since, and slurmd has heard that before the resumption.
-const UNTIL_TOLD: Duration = Duration::from_secs(5);
+const REFREEZE_DELAY: Duration = Duration::from_secs(5);
 
 /// One job: what is wanted of it, and what was done about it.
 #[derive(Debug)]
-pub struct Job {
+pub struct NodeJob {
     /// Slurm's job id.
     pub id: u32,
     /// Wanted: a cap; none: no cap.
@@ -44,7 +44,7 @@ pub struct Job {
     /// Orders have named it.
     pub was_named: bool,
     /// When it was last looked whether it is over and has left processes behind, and whether it seemed so.
-    pub remains_looked: Option<(Duration, bool)>,
+    pub leftover_check: Option<(Duration, bool)>,
     /// Nobody has wanted anything for too long: what is frozen stays so, and no other job is frozen.
     pub abandoned: bool,
     /// Where it is, while it is on this node.
@@ -58,17 +58,17 @@ pub struct Job {
     /// It was bound to some cores, and is no longer; said once.
     pub unbound: bool,
     /// Steps that were dealt with since the job shall be frozen.
-    pub holds: BTreeMap<String, Hold>,
+    pub frozen_steps: BTreeMap<String, FrozenBy>,
     /// Those of them that came, and were frozen, while nothing was heard.
     pub late: BTreeSet<String>,
     /// How far it is on its way to swap.
     pub parking: Parking,
     /// Bytes in RAM and in swap when it was frozen.
-    pub memory_when_frozen: Option<u64>,
+    pub bytes_when_frozen: Option<u64>,
     /// What was done to its memory limit, and is to be given back.
     pub limit: Option<LimitNote>,
     /// It was said that it keeps its memory in RAM itself.
-    pub said_stuck: bool,
+    pub reported_stuck: bool,
     /// Since when there are processes of its user in none of its steps, while it shall be frozen.
     pub outside_since: Option<Duration>,
     /// The reclaim under way.
@@ -78,21 +78,21 @@ pub struct Job {
     /// What it needs, while that is asked and it runs here.
     pub needs: Option<NeedMeter>,
     /// What was said of that.
-    pub said_need: Need,
+    pub reported_need: Need,
     /// When something happened to it.
     pub changed: Duration,
     /// When it was looked at.
-    pub looked: Option<Duration>,
+    pub checked_at: Option<Duration>,
 }
 
 /// How a step came to be frozen. The file is the same that Slurm suspends and resumes by, so who
 /// wrote it last must be remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
+pub enum FrozenBy {
     /// We froze it: it is ours to thaw.
-    Ours,
+    Dfrs,
     /// It was frozen when we came, by Slurm's suspend: Slurm's resume will thaw it.
-    Slurms,
+    Slurm,
     /// It was frozen, and somebody thawed it then: Slurm, to resume, signal or kill the job. It is left
     /// alone for a while; to freeze it at once would keep the job from dying.
     Released(Duration),
@@ -104,37 +104,37 @@ pub enum FreezeStep {
     /// Write to the freezer.
     Freeze,
     /// Note this, if it is news.
-    Note(Hold),
+    Note(FrozenBy),
 }
 
-impl Hold {
+impl FrozenBy {
     /// The next thing to do about a step of a job that shall be frozen, by what is known of it and
     /// what the kernel says.
-    pub fn next(known: Option<Hold>, state: Freezer, now: Duration) -> FreezeStep {
+    pub fn next(known: Option<FrozenBy>, state: Freezer, now: Duration) -> FreezeStep {
         match (known, state) {
             (None, Freezer::Thawed) => FreezeStep::Freeze,
-            (None, _) => FreezeStep::Note(Hold::Slurms),
-            (Some(Hold::Released(since)), Freezer::Thawed)
-                if now.saturating_sub(since) >= UNTIL_TOLD =>
+            (None, _) => FreezeStep::Note(FrozenBy::Slurm),
+            (Some(FrozenBy::Released(since)), Freezer::Thawed)
+                if now.saturating_sub(since) >= REFREEZE_DELAY =>
             {
                 FreezeStep::Freeze
             }
-            (Some(hold @ Hold::Released(_)), _) => FreezeStep::Note(hold),
-            (Some(_), Freezer::Thawed) => FreezeStep::Note(Hold::Released(now)),
+            (Some(hold @ FrozenBy::Released(_)), _) => FreezeStep::Note(hold),
+            (Some(_), Freezer::Thawed) => FreezeStep::Note(FrozenBy::Released(now)),
             (Some(hold), _) => FreezeStep::Note(hold),
         }
     }
 
     /// Somebody thawed it.
     pub fn is_released(self) -> bool {
-        matches!(self, Hold::Released(_))
+        matches!(self, FrozenBy::Released(_))
     }
 }
 
-impl Job {
+impl NodeJob {
     /// A job of which nothing is wanted or known, met at time `now`.
-    pub fn new(id: u32, now: Duration) -> Job {
-        Job {
+    pub fn new(id: u32, now: Duration) -> NodeJob {
+        NodeJob {
             id,
             share: None,
             spans_nodes: false,
@@ -143,31 +143,31 @@ impl Job {
             frozen: false,
             ended: false,
             was_named: false,
-            remains_looked: None,
+            leftover_check: None,
             abandoned: false,
             directory: None,
             adopted: false,
             capped: false,
             swap_allowed: None,
             unbound: false,
-            holds: BTreeMap::new(),
+            frozen_steps: BTreeMap::new(),
             late: BTreeSet::new(),
             parking: Parking::Running,
-            memory_when_frozen: None,
+            bytes_when_frozen: None,
             limit: None,
-            said_stuck: false,
+            reported_stuck: false,
             outside_since: None,
             reclaim: None,
             meter: None,
             needs: None,
-            said_need: Need::WHOLE,
+            reported_need: Need::WHOLE,
             changed: now,
-            looked: None,
+            checked_at: None,
         }
     }
 
     /// Takes note of what is wanted of it; none: nothing.
-    pub fn want(&mut self, wanted: Option<&JobState>, now: Duration) {
+    pub fn want(&mut self, wanted: Option<&JobOrder>, now: Duration) {
         let share = wanted.map(|state| state.share);
         self.spans_nodes = wanted.is_some_and(|state| state.spans_nodes);
         self.request = wanted.and_then(|state| state.request);
@@ -181,7 +181,12 @@ impl Job {
 
     /// Takes note that nobody says any more what is wanted of it: no cap, and frozen if it is.
     pub fn abandon(&mut self, now: Duration) {
-        self.set_wanted(None, self.frozen && !self.holds.is_empty(), false, now);
+        self.set_wanted(
+            None,
+            self.frozen && !self.frozen_steps.is_empty(),
+            false,
+            now,
+        );
         (self.request, self.counted_need) = (None, Need::WHOLE);
         self.abandoned = true;
     }
@@ -194,8 +199,8 @@ impl Job {
     }
 
     /// Some step of it is frozen, by us or by Slurm, as far as was seen.
-    pub fn is_held(&self) -> bool {
-        self.holds.values().any(|hold| !hold.is_released())
+    pub fn has_frozen_step(&self) -> bool {
+        self.frozen_steps.values().any(|hold| !hold.is_released())
     }
 
     /// What it needs of what it asked for, as far as that is known.
@@ -204,7 +209,7 @@ impl Job {
     }
 
     /// Whether it needs more, and whether it needs less, than it counts with.
-    pub fn has_news_of_need(&self) -> (bool, bool) {
+    pub fn need_changes(&self) -> (bool, bool) {
         let (need, counted) = (self.need(), self.counted_need);
         let asked = self.request.is_some();
         (asked && need > counted, asked && need < counted)
@@ -215,14 +220,14 @@ impl Job {
     pub fn is_due(&self, now: Duration) -> bool {
         let is_being_parked = self.frozen && self.parking != Parking::Parked;
         let may_wake = self.abandoned && self.limit.is_some();
-        let is_calm = self.is_quiet(now) && !is_being_parked && !may_wake;
-        let long_ago = |looked| now.saturating_sub(looked) >= CALM_INTERVAL;
-        !is_calm || self.looked.is_none_or(long_ago)
+        let is_idle = self.is_quiet(now) && !is_being_parked && !may_wake;
+        let long_ago = |looked| now.saturating_sub(looked) >= IDLE_CHECK_INTERVAL;
+        !is_idle || self.checked_at.is_none_or(long_ago)
     }
 
     /// Whether nothing has happened to it for a while.
     pub fn is_quiet(&self, now: Duration) -> bool {
-        now.saturating_sub(self.changed) >= ATTENTION
+        now.saturating_sub(self.changed) >= ACTIVE_PERIOD
     }
 
     /// Orders named it, and do no longer, or ask for its end.
@@ -246,10 +251,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_is_over_when_orders_that_named_it_do_no_longer_or_ask_for_its_end() {
+    fn job_is_over_when_orders_drop_it_or_end_it() {
         let now = Duration::ZERO;
-        let wanted = JobState::new(17, Share::ONE);
-        let mut job = Job::new(17, now);
+        let wanted = JobOrder::new(17, Share::ONE);
+        let mut job = NodeJob::new(17, now);
         job.want(None, now);
         assert!(!job.is_over(), "it is none of DFRS's");
         job.want(Some(&wanted), now);
@@ -258,7 +263,7 @@ mod tests {
         assert!(job.is_over());
         job.abandon(now);
         assert!(!job.is_over(), "nothing is known in silence");
-        let ended = JobState {
+        let ended = JobOrder {
             ended: true,
             ..wanted
         };
@@ -267,25 +272,25 @@ mod tests {
     }
 
     #[test]
-    fn a_job_to_which_nothing_happens_is_looked_at_less_often() {
+    fn idle_job_is_checked_less_often() {
         let at = Duration::from_millis;
-        let mut job = Job::new(17, at(0));
-        job.looked = Some(at(1950));
+        let mut job = NodeJob::new(17, at(0));
+        job.checked_at = Some(at(1950));
         assert!(job.is_due(at(1999)));
         assert!(!job.is_due(at(2000)));
         assert!(job.is_due(at(2200)));
-        job.looked = Some(at(9990));
+        job.checked_at = Some(at(9990));
         assert!(!job.is_due(at(10_000)));
-        job.want(Some(&JobState::new(17, Share::ONE)), at(10_000));
+        job.want(Some(&JobOrder::new(17, Share::ONE)), at(10_000));
         assert!(job.is_due(at(10_000)));
         job.want(
-            Some(&JobState {
+            Some(&JobOrder {
                 frozen: true,
-                ..JobState::new(17, Share::ONE)
+                ..JobOrder::new(17, Share::ONE)
             }),
             at(10_000),
         );
-        job.looked = Some(at(20_000));
+        job.checked_at = Some(at(20_000));
         assert!(
             job.is_due(at(20_001)),
             "a job on its way to swap is watched"
@@ -295,22 +300,28 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_thawed_is_not_frozen_again_at_once() {
+    fn step_thawed_by_slurm_is_frozen_again_only_after_a_delay() {
         use FreezeStep::{Freeze, Note};
         let at = Duration::from_secs;
-        let next = |known, state| Hold::next(known, state, at(10));
+        let next = |known, state| FrozenBy::next(known, state, at(10));
         assert_eq!(next(None, Freezer::Thawed), Freeze);
-        assert_eq!(next(None, Freezer::Frozen), Note(Hold::Slurms));
-        assert_eq!(next(Some(Hold::Ours), Freezer::Freezing), Note(Hold::Ours));
-        for hold in [Hold::Ours, Hold::Slurms] {
-            let released = Note(Hold::Released(at(10)));
+        assert_eq!(next(None, Freezer::Frozen), Note(FrozenBy::Slurm));
+        assert_eq!(
+            next(Some(FrozenBy::Dfrs), Freezer::Freezing),
+            Note(FrozenBy::Dfrs)
+        );
+        for hold in [FrozenBy::Dfrs, FrozenBy::Slurm] {
+            let released = Note(FrozenBy::Released(at(10)));
             assert_eq!(next(Some(hold), Freezer::Thawed), released);
         }
-        let lately = Hold::Released(at(6));
+        let lately = FrozenBy::Released(at(6));
         for state in [Freezer::Thawed, Freezer::Frozen] {
             assert_eq!(next(Some(lately), state), Note(lately));
         }
         // Nobody says that it may run.
-        assert_eq!(next(Some(Hold::Released(at(5))), Freezer::Thawed), Freeze);
+        assert_eq!(
+            next(Some(FrozenBy::Released(at(5))), Freezer::Thawed),
+            Freeze
+        );
     }
 }

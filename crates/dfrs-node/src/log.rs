@@ -13,40 +13,46 @@ pub fn line(text: impl Display) {
 /// at each turn of its loop; and only when it was met twice in a row, because a job that ends takes
 /// its files away under our hands, which is no trouble.
 #[derive(Debug, Default)]
-pub struct Complaints {
-    open: BTreeMap<String, Complaint>,
+pub struct ActiveWarnings {
+    open: BTreeMap<String, ActiveWarning>,
 }
 
 #[derive(Debug)]
-struct Complaint {
+struct ActiveWarning {
     text: String,
-    said: bool,
+    reported: bool,
 }
 
-impl Complaints {
+impl ActiveWarnings {
     /// Notes trouble with `subject`.
     pub fn note(&mut self, subject: impl Into<String>, text: impl Display) {
         let (subject, text) = (subject.into(), text.to_string());
         match self.open.get_mut(&subject) {
             Some(known) if known.text == text => {
-                if !known.said {
+                if !known.reported {
                     line(format_args!("{subject}: {text}"));
-                    known.said = true;
+                    known.reported = true;
                 }
             }
             _ => {
-                self.open.insert(subject, Complaint { text, said: false });
+                self.open.insert(
+                    subject,
+                    ActiveWarning {
+                        text,
+                        reported: false,
+                    },
+                );
             }
         }
     }
 
     /// `subject` is well again: a next complaint about it is news.
-    pub fn settle(&mut self, subject: &str) {
+    pub fn clear(&mut self, subject: &str) {
         self.open.remove(subject);
     }
 
     /// Everything whose name begins so is well again, or gone.
-    pub fn settle_all(&mut self, prefix: &str) {
+    pub fn clear_all(&mut self, prefix: &str) {
         self.open.retain(|subject, _| !subject.starts_with(prefix));
     }
 
@@ -59,7 +65,7 @@ impl Complaints {
         let subject = subject.into();
         match result {
             Ok(value) => {
-                self.settle(&subject);
+                self.clear(&subject);
                 Some(value)
             }
             Err(error) => {
@@ -70,9 +76,10 @@ impl Complaints {
     }
 
     /// What was said and not settled.
-    pub fn said(&self) -> Vec<(&str, &str)> {
-        let said = self.open.iter().filter(|(_, complaint)| complaint.said);
-        said.map(|(subject, complaint)| (subject.as_str(), complaint.text.as_str()))
+    pub fn reported(&self) -> Vec<(&str, &str)> {
+        let reported = self.open.iter().filter(|(_, warning)| warning.reported);
+        reported
+            .map(|(subject, warning)| (subject.as_str(), warning.text.as_str()))
             .collect()
     }
 }
@@ -104,23 +111,23 @@ mod tests {
     }
 
     #[test]
-    fn trouble_is_told_when_it_lasts() {
-        let mut complaints = Complaints::default();
-        assert_eq!(complaints.check("job 1 cap", Err::<(), _>("no")), None);
-        assert_eq!(complaints.said(), []);
-        complaints.note("job 1 cap", "no");
-        assert_eq!(complaints.said(), [("job 1 cap", "no")]);
-        assert_eq!(complaints.check("job 1 cap", Ok::<_, String>(5)), Some(5));
-        assert_eq!(complaints.said(), []);
+    fn warning_is_reported_when_it_repeats() {
+        let mut warnings = ActiveWarnings::default();
+        assert_eq!(warnings.check("job 1 cap", Err::<(), _>("no")), None);
+        assert_eq!(warnings.reported(), []);
+        warnings.note("job 1 cap", "no");
+        assert_eq!(warnings.reported(), [("job 1 cap", "no")]);
+        assert_eq!(warnings.check("job 1 cap", Ok::<_, String>(5)), Some(5));
+        assert_eq!(warnings.reported(), []);
     }
 
     #[test]
-    fn a_job_that_ended_is_no_trouble() {
-        let mut complaints = Complaints::default();
+    fn warnings_are_cleared_when_the_job_ended() {
+        let mut warnings = ActiveWarnings::default();
         for subject in ["job 1 cap", "job 1 cap", "job 17 cap", "job 17 cap"] {
-            complaints.note(subject, "no");
+            warnings.note(subject, "no");
         }
-        complaints.settle_all("job 1 ");
-        assert_eq!(complaints.said(), [("job 17 cap", "no")]);
+        warnings.clear_all("job 1 ");
+        assert_eq!(warnings.reported(), [("job 17 cap", "no")]);
     }
 }

@@ -94,8 +94,8 @@ impl Meter {
                 self.latest.throttled_seconds,
                 self.first.throttled_seconds,
             ),
-            resident_bytes: memory.resident,
-            swap_bytes: memory.swapped,
+            resident_bytes: memory.resident_bytes,
+            swap_bytes: memory.swapped_bytes,
         }
     }
 }
@@ -188,8 +188,8 @@ mod tests {
         meter.read(at(5), cpu(12.0, Some(3.0)));
         meter.read(at(6), CpuUse::default());
         let memory = MemoryUse {
-            resident: Some(7),
-            swapped: None,
+            resident_bytes: Some(7),
+            swapped_bytes: None,
         };
         let measured = meter.finish("n1", 17, memory, IntervalEnd::End);
         assert_eq!((measured.start, measured.end), (1001.0, 1005.0));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_and_time_end_it() {
+    fn interval_ends_after_its_period_or_a_change() {
         let meter = Meter::start(SETTING, at(0), cpu(0.0, None)).unwrap();
         let period = Duration::from_secs(10);
         assert_eq!(meter.ends(&SETTING, at(9), period), None);

@@ -13,11 +13,11 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// An interval in which the job is held back ends as soon as it has lasted for this, and the job was held back
 /// for so many seconds: once is no habit.
 const REACTION: Duration = Duration::from_secs(1);
-const NO_HABIT: f64 = 0.2;
+const MIN_THROTTLED_SECONDS: f64 = 0.2;
 
 /// Who was held back for a smaller part of an interval lost next to nothing: the kernel hands out quotas in
 /// slices, and stops now and then somebody who stays below his.
-const NOTICEABLE: f64 = 0.05;
+const NOTICEABLE_FRACTION: f64 = 0.05;
 
 /// One job, measured since it was met here.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,8 +64,8 @@ impl NeedMeter {
             None if capped => lasted.as_secs_f64(),
             None => 0.0,
         };
-        let throttled = held_back > NOTICEABLE * lasted.as_secs_f64();
-        let ends_early = lasted >= REACTION && throttled && held_back > NO_HABIT;
+        let throttled = held_back > NOTICEABLE_FRACTION * lasted.as_secs_f64();
+        let ends_early = lasted >= REACTION && throttled && held_back > MIN_THROTTLED_SECONDS;
         if !ends_early && lasted < INTERVAL {
             return;
         }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lives_on_a_quarter_for_a_minute_needs_half_and_then_less() {
+    fn need_halves_after_a_minute_at_a_quarter_of_the_request() {
         let mut job = Job::new();
         assert_eq!(job.work(59.0, 0.5, 0.0), 8);
         assert_eq!(job.work(1.0, 0.5, 0.0), 4);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_held_back_has_its_request_a_second_later() {
+    fn throttled_job_has_its_request_after_a_second() {
         let mut job = Job::new();
         job.work(60.0, 0.5, 0.0);
         assert_eq!(job.work(0.75, 0.6, 0.5), 4);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn once_is_no_habit_and_again_and_again_is() {
+    fn brief_throttling_raises_the_need_only_when_it_is_noticeable() {
         let mut job = Job::new();
         job.work(60.0, 0.5, 0.0);
         for _ in 0..6 {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_of_which_nothing_is_told_holds_back() {
+    fn cap_without_throttling_counters_counts_as_throttling() {
         let mut meter = NeedMeter::start(REQUEST, Duration::ZERO, cpu(0.0, None)).unwrap();
         let mut other = meter.clone();
         for seconds in 1..=600 {
@@ -199,7 +199,7 @@ mod tests {
     proptest! {
         /// However it behaves, who is held back for a second needs its request.
         #[test]
-        fn nobody_is_held_back_for_long(
+        fn need_is_the_request_after_a_second_of_throttling(
             before in proptest::collection::vec((1.0f64..100.0, 0.0f64..2.0, 0.0f64..0.2), 0..30),
         ) {
             let mut job = Job::new();

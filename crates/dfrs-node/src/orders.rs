@@ -2,27 +2,27 @@
 
 use std::time::Duration;
 
-use dfrs_proto::message::{DesiredState, NodeState};
+use dfrs_proto::message::{DesiredState, NodeOrder};
 
 /// The newest orders heard, and when.
 #[derive(Debug)]
 pub struct Orders {
     started: Duration,
-    patience: Duration,
-    held: Option<Held>,
+    timeout: Duration,
+    held: Option<ReceivedOrders>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct ReceivedOrders {
     generation: u64,
     time_to_live: u32,
-    heard: Duration,
-    node: NodeState,
+    received: Duration,
+    node: NodeOrder,
 }
 
 /// What became of a message.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OrdersVerdict {
     /// It is what holds from now on.
     Accepted,
     /// It repeats what holds, and confirms it.
@@ -46,43 +46,43 @@ pub enum Desired<'a> {
     /// counts it suspended and its memory as others': it may not wake without Slurm's knowledge.
     Uncap,
     /// Exactly this.
-    Enforce(&'a NodeState),
+    Enforce(&'a NodeOrder),
 }
 
 impl Orders {
-    /// No orders yet, at time `now`; without any for `patience`, caps are lifted.
-    pub fn new(now: Duration, patience: Duration) -> Orders {
+    /// No orders yet, at time `now`; without any for `timeout`, caps are lifted.
+    pub fn new(now: Duration, timeout: Duration) -> Orders {
         Orders {
             started: now,
-            patience,
+            timeout,
             held: None,
         }
     }
 
     /// Takes note of a message at time `now`. A message of an older generation is ignored, unless
     /// what holds has expired: then the controller's clock went back, and it must be obeyed again.
-    pub fn hear(&mut self, state: &DesiredState, node: &str, now: Duration) -> Verdict {
+    pub fn receive(&mut self, state: &DesiredState, node: &str, now: Duration) -> OrdersVerdict {
         let Some(wanted) = state.nodes.get(node) else {
-            return Verdict::NotNamed;
+            return OrdersVerdict::NotNamed;
         };
         let current = self.held.as_ref().filter(|held| !held.expired(now));
         if let Some(held) = current.filter(|held| state.generation < held.generation) {
-            return Verdict::Stale {
+            return OrdersVerdict::Stale {
                 newest: held.generation,
             };
         }
         let repeated =
             current.is_some_and(|held| held.generation == state.generation && held.node == *wanted);
-        self.held = Some(Held {
+        self.held = Some(ReceivedOrders {
             generation: state.generation,
             time_to_live: state.time_to_live,
-            heard: now,
+            received: now,
             node: wanted.clone(),
         });
         if repeated {
-            Verdict::Confirmed
+            OrdersVerdict::Confirmed
         } else {
-            Verdict::Accepted
+            OrdersVerdict::Accepted
         }
     }
 
@@ -91,7 +91,7 @@ impl Orders {
         match &self.held {
             Some(held) if held.expired(now) => Desired::Uncap,
             Some(held) => Desired::Enforce(&held.node),
-            None if now.saturating_sub(self.started) > self.patience => Desired::Uncap,
+            None if now.saturating_sub(self.started) > self.timeout => Desired::Uncap,
             None => Desired::Wait,
         }
     }
@@ -112,23 +112,23 @@ impl Orders {
     }
 
     /// Time since the newest orders were heard.
-    pub fn silence(&self, now: Duration) -> Option<Duration> {
+    pub fn age(&self, now: Duration) -> Option<Duration> {
         self.held
             .as_ref()
-            .map(|held| now.saturating_sub(held.heard))
+            .map(|held| now.saturating_sub(held.received))
     }
 }
 
-impl Held {
+impl ReceivedOrders {
     fn expired(&self, now: Duration) -> bool {
-        now.saturating_sub(self.heard) > Duration::from_secs(self.time_to_live.into())
+        now.saturating_sub(self.received) > Duration::from_secs(self.time_to_live.into())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfrs_proto::message::{JobState, Share};
+    use dfrs_proto::message::{JobOrder, Share};
     use proptest::prelude::*;
 
     fn at(seconds: u64) -> Duration {
@@ -136,11 +136,11 @@ mod tests {
     }
 
     fn state(generation: u64, share: f64) -> DesiredState {
-        let jobs = vec![JobState::new(17, Share::clamped(share))];
-        let state = NodeState {
+        let jobs = vec![JobOrder::new(17, Share::clamped(share))];
+        let state = NodeOrder {
             cpus: 4,
             jobs,
-            ..NodeState::default()
+            ..NodeOrder::default()
         };
         let nodes = [("n1".to_string(), state)].into();
         DesiredState {
@@ -160,58 +160,73 @@ mod tests {
     #[test]
     fn the_newest_generation_holds() {
         let mut orders = Orders::new(at(0), at(60));
-        assert_eq!(orders.hear(&state(5, 0.5), "n1", at(1)), Verdict::Accepted);
         assert_eq!(
-            orders.hear(&state(4, 0.4), "n1", at(2)),
-            Verdict::Stale { newest: 5 }
+            orders.receive(&state(5, 0.5), "n1", at(1)),
+            OrdersVerdict::Accepted
         );
-        assert_eq!(orders.hear(&state(5, 0.5), "n1", at(2)), Verdict::Confirmed);
+        assert_eq!(
+            orders.receive(&state(4, 0.4), "n1", at(2)),
+            OrdersVerdict::Stale { newest: 5 }
+        );
+        assert_eq!(
+            orders.receive(&state(5, 0.5), "n1", at(2)),
+            OrdersVerdict::Confirmed
+        );
         assert_eq!(share_of(&orders.desired(at(2))), 0.5);
-        assert_eq!(orders.hear(&state(6, 0.6), "n1", at(3)), Verdict::Accepted);
+        assert_eq!(
+            orders.receive(&state(6, 0.6), "n1", at(3)),
+            OrdersVerdict::Accepted
+        );
         assert_eq!(share_of(&orders.desired(at(3))), 0.6);
     }
 
     #[test]
-    fn before_the_first_message_nothing_is_touched_but_not_for_ever() {
+    fn caps_are_lifted_when_no_first_message_arrives_in_time() {
         let orders = Orders::new(at(100), at(60));
         assert_eq!(orders.desired(at(160)), Desired::Wait);
         assert_eq!(orders.desired(at(161)), Desired::Uncap);
     }
 
     #[test]
-    fn silence_lifts_caps_and_a_message_ends_that() {
+    fn caps_are_lifted_after_expiry_until_a_message_arrives() {
         let mut orders = Orders::new(at(0), at(60));
-        orders.hear(&state(5, 0.5), "n1", at(10));
+        orders.receive(&state(5, 0.5), "n1", at(10));
         assert_eq!(share_of(&orders.desired(at(70))), 0.5);
         assert_eq!(orders.desired(at(71)), Desired::Uncap);
-        orders.hear(&state(5, 0.5), "n1", at(80));
+        orders.receive(&state(5, 0.5), "n1", at(80));
         assert_eq!(share_of(&orders.desired(at(80))), 0.5);
     }
 
     #[test]
-    fn stale_messages_and_those_for_others_do_not_confirm() {
+    fn stale_or_foreign_messages_do_not_confirm_orders() {
         let mut orders = Orders::new(at(0), at(60));
-        orders.hear(&state(5, 0.5), "n1", at(0));
-        orders.hear(&state(4, 0.5), "n1", at(50));
-        assert_eq!(orders.hear(&state(6, 0.5), "n2", at(50)), Verdict::NotNamed);
+        orders.receive(&state(5, 0.5), "n1", at(0));
+        orders.receive(&state(4, 0.5), "n1", at(50));
+        assert_eq!(
+            orders.receive(&state(6, 0.5), "n2", at(50)),
+            OrdersVerdict::NotNamed
+        );
         assert_eq!(orders.desired(at(61)), Desired::Uncap);
     }
 
     #[test]
-    fn a_controller_whose_clock_went_back_is_obeyed_after_the_silence() {
+    fn older_generation_is_accepted_after_expiry() {
         let mut orders = Orders::new(at(0), at(60));
-        orders.hear(&state(5, 0.5), "n1", at(0));
-        assert_eq!(orders.hear(&state(1, 0.1), "n1", at(61)), Verdict::Accepted);
+        orders.receive(&state(5, 0.5), "n1", at(0));
+        assert_eq!(
+            orders.receive(&state(1, 0.1), "n1", at(61)),
+            OrdersVerdict::Accepted
+        );
         assert_eq!(share_of(&orders.desired(at(61))), 0.1);
     }
 
     proptest! {
         /// In any order and with any repetition, what holds is the newest generation heard.
         #[test]
-        fn order_and_repetition_do_not_matter(generations in proptest::collection::vec(0u64..20, 1..40)) {
+        fn newest_generation_holds_in_any_order_of_messages(generations in proptest::collection::vec(0u64..20, 1..40)) {
             let mut orders = Orders::new(at(0), at(60));
             for &generation in &generations {
-                orders.hear(&state(generation, generation as f64 / 20.0), "n1", at(1));
+                orders.receive(&state(generation, generation as f64 / 20.0), "n1", at(1));
             }
             let newest = *generations.iter().max().unwrap();
             prop_assert_eq!(orders.generation(), Some(newest));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What may stay in RAM of any parked job, in bytes: `slurmstepd` lives in the job's cgroup too, is
 /// never frozen, and reads its own pages back.
-pub const ALWAYS_TOLERATED_BYTES: u64 = dfrs_proto::spare::LEAST_OF_A_JOB;
+pub const MIN_TOLERATED_BYTES: u64 = dfrs_proto::spare::MIN_BYTES_PER_JOB;
 
 /// Of a large job, this fraction (one in so many) may stay in RAM: page tables and pinned pages.
 pub const TOLERATED_FRACTION: u64 = 16;
@@ -12,7 +12,7 @@ pub const TOLERATED_FRACTION: u64 = 16;
 /// What may stay in RAM of any parked job at most, in bytes, unless the administrator says
 /// otherwise: of a very large job a sixteenth is much. Of all parked jobs of a node it may be so much, too, where
 /// it is not known what the node has beyond what Slurm gives to jobs.
-pub const MOST_TOLERATED_BYTES: u64 = 1 << 30;
+pub const MAX_TOLERATED_BYTES: u64 = 1 << 30;
 
 /// A parked job's memory limit is what stayed in RAM and so much more, in bytes: its `slurmstepd` is never
 /// frozen, and needs some when the job is signalled.
@@ -31,7 +31,7 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// How long a process that is in no step is let end by itself before it is frozen with one: Slurm gives a user's
 /// epilog of a task five seconds (`_run_script_as_user` of 22.05 and 24.11), and ends it then.
-pub const EPILOG_PATIENCE: Duration = Duration::from_secs(10);
+pub const EPILOG_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// CPU that a parked job may use, in cores: its `slurmstepd` does little, and what is not frozen yet should do
 /// little, too.
@@ -39,7 +39,7 @@ pub const PARKED_CORES: f64 = 0.05;
 
 /// Why a frozen job of which the reclaim has ended is not parked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ParkingRefusal {
     /// More stays in RAM than may: bytes that stay, and that it had.
     StaysInRam {
         /// Bytes in RAM.
@@ -60,16 +60,16 @@ pub enum Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
     /// Bytes in RAM and in swap when it was frozen.
-    pub before: u64,
+    pub before_bytes: u64,
     /// What may stay of it by the administrator's word, in bytes.
-    pub most: u64,
+    pub max_resident_bytes: u64,
 }
 
 impl Claim {
     /// Bytes that it may have in RAM while it is parked.
     pub fn tolerated(self) -> u64 {
-        let by_size = (self.before / TOLERATED_FRACTION).max(ALWAYS_TOLERATED_BYTES);
-        by_size.min(self.most.max(ALWAYS_TOLERATED_BYTES))
+        let by_size = (self.before_bytes / TOLERATED_FRACTION).max(MIN_TOLERATED_BYTES);
+        by_size.min(self.max_resident_bytes.max(MIN_TOLERATED_BYTES))
     }
 
     /// The memory limit of the parked job, of which so many bytes stay in RAM; none if these are too many.
@@ -105,13 +105,17 @@ pub fn is_stuck(resident: u64, free_swap: u64) -> bool {
 mod tests {
     use super::*;
 
-    fn limit(before: u64, resident: u64, most: u64) -> Option<u64> {
-        Claim { before, most }.limit(resident)
+    fn limit(before: u64, resident: u64, max: u64) -> Option<u64> {
+        Claim {
+            before_bytes: before,
+            max_resident_bytes: max,
+        }
+        .limit(resident)
     }
 
     #[test]
-    fn little_may_stay_of_little_a_sixteenth_of_much_and_no_more_than_is_allowed() {
-        let is_out = |before, after| limit(before, after, MOST_TOLERATED_BYTES).is_some();
+    fn tolerated_memory_is_a_sixteenth_within_its_bounds() {
+        let is_out = |before, after| limit(before, after, MAX_TOLERATED_BYTES).is_some();
         assert!(is_out(40 << 20, 500 << 10));
         assert!(!is_out(100 << 20, 33 << 20));
         assert!(is_out(1 << 30, 56 << 20));
@@ -123,19 +127,19 @@ mod tests {
     }
 
     #[test]
-    fn limit_is_what_stays_and_a_margin_within_what_may_stay() {
-        let of = |resident| limit(1 << 30, resident, MOST_TOLERATED_BYTES);
+    fn limit_is_resident_memory_and_a_margin_when_tolerated() {
+        let of = |resident| limit(1 << 30, resident, MAX_TOLERATED_BYTES);
         assert_eq!(of(1 << 20), Some(9 << 20));
         // slurmstepd has what it needs, whatever stays.
         assert_eq!(of(56 << 20), Some(64 << 20));
         assert_eq!(of(60 << 20), None);
         // Whole pages, of whatever size.
         assert_eq!(of((1 << 20) + 4096), Some(9 << 20));
-        assert_eq!(limit(0, 24 << 20, MOST_TOLERATED_BYTES), Some(32 << 20));
+        assert_eq!(limit(0, 24 << 20, MAX_TOLERATED_BYTES), Some(32 << 20));
     }
 
     #[test]
-    fn job_is_stuck_when_there_is_swap_for_what_stays() {
+    fn job_is_stuck_when_free_swap_exceeds_its_resident_memory() {
         assert!(is_stuck(100 << 20, 200 << 20));
         assert!(!is_stuck(100 << 20, 100 << 20));
     }

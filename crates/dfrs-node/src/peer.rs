@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_root_and_slurm_user_are_obeyed() {
+    fn only_root_and_slurm_user_are_authorized() {
         let authorized = Authorized::new(64030);
         assert_eq!(authorized.check_process(0), Ok(()));
         assert_eq!(authorized.check_process(64030), Ok(()));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn users_have_numbers() {
+    fn user_names_and_numbers_resolve_to_uids() {
         assert_eq!(user_id("root"), Ok(0));
         assert_eq!(user_id("4711"), Ok(4711));
         assert!(user_id("no such user").unwrap_err().contains("not known"));

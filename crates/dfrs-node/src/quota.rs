@@ -14,7 +14,7 @@ pub const SHORT_PERIOD: u64 = 20_000;
 const PERIOD_STEP: u64 = 1_000;
 
 /// The smallest quota that the kernel accepts, in microseconds.
-pub const MINIMUM_MICROSECONDS: u64 = 1_000;
+pub const MIN_MICROSECONDS: u64 = 1_000;
 
 /// CPU time that a cgroup may use in each period. Caps of the same cores with different periods are
 /// different caps.
@@ -27,7 +27,7 @@ pub struct Quota {
 impl Quota {
     /// The quota for a share of a node with `capacity` cores (finite and positive, or it counts as
     /// nothing), in periods of [`LONG_PERIOD`]: rounded to the microsecond, at least
-    /// [`MINIMUM_MICROSECONDS`]. A share of 0 thus still lets a job creep at 1% of a core, as the kernel
+    /// [`MIN_MICROSECONDS`]. A share of 0 thus still lets a job creep at 1% of a core, as the kernel
     /// cannot do less without freezing it.
     pub fn of(share: Share, capacity: f64) -> Quota {
         Quota::in_periods(share.fraction() * capacity, LONG_PERIOD)
@@ -36,7 +36,7 @@ impl Quota {
     /// The same in the shortest periods in which it is so much, from [`SHORT_PERIOD`] on.
     pub fn in_short_periods(share: Share, capacity: f64) -> Quota {
         let cores = share.fraction() * capacity;
-        let steps = (MINIMUM_MICROSECONDS as f64 / cores / PERIOD_STEP as f64).ceil();
+        let steps = (MIN_MICROSECONDS as f64 / cores / PERIOD_STEP as f64).ceil();
         // No cores, or what is no number of them, are enough in no period.
         let period = if cores > 0.0 {
             whole(steps).saturating_mul(PERIOD_STEP)
@@ -48,7 +48,7 @@ impl Quota {
 
     fn in_periods(cores: f64, period: u64) -> Quota {
         Quota {
-            microseconds: whole((cores * period as f64).round()).max(MINIMUM_MICROSECONDS),
+            microseconds: whole((cores * period as f64).round()).max(MIN_MICROSECONDS),
             period,
         }
     }
@@ -71,12 +71,12 @@ impl Quota {
         self.period
     }
 
-    /// The weight that goes with the cap, where one core weighs `one_core`: within `least..=most`.
+    /// The weight that goes with the cap, where one core weighs `one_core`: within `min..=max`.
     /// When a node has less to give than its caps add up to (its own system is busy), the kernel
     /// divides by weight, so that all jobs lose the same fraction of what they were promised.
-    pub fn weight(self, one_core: u64, least: u64, most: u64) -> u64 {
+    pub fn weight(self, one_core: u64, min: u64, max: u64) -> u64 {
         let exact = u128::from(self.microseconds) * u128::from(one_core) / u128::from(self.period);
-        u64::try_from(exact).unwrap_or(most).clamp(least, most)
+        u64::try_from(exact).unwrap_or(max).clamp(min, max)
     }
 
     /// The cap in cores.
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn never_less_than_the_kernel_accepts() {
-        let least = [(MINIMUM_MICROSECONDS, LONG_PERIOD); 2];
+        let least = [(MIN_MICROSECONDS, LONG_PERIOD); 2];
         assert_eq!(numbers(0.0, 4.0), least);
         assert_eq!(numbers(0.001, 1.0), least);
         assert_eq!(numbers(0.5, f64::NAN), least);
@@ -166,7 +166,7 @@ mod tests {
             capacity in 0.5f64..256.0,
         ) {
             let sum: f64 = weights.iter().sum::<f64>().max(1e-9);
-            let least = MINIMUM_MICROSECONDS as f64 / LONG_PERIOD as f64;
+            let least = MIN_MICROSECONDS as f64 / LONG_PERIOD as f64;
             for which in 0..2 {
                 let cap = |weight: &f64| both(weight / sum, capacity)[which].cores();
                 let total: f64 = weights.iter().map(cap).sum();
@@ -180,7 +180,7 @@ mod tests {
             let wanted = (share * capacity).max(0.01);
             for (quota, period) in numbers(share, capacity) {
                 prop_assert!((SHORT_PERIOD..=LONG_PERIOD).contains(&period));
-                prop_assert!(period % PERIOD_STEP == 0 && quota >= MINIMUM_MICROSECONDS);
+                prop_assert!(period % PERIOD_STEP == 0 && quota >= MIN_MICROSECONDS);
                 let cap = quota as f64 / period as f64;
                 prop_assert!((cap - wanted).abs() <= ROUNDING, "{cap} for {wanted}");
             }

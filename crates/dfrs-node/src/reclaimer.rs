@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::Signal;
 
-use crate::cgroup::{CgroupError, Cgroups, JobDirectory};
+use crate::cgroup::{CgroupDriver, CgroupError, JobDirectory};
 use crate::parking::{self, Claim};
 
 /// It ends a system call of the thread; nothing else sends or handles it.
@@ -24,7 +24,7 @@ pub struct Request {
     /// What is known of it.
     pub claim: Claim,
     /// The memory limit that it has while it runs.
-    pub limit: u64,
+    pub limit_bytes: u64,
     /// Set by whoever no longer wants it.
     pub cancel: Arc<AtomicBool>,
 }
@@ -35,7 +35,7 @@ impl Request {
         Request {
             job,
             claim,
-            limit,
+            limit_bytes: limit,
             cancel: Arc::default(),
         }
     }
@@ -55,15 +55,15 @@ impl Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reclaim {
     /// Bytes in RAM, huge pages included.
-    pub resident: u64,
+    pub resident_bytes: u64,
     /// The memory limit that holds the job to it; none: too much stays, and the job has the limit that it had.
-    pub limit: Option<u64>,
+    pub limit_bytes: Option<u64>,
     /// Its processes could be protected from being ended when others touch memory of theirs.
     pub is_protected: bool,
 }
 
 /// A request that was carried out.
-pub type Outcome = (Request, Result<Reclaim, CgroupError>);
+pub type ReclaimOutcome = (Request, Result<Reclaim, CgroupError>);
 
 /// Carries out requests, one after the other: two at once would only share the disk.
 pub trait Reclaimer: Send {
@@ -74,7 +74,7 @@ pub trait Reclaimer: Send {
     fn interrupt(&self);
 
     /// Requests carried out since the last call; cancelled ones may be among them.
-    fn finished(&mut self) -> Vec<Outcome>;
+    fn finished(&mut self) -> Vec<ReclaimOutcome>;
 
     /// Waits until nothing is under way; all requests have been cancelled.
     fn stop(&mut self);
@@ -83,7 +83,7 @@ pub trait Reclaimer: Send {
 /// A reclaimer with a thread of its own, which ends with it.
 pub struct ReclaimThread {
     requests: Option<Sender<Request>>,
-    outcomes: Receiver<Outcome>,
+    outcomes: Receiver<ReclaimOutcome>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -93,7 +93,7 @@ impl ReclaimThread {
     /// # Errors
     ///
     /// If the signal that ends its system calls cannot be handled.
-    pub fn new(cgroups: Box<dyn Cgroups>) -> std::io::Result<ReclaimThread> {
+    pub fn new(cgroups: Box<dyn CgroupDriver>) -> std::io::Result<ReclaimThread> {
         // A handler that does nothing: without one the signal would end the daemon.
         signal_hook::flag::register(INTERRUPT as i32, Arc::default())?;
         let (requests, received) = channel::<Request>();
@@ -132,7 +132,7 @@ impl Reclaimer for ReclaimThread {
         }
     }
 
-    fn finished(&mut self) -> Vec<Outcome> {
+    fn finished(&mut self) -> Vec<ReclaimOutcome> {
         self.outcomes.try_iter().collect()
     }
 
@@ -151,24 +151,30 @@ impl Reclaimer for ReclaimThread {
 /// # Errors
 ///
 /// If the kernel cannot do it; then the job has its own limit again, if the kernel can do that.
-pub fn confine(cgroups: &dyn Cgroups, request: &Request) -> Result<Reclaim, CgroupError> {
+pub fn confine(cgroups: &dyn CgroupDriver, request: &Request) -> Result<Reclaim, CgroupError> {
     let job = &request.job;
     // Before the limit: at a limit that is too low for it, the kernel would end the job.
     let is_protected = cgroups.set_oom_killable(job, false).is_ok();
     let result = confine_protected(cgroups, request, is_protected);
-    let is_confined = matches!(result, Ok(Reclaim { limit: Some(_), .. }));
+    let is_confined = matches!(
+        result,
+        Ok(Reclaim {
+            limit_bytes: Some(_),
+            ..
+        })
+    );
     // Looked at after the limit was written: whoever cancels gives the limit back after that, too.
     if is_confined && !request.is_cancelled() {
         return result;
     }
-    cgroups.set_memory_limit(job, Some(request.limit))?;
+    cgroups.set_memory_limit(job, Some(request.limit_bytes))?;
     cgroups.hold_tasks(job, None)?;
     cgroups.set_oom_killable(job, true)?;
     result
 }
 
 fn confine_protected(
-    cgroups: &dyn Cgroups,
+    cgroups: &dyn CgroupDriver,
     request: &Request,
     is_protected: bool,
 ) -> Result<Reclaim, CgroupError> {
@@ -176,8 +182,8 @@ fn confine_protected(
     let reclaimed = cgroups.reclaim(job, &request.cancel)?;
     cgroups.hold_tasks(job, Some(parking::TASKS_MARGIN_BYTES))?;
     // What others have brought back until then counts as what stays.
-    let memory = cgroups.memory_use(job).resident;
-    let resident = memory.unwrap_or(reclaimed.after);
+    let memory = cgroups.memory_use(job).resident_bytes;
+    let resident = memory.unwrap_or(reclaimed.after_bytes);
     let resident = resident.saturating_add(cgroups.huge_pages(job)?);
     let limit = request
         .claim
@@ -187,8 +193,8 @@ fn confine_protected(
         cgroups.set_memory_limit(job, Some(limit))?;
     }
     Ok(Reclaim {
-        resident,
-        limit,
+        resident_bytes: resident,
+        limit_bytes: limit,
         is_protected,
     })
 }
@@ -258,7 +264,7 @@ mod tests {
         /// The reclaim ends; the limits of the job and of its tasks.
         fn confine(&self, request: &Request) -> [String; 3] {
             let root = self.scratch.path();
-            let cgroups: Box<dyn Cgroups> = match self.v2 {
+            let cgroups: Box<dyn CgroupDriver> = match self.v2 {
                 true => Box::new(CgroupV2::new(root, "n1")),
                 false => Box::new(CgroupV1::new(root, "n1")),
             };
@@ -272,8 +278,8 @@ mod tests {
 
     fn request(job: JobDirectory) -> Request {
         let claim = Claim {
-            before: 200 * MEBIBYTE,
-            most: parking::MOST_TOLERATED_BYTES,
+            before_bytes: 200 * MEBIBYTE,
+            max_resident_bytes: parking::MAX_TOLERATED_BYTES,
         };
         Request::new(job, claim, 200 * MEBIBYTE)
     }

@@ -15,24 +15,24 @@ mod usage;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dfrs_proto::message::{JobState, NodeState, Share, VERSION};
+use dfrs_proto::message::{JobOrder, NodeOrder, Share, VERSION};
 use dfrs_proto::report::{IntervalEnd, JobStatus, NodeStatus};
 
 use crate::Now;
 use crate::capacity::{CapacityOptions, Processors};
 use crate::cgroup::process::ProcessTable;
 use crate::cgroup::{
-    CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, StepDirectory,
+    CgroupDriver, CgroupError, CpuUse, Freezer, JobDirectory, MemoryUse, StepDirectory,
 };
-use crate::facts::Facts;
-use crate::job::{FreezeStep, Hold, Job};
-use crate::log::{self, Complaints};
+use crate::facts::FactsDirectory;
+use crate::job::{FreezeStep, FrozenBy, NodeJob};
+use crate::log::{self, ActiveWarnings};
 use crate::measure::{MeasurementFile, Meter, Setting};
 use crate::needs::{NeedMeter, cores};
 use crate::orders::{Desired, Orders};
 use crate::parking::{self, Parking};
 use crate::quota::Quota;
-use crate::reclaimer::{Outcome, Reclaimer, Request};
+use crate::reclaimer::{ReclaimOutcome, Reclaimer, Request};
 use crate::swap;
 
 /// How often the node itself is looked at: its CPUs, its limits, its swap.
@@ -49,7 +49,7 @@ const HIDDEN_PROCESSES: &str = "no directory of it is found, and /proc does not 
 
 /// What stays the same for the life of a daemon.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ReconcilerSettings {
     /// Slurm's name of the node.
     pub node: String,
     /// What the administrator says about its CPUs.
@@ -67,56 +67,56 @@ pub struct Settings {
     /// As `/sys/devices/system/cpu`.
     pub processors: std::path::PathBuf,
     /// What may stay in RAM of a parked job at most, in bytes.
-    pub most_resident: u64,
+    pub max_resident_bytes: u64,
     /// Running jobs may use swap beyond their memory.
     pub jobs_may_swap: bool,
 }
 
 /// See the module.
 pub struct Reconciler {
-    settings: Settings,
-    cgroups: Box<dyn Cgroups>,
+    settings: ReconcilerSettings,
+    cgroups: Box<dyn CgroupDriver>,
     processes: ProcessTable,
-    facts: Facts,
+    facts: FactsDirectory,
     reclaimer: Box<dyn Reclaimer>,
     measurements: MeasurementFile,
-    complaints: Complaints,
-    jobs: BTreeMap<u32, Job>,
+    warnings: ActiveWarnings,
+    jobs: BTreeMap<u32, NodeJob>,
     leftovers: Vec<JobDirectory>,
     /// What looked like leftovers when the node was last looked at.
-    suspects: Vec<JobDirectory>,
+    leftover_candidates: Vec<JobDirectory>,
     /// A predecessor's traces were looked for.
     adopted: bool,
     /// When the node itself was looked at.
-    node_seen: Option<Duration>,
+    node_checked_at: Option<Duration>,
     /// The node's CPUs, and the list of them by which they were looked up.
     processors: Option<(Option<String>, Processors)>,
     /// CPUs of the node as the orders count them.
     slurm_cpus: Option<u32>,
-    capacity: f64,
+    capacity_cores: f64,
     swap_bytes: u64,
     /// Bytes of swap outside of RAM that are free.
-    free_swap: u64,
+    free_swap_bytes: u64,
     /// Bytes of swap that the orders ask for.
-    asked_swap: Option<u64>,
+    requested_swap_bytes: Option<u64>,
     /// What was said of that, in eighths.
-    said_eighths: Option<u8>,
+    reported_eighths: Option<u8>,
     /// Bytes that Slurm has for jobs, as the orders say.
-    slurm_memory: Option<u64>,
+    slurm_memory_bytes: Option<u64>,
     /// Bytes for what parked jobs keep in RAM.
-    spare_memory: u64,
+    spare_memory_bytes: u64,
     /// How often in a row there may have been jobs that are not seen.
-    blind_looks: u32,
+    unseen_checks: u32,
     /// What was said: some job needs more than it counts with, and one needs less.
-    news_of_needs: (bool, bool),
+    reported_need_changes: (bool, bool),
 }
 
 impl Reconciler {
     /// A reconciler that knows of no job yet.
     pub fn new(
-        settings: Settings,
-        cgroups: Box<dyn Cgroups>,
-        facts: Facts,
+        settings: ReconcilerSettings,
+        cgroups: Box<dyn CgroupDriver>,
+        facts: FactsDirectory,
         reclaimer: Box<dyn Reclaimer>,
         measurements: MeasurementFile,
     ) -> Reconciler {
@@ -127,33 +127,33 @@ impl Reconciler {
             facts,
             reclaimer,
             measurements,
-            complaints: Complaints::default(),
+            warnings: ActiveWarnings::default(),
             jobs: BTreeMap::new(),
             leftovers: Vec::new(),
-            suspects: Vec::new(),
+            leftover_candidates: Vec::new(),
             adopted: false,
-            node_seen: None,
+            node_checked_at: None,
             processors: None,
             slurm_cpus: None,
-            capacity: crate::capacity::MINIMUM_CORES,
+            capacity_cores: crate::capacity::MIN_CORES,
             swap_bytes: 0,
-            free_swap: 0,
-            asked_swap: None,
-            said_eighths: None,
-            slurm_memory: None,
-            spare_memory: 0,
-            blind_looks: 0,
-            news_of_needs: (false, false),
+            free_swap_bytes: 0,
+            requested_swap_bytes: None,
+            reported_eighths: None,
+            slurm_memory_bytes: None,
+            spare_memory_bytes: 0,
+            unseen_checks: 0,
+            reported_need_changes: (false, false),
         }
     }
 
     /// Brings the node one step nearer to what is desired. O(jobs + their processes).
     pub fn tick(&mut self, desired: &Desired<'_>, now: Now) {
         let found = self.cgroups.jobs();
-        let Some(present) = self.complaints.check("jobs", found) else {
+        let Some(present) = self.warnings.check("jobs", found) else {
             return;
         };
-        self.look_at_node(now);
+        self.check_node(now);
         if !self.adopt_once(&present, now) {
             return;
         }
@@ -180,7 +180,7 @@ impl Reconciler {
         }
         jobs.retain(|_, job| job.is_wanted() || job.directory.is_some());
         self.jobs = jobs;
-        self.say_news_of_needs();
+        self.report_need_changes();
         self.remove_leftovers(&present);
     }
 
@@ -202,7 +202,7 @@ impl Reconciler {
                 continue;
             };
             self.give_limit_back(job);
-            if job.is_held() {
+            if job.has_frozen_step() {
                 log::line(format_args!(
                     "job {} stays frozen: `scontrol resume` or the next dfrsd's orders wake it",
                     job.id
@@ -213,7 +213,7 @@ impl Reconciler {
             self.read_meter(job, &directory, now);
             self.end_interval(job, self.cgroups.memory_use(&directory), IntervalEnd::Stop);
         }
-        self.complaints.check("links", self.facts.remove_links());
+        self.warnings.check("links", self.facts.remove_links());
     }
 
     /// What is enforced, for people and programs that ask.
@@ -225,24 +225,24 @@ impl Reconciler {
             cgroup: self.cgroups.version().to_string(),
             generation: orders.generation(),
             heard_seconds_ago: orders
-                .silence(now.monotonic)
+                .age(now.monotonic)
                 .map(|silence| silence.as_secs_f64()),
             time_to_live: orders.time_to_live(),
             failed_open: orders.desired(now.monotonic) == Desired::Uncap,
-            capacity_cores: self.capacity,
+            capacity_cores: self.capacity_cores,
             slurm_cpus: orders.slurm_cpus(),
             swap_bytes: self.swap_bytes,
             jobs: self.jobs.values().map(|job| self.job_status(job)).collect(),
             troubles: self
-                .complaints
-                .said()
+                .warnings
+                .reported()
                 .iter()
                 .map(|(subject, text)| format!("{subject}: {text}"))
                 .collect(),
         }
     }
 
-    fn job_status(&self, job: &Job) -> JobStatus {
+    fn job_status(&self, job: &NodeJob) -> JobStatus {
         let directory = job.directory.as_ref();
         let cpu = directory
             .map(|directory| self.cgroups.cpu_use(directory))
@@ -260,35 +260,35 @@ impl Reconciler {
             parked: job.parking == Parking::Parked && !job.ended,
             cpu_seconds: cpu.used_seconds,
             throttled_seconds: cpu.throttled_seconds,
-            resident_bytes: memory.resident,
-            swap_bytes: memory.swapped,
+            resident_bytes: memory.resident_bytes,
+            swap_bytes: memory.swapped_bytes,
             need: job.request.map(|_| job.need().eighths()),
-            limit_bytes: job.limit.and_then(|note| note.parked),
+            limit_bytes: job.limit.and_then(|note| note.parked_bytes),
         }
     }
 
     /// Shares are parts of these CPUs: where they are others, the capacity is found again.
-    fn note_cpus(&mut self, wanted: &NodeState) {
+    fn note_cpus(&mut self, wanted: &NodeOrder) {
         if self.slurm_cpus != Some(wanted.cpus) {
             self.slurm_cpus = Some(wanted.cpus);
             self.find_capacity();
         }
     }
 
-    fn note_memory(&mut self, wanted: &NodeState) {
-        if (self.slurm_memory, self.asked_swap) != (wanted.memory, wanted.swap) {
-            (self.slurm_memory, self.asked_swap) = (wanted.memory, wanted.swap);
-            self.node_seen = None;
+    fn note_memory(&mut self, wanted: &NodeOrder) {
+        if (self.slurm_memory_bytes, self.requested_swap_bytes) != (wanted.memory, wanted.swap) {
+            (self.slurm_memory_bytes, self.requested_swap_bytes) = (wanted.memory, wanted.swap);
+            self.node_checked_at = None;
         }
     }
 
-    fn note_wanted(&mut self, wanted: &NodeState, now: Now) {
-        let wanted: BTreeMap<u32, &JobState> =
+    fn note_wanted(&mut self, wanted: &NodeOrder, now: Now) {
+        let wanted: BTreeMap<u32, &JobOrder> =
             wanted.jobs.iter().map(|job| (job.id, job)).collect();
         for &id in wanted.keys() {
             self.jobs
                 .entry(id)
-                .or_insert_with(|| Job::new(id, now.monotonic));
+                .or_insert_with(|| NodeJob::new(id, now.monotonic));
         }
         for job in self.jobs.values_mut() {
             job.want(wanted.get(&job.id).copied(), now.monotonic);
@@ -302,7 +302,7 @@ impl Reconciler {
     }
 
     /// One job's turn. `directory`: where it is now, if it is here.
-    fn serve(&mut self, job: &mut Job, directory: Option<&JobDirectory>, now: Now) {
+    fn serve(&mut self, job: &mut NodeJob, directory: Option<&JobDirectory>, now: Now) {
         if job.directory.as_ref() != directory {
             if let Some(known) = job.directory.take() {
                 self.job_ended(job, known);
@@ -317,7 +317,7 @@ impl Reconciler {
         if !job.is_due(now.monotonic) {
             return;
         }
-        job.looked = Some(now.monotonic);
+        job.checked_at = Some(now.monotonic);
         if job.frozen {
             self.apply_swap(job, directory);
             if self.freeze(job, directory, now) {
@@ -331,7 +331,7 @@ impl Reconciler {
             self.apply_swap(job, directory);
             self.thaw(job, directory);
         }
-        self.end_remains(job, directory, now);
+        self.end_leftover_processes(job, directory, now);
         let cap = self.apply_cap(job, directory, now);
         self.unbind(job, directory);
         self.measure(job, directory, cap, now);
@@ -341,22 +341,22 @@ impl Reconciler {
     /// as soon as it shall be, and said to have ended if that is asked. A step that was being launched when
     /// that was asked is let appear first. That no directory of it was found is not enough: no process may be its
     /// `slurmstepd` either.
-    fn serve_absent(&mut self, job: &mut Job, now: Now) {
+    fn serve_absent(&mut self, job: &mut NodeJob, now: Now) {
         if !job.frozen && !job.ended {
             self.unpark(job);
             return;
         }
         let is_due = |looked| now.monotonic.saturating_sub(looked) >= ABSENCE_INTERVAL;
-        let is_due = job.looked.is_none_or(is_due);
+        let is_due = job.checked_at.is_none_or(is_due);
         if job.parking == Parking::Parked || !job.is_quiet(now.monotonic) || !is_due {
             return;
         }
-        job.looked = Some(now.monotonic);
+        job.checked_at = Some(now.monotonic);
         if !self.is_surely_absent(job) {
             return;
         }
         let link = self.facts.set_parked(job.id, true);
-        if self.complaints.check(job.subject("link"), link).is_some() {
+        if self.warnings.check(job.subject("link"), link).is_some() {
             let what = if job.ended { "has ended" } else { "is parked" };
             log::line(format_args!("job {} {what}: nothing of it is here", job.id));
             job.parking = Parking::Parked;
@@ -364,9 +364,9 @@ impl Reconciler {
     }
 
     /// Whether a second witness says so, too, and could know.
-    fn is_surely_absent(&mut self, job: &Job) -> bool {
+    fn is_surely_absent(&mut self, job: &NodeJob) -> bool {
         let subject = job.subject("absence");
-        let trouble = match self.cgroups.blind_spot() {
+        let trouble = match self.cgroups.unseen_processes() {
             Ok(Some(text)) => Some(text),
             Err(error) => Some(error.to_string()),
             Ok(None) if !self.processes.is_complete() => Some(HIDDEN_PROCESSES.to_owned()),
@@ -378,11 +378,11 @@ impl Reconciler {
         };
         match trouble {
             None => {
-                self.complaints.settle(&subject);
+                self.warnings.clear(&subject);
                 true
             }
             Some(text) => {
-                self.complaints.note(subject, text);
+                self.warnings.note(subject, text);
                 false
             }
         }

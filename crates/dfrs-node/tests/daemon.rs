@@ -37,7 +37,7 @@ impl Daemon {
         let daemon = Daemon { directory, process };
         // The socket is there for a moment before it can be connected to.
         let serves = || daemon.log().contains("serving node");
-        assert!(comes_true(serves), "{}", daemon.log());
+        assert!(wait_until(serves), "{}", daemon.log());
         daemon
     }
 
@@ -125,7 +125,7 @@ fn serve(directory: &Path) -> Command {
     command
 }
 
-fn comes_true(condition: impl Fn() -> bool) -> bool {
+fn wait_until(condition: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     while !condition() {
         if begin.elapsed() > Duration::from_secs(20) {
@@ -148,7 +148,7 @@ fn state(generation: u64, jobs: &str) -> String {
 }
 
 #[test]
-fn it_caps_reports_measures_and_stops_cleanly() {
+fn daemon_caps_reports_measures_and_stops_cleanly() {
     let mut daemon = Daemon::start("serve");
     assert!(
         daemon
@@ -157,7 +157,7 @@ fn it_caps_reports_measures_and_stops_cleanly() {
             .success()
     );
     assert!(
-        comes_true(|| daemon.cap() == "75000 100000"),
+        wait_until(|| daemon.cap() == "75000 100000"),
         "{} {}",
         daemon.cap(),
         daemon.log()
@@ -178,7 +178,7 @@ fn it_caps_reports_measures_and_stops_cleanly() {
     );
     let measured = || fs::read_to_string(daemon.directory.join("measurements")).unwrap();
     assert!(
-        comes_true(|| measured().contains(r#""reason":"period""#)),
+        wait_until(|| measured().contains(r#""reason":"period""#)),
         "{}",
         measured()
     );
@@ -193,7 +193,7 @@ fn it_caps_reports_measures_and_stops_cleanly() {
 }
 
 #[test]
-fn what_it_does_not_understand_it_logs_and_survives() {
+fn daemon_logs_malformed_messages_and_keeps_running() {
     let daemon = Daemon::start("nonsense");
     let other_version = Frame {
         uid: own_uid(),
@@ -216,23 +216,23 @@ fn what_it_does_not_understand_it_logs_and_survives() {
         .unwrap()
         .write_all(&[0, 0])
         .unwrap();
-    let complaints = [
+    let warnings = [
         "message of version 2",
         "refused a message of user",
         "frame of 4294967295 bytes",
         "frame cut short after 2",
     ];
-    for complaint in complaints {
+    for warning in warnings {
         assert!(
-            comes_true(|| daemon.log().contains(complaint)),
-            "{complaint}: {}",
+            wait_until(|| daemon.log().contains(warning)),
+            "{warning}: {}",
             daemon.log()
         );
     }
     assert!(daemon.send(&state(9, "")).status.success());
     assert!(daemon.send(&state(8, "")).status.success());
     assert!(
-        comes_true(|| daemon
+        wait_until(|| daemon
             .log()
             .contains("ignored generation 8: 9 was heard before")),
         "{}",
@@ -242,7 +242,7 @@ fn what_it_does_not_understand_it_logs_and_survives() {
 }
 
 #[test]
-fn wrong_use_is_one_line_and_a_status() {
+fn invalid_usage_is_one_line_and_an_exit_status() {
     let daemon = Daemon::start("misuse");
     let refused = daemon.send(r#"{"v":1,"generation":1,"time_to_live":0,"nodes":{}}"#);
     let error = String::from_utf8(refused.stderr).unwrap();
@@ -293,7 +293,7 @@ fn freeze_file(directory: &Path) -> String {
 }
 
 #[test]
-fn a_users_cgroups_are_not_taken_for_slurms() {
+fn cgroups_of_a_user_are_ignored() {
     let name = format!("dfrsd-{}-user", std::process::id());
     let directory = std::env::temp_dir().join(name);
     let users = "cgroup/user.slice/user-1000.slice/user@1000.service/n1_slurmstepd.scope/job_17";
@@ -305,7 +305,7 @@ fn a_users_cgroups_are_not_taken_for_slurms() {
     let order = state(1, r#"{"id":17,"share":0.5,"frozen":true}"#);
     assert!(daemon.send(&order).status.success());
     assert!(
-        comes_true(|| freeze_file(&slurms).trim() == "1"),
+        wait_until(|| freeze_file(&slurms).trim() == "1"),
         "{}",
         daemon.log()
     );
@@ -313,8 +313,8 @@ fn a_users_cgroups_are_not_taken_for_slurms() {
     assert_eq!(freeze_file(&users).trim(), "0", "{}", daemon.log());
     let parked = daemon.directory.join("run/n1/parked.17.sock");
     assert!(fs::symlink_metadata(parked).is_err());
-    let told = daemon.log().matches("is not Slurm's").count();
-    assert_eq!(told, 1, "{}", daemon.log());
+    let count = daemon.log().matches("is not Slurm's").count();
+    assert_eq!(count, 1, "{}", daemon.log());
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_job_of_which_the_memory_cannot_be_read_is_not_parked() {
     assert!(daemon.send(&order).status.success());
     // Said when it is met twice, which takes the daemon two seconds.
     assert!(
-        comes_true(|| daemon.log().contains("job 17 reclaim: cannot read")),
+        wait_until(|| daemon.log().contains("job 17 reclaim: cannot read")),
         "{}",
         daemon.log()
     );

@@ -19,13 +19,13 @@ const STEP: &str = "slurm_test/uid_0/job_17/step_0";
 const JOB: &str = "slurm_test/uid_0/job_17";
 /// In `memory`: as jobacct_gather/cgroup makes one.
 const TASK: &str = "slurm_test/uid_0/job_17/step_0/task_0";
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED_UID: u32 = 65534;
 
 /// The memory limit that Slurm gives the job, in bytes.
 const LIMIT: u64 = 512 << 20;
 
 /// How long a test waits for what must come true: no promise of dfrsd's, but more than a busy machine needs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A node of its own: groups in the kernel, a directory that looks like /sys/fs/cgroup, a daemon.
 struct Node {
@@ -104,7 +104,7 @@ impl Node {
             .unwrap();
         self.daemon = Some(self.dfrsd().args(arguments).stderr(log).spawn().unwrap());
         let socket = self.directory.join("run/test/dfrsd.sock");
-        assert!(comes_true(|| socket.exists()), "dfrsd did not start");
+        assert!(wait_until(|| socket.exists()), "dfrsd did not start");
     }
 
     fn log(&self) -> String {
@@ -265,10 +265,10 @@ impl Node {
         }
         self.processes.clear();
         let task = self.file("memory", TASK);
-        comes_true(|| fs::remove_dir(&task).is_ok() || !task.exists());
+        wait_until(|| fs::remove_dir(&task).is_ok() || !task.exists());
         for controller in ["cpuacct", "freezer", "memory"] {
             let path = self.file(controller, STEP);
-            comes_true(|| fs::remove_dir(&path).is_ok() || !path.exists());
+            wait_until(|| fs::remove_dir(&path).is_ok() || !path.exists());
             let _ = fs::remove_dir(self.file(controller, JOB));
         }
     }
@@ -295,13 +295,13 @@ fn remove_group(group: &Path) {
             remove_group(&entry.path());
         }
     }
-    comes_true(|| fs::remove_dir(group).is_ok() || !group.exists());
+    wait_until(|| fs::remove_dir(group).is_ok() || !group.exists());
 }
 
-fn comes_true(condition: impl Fn() -> bool) -> bool {
+fn wait_until(condition: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     while !condition() {
-        if begin.elapsed() > PATIENCE {
+        if begin.elapsed() > TIMEOUT {
             return false;
         }
         sleep(Duration::from_millis(20));
@@ -315,7 +315,7 @@ fn busy_processes_use_their_share_and_no_more() {
     let mut node = Node::new("share");
     node.start("while :; do :; done");
     node.push(r#"{"id":17,"share":0.2}"#);
-    let capped = comes_true(|| node.status().jobs[0].cap_cores == Some(0.2));
+    let capped = wait_until(|| node.status().jobs[0].cap_cores == Some(0.2));
     assert!(capped, "{}", node.log());
     sleep(Duration::from_millis(200));
     let used = node.cores_used_at_least(0.17);
@@ -332,14 +332,14 @@ fn busy_processes_use_their_share_and_no_more() {
     );
 
     node.push("");
-    let uncapped = comes_true(|| node.quota().as_deref() == Some("-1"));
+    let uncapped = wait_until(|| node.quota().as_deref() == Some("-1"));
     assert!(uncapped, "{}", node.log());
     let used = node.cores_used_at_least(0.25);
     println!("uncapped: {used:.3} cores used");
     assert!(used > 0.25, "{used} cores used without a cap");
 
     node.end_job();
-    let gone = comes_true(|| !node.file("cpu", "slurm_test/uid_0").exists());
+    let gone = wait_until(|| !node.file("cpu", "slurm_test/uid_0").exists());
     assert!(gone, "dfrsd removes what it made");
 }
 
@@ -355,10 +355,10 @@ fn a_job_on_several_nodes_has_its_share_in_short_periods() {
     // To and fro: the kernel refuses a cap that is more than what is above it in between.
     for _ in 0..2 {
         node.push(r#"{"id":17,"share":0.2}"#);
-        let capped = comes_true(|| node.quota().is_some() && cap(&node) == long);
+        let capped = wait_until(|| node.quota().is_some() && cap(&node) == long);
         assert!(capped, "{}", node.log());
         node.push(r#"{"id":17,"share":0.2,"spans_nodes":true}"#);
-        assert!(comes_true(|| cap(&node) == short), "{}", node.log());
+        assert!(wait_until(|| cap(&node) == short), "{}", node.log());
     }
     let used = node.cores_used_at_least(0.17);
     println!("share 0.2 in periods of 20 ms: {used:.3} cores used");
@@ -379,7 +379,7 @@ fn a_job_on_several_nodes_has_its_share_in_short_periods() {
 
     node.push("");
     let lifted = ("-1".to_owned(), "100000".to_owned());
-    assert!(comes_true(|| cap(&node) == lifted), "{}", node.log());
+    assert!(wait_until(|| cap(&node) == lifted), "{}", node.log());
 }
 
 #[test]
@@ -391,10 +391,10 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
         fs::write(file, "0").unwrap(); // as with vm.swappiness=0
     }
     node.start("(head -c 100M /dev/urandom; exec sleep 1000) | tail -c 100M & while :; do :; done");
-    let full = comes_true(|| node.resident() > 100 << 20);
+    let full = wait_until(|| node.resident() > 100 << 20);
     assert!(full, "{} bytes", node.resident());
     node.push(r#"{"id":17,"share":1,"frozen":true}"#);
-    assert!(comes_true(|| node.freezer() == "FROZEN"));
+    assert!(wait_until(|| node.freezer() == "FROZEN"));
     let used = node.cores_used();
     println!("frozen: {used:.3} cores used");
     assert!(used < 0.001, "{used} cores used while frozen");
@@ -402,7 +402,7 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     let has_swap = node.status().swap_bytes > 200 << 20;
     if has_swap {
         let begin = Instant::now();
-        assert!(comes_true(|| node.is_parked()), "{}", node.log());
+        assert!(wait_until(|| node.is_parked()), "{}", node.log());
         println!(
             "parked {:.2} s later: {} bytes in RAM",
             begin.elapsed().as_secs_f64(),
@@ -422,7 +422,7 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     }
 
     node.push(r#"{"id":17,"share":1}"#);
-    assert!(comes_true(
+    assert!(wait_until(
         || node.freezer() == "THAWED" && !node.is_parked()
     ));
     assert_eq!((node.limit(), node.is_killable()), (LIMIT, true));
@@ -440,26 +440,26 @@ memory = bytearray(300 << 20)
 while True:
     for page in range(0, len(memory), 4096): memory[page] ^= 1'",
     );
-    assert!(comes_true(|| node.resident() > 300 << 20));
+    assert!(wait_until(|| node.resident() > 300 << 20));
     if node.status().swap_bytes < 400 << 20 {
         println!("no swap: nothing to cancel");
         return;
     }
     for _ in 0..3 {
         node.push(r#"{"id":17,"share":1,"frozen":true}"#);
-        let begun = comes_true(|| node.is_parked() || node.limit() < LIMIT);
+        let begun = wait_until(|| node.is_parked() || node.limit() < LIMIT);
         assert!(begun, "{}", node.log());
         node.push(r#"{"id":17,"share":1}"#);
         let begin = Instant::now();
         let is_back = || node.freezer() == "THAWED" && node.limit() == LIMIT;
-        assert!(comes_true(is_back), "{}", node.log());
+        assert!(wait_until(is_back), "{}", node.log());
         println!("back after {:.2} s", begin.elapsed().as_secs_f64());
         sleep(Duration::from_millis(500));
         assert_eq!((node.limit(), node.is_killable()), (LIMIT, true));
     }
     // The thread that reclaims is free for others.
     node.push(r#"{"id":17,"share":1,"frozen":true}"#);
-    assert!(comes_true(|| node.is_parked()), "{}", node.log());
+    assert!(wait_until(|| node.is_parked()), "{}", node.log());
     node.stop_daemon();
     assert_eq!((node.limit(), node.is_killable()), (LIMIT, true));
     assert_eq!(node.freezer(), "FROZEN");
@@ -470,7 +470,7 @@ fn hostile(node: &Node, arguments: &str) -> String {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile/memory.py");
     fs::copy(program, node.directory.join("memory.py")).unwrap();
     format!(
-        "exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=+ipc_lock --ambient-caps=+ipc_lock \
+        "exec setpriv --reuid={UNPRIVILEGED_UID} --regid={UNPRIVILEGED_UID} --clear-groups --inh-caps=+ipc_lock --ambient-caps=+ipc_lock \
          /usr/bin/python3 {}/memory.py {arguments}",
         node.directory.display()
     )
@@ -489,39 +489,39 @@ fn pages_that_another_job_locks_do_not_come_back_to_a_parked_one() {
     let share = hostile(&node, &format!("share 300 {}", shared.display()));
     node.start(&share);
     node.start_step_daemon();
-    assert!(comes_true(
+    assert!(wait_until(
         || node.resident() > 300 << 20 && node.rounds() > 0
     ));
     node.push(r#"{"id":17,"share":1,"frozen":true}"#);
-    assert!(comes_true(|| node.is_parked()), "{}", node.log());
+    assert!(wait_until(|| node.is_parked()), "{}", node.log());
 
     let other = node.file("memory", "slurm_test/uid_1/job_18");
     fs::create_dir_all(&other).unwrap();
     let pin = hostile(&node, &format!("pin 300 {}", shared.display()));
     let script = format!("echo $$ > {}/cgroup.procs; {pin}", other.display());
-    let mut neighbour = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+    let mut other_job = Command::new("sh").args(["-c", &script]).spawn().unwrap();
     let begin = Instant::now();
-    let mut most = 0;
+    let mut max_resident = 0;
     while begin.elapsed() < Duration::from_secs(5) {
-        most = most.max(node.resident());
+        max_resident = max_resident.max(node.resident());
         sleep(Duration::from_millis(20));
     }
-    println!("while another job locks its pages: {most} bytes in RAM at most");
-    assert!(most <= 32 << 20 && node.is_parked());
+    println!("while another job locks its pages: {max_resident} bytes in RAM at most");
+    assert!(max_resident <= 32 << 20 && node.is_parked());
     for process in &mut node.processes {
         assert!(process.try_wait().unwrap().is_none(), "not ended");
     }
     let rounds = node.rounds();
-    let goes_on = comes_true(|| node.rounds() > rounds);
+    let goes_on = wait_until(|| node.rounds() > rounds);
     assert!(goes_on, "what is in slurmstepd's place gets no memory");
 
     node.push(r#"{"id":17,"share":1}"#);
-    assert!(comes_true(
+    assert!(wait_until(
         || node.freezer() == "THAWED" && node.limit() == LIMIT
     ));
-    assert!(comes_true(|| node.limit_of(TASK) > LIMIT), "it has none");
-    neighbour.kill().unwrap();
-    neighbour.wait().unwrap();
+    assert!(wait_until(|| node.limit_of(TASK) > LIMIT), "it has none");
+    other_job.kill().unwrap();
+    other_job.wait().unwrap();
     fs::remove_file(&shared).unwrap();
     sleep(Duration::from_millis(500));
     assert!(node.processes[0].try_wait().unwrap().is_none(), "it runs");
@@ -558,7 +558,7 @@ impl Drop for HugePages {
 /// Huge pages count for no job, and do not go to swap.
 #[test]
 #[ignore = "needs root and cgroup v1"]
-fn job_with_huge_pages_is_not_parked_and_its_node_says_why() {
+fn job_with_huge_pages_is_not_parked_and_is_reported() {
     let mut node = Node::new("huge");
     let (true, Some(_pages)) = (has_swap(), HugePages::reserve(64)) else {
         println!("no swap, or no huge pages");
@@ -568,24 +568,24 @@ fn job_with_huge_pages_is_not_parked_and_its_node_says_why() {
     node.start(&format!("{job} > {}/huge", node.directory.display()));
     let output = node.directory.join("huge");
     let is_filled = || fs::read_to_string(&output).is_ok_and(|text| text.contains("filled"));
-    assert!(comes_true(is_filled));
+    assert!(wait_until(is_filled));
     node.push(r#"{"id":17,"share":1,"frozen":true}"#);
     let stuck = node.directory.join("run/test/stuck.17.sock");
-    assert!(comes_true(|| stuck.is_symlink()), "{}", node.log());
+    assert!(wait_until(|| stuck.is_symlink()), "{}", node.log());
     assert!(!node.is_parked(), "{}", node.log());
     assert_eq!(node.limit(), LIMIT);
-    let says_why = || {
+    let is_reported = || {
         node.log()
             .contains("MiB stay in RAM; are they locked, or huge pages")
     };
-    assert!(comes_true(says_why), "{}", node.log());
+    assert!(wait_until(is_reported), "{}", node.log());
     node.push(r#"{"id":17,"share":1}"#);
-    assert!(comes_true(|| node.freezer() == "THAWED"));
+    assert!(wait_until(|| node.freezer() == "THAWED"));
 }
 
 #[test]
 #[ignore = "needs root and cgroup v1"]
-fn user_process_beside_the_steps_is_capped_and_frozen_with_one() {
+fn user_process_outside_steps_is_capped_and_frozen() {
     let mut node = Node::new("epilog");
     node.start("exec sleep 1000");
     // As slurmstepd starts a task's epilog: where it is itself, which is the job's freezer group.
@@ -594,7 +594,7 @@ fn user_process_beside_the_steps_is_capped_and_frozen_with_one() {
         format!("echo $$ > {}", procs.display())
     };
     let script = format!(
-        "{}; {}; {}; exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups sh -c 'while :; do :; done'",
+        "{}; {}; {}; exec setpriv --reuid={UNPRIVILEGED_UID} --regid={UNPRIVILEGED_UID} --clear-groups sh -c 'while :; do :; done'",
         place("freezer", JOB),
         place("memory", STEP),
         place("cpuacct", STEP)
@@ -608,14 +608,14 @@ fn user_process_beside_the_steps_is_capped_and_frozen_with_one() {
         .unwrap();
     node.processes.push(epilog);
     node.push(r#"{"id":17,"share":0.2}"#);
-    let capped = comes_true(|| node.quota().as_deref() == Some("20000"));
+    let capped = wait_until(|| node.quota().as_deref() == Some("20000"));
     assert!(capped, "{}", node.log());
     sleep(Duration::from_millis(500));
     let used = node.cores_used_at_least(0.17);
     println!("beside the steps: {used:.3} cores used with a share of 0.2");
     assert!((used - 0.2).abs() < 0.03, "{used}");
     node.push(r#"{"id":17,"share":1,"frozen":true}"#);
-    assert!(comes_true(|| node.freezer() == "FROZEN"));
+    assert!(wait_until(|| node.freezer() == "FROZEN"));
     assert!(!node.is_parked(), "it is let end first");
     let step = node.file("freezer", STEP).join("cgroup.procs");
     let id = node.processes[1].id().to_string();
@@ -623,7 +623,7 @@ fn user_process_beside_the_steps_is_capped_and_frozen_with_one() {
         let all = fs::read_to_string(&step).unwrap();
         all.lines().any(|line| line == id)
     };
-    assert!(comes_true(in_step), "{}", node.log());
+    assert!(wait_until(in_step), "{}", node.log());
     let used = node.cores_used();
     println!("frozen: {used:.3} cores used");
     assert!(used < 0.01, "{used}");
@@ -631,13 +631,13 @@ fn user_process_beside_the_steps_is_capped_and_frozen_with_one() {
 
 #[test]
 #[ignore = "needs root and cgroup v1"]
-fn what_a_job_has_left_behind_is_ended_when_it_is_over() {
+fn leftover_processes_are_ended_when_the_job_is_over() {
     let mut node = Node::new("remains");
     node.start(&format!(
-        "exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups sleep 1000"
+        "exec setpriv --reuid={UNPRIVILEGED_UID} --regid={UNPRIVILEGED_UID} --clear-groups sleep 1000"
     ));
     node.push(r#"{"id":17,"share":0.2}"#);
-    assert!(comes_true(|| node.quota().is_some()), "{}", node.log());
+    assert!(wait_until(|| node.quota().is_some()), "{}", node.log());
     sleep(Duration::from_secs(12));
     let is_there = |node: &mut Node| node.processes[0].try_wait().unwrap().is_none();
     assert!(is_there(&mut node), "orders name it");
@@ -650,17 +650,17 @@ fn what_a_job_has_left_behind_is_ended_when_it_is_over() {
     assert!(!is_there(&mut node), "{}", node.log());
     // It is logged after they are gone.
     let is_logged = || node.log().contains("had left 1 processes here");
-    assert!(comes_true(is_logged), "{}", node.log());
+    assert!(wait_until(is_logged), "{}", node.log());
 }
 
 #[test]
 #[ignore = "needs root and cgroup v1"]
-fn stopping_lifts_the_cap_and_leaves_frozen_what_is_frozen() {
+fn stop_lifts_the_cap_and_keeps_the_job_frozen() {
     let mut node = Node::new("stop");
     node.start("while :; do :; done");
     node.push(r#"{"id":17,"share":0.1,"frozen":true}"#);
     // The cap comes after the freezing, in the same look.
-    assert!(comes_true(
+    assert!(wait_until(
         || node.freezer() == "FROZEN" && node.quota().as_deref() == Some("5000")
     ));
     node.stop_daemon();
@@ -670,7 +670,7 @@ fn stopping_lifts_the_cap_and_leaves_frozen_what_is_frozen() {
     assert!(node.log().contains("job 17 stays frozen"), "{}", node.log());
     node.start_daemon();
     node.push("");
-    let awake = comes_true(|| node.freezer() == "THAWED");
+    let awake = wait_until(|| node.freezer() == "THAWED");
     assert!(awake, "a state that does not name it thaws it");
     node.stop_daemon();
     assert!(node.names().is_empty(), "{:?}", node.names());
@@ -685,8 +685,8 @@ fn other_users_are_refused_even_if_the_socket_is_open_to_them() {
         let mut command = node.dfrsd();
         command
             .args(["status", "--node", "test", "--socket-dir", "run"])
-            .uid(NOBODY)
-            .gid(NOBODY);
+            .uid(UNPRIVILEGED_UID)
+            .gid(UNPRIVILEGED_UID);
         let output = command.output().unwrap();
         (
             output.status.success(),
@@ -700,7 +700,7 @@ fn other_users_are_refused_even_if_the_socket_is_open_to_them() {
     assert!(!answered, "{error}");
     let refused = "refused a connection of user 65534";
     assert!(
-        comes_true(|| node.log().contains(refused)),
+        wait_until(|| node.log().contains(refused)),
         "{}",
         node.log()
     );
@@ -742,11 +742,11 @@ fn a_job_that_slurm_bound_to_a_core_may_use_all() {
             .unwrap_or_default()
             .to_owned()
     };
-    assert!(comes_true(|| cores() == "0"), "it is bound: {}", cores());
+    assert!(wait_until(|| cores() == "0"), "it is bound: {}", cores());
     node.push(r#"{"id":17,"share":1}"#);
     let all = fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.cpus").unwrap();
     assert!(
-        comes_true(|| cores() == all.trim()),
+        wait_until(|| cores() == all.trim()),
         "{}: {}",
         cores(),
         node.log()

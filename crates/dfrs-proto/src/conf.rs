@@ -52,7 +52,7 @@ pub enum Weighting {
 
 /// What CPU a job counts with in decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Needs {
+pub enum NeedsSource {
     /// What it asked for.
     #[default]
     Requested,
@@ -77,12 +77,12 @@ pub struct Partition {
     pub interactive: Option<Mobility>,
     /// `Policy=DEMT`: its jobs are moldable and get whole nodes, and nothing of them is ever paused or moved.
     /// Default, `None`: fractions of nodes, by [`Config::policy`].
-    pub moldable: Option<Moldable>,
+    pub moldable: Option<MoldableSettings>,
 }
 
 /// What the moldable jobs of a partition are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moldable {
+pub struct MoldableSettings {
     /// `LinearSpeedup`: a job that says nothing of its speedup is as many times as fast as it has nodes, up to so
     /// many, and no faster on more. 1 to 100000. Default: [`DEFAULT_LINEAR_SPEEDUP`].
     pub linear_speedup: u32,
@@ -103,7 +103,7 @@ impl Partition {
 
     /// One with whole nodes for moldable jobs.
     #[must_use]
-    pub fn whole_nodes(name: impl Into<String>, moldable: Moldable) -> Self {
+    pub fn whole_nodes(name: impl Into<String>, moldable: MoldableSettings) -> Self {
         Self {
             allowed: Vec::new(),
             moldable: Some(moldable),
@@ -149,8 +149,8 @@ pub struct Config {
     pub period: Span,
     /// `JobWeight`: `priority` (default), or `equal`.
     pub job_weight: Weighting,
-    /// `Needs`: `requested` (default), or `measured`.
-    pub needs: Needs,
+    /// `NeedsSource`: `requested` (default), or `measured`.
+    pub needs: NeedsSource,
     /// `CheckpointWait`: how long a job has, after its warning signal, to write its checkpoint
     /// before it is requeued. Whole seconds, 1 to 86400. Default: 60.
     pub checkpoint_wait: Span,
@@ -221,7 +221,7 @@ impl Config {
 
     /// What the moldable jobs of the partition of this name are like, if that is what its jobs are.
     #[must_use]
-    pub fn moldable(&self, name: &str) -> Option<Moldable> {
+    pub fn moldable(&self, name: &str) -> Option<MoldableSettings> {
         self.partition(name)?.moldable
     }
 

@@ -10,15 +10,15 @@ pub const VERSION: u32 = 1;
 /// The socket's name, in the directory of the status file.
 pub const SOCKET: &str = "dfrs_explain.sock";
 /// The longest question, in bytes, with its newline.
-pub const LONGEST_QUESTION: usize = 256;
+pub const MAX_REQUEST_BYTES: usize = 256;
 /// The longest answer, in bytes, with its newline.
-pub const LONGEST_ANSWER: usize = 64 << 10;
+pub const MAX_RESPONSE_BYTES: usize = 64 << 10;
 /// Of lists in an answer no more than so many entries.
-pub const MOST_ENTRIES: usize = 100;
+pub const MAX_ENTRIES: usize = 100;
 
 /// About which job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
+pub struct ExplainRequest {
     /// [`VERSION`].
     pub version: u32,
     /// Slurm's job id; of an array's task that of the array.
@@ -31,7 +31,7 @@ pub struct Question {
 /// What the plugin says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum ExplainResponse {
     /// What it knows of the job.
     Job(Box<Explanation>),
     /// Why it says nothing, in one line.
@@ -58,8 +58,8 @@ pub struct Explanation {
     /// Why it waits or does not run, where that is DFRS's to say.
     pub why: Option<String>,
     /// Why DFRS last gave it a place, moved or paused it.
-    pub last_change: Option<Change>,
-    /// Where it is, or was when it last ran: the first [`MOST_ENTRIES`].
+    pub last_change: Option<LastDecision>,
+    /// Where it is, or was when it last ran: the first [`MAX_ENTRIES`].
     pub nodes: Vec<OnNode>,
     /// How many nodes there are.
     pub node_count: u32,
@@ -94,7 +94,7 @@ pub struct Explanation {
     pub not_before: Option<f64>,
     /// Other jobs on its nodes now.
     pub neighbours: u32,
-    /// The first [`MOST_ENTRIES`] of them; only root and SlurmUser are told.
+    /// The first [`MAX_ENTRIES`] of them; only root and SlurmUser are told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbour_jobs: Vec<u32>,
     /// What else there is to know, a line each.
@@ -108,7 +108,7 @@ const fn whole() -> f64 {
 
 /// Something that DFRS decided about a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct LastDecision {
     /// When.
     pub at: f64,
     /// What: `start`, `park`, ...

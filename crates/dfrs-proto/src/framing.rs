@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(uid: u32, data in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn frame_round_trips(uid: u32, data in proptest::collection::vec(any::<u8>(), 0..300)) {
             let frame = Frame { uid, data };
             let mut bytes = Vec::new();
             frame.write_to(&mut bytes).unwrap();
@@ -185,7 +185,7 @@ mod tests {
         }
 
         #[test]
-        fn every_cut_is_noticed(data in proptest::collection::vec(any::<u8>(), 0..60), cut in 0usize..68) {
+        fn truncated_frame_is_detected(data in proptest::collection::vec(any::<u8>(), 0..60), cut in 0usize..68) {
             let bytes = Frame { uid: 9, data }.encode().unwrap();
             prop_assume!(cut < bytes.len());
             let error = Frame::read_from(&mut &bytes[..cut]).unwrap_err();

@@ -2,14 +2,14 @@
 //! plugin.
 //!
 //! It is JSON lines, one event a line, in time order; `docs/journal.md` is its specification for
-//! readers in other languages. This module has the events ([`Event`]), a writer that refuses to
+//! readers in other languages. This module has the events ([`JournalEvent`]), a writer that refuses to
 //! break the order ([`JournalWriter`]), a streaming reader ([`JournalReader`]) and the check of
 //! everything that a journal promises ([`validate()`], [`Validator`]).
 
 mod event;
 mod reader;
 mod seconds;
-mod standing;
+mod state;
 #[cfg(test)]
 mod tests;
 mod track;
@@ -17,9 +17,9 @@ mod validate;
 mod violation;
 mod writer;
 
-pub use event::{Event, EventKind, Outcome, PlatformNode};
+pub use event::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 pub use reader::{JournalReader, ReadError};
-pub use standing::{JobStanding, Standing};
+pub use state::{JournalJobState, JournalSnapshot};
 pub use validate::{Tolerance, Validator, validate};
 pub use violation::{JournalViolation, Violated};
 pub use writer::{JournalWriter, WriteError, reopen};

@@ -57,17 +57,17 @@ pub struct DesiredState {
     pub time_to_live: u32,
     /// By Slurm's node name. A node that is not named here learns nothing from the message; one
     /// that is named leaves every job that is not listed uncapped and thawed.
-    pub nodes: BTreeMap<String, NodeState>,
+    pub nodes: BTreeMap<String, NodeOrder>,
 }
 
 /// What one node shall enforce.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct NodeState {
+pub struct NodeOrder {
     /// CPUs that Slurm counts on the node; the daemon reports it but enforces shares of what the
     /// node really has.
     pub cpus: u32,
     /// One entry a job, in no particular order, no job twice.
-    pub jobs: Vec<JobState>,
+    pub jobs: Vec<JobOrder>,
     /// Bytes of memory that Slurm has for jobs on the node (`RealMemory` less `MemSpecLimit`); none from a
     /// controller that does not say it. What the node has beyond that holds what parked jobs keep in RAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub struct NodeState {
 
 /// What one job may use on one node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct JobState {
+pub struct JobOrder {
     /// Slurm's job id (of an array task: its own, not the array's).
     pub id: u32,
     /// Fraction of the node's CPU capacity that all the job's tasks there may use together.
@@ -106,11 +106,11 @@ pub struct JobState {
     pub need: Need,
 }
 
-impl JobState {
+impl JobOrder {
     /// A job that runs with this share, and of which nothing else is wanted.
     #[must_use]
-    pub const fn new(id: u32, share: Share) -> JobState {
-        JobState {
+    pub const fn new(id: u32, share: Share) -> JobOrder {
+        JobOrder {
             id,
             share,
             frozen: false,
@@ -302,7 +302,7 @@ impl DesiredState {
     }
 }
 
-impl NodeState {
+impl NodeOrder {
     fn validate(&self, name: &str) -> Result<(), MessageError> {
         if name.is_empty() {
             return Err(MessageError::Content("a node without a name".to_string()));
@@ -346,24 +346,24 @@ mod tests {
     );
 
     fn golden() -> Message {
-        let job = |id, share, frozen| JobState {
+        let job = |id, share, frozen| JobOrder {
             frozen,
-            ..JobState::new(id, Share::clamped(share))
+            ..JobOrder::new(id, Share::clamped(share))
         };
         let nodes = [
             (
                 "n1".to_string(),
-                NodeState {
+                NodeOrder {
                     cpus: 4,
                     jobs: vec![job(17, 0.25, false), job(18, 0.0, true)],
-                    ..NodeState::default()
+                    ..NodeOrder::default()
                 },
             ),
             (
                 "n2".to_string(),
-                NodeState {
+                NodeOrder {
                     cpus: 8,
-                    ..NodeState::default()
+                    ..NodeOrder::default()
                 },
             ),
         ];
@@ -383,22 +383,22 @@ mod tests {
     }
 
     #[test]
-    fn what_few_jobs_have_is_in_fields_that_others_do_not_have() {
-        let job = JobState::new(17, Share::ONE);
+    fn optional_job_fields_are_left_out_when_default() {
+        let job = JobOrder::new(17, Share::ONE);
         let request = Some(Share::clamped(0.5));
         let need = Need::from_eighths(3);
         for (job, more) in [
-            (JobState { ended: true, ..job }, r#","ended":true"#),
+            (JobOrder { ended: true, ..job }, r#","ended":true"#),
             (
-                JobState {
+                JobOrder {
                     spans_nodes: true,
                     ..job
                 },
                 r#","spans_nodes":true"#,
             ),
-            (JobState { request, ..job }, r#","request":0.5"#),
+            (JobOrder { request, ..job }, r#","request":0.5"#),
             (
-                JobState {
+                JobOrder {
                     request,
                     need,
                     ..job
@@ -408,23 +408,23 @@ mod tests {
         ] {
             let text = format!(r#"{{"id":17,"share":1.0,"frozen":false{more}}}"#);
             assert_eq!(serde_json::to_string(&job).unwrap(), text);
-            assert_eq!(serde_json::from_str::<JobState>(&text).unwrap(), job);
+            assert_eq!(serde_json::from_str::<JobOrder>(&text).unwrap(), job);
         }
     }
 
     #[test]
-    fn swap_is_in_a_field_that_orders_which_do_not_ask_for_it_do_not_have() {
+    fn swap_field_is_left_out_when_not_requested() {
         for (swap, text) in [
             (None, r#"{"cpus":4,"jobs":[]}"#),
             (Some(1 << 30), r#"{"cpus":4,"jobs":[],"swap":1073741824}"#),
         ] {
-            let node = NodeState {
+            let node = NodeOrder {
                 cpus: 4,
                 swap,
-                ..NodeState::default()
+                ..NodeOrder::default()
             };
             assert_eq!(serde_json::to_string(&node).unwrap(), text);
-            assert_eq!(serde_json::from_str::<NodeState>(text).unwrap(), node);
+            assert_eq!(serde_json::from_str::<NodeOrder>(text).unwrap(), node);
         }
     }
 
@@ -457,18 +457,18 @@ mod tests {
         let Message::State(state) = Message::decode(text.as_bytes()).unwrap() else {
             panic!("no state")
         };
-        assert_eq!(state.nodes["a"].jobs, [JobState::new(1, Share::ONE)]);
+        assert_eq!(state.nodes["a"].jobs, [JobOrder::new(1, Share::ONE)]);
     }
 
     #[test]
-    fn other_versions_are_refused_whatever_their_shape() {
+    fn other_versions_are_refused_whatever_their_fields() {
         assert!(error_of(r#"{"v":2,"generation":"new shape"}"#).contains("version 2"));
         assert!(error_of(r#"{"v":0,"probe":true}"#).contains("version 0"));
         assert!(error_of(r#"{"generation":1}"#).contains("missing field `v`"));
     }
 
     #[test]
-    fn malformed_input_says_what_is_wrong() {
+    fn malformed_input_error_names_the_cause() {
         let with_job = |job: &str| {
             error_of(&format!(
                 r#"{{"v":1,"generation":1,"time_to_live":9,"nodes":{{"a":{{"cpus":1,"jobs":[{job}]}}}}}}"#
@@ -525,12 +525,12 @@ mod tests {
         assert!(Share::try_from(f64::INFINITY).is_err());
     }
 
-    fn node_state() -> impl Strategy<Value = NodeState> {
+    fn node_order() -> impl Strategy<Value = NodeOrder> {
         let request = proptest::option::of(0.0f64..=1.0);
         let one = (0.0f64..=1.0, any::<[bool; 3]>(), request, 1u8..=8);
         let jobs = proptest::collection::btree_map(1u32.., one, 0..20);
         let node = any::<(u32, Option<u64>, Option<u64>)>();
-        (node, jobs).prop_map(|((cpus, memory, swap), jobs)| NodeState {
+        (node, jobs).prop_map(|((cpus, memory, swap), jobs)| NodeOrder {
             cpus,
             memory,
             swap,
@@ -538,13 +538,13 @@ mod tests {
                 .into_iter()
                 .map(|(id, (share, flags, request, need))| {
                     let [frozen, ended, spans_nodes] = flags;
-                    JobState {
+                    JobOrder {
                         frozen,
                         ended,
                         spans_nodes,
                         request: request.map(Share::clamped),
                         need: Need::from_eighths(need),
-                        ..JobState::new(id, Share::clamped(share))
+                        ..JobOrder::new(id, Share::clamped(share))
                     }
                 })
                 .collect(),
@@ -553,10 +553,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn message_round_trips(
             generation: u64,
             time_to_live in 1..=MAX_TIME_TO_LIVE,
-            nodes in proptest::collection::btree_map("[a-z0-9\"\\-]{1,12}", node_state(), 0..6),
+            nodes in proptest::collection::btree_map("[a-z0-9\"\\-]{1,12}", node_order(), 0..6),
         ) {
             let message = Message::State(DesiredState { generation, time_to_live, nodes });
             let bytes = message.encode().unwrap();

@@ -1,5 +1,5 @@
 //! What slurm.conf and cgroup.conf have to say for DFRS: one list of checks for the plugin, which
-//! takes the [`Facts`] from slurmctld's memory, and for `dfrs doctor`, which takes them from what
+//! takes the [`SlurmFacts`] from slurmctld's memory, and for `dfrs doctor`, which takes them from what
 //! `scontrol` shows. Both go by the same verdicts, so they agree on what is refused (ADR 38).
 
 mod binding;
@@ -18,6 +18,7 @@ mod power_saving;
 mod preemption;
 mod processes;
 mod requeue;
+mod requirements;
 mod select;
 mod shared_nodes;
 mod slurm_starts;
@@ -30,18 +31,17 @@ mod tests;
 mod tiers;
 mod topology;
 mod wall;
-mod wanted;
 mod whole_nodes;
 
-pub use facts::{Cgroups, Facts, Idle, Node, Partition, PowerSaving};
+pub use facts::{CgroupConf, Idle, PowerSaving, SlurmFacts, SlurmNode, SlurmPartition};
 pub use finding::{About, Finding, Verdict};
 
 use crate::conf::Config;
 use finding::Findings;
-use wanted::Wanted;
+use requirements::Requirements;
 
 /// One thing that is looked at. It says what is wrong, and nothing if all is well.
-type Check = fn(&Facts, Wanted<'_>, &mut Findings);
+type Check = fn(&SlurmFacts, Requirements<'_>, &mut Findings);
 
 /// All checks, each in the file of its name. What the plugin logs is the first that refuses.
 const CHECKS: [(&str, Check); 24] = [
@@ -82,33 +82,37 @@ const OF_CGROUPS: [(&str, Check); 3] = [
 /// without it the lines about partitions are not looked at. O(nodes of all partitions, for each of
 /// DFRS's partitions).
 #[must_use]
-pub fn examine(facts: &Facts, config: Option<&Config>) -> Vec<Finding> {
-    run(&CHECKS, facts, Wanted::by(config))
+pub fn examine(facts: &SlurmFacts, config: Option<&Config>) -> Vec<Finding> {
+    run(&CHECKS, facts, Requirements::by(config))
 }
 
 /// What is wrong with cgroup.conf alone, as a node has it. `parks`: jobs are to be parked there.
 #[must_use]
-pub fn examine_cgroups(cgroups: &Cgroups, parks: bool) -> Vec<Finding> {
-    let facts = Facts {
+pub fn examine_cgroups(cgroups: &CgroupConf, parks: bool) -> Vec<Finding> {
+    let facts = SlurmFacts {
         cgroups: cgroups.clone(),
-        ..Facts::default()
+        ..SlurmFacts::default()
     };
     let config = None;
-    run(&OF_CGROUPS, &facts, Wanted { config, parks })
+    run(&OF_CGROUPS, &facts, Requirements { config, parks })
 }
 
-fn run(checks: &[(&'static str, Check)], facts: &Facts, wanted: Wanted<'_>) -> Vec<Finding> {
+fn run(
+    checks: &[(&'static str, Check)],
+    facts: &SlurmFacts,
+    requirements: Requirements<'_>,
+) -> Vec<Finding> {
     let mut findings = Findings::default();
     for (name, check) in checks {
         findings.begin(name);
-        check(facts, wanted, &mut findings);
+        check(facts, requirements, &mut findings);
     }
     findings.into_vec()
 }
 
 /// Why DFRS cannot work like this, in one line with what to do, if it cannot.
 #[must_use]
-pub fn refusal(facts: &Facts, config: &Config) -> Option<String> {
+pub fn refusal(facts: &SlurmFacts, config: &Config) -> Option<String> {
     let mut findings = examine(facts, Some(config)).into_iter();
     let refused = findings.find(|finding| finding.verdict == Verdict::Refused)?;
     Some(format!("{}; {}", refused.what, refused.remedy))

@@ -2,7 +2,7 @@
 //! other half is the system's. dfrsd goes by it, and `dfrs doctor` says the same.
 
 /// What any parked job may keep in RAM, in bytes: where there is less, none is parked.
-pub const LEAST_OF_A_JOB: u64 = 32 << 20;
+pub const MIN_BYTES_PER_JOB: u64 = 32 << 20;
 
 /// Bytes of RAM, by what `/proc/meminfo` says.
 #[must_use]
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_what_slurm_does_not_give_away_is_for_parked_jobs() {
+    fn half_of_the_memory_beyond_slurm_is_for_parked_jobs() {
         assert_eq!(for_parked_jobs(100, 60), 20);
         assert_eq!(for_parked_jobs(60, 100), 0);
     }

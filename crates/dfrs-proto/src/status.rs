@@ -35,27 +35,27 @@ pub struct Status {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moldable_partitions: Vec<String>,
     /// Whether it schedules, or why not.
-    pub breaker: Breaker,
+    pub breaker: BreakerStatus,
     /// The jobs of its partitions.
-    pub jobs: Jobs,
+    pub jobs: JobCounts,
     /// How these jobs fare.
     #[serde(default)]
-    pub fares: Fares,
+    pub fares: JobMetrics,
     /// What was done with jobs.
     #[serde(default)]
-    pub done: Done,
+    pub done: ActionCounts,
     /// The nodes of its partitions.
-    pub nodes: Nodes,
+    pub nodes: NodeCounts,
     /// Messages to the nodes.
-    pub couriers: Couriers,
+    pub couriers: MessageCounts,
     /// The passes.
     pub passes: Passes,
     /// The shim's locks.
     pub locks: Locks,
     /// The state file.
-    pub state_file: Lag,
+    pub state_file: StateFileStatus,
     /// The journal, if there is one.
-    pub journal: Option<Journal>,
+    pub journal: Option<JournalStatus>,
 }
 
 /// Whether DFRS schedules.
@@ -75,7 +75,7 @@ pub enum BreakerState {
 
 /// The breaker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Breaker {
+pub struct BreakerStatus {
     /// Its state.
     pub state: BreakerState,
     /// Since when; `None` while it has never been tripped.
@@ -90,7 +90,7 @@ pub struct Breaker {
 
 /// Numbers of jobs, each of which is in one of these. The waiting rest of an array is one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Jobs {
+pub struct JobCounts {
     /// Wait for their first start, or to begin again.
     pub waiting: u32,
     /// Run.
@@ -127,7 +127,7 @@ pub struct WaitsFor {
 
 /// How jobs fare: yields of those that have a share, stretches of those that have done something.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fares {
+pub struct JobMetrics {
     /// Jobs that have a share of their nodes' CPU.
     pub sharing: u32,
     /// Those of them that count with less than they asked for, as they live on less (`Needs=measured`).
@@ -143,7 +143,7 @@ pub struct Fares {
     pub largest_stretch: f64,
 }
 
-impl Default for Fares {
+impl Default for JobMetrics {
     /// There are no jobs.
     fn default() -> Self {
         Self {
@@ -159,7 +159,7 @@ impl Default for Fares {
 
 /// What was done with jobs since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Done {
+pub struct ActionCounts {
     /// Jobs that came.
     pub came: u64,
     /// Jobs that ended.
@@ -178,7 +178,7 @@ pub struct Done {
 
 /// Numbers of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nodes {
+pub struct NodeCounts {
     /// All.
     pub all: u32,
     /// Those that take work.
@@ -193,7 +193,7 @@ pub struct Nodes {
 
 /// Messages to the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Couriers {
+pub struct MessageCounts {
     /// Nodes that are due to get orders and wait for a message.
     pub due: u32,
     /// Messages with orders that are under way.
@@ -208,11 +208,11 @@ pub struct Couriers {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Passes {
     /// Wall-clock time of a pass.
-    pub wall: Spread,
+    pub wall: Distribution,
     /// CPU time of its thread in it.
-    pub cpu: Spread,
+    pub cpu: Distribution,
     /// Wall-clock time of its parts, by name.
-    pub parts: BTreeMap<String, Spread>,
+    pub parts: BTreeMap<String, Distribution>,
     /// Passes in which Slurm could not be looked at.
     pub skipped: u64,
     /// Plans that broke a rule and were dropped.
@@ -226,18 +226,18 @@ pub struct Passes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Locks {
     /// How long it held those for reading.
-    pub read_holds: Spread,
+    pub read_holds: Distribution,
     /// How long it waited for them.
-    pub read_waits: Spread,
+    pub read_waits: Distribution,
     /// How long it held those for writing.
-    pub write_holds: Spread,
+    pub write_holds: Distribution,
     /// How long it waited for them.
-    pub write_waits: Spread,
+    pub write_waits: Distribution,
 }
 
 /// How far the disk is behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lag {
+pub struct StateFileStatus {
     /// Changes that are not on the disk yet.
     pub changes: u64,
     /// For how long the oldest of them has not been.
@@ -248,7 +248,7 @@ pub struct Lag {
 
 /// The journal's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Journal {
+pub struct JournalStatus {
     /// Lines that are not written yet.
     pub lines: u64,
     /// For how long the oldest of them has not been.
@@ -261,13 +261,13 @@ pub struct Journal {
 
 /// How lengths of time are spread, in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct Distribution {
     /// How many there were since the start.
     pub count: u64,
     /// The longest since the start.
     pub max: u64,
     /// Those of the last minute or so.
-    pub lately: Summary,
+    pub lately: DistributionSummary,
     /// Since the start: how many took at most so long and longer than the entry before says. Entries
     /// without any are left out.
     pub buckets: Vec<(u64, u64)>,
@@ -275,7 +275,7 @@ pub struct Spread {
 
 /// A few figures of a spread, each at most an eighth too large.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct DistributionSummary {
     /// How many there were.
     pub count: u64,
     /// Half of them took at most so long.

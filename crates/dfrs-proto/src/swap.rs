@@ -25,11 +25,11 @@ pub fn swap_eighths(counted: u64, parked: u64, free: u64) -> u8 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swap {
     /// Bytes outside of RAM.
-    pub outside: u64,
+    pub outside_ram_bytes: u64,
     /// Bytes that stay in RAM, compressed.
-    pub in_ram: u64,
+    pub in_ram_bytes: u64,
     /// Bytes outside of RAM that are free.
-    pub free: u64,
+    pub free_bytes: u64,
     /// Some of what stays in RAM is filled before, or together with, some that is outside.
     pub fills_ram_first: bool,
 }
@@ -50,9 +50,9 @@ impl Swap {
         let first = in_ram.iter().map(|device| device.priority).max();
         let last = outside.iter().map(|device| device.priority).min();
         Swap {
-            outside: bytes(&outside),
-            in_ram: bytes(&in_ram),
-            free: sum(&outside, |device| device.bytes.saturating_sub(device.used)),
+            outside_ram_bytes: bytes(&outside),
+            in_ram_bytes: bytes(&in_ram),
+            free_bytes: sum(&outside, |device| device.bytes.saturating_sub(device.used)),
             fills_ram_first: first.zip(last).is_some_and(|(first, last)| first >= last),
         }
     }
@@ -64,13 +64,13 @@ impl Swap {
         if self.fills_ram_first {
             return 0;
         }
-        self.outside.min(limit.unwrap_or(u64::MAX))
+        self.outside_ram_bytes.min(limit.unwrap_or(u64::MAX))
     }
 
     /// What an administrator should know, if there is something.
     #[must_use]
-    pub fn trouble(self) -> Option<&'static str> {
-        if self.in_ram > 0 && self.outside == 0 {
+    pub fn warning(self) -> Option<&'static str> {
+        if self.in_ram_bytes > 0 && self.outside_ram_bytes == 0 {
             Some(
                 "all of it is zram, from which parked memory would not leave RAM: no job is parked here; \
                  add swap on a disk (swapon)",
@@ -126,24 +126,24 @@ mod tests {
     fn swap_on_disks_is_counted_and_zram_is_not() {
         let disk = "/dev/sda2                    partition\t1024\t\t0\t\t5\n";
         let swap = parse(&[FILE, disk]);
-        assert_eq!((swap.outside, swap.trouble()), (3 << 20, None));
-        assert_eq!(swap.free, (3 << 20) - (36 << 10));
+        assert_eq!((swap.outside_ram_bytes, swap.warning()), (3 << 20, None));
+        assert_eq!(swap.free_bytes, (3 << 20) - (36 << 10));
         assert_eq!(parse(&[]), Swap::default());
-        assert_eq!(parse(&[]).trouble(), None);
+        assert_eq!(parse(&[]).warning(), None);
 
         let only = parse(&[ZRAM]);
-        assert_eq!((only.outside, only.in_ram), (0, 1 << 20));
-        assert!(only.trouble().unwrap().contains("no job is parked here"));
+        assert_eq!((only.outside_ram_bytes, only.in_ram_bytes), (0, 1 << 20));
+        assert!(only.warning().unwrap().contains("no job is parked here"));
     }
 
     #[test]
-    fn it_is_told_where_parked_memory_would_stay_in_ram_though_there_is_a_disk() {
+    fn zram_filled_before_the_disk_disables_parking() {
         let both = parse(&[FILE, ZRAM]);
-        assert_eq!((both.outside, both.usable(None)), (2 << 20, 0));
-        assert!(both.trouble().unwrap().contains("higher priority"));
+        assert_eq!((both.outside_ram_bytes, both.usable(None)), (2 << 20, 0));
+        assert!(both.warning().unwrap().contains("higher priority"));
         let later = ZRAM.replace("100", "-3");
         let later = parse(&[FILE, &later]);
-        assert_eq!((later.usable(None), later.trouble()), (2 << 20, None));
+        assert_eq!((later.usable(None), later.warning()), (2 << 20, None));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The longest text that is shown whole, in characters; of a longer one, its beginning and its end.
-const LONGEST: usize = 500;
+const MAX_BYTES: usize = 500;
 const BEGINNING: usize = 300;
 const END: usize = 150;
 
@@ -11,7 +11,7 @@ const END: usize = 150;
 /// wrong stands at its beginning and what to do at its end.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     let length = text.chars().count();
-    if length <= LONGEST {
+    if length <= MAX_BYTES {
         return text.into();
     }
     let beginning = text.chars().take(BEGINNING);

@@ -3,7 +3,7 @@
 use crate::number::decimals;
 
 /// Values beyond this are not shown; the arithmetic of ticks would overflow long after it.
-const MOST: f64 = 1e15;
+const MAX_VALUE: f64 = 1e15;
 
 /// How values become places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,12 +63,12 @@ impl Axis {
 
     /// Whether the value has a place on this axis.
     pub(crate) fn shows(&self, value: f64) -> bool {
-        value.abs() <= MOST && (self.scale == Scale::Linear || value >= 1.0 / MOST)
+        value.abs() <= MAX_VALUE && (self.scale == Scale::Linear || value >= 1.0 / MAX_VALUE)
     }
 }
 
 /// An axis with its ends set: what drawing needs.
-pub(crate) struct Placed {
+pub(crate) struct FittedAxis {
     scale: Scale,
     low: f64,
     high: f64,
@@ -78,7 +78,7 @@ pub(crate) struct Placed {
     pub minor: Vec<f64>,
 }
 
-impl Placed {
+impl FittedAxis {
     /// Sets the ends so that all values that can be shown are.
     pub fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
         let wanted = axis.range.map_or(vec![], |(low, high)| vec![low, high]);
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn names(axis: &Axis, values: &[f64]) -> Vec<String> {
-        let placed = Placed::new(axis, values.iter().copied());
+        let placed = FittedAxis::new(axis, values.iter().copied());
         placed.ticks.into_iter().map(|(_, name)| name).collect()
     }
 
@@ -250,7 +250,7 @@ mod tests {
             ["0", "5,000", "10,000", "15,000"]
         );
         assert_eq!(names(&axis, &[3.0]), ["3", "4"]);
-        let placed = Placed::new(&axis, [0.1, 0.9].into_iter());
+        let placed = FittedAxis::new(&axis, [0.1, 0.9].into_iter());
         assert!((placed.at(0.5) - 0.5).abs() < 1e-12);
         assert!((placed.at(1.0) - 1.0).abs() < 1e-12);
     }
@@ -267,12 +267,12 @@ mod tests {
             names(&axis, &[0.01, 0.5]),
             ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"]
         );
-        let placed = Placed::new(&axis, [1.0, 100.0].into_iter());
+        let placed = FittedAxis::new(&axis, [1.0, 100.0].into_iter());
         assert!((placed.at(10.0) - 0.5).abs() < 1e-12);
     }
 
     #[test]
-    fn nothing_to_show_is_no_error() {
+    fn axis_without_values_is_valid() {
         for axis in [Axis::linear(""), Axis::log("")] {
             for values in [
                 &[][..],
@@ -283,7 +283,7 @@ mod tests {
                 &[1e300, 1e-300],
                 &[f64::MAX, f64::MIN],
             ] {
-                let placed = Placed::new(&axis, values.iter().copied());
+                let placed = FittedAxis::new(&axis, values.iter().copied());
                 assert!(placed.ticks.len() < 200, "{values:?}");
             }
         }
@@ -293,7 +293,7 @@ mod tests {
     fn own_ticks_replace_round_numbers() {
         let axis = Axis::linear("").with_ticks(vec![(0.0, "Mon".into()), (9.0, "far".into())]);
         assert_eq!(names(&axis, &[0.0, 5.0]), ["Mon"]);
-        let placed = Placed::new(&axis, [0.0, 5.0].into_iter());
+        let placed = FittedAxis::new(&axis, [0.0, 5.0].into_iter());
         assert!((placed.at(5.0) - 1.0).abs() < 1e-12);
     }
 }

@@ -1,6 +1,6 @@
 //! Horizontal bars.
 
-use crate::axis::{Axis, Placed};
+use crate::axis::{Axis, FittedAxis};
 use crate::number::{decimals, significant};
 use crate::svg::{COLOURS, Drawing, width_of};
 
@@ -70,7 +70,7 @@ impl Bars {
             .series
             .iter()
             .flat_map(|(_, values)| values.iter().flatten().copied());
-        let placed = Placed::new(&self.axis, values.clone().chain(zero));
+        let placed = FittedAxis::new(&self.axis, values.clone().chain(zero));
         let at = |value: f64| left + placed.at(value) * (right - left);
 
         let has_parts = values.clone().any(|value| value.fract() != 0.0);

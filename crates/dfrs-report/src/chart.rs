@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::axis::{Axis, Placed};
+use crate::axis::{Axis, FittedAxis};
 use crate::number::significant;
 use crate::svg::{COLOURS, Drawing, marker, width_of};
 use crate::text::escape;
@@ -111,16 +111,16 @@ pub struct Chart {
 }
 
 /// Where the plot itself is in the drawing.
-struct Frame {
-    x: Placed,
-    y: Placed,
+struct PlotArea {
+    x: FittedAxis,
+    y: FittedAxis,
     left: f64,
     right: f64,
     top: f64,
     bottom: f64,
 }
 
-impl Frame {
+impl PlotArea {
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (
             self.left + self.x.at(x) * (self.right - self.left),
@@ -154,9 +154,9 @@ impl Chart {
         let longest = self.series.iter().map(|series| width_of(&series.name));
         let legend = SAMPLE + 14.0 + longest.fold(0.0, f64::max);
         let has_legend = self.series.len() > 1;
-        let frame = Frame {
-            x: Placed::new(&self.x, self.values(|(x, _)| x)),
-            y: Placed::new(&self.y, self.values(|(_, y)| y)),
+        let frame = PlotArea {
+            x: FittedAxis::new(&self.x, self.values(|(x, _)| x)),
+            y: FittedAxis::new(&self.y, self.values(|(_, y)| y)),
             left: LEFT,
             right: WIDTH
                 - 16.0
@@ -196,7 +196,7 @@ impl Chart {
         all.map(move |point| part(*point))
     }
 
-    fn draw_axes(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw_axes(&self, drawing: &mut Drawing, frame: &PlotArea) {
         let (left, right, top, bottom) = (frame.left, frame.right, frame.top, frame.bottom);
         for value in &frame.y.minor {
             let y = bottom - frame.y.at(*value) * (bottom - top);
@@ -254,7 +254,7 @@ impl Chart {
 }
 
 /// Draws one series.
-fn draw(drawing: &mut Drawing, frame: &Frame, series: &Series, place: usize, chart: &Chart) {
+fn draw(drawing: &mut Drawing, frame: &PlotArea, series: &Series, place: usize, chart: &Chart) {
     if let (Style::Level, Some((_, value))) = (series.style, series.points.first()) {
         if chart.y.shows(*value) {
             let y = frame.bottom - frame.y.at(*value) * (frame.bottom - frame.top);
@@ -300,7 +300,7 @@ fn draw(drawing: &mut Drawing, frame: &Frame, series: &Series, place: usize, cha
 }
 
 /// The path through the points; those of a curve that fall on the same place are taken as one.
-fn path(frame: &Frame, points: &[(f64, f64)], steps: bool) -> String {
+fn path(frame: &PlotArea, points: &[(f64, f64)], steps: bool) -> String {
     let mut path = String::new();
     let mut last = String::new();
     let mut height = 0.0;
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_where_the_axes_say() {
+    fn points_are_drawn_at_their_axis_positions() {
         let svg = chart(vec![(0.0, 1.0), (1.0, 100.0)], Style::Marked).to_svg();
         let (left, top, bottom) = (LEFT, TOP, HEIGHT - BOTTOM);
         assert!(

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::axis::{Axis, Placed};
+use crate::axis::{Axis, FittedAxis};
 use crate::svg::{COLOURS, Drawing, width_of};
 use crate::text::escape;
 
@@ -48,7 +48,7 @@ impl Gantt {
             .bars
             .iter()
             .flat_map(|bar| [bar.time.start, bar.time.end]);
-        let time = Placed::new(&Axis::linear("time"), ends.chain([0.0]));
+        let time = FittedAxis::new(&Axis::linear("time"), ends.chain([0.0]));
         let (right, bottom) = (WIDTH - 16.0, HEIGHT - BOTTOM);
         let x = |value: f64| LEFT + time.at(value) * (right - LEFT);
         let row = (bottom - TOP) / f64::from(self.rows.max(1));
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_where_they_belong_and_names_are_harmless() {
+    fn bars_are_at_their_times_and_names_are_escaped() {
         let gantt = Gantt {
             title: "a < b".into(),
             row: "processor",

@@ -27,5 +27,5 @@ pub use chart::{Chart, Series, Style};
 pub use gantt::{Gantt, GanttBar};
 pub use number::{decimals, percent, significant};
 pub use page::Page;
-pub use table::{Cell, Close, Table, compared};
+pub use table::{Agreement, Cell, Table, compared};
 pub use text::{csv_line, escape};

@@ -124,7 +124,7 @@ mod tests {
     use crate::{Axis, Cell, Chart, Series};
 
     #[test]
-    fn the_page_needs_nothing_from_elsewhere() {
+    fn page_is_self_contained() {
         let mut page = Page::new("<i>Title</i>", "lead & more");
         for name in ["One", "Two", "<b>Three</b>"] {
             page.section(name);

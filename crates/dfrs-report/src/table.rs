@@ -7,7 +7,7 @@ use crate::text::inline;
 
 /// How near a reproduced value is to the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Close {
+pub enum Agreement {
     /// Within a tenth.
     Near,
     /// Within a factor of 2.
@@ -16,7 +16,7 @@ pub enum Close {
     Far,
 }
 
-impl Close {
+impl Agreement {
     /// How near the two are.
     #[must_use]
     pub fn of(published: f64, reproduced: f64) -> Self {
@@ -66,13 +66,13 @@ impl Cell {
 
     /// A difference, marked by how large it is.
     #[must_use]
-    pub fn marked(text: impl Into<String>, close: Close) -> Self {
+    pub fn marked(text: impl Into<String>, close: Agreement) -> Self {
         Self {
             text: text.into(),
             class: match close {
-                Close::Near => "number near",
-                Close::Off => "number off",
-                Close::Far => "number far",
+                Agreement::Near => "number near",
+                Agreement::Off => "number off",
+                Agreement::Far => "number far",
             },
         }
     }
@@ -98,7 +98,7 @@ pub fn compared(
     let Some(published) = published else {
         return [Cell::number("–"), ours, Cell::number("")];
     };
-    let close = Close::of(published, reproduced);
+    let close = Agreement::of(published, reproduced);
     let ratio = reproduced / published;
     let difference = if !ratio.is_finite() {
         String::new()
@@ -230,12 +230,24 @@ mod tests {
 
     #[test]
     fn differences_are_percents_then_factors() {
-        assert_eq!(difference(100.0, 104.0), Cell::marked("+4.0%", Close::Near));
-        assert_eq!(difference(100.0, 85.0), Cell::marked("−15.0%", Close::Off));
-        assert_eq!(difference(100.0, 1634.0), Cell::marked("×16.3", Close::Far));
-        assert_eq!(difference(100.0, 10.0), Cell::marked("÷10.0", Close::Far));
-        assert_eq!(difference(0.0, 0.0), Cell::marked("", Close::Near));
-        assert_eq!(difference(0.0, 1.0), Cell::marked("", Close::Far));
+        assert_eq!(
+            difference(100.0, 104.0),
+            Cell::marked("+4.0%", Agreement::Near)
+        );
+        assert_eq!(
+            difference(100.0, 85.0),
+            Cell::marked("−15.0%", Agreement::Off)
+        );
+        assert_eq!(
+            difference(100.0, 1634.0),
+            Cell::marked("×16.3", Agreement::Far)
+        );
+        assert_eq!(
+            difference(100.0, 10.0),
+            Cell::marked("÷10.0", Agreement::Far)
+        );
+        assert_eq!(difference(0.0, 0.0), Cell::marked("", Agreement::Near));
+        assert_eq!(difference(0.0, 1.0), Cell::marked("", Agreement::Far));
     }
 
     #[test]
@@ -247,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_set_as_the_first_cells_below_it() {
+    fn head_is_aligned_like_the_first_cells_below() {
         let mut table = Table::new("", &["policy", "600 s", "900 s", "none"]);
         table.row([Cell::text("EASY"), Cell::number("1")]);
         table.row([Cell::text("MCB8"), Cell::number("1"), Cell::number("2")]);

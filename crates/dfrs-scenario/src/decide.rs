@@ -2,7 +2,7 @@
 
 use dfrs_core::{Blocked, JobId, Plan, Roster, Violation, check, check_cluster, decide};
 
-use crate::scenario::{Outcome, Scenario};
+use crate::scenario::{Scenario, ScenarioOutcome};
 
 /// What is decided, and the rules that it breaks.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +18,8 @@ pub struct Decided {
 impl Decided {
     /// The same as scenario files have it.
     #[must_use]
-    pub fn outcome(&self) -> Outcome {
-        Outcome::new(self.plan.clone(), self.blocked.clone(), &self.violations)
+    pub fn outcome(&self) -> ScenarioOutcome {
+        ScenarioOutcome::new(self.plan.clone(), self.blocked.clone(), &self.violations)
     }
 }
 

@@ -13,16 +13,16 @@ pub struct ScenarioError {
 }
 
 /// How many characters of a word are shown.
-const LONGEST: usize = 40;
+const MAX_SHOWN: usize = 40;
 
 /// A word of somebody else's, for an error: between quotes, without control characters, shortened.
 pub(crate) fn shown(word: &str) -> String {
     let mut text: String = word
         .chars()
-        .take(LONGEST)
+        .take(MAX_SHOWN)
         .flat_map(char::escape_debug)
         .collect();
-    if word.chars().nth(LONGEST).is_some() {
+    if word.chars().nth(MAX_SHOWN).is_some() {
         text += "...";
     }
     format!("'{text}'")

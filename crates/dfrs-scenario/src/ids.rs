@@ -3,7 +3,7 @@
 use dfrs_core::JobId;
 
 use crate::error::shown;
-use crate::words::Budget;
+use crate::words::SizeBudget;
 
 /// The jobs in their order, those that follow each other as a range.
 pub(crate) fn fold(jobs: impl IntoIterator<Item = JobId>, separator: &str) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn fold(jobs: impl IntoIterator<Item = JobId>, separator: &str) -> St
 }
 
 /// The jobs that a list stands for, in its order.
-pub(crate) fn expand(list: &str, budget: &mut Budget) -> Result<Vec<JobId>, String> {
+pub(crate) fn expand(list: &str, budget: &mut SizeBudget) -> Result<Vec<JobId>, String> {
     let mut jobs = Vec::new();
     for range in list.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -56,7 +56,7 @@ mod tests {
         ] {
             let jobs: Vec<JobId> = ids.into_iter().map(JobId).collect();
             assert_eq!(fold(jobs.iter().copied(), ","), list);
-            assert_eq!(expand(list, &mut Budget::default()), Ok(jobs));
+            assert_eq!(expand(list, &mut SizeBudget::default()), Ok(jobs));
         }
         for list in [
             "",
@@ -67,7 +67,7 @@ mod tests {
             "0-18446744073709551615",
             "1-99999999999",
         ] {
-            assert!(expand(list, &mut Budget::default()).is_err(), "{list}");
+            assert!(expand(list, &mut SizeBudget::default()).is_err(), "{list}");
         }
     }
 }

@@ -45,5 +45,5 @@ pub use error::ScenarioError;
 pub use names::Labels;
 pub use read::read;
 pub use rewrite::rewritten;
-pub use scenario::{Outcome, Scenario};
+pub use scenario::{Scenario, ScenarioOutcome};
 pub use write::{Snapshot, print};

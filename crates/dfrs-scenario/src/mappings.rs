@@ -3,9 +3,9 @@
 use dfrs_core::{Mapping, Part, Run};
 
 use crate::error::shown;
-use crate::names::{Directory, Labels, NOTHING, pieces};
+use crate::names::{Labels, NOTHING, NodeNames, pieces};
 use crate::units::count;
-use crate::words::Budget;
+use crate::words::SizeBudget;
 
 /// A mapping; neighbours with as many tasks are one piece of the list.
 pub(crate) fn show(mapping: &Mapping, labels: &Labels) -> String {
@@ -39,8 +39,8 @@ fn each(nodes: &str, counts: &str) -> String {
 /// Reads a mapping.
 pub(crate) fn read(
     text: &str,
-    directory: &Directory,
-    budget: &mut Budget,
+    directory: &NodeNames,
+    budget: &mut SizeBudget,
 ) -> Result<Mapping, String> {
     if text == NOTHING {
         return Ok(Mapping::default());

@@ -7,16 +7,16 @@ use dfrs_core::{Cluster, Mapping, NodeIndex};
 
 use crate::error::shown;
 use crate::mappings;
-use crate::words::Budget;
+use crate::words::SizeBudget;
 
 /// The list without any node.
 pub(crate) const NOTHING: &str = "none";
 
 /// The most digits of a number within a name.
-const MOST_DIGITS: usize = 18;
+const MAX_DIGITS: usize = 18;
 
 /// The most names that one range stands for: Slurm has fewer nodes.
-const MOST_IN_RANGE: u64 = 1 << 16;
+const MAX_RANGE: u64 = 1 << 16;
 
 /// Whether all letters are those of usual names.
 fn is_usual(text: &str) -> bool {
@@ -97,7 +97,7 @@ impl<'a> Range<'a> {
         let digits = if label.starts_with('"') {
             0
         } else {
-            digits.min(MOST_DIGITS)
+            digits.min(MAX_DIGITS)
         };
         let (prefix, low) = label.split_at(label.len() - digits);
         Self {
@@ -171,7 +171,7 @@ pub(crate) fn pieces(list: &str) -> Vec<&str> {
 }
 
 /// The names that one piece of a list stands for.
-pub(crate) fn expand(piece: &str, budget: &mut Budget) -> Result<Vec<String>, String> {
+pub(crate) fn expand(piece: &str, budget: &mut SizeBudget) -> Result<Vec<String>, String> {
     if let Some(name) = piece.strip_prefix('"') {
         let name = name.strip_suffix('"').and_then(unescaped);
         let name = name.ok_or_else(|| format!("{} is no quoted name", shown(piece)))?;
@@ -208,11 +208,11 @@ pub(crate) fn expand(piece: &str, budget: &mut Budget) -> Result<Vec<String>, St
 fn expand_range(
     prefix: &str,
     range: &str,
-    budget: &mut Budget,
+    budget: &mut SizeBudget,
 ) -> Result<impl Iterator<Item = String>, String> {
     let (low, high) = range.split_once('-').unwrap_or((range, range));
     let number = |text: &str| {
-        let is_number = text.len() <= MOST_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = text.len() <= MAX_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse::<u64>().ok().filter(|_| is_number)
     };
     let bounds = number(low).zip(number(high));
@@ -222,10 +222,10 @@ fn expand_range(
             "{range} is no range of numbers; write e.g. n[0-3,7]"
         ));
     };
-    if last - first >= MOST_IN_RANGE {
+    if last - first >= MAX_RANGE {
         let range = shown(range);
         return Err(format!(
-            "{range} stands for more than {MOST_IN_RANGE} nodes; shorten it"
+            "{range} stands for more than {MAX_RANGE} nodes; shorten it"
         ));
     }
     budget.take_many(last - first + 1)?;
@@ -260,12 +260,12 @@ fn unescaped(text: &str) -> Option<String> {
 
 /// Which node each name stands for.
 #[derive(Default)]
-pub(crate) struct Directory {
+pub(crate) struct NodeNames {
     /// `None`: several nodes have this name.
     nodes: BTreeMap<String, Option<NodeIndex>>,
 }
 
-impl Directory {
+impl NodeNames {
     /// Takes the node at this position in.
     pub(crate) fn add(&mut self, name: String, index: NodeIndex) {
         let entry = self.nodes.entry(name);
@@ -292,7 +292,11 @@ impl Directory {
     }
 
     /// The nodes that a list stands for, in its order.
-    pub(crate) fn list(&self, list: &str, budget: &mut Budget) -> Result<Vec<NodeIndex>, String> {
+    pub(crate) fn list(
+        &self,
+        list: &str,
+        budget: &mut SizeBudget,
+    ) -> Result<Vec<NodeIndex>, String> {
         if list == NOTHING {
             return Ok(Vec::new());
         }
@@ -304,7 +308,11 @@ impl Directory {
     }
 
     /// The nodes that one piece of a list stands for.
-    pub(crate) fn piece(&self, piece: &str, budget: &mut Budget) -> Result<Vec<NodeIndex>, String> {
+    pub(crate) fn piece(
+        &self,
+        piece: &str,
+        budget: &mut SizeBudget,
+    ) -> Result<Vec<NodeIndex>, String> {
         let labels = expand(piece, budget)?;
         budget.take_many(labels.len() as u64)?;
         labels.iter().map(|label| self.find(label)).collect()
@@ -316,7 +324,7 @@ mod tests {
     use super::*;
 
     fn expanded(list: &str) -> Result<Vec<String>, String> {
-        let mut budget = Budget::default();
+        let mut budget = SizeBudget::default();
         let names = pieces(list).into_iter();
         let names: Result<Vec<_>, _> = names.map(|piece| expand(piece, &mut budget)).collect();
         names.map(|names| names.concat())
@@ -351,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn malformed_list_is_refused() {
         for list in [
             "",
             ",",
@@ -376,11 +384,11 @@ mod tests {
 
     #[test]
     fn nodes_are_found_by_name_or_position() {
-        let mut directory = Directory::default();
+        let mut directory = NodeNames::default();
         for (name, index) in [("n0", 0), ("n1", 1), ("twin", 2), ("twin", 3)] {
             directory.add(name.into(), NodeIndex(index));
         }
-        let mut budget = Budget::default();
+        let mut budget = SizeBudget::default();
         let mut list = |list: &str| directory.list(list, &mut budget);
         assert_eq!(
             list("n[1,0],#3"),

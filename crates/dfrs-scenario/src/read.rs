@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::error::{ScenarioError, shown};
 use crate::scenario::Scenario;
-use crate::words::{Budget, words};
+use crate::words::{SizeBudget, words};
 use draft::Draft;
 
 pub(crate) use node::{DOWN, DRAINING};
@@ -68,7 +68,7 @@ fn at(file: &str, line: usize, what: String) -> ScenarioError {
 struct Reader {
     sections: Vec<Section>,
     draft: Option<Draft>,
-    budget: Budget,
+    budget: SizeBudget,
 }
 
 impl Reader {
@@ -118,7 +118,7 @@ impl Draft {
         keyword: &str,
         line: &str,
         index: usize,
-        budget: &mut Budget,
+        budget: &mut SizeBudget,
     ) -> Result<(), String> {
         self.has_begun = true;
         let words = words(line)?;

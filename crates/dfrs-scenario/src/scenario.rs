@@ -22,12 +22,12 @@ pub struct Scenario {
     /// What happened.
     pub events: Events,
     /// What the decision shall be; `None`: nobody has said yet.
-    pub expected: Option<Outcome>,
+    pub expected: Option<ScenarioOutcome>,
 }
 
 /// What a decision is, and which rules it breaks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct ScenarioOutcome {
     /// The plan.
     pub plan: Plan,
     /// The jobs that it leaves waiting, and why.
@@ -36,7 +36,7 @@ pub struct Outcome {
     pub violations: Vec<String>,
 }
 
-impl Outcome {
+impl ScenarioOutcome {
     /// This plan, who waits and why, and what a check found.
     #[must_use]
     pub fn new(plan: Plan, blocked: Vec<(JobId, Blocked)>, violations: &[Violation]) -> Self {
@@ -60,7 +60,7 @@ impl Scenario {
     /// Where this outcome differs from what is expected, as lines: `-` and what was expected, `+` and what
     /// is. Nothing if they are the same, or if nobody has said what is expected.
     #[must_use]
-    pub fn difference(&self, outcome: &Outcome) -> Vec<String> {
+    pub fn difference(&self, outcome: &ScenarioOutcome) -> Vec<String> {
         let Some(expected) = &self.expected else {
             return Vec::new();
         };

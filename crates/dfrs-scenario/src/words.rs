@@ -3,20 +3,20 @@
 use crate::error::shown;
 
 /// The most settings of a line.
-const MOST_SETTINGS: usize = 32;
+const MAX_SETTINGS: usize = 32;
 
 /// How much a file may describe, so that a few lines cannot fill the memory: a node or a job counts
-/// as [`Budget::ITEM`], a node that is listed once more as 1. Enough for 26,000 jobs that each list
+/// as [`SizeBudget::ITEM`], a node that is listed once more as 1. Enough for 26,000 jobs that each list
 /// 2,000 nodes.
-pub(crate) struct Budget(u64);
+pub(crate) struct SizeBudget(u64);
 
-impl Default for Budget {
+impl Default for SizeBudget {
     fn default() -> Self {
         Self(1 << 27)
     }
 }
 
-impl Budget {
+impl SizeBudget {
     /// What a node, a job or a kind of tasks counts as.
     const ITEM: u64 = 128;
 
@@ -61,9 +61,9 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(words: &[&'a str]) -> Result<Self, String> {
-        if words.len() > MOST_SETTINGS {
+        if words.len() > MAX_SETTINGS {
             return Err(format!(
-                "more than {MOST_SETTINGS} settings in one line; no line has so many"
+                "more than {MAX_SETTINGS} settings in one line; no line has so many"
             ));
         }
         let split = |word: &&'a str| match word.split_once('=') {

@@ -12,7 +12,7 @@ use dfrs_core::{Cluster, Events, Policy, Time};
 use crate::ids;
 use crate::names::Labels;
 use crate::read::SEPARATOR;
-use crate::scenario::{Outcome, Scenario};
+use crate::scenario::{Scenario, ScenarioOutcome};
 use crate::units::show_time;
 
 pub(crate) use outcome::lines_of;
@@ -50,7 +50,7 @@ pub struct Snapshot<'a> {
     /// What happened.
     pub events: &'a Events,
     /// What was decided, and which rules that broke.
-    pub outcome: Option<&'a Outcome>,
+    pub outcome: Option<&'a ScenarioOutcome>,
 }
 
 /// The text of several scenarios: a file.

@@ -6,7 +6,7 @@ use dfrs_core::{
     Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, TaskKind, Time, Weight,
     Yield,
 };
-use dfrs_scenario::{Outcome, Scenario, print, read, rewritten};
+use dfrs_scenario::{Scenario, ScenarioOutcome, print, read, rewritten};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -82,8 +82,8 @@ fn mapping() -> impl Strategy<Value = Mapping> {
 fn layout() -> impl Strategy<Value = Layout> {
     let nodes = vec(position(), 0..6).prop_map(|nodes| nodes.into_iter().collect());
     let nodes = option::of(nodes);
-    let most = || option::of(count());
-    let layout = (most(), most(), most(), nodes);
+    let max = || option::of(count());
+    let layout = (max(), max(), max(), nodes);
     let layout = layout.prop_map(
         |(max_tasks_per_node, max_nodes, min_nodes, eligible)| Layout {
             max_tasks_per_node,
@@ -156,7 +156,7 @@ fn job() -> impl Strategy<Value = Job> {
                     state,
                     locked: flags.0,
                     weight: Weight(weight),
-                    comes_first: flags.1,
+                    starved: flags.1,
                     recent_moves,
                     rigid: kind.rigid,
                     fluid: kind.fluid,
@@ -266,7 +266,7 @@ fn action() -> impl Strategy<Value = PlannedAction> {
     (action, reason).prop_map(|(action, reason)| PlannedAction { action, reason })
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
+fn outcome() -> impl Strategy<Value = ScenarioOutcome> {
     let blocked = select(vec![
         Blocked::NeverFits,
         Blocked::Memory,
@@ -285,7 +285,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         vec((job_id(), blocked), 0..6),
         violations,
     )
-        .prop_map(|(actions, blocked, violations)| Outcome {
+        .prop_map(|(actions, blocked, violations)| ScenarioOutcome {
             plan: Plan { actions },
             blocked,
             violations,
@@ -347,7 +347,7 @@ fn comparable(mut scenario: Scenario) -> Scenario {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_as_the_same(scenarios in vec(scenario(), 1..3)) {
+    fn printed_scenario_round_trips(scenarios in vec(scenario(), 1..3)) {
         let text = print(&scenarios);
         let again = read(&text, "file").map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(print(&again), text.clone());
@@ -357,7 +357,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_rewritten_is_as_expected(mut scenario in scenario(), period: bool) {
+    fn rewritten_scenario_matches_its_decision(mut scenario in scenario(), period: bool) {
         scenario.events = Events { ended: !period, period, ..Events::default() };
         // Decisions about senseless clusters are of no use; those of none do no harm.
         scenario.cluster.jobs.clear();

@@ -45,14 +45,14 @@ fn only(text: &str) -> Scenario {
 }
 
 #[test]
-fn what_is_printed_is_what_was_read() {
+fn canonical_text_round_trips() {
     assert_eq!(print(&read(FILE, "file").unwrap()), FILE);
     let two = format!("{FILE}\n{FILE}");
     assert_eq!(print(&read(&two, "file").unwrap()), two);
 }
 
 #[test]
-fn everything_arrives_where_it_belongs() {
+fn every_setting_is_read_into_its_field() {
     let scenario = only(FILE);
     assert_eq!(scenario.title, "everything that can be said");
     assert_eq!(scenario.notes, ["A note.", ""]);
@@ -108,7 +108,7 @@ fn everything_arrives_where_it_belongs() {
 }
 
 #[test]
-fn people_may_write_it_in_other_ways() {
+fn alternative_spellings_are_normalized() {
     let scenario = only(
         "# what is above the title is about the file\r\n\
          scenario\tx\n\
@@ -138,9 +138,9 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn errors_say_where_and_what_to_do() {
+fn errors_name_the_line_and_the_remedy() {
     let begin = "scenario x\npolicy Greedy*\nnow 0s\n";
-    for (line, told) in [
+    for (line, expected) in [
         (
             "nope",
             "f:4: 'nope' begins no line; known are scenario, policy, now, nodes, job, kind, event, ---- and #",
@@ -225,7 +225,7 @@ fn errors_say_where_and_what_to_do() {
         ),
         ("job 1 cpu=\"", "f:4: a quote is opened and not closed"),
     ] {
-        assert_eq!(error(&format!("{begin}{line}\n")), told);
+        assert_eq!(error(&format!("{begin}{line}\n")), expected);
     }
     assert_eq!(
         error(""),

@@ -18,11 +18,11 @@ const JOBS: u64 = 80_000;
 /// Numbers that look like a trace's: no two lines are alike.
 fn numbers() -> impl Iterator<Item = [u64; 5]> {
     let mut state = 42u64;
-    let mut next = move |most: u64| {
+    let mut next = move |limit: u64| {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % most
+        (state >> 33) % limit
     };
     let mut submit = 0;
     (0..JOBS).map(move |_| {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use dfrs_sim::generate::Lublin;
-use dfrs_sim::metrics::{STRETCH_BOUND, Summary};
+use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::{Model, Trace, read_file};
-use dfrs_sim::{Estimates, MobilityShares, Scheduler, Settings, simulate};
+use dfrs_sim::{Estimates, MobilityShares, Scheduler, SimSettings, simulate};
 
 /// Nodes of the generated traces.
 const NODES: u32 = 128;
@@ -30,10 +30,10 @@ fn archive(name: &str) -> Option<(Trace, u32)> {
     Some((trace, nodes))
 }
 
-fn run(trace: &Trace, scheduler: &Scheduler, settings: &Settings) -> Summary {
+fn run(trace: &Trace, scheduler: &Scheduler, settings: &SimSettings) -> SimSummary {
     let outcome = simulate(trace, scheduler, settings, None).expect("an end");
     let name = scheduler.to_string();
-    Summary::new(name, trace, settings.nodes, &outcome, STRETCH_BOUND)
+    SimSummary::new(name, trace, settings.nodes, &outcome, STRETCH_BOUND)
 }
 
 /// Batch schedulers on long traces; the time for each job is the throughput's inverse.
@@ -60,9 +60,9 @@ fn batch(criterion: &mut Criterion) {
                 continue;
             }
             let scheduler: Scheduler = batch.parse().expect("a name");
-            let settings = Settings {
+            let settings = SimSettings {
                 estimates,
-                ..Settings::new(*nodes)
+                ..SimSettings::new(*nodes)
             };
             let id = BenchmarkId::new(format!("{batch} {estimates:?}"), name);
             group.bench_function(id, |bencher| {
@@ -85,7 +85,7 @@ fn shared(criterion: &mut Criterion) {
             shares.draw(1, &mut trace);
             let id = BenchmarkId::new(mobility, format!("1000 jobs, load {load}"));
             group.bench_function(id, |bencher| {
-                bencher.iter(|| run(black_box(&trace), &scheduler, &Settings::new(NODES)));
+                bencher.iter(|| run(black_box(&trace), &scheduler, &SimSettings::new(NODES)));
             });
         }
     }

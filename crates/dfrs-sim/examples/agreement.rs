@@ -14,9 +14,9 @@ use std::path::Path;
 
 use dfrs_core::Span;
 use dfrs_sim::generate::Lublin;
-use dfrs_sim::metrics::Summary;
+use dfrs_sim::metrics::SimSummary;
 use dfrs_sim::trace::{Model, Trace, read_file};
-use dfrs_sim::{Scheduler, Settings, simulate};
+use dfrs_sim::{Scheduler, SimSettings, simulate};
 
 const KNOWN: [&str; 4] = [
     "FCFS",
@@ -71,14 +71,14 @@ fn weeks(file: &Path) -> Result<Vec<Trace>, Box<dyn Error>> {
 }
 
 /// What is averaged.
-type Figure = fn(&Summary) -> f64;
+type Figure = fn(&SimSummary) -> f64;
 
 fn measure(name: &str, traces: &[Trace], nodes: u32) -> Result<(), Box<dyn Error>> {
     let policy: Scheduler = name.parse()?;
     let mut summaries = Vec::new();
     for trace in traces {
-        let outcome = simulate(trace, &policy, &Settings::new(nodes), None)?;
-        summaries.push(Summary::new(
+        let outcome = simulate(trace, &policy, &SimSettings::new(nodes), None)?;
+        summaries.push(SimSummary::new(
             name.into(),
             trace,
             nodes,
@@ -104,9 +104,9 @@ fn measure(name: &str, traces: &[Trace], nodes: u32) -> Result<(), Box<dyn Error
         let all: Vec<f64> = summaries.iter().map(figure).collect();
         let (mean, deviation) = moments(&all);
         let error = deviation / (all.len() as f64).sqrt();
-        let most = all.iter().copied().fold(f64::MIN, f64::max);
+        let max = all.iter().copied().fold(f64::MIN, f64::max);
         println!(
-            "  {what:28} {mean:11.4} ± {error:.4}, deviation {deviation:.4}, largest {most:.4}"
+            "  {what:28} {mean:11.4} ± {error:.4}, deviation {deviation:.4}, largest {max:.4}"
         );
     }
     Ok(())

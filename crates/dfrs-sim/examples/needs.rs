@@ -13,7 +13,7 @@ use std::error::Error;
 
 use dfrs_sim::generate::Lublin;
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{MobilityShares, Needs, Outcome, Scheduler, Settings, simulate, use_less};
+use dfrs_sim::{MobilityShares, Needs, Scheduler, SimOutcome, SimSettings, simulate, use_less};
 
 const NODES: u32 = 128;
 const POLICIES: [&str; 2] = [
@@ -57,16 +57,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn measure(name: &str, traces: &[Trace]) -> Result<(), Box<dyn Error>> {
     let policy: Scheduler = name.parse()?;
-    let settings = Settings {
+    let settings = SimSettings {
         needs: Needs::Measured,
-        ..Settings::new(NODES)
+        ..SimSettings::new(NODES)
     };
     let mut held = HeldBack::default();
     for trace in traces {
         held.add(&simulate(trace, &policy, &settings, None)?);
     }
     println!("{policy}");
-    held.tell();
+    held.print();
     Ok(())
 }
 
@@ -82,7 +82,7 @@ struct HeldBack {
 }
 
 impl HeldBack {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &SimOutcome) {
         for job in &outcome.jobs {
             self.jobs += 1;
             self.concerned += usize::from(job.times_held_back > 0);
@@ -93,7 +93,7 @@ impl HeldBack {
         }
     }
 
-    fn tell(&self) {
+    fn print(&self) {
         let each = self.together / f64::from(self.times.max(1));
         println!(
             "  held back: {} of {} jobs, {} times, {each:.2} s each, {:.2} s at most, {:.5}% of all time that they ran",

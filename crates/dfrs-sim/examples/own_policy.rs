@@ -13,9 +13,9 @@ use std::error::Error;
 
 use dfrs_core::{Policy, PriorityFunction, Span};
 use dfrs_sim::generate::Lublin;
-use dfrs_sim::metrics::Summary;
+use dfrs_sim::metrics::SimSummary;
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Scheduler, Settings, simulate};
+use dfrs_sim::{Scheduler, SimSettings, simulate};
 
 const NODES: u32 = 128;
 
@@ -55,10 +55,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn summary(trace: &Trace, scheduler: &Scheduler) -> Result<Summary, Box<dyn Error>> {
-    let outcome = simulate(trace, scheduler, &Settings::new(NODES), None)?;
+fn summary(trace: &Trace, scheduler: &Scheduler) -> Result<SimSummary, Box<dyn Error>> {
+    let outcome = simulate(trace, scheduler, &SimSettings::new(NODES), None)?;
     let bound = Span::from_seconds(10);
-    Ok(Summary::new(
+    Ok(SimSummary::new(
         scheduler.to_string(),
         trace,
         NODES,

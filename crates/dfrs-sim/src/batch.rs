@@ -2,14 +2,14 @@
 //! from start to end; under those that share nodes, whole CPUs and memory.
 
 mod conservative;
+mod cpu_memory;
+mod cpu_memory_profile;
 mod gang;
 mod machine;
 mod places;
 mod plan;
 mod profile;
 mod queue;
-mod room;
-mod room_profile;
 mod shared_queue;
 mod steps;
 
@@ -17,19 +17,19 @@ use std::time::Instant;
 
 use dfrs_core::{JobId, Time};
 
-use crate::journal::Journal;
-use crate::outcome::{JobRecord, Outcome};
-use crate::simulate::{Estimates, LAST, Settings, SimulationError};
+use crate::journal::TraceJournal;
+use crate::outcome::{JobRecord, SimOutcome};
+use crate::simulate::{Estimates, LAST, SimSettings, SimulationError};
 use crate::trace::Trace;
 use conservative::Conservative;
+use cpu_memory_profile::CpuMemoryProfile;
 use machine::{Durations, Machine};
 use places::Places;
 use profile::Profile;
 use queue::Queue;
-use room_profile::RoomProfile;
 use shared_queue::SharedQueue;
 
-pub(crate) use room::Room;
+pub(crate) use cpu_memory::CpuMemory;
 
 /// A batch scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum Batch {
     /// Conservative on nodes that jobs share. A reservation is for certain nodes, as in Slurm's backfill.
     ConservativeShared,
     /// EASY on nodes that jobs share, with gang scheduling: each CPU is given to so many jobs, 2 to 9, that
-    /// take turns ([`crate::Settings::time_slice`]); all have their memory (Slurm's PreemptMode=GANG and
+    /// take turns ([`crate::SimSettings::time_slice`]); all have their memory (Slurm's PreemptMode=GANG and
     /// OverSubscribe=FORCE:n).
     EasyGang(u8),
 }
@@ -175,9 +175,9 @@ trait Discipline {
 pub(crate) fn run(
     trace: &Trace,
     batch: Batch,
-    settings: &Settings,
-    journal: Journal<'_>,
-) -> Result<Outcome, SimulationError> {
+    settings: &SimSettings,
+    journal: TraceJournal<'_>,
+) -> Result<SimOutcome, SimulationError> {
     if let Batch::EasyGang(times) = batch {
         return gang::run(trace, (batch, times.into()), settings, journal);
     }
@@ -196,7 +196,7 @@ pub(crate) fn run(
             carry_out(trace, (batch, nodes), machine, discipline, journal)
         }
         Batch::ConservativeShared => {
-            let discipline = Conservative::new(RoomProfile::new(nodes));
+            let discipline = Conservative::new(CpuMemoryProfile::new(nodes));
             carry_out(trace, (batch, nodes), machine, discipline, journal)
         }
         Batch::FcfsShared | Batch::EasyShared => {
@@ -217,11 +217,11 @@ fn carry_out(
     (batch, nodes): (Batch, u32),
     mut machine: Machine<'_>,
     mut discipline: impl Discipline,
-    mut journal: Journal<'_>,
-) -> Result<Outcome, SimulationError> {
-    let mut outcome = Outcome {
+    mut journal: TraceJournal<'_>,
+) -> Result<SimOutcome, SimulationError> {
+    let mut outcome = SimOutcome {
         jobs: vec![JobRecord::default(); trace.jobs.len()],
-        ..Outcome::default()
+        ..SimOutcome::default()
     };
     let mut places = Places::new(if journal.is_wanted() { nodes } else { 0 });
     journal.platform(batch.name().into(), None, nodes)?;

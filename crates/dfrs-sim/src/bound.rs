@@ -26,7 +26,7 @@ mod together;
 use dfrs_core::Span;
 
 use crate::trace::Trace;
-use instance::{Instance, Level};
+use instance::{Instance, StretchLevel};
 use split::Split;
 use sweep::Sweep;
 
@@ -36,7 +36,7 @@ const PRECISION: u64 = 1 << 13;
 
 /// How many intervals of a sweep may be too short before it is repaired. Few searches for much cost less
 /// than many for little; more of them only delay the answer that it cannot be.
-const PATIENCE: u32 = 64;
+const MAX_SHORT_INTERVALS: u32 = 64;
 
 /// A cut has few jobs if it has so many times less than the sweep that found it. What these need for
 /// themselves is then found first: that takes little time, and mostly all need hardly more.
@@ -52,44 +52,48 @@ const FEW: usize = 4;
 /// all nodes; else a maximum flow for each try, of which there are some tens for the segment that decides.
 #[must_use]
 pub fn offline_bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
-    offline_bound_and_tell(trace, nodes, stretch_bound, &mut |_, _| ())
+    offline_bound_with_progress(trace, nodes, stretch_bound, &mut |_, _| ())
 }
 
-/// The same, and tells how far it is: `tell` is called now and then with how many jobs of the trace are settled,
+/// The same, and tells how far it is: `progress` is called now and then with how many jobs of the trace are settled,
 /// and a bound so far, which is at most the result.
 #[must_use]
-pub fn offline_bound_and_tell(
+pub fn offline_bound_with_progress(
     trace: &Trace,
     nodes: u32,
     stretch_bound: Span,
-    tell: &mut dyn FnMut(usize, f64),
+    progress: &mut dyn FnMut(usize, f64),
 ) -> f64 {
     let instance = Instance::new(trace, nodes, stretch_bound);
     match instance.least_together() {
         (bound, true) => bound.value(),
-        (least, false) => Search::bound(instance, least, tell).value(),
+        (least, false) => BoundSearch::bound(instance, least, progress).value(),
     }
 }
 
-struct Search<'a> {
+struct BoundSearch<'a> {
     instance: Instance,
     /// No schedule has a smaller maximum stretch than this.
-    lower: Level,
+    lower: StretchLevel,
     /// The segments so far can have this, which is hardly more.
-    level: Level,
+    level: StretchLevel,
     sweep: Sweep,
-    tell: &'a mut dyn FnMut(usize, f64),
+    progress: &'a mut dyn FnMut(usize, f64),
 }
 
-impl<'a> Search<'a> {
+impl<'a> BoundSearch<'a> {
     /// The bound of all jobs of the instance, or `lower` if that is higher.
-    fn bound(instance: Instance, lower: Level, tell: &'a mut dyn FnMut(usize, f64)) -> Level {
+    fn bound(
+        instance: Instance,
+        lower: StretchLevel,
+        progress: &'a mut dyn FnMut(usize, f64),
+    ) -> StretchLevel {
         let mut search = Self {
             instance,
             lower,
             level: lower,
-            sweep: Sweep::new(PATIENCE),
-            tell,
+            sweep: Sweep::new(MAX_SHORT_INTERVALS),
+            progress,
         };
         let mut split = Split::default();
         while let Some(start) = split.until_contention(&search.instance) {
@@ -106,16 +110,16 @@ impl<'a> Search<'a> {
     fn settle(&mut self, start: &Split) -> Option<Split> {
         let mut tried = self.level;
         let mut step = 1u64;
-        let mut possible: Option<(Level, Split)> = None;
-        while tried <= self.instance.most {
-            (self.tell)(start.next, self.lower.value());
+        let mut possible: Option<(StretchLevel, Split)> = None;
+        while tried <= self.instance.max_level {
+            (self.progress)(start.next, self.lower.value());
             match self.sweep.run(&self.instance, tried, start) {
                 Ok(end) => possible = Some((tried, end)),
                 Err(cut) => {
                     self.lower = self.lower.max(cut.highest(&self.instance, tried));
                     step = if FEW * cut.jobs().len() <= self.sweep.jobs() {
                         let few = self.instance.only(cut.jobs());
-                        self.lower = Search::bound(few, self.lower, &mut |_, _| ());
+                        self.lower = BoundSearch::bound(few, self.lower, &mut |_, _| ());
                         1
                     } else {
                         step.saturating_mul(2)
@@ -132,9 +136,9 @@ impl<'a> Search<'a> {
                     let gap = level.0 - self.lower.0;
                     possible = Some((level, end));
                     let half = (gap / 2).max(least);
-                    Level(self.lower.0 + half.min(least.saturating_mul(step)))
+                    StretchLevel(self.lower.0 + half.min(least.saturating_mul(step)))
                 }
-                None => Level(self.lower.0.saturating_add(least.saturating_mul(step))),
+                None => StretchLevel(self.lower.0.saturating_add(least.saturating_mul(step))),
             };
         }
         None

@@ -48,7 +48,7 @@ mod tests {
 
     /// The medians of docs/parallel.md with periods of 20 ms: steps of 1 ms, then of 10.
     #[test]
-    fn it_is_what_was_measured() {
+    fn loss_matches_the_measurements() {
         for (share, nodes, measured) in [
             (0.1, 2, 2.8),
             (0.25, 2, 2.5),

@@ -6,17 +6,17 @@ use dfrs_random::Random;
 
 use crate::limits::round_limits;
 use crate::scheduler::Scheduler;
-use crate::simulate::{Settings, SimulationError, simulate};
+use crate::simulate::{SimSettings, SimulationError, simulate};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 /// How many others there are.
-const OTHERS: u32 = 20;
+const BACKGROUND_USERS: u32 = 20;
 /// The one that is looked at.
 const SUBJECT: u32 = 0;
 /// Others submit jobs for so long, and the subject its work after a quarter of that.
 const HORIZON: Span = Span::from_seconds(43_200);
 /// Run times below this count as so much in stretches.
-const LEAST: Span = Span::from_seconds(10);
+const MIN_RUNTIME: Span = Span::from_seconds(10);
 /// How long a piece runs: others push it aside from ten seconds more on.
 const PIECE: Span = Span::from_seconds(140);
 /// Into how many jobs one is split.
@@ -115,7 +115,7 @@ impl Cheat {
 
 /// What is submitted beside the subject's work, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Others {
+pub struct BackgroundLoad {
     /// What the others need of the CPU of all nodes while they submit, as a share.
     pub load: f64,
     /// Whether all jobs, the subject's too, have time limits as users give them ([`round_limits`]).
@@ -124,13 +124,13 @@ pub struct Others {
 
 /// How it went.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fared {
+pub struct GamingOutcome {
     /// Time from the submission of the subject's work until all of it was done, over what it takes alone.
     pub stretch: f64,
     /// CPU that the subject had for its work in the mean, in nodes, until all of it was done.
     pub cpu: f64,
     /// Mean stretch of the others' jobs.
-    pub stretch_of_others: f64,
+    pub background_stretch: f64,
 }
 
 /// Simulates the others of this seed and the subject with its work, submitted in this way or (`None`) as it is.
@@ -142,13 +142,13 @@ pub fn play(
     work: Cheat,
     cheat: Option<Cheat>,
     seed: u64,
-    beside: Others,
+    background: BackgroundLoad,
     scheduler: &Scheduler,
-    settings: &Settings,
-) -> Result<Fared, SimulationError> {
+    settings: &SimSettings,
+) -> Result<GamingOutcome, SimulationError> {
     let submit = Time(HORIZON.0 / 4);
     let (first, following) = cheat.map_or_else(|| (vec![work.honest()], Vec::new()), Cheat::jobs);
-    let mut jobs = others(seed, settings.nodes, beside.load);
+    let mut jobs = background_jobs(seed, settings.nodes, background.load);
     jobs.extend(first.into_iter().map(|job| TraceJob { submit, ..job }));
     jobs.sort_by_key(|job| job.submit);
     let last = jobs.iter().rposition(|job| job.user == Some(SUBJECT));
@@ -170,7 +170,7 @@ pub fn play(
         has_memory: true,
         ..Trace::default()
     };
-    if beside.with_limits {
+    if background.with_limits {
         round_limits(seed, &mut trace);
     }
     let outcome = simulate(&trace, scheduler, settings, None)?;
@@ -180,7 +180,7 @@ pub fn play(
         if job.user == Some(SUBJECT) {
             done = done.max(record.finish);
         } else {
-            let runtime = job.runtime.max(LEAST);
+            let runtime = job.runtime.max(MIN_RUNTIME);
             stretches
                 .push(record.finish.since(job.submit).max(runtime).seconds() / runtime.seconds());
         }
@@ -189,10 +189,10 @@ pub fn play(
     let took = done.since(submit).seconds();
     #[expect(clippy::cast_precision_loss, reason = "a number of jobs")]
     let count = stretches.len().max(1) as f64;
-    Ok(Fared {
+    Ok(GamingOutcome {
         stretch: took / honest.runtime.seconds(),
         cpu: honest.nodes_needed() * honest.runtime.seconds() / took,
-        stretch_of_others: stretches.iter().sum::<f64>() / count,
+        background_stretch: stretches.iter().sum::<f64>() / count,
     })
 }
 
@@ -200,9 +200,9 @@ pub fn play(
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// Means where the work is submitted as it is.
-    pub honest: Fared,
+    pub honest: GamingOutcome,
     /// Means where it is submitted so as to get more.
-    pub cheat: Fared,
+    pub cheat: GamingOutcome,
     /// How many times as soon the subject's work is done by that: the geometric mean over the seeds.
     pub gain: f64,
 }
@@ -215,19 +215,19 @@ pub struct Comparison {
 pub fn compare(
     cheat: Cheat,
     seeds: std::ops::Range<u64>,
-    beside: Others,
+    background: BackgroundLoad,
     scheduler: &Scheduler,
-    settings: &Settings,
+    settings: &SimSettings,
 ) -> Result<Comparison, SimulationError> {
-    let none = Fared {
+    let none = GamingOutcome {
         stretch: 0.0,
         cpu: 0.0,
-        stretch_of_others: 0.0,
+        background_stretch: 0.0,
     };
     let (mut honest, mut cheating, mut gain, mut count) = (none, none, 0.0, 0.0);
     for seed in seeds {
-        let one = play(cheat, None, seed, beside, scheduler, settings)?;
-        let other = play(cheat, Some(cheat), seed, beside, scheduler, settings)?;
+        let one = play(cheat, None, seed, background, scheduler, settings)?;
+        let other = play(cheat, Some(cheat), seed, background, scheduler, settings)?;
         gain += (one.stretch / other.stretch).ln();
         honest = honest.plus(one);
         cheating = cheating.plus(other);
@@ -241,12 +241,12 @@ pub fn compare(
     })
 }
 
-impl Fared {
+impl GamingOutcome {
     fn plus(self, other: Self) -> Self {
         Self {
             stretch: self.stretch + other.stretch,
             cpu: self.cpu + other.cpu,
-            stretch_of_others: self.stretch_of_others + other.stretch_of_others,
+            background_stretch: self.background_stretch + other.background_stretch,
         }
     }
 
@@ -254,13 +254,13 @@ impl Fared {
         Self {
             stretch: self.stretch * factor,
             cpu: self.cpu * factor,
-            stretch_of_others: self.stretch_of_others * factor,
+            background_stretch: self.background_stretch * factor,
         }
     }
 }
 
 /// The others' jobs, which need so much of the CPU of all nodes.
-fn others(seed: u64, nodes: u32, load: f64) -> Vec<TraceJob> {
+fn background_jobs(seed: u64, nodes: u32, load: f64) -> Vec<TraceJob> {
     let mut random = Random::new(seed, 0);
     let mut left = load * f64::from(nodes) * HORIZON.seconds();
     let mut jobs = Vec::new();
@@ -271,7 +271,7 @@ fn others(seed: u64, nodes: u32, load: f64) -> Vec<TraceJob> {
         let submit = HORIZON.seconds() * random.uniform();
         #[expect(clippy::cast_possible_truncation, reason = "at most twelve hours")]
         let submit = Time::from_seconds(submit as i64);
-        let user = 1 + random.one_of(OTHERS);
+        let user = 1 + random.one_of(BACKGROUND_USERS);
         let tasks = (1 + random.one_of(3)).min(nodes);
         let (cpu, memory) = (random.between(0.25, 1.0), random.between(0.1, 0.7));
         let job = job(user, submit, tasks, (cpu, memory), runtime);

@@ -55,7 +55,7 @@ impl Lublin {
         scale_to_load(&mut trace, self.nodes, load)?;
         for (job, scaled) in jobs.iter_mut().zip(&trace.jobs) {
             let seconds = (scaled.submit.0 + MICROSECONDS / 2) / MICROSECONDS;
-            job.submit = seconds.unsigned_abs();
+            job.submit_seconds = seconds.unsigned_abs();
         }
         Ok(jobs)
     }
@@ -82,11 +82,11 @@ fn to_trace(jobs: &[RigidJob], nodes: u32) -> Trace {
     let jobs = jobs.iter().enumerate().map(|(place, job)| {
         TraceJob::new(
             (place + 1).to_string(),
-            Time(microseconds(job.submit)),
+            Time(microseconds(job.submit_seconds)),
             job.size,
             NODE_CPU,
             Bytes::ZERO,
-            Span(microseconds(job.runtime)),
+            Span(microseconds(job.runtime_seconds)),
         )
     });
     Trace {

@@ -1,27 +1,27 @@
 //! What happens, as events of the journal. Units of CPU and memory are fractions of a node.
 
 use dfrs_core::{JobId, Mapping, NodeIndex, Span, Time};
-use dfrs_proto::journal::{Event, EventKind, PlatformNode, VERSION, WriteError};
+use dfrs_proto::journal::{EventKind, JournalEvent, PlatformNode, VERSION, WriteError};
 
 use crate::coupling::CouplingLoss;
-use crate::simulate::{Ended, Sink};
+use crate::simulate::{OnJobEnd, Sink};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, platform};
 
 /// The journal of one simulation, if somebody wants it.
-pub(crate) struct Journal<'a> {
+pub(crate) struct TraceJournal<'a> {
     trace: &'a Trace,
     loss: CouplingLoss,
     sink: Option<Sink<'a>>,
-    ended: Option<Ended<'a>>,
+    ended: Option<OnJobEnd<'a>>,
 }
 
-impl<'a> Journal<'a> {
+impl<'a> TraceJournal<'a> {
     /// The loss is that of the world in which things happen.
     pub fn new(
         trace: &'a Trace,
         loss: CouplingLoss,
         sink: Option<Sink<'a>>,
-        ended: Option<Ended<'a>>,
+        ended: Option<OnJobEnd<'a>>,
     ) -> Self {
         Self {
             trace,
@@ -61,7 +61,7 @@ impl<'a> Journal<'a> {
     pub fn submit(&mut self, id: JobId) -> Result<(), WriteError> {
         let job = job(self.trace, id);
         // Who uses less than its need does more than its yield says, and who waits for its other tasks less.
-        let yields_tell_all = job.uses.is_empty() && (self.loss.is_none() || job.tasks == 1);
+        let yields_suffice = job.uses.is_empty() && (self.loss.is_none() || job.tasks == 1);
         self.write(job.submit, |name| EventKind::Submit {
             job: name(id),
             tasks: job.tasks,
@@ -69,7 +69,7 @@ impl<'a> Journal<'a> {
             cpu: share(job.cpu.0, NODE_CPU.0),
             mem: share(job.memory.0, NODE_MEMORY.0),
             mem_per_node: 0.0,
-            runtime: Some(job.runtime).filter(|_| yields_tell_all),
+            runtime: Some(job.runtime).filter(|_| yields_suffice),
         })
     }
 
@@ -139,7 +139,10 @@ impl<'a> Journal<'a> {
     ) -> Result<(), WriteError> {
         let trace = self.trace;
         match &mut self.sink {
-            Some(sink) => sink(&Event::new(t, event(&|id| job(trace, id).id.clone()))),
+            Some(sink) => sink(&JournalEvent::new(
+                t,
+                event(&|id| job(trace, id).id.clone()),
+            )),
             None => Ok(()),
         }
     }

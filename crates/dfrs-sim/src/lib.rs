@@ -24,15 +24,15 @@ mod uses;
 mod world;
 
 pub use batch::Batch;
-pub use bound::{offline_bound, offline_bound_and_tell};
+pub use bound::{offline_bound, offline_bound_with_progress};
 pub use coupling::CouplingLoss;
 pub use limits::{false_limits, round_limits};
 pub use mobility::{Cost, CostError, MobilityShares, SharesError};
-pub use outcome::{DecisionTimes, JobRecord, Outcome};
+pub use outcome::{DecisionTimes, JobRecord, SimOutcome};
 pub use overload::Overload;
 pub use scheduler::{Scheduler, SchedulerError};
 pub use simulate::{
-    Ended, Estimates, Needs, Settings, SimulationError, Sink, never_fits, simulate,
-    simulate_and_tell,
+    Estimates, Needs, OnJobEnd, SimSettings, SimulationError, Sink, never_fits, simulate,
+    simulate_with_progress,
 };
 pub use uses::use_less;

@@ -6,8 +6,8 @@ use crate::mobility::{WHOLE, drawn};
 use crate::trace::Trace;
 
 /// The least and the most times its run time that a user takes a job to need.
-const LEAST: i64 = 1;
-const MOST: i64 = 5;
+const MIN_FACTOR: i64 = 1;
+const MAX_FACTOR: i64 = 5;
 
 /// What users write, in minutes: a quarter of an hour, an hour, four hours, a day, a week.
 const ROUND: [i64; 5] = [15, 60, 4 * 60, 24 * 60, 7 * 24 * 60];
@@ -23,14 +23,14 @@ pub fn round_limits(seed: u64, trace: &mut Trace) {
         // Its own stream, apart from that of mobilities.
         let place = i128::from(drawn(seed ^ 0x6c69_6d69_7473, &job.id));
         let whole = i128::from(WHOLE);
-        let times = i128::from(LEAST) * whole + i128::from(MOST - LEAST) * place;
+        let times = i128::from(MIN_FACTOR) * whole + i128::from(MAX_FACTOR - MIN_FACTOR) * place;
         let wanted = i128::from(job.runtime.0) * times / whole;
         let wanted = Span(i64::try_from(wanted).unwrap_or(i64::MAX));
-        let said = ROUND
+        let rounded = ROUND
             .into_iter()
             .map(|minutes| Span::from_seconds(60 * minutes));
-        let said = said.into_iter().find(|said| *said >= wanted);
-        job.estimate = Some(said.unwrap_or(wanted));
+        let limit = rounded.into_iter().find(|limit| *limit >= wanted);
+        job.estimate = Some(limit.unwrap_or(wanted));
     }
 }
 

@@ -6,10 +6,10 @@ mod utilization;
 use dfrs_core::{Mobility, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::{JobRecord, Outcome};
+use crate::outcome::{JobRecord, SimOutcome};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-pub use classes::{CLASSES, Class, StretchesByClass};
+pub use classes::{CLASSES, JobClass, StretchesByClass};
 pub use utilization::{Utilization, UtilizationStep};
 
 /// Memory of a node in GB, as the papers take it to tell how much is moved.
@@ -36,7 +36,7 @@ pub fn bounded_stretch(flow: Span, runtime: Span, bound: Span) -> f64 {
 
 /// One trace under one scheduler. Serialised, it is the object that `dfrs sim --format json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct SimSummary {
     /// Name of the scheduler.
     pub policy: String,
     /// Number of jobs, all of which completed.
@@ -106,10 +106,16 @@ pub struct Summary {
     pub stretch_99: f64,
 }
 
-impl Summary {
+impl SimSummary {
     /// Sums up an outcome of this trace on so many nodes. O(n log n).
     #[must_use]
-    pub fn new(policy: String, trace: &Trace, nodes: u32, outcome: &Outcome, bound: Span) -> Self {
+    pub fn new(
+        policy: String,
+        trace: &Trace,
+        nodes: u32,
+        outcome: &SimOutcome,
+        bound: Span,
+    ) -> Self {
         let pairs = || trace.jobs.iter().zip(&outcome.jobs);
         let jobs = real(trace.jobs.len().max(1) as u128);
         let mean = |value: &dyn Fn(&TraceJob, &JobRecord) -> f64| {
@@ -199,7 +205,7 @@ impl Summary {
 }
 
 /// Compares policies that were run on the same jobs with the best of them.
-pub fn compare_with_best(summaries: &mut [Summary]) {
+pub fn compare_with_best(summaries: &mut [SimSummary]) {
     let stretches = summaries.iter().map(|summary| summary.max_stretch);
     let best = stretches.fold(f64::INFINITY, f64::min);
     for summary in summaries {

@@ -51,7 +51,7 @@ impl DecisionTimes {
 
 /// What a simulation returns: all of it follows from the input, but for the time that decisions took.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct SimOutcome {
     /// One record for each job of the trace, in its order.
     pub jobs: Vec<JobRecord>,
     /// How long decisions took.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use dfrs_core::Span;
 
-use crate::trace::{MOST_NODES, Trace, TraceJob};
+use crate::trace::{MAX_NODES, Trace, TraceJob};
 
 /// A trace on a machine that is too small for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +15,9 @@ pub struct Overload {
     pub load: f64,
     /// How often a simulation looks at a job, roughly: the number of decisions times that of the jobs in
     /// the system. A core looks at some millions a second.
-    pub looks: f64,
+    pub job_checks: f64,
     /// So many nodes do the work of the jobs that run there while they come.
-    pub enough: u32,
+    pub sufficient_nodes: u32,
 }
 
 impl Overload {
@@ -45,7 +45,7 @@ impl Overload {
         let decisions = 2.0 * jobs + all_work(nodes) / f64::from(nodes) / period.seconds();
         // What is not done when the last job comes has piled up since the first one.
         let in_system = (jobs / 2.0 * (1.0 - 1.0 / load(nodes))).max(1.0);
-        let (mut too_few, mut enough) = (nodes, MOST_NODES);
+        let (mut too_few, mut enough) = (nodes, MAX_NODES);
         while enough - too_few > 1 {
             let middle = too_few.midpoint(enough);
             if load(middle) > 1.0 {
@@ -56,8 +56,8 @@ impl Overload {
         }
         Some(Self {
             load: load(nodes),
-            looks: decisions * in_system,
-            enough,
+            job_checks: decisions * in_system,
+            sufficient_nodes: enough,
         })
     }
 }
@@ -67,7 +67,7 @@ impl fmt::Display for Overload {
         write!(
             f,
             "the machine is too small: it needs {:.1} times as long for the work as the jobs take to come; use --nodes {} or more, or a shorter trace",
-            self.load, self.enough
+            self.load, self.sufficient_nodes
         )
     }
 }
@@ -105,36 +105,36 @@ mod tests {
         // 350 s of work in 100 s: from the first submission to the end of b.
         let jobs = "a,0,2,0.5,0,100\nb,50,1,1,0,50\nc,0,2,1,0,100\n";
         assert_eq!(overload(jobs, 4), None);
-        let told = overload(jobs, 2).expect("two nodes are too few");
-        assert_eq!((told.load, told.enough), (1.75, 4));
+        let found = overload(jobs, 2).expect("two nodes are too few");
+        assert_eq!((found.load, found.sufficient_nodes), (1.75, 4));
         // One node holds b alone, which it does in time. What takes no time is no load.
         assert_eq!(overload(jobs, 1), None);
         assert_eq!(overload("a,5,1,1,0,0\n", 1), None);
     }
 
     #[test]
-    fn what_is_looked_at_grows_with_the_jobs_that_pile_up_and_with_periods() {
+    fn job_checks_grow_with_pending_jobs_and_periods() {
         let jobs: String = (0..100)
             .map(|id| format!("{id},{id},1,1,0,101\n"))
             .collect();
-        let told = overload(&jobs, 1).expect("one node is too few");
+        let found = overload(&jobs, 1).expect("one node is too few");
         // 10,100 s of work in 200 s: 200 events and 101 periods. All but two of 100 jobs pile up.
-        assert_eq!((told.load, told.enough), (50.5, 51));
-        assert!((told.looks - 301.0 * 50.0 * (1.0 - 1.0 / 50.5)).abs() < 1e-6);
+        assert_eq!((found.load, found.sufficient_nodes), (50.5, 51));
+        assert!((found.job_checks - 301.0 * 50.0 * (1.0 - 1.0 / 50.5)).abs() < 1e-6);
     }
 
     #[test]
     fn a_larger_machine_holds_more_jobs_and_must_do_their_work_too() {
         // Four nodes would do the work of a, c and d; with three more tasks of b it takes seven.
         let jobs = "a,0,1,1,0,100\nb,0,3,1,0,100\nc,0,1,1,0,100\nd,0,2,1,0,100\n";
-        assert_eq!(overload(jobs, 1).expect("too few").enough, 7);
+        assert_eq!(overload(jobs, 1).expect("too few").sufficient_nodes, 7);
     }
 
     #[test]
-    fn it_is_told_in_one_line() {
-        let told = overload("a,0,2,1,0,100\nb,0,1,1,0,100\n", 2);
+    fn overload_message_is_one_line() {
+        let found = overload("a,0,2,1,0,100\nb,0,1,1,0,100\n", 2);
         assert_eq!(
-            told.expect("too few").to_string(),
+            found.expect("too few").to_string(),
             "the machine is too small: it needs 1.5 times as long for the work as the jobs take to come; use --nodes 3 or more, or a shorter trace"
         );
     }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_says_the_period_says_the_one_that_counts() {
+    fn displayed_name_has_the_effective_period() {
         let at = |name: &str, period: Option<i64>| {
             let scheduler: Scheduler = name.parse().unwrap();
             let period = period.map(Span::from_seconds);

@@ -3,13 +3,13 @@
 use dfrs_core::{
     Bytes, Job, LONGEST_PAUSE, LeastYield, LoadCeiling, Mapping, Mobility, RunTimeHint, Span, Time,
 };
-use dfrs_proto::journal::{Event, WriteError};
+use dfrs_proto::journal::{JournalEvent, WriteError};
 
-use crate::batch::Room;
+use crate::batch::CpuMemory;
 use crate::coupling::CouplingLoss;
-use crate::journal::Journal;
+use crate::journal::TraceJournal;
 use crate::mobility::Cost;
-use crate::outcome::Outcome;
+use crate::outcome::SimOutcome;
 use crate::scheduler::Scheduler;
 use crate::trace::{NODE_MEMORY, Trace};
 use crate::{batch, world};
@@ -19,7 +19,7 @@ pub(crate) const LAST: Time = Time(1 << 61);
 
 /// What a simulation depends on beside the trace and the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Settings {
+pub struct SimSettings {
     /// Number of nodes, at least 1.
     pub nodes: u32,
     /// Time in which a resumed or migrated job makes no progress, not negative: the papers' flat
@@ -35,7 +35,7 @@ pub struct Settings {
     pub period: Option<Span>,
     /// How batch schedulers know how long jobs run.
     pub estimates: Estimates,
-    /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::Settings`]): as the plugin
+    /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::SimSettings`]): as the plugin
     /// does, and not as in the papers.
     pub keep_equal_jobs: bool,
     /// How long a turn is in gang scheduling, above 0.
@@ -81,7 +81,7 @@ pub enum Estimates {
     User,
 }
 
-impl Settings {
+impl SimSettings {
     /// What the papers take: a penalty of 300 s, each policy's own period, perfect estimates. Swap is
     /// as much as memory, and a turn takes as long as with Slurm's default of SchedulerTimeSlice.
     #[must_use]
@@ -120,10 +120,10 @@ impl Settings {
 }
 
 /// Takes the events of the journal, in time order.
-pub type Sink<'a> = &'a mut dyn FnMut(&Event) -> Result<(), WriteError>;
+pub type Sink<'a> = &'a mut dyn FnMut(&JournalEvent) -> Result<(), WriteError>;
 
 /// Is called whenever a job ends.
-pub type Ended<'a> = &'a mut dyn FnMut();
+pub type OnJobEnd<'a> = &'a mut dyn FnMut();
 
 /// Why a simulation did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -168,7 +168,7 @@ pub fn never_fits(
 ) -> Option<String> {
     match scheduler {
         Scheduler::Batch(batch) if batch.shares_nodes() => {
-            let on_each = Room::NODE.holds(Room::of_task(job));
+            let on_each = CpuMemory::NODE.holds(CpuMemory::of_task(job));
             let all = u64::from(on_each) * u64::from(nodes);
             (all < u64::from(job.tasks)).then(|| {
                 format!(
@@ -196,10 +196,10 @@ pub fn never_fits(
 pub fn simulate<'a>(
     trace: &'a Trace,
     scheduler: &Scheduler,
-    settings: &Settings,
+    settings: &SimSettings,
     sink: Option<Sink<'a>>,
-) -> Result<Outcome, SimulationError> {
-    simulate_and_tell(trace, scheduler, settings, sink, None)
+) -> Result<SimOutcome, SimulationError> {
+    simulate_with_progress(trace, scheduler, settings, sink, None)
 }
 
 /// The same, and tells how far it is: `ended` is called for each job of the trace once.
@@ -207,13 +207,13 @@ pub fn simulate<'a>(
 /// # Errors
 ///
 /// See [`SimulationError`].
-pub fn simulate_and_tell<'a>(
+pub fn simulate_with_progress<'a>(
     trace: &'a Trace,
     scheduler: &Scheduler,
-    settings: &Settings,
+    settings: &SimSettings,
     sink: Option<Sink<'a>>,
-    ended: Option<Ended<'a>>,
-) -> Result<Outcome, SimulationError> {
+    ended: Option<OnJobEnd<'a>>,
+) -> Result<SimOutcome, SimulationError> {
     for job in &trace.jobs {
         if let Some(why) = never_fits(job, scheduler, settings.nodes) {
             let (id, nodes) = (job.id.clone(), settings.nodes);
@@ -224,7 +224,7 @@ pub fn simulate_and_tell<'a>(
         Scheduler::Batch(_) => CouplingLoss::NONE,
         Scheduler::Dfrs(_) => settings.coupling_loss,
     };
-    let journal = Journal::new(trace, loss, sink, ended);
+    let journal = TraceJournal::new(trace, loss, sink, ended);
     match scheduler.at_period(settings.period) {
         Scheduler::Batch(batch) => batch::run(trace, batch, settings, journal),
         Scheduler::Dfrs(mut policy) => {

@@ -19,7 +19,7 @@ use crate::outcome::JobRecord;
 pub use decimal::scaled;
 pub use file::open;
 pub use kind::foreign_text;
-pub use limits::OddLimits;
+pub use limits::InvalidLimits;
 pub use lines::decompressed;
 pub use model::Model;
 pub use read::{BadLine, Reading, TRACES, TraceError, read, read_file};
@@ -36,13 +36,13 @@ pub const NODE_MEMORY: Bytes = Bytes(1_000_000_000_000);
 pub const NODE_CPUS: u32 = 4;
 
 /// The most tasks that a job of a trace may have. More is taken for an error in the trace.
-pub const MOST_TASKS: u32 = 1 << 20;
+pub const MAX_TASKS: u32 = 1 << 20;
 
 /// The most nodes that a machine may have. What a trace says beyond that is ignored.
-pub const MOST_NODES: u32 = 1_000_000;
+pub const MAX_NODES: u32 = 1_000_000;
 
 /// The longest time that a trace may name, in seconds; the journal's limit.
-pub const MOST_SECONDS: i64 = 1 << 32;
+pub const MAX_SECONDS: i64 = 1 << 32;
 
 /// One job of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ pub struct TraceJob {
     pub id: String,
     /// When it is submitted.
     pub submit: Time,
-    /// Number of its tasks, 1 to [`MOST_TASKS`].
+    /// Number of its tasks, 1 to [`MAX_TASKS`].
     pub tasks: u32,
     /// CPU need of one task, above 0 and at most [`NODE_CPU`].
     pub cpu: Cores,
@@ -67,7 +67,7 @@ pub struct TraceJob {
     /// How it can give up its place.
     pub mobility: Mobility,
     /// The same if the trace says it; then it is not drawn.
-    pub said_mobility: Option<Mobility>,
+    pub declared_mobility: Option<Mobility>,
     /// How long it waited where the trace comes from, not negative; `None` if the trace does not say.
     pub waited: Option<Span>,
     /// How long it was suspended there, after its start; not part of the run time.
@@ -104,7 +104,7 @@ impl TraceJob {
             runtime,
             estimate: None,
             mobility: Mobility::Checkpoint,
-            said_mobility: None,
+            declared_mobility: None,
             waited: None,
             suspended: Span::ZERO,
             uses: Vec::new(),
@@ -162,7 +162,7 @@ impl Trace {
     /// which it was suspended.
     /// `None` unless the trace says of all jobs how long they waited.
     #[must_use]
-    pub fn as_it_was(&self) -> Option<Vec<JobRecord>> {
+    pub fn recorded_schedule(&self) -> Option<Vec<JobRecord>> {
         let record = |job: &TraceJob| {
             let start = job.submit + job.waited?;
             Some(JobRecord {

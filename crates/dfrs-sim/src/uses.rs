@@ -6,10 +6,10 @@ use crate::mobility::{WHOLE, drawn};
 use crate::trace::Trace;
 
 /// A job has at most so many phases.
-const MOST_PHASES: u32 = 4;
+const MAX_PHASES: u32 = 4;
 
 /// Nobody measures what happens within less.
-const SHORTEST: Span = Span::from_seconds(1);
+const MIN_PHASE: Span = Span::from_seconds(1);
 
 /// Gives each job one to four phases, equal parts of its run time, in each of which it can use a part of its
 /// CPU need between so many hundredths (1 to 100) and all of it, evenly drawn. It depends on the seed and the job's
@@ -18,13 +18,13 @@ pub fn use_less(seed: u64, least: u8, trace: &mut Trace) {
     let least = u32::from(least.clamp(1, 100));
     for job in &mut trace.jobs {
         job.uses.clear();
-        if least == 100 || job.runtime < SHORTEST {
+        if least == 100 || job.runtime < MIN_PHASE {
             continue;
         }
         // A stream of its own for each number, apart from those of mobilities and limits.
         let drawn =
             |number: u32| drawn(seed ^ (0x0075_7365_0000_0000 + u64::from(number)), &job.id);
-        let phases = 1 + part(drawn(0), MOST_PHASES);
+        let phases = 1 + part(drawn(0), MAX_PHASES);
         let uses = (1..=phases).map(|phase| least + part(drawn(phase), 101 - least));
         job.uses = uses
             .map(|hundredths| u8::try_from(hundredths).unwrap_or(100))
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_used_by_those_who_use_all_and_by_the_shortest() {
+    fn jobs_are_unchanged_when_use_is_full_or_run_time_zero() {
         let mut all = trace(10, 100);
         use_less(7, 100, &mut all);
         assert_eq!(all, trace(10, 100));

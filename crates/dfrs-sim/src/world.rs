@@ -17,9 +17,9 @@ use dfrs_core::{
     Yield, check, decide,
 };
 
-use crate::journal::{Journal, position};
-use crate::outcome::{JobRecord, Outcome};
-use crate::simulate::{LAST, Settings, SimulationError};
+use crate::journal::{TraceJournal, position};
+use crate::outcome::{JobRecord, SimOutcome};
+use crate::simulate::{LAST, SimSettings, SimulationError};
 use crate::trace::{Trace, platform};
 use pauses::LongPauses;
 use stays::Stays;
@@ -34,9 +34,9 @@ const IDLE_PERIODS: u32 = 1000;
 pub(crate) fn run<'a>(
     trace: &'a Trace,
     policy: Policy,
-    settings: &Settings,
-    mut journal: Journal<'a>,
-) -> Result<Outcome, SimulationError> {
+    settings: &SimSettings,
+    mut journal: TraceJournal<'a>,
+) -> Result<SimOutcome, SimulationError> {
     let period = policy.is_periodic().then_some(policy.settings.period);
     journal.platform(policy.to_string(), period, settings.nodes)?;
     World::new(trace, policy, settings, journal).run()
@@ -45,8 +45,8 @@ pub(crate) fn run<'a>(
 struct World<'a> {
     trace: &'a Trace,
     policy: Policy,
-    settings: Settings,
-    journal: Journal<'a>,
+    settings: SimSettings,
+    journal: TraceJournal<'a>,
     /// The jobs in the system; a job's identity is its position in the trace.
     system: Roster,
     /// Of each job of the trace; what it says of one that was not submitted is of no meaning.
@@ -57,7 +57,7 @@ struct World<'a> {
     /// If any job does more or less than its yield says: what each does.
     uses: Option<Uses>,
     pauses: LongPauses,
-    outcome: Outcome,
+    outcome: SimOutcome,
     /// When jobs that were not placed are submitted anew, and how often each was tried.
     retries: BTreeSet<(Time, JobId)>,
     tries: BTreeMap<JobId, u32>,
@@ -65,10 +65,15 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(trace: &'a Trace, policy: Policy, settings: &Settings, journal: Journal<'a>) -> Self {
-        let outcome = Outcome {
+    fn new(
+        trace: &'a Trace,
+        policy: Policy,
+        settings: &SimSettings,
+        journal: TraceJournal<'a>,
+    ) -> Self {
+        let outcome = SimOutcome {
             jobs: vec![JobRecord::default(); trace.jobs.len()],
-            ..Outcome::default()
+            ..SimOutcome::default()
         };
         let weighs_moves = policy.weighs_moves();
         let mut nodes = platform(settings.nodes);
@@ -99,7 +104,7 @@ impl<'a> World<'a> {
 
     /// One instant after the other: first all its events, then the decision about them, then what comes
     /// of it.
-    fn run(mut self) -> Result<Outcome, SimulationError> {
+    fn run(mut self) -> Result<SimOutcome, SimulationError> {
         let mut now = Time(i64::MIN);
         while let Some(next) = self.next_instant(now) {
             let is_new = next > now;
@@ -115,7 +120,7 @@ impl<'a> World<'a> {
             } else if measured {
                 self.share_measured(now)?;
             }
-            self.raise_again(now, &happened.submitted);
+            self.schedule_retries(now, &happened.submitted);
             if self.is_idle(&happened) {
                 break;
             }
@@ -136,7 +141,7 @@ impl<'a> World<'a> {
         if happened.is_empty() || self.system.cluster().jobs.is_empty() {
             return None;
         }
-        self.pauses.follow(&mut self.system, now);
+        self.pauses.update(&mut self.system, now);
         // That of a job that waits is what it was when it gave up its place.
         let (progress, uses) = (&mut self.progress, &mut self.uses);
         let (users, stays) = (&self.users, &self.stays);
@@ -156,7 +161,7 @@ impl<'a> World<'a> {
     }
 
     /// Notes when the submission of those that were not placed is to be raised again.
-    fn raise_again(&mut self, now: Time, submitted: &[JobId]) {
+    fn schedule_retries(&mut self, now: Time, submitted: &[JobId]) {
         for id in submitted {
             if self
                 .system

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use common::{settings, trace};
 use dfrs_core::{Bytes, Cores, Span, Time};
 use dfrs_sim::trace::sacct::{
-    Dump, DumpError, MemoryRule, Rules, Run, Site, SiteTrace, read_dump, to_trace,
+    Dump, DumpError, MemoryRule, Rules, SacctRun, Site, SiteTrace, read_dump, to_trace,
 };
 use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
 use dfrs_sim::{JobRecord, simulate};
@@ -31,7 +31,7 @@ fn lenient(text: &str) -> Dump {
     read_dump(text.as_bytes(), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn run<'a>(dump: &'a Dump, id: &str) -> &'a Run {
+fn run<'a>(dump: &'a Dump, id: &str) -> &'a SacctRun {
     let mut runs = dump.runs.iter();
     runs.find(|run| run.id == id)
         .unwrap_or_else(|| panic!("no run {id}"))
@@ -106,9 +106,9 @@ fn memory_and_cpu_time_come_from_the_steps() {
 }
 
 #[test]
-fn lines_that_make_no_sense_are_told_and_left_out() {
+fn malformed_lines_are_reported_and_left_out() {
     let dump = lenient(ODD);
-    let told: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
     let expected = [
         "line 25: has 2 fields, the header names 14",
         "line 26: End is before Start; if local time went back",
@@ -118,11 +118,11 @@ fn lines_that_make_no_sense_are_told_and_left_out() {
         "line 30: this run of job 100 is on line 2 already",
         "line 31: State is \"\"",
     ];
-    assert_eq!(told.len(), expected.len(), "{told:#?}");
-    for (told, expected) in told.iter().zip(expected) {
-        assert!(told.starts_with(expected), "{told}");
+    assert_eq!(messages.len(), expected.len(), "{messages:#?}");
+    for (message, expected) in messages.iter().zip(expected) {
+        assert!(message.starts_with(expected), "{message}");
     }
-    assert_eq!(dump.bad_lines, told.len());
+    assert_eq!(dump.bad_lines, messages.len());
     let strict = read_dump(ODD.as_bytes(), true);
     assert!(matches!(strict, Err(DumpError::Strict(bad)) if bad.line == 25));
 }
@@ -143,7 +143,7 @@ fn steps_without_a_number_of_tasks_have_one_on_each_cpu() {
 }
 
 #[test]
-fn a_dump_may_not_say_what_memory_was_used() {
+fn dump_without_max_rss_has_no_measured_memory() {
     let header = HEADER.replace("MaxRSS|", "");
     let line = "7|1000|1010|1110|2|8|4Gn|00:10.000|00:10:00|COMPLETED";
     let dump = lenient(&format!("{header}\n{line}\n"));
@@ -180,13 +180,13 @@ fn generic_resources_are_found_in_every_column_that_has_them() {
 }
 
 #[test]
-fn a_limit_that_makes_no_sense_is_unknown_and_told() {
+fn malformed_limit_is_unknown_and_reported() {
     let text =
         |limit: &str| format!("{HEADER}\n7|1000|1010|1110|2|8|0||00:10.000|{limit}|COMPLETED\n");
     let found = |limit: &str| {
         let dump = lenient(&text(limit));
         assert_eq!(dump.bad_lines, 0, "{limit}");
-        (run(&dump, "7").limit, dump.odd_limits.note())
+        (run(&dump, "7").limit, dump.invalid_limits.note())
     };
     assert_eq!(found("1-00"), (Some(Span::from_seconds(86_400)), None));
     assert_eq!(found("1-00:30"), (Some(Span::from_seconds(88_200)), None));
@@ -194,15 +194,15 @@ fn a_limit_that_makes_no_sense_is_unknown_and_told() {
         let (limit, note) = found(odd);
         assert_eq!(limit, None);
         let note = note.expect("a note");
-        let told = format!("taken as unknown: 1; the first: line 2: Timelimit is \"{odd}\"");
-        assert!(note.contains(&told), "{note}");
+        let expected = format!("taken as unknown: 1; the first: line 2: Timelimit is \"{odd}\"");
+        assert!(note.contains(&expected), "{note}");
         let strict = read_dump(text(odd).as_bytes(), true);
         assert!(matches!(strict, Err(DumpError::Strict(bad)) if bad.line == 2));
     }
 }
 
 #[test]
-fn a_real_dump_is_read_without_a_complaint() {
+fn real_dump_is_read_without_errors() {
     let dump = read_dump(REAL.as_bytes(), true).unwrap_or_else(|error| panic!("{error}"));
     let mut ids: Vec<&str> = dump.runs.iter().map(|run| run.id.as_str()).collect();
     ids.sort_unstable();
@@ -281,7 +281,7 @@ fn memory_is_that_of_all_tasks_of_a_node() {
 }
 
 #[test]
-fn measured_memory_has_a_headroom_and_ends_at_what_was_asked_for() {
+fn measured_memory_has_headroom_up_to_the_request() {
     let dump = lenient(MEMORY);
     let gibibyte = 1u64 << 30;
     let site = Site {
@@ -308,14 +308,14 @@ fn measured_memory_has_a_headroom_and_ends_at_what_was_asked_for() {
         };
         let asked_for = u128::from(asked_for) << 10;
         // What is measured is rounded to a KiB above.
-        let most = used.map_or(asked_for, |used| (u128::from(used + 1) << 10) * 12 / 10);
+        let max = used.map_or(asked_for, |used| (u128::from(used + 1) << 10) * 12 / 10);
         let least = used.map_or(asked_for, |used| (u128::from(used) << 10) * 12 / 10);
         assert_eq!(of(&asked), Some((nodes, share(asked_for))), "{id}");
         let (tasks, memory) = of(&measured).unwrap_or_else(|| panic!("no job {id}"));
         assert_eq!(tasks, nodes, "{id}");
-        let (least, most) = (least.min(asked_for), most.min(asked_for));
+        let (least, max) = (least.min(asked_for), max.min(asked_for));
         assert!(
-            (share(least)..=share(most)).contains(&memory),
+            (share(least)..=share(max)).contains(&memory),
             "{id}: {memory}"
         );
     }
@@ -360,7 +360,7 @@ fn time_in_which_a_job_was_suspended_is_no_run_time() {
         (Span::from_seconds(40), Cores(500_000))
     );
     // As it was, it ended when it ended.
-    let records = trace.as_it_was().expect("records");
+    let records = trace.recorded_schedule().expect("records");
     assert!(
         records
             .iter()
@@ -434,7 +434,7 @@ fn offsets_from_utc_are_part_of_a_time() {
 }
 
 #[test]
-fn a_bar_in_a_name_costs_no_job() {
+fn job_is_read_when_its_name_has_a_bar() {
     let line = "1000|1010|1100|1|1|1G||00:10.000||COMPLETED";
     let (id, rest) = HEADER.split_once('|').expect("columns");
     let dump = lenient(&format!(
@@ -561,7 +561,10 @@ fn a_simulated_site_reads_its_own_jobs_back() {
         memory_per_node: Bytes(1 << 30),
     };
     let after = to_trace(&dump, &site, &Rules::default());
-    assert_eq!(after.trace.as_it_was().as_ref(), Some(&outcome.jobs));
+    assert_eq!(
+        after.trace.recorded_schedule().as_ref(),
+        Some(&outcome.jobs)
+    );
     let without_waits = |mut job: TraceJob| {
         job.waited = None;
         job
@@ -599,9 +602,9 @@ proptest! {
             let _ = writeln!(text, "{}", line.join("|"));
         }
         let dump = lenient(&text);
-        let told = dump.runs.len() + dump.unfinished + dump.never_ran + dump.bad_lines + dump.steps
+        let counted = dump.runs.len() + dump.unfinished + dump.never_ran + dump.bad_lines + dump.steps
             + dump.stray_steps;
-        prop_assert_eq!(told, lines.len() + 1);
+        prop_assert_eq!(counted, lines.len() + 1);
         for run in &dump.runs {
             prop_assert!(run.submit <= run.start && run.start <= run.end);
             prop_assert!(run.nodes >= 1 && run.cpus >= run.nodes);

@@ -3,7 +3,7 @@
 mod common;
 
 use dfrs_core::{Bytes, Cores};
-use dfrs_sim::metrics::{STRETCH_BOUND, Summary};
+use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::{Model, NODE_MEMORY};
 use dfrs_sim::{Scheduler, simulate};
 
@@ -21,7 +21,7 @@ fn batch_schedulers_on_kth() {
     ] {
         let scheduler: Scheduler = name.parse().expect("a batch scheduler");
         let outcome = simulate(&trace, &scheduler, &common::settings(100), None).expect("an end");
-        let summary = Summary::new(name.into(), &trace, 100, &outcome, STRETCH_BOUND);
+        let summary = SimSummary::new(name.into(), &trace, 100, &outcome, STRETCH_BOUND);
         assert_eq!(format!("{:.3}", summary.mean_wait), wait, "{name}");
         assert_eq!(format!("{:.4}", summary.mean_stretch), mean, "{name}");
         assert_eq!(format!("{:.1}", summary.max_stretch), max, "{name}");

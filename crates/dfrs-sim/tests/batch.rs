@@ -87,7 +87,7 @@ fn times_of(scheduler: &str, lines: &str) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn everybody_has_a_reservation() {
+fn reservations_are_for_the_first_job_or_for_all() {
     // b is to start at 100 and c at 150. d fits beside a and b from 3 on, but would delay c.
     let lines = "a,0,3,1,0,100,\nb,1,2,1,0,50,\nc,2,4,1,0,10,\nd,3,1,1,0,150,\n";
     let easy = [(0.0, 100.0), (100.0, 150.0), (153.0, 163.0), (3.0, 153.0)];
@@ -134,7 +134,7 @@ proptest! {
 
     /// The simulator looks only at what can have changed; this looks at everything each time.
     #[test]
-    fn easy_is_easy(trace in traces()) {
+    fn easy_matches_its_reference(trace in traces()) {
         for estimates in BOTH {
             for (scheduler, by_end) in [("EASY", true), ("EASY/no-shadow", false)] {
                 let expected = easy(&trace, by_end, estimates);
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn conservative_is_conservative(trace in traces()) {
+    fn conservative_matches_its_reference(trace in traces()) {
         for estimates in BOTH {
             let expected = conservative(&trace, estimates);
             prop_assert_eq!(starts(&trace, "Conservative", estimates), expected, "{:?}", estimates);
@@ -154,7 +154,7 @@ proptest! {
     /// What a reservation is for: with perfect estimates no job starts later than if those submitted
     /// after it had never come.
     #[test]
-    fn later_jobs_delay_nobody(trace in traces()) {
+    fn later_jobs_delay_no_earlier_job(trace in traces()) {
         let all = starts(&trace, "Conservative", Estimates::Perfect);
         for count in 1..trace.jobs.len() {
             let first = Trace { jobs: trace.jobs[..count].to_vec(), ..trace.clone() };
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn fcfs_does_not_ask_for_estimates(trace in traces()) {
+    fn fcfs_ignores_estimates(trace in traces()) {
         let perfect = starts(&trace, "FCFS", Estimates::Perfect);
         prop_assert_eq!(starts(&trace, "FCFS", Estimates::User), perfect);
     }

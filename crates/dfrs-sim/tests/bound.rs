@@ -6,7 +6,7 @@ use common::{settings, trace};
 use dfrs_core::{Policy, Span};
 use dfrs_sim::metrics::STRETCH_BOUND;
 use dfrs_sim::trace::{Model, NODE_CPU, Trace};
-use dfrs_sim::{Settings, offline_bound};
+use dfrs_sim::{SimSettings, offline_bound};
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, microlp, variable};
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn about(found: f64, expected: f64) {
 }
 
 #[test]
-fn bounds_that_can_be_worked_out() {
+fn bounds_match_hand_calculations() {
     // Nobody is in anybody's way.
     assert_eq!(bound("a,0,1,1,0,100\nb,100,1,1,0,50\n", 1), 1.0);
     assert_eq!(bound("a,0,1,1,0,100\nb,0,1,1,0,50\n", 2), 1.0);
@@ -66,7 +66,7 @@ fn a_trace_without_jobs_has_the_least_bound() {
 
 /// Times at the end of what a trace may name, as many tasks as it may have.
 #[test]
-fn the_largest_numbers_are_no_matter() {
+fn largest_numbers_do_not_overflow() {
     let job = |id, submit| format!("{id},{submit},1048576,1,0,4294967296\n");
     let jobs = job("a", 0) + &job("b", 0) + &job("c", 4_294_967_296i64);
     about(bound(&jobs, 1 << 20), 2.0);
@@ -76,7 +76,7 @@ fn the_largest_numbers_are_no_matter() {
 
 /// Linear System (1) with its variables multiplied by the work of the job, in node seconds: as much
 /// work as possible. It has a solution iff that is all the work.
-fn most_work(trace: &Trace, nodes: u32, stretch: f64) -> (f64, f64) {
+fn max_work(trace: &Trace, nodes: u32, stretch: f64) -> (f64, f64) {
     let jobs: Vec<(f64, f64, f64, f64)> = trace
         .jobs
         .iter()
@@ -123,12 +123,12 @@ fn most_work(trace: &Trace, nodes: u32, stretch: f64) -> (f64, f64) {
 }
 
 /// Traces of some jobs, some of which come at once.
-fn traces(most: usize) -> impl Strategy<Value = Trace> {
+fn traces(max_jobs: usize) -> impl Strategy<Value = Trace> {
     let submit = prop_oneof![0u32..300, Just(0), Just(100)];
     let share = prop_oneof![Just(100u32), Just(25), 1u32..=100];
     let runtime = prop_oneof![1 => Just(0u32), 2 => 1u32..15, 4 => 10u32..300, 1 => 300u32..3_000];
     let job = (submit, 1u32..=4, share, 0u32..=30, runtime);
-    proptest::collection::vec(job, 1..most).prop_map(|jobs| {
+    proptest::collection::vec(job, 1..max_jobs).prop_map(|jobs| {
         let lines = (1..)
             .zip(jobs)
             .map(|(id, (submit, tasks, cpu, memory, runtime))| {
@@ -146,10 +146,10 @@ proptest! {
     #[test]
     fn a_linear_program_agrees(trace in traces(24), nodes in 1u32..=4) {
         let found = offline_bound(&trace, nodes, STRETCH_BOUND);
-        let (done, work) = most_work(&trace, nodes, found * (1.0 + PRECISION));
+        let (done, work) = max_work(&trace, nodes, found * (1.0 + PRECISION));
         prop_assert!(done >= work * (1.0 - 1e-9), "{found}: {done} of {work}");
         if found > 1.0 {
-            let (done, work) = most_work(&trace, nodes, found * (1.0 - 1e-5));
+            let (done, work) = max_work(&trace, nodes, found * (1.0 - 1e-5));
             prop_assert!(done < work * (1.0 - 1e-12), "{found}: {done} of {work}");
         }
     }
@@ -164,7 +164,7 @@ proptest! {
     ) {
         let nodes = 4;
         let found = offline_bound(&trace, nodes, STRETCH_BOUND);
-        let settings = Settings { penalty: Span::from_seconds(penalty), ..settings(nodes) };
+        let settings = SimSettings { penalty: Span::from_seconds(penalty), ..settings(nodes) };
         for scheduler in [policy.to_string(), batch.to_owned()] {
             let reached = common::run(&trace, &scheduler, settings).summary.max_stretch;
             prop_assert!(reached >= found, "{scheduler}: {reached} is below {found}");
@@ -173,7 +173,7 @@ proptest! {
 
     /// More nodes and more time can only help, and fewer jobs.
     #[test]
-    fn more_is_never_worse(trace in traces(40)) {
+    fn bound_does_not_rise_with_more_nodes_or_fewer_jobs(trace in traces(40)) {
         let of = |trace: &Trace, nodes, bound| offline_bound(trace, nodes, Span::from_seconds(bound));
         let found = of(&trace, 2, 10);
         let slack = 1.0 + PRECISION;
@@ -204,9 +204,9 @@ fn kth_is_no_better_than_its_parts() {
             STRETCH_BOUND,
         )
     });
-    let most = parts.fold(1.0, f64::max);
+    let max = parts.fold(1.0, f64::max);
     assert!(
-        most > 2.0 && whole >= most / (1.0 + PRECISION),
-        "{whole}, {most}"
+        max > 2.0 && whole >= max / (1.0 + PRECISION),
+        "{whole}, {max}"
     );
 }

@@ -3,7 +3,7 @@
 use dfrs_core::{Bytes, Cores, Mobility, Policy, Span, Time};
 use dfrs_random::Random;
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
-use dfrs_sim::{CouplingLoss, Scheduler, Settings, simulate};
+use dfrs_sim::{CouplingLoss, Scheduler, SimSettings, simulate};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -33,9 +33,9 @@ fn times(policy: &Policy, jobs: Vec<TraceJob>, loss: CouplingLoss) -> Vec<(f64, 
         has_memory: true,
         ..Trace::default()
     };
-    let settings = Settings {
+    let settings = SimSettings {
         coupling_loss: loss,
-        ..Settings::new(NODES)
+        ..SimSettings::new(NODES)
     };
     let scheduler = Scheduler::Dfrs(policy.clone());
     let outcome = simulate(&trace, &scheduler, &settings, None).expect("it ends");
@@ -98,7 +98,7 @@ fn a_job_is_done_after_four_thirds_of_its_time_whatever_borrows_its_cpus() {
 }
 
 #[test]
-fn short_jobs_start_beside_a_job_on_all_nodes_that_has_run_for_long() {
+fn short_jobs_start_while_a_long_job_holds_all_nodes() {
     let found = long_and_short(1800);
     let waited = found[2..].iter().map(|(waited, _)| *waited);
     assert!(waited.clone().count() > 40);
@@ -106,7 +106,7 @@ fn short_jobs_start_beside_a_job_on_all_nodes_that_has_run_for_long() {
 }
 
 #[test]
-fn what_parallel_programs_lose_by_sharing_makes_hardly_a_difference() {
+fn coupling_loss_hardly_changes_turnaround() {
     let jobs = |seed: u64| -> Vec<TraceJob> {
         let mut random = Random::new(seed, 0);
         let jobs = (0..200).map(|id| {
@@ -144,7 +144,7 @@ proptest! {
     /// No job waits for longer than all before it and one more take one after the other, sharing at its worst: that of
     /// ten jobs on a node, by memory.
     #[test]
-    fn waits_are_bounded_by_those_before(jobs in vec(random_job(), 1..40)) {
+    fn wait_is_bounded_by_the_run_times_of_earlier_jobs(jobs in vec(random_job(), 1..40)) {
         let mut at = 0;
         let jobs: Vec<TraceJob> = jobs
             .into_iter()
@@ -157,8 +157,8 @@ proptest! {
         let longest = jobs.iter().map(|job| job.runtime.seconds()).fold(0.0, f64::max);
         let found = times(&default(), jobs, CouplingLoss::NONE);
         for (before, (waited, _)) in found.iter().enumerate() {
-            let most = (before + 1) as f64 * longest * 10.0 * 4.0 / 3.0;
-            prop_assert!(*waited <= most, "job {before}: {waited} of {most}");
+            let max = (before + 1) as f64 * longest * 10.0 * 4.0 / 3.0;
+            prop_assert!(*waited <= max, "job {before}: {waited} of {max}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What users gain who submit their work so as to get more of the machine.
 
 use dfrs_core::Span;
-use dfrs_sim::gaming::{Cheat, Comparison, Others, compare};
-use dfrs_sim::{Needs, Settings};
+use dfrs_sim::gaming::{BackgroundLoad, Cheat, Comparison, compare};
+use dfrs_sim::{Needs, SimSettings};
 
 /// A hundred samples.
 const SEEDS: std::ops::Range<u64> = 1..101;
-const OTHERS: Others = Others {
+const OTHERS: BackgroundLoad = BackgroundLoad {
     load: 1.0,
     with_limits: false,
 };
@@ -18,18 +18,18 @@ fn compared(policy: &str, cheat: Cheat, fair_by_user: bool, needs: Needs) -> Com
 }
 
 fn compared_among(
-    others: Others,
+    others: BackgroundLoad,
     policy: &str,
     cheat: Cheat,
     fair_by_user: bool,
     needs: Needs,
 ) -> Comparison {
     let scheduler = policy.parse().expect("a policy");
-    let settings = Settings {
+    let settings = SimSettings {
         fair_by_user,
         needs,
         penalty: Span::from_seconds(60),
-        ..Settings::new(8)
+        ..SimSettings::new(8)
     };
     compare(cheat, SEEDS, others, &scheduler, &settings).expect("it ends")
 }
@@ -44,10 +44,10 @@ fn pieces_that_resubmit_gain_little() {
 
 /// Small jobs fit where a large one does not, under any scheduler.
 #[test]
-fn one_job_as_many_gains_no_more_than_under_easy() {
+fn split_job_gains_no_more_than_under_easy() {
     let by_user = compared(SHARING, Cheat::Split, true, Needs::Requested);
     let easy = "EASY/shared".parse().expect("a scheduler");
-    let easy = compare(Cheat::Split, SEEDS, OTHERS, &easy, &Settings::new(8)).expect("it ends");
+    let easy = compare(Cheat::Split, SEEDS, OTHERS, &easy, &SimSettings::new(8)).expect("it ends");
     assert!(
         by_user.gain < 1.4 && by_user.gain < 1.1 * easy.gain,
         "{by_user:?}, {easy:?}"
@@ -55,7 +55,7 @@ fn one_job_as_many_gains_no_more_than_under_easy() {
 }
 
 #[test]
-fn who_asks_for_more_than_they_use_gains_little_and_nothing_where_needs_are_measured() {
+fn overstated_request_gains_little_and_nothing_when_measured() {
     let requested = compared(SHARING, Cheat::AsksForMore, true, Needs::Requested);
     assert!(requested.gain < 1.15, "{requested:?}");
     let measured = compared(SHARING, Cheat::AsksForMore, true, Needs::Measured);
@@ -63,7 +63,7 @@ fn who_asks_for_more_than_they_use_gains_little_and_nothing_where_needs_are_meas
 }
 
 #[test]
-fn under_the_default_policy_none_of_them_gains_anything_at_full_load() {
+fn no_cheat_gains_under_the_default_policy_at_full_load() {
     for cheat in Cheat::ALL {
         let found = compared("default", cheat, true, Needs::Requested);
         assert!(found.gain < 1.0, "{cheat:?}: {found:?}");
@@ -73,7 +73,7 @@ fn under_the_default_policy_none_of_them_gains_anything_at_full_load() {
 /// A long job waits for idle CPU, and pieces of it do not.
 #[test]
 fn under_the_default_policy_limits_leave_little_to_gain() {
-    let others = Others {
+    let others = BackgroundLoad {
         with_limits: true,
         ..OTHERS
     };

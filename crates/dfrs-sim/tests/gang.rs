@@ -6,7 +6,7 @@ mod common;
 use common::known::{self, BOTH, NODES, with};
 use dfrs_core::{Span, Time};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
-use dfrs_sim::{Estimates, Settings};
+use dfrs_sim::{Estimates, SimSettings};
 use proptest::prelude::*;
 
 const SLICE: i64 = 30_000_000;
@@ -81,12 +81,12 @@ impl Reference<'_> {
     fn duration(&self, number: usize, done: i64) -> i64 {
         let job = &self.trace.jobs[number];
         match (self.estimates, job.estimate) {
-            (Estimates::User, Some(said)) => {
-                let mut said = said.0.max(1);
-                while said <= done {
-                    said *= 2;
+            (Estimates::User, Some(estimate)) => {
+                let mut duration = estimate.0.max(1);
+                while duration <= done {
+                    duration *= 2;
                 }
-                said
+                duration
             }
             _ => job.runtime.0,
         }
@@ -248,7 +248,7 @@ fn reference(trace: &Trace, times: u64, estimates: Estimates) -> Vec<(Time, Time
     }
 }
 
-fn simulated(trace: &Trace, scheduler: &str, settings: Settings) -> Vec<(Time, Time)> {
+fn simulated(trace: &Trace, scheduler: &str, settings: SimSettings) -> Vec<(Time, Time)> {
     let run = common::run(trace, scheduler, settings);
     assert!(run.violations.is_empty(), "{:?}", run.violations);
     let jobs = run.outcome.jobs.iter();
@@ -279,7 +279,7 @@ fn two_jobs_take_turns() {
 }
 
 #[test]
-fn who_fits_beside_the_turn_does_not_wait() {
+fn job_does_not_wait_for_its_turn_when_it_fits_idle_cpus() {
     let lines = "a,0,1,0.5,0.1,50\nb,0,1,0.5,0.1,50\nc,0,1,1,0.1,50\nd,0,1,0.5,0.1,15\n";
     let trace = common::trace(lines);
     // The third layer is not to be had with two jobs for each CPU: d waits for a place.
@@ -292,9 +292,9 @@ fn who_fits_beside_the_turn_does_not_wait() {
 }
 
 #[test]
-fn a_slice_is_what_the_settings_say() {
+fn time_slice_is_that_of_the_settings() {
     let trace = common::trace("a,0,1,1,0.5,10\nb,0,1,1,0.5,10\n");
-    let settings = Settings {
+    let settings = SimSettings {
         time_slice: Span::from_seconds(2),
         ..common::settings(1)
     };
@@ -306,7 +306,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn gang_scheduling_is_what_it_says(trace in known::traces()) {
+    fn gang_scheduling_matches_its_reference(trace in known::traces()) {
         for estimates in BOTH {
             for times in [2, 3] {
                 let expected = reference(&trace, times, estimates);

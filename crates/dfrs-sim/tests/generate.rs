@@ -60,7 +60,7 @@ fn length_and_load_are_those_of_the_papers_traces() {
 
 /// What a seed gives must never change, on no machine and in no version.
 #[test]
-fn seeds_give_what_they_always_gave() {
+fn traces_of_a_seed_never_change() {
     let text = csv(&Lublin::default().trace(1));
     let first: Vec<&str> = text.lines().take(4).collect();
     assert_eq!(
@@ -126,7 +126,10 @@ fn sizes_and_types_have_their_shares() {
         jobs.iter()
             .all(|job| job.size <= 128 && job.job_type == JobType::Interactive)
     );
-    assert!(jobs.iter().all(|job| (1..=162_754).contains(&job.runtime)));
+    assert!(
+        jobs.iter()
+            .all(|job| (1..=162_754).contains(&job.runtime_seconds))
+    );
     let types = Lublin::default().jobs(9);
     let batch = types
         .iter()
@@ -172,7 +175,7 @@ fn swf_with_annotations_is_the_same_trace() {
 }
 
 #[test]
-fn what_has_no_load_is_refused() {
+fn impossible_load_is_refused() {
     let mut trace = Lublin::default().trace(1);
     for load in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(
@@ -195,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_asked_is_a_trace(
+    fn any_parameters_give_a_valid_trace(
         jobs in 0usize..200, nodes in 1u32..5_000, job_types: bool, seed: u64,
     ) {
         let model = Lublin { jobs, nodes, job_types };

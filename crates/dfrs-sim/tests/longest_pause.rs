@@ -2,7 +2,7 @@
 
 use dfrs_core::{Bytes, Mobility, Span, Time};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
-use dfrs_sim::{Settings, simulate};
+use dfrs_sim::{SimSettings, simulate};
 
 const DAY: i64 = 86_400;
 
@@ -26,7 +26,7 @@ fn first_ends(
     first: TraceJob,
     others: impl Iterator<Item = TraceJob>,
     policy: &str,
-    settings: &Settings,
+    settings: &SimSettings,
 ) -> f64 {
     let trace = Trace {
         jobs: [first].into_iter().chain(others).collect(),
@@ -42,19 +42,19 @@ fn first_ends(
 fn long_job_takes(longest_pause: Option<Span>) -> f64 {
     let park = |id: &str, submit, runtime| job(id, submit, 1, runtime, Mobility::Park);
     let others = (1..10 * DAY / 600).map(|number| park(&number.to_string(), 600 * number, 600));
-    let settings = Settings {
+    let settings = SimSettings {
         longest_pause,
         penalty: Span::from_seconds(5),
-        ..Settings::new(1)
+        ..SimSettings::new(1)
     };
     let policy = "GreedyPMC*/move-per/OPT=VT/MINVT=600";
     first_ends(park("long", 0, 7200), others, policy, &settings)
 }
 
 #[test]
-fn who_ran_once_is_not_behind_all_who_never_ran_for_ever() {
+fn paused_job_is_not_starved_by_jobs_that_never_ran() {
     let unbounded = long_job_takes(None);
-    let bounded = long_job_takes(Settings::new(1).longest_pause);
+    let bounded = long_job_takes(SimSettings::new(1).longest_pause);
     assert!(unbounded > 9.5, "{unbounded} days");
     assert!(bounded < 1.2, "{bounded} days");
 }
@@ -71,7 +71,7 @@ fn wide_job_ends() -> f64 {
         let submit = 1000 + 200 * number;
         limited(job(&number.to_string(), submit, 1, 700, Mobility::Never))
     });
-    first_ends(wide, others, "default", &Settings::new(4))
+    first_ends(wide, others, "default", &SimSettings::new(4))
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{run, settings, trace};
 use dfrs_core::Policy;
-use dfrs_sim::metrics::{Summary, Utilization, UtilizationStep, compare_with_best};
+use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep, compare_with_best};
 use dfrs_sim::trace::Trace;
 use proptest::prelude::*;
 
@@ -18,9 +18,10 @@ fn steps(run: &common::Run) -> Vec<UtilizationStep> {
     steps
 }
 
-fn told(steps: &[UtilizationStep]) -> Vec<(f64, f64, f64, f64)> {
-    let told = steps.iter();
-    told.map(|step| (step.time.seconds(), step.demand, step.used, step.stalled))
+fn rows(steps: &[UtilizationStep]) -> Vec<(f64, f64, f64, f64)> {
+    let steps = steps.iter();
+    steps
+        .map(|step| (step.time.seconds(), step.demand, step.used, step.stalled))
         .collect()
 }
 
@@ -46,7 +47,7 @@ fn a_pause_by_the_hour_the_job_and_the_second() {
     close(found.normalized_underutilization, 305.0 / 1005.0);
     // While the short one has the node, all of it is demanded; the stall uses nothing, and holds all.
     assert_eq!(
-        told(&steps(&run)),
+        rows(&steps(&run)),
         [
             (0.0, 1.0, 1.0, 0.0),
             (100.0, 1.0, 0.5, 0.0),
@@ -81,7 +82,7 @@ fn short_jobs_are_bounded_at_10_and_at_30_s() {
 fn policies_are_compared_with_the_best_of_them() {
     let jobs = trace("a,0,1,1,0.6,1000\nb,100,1,1,0.6,20\n");
     let of = |policy| run(&jobs, policy, settings(1)).summary;
-    let mut found: [Summary; 2] = [of("FCFS"), of("GreedyP*/OPT=MIN")];
+    let mut found: [SimSummary; 2] = [of("FCFS"), of("GreedyP*/OPT=MIN")];
     found[0].compare_with_bound(2.0);
     assert_eq!(
         (found[0].bound, found[0].degradation),
@@ -101,7 +102,7 @@ fn policies_are_compared_with_the_best_of_them() {
 }
 
 #[test]
-fn nothing_is_divided_by_nothing() {
+fn metrics_are_finite_when_the_makespan_is_zero() {
     let found = run(&trace("a,5,1,1,0,0\n"), "EASY", settings(1)).summary;
     assert_eq!(found.makespan, 0.0);
     assert_eq!((found.utilization, found.pauses_per_hour), (0.0, 0.0));

@@ -6,7 +6,7 @@ use common::{Run, events, run, settings, times, trace};
 use dfrs_core::{Bytes, Mobility, NodeIndex, Policy, RunTimeHint, Span};
 use dfrs_proto::journal::EventKind;
 use dfrs_sim::trace::{NODE_MEMORY, Trace};
-use dfrs_sim::{MobilityShares, Settings, round_limits};
+use dfrs_sim::{MobilityShares, SimSettings, round_limits};
 use proptest::prelude::*;
 
 /// Number of nodes of the random worlds.
@@ -21,14 +21,14 @@ fn all(kind: &str, trace: &Trace) -> Trace {
 }
 
 /// Two jobs of more than half of a node each.
-fn one_in_the_way() -> Trace {
+fn two_large_jobs() -> Trace {
     trace("long,0,1,1.0,0.6,1000\nnew,100,1,1.0,0.6,10\n")
 }
 
 #[test]
-fn a_job_that_can_do_nothing_stays_to_its_end() {
+fn immobile_job_runs_to_its_end() {
     let run = run(
-        &all("never", &one_in_the_way()),
+        &all("never", &two_large_jobs()),
         "GreedyPM*/per/OPT=MIN",
         settings(1),
     );
@@ -57,7 +57,7 @@ fn a_parked_job_comes_back_where_it_was() {
 #[test]
 fn a_requeued_job_begins_again_and_pays_nothing_else() {
     let run = run(
-        &all("restart", &one_in_the_way()),
+        &all("restart", &two_large_jobs()),
         "GreedyP*/OPT=MIN",
         settings(1),
     );
@@ -94,11 +94,11 @@ fn a_job_that_is_restarted_elsewhere_has_not_migrated() {
 
 #[test]
 fn each_kind_has_its_cost() {
-    let finish_of_long = |kind: &str, settings: Settings| {
-        let run = run(&all(kind, &one_in_the_way()), "GreedyP*/OPT=MIN", settings);
+    let finish_of_long = |kind: &str, settings: SimSettings| {
+        let run = run(&all(kind, &two_large_jobs()), "GreedyP*/OPT=MIN", settings);
         times(&run.outcome)[0].1
     };
-    let costs = Settings {
+    let costs = SimSettings {
         park_cost: Some("20+10/GB".parse().expect("a cost")),
         checkpoint_cost: Some("5".parse().expect("a cost")),
         ..settings(1)
@@ -113,14 +113,14 @@ fn each_kind_has_its_cost() {
 }
 
 #[test]
-fn what_the_swap_does_not_hold_is_not_parked() {
-    let parked = all("park", &one_in_the_way());
+fn job_is_not_parked_when_swap_is_too_small() {
+    let parked = all("park", &two_large_jobs());
     for (swap, end) in [
         (0, 1000.0),
         (NODE_MEMORY.0 / 2, 1000.0),
         (NODE_MEMORY.0, 1310.0),
     ] {
-        let settings = Settings {
+        let settings = SimSettings {
             swap: Bytes(swap),
             ..settings(1)
         };
@@ -170,7 +170,7 @@ proptest! {
 
     /// Debug builds also check every plan.
     #[test]
-    fn nothing_does_what_it_cannot(
+    fn no_job_moves_beyond_its_mobility(
         trace in mixes(),
         policy in prop_oneof![
             3 => proptest::sample::select(Policy::catalogue()),
@@ -182,7 +182,7 @@ proptest! {
     ) {
         let mut trace = trace;
         round_limits(1, &mut trace);
-        let settings = Settings {
+        let settings = SimSettings {
             penalty: Span::from_seconds(penalty.into()),
             swap: Bytes(swap * NODE_MEMORY.0 / 2),
             run_time_hint,
@@ -221,14 +221,14 @@ fn limits_are_round_and_true() {
     assert_eq!(drawn.jobs[0].estimate, Some(Span::from_seconds(7)));
     let hours = [0.25, 1.0, 4.0, 24.0, 168.0];
     for job in &drawn.jobs[1..] {
-        let said = job.estimate.expect("a limit").seconds();
-        assert!(said >= job.runtime.seconds() && said >= 900.0);
+        let limit = job.estimate.expect("a limit").seconds();
+        assert!(limit >= job.runtime.seconds() && limit >= 900.0);
         let is_round = hours
             .iter()
-            .any(|hours| (hours * 3600.0 - said).abs() < 1e-9);
-        assert!(is_round || said > 168.0 * 3600.0, "{said}");
+            .any(|hours| (hours * 3600.0 - limit).abs() < 1e-9);
+        assert!(is_round || limit > 168.0 * 3600.0, "{limit}");
         // No more than five times the run time, rounded up.
-        let below = hours.iter().rev().find(|hours| **hours * 3600.0 < said);
+        let below = hours.iter().rev().find(|hours| **hours * 3600.0 < limit);
         assert!(below.is_none_or(|below| below * 3600.0 < 5.0 * job.runtime.seconds()));
     }
     // It depends on the seed and the job alone.

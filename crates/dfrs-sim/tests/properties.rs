@@ -51,7 +51,7 @@ proptest! {
 
     /// A task has a node to itself.
     #[test]
-    fn batch_schedulers_start_nobody_beyond_the_machine(trace in common::traces(NODES)) {
+    fn batch_schedulers_never_exceed_the_machine(trace in common::traces(NODES)) {
         for batch in Batch::ALL.into_iter().filter(|batch| !batch.shares_nodes()) {
             let scheduler = batch.name();
             let records = common::run(&trace, scheduler, settings(NODES)).outcome.jobs;

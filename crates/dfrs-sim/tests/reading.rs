@@ -27,7 +27,7 @@ fn lenient(text: &str) -> Reading {
     trace_of(text.as_bytes(), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn told(text: &str) -> Vec<String> {
+fn reported_lines(text: &str) -> Vec<String> {
     lenient(text).bad.iter().map(ToString::to_string).collect()
 }
 
@@ -53,11 +53,11 @@ fn swf_is_read_by_processors() {
     let estimates = [None, Some(Span::from_seconds(600))];
     assert_eq!([trace.jobs[0].estimate, job.estimate], estimates);
     assert_eq!([trace.jobs[0].waited, job.waited], [None, Some(Span::ZERO)]);
-    assert_eq!(trace.as_it_was(), None);
+    assert_eq!(trace.recorded_schedule(), None);
 }
 
 #[test]
-fn a_header_cannot_ask_for_a_machine_beyond_all_bounds() {
+fn machine_size_in_the_header_is_bounded() {
     let of =
         |count: &str| lenient(&SWF.replace("MaxProcs: 128", &format!("MaxProcs: {count}"))).trace;
     assert_eq!(of("1000000").nodes, Some(1_000_000));
@@ -93,7 +93,7 @@ fn csv_is_read_with_and_without_its_header() {
 }
 
 #[test]
-fn csv_has_its_columns_where_the_header_says() {
+fn csv_columns_follow_the_header() {
     let plain = lenient("id,3,2,0.25,0.1,7.5\ny,3,1,1,0,1\n").trace;
     let mixed = "Runtime, mem,cpu,tasks,submit,id\n7.5,0.1,0.25,2,3,id\n1,0,1,1,3,y\n";
     assert_eq!(lenient(mixed).trace, plain);
@@ -123,21 +123,21 @@ fn a_header_that_is_not_complete_is_refused() {
 }
 
 #[test]
-fn quoted_names_and_fields_are_what_is_in_the_quotes() {
+fn quotes_around_names_and_fields_are_removed() {
     let plain =
         lenient("id,submit,tasks,cpu,mem,runtime\na 1,3,2,0.25,0.1,7.5\nb,3,1,1,0,1\n").trace;
     let quoted = "\"id\",\"submit\",\"tasks\",\"mem\",\"cpu\", \"runtime\"\n\
         \"a 1\",3,2,0.1,\"0.25\",7.5\n\"b\" ,3,1,0,1,\" 1\"\n";
     assert_eq!(lenient(quoted).trace, plain);
     assert_eq!(lenient("\"#1\",3,2,0.25,0.1,7.5\n").trace.jobs[0].id, "#1");
-    let csv = |line: &str| told(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
+    let csv = |line: &str| reported_lines(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
     assert!(csv("\"b,0,1,1,1,1").contains("a quote is opened and not closed"));
     assert!(csv("\"b\"c,0,1,1,1,1").contains("\"c\" follows a quote"));
     assert!(csv("\"b\"\"c\",0,1,1,1,1").contains("\"c\\\"\" follows a quote"));
-    let told = csv("\"b,c\",0,1,1,1,1");
+    let message = csv("\"b,c\",0,1,1,1,1");
     assert!(
-        told.ends_with("expected is a text without quotes and commas"),
-        "{told}"
+        message.ends_with("expected is a text without quotes and commas"),
+        "{message}"
     );
 }
 
@@ -163,8 +163,8 @@ fn a_first_line_that_is_neither_a_job_nor_a_header_is_refused() {
 }
 
 #[test]
-fn lines_that_make_no_sense_are_told_and_left_out() {
-    let swf = |line: &str| told(&format!("{SWF}{line}\n"))[0].clone();
+fn malformed_lines_are_reported_and_left_out() {
+    let swf = |line: &str| reported_lines(&format!("{SWF}{line}\n"))[0].clone();
     let rest = "-1 -1 2 -1 -1 0 1 1 -1 -1 -1 -1 -1";
     assert_eq!(swf("1 2 3"), "line 6: has 3 fields, a line of SWF has 18");
     assert!(swf(&format!("9 -1 0 5 1 {rest}")).contains("submit time (field 2) is \"-1\""));
@@ -174,11 +174,11 @@ fn lines_that_make_no_sense_are_told_and_left_out() {
     assert!(swf(&format!("9 1 0 5 3.7 {rest}")).contains("is \"3.7\", which is no whole number"));
     assert!(swf(&format!("7.4 1 0 5 1 {rest}")).contains("job number (field 1) is \"7.4\""));
     assert!(swf(&format!("7 1 0 5 1 {rest}")).contains("job 7 is on line 3 already"));
-    let csv = |line: &str| told(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
+    let csv = |line: &str| reported_lines(&format!("a,0,1,1,1,1\n{line}\n"))[0].clone();
     assert!(csv("b,0,1,1,1").contains("has 5 columns"));
     for tasks in ["1.5", "2.0004"] {
-        let told = csv(&format!("b,0,{tasks},1,1,1"));
-        assert!(told.contains("which is no whole number"), "{told}");
+        let message = csv(&format!("b,0,{tasks},1,1,1"));
+        assert!(message.contains("which is no whole number"), "{message}");
     }
     assert_eq!(lenient("b,0,2.0,1,1,1\n").trace.jobs[0].tasks, 2);
     assert!(csv("b,0,0,1,1,1").contains("number of tasks is 0"));
@@ -200,12 +200,12 @@ fn limit_and_note(text: &str) -> (Option<Span>, String) {
         (0, 1),
         "{text}"
     );
-    let note = reading.odd_limits.note().unwrap_or_default();
+    let note = reading.invalid_limits.note().unwrap_or_default();
     (reading.trace.jobs[0].estimate, note)
 }
 
 #[test]
-fn a_limit_that_makes_no_sense_is_unknown_and_told() {
+fn malformed_limit_is_unknown_and_reported() {
     let swf = |time: &str| {
         let line = format!("9 1 0 5 1 -1 -1 2 {time} -1 0 1 1 -1 -1 -1 -1 -1\n");
         limit_and_note(&line)
@@ -244,7 +244,7 @@ fn a_limit_that_makes_no_sense_is_unknown_and_told() {
 }
 
 #[test]
-fn memory_that_is_not_asked_for_may_make_no_sense() {
+fn malformed_memory_is_ignored_when_the_model_has_none() {
     let line = "9 1 0 5 1 -1 x 2 -1 x 0 1 1 -1 -1 -1 -1 -1\n";
     let read = |model| read(line.as_bytes(), model, false);
     assert_eq!(read(Model::Processors).expect("a trace").bad_lines, 0);
@@ -256,7 +256,7 @@ fn memory_that_is_not_asked_for_may_make_no_sense() {
 }
 
 #[test]
-fn csv_may_say_how_jobs_can_move() {
+fn csv_mobility_column_is_read_and_written() {
     let header = "id,submit,tasks,cpu,mem,runtime,mobility,limit";
     let text = format!("{header}\na,0,1,1,1,1,,\nb,0,1,1,1,1,Park,60\nc,0,1,1,1,1,never,-1\n");
     let mut trace = lenient(&text).trace;
@@ -276,7 +276,7 @@ fn csv_may_say_how_jobs_can_move() {
     write_csv(&lenient(&text).trace, &mut written).expect("memory");
     let again = trace_of(&written, true).expect("a trace");
     assert_eq!(again.trace, lenient(&text).trace);
-    let odd = told(&text.replace("never", "fly"))[0].clone();
+    let odd = reported_lines(&text.replace("never", "fly"))[0].clone();
     assert!(
         odd.starts_with("line 4: mobility is \"fly\", allowed are checkpoint,"),
         "{odd}"
@@ -314,7 +314,7 @@ fn line_ends_marks_and_bytes_of_other_systems() {
     assert_eq!(lenient(&SWF.replace('\n', "\r\n")), plain);
     assert_eq!(lenient(&format!("\u{feff}{SWF}")), plain);
     assert_eq!(lenient(SWF.trim_end()), plain);
-    let mark_inside = told(&format!("{SWF}\u{feff}{}", numbered("9")));
+    let mark_inside = reported_lines(&format!("{SWF}\u{feff}{}", numbered("9")));
     assert!(
         mark_inside[0].contains("line 6: the job number (field 1) is"),
         "{mark_inside:?}"
@@ -330,7 +330,7 @@ fn line_ends_marks_and_bytes_of_other_systems() {
 }
 
 #[test]
-fn numbers_beyond_all_bounds_are_told() {
+fn numbers_out_of_range_are_reported() {
     let digits = "9".repeat(10_000);
     let zeros = format!("0.{}1", "0".repeat(10_000));
     for (field, value, words) in [
@@ -352,12 +352,12 @@ fn numbers_beyond_all_bounds_are_told() {
         let line = numbered("9");
         let mut fields: Vec<&str> = line.split(' ').collect();
         fields[field - 1] = value;
-        let told = told(&format!("{SWF}{}\n", fields.join(" ")));
+        let messages = reported_lines(&format!("{SWF}{}\n", fields.join(" ")));
         assert!(
-            told[0].starts_with("line 6: ") && told[0].contains(words),
-            "{value}: {told:?}"
+            messages[0].starts_with("line 6: ") && messages[0].contains(words),
+            "{value}: {messages:?}"
         );
-        assert!(told[0].len() < 200, "{told:?}");
+        assert!(messages[0].len() < 200, "{messages:?}");
     }
     let tiny = lenient(&format!("a,{zeros},1,1,1,{zeros}\n")).trace;
     assert_eq!(
@@ -367,7 +367,7 @@ fn numbers_beyond_all_bounds_are_told() {
 }
 
 #[test]
-fn repeated_ids_are_told_in_the_order_of_the_file() {
+fn repeated_ids_are_reported_in_file_order() {
     let lines: Vec<String> = ["7", "3", "07", "3", "1", "7.0"].map(numbered).into();
     let reading = lenient(&lines.join("\n"));
     let bad: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
@@ -391,11 +391,11 @@ fn repeated_ids_are_told_in_the_order_of_the_file() {
 }
 
 #[test]
-fn an_id_that_comes_again_after_many_that_grow_is_told() {
+fn repeated_id_is_reported_after_ascending_ids() {
     let ids = ["8", "9", "10", "11", "9", "12", "12", "7", "7"];
     let lines = ids.map(numbered).join("\n");
     assert_eq!(
-        told(&lines),
+        reported_lines(&lines),
         [
             "line 5: job 9 is on line 2 already",
             "line 7: job 12 is on line 6 already",
@@ -403,7 +403,10 @@ fn an_id_that_comes_again_after_many_that_grow_is_told() {
         ]
     );
     let last = ["8", "9", "9"].map(numbered).join("\n");
-    assert_eq!(told(&last), ["line 3: job 9 is on line 2 already"]);
+    assert_eq!(
+        reported_lines(&last),
+        ["line 3: job 9 is on line 2 already"]
+    );
 }
 
 /// Reads as if the file had been cut at every place where a system may cut a read.
@@ -420,7 +423,7 @@ impl std::io::Read for Dribble<'_> {
 }
 
 #[test]
-fn how_the_system_cuts_reads_does_not_matter() {
+fn result_does_not_depend_on_read_sizes() {
     let longest = format!("# {}\n", "x".repeat((64 << 10) - 2));
     let text = format!("{longest}{SWF}{longest}{longest}{}\n#", numbered("9"));
     let whole = lenient(&text);
@@ -456,7 +459,7 @@ impl std::io::Read for Endless {
 /// A bomb of zeros is one endless line; one of the same job is that job and bad lines, which are
 /// counted and not kept.
 #[test]
-fn bombs_take_little_memory() {
+fn decompression_bombs_take_little_memory() {
     let bomb = |bytes: &'static [u8], length: usize| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let mut endless = std::io::Read::take(Endless(bytes, 0), length as u64);
@@ -474,7 +477,7 @@ fn bombs_take_little_memory() {
 }
 
 #[test]
-fn a_file_with_next_to_no_job_is_given_up() {
+fn file_with_almost_no_jobs_is_refused() {
     let endless = |bytes: &'static [u8]| {
         let job = numbered("7") + "\n";
         let input = std::io::Read::chain(job.as_bytes(), Endless(bytes, 0));
@@ -495,7 +498,7 @@ fn a_file_with_next_to_no_job_is_given_up() {
 }
 
 #[test]
-fn a_cut_or_damaged_gzip_file_is_told() {
+fn truncated_or_damaged_gzip_file_is_an_error() {
     let whole = gzip(&SWF.repeat(1000));
     for cut in [3, 12, whole.len() / 2, whole.len() - 8, whole.len() - 1] {
         let error = trace_of(&whole[..cut], false).expect_err("cut").to_string();

@@ -32,8 +32,8 @@ fn holds(room: (u64, u64), job: &TraceJob) -> u32 {
         let tasks = u64::from(*tasks);
         tasks * cpu_of(job) <= room.0 && tasks * job.memory.0 <= room.1
     };
-    let most = (1..).take_while(fits).last();
-    most.unwrap_or(0)
+    let max = (1..).take_while(fits).last();
+    max.unwrap_or(0)
 }
 
 fn without(mut rooms: Rooms, job: &TraceJob, place: Where) -> Rooms {
@@ -48,8 +48,9 @@ fn without(mut rooms: Rooms, job: &TraceJob, place: Where) -> Rooms {
 fn place(job: &TraceJob, rather: Where, all: Where) -> Option<Where> {
     let mut found = [0; NODES as usize];
     for _ in 0..job.tasks {
-        let good =
-            |most: Where| (0..found.len()).find(|node| found[*node] < most[*node].min(all[*node]));
+        let good = |limit: Where| {
+            (0..found.len()).find(|node| found[*node] < limit[*node].min(all[*node]))
+        };
         let node = good(rather).or_else(|| good(all))?;
         found[node] += 1;
     }
@@ -115,18 +116,18 @@ fn easy(trace: &Trace, backfills: bool, estimates: Estimates) -> Vec<Time> {
                 Some(_) if !backfills => None,
                 Some((_, start, left)) => {
                     let now = slots(free, job);
-                    let mut beside = slots(*left, job);
-                    for (beside, now) in beside.iter_mut().zip(now) {
-                        *beside = now.min(*beside);
+                    let mut both = slots(*left, job);
+                    for (slot, now) in both.iter_mut().zip(now) {
+                        *slot = now.min(*slot);
                     }
                     if known.now + known.duration(number) <= *start {
                         let mut only_now = now;
-                        for (only_now, beside) in only_now.iter_mut().zip(beside) {
-                            *only_now -= beside;
+                        for (only_now, shared) in only_now.iter_mut().zip(both) {
+                            *only_now -= shared;
                         }
                         place(job, only_now, now)
                     } else {
-                        let found = place(job, beside, beside);
+                        let found = place(job, both, both);
                         if let Some(found) = found {
                             *left = without(*left, job, found);
                         }
@@ -171,15 +172,15 @@ fn traces() -> impl Strategy<Value = Trace> {
     let tasks = proptest::collection::vec(1u32..9, 14);
     (known::traces(), tasks).prop_map(|(mut trace, tasks)| {
         for (job, tasks) in trace.jobs.iter_mut().zip(tasks) {
-            let most: u32 = EMPTY.iter().map(|room| holds(*room, job)).sum();
-            job.tasks = tasks.min(most);
+            let max: u32 = EMPTY.iter().map(|room| holds(*room, job)).sum();
+            job.tasks = tasks.min(max);
         }
         trace
     })
 }
 
 #[test]
-fn jobs_that_fit_beside_each_other_share_a_node() {
+fn jobs_that_fit_together_share_a_node() {
     // Four of one CPU each; then one whose need is a little more than a CPU, which is two.
     let lines = "a,0,4,0.25,0.2,100\nb,1,1,0.26,0.1,10\nc,2,3,0.5,0.5,10\nd,3,2,0.5,0.9,10\n";
     let run = common::run(&common::trace(lines), "FCFS/shared", settings(2));
@@ -209,7 +210,7 @@ fn cpus_are_counted_as_the_nodes_have_them() {
 }
 
 #[test]
-fn what_does_not_fit_on_the_empty_machine_is_refused() {
+fn job_is_refused_when_it_exceeds_the_empty_machine() {
     let job = |tasks, memory| {
         let cpu = Cores(NODE_CPU.0 / 4);
         TraceJob::new("1", Time::ZERO, tasks, cpu, Bytes(memory), Span::ZERO)
@@ -226,7 +227,7 @@ proptest! {
 
     /// The simulator looks only at what can have changed; this looks at everything each time.
     #[test]
-    fn easy_is_easy(trace in traces()) {
+    fn easy_matches_its_reference(trace in traces()) {
         for estimates in BOTH {
             for (scheduler, backfills) in [("EASY/shared", true), ("FCFS/shared", false)] {
                 let expected = easy(&trace, backfills, estimates);
@@ -236,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn conservative_is_conservative(trace in traces()) {
+    fn conservative_matches_its_reference(trace in traces()) {
         for estimates in BOTH {
             let expected = conservative(&trace, estimates);
             prop_assert_eq!(starts(&trace, "Conservative/shared", estimates), expected, "{:?}", estimates);
@@ -245,7 +246,7 @@ proptest! {
 
     /// With perfect estimates no job starts later than if those submitted after it had never come.
     #[test]
-    fn later_jobs_delay_nobody(trace in traces()) {
+    fn later_jobs_delay_no_earlier_job(trace in traces()) {
         let all = starts(&trace, "Conservative/shared", Estimates::Perfect);
         for count in 1..trace.jobs.len() {
             let first = Trace { jobs: trace.jobs[..count].to_vec(), ..trace.clone() };

@@ -3,11 +3,11 @@
 mod common;
 
 use common::{run, settings, times, trace, traces};
-use dfrs_sim::{CouplingLoss, Needs, Settings, use_less};
+use dfrs_sim::{CouplingLoss, Needs, SimSettings, use_less};
 use proptest::prelude::*;
 
-fn with(needs: Needs, nodes: u32) -> Settings {
-    Settings {
+fn with(needs: Needs, nodes: u32) -> SimSettings {
+    SimSettings {
         needs,
         ..settings(nodes)
     }
@@ -18,7 +18,7 @@ fn near(found: f64, expected: f64) {
 }
 
 #[test]
-fn who_idles_leaves_room_as_soon_as_it_is_known_and_loses_nothing() {
+fn idle_job_frees_cpu_once_measured_and_loses_nothing() {
     let mut jobs = trace("idles,0,1,1.0,0.1,2000\ncomputes,0,1,1.0,0.1,600\n");
     jobs.jobs[0].uses = vec![10];
     let asked = run(&jobs, "Greedy*/OPT=MIN", with(Needs::Requested, 1));
@@ -34,7 +34,7 @@ fn who_idles_leaves_room_as_soon_as_it_is_known_and_loses_nothing() {
 }
 
 #[test]
-fn who_wakes_is_held_back_for_two_seconds() {
+fn job_is_held_back_for_two_seconds_when_its_idle_phase_ends() {
     let mut jobs = trace("wakes,0,1,1.0,0.1,2000\ncomputes,0,1,1.0,0.1,5000\n");
     jobs.jobs[0].uses = vec![10, 100];
     let run = run(&jobs, "Greedy*/OPT=MIN", with(Needs::Measured, 1));
@@ -49,7 +49,7 @@ fn who_wakes_is_held_back_for_two_seconds() {
 }
 
 #[test]
-fn where_there_is_room_nobody_is_held_back() {
+fn job_is_not_held_back_when_its_node_has_room() {
     let mut jobs = trace("wakes,0,1,1.0,0.1,2000\n");
     jobs.jobs[0].uses = vec![10, 100];
     let run = run(&jobs, "Greedy*/OPT=MIN", with(Needs::Measured, 1));
@@ -57,15 +57,15 @@ fn where_there_is_room_nobody_is_held_back() {
     assert_eq!(run.outcome.jobs[0].times_held_back, 0);
 }
 
-fn coupled(hundredths: u32, nodes: u32) -> Settings {
-    Settings {
+fn coupled(hundredths: u32, nodes: u32) -> SimSettings {
+    SimSettings {
         coupling_loss: CouplingLoss::from_hundredths(hundredths),
         ..settings(nodes)
     }
 }
 
 #[test]
-fn who_waits_for_tasks_on_other_nodes_is_slower_than_its_yield() {
+fn coupled_job_is_slower_than_its_yield() {
     let jobs = trace("one,0,2,1.0,0.1,100\nother,0,2,1.0,0.1,100\n");
     let run = run(&jobs, "Greedy*/OPT=MIN", coupled(200, 2));
     // Both at yield 0.5 on two nodes: 1 + 2 * 0.5 times as long.
@@ -74,7 +74,7 @@ fn who_waits_for_tasks_on_other_nodes_is_slower_than_its_yield() {
 }
 
 #[test]
-fn who_is_on_one_node_or_has_all_that_it_needs_loses_nothing_by_coupling() {
+fn coupling_costs_nothing_on_one_node_or_at_full_yield() {
     let jobs = trace("wide,0,2,1.0,0.1,100\n");
     for (nodes, end) in [(1, 200.0), (2, 100.0)] {
         let run = run(&jobs, "Greedy*/OPT=MIN", coupled(200, nodes));
@@ -97,7 +97,7 @@ proptest! {
 
     /// Who uses all that it asked for fares as ever, whatever decisions go by.
     #[test]
-    fn who_uses_all_makes_no_difference(jobs in traces(3)) {
+    fn schedule_is_unchanged_when_jobs_use_all(jobs in traces(3)) {
         let mut all = jobs.clone();
         for job in &mut all.jobs {
             job.uses = vec![100; 2];
@@ -114,7 +114,7 @@ proptest! {
     /// However little jobs use, all finish, no sooner than alone, the journal is valid, and whoever is held back
     /// by what was measured is so for two seconds at most.
     #[test]
-    fn nobody_starves(jobs in traces(3), least in 1u8..=100, seed: u64) {
+    fn every_job_finishes_when_needs_are_measured(jobs in traces(3), least in 1u8..=100, seed: u64) {
         let mut jobs = jobs;
         use_less(seed, least, &mut jobs);
         let policies = [

@@ -83,7 +83,7 @@ fn jobs_wait_for_the_period_under_a_periodic_policy() {
         times(&outcome),
         [(0.0, 60.0), (600.0, 660.0), (600.0, 660.0)]
     );
-    let shorter = dfrs_sim::Settings {
+    let shorter = dfrs_sim::SimSettings {
         period: Some(Span::from_seconds(25)),
         ..settings(2)
     };
@@ -111,7 +111,7 @@ fn a_job_without_work_ends_when_it_starts() {
 fn a_job_that_cannot_keep_the_ceiling_on_load_starts_and_stays() {
     // Twice the CPU that there is, and a small one beside it.
     let jobs = trace("a,1,8,1,0.1,20000\nb,2,1,0.5,0.1,100\n");
-    let settings = dfrs_sim::Settings {
+    let settings = dfrs_sim::SimSettings {
         load_ceiling: Some(LoadCeiling::from_percent(150)),
         ..settings(4)
     };
@@ -141,7 +141,7 @@ fn a_policy_with_backoff_tries_again_later() {
 }
 
 #[test]
-fn backfilling_fills_by_end_or_by_what_is_left() {
+fn backfill_uses_end_times_and_spare_nodes() {
     // 4 nodes: a leaves 1 free until 100; b needs all 4; c ends by 100, d does not.
     let jobs = trace("a,0,3,1,0,100\nb,1,4,1,0,10\nc,2,1,1,0,98\nd,3,1,1,0,98\n");
     let of = |policy| times(&run(&jobs, policy, settings(4)).outcome);
@@ -165,7 +165,7 @@ fn backfilling_fills_by_end_or_by_what_is_left() {
 }
 
 /// Sixty jobs on four nodes that they crowd.
-fn crowd() -> Trace {
+fn overloaded_trace() -> Trace {
     let jobs: String = (0..60)
         .map(|job| {
             format!(
@@ -182,8 +182,8 @@ fn crowd() -> Trace {
 }
 
 #[test]
-fn the_same_twice_is_the_same() {
-    let jobs = crowd();
+fn repeated_simulation_is_identical() {
+    let jobs = overloaded_trace();
     let first = run(&jobs, "GreedyPM*/per/OPT=MIN/MINVT=600", settings(4));
     let second = run(&jobs, "GreedyPM*/per/OPT=MIN/MINVT=600", settings(4));
     assert_eq!(first.events, second.events);
@@ -217,8 +217,8 @@ fn a_year_of_changing_yields_is_exact() {
 
 /// Whoever runs, and beside whatever else, the result is the same.
 #[test]
-fn threads_make_no_difference() {
-    let jobs = crowd();
+fn results_do_not_depend_on_threads() {
+    let jobs = overloaded_trace();
     let policies = Policy::catalogue();
     let alone: Vec<_> = policies[..24]
         .iter()

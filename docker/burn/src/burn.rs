@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::clock::{cpu_time, major_faults};
 use crate::memory::{Ballast, Corrupted};
-use crate::pace::{Pace, Step};
+use crate::pace::{Pace, PaceStep};
 
 /// In this time all memory is used once. Less often than this a page would hardly be "in use".
 const SWEEP: Duration = Duration::from_secs(10);
@@ -17,7 +17,7 @@ const SPIN_STEP: u32 = 4_000;
 
 /// What a task has to do and how far it has come. All work is in CPU seconds.
 #[derive(Debug)]
-pub struct Task {
+pub struct BurnTask {
     total: Duration,
     /// Done in an earlier run.
     restored: Duration,
@@ -31,7 +31,7 @@ pub struct Task {
     started: Instant,
 }
 
-impl Task {
+impl BurnTask {
     /// A task that takes `work` of wall time when it gets `rate` cores, of which `done` CPU time
     /// was spent in an earlier run.
     pub fn new(work: Duration, rate: f64, done: Option<Duration>, ballast: Ballast) -> Self {
@@ -75,12 +75,12 @@ impl Task {
     /// When the task's memory does not hold what it wrote there.
     pub fn advance(&mut self) -> Result<(), Corrupted> {
         match self.pace.step(self.started.elapsed(), cpu_time()) {
-            Step::SleepUntil(until) => sleep(until.saturating_sub(self.started.elapsed())),
-            Step::BurnUntil(until) if self.ballast.is_full() => {
+            PaceStep::SleepUntil(until) => sleep(until.saturating_sub(self.started.elapsed())),
+            PaceStep::BurnUntil(until) if self.ballast.is_full() => {
                 self.use_memory()?;
                 self.spin(until);
             }
-            Step::BurnUntil(until) => self.fill(until),
+            PaceStep::BurnUntil(until) => self.fill(until),
         }
         Ok(())
     }

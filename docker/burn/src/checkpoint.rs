@@ -8,7 +8,7 @@ const HEADER: &str = "dfrs-burn 1 ";
 
 /// Why a checkpoint could not be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum CheckpointError {
     /// The file cannot be read or written.
     #[error("checkpoint {path}: {source}")]
     Io {
@@ -31,8 +31,8 @@ pub enum Error {
 ///
 /// # Errors
 /// When the file beside it cannot be written or renamed.
-pub fn save(path: &Path, done: Duration) -> Result<(), Error> {
-    let io_error = |source| Error::Io {
+pub fn save(path: &Path, done: Duration) -> Result<(), CheckpointError> {
+    let io_error = |source| CheckpointError::Io {
         path: path.display().to_string(),
         source,
     };
@@ -45,13 +45,15 @@ pub fn save(path: &Path, done: Duration) -> Result<(), Error> {
 ///
 /// # Errors
 /// When the file cannot be read or is not a checkpoint.
-pub fn load(path: &Path) -> Result<Option<Duration>, Error> {
+pub fn load(path: &Path) -> Result<Option<Duration>, CheckpointError> {
     match fs::read_to_string(path) {
-        Ok(text) => parse(&text).map(Some).ok_or_else(|| Error::Malformed {
-            path: path.display().to_string(),
-        }),
+        Ok(text) => parse(&text)
+            .map(Some)
+            .ok_or_else(|| CheckpointError::Malformed {
+                path: path.display().to_string(),
+            }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Io {
+        Err(source) => Err(CheckpointError::Io {
             path: path.display().to_string(),
             source,
         }),
@@ -72,18 +74,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn restores_what_was_saved() {
+    fn saved_checkpoint_is_restored() {
         let path = std::env::temp_dir().join(format!("dfrs-burn-test-{}", std::process::id()));
         assert_eq!(load(&path).unwrap(), None);
         save(&path, Duration::from_millis(1234)).unwrap();
         assert_eq!(load(&path).unwrap(), Some(Duration::from_millis(1234)));
         fs::write(&path, "something else").unwrap();
-        assert!(matches!(load(&path), Err(Error::Malformed { .. })));
+        assert!(matches!(
+            load(&path),
+            Err(CheckpointError::Malformed { .. })
+        ));
         fs::remove_file(&path).unwrap();
     }
 
     #[test]
-    fn refuses_what_is_no_checkpoint() {
+    fn malformed_checkpoints_are_refused() {
         for text in [
             "",
             "dfrs-burn 1 \n",

@@ -17,9 +17,9 @@ use clap::Parser;
 use signal_hook::consts::{SIGTERM, SIGUSR1};
 use signal_hook::flag;
 
-use crate::burn::Task;
+use crate::burn::BurnTask;
 use crate::memory::Ballast;
-use crate::report::Report;
+use crate::report::ProgressReport;
 
 /// Bytes in a page of memory; larger pages of other machines hold several of these.
 const PAGE_SIZE: usize = 4096;
@@ -36,7 +36,7 @@ const STOPPED: u8 = 128 + 15;
 /// task's number in its Slurm step.
 #[derive(Parser)]
 #[command(version)]
-struct Arguments {
+struct BurnArguments {
     /// Wall time in seconds that the work takes if the task gets all the CPU it can use
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     work: f64,
@@ -76,7 +76,7 @@ fn fraction(text: &str) -> Result<f64, String> {
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error("{0}")]
-    Checkpoint(#[from] checkpoint::Error),
+    Checkpoint(#[from] checkpoint::CheckpointError),
     #[error("{0}")]
     Memory(#[from] memory::Corrupted),
     #[error("report {path}: {source}")]
@@ -107,30 +107,31 @@ impl Signals {
 }
 
 /// A task with the files it writes.
-struct Run {
-    task: Task,
-    report: Report,
+struct BurnRun {
+    task: BurnTask,
+    report: ProgressReport,
     report_path: Option<String>,
     checkpoint: Option<PathBuf>,
 }
 
-impl Run {
-    fn new(arguments: &Arguments, task_number: &str) -> Result<Self, Error> {
+impl BurnRun {
+    fn new(arguments: &BurnArguments, task_number: &str) -> Result<Self, Error> {
         let name = |pattern: &String| pattern.replace("%t", task_number);
         let checkpoint = arguments.checkpoint.as_ref().map(name).map(PathBuf::from);
         let report_path = arguments.report.as_ref().map(name);
-        let report = Report::open(report_path.as_deref().map(Path::new)).map_err(|source| {
-            Error::Report {
-                path: report_path.clone().unwrap_or_default(),
-                source,
-            }
-        })?;
+        let report =
+            ProgressReport::open(report_path.as_deref().map(Path::new)).map_err(|source| {
+                Error::Report {
+                    path: report_path.clone().unwrap_or_default(),
+                    source,
+                }
+            })?;
         let restored = match &checkpoint {
             Some(path) => checkpoint::load(path)?,
             None => None,
         };
         Ok(Self {
-            task: Task::new(
+            task: BurnTask::new(
                 Duration::from_secs_f64(arguments.work),
                 arguments.rate,
                 restored,
@@ -142,11 +143,11 @@ impl Run {
         })
     }
 
-    fn say(&mut self, event: &str, more: &str) -> Result<(), Error> {
-        self.say_done(event, self.task.done(), more)
+    fn write_line(&mut self, event: &str, more: &str) -> Result<(), Error> {
+        self.write_line_at(event, self.task.done(), more)
     }
 
-    fn say_done(&mut self, event: &str, done: Duration, more: &str) -> Result<(), Error> {
+    fn write_line_at(&mut self, event: &str, done: Duration, more: &str) -> Result<(), Error> {
         self.report
             .line(event, done, more)
             .map_err(|source| Error::Report {
@@ -160,7 +161,7 @@ impl Run {
             return Ok(());
         };
         checkpoint::save(path, self.task.done())?;
-        self.say("checkpoint", "")
+        self.write_line("checkpoint", "")
     }
 
     /// Works until all is done (true) or until it is told to stop (false).
@@ -177,7 +178,7 @@ impl Run {
             self.task.advance()?;
             if reported.elapsed() >= REPORT_INTERVAL {
                 reported = Instant::now();
-                self.say("progress", "")?;
+                self.write_line("progress", "")?;
             }
         }
         // The job may still be restarted, for its other tasks: this one has nothing left to do then.
@@ -186,29 +187,29 @@ impl Run {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+fn run(arguments: &BurnArguments) -> Result<ExitCode, Error> {
     let signals = Signals::catch()?;
     let variable = |name: &str, default: &str| std::env::var(name).unwrap_or(default.to_owned());
     let task_number = variable("SLURM_PROCID", "0");
     let node = variable("SLURMD_NODENAME", "-");
-    let mut run = Run::new(arguments, &task_number)?;
+    let mut run = BurnRun::new(arguments, &task_number)?;
     let total = run.task.total().as_secs_f64();
     // What it starts from, without the CPU time of its own start, which already counts as work.
-    run.say_done(
+    run.write_line_at(
         "start",
         run.task.restored(),
         &format!("node={node} task={task_number} total={total:.3}"),
     )?;
     if run.work(&signals)? {
-        run.say("finish", "")?;
+        run.write_line("finish", "")?;
         return Ok(ExitCode::SUCCESS);
     }
-    run.say("stop", "")?;
+    run.write_line("stop", "")?;
     Ok(ExitCode::from(STOPPED))
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&BurnArguments::parse()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("dfrs-burn: {error}");

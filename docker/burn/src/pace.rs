@@ -3,14 +3,14 @@
 //! A task of rate *r* gains *r* CPU seconds of allowance per second of wall time and spends them by
 //! burning. Its rate is thus the most CPU that it can use (its CPU need), and it uses less only
 //! when it is given less. Allowance is not saved up: one that could not be spent in time, because
-//! the task was frozen, throttled or had no core, is lost but for [`Pace::LARGEST_CREDIT`] of wall
+//! the task was frozen, throttled or had no core, is lost but for [`Pace::MAX_CREDIT`] of wall
 //! time, which is there to make up for timers that wake up late.
 
 use std::time::Duration;
 
 /// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum PaceStep {
     /// Burn until the CPU clock shows this.
     BurnUntil(Duration),
     /// The allowance is spent: sleep until the wall clock shows this.
@@ -32,11 +32,11 @@ impl Pace {
     /// CPU is burnt in slices which last this long at the task's rate.
     pub const SLICE: Duration = Duration::from_millis(20);
     /// Unspent allowance older than this is lost.
-    pub const LARGEST_CREDIT: Duration = Duration::from_millis(40);
+    pub const MAX_CREDIT: Duration = Duration::from_millis(40);
 
     /// Shorter sleeps are put off to the next one: a sleep costs CPU time itself, and a task that
     /// slept off the cost of each sleep would never do anything else.
-    const LEAST_SLEEP: Duration = Duration::from_millis(10);
+    const MIN_SLEEP: Duration = Duration::from_millis(10);
 
     /// A pace of `rate` cores (at least 0.01) that starts now, with no allowance.
     pub fn new(rate: f64, wall: Duration, cpu: Duration) -> Self {
@@ -48,14 +48,14 @@ impl Pace {
     }
 
     /// What to do at `wall` if the CPU clock shows `cpu`. O(1).
-    pub fn step(&mut self, wall: Duration, cpu: Duration) -> Step {
+    pub fn step(&mut self, wall: Duration, cpu: Duration) -> PaceStep {
         self.account(cpu);
         self.forget(wall);
-        if self.paid_wall > wall + Self::LEAST_SLEEP {
-            return Step::SleepUntil(self.paid_wall);
+        if self.paid_wall > wall + Self::MIN_SLEEP {
+            return PaceStep::SleepUntil(self.paid_wall);
         }
         let slice = Self::SLICE.mul_f64(self.rate);
-        Step::BurnUntil(self.paid_cpu + slice)
+        PaceStep::BurnUntil(self.paid_cpu + slice)
     }
 
     /// CPU time spent since the last call moves the moment up to which the task has had its due.
@@ -67,9 +67,7 @@ impl Pace {
 
     /// No catching up: what is older than the largest credit is gone.
     fn forget(&mut self, wall: Duration) {
-        self.paid_wall = self
-            .paid_wall
-            .max(wall.saturating_sub(Self::LARGEST_CREDIT));
+        self.paid_wall = self.paid_wall.max(wall.saturating_sub(Self::MAX_CREDIT));
     }
 }
 
@@ -90,11 +88,11 @@ mod tests {
         let mut pace = Pace::new(rate, now, cpu);
         while now < wall {
             match pace.step(now, cpu) {
-                Step::BurnUntil(until) => {
+                PaceStep::BurnUntil(until) => {
                     now += (until - cpu).div_f64(share);
                     cpu = until;
                 }
-                Step::SleepUntil(until) => {
+                PaceStep::SleepUntil(until) => {
                     now = until + late;
                     cpu += SLEEP_COST;
                 }
@@ -126,16 +124,16 @@ mod tests {
     }
 
     #[test]
-    fn uses_all_it_gets_when_it_gets_less_than_its_rate() {
+    fn task_uses_its_whole_share_when_that_is_below_its_rate() {
         let used = run(0.5, 0.2, Duration::ZERO, Duration::from_secs(10));
         assert_close(used, Duration::from_secs(2), 0.01);
     }
 
     #[test]
-    fn never_uses_more_than_its_rate_when_it_gets_more() {
+    fn task_uses_no_more_than_its_rate() {
         let used = run(0.3, 1.0, Duration::ZERO, Duration::from_secs(10));
-        let most = (Duration::from_secs(10) + Pace::SLICE + Pace::LEAST_SLEEP).mul_f64(0.3);
-        assert!(used <= most, "{used:?} is more than {most:?}");
+        let max = (Duration::from_secs(10) + Pace::SLICE + Pace::MIN_SLEEP).mul_f64(0.3);
+        assert!(used <= max, "{used:?} is more than {max:?}");
     }
 
     #[test]
@@ -145,20 +143,20 @@ mod tests {
         let mut cpu = Duration::ZERO;
         loop {
             match pace.step(after, cpu) {
-                Step::BurnUntil(until) => cpu = until,
-                Step::SleepUntil(until) => {
+                PaceStep::BurnUntil(until) => cpu = until,
+                PaceStep::SleepUntil(until) => {
                     assert!(until > after);
                     break;
                 }
             }
         }
-        assert!(cpu <= (Pace::LARGEST_CREDIT + Pace::SLICE).mul_f64(0.1));
+        assert!(cpu <= (Pace::MAX_CREDIT + Pace::SLICE).mul_f64(0.1));
     }
 
     #[test]
     fn cpu_used_outside_the_slices_counts_against_the_rate() {
         let mut pace = Pace::new(0.5, Duration::ZERO, Duration::ZERO);
         let step = pace.step(MILLISECOND, 100 * MILLISECOND);
-        assert_eq!(step, Step::SleepUntil(200 * MILLISECOND));
+        assert_eq!(step, PaceStep::SleepUntil(200 * MILLISECOND));
     }
 }

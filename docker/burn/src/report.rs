@@ -17,11 +17,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Where the lines go, if anywhere.
 #[derive(Debug)]
-pub struct Report {
+pub struct ProgressReport {
     file: Option<File>,
 }
 
-impl Report {
+impl ProgressReport {
     /// Appends to the file at `path`; without a path the report says nothing.
     ///
     /// # Errors

@@ -56,7 +56,12 @@ impl Backing {
         self
     }
 
-    fn apply(&mut self, complete: bool, sets: &mut Sets, seen: &mut Observation) -> Seen {
+    fn apply(
+        &mut self,
+        complete: bool,
+        sets: &mut SharedNodeSets,
+        seen: &mut Observation,
+    ) -> SnapshotDelta {
         let length = |length: usize| u32::try_from(length).unwrap();
         let raw = bindings::dfrs_snapshot_t {
             complete,
@@ -83,8 +88,8 @@ impl Backing {
 }
 
 #[test]
-fn a_later_snapshot_says_only_what_has_changed() {
-    let (mut sets, mut seen) = (Sets::default(), Observation::default());
+fn later_snapshot_has_only_changes() {
+    let (mut sets, mut seen) = (SharedNodeSets::default(), Observation::default());
     let mut first = Backing::new().node(0, 300).node(1, 0);
     first = first.job(7, 100, &[0]).job(8, 200, &[0, 1]);
     let different = first.apply(true, &mut sets, &mut seen);
@@ -99,16 +104,16 @@ fn a_later_snapshot_says_only_what_has_changed() {
     assert_eq!(different.jobs, [7, 8].into());
     assert!(different.nodes);
     assert!(seen.job(8).is_none());
-    assert_eq!(seen.job(7).unwrap().places[0].memory, 50);
-    assert_eq!(seen.nodes()[0].allocated_memory, 50);
+    assert_eq!(seen.job(7).unwrap().places[0].memory_mib, 50);
+    assert_eq!(seen.nodes()[0].allocated_memory_mib, 50);
 
     let different = Backing::new().apply(false, &mut sets, &mut seen);
-    assert_eq!(different, Seen::default());
+    assert_eq!(different, SnapshotDelta::default());
 }
 
 #[test]
-fn a_complete_snapshot_takes_away_what_it_does_not_show() {
-    let (mut sets, mut seen) = (Sets::default(), Observation::default());
+fn complete_snapshot_removes_jobs_that_it_does_not_contain() {
+    let (mut sets, mut seen) = (SharedNodeSets::default(), Observation::default());
     let mut both = Backing::new().node(0, 0).job(7, 1, &[0]).job(8, 1, &[0]);
     both.apply(true, &mut sets, &mut seen);
     let mut one = Backing::new().node(0, 0).job(7, 1, &[0]);
@@ -118,8 +123,8 @@ fn a_complete_snapshot_takes_away_what_it_does_not_show() {
 }
 
 #[test]
-fn equal_eligible_nodes_are_one_set_from_look_to_look() {
-    let (mut sets, mut seen) = (Sets::default(), Observation::default());
+fn equal_eligible_nodes_share_one_set_across_snapshots() {
+    let (mut sets, mut seen) = (SharedNodeSets::default(), Observation::default());
     let mut first = Backing::new().node(0, 0).job(7, 1, &[0, 1]);
     first.apply(true, &mut sets, &mut seen);
     let mut second = Backing::new().job(8, 1, &[0, 1]);
@@ -130,7 +135,7 @@ fn equal_eligible_nodes_are_one_set_from_look_to_look() {
 
 #[test]
 fn sets_with_the_same_digest_are_not_mixed_up() {
-    let (mut sets, mut seen) = (Sets::default(), Observation::default());
+    let (mut sets, mut seen) = (SharedNodeSets::default(), Observation::default());
     let mut first = Backing::new().job(7, 1, &[0, 3]).job(8, 1, &[1, 2]);
     assert_eq!(first.sets[0].digest, first.sets[1].digest);
     first.apply(true, &mut sets, &mut seen);
@@ -139,16 +144,16 @@ fn sets_with_the_same_digest_are_not_mixed_up() {
 }
 
 #[test]
-fn what_exact_placement_does_not_cover_is_named() {
+fn request_without_exact_placement_is_named() {
     assert_eq!(special(bindings::DFRS_SPECIAL_NONE), None);
     let named = special(bindings::DFRS_SPECIAL_GRES);
-    assert_eq!(named, Some(Special::GenericResources));
-    assert_eq!(special(4711), Some(Special::Incomplete));
+    assert_eq!(named, Some(UnsupportedRequest::GenericResources));
+    assert_eq!(special(4711), Some(UnsupportedRequest::Incomplete));
 }
 
 #[test]
-fn whole_nodes_make_the_tasks_of_a_job_that_left_its_size_open() {
-    let (mut sets, mut seen) = (Sets::default(), Observation::default());
+fn whole_nodes_determine_tasks_when_job_size_is_open() {
+    let (mut sets, mut seen) = (SharedNodeSets::default(), Observation::default());
     let mut first = Backing::new().node(0, 0).job(7, 1, &[0]).job(8, 1, &[0]);
     for job in &mut first.jobs {
         (job.tasks, job.tasks_per_node) = (2, 2);

@@ -17,7 +17,7 @@ pub(super) struct Title<'a> {
 /// The page in roff. Headings of the first level are left out, as the title says more; a table becomes a list of
 /// its first column, with the other columns below each entry.
 pub(super) fn page(title: &Title<'_>, markdown: &str) -> String {
-    let mut page = Page::new(title);
+    let mut page = ManPage::new(title);
     if begins_with_prose(markdown) {
         page.roff.control("SH", ["DESCRIPTION"]);
     }
@@ -39,7 +39,7 @@ fn begins_with_prose(markdown: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Page {
+struct ManPage {
     roff: Roff,
     /// Of the paragraph, heading or cell that has begun.
     inlines: Vec<Inline>,
@@ -52,7 +52,7 @@ struct Page {
     in_item: bool,
 }
 
-impl Page {
+impl ManPage {
     fn new(title: &Title<'_>) -> Self {
         let mut page = Self::default();
         let section = title.section.to_string();

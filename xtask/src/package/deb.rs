@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::stage::{
-    PLAIN, PROGRAM, Stage, builder, date_of_source, name_of_source, read, seconds_of_source,
+    PLAIN, PROGRAM, PackageStage, builder, date_of_source, name_of_source, read, seconds_of_source,
 };
 use super::{binary, tool};
 
 /// Makes it and returns its file.
-pub(super) fn build(stage: Stage) -> Result<PathBuf, String> {
+pub(super) fn build(stage: PackageStage) -> Result<PathBuf, String> {
     let architecture = tool(Command::new("dpkg").arg("--print-architecture"))?;
     let architecture = architecture.trim();
     let version = env!("CARGO_PKG_VERSION");
@@ -51,7 +51,7 @@ pub(super) fn build(stage: Stage) -> Result<PathBuf, String> {
 }
 
 /// With what the programs need.
-fn control(stage: &Stage, version: &str, architecture: &str) -> Result<String, String> {
+fn control(stage: &PackageStage, version: &str, architecture: &str) -> Result<String, String> {
     let mut needs = Vec::new();
     for object in &stage.objects {
         needs.extend(binary::needs(object)?);
@@ -87,7 +87,7 @@ fn changelog(name: &str) -> Result<String, String> {
     ))
 }
 
-fn checksums(stage: &Stage) -> Result<(), String> {
+fn checksums(stage: &PackageStage) -> Result<(), String> {
     let script =
         "find . -type f ! -path './DEBIAN/*' -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 md5sum";
     let sums = Command::new("sh")

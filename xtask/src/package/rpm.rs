@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::stage::{PLAIN, Stage, builder, date_of_source, name_of_source, read};
+use super::stage::{PLAIN, PackageStage, builder, date_of_source, name_of_source, read};
 use super::tool;
 use crate::files;
 
@@ -11,7 +11,7 @@ use crate::files;
 const RELEASE: &str = "1";
 
 /// Makes it and returns its file.
-pub(super) fn build(stage: Stage) -> Result<PathBuf, String> {
+pub(super) fn build(stage: PackageStage) -> Result<PathBuf, String> {
     let licence = read(&crate::root().join("LICENSE"))?;
     let to = format!("usr/share/licenses/{}/LICENSE", stage.name);
     stage.write(&to, licence.as_bytes(), PLAIN)?;
@@ -57,7 +57,7 @@ pub(super) fn build(stage: Stage) -> Result<PathBuf, String> {
 
 /// Name and description are those of Debian's control file; `packaging/NAME.spec` has what the package requires,
 /// and its scripts.
-fn specification_of(stage: &Stage) -> Result<String, String> {
+fn specification_of(stage: &PackageStage) -> Result<String, String> {
     let (summary, sentences) = stage.description()?;
     let summary = capitalized(summary);
     let own = stage.template("spec")?;
@@ -73,7 +73,7 @@ fn specification_of(stage: &Stage) -> Result<String, String> {
         version = env!("CARGO_PKG_VERSION"),
         builder = builder(),
         requires = requires.join("\n").trim(),
-        description = described(sentences),
+        description = unescape_description(sentences),
         scripts = scripts.join("\n"),
         files = files(stage)?.join("\n"),
         date = date_of_source("%a %b %d %Y")?,
@@ -91,7 +91,7 @@ fn capitalized(summary: &str) -> String {
 }
 
 /// Without Debian's blanks and dots.
-fn described(sentences: &str) -> String {
+fn unescape_description(sentences: &str) -> String {
     let lines = sentences.lines().map(|line| match line.trim() {
         "." => "",
         line => line,
@@ -99,7 +99,7 @@ fn described(sentences: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn files(stage: &Stage) -> Result<Vec<String>, String> {
+fn files(stage: &PackageStage) -> Result<Vec<String>, String> {
     let mut files = vec!["%defattr(-,root,root,-)".to_owned()];
     let documents = format!("/{}", stage.documents());
     let licences = format!("/usr/share/licenses/{}", stage.name);
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn paragraphs_of_debian_are_paragraphs() {
         assert_eq!(
-            described(" One\n two.\n .\n Three.\n"),
+            unescape_description(" One\n two.\n .\n Three.\n"),
             "One\ntwo.\n\nThree."
         );
     }

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
-use super::{Format, files_in, tool};
+use super::{PackageFormat, files_in, tool};
 
 /// Files that are never changed, and programs.
 pub(super) const PLAIN: u32 = 0o644;
 pub(super) const PROGRAM: u32 = 0o755;
 /// Of the changelog and the package, unless DEBFULLNAME and DEBEMAIL say who builds.
-const NOBODY: &str = "The slurm-dfrs authors <nobody@localhost>";
+const DEFAULT_MAINTAINER: &str = "The slurm-dfrs authors <nobody@localhost>";
 
-pub(super) struct Stage {
+pub(super) struct PackageStage {
     /// The name of the templates in packaging/.
     pub(super) template: &'static str,
-    pub(super) format: Format,
+    pub(super) format: PackageFormat,
     pub(super) name: String,
     /// Holds the files.
     pub(super) root: PathBuf,
@@ -33,12 +33,12 @@ pub(super) struct Stage {
     pub(super) objects: Vec<PathBuf>,
 }
 
-impl Stage {
+impl PackageStage {
     /// An empty one; `words` are replaced in templates.
     pub(super) fn new(
         template: &'static str,
         output: &Path,
-        format: Format,
+        format: PackageFormat,
         words: &[(&'static str, &str)],
     ) -> Result<Self, String> {
         let words = words.iter().map(|(from, to)| (*from, (*to).to_owned()));
@@ -176,8 +176,8 @@ impl Stage {
     /// Makes the package and returns its file.
     pub(super) fn build(self) -> Result<PathBuf, String> {
         match self.format {
-            Format::Deb => super::deb::build(self),
-            Format::Rpm => super::rpm::build(self),
+            PackageFormat::Deb => super::deb::build(self),
+            PackageFormat::Rpm => super::rpm::build(self),
         }
     }
 }
@@ -221,8 +221,8 @@ fn commit(format: &str) -> Option<String> {
         // What was unpacked within another repository is none of its commits.
         git.env("GIT_CEILING_DIRECTORIES", above);
     }
-    let said = tool(&mut git).ok()?.trim().to_owned();
-    (!said.is_empty()).then_some(said)
+    let text = tool(&mut git).ok()?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
 }
 
 /// Who builds, as Debian's own tools ask it.
@@ -234,7 +234,7 @@ pub(super) fn builder() -> String {
     };
     match (variable("DEBFULLNAME"), variable("DEBEMAIL")) {
         (Some(name), Some(mail)) => format!("{name} <{mail}>"),
-        _ => NOBODY.to_owned(),
+        _ => DEFAULT_MAINTAINER.to_owned(),
     }
 }
 

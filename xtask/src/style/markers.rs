@@ -46,10 +46,10 @@ mod tests {
         let late = "#!/bin/bash\n#\n#\n# SPDX-License-Identifier: GPL-2.0-or-later\n";
         for name in ["a.c", "b.h", "c.sh", "demo"] {
             assert_eq!(problem(Path::new(name), marked), None);
-            let said = problem(Path::new(name), late).unwrap_or_default();
+            let found = problem(Path::new(name), late).unwrap_or_default();
             assert!(
-                said.starts_with(&format!("{name}:1: no licence; ")),
-                "{said}"
+                found.starts_with(&format!("{name}:1: no licence; ")),
+                "{found}"
             );
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::links::prose;
 
 /// Characters of a line of prose, at most.
-const MOST: usize = 100;
+const MAX_WIDTH: usize = 100;
 
 /// One line for each line of this Markdown file that is too wide. Code, tables and addresses may be wider.
 pub fn problems(path: &Path, text: &str) -> Vec<String> {
@@ -16,11 +16,11 @@ pub fn problems(path: &Path, text: &str) -> Vec<String> {
     let is_table = |line: &str| line.trim_start().starts_with('|');
     let may_be_wide = |line: &str| is_code(line) || is_table(line) || line.contains("://");
     prose(text)
-        .filter(|(_, line)| line.chars().count() > MOST && !may_be_wide(line))
+        .filter(|(_, line)| line.chars().count() > MAX_WIDTH && !may_be_wide(line))
         .map(|(number, line)| {
             let (path, number) = (path.display(), number + 1);
             let width = line.chars().count();
-            format!("{path}:{number}: {width} characters wide; wrap it at {MOST}")
+            format!("{path}:{number}: {width} characters wide; wrap it at {MAX_WIDTH}")
         })
         .collect()
 }

@@ -7,23 +7,23 @@ use dfrs_core::{Span, Time};
 use super::{Agent, SECOND, counts};
 use crate::cluster::{memory_held, memory_on_node};
 use crate::daemons::{Daemons, NodeFacts};
-use crate::life::{Answer, Event, Life, Look, OnNodes, Step, TOO_SLOW};
-use crate::observation::{Observation, ObservedJob, ObservedState, Place};
-use crate::placement::Placement;
-use crate::slurm::{Level, Slurm};
+use crate::life::{JobContext, Life, LifeEvent, LifeStep, ParkStatus, StepResult, TOO_SLOW};
+use crate::observation::{Observation, ObservedJob, ObservedPlace, ObservedState};
+use crate::placement::NamedPlacement;
+use crate::slurm::{LogLevel, Slurm};
 
 /// A job that ended while slurmctld was away runs in its eyes until its node has said so again, 15 s later
 /// (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and 24.11), and would begin anew if it were requeued.
-const UNTIL_ENDS_ARE_HEARD: Span = Span(20 * SECOND);
+const END_REPORT_DELAY: Span = Span(20 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// One step for every job that is on its way, but no more than `most` starts. Returns whether there
+    /// One step for every job that is on its way, but no more than `max_starts` starts. Returns whether there
     /// was any, and how many started or came back. Memory that a step takes is taken in `observation`,
     /// too: the next one may wait for the same.
     pub(super) fn act(
         &mut self,
         observation: &mut Observation,
-        most: u32,
+        max_starts: u32,
         now: Time,
     ) -> (bool, u32) {
         let facts = self.daemons.facts();
@@ -31,8 +31,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         for (node, memory) in self.ending.values().flatten() {
             observation.take_memory(*node, *memory);
         }
-        for id in self.in_turn(observation) {
-            if started >= most {
+        for id in self.step_order(observation) {
+            if started >= max_starts {
                 break;
             }
             let Some(job) = observation.job(id) else {
@@ -42,13 +42,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let held = life.map_or_else(Vec::new, |life| uncounted_memory(life, job, observation));
             let advanced = self.guarded(id, |agent| agent.advance(job, observation, &facts, now));
             let taken = match advanced.flatten() {
-                Some((step, Answer::Done)) => {
+                Some((step, StepResult::Done)) => {
                     acted = true;
-                    started += u32::from(matches!(step, Step::Start(_) | Step::Resume));
+                    started += u32::from(matches!(step, LifeStep::Start(_) | LifeStep::Resume));
                     memory_taken(&step, job, observation)
                 }
                 other => {
-                    acted |= other.is_some_and(|(_, answer)| answer != Answer::NotYet);
+                    acted |= other.is_some_and(|(_, answer)| answer != StepResult::NotYet);
                     held
                 }
             };
@@ -67,7 +67,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// The jobs that may have a next step, in the order in which they take it: those that hold memory that
     /// Slurm does not count, others that are there, and those that start; of these one of each array before
     /// the second of any, lest a job that was submitted after an array of thousands waits for all of them.
-    fn in_turn(&self, observation: &Observation) -> Vec<u32> {
+    fn step_order(&self, observation: &Observation) -> Vec<u32> {
         let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
         let mut rank = |id: u32| match observation.job(id) {
             Some(job) if job.state == ObservedState::Pending => {
@@ -94,29 +94,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         observation: &Observation,
         facts: &NodeFacts,
         now: Time,
-    ) -> Option<(Step, Answer)> {
+    ) -> Option<(LifeStep, StepResult)> {
         let record = self.ledger.get(job.id)?;
-        let look = Look::new(job, observation, &self.config, now);
+        let look = JobContext::new(job, observation, &self.config, now);
         let step = record
             .life
             .next_step(&look, parking_on_nodes(job.id, facts))?;
-        if step == Step::Resume && !self.gives_back && is_taken(job, observation) {
+        if step == LifeStep::Resume && !self.gives_back && is_taken(job, observation) {
             return None;
         }
-        if matches!(step, Step::Warn | Step::Requeue)
-            && now.since(self.began) < UNTIL_ENDS_ARE_HEARD
+        if matches!(step, LifeStep::Warn | LifeStep::Requeue)
+            && now.since(self.began) < END_REPORT_DELAY
         {
             return None;
         }
         let (is_leaving, is_parking) = (record.life.is_leaving(), record.life.is_parking());
         let answer = self.take_step(job, &step, observation, now);
-        let placement = Placement::of_job(job, observation);
+        let placement = NamedPlacement::of_job(job, observation);
         if is_parking {
             self.learn_from_parking(job.id, &step, &placement, now);
         }
         let life = self.ledger.get(job.id).map(|record| &record.life);
         if is_leaving && life.is_some_and(|life| life.is_running() || life.is_unparking()) {
-            self.wait_no_longer_for(&placement, observation, now);
+            self.replan_blocked_on(&placement, observation, now);
         }
         Some((step, answer))
     }
@@ -125,21 +125,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn take_step(
         &mut self,
         job: &ObservedJob,
-        step: &Step,
+        step: &LifeStep,
         observation: &Observation,
         now: Time,
-    ) -> Answer {
+    ) -> StepResult {
         let answer = self.perform(job, step, observation, now);
         counts::count(&mut self.done, step, &answer);
-        if (step, &answer) == (&Step::Resume, &Answer::Done) {
-            self.resumptions.told(job.id, now);
+        if (step, &answer) == (&LifeStep::Resume, &StepResult::Done) {
+            self.resumptions.note_sent(job.id, now);
         }
         if let Some(record) = self.ledger.get_mut(job.id) {
-            let look = Look::new(job, observation, &self.config, now);
-            let effects = record.on(&Event::Did(step, &answer), &look);
-            self.freed |= effects.has_freed;
-            let failed = matches!(step, Step::Abandon(_))
-                || matches!(answer, Answer::Refused | Answer::Gated);
+            let look = JobContext::new(job, observation, &self.config, now);
+            let effects = record.on(&LifeEvent::Did(step, &answer), &look);
+            self.capacity_freed |= effects.has_freed;
+            let failed = matches!(step, LifeStep::Abandon(_))
+                || matches!(answer, StepResult::Refused | StepResult::Gated);
             if failed && !record.life.is_under_way() {
                 self.expect_nothing(job.id);
             }
@@ -148,28 +148,34 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// A job keeps its memory here: who was to have it is planned anew, and holds no room elsewhere meanwhile.
-    fn wait_no_longer_for(&mut self, kept: &Placement, observation: &Observation, now: Time) {
+    fn replan_blocked_on(&mut self, kept: &NamedPlacement, observation: &Observation, now: Time) {
         for id in self.lists.steps() {
             let (Some(job), Some(record)) = (observation.job(id), self.ledger.get(id)) else {
                 continue;
             };
-            let look = Look::new(job, observation, &self.config, now);
-            if let Some(step) = record.life.waits_in_vain(kept, &look) {
+            let look = JobContext::new(job, observation, &self.config, now);
+            if let Some(step) = record.life.blocked_on_memory(kept, &look) {
                 self.take_step(job, &step, observation, now);
             }
         }
     }
 
     /// Which nodes were fast enough to park a job, and which may not have been.
-    fn learn_from_parking(&mut self, job: u32, step: &Step, placement: &Placement, now: Time) {
+    fn learn_from_parking(
+        &mut self,
+        job: u32,
+        step: &LifeStep,
+        placement: &NamedPlacement,
+        now: Time,
+    ) {
         match step {
-            Step::Abandon(why) if *why == TOO_SLOW => {
+            LifeStep::Abandon(why) if *why == TOO_SLOW => {
                 let timeout = self.config.park_timeout;
                 if let Some(text) = self.slow_nodes.add(job, placement, timeout, now) {
-                    self.slurm.log(Level::Info, &text);
+                    self.slurm.log(LogLevel::Info, &text);
                 }
             }
-            Step::ReleaseMemory => self.slow_nodes.forgive(placement),
+            LifeStep::ReleaseMemory => self.slow_nodes.clear(placement),
             _ => {}
         }
     }
@@ -178,68 +184,72 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn perform(
         &mut self,
         job: &ObservedJob,
-        step: &Step,
+        step: &LifeStep,
         observation: &Observation,
         now: Time,
-    ) -> Answer {
+    ) -> StepResult {
         let whole = self.config.moldable(&job.partition).is_some();
         let slurm = &mut self.slurm;
         let done = match step {
-            Step::Start(placement) => slurm.start(job.id, &places(placement, observation), whole),
-            Step::Suspend => slurm.suspend(job.id),
-            Step::Resume => slurm.resume(job.id),
-            Step::ClaimMemory(memory) => slurm.claim_memory(job.id, memory),
-            Step::Warn => slurm.warn(job.id),
-            Step::Requeue => slurm.requeue(job.id),
-            Step::ClearBeginTime => slurm.clear_begin_time(job.id),
-            Step::Abandon(why) => {
+            LifeStep::Start(placement) => {
+                slurm.start(job.id, &places(placement, observation), whole)
+            }
+            LifeStep::Suspend => slurm.suspend(job.id),
+            LifeStep::Resume => slurm.resume(job.id),
+            LifeStep::ClaimMemory(memory) => slurm.claim_memory(job.id, memory),
+            LifeStep::Warn => slurm.warn(job.id),
+            LifeStep::Requeue => slurm.requeue(job.id),
+            LifeStep::ClearBeginTime => slurm.clear_begin_time(job.id),
+            LifeStep::Abandon(why) => {
                 slurm.log(
-                    Level::Info,
+                    LogLevel::Info,
                     &format!("job {}: gave up what was under way: {why}", job.id),
                 );
                 Ok(())
             }
-            Step::ReleaseMemory => match slurm.release_memory(job.id) {
+            LifeStep::ReleaseMemory => match slurm.release_memory(job.id) {
                 Ok(memory) => {
                     slurm.log(
-                        Level::Info,
+                        LogLevel::Info,
                         &format!(
                             "job {}: parked, {} MB released",
                             job.id,
                             memory.iter().sum::<u64>()
                         ),
                     );
-                    return Answer::Released(memory);
+                    return StepResult::Released(memory);
                 }
                 Err(problem) => Err(problem),
             },
         };
         match done {
             Ok(()) => {
-                if matches!(step, Step::Start(_)) {
+                if matches!(step, LifeStep::Start(_)) {
                     self.refusals.forget(job.id);
                 }
                 self.slurm
-                    .log(Level::Verbose, &format!("job {}: {step:?}", job.id));
-                Answer::Done
+                    .log(LogLevel::Verbose, &format!("job {}: {step:?}", job.id));
+                StepResult::Done
             }
-            Err(problem) if problem.is_transient() => Answer::NotYet,
+            Err(problem) if problem.is_transient() => StepResult::NotYet,
             Err(problem) => {
                 let gate = match step {
-                    Step::Start(_) => slurm.may_start(&[job.id]).into_iter().find_map(Result::err),
+                    LifeStep::Start(_) => {
+                        slurm.may_start(&[job.id]).into_iter().find_map(Result::err)
+                    }
                     _ => None,
                 };
                 if let Some(why) = gate {
                     if why.is_limit() {
-                        self.tight_limits.note(job.user, now);
+                        self.limited_users.note(job.user, now);
                     }
-                    return Answer::Gated;
+                    return StepResult::Gated;
                 }
                 self.slurm.log(
-                    Level::Info,
+                    LogLevel::Info,
                     &format!("job {}: {step:?} was refused: {problem}", job.id),
                 );
-                if let Step::Start(placement) = step {
+                if let LifeStep::Start(placement) = step {
                     let nodes = u32::try_from(placement.0.len()).unwrap_or(u32::MAX);
                     let is_moldable = self.config.moldable(&job.partition).is_some();
                     // The nodes are as good as others; the limits were asked about for the job's smallest size.
@@ -252,20 +262,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                         journal.refuse(job.id, placement, &problem.text);
                     }
                 }
-                Answer::Refused
+                StepResult::Refused
             }
         }
     }
 }
 
 /// What is known of a job that is being parked.
-fn parking_on_nodes(job: u32, facts: &NodeFacts) -> OnNodes {
+fn parking_on_nodes(job: u32, facts: &NodeFacts) -> ParkStatus {
     if facts.parked.contains(&job) {
-        OnNodes::Parked
+        ParkStatus::Parked
     } else if facts.stuck.contains(&job) {
-        OnNodes::Stuck
+        ParkStatus::Stuck
     } else {
-        OnNodes::Unknown
+        ParkStatus::Unknown
     }
 }
 
@@ -278,7 +288,7 @@ pub(super) fn uncounted_memory(
     if !life.holds_uncounted_memory(job) {
         return Vec::new();
     }
-    let memory = |place: &Place| memory_on_node(job, place.tasks, observation);
+    let memory = |place: &ObservedPlace| memory_on_node(job, place.tasks, observation);
     let places = job.places.iter();
     places.map(|place| (place.node, memory(place))).collect()
 }
@@ -286,22 +296,22 @@ pub(super) fn uncounted_memory(
 /// Whether others, whom Slurm does not count, may hold the memory that it counts for this job.
 fn is_taken(job: &ObservedJob, observation: &Observation) -> bool {
     let mut places = job.places.iter();
-    places.any(|place| observation.is_taken_twice(place.node))
+    places.any(|place| observation.is_overcommitted(place.node))
 }
 
 /// Nodes, and MiB that the job holds on each since the step.
-fn memory_taken(step: &Step, job: &ObservedJob, observation: &Observation) -> Vec<(u32, u64)> {
+fn memory_taken(step: &LifeStep, job: &ObservedJob, observation: &Observation) -> Vec<(u32, u64)> {
     match step {
-        Step::Start(placement) => places(placement, observation)
+        LifeStep::Start(placement) => places(placement, observation)
             .iter()
             .map(|place| {
                 let memory = memory_on_node(job, place.tasks, observation);
                 (place.node, memory)
             })
             .collect(),
-        Step::ClaimMemory(memory) => {
+        LifeStep::ClaimMemory(memory) => {
             let places = job.places.iter().zip(memory);
-            let held = |(place, counted): (&Place, &u64)| {
+            let held = |(place, counted): (&ObservedPlace, &u64)| {
                 (place.node, memory_held(job, place, *counted, observation))
             };
             places.map(held).collect()
@@ -311,16 +321,16 @@ fn memory_taken(step: &Step, job: &ObservedJob, observation: &Observation) -> Ve
 }
 
 /// What the shim's start takes.
-fn places(placement: &Placement, observation: &Observation) -> Vec<Place> {
-    let place = |spot: &crate::placement::Spot| {
+fn places(placement: &NamedPlacement, observation: &Observation) -> Vec<ObservedPlace> {
+    let place = |spot: &crate::placement::NodeTasks| {
         let node = observation.node(&spot.node)?;
-        Some(Place {
+        Some(ObservedPlace {
             node: node.index,
             tasks: spot.tasks,
-            memory: 0,
+            memory_mib: 0,
         })
     };
-    let mut places: Vec<Place> = placement.0.iter().filter_map(place).collect();
+    let mut places: Vec<ObservedPlace> = placement.0.iter().filter_map(place).collect();
     places.sort_unstable_by_key(|place| place.node);
     places
 }

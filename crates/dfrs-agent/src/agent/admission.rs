@@ -8,12 +8,12 @@ use super::SECOND;
 
 /// Slurm is asked again about a job that it refused after this time, doubled each time up to the last:
 /// a dependency ends, a begin time passes, a limit has room.
-const FIRST: Span = Span(SECOND);
-const LAST: Span = Span(8 * SECOND);
+const MIN_BACKOFF: Span = Span(SECOND);
+const MAX_BACKOFF: Span = Span(8 * SECOND);
 /// Jobs asked about again in one pass: each question takes slurmctld's locks for some microseconds.
-pub(super) const AT_ONCE: usize = 500;
+pub(super) const MAX_QUERIES: usize = 500;
 /// The same where their records are only read, for a fraction of a microsecond each: a pass costs more.
-pub(super) const READ_AT_ONCE: usize = 20_000;
+pub(super) const MAX_READS: usize = 20_000;
 
 /// What Slurm answered about the jobs that wait.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(super) struct Admission {
     again: BTreeMap<u32, (Time, Span)>,
     due: BTreeSet<(Time, u32)>,
     /// Jobs about which Slurm was asked at this time.
-    asked: (Time, BTreeSet<u32>),
+    queried: (Time, BTreeSet<u32>),
     /// Jobs that became ready or no longer are.
     changed: BTreeSet<u32>,
     /// Jobs of which Slurm says something else, and the journal has not told it yet.
@@ -38,10 +38,15 @@ impl Admission {
     }
 
     /// The jobs to ask about now, if any: those of `fresh` that Slurm was not asked about yet, and some
-    /// of those whose answers are too old: `most` at most.
-    pub(super) fn questions(&self, fresh: &BTreeSet<u32>, most: usize, now: Time) -> BTreeSet<u32> {
+    /// of those whose answers are too old: `max` at most.
+    pub(super) fn due_queries(
+        &self,
+        fresh: &BTreeSet<u32>,
+        max: usize,
+        now: Time,
+    ) -> BTreeSet<u32> {
         let again = self.due.iter().take_while(|(at, _)| *at <= now);
-        let again = again.take(most).map(|(_, id)| *id);
+        let again = again.take(max).map(|(_, id)| *id);
         let unknown = fresh.iter().filter(|id| !self.ready.contains(id));
         again.chain(unknown.copied()).collect()
     }
@@ -52,8 +57,8 @@ impl Admission {
     }
 
     /// The jobs about which Slurm was asked at this time.
-    pub(super) fn asked_at(&self, now: Time) -> BTreeSet<u32> {
-        let (at, jobs) = &self.asked;
+    pub(super) fn queried_at(&self, now: Time) -> BTreeSet<u32> {
+        let (at, jobs) = &self.queried;
         if *at == now {
             jobs.clone()
         } else {
@@ -77,16 +82,16 @@ impl Admission {
         (is_ready || self.again.contains_key(&id)).then_some(is_ready)
     }
 
-    fn note_asked(&mut self, id: u32, now: Time) {
-        if self.asked.0 != now {
-            self.asked = (now, BTreeSet::new());
+    fn note_queried(&mut self, id: u32, now: Time) {
+        if self.queried.0 != now {
+            self.queried = (now, BTreeSet::new());
         }
-        self.asked.1.insert(id);
+        self.queried.1.insert(id);
     }
 
     /// Slurm would start this job.
     pub(super) fn admit(&mut self, id: u32, now: Time) {
-        self.note_asked(id, now);
+        self.note_queried(id, now);
         if !self.ready.contains(&id) {
             self.forget(id);
             self.ready.insert(id);
@@ -96,37 +101,37 @@ impl Admission {
     }
 
     /// What Slurm said of this job, which may start, holds for a while only.
-    pub(super) fn ask_again(&mut self, id: u32, now: Time) {
-        self.ask_after(id, LAST, now);
+    pub(super) fn query_again(&mut self, id: u32, now: Time) {
+        self.query_after(id, MAX_BACKOFF, now);
     }
 
     /// Slurm would not start this job now.
     pub(super) fn refuse(&mut self, id: u32, now: Time) {
-        self.note_asked(id, now);
+        self.note_queried(id, now);
         let before = self.again.get(&id).map(|(_, wait)| *wait);
         let before = before.filter(|_| !self.ready.contains(&id));
         if before.is_none() {
             self.unwritten.insert(id);
         }
         self.forget(id);
-        let wait = before.map_or(FIRST, |wait| Span(wait.0 * 2).min(LAST));
-        self.ask_after(id, wait, now);
+        let wait = before.map_or(MIN_BACKOFF, |wait| Span(wait.0 * 2).min(MAX_BACKOFF));
+        self.query_after(id, wait, now);
     }
 
     /// Slurm would start this job, but not yet: it is asked about again after a while, as one that is new.
-    pub(super) fn put_off(&mut self, id: u32, now: Time) {
+    pub(super) fn defer(&mut self, id: u32, now: Time) {
         self.forget(id);
-        self.ask_after(id, LAST, now);
+        self.query_after(id, MAX_BACKOFF, now);
     }
 
-    fn ask_after(&mut self, id: u32, wait: Span, now: Time) {
-        self.forget_when(id);
+    fn query_after(&mut self, id: u32, wait: Span, now: Time) {
+        self.unschedule(id);
         let at = Time(now.0 + wait.0);
         self.again.insert(id, (at, wait));
         self.due.insert((at, id));
     }
 
-    fn forget_when(&mut self, id: u32) {
+    fn unschedule(&mut self, id: u32) {
         if let Some((at, _)) = self.again.remove(&id) {
             self.due.remove(&(at, id));
         }
@@ -137,7 +142,7 @@ impl Admission {
         if self.ready.remove(&id) {
             self.changed.insert(id);
         }
-        self.forget_when(id);
+        self.unschedule(id);
     }
 }
 
@@ -146,13 +151,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refused_job_is_asked_about_ever_more_rarely() {
+    fn refused_job_is_queried_with_growing_backoff() {
         let mut admission = Admission::default();
         let mut asked = Vec::new();
         for second in 0..40 {
             let now = Time(second * SECOND);
             let fresh = BTreeSet::from_iter((second == 0).then_some(7));
-            for id in admission.questions(&fresh, AT_ONCE, now) {
+            for id in admission.due_queries(&fresh, MAX_QUERIES, now) {
                 asked.push(second);
                 admission.refuse(id, now);
             }
@@ -162,20 +167,20 @@ mod tests {
         assert_eq!(admission.next(), None);
         assert!(
             admission
-                .questions(&BTreeSet::from([7]), AT_ONCE, Time(0))
+                .due_queries(&BTreeSet::from([7]), MAX_QUERIES, Time(0))
                 .is_empty()
         );
     }
 
     #[test]
-    fn an_answer_that_holds_for_a_while_is_asked_for_again() {
+    fn temporary_answer_is_queried_again_when_it_expires() {
         let mut admission = Admission::default();
         admission.admit(7, Time(0));
-        admission.ask_again(7, Time(0));
+        admission.query_again(7, Time(0));
         assert!(admission.ready().contains(&7));
         let asked_at = |admission: &Admission, second: i64| {
             let questions =
-                admission.questions(&BTreeSet::from([7]), AT_ONCE, Time(second * SECOND));
+                admission.due_queries(&BTreeSet::from([7]), MAX_QUERIES, Time(second * SECOND));
             !questions.is_empty()
         };
         assert!(!asked_at(&admission, 7));
@@ -188,17 +193,17 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_refused_jobs_are_asked_about_in_turn() {
+    fn refused_jobs_are_queried_in_turn_when_there_are_thousands() {
         let mut admission = Admission::default();
         let all: BTreeSet<u32> = (0..2000).collect();
-        for id in admission.questions(&all, AT_ONCE, Time(0)) {
+        for id in admission.due_queries(&all, MAX_QUERIES, Time(0)) {
             admission.refuse(id, Time(0));
         }
         let mut again = BTreeSet::new();
         for pass in 0..4 {
             let now = Time(SECOND + pass);
-            let questions = admission.questions(&BTreeSet::new(), AT_ONCE, now);
-            assert_eq!(questions.len(), AT_ONCE);
+            let questions = admission.due_queries(&BTreeSet::new(), MAX_QUERIES, now);
+            assert_eq!(questions.len(), MAX_QUERIES);
             for id in questions {
                 admission.refuse(id, now);
                 again.insert(id);

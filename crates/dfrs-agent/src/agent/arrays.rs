@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
 
-use super::admission::AT_ONCE;
+use super::admission::MAX_QUERIES;
 use super::{Agent, SECOND};
 use crate::cluster::{MIB, memory_request};
 use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedJob};
-use crate::probe::Part;
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::probe::PassPart;
+use crate::slurm::{LogLevel, Slurm, SlurmError};
 
 /// Waiting tasks of one array that have records of their own.
-const MOST_AHEAD: u32 = 100;
+const MAX_AHEAD: u32 = 100;
 /// The same of all arrays together, where that is more than one of each: what ten passes start. There may be room for
 /// the tasks of each array and not for those of all, and slurmctld and every look bear each record.
-const MOST_AHEAD_OF_ALL: u32 = 1000;
+const MAX_AHEAD_TOTAL: u32 = 1000;
 /// How often who only watches looks at what arrays wait for.
 const ARRAYS_INTERVAL: Span = Span(8 * SECOND);
 
@@ -33,17 +33,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if arrays.is_empty() {
             return Ok(());
         }
-        let asked = self.arrays_to_ask_about(arrays, now);
+        let asked = self.arrays_to_query(arrays, now);
         let wanted = self.wanted_tasks(&asked);
         let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
         let allowed = if ids.is_empty() {
             Vec::new()
         } else {
-            self.probe.begin(Part::Ask);
+            self.probe.begin(PassPart::Ask);
             self.slurm.may_start(&ids)
         };
         let mut split = false;
-        self.probe.begin(Part::Act);
+        self.probe.begin(PassPart::Act);
         // Those that need not be asked about now are new when they have to be.
         asked.iter().for_each(|id| {
             if ids.binary_search(id).is_err() {
@@ -51,20 +51,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         });
         self.array_admission.take_unwritten();
-        for ((id, most), allowed) in wanted.into_iter().zip(allowed) {
+        for ((id, count), allowed) in wanted.into_iter().zip(allowed) {
             if allowed.is_err() {
                 self.array_admission.refuse(id, now);
                 continue;
             }
             self.array_admission.forget(id);
             split = true;
-            if let Err(problem) = self.slurm.split_array(id, most) {
+            if let Err(problem) = self.slurm.split_array(id, count) {
                 let text = format!("job array {id}: tasks stay together: {problem}");
-                self.slurm.log(Level::Verbose, &text);
+                self.slurm.log(LogLevel::Verbose, &text);
             }
         }
         if split {
-            self.probe.begin(Part::Look);
+            self.probe.begin(PassPart::Look);
             self.look(now)?;
         }
         Ok(())
@@ -85,10 +85,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Those that Slurm has not refused, or not just now.
-    fn arrays_to_ask_about(&mut self, arrays: Vec<u32>, now: Time) -> Vec<u32> {
+    fn arrays_to_query(&mut self, arrays: Vec<u32>, now: Time) -> Vec<u32> {
         let is_new = |id: &u32| self.array_admission.answer(*id).is_none();
         let fresh = arrays.iter().copied().filter(is_new).collect();
-        let questions = self.array_admission.questions(&fresh, AT_ONCE, now);
+        let questions = self.array_admission.due_queries(&fresh, MAX_QUERIES, now);
         arrays
             .into_iter()
             .filter(|id| questions.contains(id))
@@ -97,7 +97,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Of how many tasks these arrays lack records; of those that nobody holds and that lack some.
     fn wanted_tasks(&self, arrays: &[u32]) -> Vec<(u32, u32)> {
-        let mut room = Room::of(&self.seen);
+        let mut room = ArrayCapacity::of(&self.seen);
         let jobs = arrays.iter().filter_map(|id| self.seen.job(*id));
         let jobs: Vec<&ObservedJob> = jobs.filter(|job| !job.held).collect();
         lacking(&jobs, &self.tasks_ahead(), &mut room)
@@ -124,36 +124,36 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 fn lacking(
     arrays: &[&ObservedJob],
     ahead: &BTreeMap<u32, u32>,
-    room: &mut Room,
+    room: &mut ArrayCapacity,
 ) -> Vec<(u32, u32)> {
-    let each = most_ahead(arrays.len());
+    let each = max_ahead(arrays.len());
     let lacks = |job: &&ObservedJob| {
         let there = ahead.get(&job.array).copied().unwrap_or(0);
         // Most arrays have what they may have in most passes: nodes are not looked at for them.
         if there >= each {
             return None;
         }
-        let most = room.for_jobs_like(job).clamp(1, each);
-        (most > there).then(|| (job.id, most - there))
+        let max = room.max_jobs_like(job).clamp(1, each);
+        (max > there).then(|| (job.id, max - there))
     };
     arrays.iter().filter_map(lacks).collect()
 }
 
 /// How many tasks of each of so many arrays may have records: as many of each, lest those that cannot start after all
 /// keep others from it.
-fn most_ahead(arrays: usize) -> u32 {
+fn max_ahead(arrays: usize) -> u32 {
     let arrays = u32::try_from(arrays).unwrap_or(u32::MAX);
-    (MOST_AHEAD_OF_ALL / arrays.max(1)).clamp(1, MOST_AHEAD)
+    (MAX_AHEAD_TOTAL / arrays.max(1)).clamp(1, MAX_AHEAD)
 }
 
 /// For how many jobs of one kind there is room, found once for all arrays of that kind.
-struct Room<'a> {
+struct ArrayCapacity<'a> {
     seen: &'a Observation,
     /// By memory of a task and on each node, and tasks.
     known: BTreeMap<(Bytes, Bytes, u32), u32>,
 }
 
-impl<'a> Room<'a> {
+impl<'a> ArrayCapacity<'a> {
     fn of(seen: &'a Observation) -> Self {
         Self {
             seen,
@@ -163,7 +163,7 @@ impl<'a> Room<'a> {
 
     /// How many jobs like this one the memory that is free has room for, at most. O(nodes) for the first of its
     /// kind.
-    fn for_jobs_like(&mut self, job: &ObservedJob) -> u32 {
+    fn max_jobs_like(&mut self, job: &ObservedJob) -> u32 {
         let (task, node) = memory_request(job, self.seen);
         let kind = (task, node, job.tasks);
         let room = self.known.entry(kind);
@@ -208,26 +208,26 @@ mod tests {
         let (arrays, seen) = (arrays(count), Observation::new([], nodes(4)));
         let arrays: Vec<&ObservedJob> = arrays.iter().collect();
         let ahead = arrays.iter().map(|job| (job.array, there)).collect();
-        let mut room = Room::of(&seen);
+        let mut room = ArrayCapacity::of(&seen);
         let lacking = lacking(&arrays, &ahead, &mut room);
         (lacking, room.known.len())
     }
 
     #[test]
-    fn nodes_are_looked_at_once_for_all_arrays_of_one_kind() {
+    fn nodes_are_scanned_once_per_kind_of_array() {
         let (lacking, counted) = lacking_of(500, 0);
         assert_eq!((lacking.len(), counted), (500, 2));
     }
 
     #[test]
-    fn nodes_are_not_looked_at_for_arrays_that_have_what_they_may_have() {
+    fn nodes_are_not_scanned_when_arrays_have_max_records() {
         for (count, there) in [(3, 100), (20, 50), (5000, 1)] {
             assert_eq!(lacking_of(count, there), (Vec::new(), 0), "{count}");
         }
     }
 
     #[test]
-    fn all_arrays_together_have_no_more_records_than_passes_soon_need() {
+    fn records_are_bounded_over_all_arrays_with_one_for_each() {
         let records = |count, there| -> u32 {
             let (lacking, _) = lacking_of(count, there);
             lacking.iter().map(|(_, lacks)| lacks).sum()

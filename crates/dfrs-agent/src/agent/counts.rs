@@ -1,25 +1,25 @@
 //! How many jobs there are of which kind, how they fare and what was done, for those who watch.
 
 use dfrs_core::{Blocked, Span, Time};
-use dfrs_proto::status::{Done, Fares, WaitsFor};
+use dfrs_proto::status::{ActionCounts, JobMetrics, WaitsFor};
 
 use super::Agent;
 use crate::daemons::Daemons;
-use crate::ledger::Record;
-use crate::life::{Answer, Step};
+use crate::ledger::LedgerRecord;
+use crate::life::{LifeStep, StepResult};
 use crate::slurm::Slurm;
 
 /// Jobs that have had less than this count as if they had had it, as in the papers' bounded stretch.
-const SHORTEST: Span = Span::from_seconds(10);
+const MIN_VIRTUAL_TIME: Span = Span::from_seconds(10);
 
 /// One more step, if it was done.
-pub(super) fn count(done: &mut Done, step: &Step, answer: &Answer) {
+pub(super) fn count(done: &mut ActionCounts, step: &LifeStep, answer: &StepResult) {
     let count = match (answer, step) {
-        (Answer::Done, Step::Start(_)) => &mut done.starts,
-        (Answer::Done, Step::Suspend) => &mut done.suspends,
-        (Answer::Done, Step::Resume) => &mut done.resumes,
-        (Answer::Done, Step::Warn) => &mut done.warnings,
-        (Answer::Done, Step::Requeue) => &mut done.requeues,
+        (StepResult::Done, LifeStep::Start(_)) => &mut done.starts,
+        (StepResult::Done, LifeStep::Suspend) => &mut done.suspends,
+        (StepResult::Done, LifeStep::Resume) => &mut done.resumes,
+        (StepResult::Done, LifeStep::Warn) => &mut done.warnings,
+        (StepResult::Done, LifeStep::Requeue) => &mut done.requeues,
         _ => return,
     };
     *count += 1;
@@ -69,7 +69,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 (&mut counts.parked, true)
             } else if life.is_paused() {
                 (&mut counts.paused, true)
-            } else if life.is_foreign() {
+            } else if life.is_suspended_by_operator() {
                 (&mut counts.suspended, false)
             } else if life.is_running() {
                 (&mut counts.running, false)
@@ -86,13 +86,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// What was done since this agent began.
     #[must_use]
-    pub fn done(&self) -> Done {
+    pub fn done(&self) -> ActionCounts {
         self.done.clone()
     }
 
     /// How the jobs fare at this time. O(jobs).
     #[must_use]
-    pub fn fares(&self, now: Time) -> Fares {
+    pub fn job_metrics(&self, now: Time) -> JobMetrics {
         let yields = self.shares.values().map(|share| share.0);
         let lowest_yield = yields.clone().fold(1.0, f64::min);
         let stretches: Vec<f64> = self
@@ -101,7 +101,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .filter_map(|(_, record)| stretch(record, now))
             .collect();
         let largest_stretch = stretches.iter().copied().fold(1.0, f64::max);
-        Fares {
+        JobMetrics {
             sharing: number(self.shares.len()),
             lowered: self.actual.lowered(),
             lowest_yield,
@@ -130,11 +130,11 @@ fn cause(waits_for: &mut WaitsFor, why: Option<Blocked>) -> &mut u32 {
 }
 
 /// Of a job so far, if it has done something.
-fn stretch(record: &Record, now: Time) -> Option<f64> {
+fn stretch(record: &LedgerRecord, now: Time) -> Option<f64> {
     let done = record.progress.clone().virtual_time(now);
     let since = Time::from_seconds(record.waits_since());
     let flow = now.since(since).max(Span::ZERO);
-    (done > Span::ZERO).then(|| (flow.seconds() / done.max(SHORTEST).seconds()).max(1.0))
+    (done > Span::ZERO).then(|| (flow.seconds() / done.max(MIN_VIRTUAL_TIME).seconds()).max(1.0))
 }
 
 /// 1 of nothing.
@@ -156,13 +156,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_done_counts() {
-        let mut done = Done::default();
+    fn only_completed_steps_are_counted() {
+        let mut done = ActionCounts::default();
         for (step, answer) in [
-            (Step::Suspend, Answer::Done),
-            (Step::Suspend, Answer::Refused),
-            (Step::Resume, Answer::Done),
-            (Step::ReleaseMemory, Answer::Released(Vec::new())),
+            (LifeStep::Suspend, StepResult::Done),
+            (LifeStep::Suspend, StepResult::Refused),
+            (LifeStep::Resume, StepResult::Done),
+            (LifeStep::ReleaseMemory, StepResult::Released(Vec::new())),
         ] {
             count(&mut done, &step, &answer);
         }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn of_no_job_all_is_well() {
+    fn mean_is_one_when_there_are_no_jobs() {
         assert!((mean([].into_iter()) - 1.0).abs() < 1e-12);
         assert!((mean([0.5, 1.0].into_iter()) - 0.75).abs() < 1e-12);
     }

@@ -5,8 +5,8 @@ use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
-use crate::probe::PassesTook;
-use crate::slurm::{Level, Slurm};
+use crate::probe::PassDurations;
+use crate::slurm::{LogLevel, Slurm};
 
 const DAY: Span = Span(24 * 3600 * SECOND);
 
@@ -40,13 +40,13 @@ impl Daily {
         is_over.then(|| std::mem::replace(self, Self::from(now)))
     }
 
-    fn line(&self, now: Time, took: PassesTook) -> String {
+    fn line(&self, now: Time, took: PassDurations) -> String {
         let hours = (now.0 - self.since.0) / (3600 * SECOND);
         let times = match took.count {
             0 => String::new(),
             count => format!(
                 "; {count} passes, half of them within {} us, 99 of 100 within {} us",
-                took.median, took.p99
+                took.median_us, took.p99_us
             ),
         };
         format!(
@@ -58,13 +58,13 @@ impl Daily {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Says once a day what was seen, where Slurm schedules and DFRS watches.
-    pub(super) fn say_daily(&mut self, now: Time) {
+    pub(super) fn log_daily_summary(&mut self, now: Time) {
         if self.config.mode != Mode::Shadow {
             return;
         }
         if let Some(day) = self.daily.take(now) {
             let line = day.line(now, self.probe.take_passes());
-            self.slurm.log(Level::Info, &line);
+            self.slurm.log(LogLevel::Info, &line);
         }
     }
 }
@@ -74,24 +74,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_told_when_it_is_over_and_the_next_one_begins_anew() {
+    fn daily_summary_is_due_after_a_day_and_resets_its_counts() {
         let mut daily = Daily::from(Time(0));
         daily.count(5, 2);
         assert!(daily.take(Time(DAY.0 - 1)).is_none());
         daily.count(1, 1);
         let now = Time(DAY.0 + 3 * SECOND);
         let day = daily.take(now).expect("it is over");
-        let took = PassesTook {
+        let took = PassDurations {
             count: 17_280,
-            median: 120,
-            p99: 900,
+            median_us: 120,
+            p99_us: 900,
         };
         assert_eq!(
             day.line(now, took),
             "Mode=shadow: in the last 24 h 6 jobs came and 3 ended, all scheduled by Slurm; 17280 passes, \
              half of them within 120 us, 99 of 100 within 900 us; 'dfrs status --shadow' says what DFRS would have done"
         );
-        assert!(!day.line(now, PassesTook::default()).contains("passes"));
+        assert!(!day.line(now, PassDurations::default()).contains("passes"));
         assert!(daily.take(Time(2 * DAY.0)).is_none());
         assert_eq!((daily.came, daily.ended), (0, 0));
     }

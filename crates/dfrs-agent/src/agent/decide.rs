@@ -7,20 +7,20 @@ use dfrs_core::{
 };
 use dfrs_proto::conf::Mode;
 
-use super::undecided::Failure;
+use super::decision_backoff::DecisionFailure;
 use super::{Agent, SECOND};
 use crate::apply::apply;
-use crate::cluster::Facts;
+use crate::cluster::PassFacts;
 use crate::daemons::Daemons;
 use crate::observation::Observation;
-use crate::planned::Planned;
-use crate::probe::{Incident, Part};
-use crate::slurm::{Level, Slurm};
+use crate::planned::PlannedCluster;
+use crate::probe::{Incident, PassPart};
+use crate::slurm::{LogLevel, Slurm};
 
 /// A decision that would start jobs that Slurm would not start after all is taken anew so often.
-pub(super) const MOST_TRIES: usize = 3;
+pub(super) const MAX_TRIES: usize = 3;
 /// One whose plan breaks rules is taken anew so often without the jobs by which it does.
-const MOST_EXCLUSIONS: usize = 8;
+const MAX_EXCLUSIONS: usize = 8;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
@@ -34,50 +34,50 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         events: &Events,
         now: Time,
         may_go_on: &dyn Fn() -> bool,
-    ) -> Result<u32, Failure> {
+    ) -> Result<u32, DecisionFailure> {
         let mut planned = std::mem::take(&mut self.planned);
         let depth = self.decide_with(&mut planned, seen, events, now, may_go_on);
         self.planned = planned;
         match depth {
-            Ok(_) => self.undecided.settle(),
-            Err(failure) => self.put_off(failure, events, now),
+            Ok(_) => self.decision_backoff.settle(),
+            Err(failure) => self.back_off(failure, events, now),
         }
         depth
     }
 
-    fn put_off(&mut self, failure: Failure, events: &Events, now: Time) {
-        let pause = self.undecided.put_off(events, failure, now).0 / SECOND;
-        let in_a_row = self.undecided.in_a_row(failure);
+    fn back_off(&mut self, failure: DecisionFailure, events: &Events, now: Time) {
+        let pause = self.decision_backoff.back_off(events, failure, now).0 / SECOND;
+        let in_a_row = self.decision_backoff.consecutive(failure);
         let what = match failure {
-            Failure::Ended => {
+            DecisionFailure::Ended => {
                 self.probe.happened(Incident::DecisionEnded);
                 "a decision took too long and was ended"
             }
-            Failure::Dropped => "a decision was dropped, as no plan keeps the rules",
+            DecisionFailure::Dropped => "a decision was dropped, as no plan keeps the rules",
         };
         let text = format!(
             "{what} ({in_a_row} in a row): it starts and moves nothing; tried again in {pause} s"
         );
-        self.slurm.log(Level::Error, &text);
+        self.slurm.log(LogLevel::Error, &text);
     }
 
     fn decide_with(
         &mut self,
-        planned: &mut Planned,
+        planned: &mut PlannedCluster,
         seen: &Observation,
         events: &Events,
         now: Time,
         may_go_on: &dyn Fn() -> bool,
-    ) -> Result<u32, Failure> {
+    ) -> Result<u32, DecisionFailure> {
         let policy = self.config.policy.clone();
         let (mut tries, mut exclusions) = (1, 0);
         loop {
             self.bring_up_to_date(planned, seen, now);
             let decision = decide_while(&policy, planned.roster(), now, events, may_go_on)?;
             let starts = starts(&decision, seen);
-            let is_last = tries >= MOST_TRIES;
+            let is_last = tries >= MAX_TRIES;
             if !(self.would_start(&starts, seen, now) || is_last)
-                || self.keeps_back_surplus(&decision, &starts, seen, now)
+                || self.defer_excess_jobs(&decision, &starts, seen, now)
             {
                 tries += 1;
                 continue;
@@ -86,17 +86,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let violations = (self.check)(decision.cluster(), &plan);
             self.record(&policy, &decision, &plan, &violations, events, now);
             if violations.is_empty() {
-                return Ok(self.carry(&decision, &plan, events, seen, now));
+                return Ok(self.enter_decision(&decision, &plan, events, seen, now));
             }
             exclusions += 1;
-            if !self.exclude(&violations, seen, now) || exclusions > MOST_EXCLUSIONS {
-                return Err(Failure::Dropped);
+            if !self.exclude(&violations, seen, now) || exclusions > MAX_EXCLUSIONS {
+                return Err(DecisionFailure::Dropped);
             }
         }
     }
 
     /// Enters the decision's plan, which keeps the rules, into the ledger.
-    fn carry(
+    fn enter_decision(
         &mut self,
         decision: &Decision<'_>,
         plan: &Plan,
@@ -106,7 +106,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> u32 {
         self.note_blocked(decision);
         self.enter(plan, events, seen, now);
-        self.raise_again(&events.submitted, now);
+        self.schedule_retries(&events.submitted, now);
         u32::try_from(decision.depth()).unwrap_or(u32::MAX)
     }
 
@@ -142,16 +142,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             },
         );
         let text = format!("plan dropped, it breaks a rule: {first}; {follows}");
-        self.slurm.log(Level::Error, &text);
+        self.slurm.log(LogLevel::Error, &text);
         !new.is_empty()
     }
 
-    fn bring_up_to_date(&mut self, planned: &mut Planned, seen: &Observation, now: Time) {
+    fn bring_up_to_date(&mut self, planned: &mut PlannedCluster, seen: &Observation, now: Time) {
         let mut changed = std::mem::take(&mut self.lists.unplanned);
         let admitted = self.admission.take_changed();
         self.lists.unexplained.extend(&admitted);
         changed.extend(admitted);
-        let facts = Facts {
+        let facts = PassFacts {
             config: &self.config,
             swap: &self.swap,
             ready: self.admission.ready(),
@@ -171,23 +171,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether Slurm would start all of these jobs now. Room may be made for them, in vain if it would not.
     pub(super) fn would_start(&mut self, starts: &[u32], seen: &Observation, now: Time) -> bool {
-        let known = self.admission.asked_at(now);
+        let known = self.admission.queried_at(now);
         let starts = starts.iter().copied();
         let unknown = starts.filter(|id| !known.contains(id)).collect();
-        self.probe.begin(Part::Ask);
-        let all = self.ask(unknown, seen, now);
-        self.probe.begin(Part::Decide);
+        self.probe.begin(PassPart::Ask);
+        let all = self.query_may_start(unknown, seen, now);
+        self.probe.begin(PassPart::Decide);
         all
     }
 
     /// Notes which of these, that were decided about, are to be decided about once more, and when.
-    fn raise_again(&mut self, submitted: &[JobId], now: Time) {
+    fn schedule_retries(&mut self, submitted: &[JobId], now: Time) {
         for id in submitted.iter().filter_map(|id| slurm_id(*id)) {
             let record = self.ledger.get(id);
             if record.is_some_and(|record| record.life.is_waiting()) {
-                self.retries.failed(id, &self.config.policy, now);
+                self.submit_backoff.failed(id, &self.config.policy, now);
             } else {
-                self.retries.forget(id);
+                self.submit_backoff.forget(id);
             }
         }
     }
@@ -220,9 +220,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let acts: Vec<(&Action, String)> = acts.collect();
         for (action, why) in &acts {
             let text = format!("{action:?}: {why}");
-            self.slurm.log(Level::Debug, &text);
+            self.slurm.log(LogLevel::Debug, &text);
         }
-        self.keep_changes(&acts, now);
+        self.record_changes(&acts, now);
         if self.config.mode == Mode::Full {
             let actions = acts.iter().map(|(action, _)| *action);
             apply(actions, &mut self.ledger, seen, &self.config, now);
@@ -254,12 +254,12 @@ fn starts(decision: &Decision<'_>, seen: &Observation) -> Vec<u32> {
 
 /// "job 7", or "8 jobs (7, 9, ...)".
 fn jobs_named(jobs: &[u32]) -> String {
-    const MOST: usize = 5;
+    const MAX_NAMED: usize = 5;
     if let [job] = jobs {
         return format!("job {job}");
     }
-    let some: Vec<String> = jobs.iter().take(MOST).map(u32::to_string).collect();
-    let more = if jobs.len() > MOST { ", ..." } else { "" };
+    let some: Vec<String> = jobs.iter().take(MAX_NAMED).map(u32::to_string).collect();
+    let more = if jobs.len() > MAX_NAMED { ", ..." } else { "" };
     format!("{} jobs ({}{more})", jobs.len(), some.join(", "))
 }
 

@@ -8,23 +8,23 @@ use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
-use crate::slurm::{Level, Slurm};
+use crate::slurm::{LogLevel, Slurm};
 
 /// How often it is said again: whoever gives a node another reason takes the note away with the former one,
 /// and a node that is to be rebooted looks like others to DFRS.
-const AGAIN_AFTER: Span = Span(10 * SECOND);
+const REPEAT_INTERVAL: Span = Span(10 * SECOND);
 
 /// What was said of the nodes on which parked jobs live.
 #[derive(Debug, Default)]
 pub(super) struct Drains {
-    said: BTreeMap<String, Said>,
+    reported: BTreeMap<String, NodeReport>,
     /// When all of it was last said.
     all: Time,
 }
 
 /// What was said of one node, and whether it was up and down then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Said {
+struct NodeReport {
     parked: u32,
     up: bool,
     down: bool,
@@ -33,22 +33,22 @@ struct Said {
 impl Drains {
     /// Whether this is news. A node without parked jobs is one only where there were some, or if it is not
     /// known what a slurmctld before this one had said of it.
-    fn note(&mut self, name: &str, now: Said, is_unknown: bool) -> bool {
+    fn note(&mut self, name: &str, now: NodeReport, is_unknown: bool) -> bool {
         let before = if now.parked > 0 {
-            self.said.insert(name.to_owned(), now)
+            self.reported.insert(name.to_owned(), now)
         } else {
-            self.said.remove(name)
+            self.reported.remove(name)
         };
         is_unknown || before != Some(now).filter(|now| now.parked > 0)
     }
 
     /// Nodes that are there no more.
     fn forget_others(&mut self, observation: &Observation) -> Vec<String> {
-        let gone = self.said.keys();
+        let gone = self.reported.keys();
         let gone = gone.filter(|name| observation.node(name).is_none());
         let gone: Vec<String> = gone.cloned().collect();
         for name in &gone {
-            self.said.remove(name);
+            self.reported.remove(name);
         }
         gone
     }
@@ -57,7 +57,7 @@ impl Drains {
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Says of these nodes how many parked jobs live there, where that is news, and now and then of all that
     /// have some. O(jobs there).
-    pub(super) fn tell_of_parked(
+    pub(super) fn report_parked(
         &mut self,
         nodes: &NodeChanges,
         observation: &Observation,
@@ -69,24 +69,24 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         for position in nodes.positions(observation) {
             let node = &observation.nodes()[position];
-            let said = Said {
+            let report = NodeReport {
                 parked: self.parked_on(position, observation),
                 up: node.up,
                 down: node.down,
             };
-            if self.drains.note(&node.name, said, nodes.all) {
+            if self.drains.note(&node.name, report, nodes.all) {
                 news.insert(node.name.clone());
                 // They are told, too: no decision need follow.
                 let here = observation.jobs_on(position);
                 self.lists.unexplained.extend(here.map(|job| job.id));
             }
         }
-        if now.0 - self.drains.all.0 >= AGAIN_AFTER.0 {
+        if now.0 - self.drains.all.0 >= REPEAT_INTERVAL.0 {
             self.drains.all = now;
-            news.extend(self.drains.said.keys().cloned());
+            news.extend(self.drains.reported.keys().cloned());
         }
-        let said = &self.drains.said;
-        let parked = |name: &String| said.get(name).map_or(0, |said| said.parked);
+        let reported = &self.drains.reported;
+        let parked = |name: &String| reported.get(name).map_or(0, |report| report.parked);
         let news: Vec<(String, u32)> = news
             .into_iter()
             .map(|name| {
@@ -127,7 +127,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                      which come back there before others",
                     parked.join(", ")
                 );
-                self.slurm.log(Level::Info, &text);
+                self.slurm.log(LogLevel::Info, &text);
             }
         }
     }

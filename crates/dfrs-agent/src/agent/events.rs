@@ -3,33 +3,38 @@
 use dfrs_core::{Events, JobId, Mobility, Span, Time};
 use dfrs_proto::conf::Mode;
 
-use super::admission::{AT_ONCE, READ_AT_ONCE};
+use super::admission::{MAX_QUERIES, MAX_READS};
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::mobility::{is_settling, mobility, settled_at};
 use crate::observation::Observation;
-use crate::slurm::{Level, Slurm};
+use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Asks Slurm about the waiting jobs of which it is not known whether they may start.
     pub(super) fn admit(&mut self, seen: &Observation, now: Time) {
         let fresh = self.lists.take_fresh();
-        let most = match self.config.mode {
-            Mode::Full => AT_ONCE,
-            Mode::Off | Mode::Shadow => READ_AT_ONCE,
+        let max = match self.config.mode {
+            Mode::Full => MAX_QUERIES,
+            Mode::Off | Mode::Shadow => MAX_READS,
         };
-        let questions = self.admission.questions(&fresh, most, now);
-        self.ask(questions.into_iter().collect(), seen, now);
+        let questions = self.admission.due_queries(&fresh, max, now);
+        self.query_may_start(questions.into_iter().collect(), seen, now);
     }
 
     /// Asks Slurm whether these jobs may start; who only watches reads what Slurm has noted of them. Returns
     /// whether all may.
-    pub(super) fn ask(&mut self, jobs: Vec<u32>, seen: &Observation, now: Time) -> bool {
+    pub(super) fn query_may_start(
+        &mut self,
+        jobs: Vec<u32>,
+        seen: &Observation,
+        now: Time,
+    ) -> bool {
         let waiting: Vec<u32> = jobs
             .into_iter()
             .filter(|id| seen.job(*id).is_some())
             .collect();
-        let answers = self.answers(&waiting);
+        let answers = self.query_answers(&waiting);
         let mut all = true;
         for (id, may_start) in waiting.into_iter().zip(answers) {
             if !may_start {
@@ -38,19 +43,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             }
             if !self.admission.ready().contains(&id) && self.is_admitted(id) {
-                self.freed = true;
-                self.retries.failed(id, &self.config.policy, now);
+                self.capacity_freed = true;
+                self.submit_backoff.failed(id, &self.config.policy, now);
             }
             self.admission.admit(id, now);
             // Nobody says so when a limit begins to keep it back: a start that is refused would.
             if self.config.mode != Mode::Full {
-                self.admission.ask_again(id, now);
+                self.admission.query_again(id, now);
             }
         }
         all
     }
 
-    fn answers(&mut self, waiting: &[u32]) -> Vec<bool> {
+    fn query_answers(&mut self, waiting: &[u32]) -> Vec<bool> {
         if waiting.is_empty() {
             return Vec::new();
         }
@@ -69,27 +74,27 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn events(&mut self, observation: &Observation, now: Time) -> Events {
         let tried_again = self.refusals.take_due(now);
         let included = self.excluded.take_due(now);
-        self.freed |= !(tried_again.is_empty() && included.is_empty());
+        self.capacity_freed |= !(tried_again.is_empty() && included.is_empty());
         self.lists.unplanned.extend(&included);
         self.lists.unexplained.extend(&included);
         self.lists.unexplained.extend(tried_again);
-        let ended = std::mem::take(&mut self.freed);
+        let ended = std::mem::take(&mut self.capacity_freed);
         let nodes_changed = self.room_grew(observation);
         if ended || nodes_changed {
-            self.stir_moldable();
+            self.invalidate_moldable_plan();
         }
         let ready = self.admission.ready();
-        let mut again = self.postponed.again(ready, now);
+        let mut again = self.settle_queue.take_due(ready, now);
         again.extend(included.intersection(ready));
-        again.extend(self.retries.take_due(ready, now));
+        again.extend(self.submit_backoff.take_due(ready, now));
         again.sort_unstable();
         again.dedup();
         let again = self.leave_to_core(again, observation);
         let new = self.submissions(observation, now);
         let new = self.leave_to_core(new, observation);
-        let wait = !new.is_empty() || !self.postponed.is_empty();
+        let wait = !new.is_empty() || !self.settle_queue.is_empty();
         let settles = wait.then(|| self.next_to_settle(observation, now));
-        self.postponed
+        self.settle_queue
             .add(&new, settles.flatten(), self.config.settle_time, now);
         let submitted = again.into_iter().chain(new);
         let submitted = submitted.map(|id| JobId(u64::from(id))).collect();
@@ -98,7 +103,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "the last remap took {} s to be carried out, the next one waits for that",
                 took.0 / SECOND
             );
-            self.slurm.log(Level::Info, &text);
+            self.slurm.log(LogLevel::Info, &text);
         }
         let period = self.remaps.is_due(now);
         if period {
@@ -115,7 +120,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Nodes came back, grew, or hold less than when it was last decided. O(nodes that are different).
     fn room_grew(&mut self, observation: &Observation) -> bool {
         let nodes = self.lists.unnoticed.take();
-        if !std::mem::take(&mut self.nodes_changed) {
+        if !std::mem::take(&mut self.nodes_changed_since_decision) {
             return false;
         }
         if nodes.all {
@@ -129,7 +134,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             grew |= before.as_ref().is_none_or(|before| {
                 (node.up && !before.up)
                     || node.memory > before.memory
-                    || node.allocated_memory < before.allocated_memory
+                    || node.allocated_memory_mib < before.allocated_memory_mib
             });
             if node.drains() && before.as_ref().is_some_and(|before| before.up) {
                 drains.push(node.index);
@@ -166,7 +171,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .filter(|id| !self.is_admitted(**id));
         let mut new: Vec<(i64, u32, u32)> = new
             .filter_map(|id| observation.job(*id))
-            .map(|job| (job.submit_time, job.array_task, job.id))
+            .map(|job| (job.submit_seconds, job.array_task, job.id))
             .collect();
         new.sort_unstable();
         let inherit = self.config.policy.weighs_moves();

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Action, Need, Span, Time};
 use dfrs_proto::conf::Mode;
-use dfrs_proto::explain::{Change, Explanation, MOST_ENTRIES, OnNode, VERSION};
+use dfrs_proto::explain::{Explanation, LastDecision, MAX_ENTRIES, OnNode, VERSION};
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
-use crate::ledger::Record;
+use crate::ledger::LedgerRecord;
 use crate::live_journal::Expected;
 use crate::mobility::{is_settling, mobility_now};
 use crate::needs::need_of;
 use crate::observation::{ObservedJob, ObservedState};
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 use crate::slurm::Slurm;
-use crate::weights::hurried;
+use crate::weights::deadline_boosted;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// What is known of a job, by its own id or as a task of an array; `None` if it is no job of DFRS's
@@ -25,18 +25,24 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let job = self.job_named(id, task)?;
         let record = self.ledger.get(job.id);
         let nodes = self.nodes_of(job, record);
-        let neighbours = self.neighbours(job.id, &nodes);
+        let co_located = self.co_located_jobs(job.id, &nodes);
         let progress = record.map(|record| {
             let mut record = record.clone();
             record.count_until(now);
             record
         });
-        let virtual_time = progress.as_ref().map_or(Span::ZERO, Record::virtual_time);
-        let since = record.map_or(job.submit_time, Record::waits_since);
+        let virtual_time = progress
+            .as_ref()
+            .map_or(Span::ZERO, LedgerRecord::virtual_time);
+        let since = record.map_or(job.submit_seconds, LedgerRecord::waits_since);
         let flow_time = (seconds(now) - as_float(since)).max(0.0);
         let weight = self.weights.of(job);
-        let hurries = record.is_some_and(|record| record.hurries);
-        let weight = if hurries { hurried(weight) } else { weight };
+        let boosted = record.is_some_and(|record| record.deadline_boost);
+        let weight = if boosted {
+            deadline_boosted(weight)
+        } else {
+            weight
+        };
         Some(Explanation {
             version: VERSION,
             now: seconds(now),
@@ -63,14 +69,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             most_moves: self.config.policy.settings.budget.moves_per_job,
             next_remap: seconds(self.remaps.due()),
             not_before: self.not_before(job, record, now).map(seconds),
-            neighbours: number(neighbours.len()),
-            neighbour_jobs: neighbours.into_iter().take(MOST_ENTRIES).collect(),
+            neighbours: number(co_located.len()),
+            neighbour_jobs: co_located.into_iter().take(MAX_ENTRIES).collect(),
             notes: self.notes(job, record, &nodes, now),
         })
     }
 
     /// What it counts with in decisions.
-    fn need(&self, job: &ObservedJob, record: Option<&Record>) -> Need {
+    fn need(&self, job: &ObservedJob, record: Option<&LedgerRecord>) -> Need {
         record.map_or(Need::WHOLE, |record| need_of(job, record, &self.config))
     }
 
@@ -86,17 +92,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .or_else(|| self.seen.job(id).filter(|job| job.array_master))
     }
 
-    fn nodes_of(&self, job: &ObservedJob, record: Option<&Record>) -> Placement {
+    fn nodes_of(&self, job: &ObservedJob, record: Option<&LedgerRecord>) -> NamedPlacement {
         if job.has_place() {
-            return Placement::of_job(job, &self.seen);
+            return NamedPlacement::of_job(job, &self.seen);
         }
-        record.map_or_else(Placement::default, |record| {
+        record.map_or_else(NamedPlacement::default, |record| {
             record.life.last_place().clone()
         })
     }
 
     /// Jobs that run, or are parked, on these nodes.
-    fn neighbours(&self, id: u32, nodes: &Placement) -> Vec<u32> {
+    fn co_located_jobs(&self, id: u32, nodes: &NamedPlacement) -> Vec<u32> {
         let positions = nodes.0.iter().filter_map(|spot| self.seen.node(&spot.node));
         let indexes: BTreeSet<u32> = positions.map(|node| node.index).collect();
         let others = self.seen.placed().filter(|other| other.id != id);
@@ -109,7 +115,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect()
     }
 
-    fn not_before(&self, job: &ObservedJob, record: Option<&Record>, now: Time) -> Option<Time> {
+    fn not_before(
+        &self,
+        job: &ObservedJob,
+        record: Option<&LedgerRecord>,
+        now: Time,
+    ) -> Option<Time> {
         let held = record.map(|record| record.life.not_before());
         let refused = self.refusals.next_of(job.id, now);
         held.into_iter().chain(refused).filter(|at| *at > now).max()
@@ -118,8 +129,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn notes(
         &self,
         job: &ObservedJob,
-        record: Option<&Record>,
-        nodes: &Placement,
+        record: Option<&LedgerRecord>,
+        nodes: &NamedPlacement,
         now: Time,
     ) -> Vec<String> {
         let mut notes = Vec::new();
@@ -137,14 +148,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             notes.push(format!("{why}: it is not paused or moved for a while"));
         }
-        let is_launching = |record: &Record| is_settling(job, &record.launches, &self.config, now);
+        let is_launching =
+            |record: &LedgerRecord| is_settling(job, &record.launches, &self.config, now);
         if record.is_some_and(is_launching) {
             notes.push(
                 "it began a moment ago (SettleTime): it is not paused or moved yet".to_owned(),
             );
         }
         let longest = self.config.longest_pause;
-        if record.is_some_and(|record| record.life.comes_first(longest, now)) {
+        if record.is_some_and(|record| record.life.is_starved(longest, now)) {
             notes.push(
                 "it was paused for as long as LongestPause: it comes before others".to_owned(),
             );
@@ -156,7 +168,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 inherited.0 / SECOND
             ));
         }
-        if record.is_some_and(|record| record.hurries) {
+        if record.is_some_and(|record| record.deadline_boost) {
             notes.push(
                 "it has to be over before a reservation or its deadline, and weighs more"
                     .to_owned(),
@@ -192,12 +204,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Keeps what was decided about jobs, for those who ask later and for the journal.
-    pub(super) fn keep_changes(&mut self, actions: &[(&Action, String)], now: Time) {
+    pub(super) fn record_changes(&mut self, actions: &[(&Action, String)], now: Time) {
         for (action, why) in actions {
             let Ok(job) = u32::try_from(action.job().0) else {
                 continue;
             };
-            let change = Change {
+            let change = LastDecision {
                 at: seconds(now),
                 what: action.verb().to_owned(),
                 why: why.clone(),
@@ -214,7 +226,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 }
 
-fn phase(job: &ObservedJob, record: Option<&Record>) -> &'static str {
+fn phase(job: &ObservedJob, record: Option<&LedgerRecord>) -> &'static str {
     match (job.state, record) {
         (ObservedState::Ended, _) => "ending",
         (_, Some(record)) => record.life.phase_name(),
@@ -232,8 +244,8 @@ fn mode(mode: Mode) -> &'static str {
     }
 }
 
-fn on_nodes(placement: &Placement) -> Vec<OnNode> {
-    let spots = placement.0.iter().take(MOST_ENTRIES);
+fn on_nodes(placement: &NamedPlacement) -> Vec<OnNode> {
+    let spots = placement.0.iter().take(MAX_ENTRIES);
     spots
         .map(|spot| OnNode {
             name: spot.node.clone(),

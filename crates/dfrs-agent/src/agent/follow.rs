@@ -7,7 +7,7 @@ use dfrs_core::Time;
 
 use super::Agent;
 use crate::daemons::Daemons;
-use crate::ledger::Record;
+use crate::ledger::LedgerRecord;
 use crate::life::Life;
 use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedState};
@@ -15,7 +15,7 @@ use crate::slurm::Slurm;
 
 /// Jobs by what is to be done about them; brought up to date for jobs that changed.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(super) struct JobLists {
     /// In Slurm's queue.
     pending: BTreeSet<u32>,
     /// May be planned, as far as DFRS knows: Slurm is asked before it is.
@@ -39,7 +39,7 @@ pub(super) struct Lists {
     /// Have places that are theirs until a time only, or deadlines, or hurry.
     pub(super) bounded: BTreeSet<u32>,
     /// Jobs that went on without nodes that may still run them.
-    pub(super) unheard: BTreeSet<u32>,
+    pub(super) unconfirmed: BTreeSet<u32>,
     /// Slurm showed something else of them than before.
     seen: BTreeSet<u32>,
     /// A job that has a place, or had one, changed since shares and orders followed.
@@ -64,7 +64,7 @@ pub(super) struct Lists {
     pub(super) unexplained: BTreeSet<u32>,
 }
 
-impl Lists {
+impl JobLists {
     /// How many jobs wait.
     pub(super) fn queue(&self) -> u32 {
         u32::try_from(self.pending.len()).unwrap_or(u32::MAX)
@@ -119,7 +119,7 @@ impl Lists {
         &mut self,
         id: u32,
         job: Option<&ObservedJob>,
-        record: Option<&Record>,
+        record: Option<&LedgerRecord>,
         is_managed: bool,
         now: Time,
     ) {
@@ -149,18 +149,22 @@ impl Lists {
         let is_candidate = waits && until <= now;
         put(&mut self.candidates, id, is_candidate);
         put(&mut self.fresh, id, is_candidate);
-        let runs = job.is_some_and(|job| job.state == ObservedState::Running && job.end_time > 0);
+        let runs =
+            job.is_some_and(|job| job.state == ObservedState::Running && job.end_seconds > 0);
         put(&mut self.limited, id, runs);
         let is_extended = pending && record.is_some_and(|record| record.extended.is_some());
         put(&mut self.extended, id, is_extended);
-        let ends =
-            |job: &ObservedJob| job.free_until > 0 || job.deadline > 0 || job.reservation_end > 0;
-        let hurries = record.is_some_and(|record| record.hurries);
+        let ends = |job: &ObservedJob| {
+            job.free_until_seconds > 0
+                || job.deadline_seconds > 0
+                || job.reservation_end_seconds > 0
+        };
+        let boosted = record.is_some_and(|record| record.deadline_boost);
         let placed = job.filter(|job| !job.places.is_empty());
-        let bounded = placed.is_some_and(|job| ends(job) || hurries);
+        let bounded = placed.is_some_and(|job| ends(job) || boosted);
         put(&mut self.bounded, id, bounded);
-        let is_unheard = life.is_some_and(|life| !life.unheard().is_empty());
-        put(&mut self.unheard, id, is_unheard);
+        let is_unconfirmed = life.is_some_and(|life| !life.unconfirmed_nodes().is_empty());
+        put(&mut self.unconfirmed, id, is_unconfirmed);
         self.follow_places(id, placed);
     }
 
@@ -216,7 +220,7 @@ impl Lists {
 }
 
 /// Whether nothing is planned for this job, and nobody holds it.
-fn waits(job: &ObservedJob, record: &Record) -> bool {
+fn waits(job: &ObservedJob, record: &LedgerRecord) -> bool {
     job.state == ObservedState::Pending && !job.held && !job.completing && record.life.is_waiting()
 }
 
@@ -235,15 +239,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.follow_nodes(&seen.take_changed_nodes());
         // There may be room now for a waiting job that asks for less, or may use other nodes.
         let requests = seen.take_changed_requests();
-        self.freed |= requests.iter().any(|id| self.is_admitted(*id));
-        let others = seen.take_jobs_with_other_neighbours();
+        self.capacity_freed |= requests.iter().any(|id| self.is_admitted(*id));
+        let others = seen.take_jobs_with_changed_exclusivity();
         self.lists.unplanned.extend(others);
-        let resized = seen.take_jobs_for_other_sizes();
-        self.freed |= resized.iter().any(|id| self.is_admitted(*id));
+        let resized = seen.take_whole_node_jobs_to_replan();
+        self.capacity_freed |= resized.iter().any(|id| self.is_admitted(*id));
         self.lists.unplanned.extend(resized);
         let due = self.lists.take_due(now);
         // One that waits is asked about first.
-        self.freed |= due.iter().any(|id| self.is_parked(*id));
+        self.capacity_freed |= due.iter().any(|id| self.is_parked(*id));
         let mut changed = self.ledger.take_changed();
         changed.extend(due);
         changed.append(&mut self.lists.seen);

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dfrs_core::Time;
-use dfrs_proto::message::{JobState, NodeState};
+use dfrs_proto::message::{JobOrder, NodeOrder};
 
 use super::Agent;
 use crate::daemons::{Daemons, OrderChanges};
-use crate::life::{Event, Look};
+use crate::life::{JobContext, LifeEvent};
 use crate::node_orders::{frozen_on, state_of};
 use crate::observation::Observation;
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::slurm::{LogLevel, Slurm, SlurmError};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Gives the cluster back: no caps; what is parked stays frozen until its memory fits, and then runs on.
@@ -21,18 +21,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// # Errors
     ///
     /// Slurm could not be looked at.
-    pub fn stand_down(&mut self, now: Time) -> Result<usize, SlurmError> {
+    pub fn give_back(&mut self, now: Time) -> Result<usize, SlurmError> {
         self.gives_back = true;
         self.learn_from_nodes(now);
         let mut seen = std::mem::take(&mut self.seen);
-        let parked = self.stand_down_with(&mut seen, now);
+        let parked = self.give_back_with(&mut seen, now);
         self.seen = seen;
         parked
     }
 
     /// How many jobs depend on DFRS to come back, as of the last look: Slurm does not count their memory, or they are
     /// on their way there.
-    pub fn depend_on_dfrs(&self) -> usize {
+    pub fn jobs_depending_on_dfrs(&self) -> usize {
         let all = self.ledger.iter();
         all.filter(|(_, record)| record.life.depends_on_dfrs())
             .count()
@@ -43,7 +43,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.left_out.iter().copied()
     }
 
-    fn stand_down_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
+    fn give_back_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
         self.observe(seen, now)?;
         self.hand_back(seen, now);
         self.follow(seen, now);
@@ -52,9 +52,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.repeat_resumptions(seen, now);
         self.observe(seen, now)?;
         self.follow(seen, now);
-        self.say_reasons(seen, now);
-        self.say_no_yields();
-        self.say_parked(seen, now);
+        self.try_set_reasons(seen, now);
+        self.try_clear_yields();
+        self.try_report_parked(seen, now);
         self.write_last(seen, now);
         if self.may_have_given_orders() {
             let orders = self.last_orders(seen);
@@ -67,7 +67,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             record.life.depends_on_dfrs() && !self.left_out.contains(id) && seen.job(*id).is_some()
         });
         let coming = coming.count();
-        self.is_heard = coming == 0 && self.have_heard(seen, now);
+        self.is_thaw_confirmed = coming == 0 && self.have_confirmed_thaw(seen, now);
         Ok(coming)
     }
 
@@ -76,11 +76,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.has_begun_before || self.giving_back.has_any() || !self.orders.is_empty()
     }
 
-    /// Whether nothing was parked any more at the last [`Self::stand_down`], and the nodes have heard that they
+    /// Whether nothing was parked any more at the last [`Self::give_back`], and the nodes have heard that they
     /// are to thaw what came back: an agent that comes after this one and tells them nothing may begin.
     #[must_use]
-    pub fn is_heard(&self) -> bool {
-        self.is_heard
+    pub fn is_thaw_confirmed(&self) -> bool {
+        self.is_thaw_confirmed
     }
 
     /// What is parked comes back, but not into a reservation; nothing else is under way. O(jobs).
@@ -91,15 +91,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.guarded(job.id, |agent| {
                 agent.note_coming(job.id, now);
                 if let Some(record) = agent.ledger.get_mut(job.id) {
-                    let look = Look::new(job, seen, &agent.config, now);
-                    record.on(&Event::HandedBack, &look);
+                    let look = JobContext::new(job, seen, &agent.config, now);
+                    record.on(&LifeEvent::HandedBack, &look);
                 }
             });
         }
     }
 
     /// What is parked is said to be, and of the others nothing is said any more.
-    fn say_reasons(&mut self, seen: &Observation, now: Time) {
+    fn try_set_reasons(&mut self, seen: &Observation, now: Time) {
         let all = seen
             .jobs()
             .map(|job| job.id)
@@ -107,23 +107,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.unexplained.extend(all.collect::<Vec<u32>>());
         if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
             let text = format!("{problem}; reasons stay as they are");
-            self.slurm.log(Level::Error, &text);
+            self.slurm.log(LogLevel::Error, &text);
         }
     }
 
-    fn say_no_yields(&mut self) {
-        if let Err(problem) = caught(|| self.show_no_yields()) {
+    fn try_clear_yields(&mut self) {
+        if let Err(problem) = caught(|| self.clear_yields()) {
             let text = format!("{problem}; yields stay shown as they are");
-            self.slurm.log(Level::Error, &text);
+            self.slurm.log(LogLevel::Error, &text);
         }
     }
 
     /// The reasons of nodes follow what is still parked there.
-    fn say_parked(&mut self, seen: &Observation, now: Time) {
+    fn try_report_parked(&mut self, seen: &Observation, now: Time) {
         let nodes = self.lists.unordered.take();
-        if let Err(problem) = caught(|| self.tell_of_parked(&nodes, seen, now)) {
+        if let Err(problem) = caught(|| self.report_parked(&nodes, seen, now)) {
             let text = format!("{problem}; reasons of nodes stay as they are");
-            self.slurm.log(Level::Error, &text);
+            self.slurm.log(LogLevel::Error, &text);
         }
     }
 
@@ -131,16 +131,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn write_last(&mut self, seen: &Observation, now: Time) {
         if let Err(problem) = caught(|| self.write_journal(seen, now)) {
             let text = format!("{problem}; the journal ends here");
-            self.slurm.log(Level::Error, &text);
+            self.slurm.log(LogLevel::Error, &text);
             self.journal = None;
         }
     }
 
     /// No caps, and only what is parked is frozen.
-    fn last_orders(&mut self, seen: &Observation) -> BTreeMap<String, NodeState> {
+    fn last_orders(&mut self, seen: &Observation) -> BTreeMap<String, NodeOrder> {
         let mut orders = BTreeMap::new();
         for (position, node) in seen.nodes().iter().enumerate() {
-            let mut jobs: Vec<JobState> = Vec::new();
+            let mut jobs: Vec<JobOrder> = Vec::new();
             for job in seen.jobs_on(position) {
                 let frozen = self.guarded(job.id, |agent| {
                     let record = agent.ledger.get(job.id)?;
@@ -168,7 +168,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let text = format!(
                 "job {job} is not given back: {problem}; 'scontrol resume {job}' brings it back if it is suspended"
             );
-            self.slurm.log(Level::Error, &text);
+            self.slurm.log(LogLevel::Error, &text);
         })
         .ok()
     }
@@ -178,7 +178,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(act)).map_err(|panic| {
         let literal = panic.downcast_ref::<&str>().copied();
-        let said = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        format!("internal error: {}", said.unwrap_or("unknown panic"))
+        let message = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        format!("internal error: {}", message.unwrap_or("unknown panic"))
     })
 }

@@ -8,14 +8,14 @@ use dfrs_core::{Span, Time};
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
-use crate::life::{Event, Look};
+use crate::life::{JobContext, LifeEvent};
 use crate::live_journal::Expected;
 use crate::observation::{Observation, ObservedJob, ObservedState};
-use crate::slurm::{Level, Slurm};
+use crate::slurm::{LogLevel, Slurm};
 
 /// slurmctld keeps its jobs' states every five seconds at most: if it is killed before, nobody would bring back
 /// again what it has forgotten.
-const UNTIL_KEPT: Span = Span(10 * SECOND);
+const SLURM_SAVE_DELAY: Span = Span(10 * SECOND);
 const WITHHELD: &str =
     "DFRS: gives its partition back; starts when the jobs that are parked there are back";
 
@@ -112,8 +112,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             }
             if let Some(record) = self.ledger.get_mut(job.id) {
-                let look = Look::new(job, seen, &self.config, now);
-                record.on(&Event::HandedBack, &look);
+                let look = JobContext::new(job, seen, &self.config, now);
+                record.on(&LifeEvent::HandedBack, &look);
             }
         }
     }
@@ -127,23 +127,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let given_back: Vec<u32> = given_back.map(|job| job.id).collect();
         let any = given_back.iter().any(|id| self.depends_on_dfrs(*id));
         let last = self.giving_back.last;
-        let is_kept = last.is_none_or(|last| now.since(last) >= UNTIL_KEPT);
-        if any || !is_kept || !self.have_heard(seen, now) {
+        let is_kept = last.is_none_or(|last| now.since(last) >= SLURM_SAVE_DELAY);
+        if any || !is_kept || !self.have_confirmed_thaw(seen, now) {
             return;
         }
         self.lists.unexplained.extend(given_back);
         // From here on the head is another.
         let names = std::mem::take(&mut self.giving_back.partitions).join(",");
         let text = format!("partition(s) {names} are given back, and left to Slurm");
-        self.slurm.log(Level::Info, &text);
-        self.giving_back.kept = Some(self.keep_head());
+        self.slurm.log(LogLevel::Info, &text);
+        self.giving_back.kept = Some(self.persist_head());
     }
 
     /// Whether this job depends on DFRS to come back is noted: its nodes will have to hear of it.
     pub(super) fn note_coming(&mut self, job: u32, now: Time) {
         if self.depends_on_dfrs(job) && self.giving_back.note_coming(job, now) {
             let text = format!("job {job} is brought back: DFRS had parked it");
-            self.slurm.log(Level::Info, &text);
+            self.slurm.log(LogLevel::Info, &text);
             self.expect(job, Expected::Place, "DFRS gives its partition back");
         }
     }
@@ -155,7 +155,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Whether the nodes have heard that they are to thaw what came back.
-    pub(super) fn have_heard(&self, seen: &Observation, now: Time) -> bool {
+    pub(super) fn have_confirmed_thaw(&self, seen: &Observation, now: Time) -> bool {
         // They are told at the end of a pass.
         if self.giving_back.last == Some(now) {
             return false;
@@ -167,7 +167,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         !places.any(|place| {
             let position = seen.node_position(place.node);
             let node = position.and_then(|position| seen.nodes().get(position));
-            node.is_some_and(|node| !node.down && !self.daemons.has_heard(&node.name))
+            node.is_some_and(|node| !node.down && !self.daemons.has_acknowledged(&node.name))
         })
     }
 }

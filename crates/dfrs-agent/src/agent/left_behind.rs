@@ -9,27 +9,27 @@ use dfrs_core::{Span, Time};
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::life::UNTIL_ENDED;
-use crate::node_orders::Former;
+use crate::node_orders::TerminatingJobs;
 use crate::observation::Observation;
 use crate::slurm::Slurm;
 
 /// A node that does not answer for longer is down for Slurm (`SlurmdTimeout`, 300 s unless a site says
 /// otherwise), or lacks only dfrsd.
-const LONGEST: Span = Span(330 * SECOND);
+const MAX_WAIT: Span = Span(330 * SECOND);
 /// What nodes have not said is looked for again after this.
-const AGAIN: Span = Span(3 * SECOND);
+const RETRY_INTERVAL: Span = Span(3 * SECOND);
 
 /// Since when a job is left behind, and whether one of its nodes did not answer, or could not be told.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct AbortState {
     since: Time,
-    in_vain: bool,
+    undelivered: bool,
 }
 
 /// Jobs that are left behind.
 #[derive(Debug, Default)]
 pub(super) struct LeftBehind {
-    waiting: BTreeMap<u32, Told>,
+    waiting: BTreeMap<u32, AbortState>,
     /// Since when nodes are back without which jobs went on.
     back: BTreeMap<(u32, String), Time>,
 }
@@ -37,11 +37,11 @@ pub(super) struct LeftBehind {
 impl LeftBehind {
     /// The nodes of this job were told now; `all` of them, or some have to be told again.
     pub(super) fn add(&mut self, job: u32, all: bool, now: Time) {
-        let told = Told {
+        let abort = AbortState {
             since: now,
-            in_vain: !all,
+            undelivered: !all,
         };
-        self.waiting.entry(job).or_insert(told).in_vain = !all;
+        self.waiting.entry(job).or_insert(abort).undelivered = !all;
     }
 
     /// When a node has next had the time to end a job.
@@ -56,49 +56,53 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// left behind, and their nodes).
     pub(super) fn follow_left_behind(&mut self, seen: &Observation, now: Time) {
         let waiting = self.left_behind.waiting.iter();
-        let jobs: Vec<(u32, Told)> = waiting.map(|(id, told)| (*id, *told)).collect();
-        for (id, told) in jobs {
+        let jobs: Vec<(u32, AbortState)> = waiting.map(|(id, abort)| (*id, *abort)).collect();
+        for (id, abort) in jobs {
             let waits = seen.is_pending(id);
-            let elapsed = now.since(told.since);
+            let elapsed = now.since(abort.since);
             let Some(record) = self.ledger.get(id).filter(|_| waits) else {
                 self.end_of_left_behind(id);
                 continue;
             };
             let spots = &record.life.last_place().0;
             let is_silent = spots.iter().any(|spot| self.silent.contains(&spot.node));
-            let is_heard = !spots.iter().any(|spot| seen.is_down(&spot.node));
-            if is_silent && elapsed < LONGEST {
-                let told = Told {
-                    in_vain: true,
-                    ..told
+            let all_nodes_up = !spots.iter().any(|spot| seen.is_down(&spot.node));
+            if is_silent && elapsed < MAX_WAIT {
+                let abort = AbortState {
+                    undelivered: true,
+                    ..abort
                 };
-                self.left_behind.waiting.insert(id, told);
+                self.left_behind.waiting.insert(id, abort);
                 self.hold_off(id, UNTIL_ENDED, now);
-            } else if told.in_vain {
+            } else if abort.undelivered {
                 self.end_left_behind(id, seen, now);
-                if elapsed >= LONGEST {
+                if elapsed >= MAX_WAIT {
                     self.left_behind.add(id, true, now);
                 }
-            } else if elapsed >= UNTIL_ENDED && is_heard {
-                if self.is_said_to_have_ended(id, seen) || elapsed >= LONGEST {
+            } else if elapsed >= UNTIL_ENDED && all_nodes_up {
+                if self.is_reported_ended(id, seen) || elapsed >= MAX_WAIT {
                     self.end_of_left_behind(id);
                 } else {
-                    self.hold_off(id, AGAIN, now);
+                    self.hold_off(id, RETRY_INTERVAL, now);
                 }
             }
         }
-        self.follow_unheard(seen, now);
+        self.follow_unconfirmed(seen, now);
     }
 
     /// Whether all its last nodes that can be asked say that nothing of it is left.
-    fn is_said_to_have_ended(&self, id: u32, seen: &Observation) -> bool {
+    fn is_reported_ended(&self, id: u32, seen: &Observation) -> bool {
         let facts = self.facts.as_ref();
         facts.is_some_and(|facts| facts.parked.contains(&id))
-            || self.nodes_to_ask(id, seen).next().is_none()
+            || self.nodes_to_query(id, seen).next().is_none()
     }
 
     /// The last nodes of a job that are there and not down.
-    fn nodes_to_ask<'a>(&'a self, id: u32, seen: &'a Observation) -> impl Iterator<Item = &'a str> {
+    fn nodes_to_query<'a>(
+        &'a self,
+        id: u32,
+        seen: &'a Observation,
+    ) -> impl Iterator<Item = &'a str> {
         let record = self.ledger.get(id).into_iter();
         let spots = record.flat_map(|record| &record.life.last_place().0);
         let names = spots.map(|spot| spot.node.as_str());
@@ -108,9 +112,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows which nodes are to be asked whether anything is left of which job. Returns whether that is
     /// different. O(jobs that are left behind, and their nodes).
     pub(super) fn follow_former(&mut self, seen: &Observation) -> bool {
-        let mut former = Former::default();
+        let mut former = TerminatingJobs::default();
         for id in self.left_behind.waiting.keys() {
-            for node in self.nodes_to_ask(*id, seen) {
+            for node in self.nodes_to_query(*id, seen) {
                 former.entry(node.to_owned()).or_default().insert(*id);
             }
         }
@@ -128,27 +132,30 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Keeps jobs off nodes without which they went on, until these are back and have had the time to end
     /// them. O(such jobs and nodes).
-    fn follow_unheard(&mut self, seen: &Observation, now: Time) {
+    fn follow_unconfirmed(&mut self, seen: &Observation, now: Time) {
         let mut before = std::mem::take(&mut self.left_behind.back);
-        let jobs: Vec<u32> = self.lists.unheard.iter().copied().collect();
+        let jobs: Vec<u32> = self.lists.unconfirmed.iter().copied().collect();
         for id in jobs {
-            let unheard = self.ledger.get(id).map(|record| record.life.unheard());
-            for node in unheard.cloned().unwrap_or_default() {
+            let unconfirmed = self
+                .ledger
+                .get(id)
+                .map(|record| record.life.unconfirmed_nodes());
+            for node in unconfirmed.cloned().unwrap_or_default() {
                 if seen.is_down(&node) || self.silent.contains(&node) {
                     continue;
                 }
                 let key = (id, node);
                 let since = before.remove(&key);
-                let is_to_hear = since.is_none() && seen.is_pending(id);
-                if is_to_hear && !self.tell_to_end(id, &key.1, seen) {
+                let needs_abort = since.is_none() && seen.is_pending(id);
+                if needs_abort && !self.request_abort(id, &key.1, seen) {
                     continue;
                 }
                 let since = since.unwrap_or(now);
                 if now.since(since) < UNTIL_ENDED {
                     self.left_behind.back.insert(key, since);
                 } else if let Some(record) = self.ledger.get_mut(id) {
-                    record.life.hear(&key.1);
-                    self.freed = true;
+                    record.life.confirm_ended(&key.1);
+                    self.capacity_freed = true;
                 }
             }
         }
@@ -159,7 +166,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let records = self.ledger.iter();
         // Who was left behind by the end itself has just been told.
         let known = records.filter(|(id, record)| {
-            record.life.is_left_behind() && !self.left_behind.waiting.contains_key(id)
+            record.life.is_orphaned() && !self.left_behind.waiting.contains_key(id)
         });
         let known: Vec<u32> = known.map(|(id, _)| id).collect();
         let (wait, others): (Vec<u32>, Vec<u32>) =
@@ -173,7 +180,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn end_of_left_behind(&mut self, id: u32) {
         self.left_behind.waiting.remove(&id);
         if let Some(record) = self.ledger.get_mut(id) {
-            record.life.leave_behind(false);
+            record.life.set_orphaned(false);
         }
     }
 

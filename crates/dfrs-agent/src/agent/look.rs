@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
 use super::act::uncounted_memory;
 use super::{Agent, Daily, SECOND};
 use crate::daemons::{Daemons, NodeFacts, SwapEighths};
-use crate::ledger::Record;
-use crate::life::{Event, Look, UNTIL_ENDED};
+use crate::ledger::LedgerRecord;
+use crate::life::{JobContext, LifeEvent, UNTIL_ENDED};
 use crate::live_journal::Expected;
 use crate::observation::Observation;
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 use crate::recovery::{Forgotten, recover};
-use crate::slurm::{Level, Slurm, SlurmError};
+use crate::slurm::{LogLevel, Slurm, SlurmError};
 use crate::sync::sync;
 
 /// Slurm counts running jobs' cores again after a restart, a reconfiguration, a change of a partition and
@@ -23,7 +23,7 @@ use crate::sync::sync;
 /// shows them, which takes the write locks, and no more often than this, nor than this where they are shown again
 /// and again.
 const CORES_INTERVAL: Span = Span(SECOND);
-const LONGEST_CORES_INTERVAL: Span = Span(10 * SECOND);
+const MAX_CORES_INTERVAL: Span = Span(10 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
@@ -42,19 +42,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "{}: dfrsd does not answer; jobs there run without CPU caps until it does",
                 nodes_named(&silent)
             );
-            self.slurm.log(Level::Error, &text);
+            self.slurm.log(LogLevel::Error, &text);
         }
         let is_up = |name: &&str| self.seen.node(name).is_some_and(|node| !node.down);
         let back = self.silent.difference(&facts.silent).map(String::as_str);
         let back: Vec<&str> = back.filter(is_up).collect();
         if !back.is_empty() {
             let text = format!("{}: dfrsd answers", nodes_named(&back));
-            self.slurm.log(Level::Info, &text);
+            self.slurm.log(LogLevel::Info, &text);
         }
         self.learn_swap(&facts, now);
         self.learn_needs(&facts);
         self.silent = facts.silent.clone();
-        self.learn_who_is_not_parked(&facts, now);
+        self.learn_unparked_jobs(&facts, now);
         self.facts = Some(facts);
     }
 
@@ -67,7 +67,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         let before = std::mem::take(&mut self.swap);
         let is_more = |(name, eighths): (&String, &u8)| before.get(name) < Some(eighths);
-        self.freed |= swap.iter().any(is_more);
+        self.capacity_freed |= swap.iter().any(is_more);
         let names = before.keys().chain(swap.keys());
         let differ = names.filter(|name| before.get(*name) != swap.get(*name));
         let differ = differ.filter_map(|name| self.seen.node(name));
@@ -77,20 +77,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Jobs that were parked, and by the word of one of their nodes are so no longer: Slurm has given their memory to
     /// others.
-    fn learn_who_is_not_parked(&mut self, facts: &NodeFacts, now: Time) {
+    fn learn_unparked_jobs(&mut self, facts: &NodeFacts, now: Time) {
         for (id, node) in &facts.not_parked {
             let (Some(job), Some(record)) = (self.seen.job(*id), self.ledger.get_mut(*id)) else {
                 continue;
             };
-            if record.life.asks_whether_parked() || !record.life.is_parked() {
+            if record.life.needs_park_confirmation() || !record.life.is_parked() {
                 continue;
             }
-            let look = Look::new(job, &self.seen, &self.config, now);
-            record.on(&Event::NotParked, &look);
+            let look = JobContext::new(job, &self.seen, &self.config, now);
+            record.on(&LifeEvent::NotParked, &look);
             let text = format!(
                 "job {id}: is not parked on {node} any more; nothing starts in its memory until it is: see dfrsd's log there"
             );
-            self.slurm.log(Level::Error, &text);
+            self.slurm.log(LogLevel::Error, &text);
         }
     }
 
@@ -133,7 +133,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let is_again = since < 2 * self.cores_interval.0;
         self.cores_interval = if is_again {
-            Span(2 * self.cores_interval.0).min(LONGEST_CORES_INTERVAL)
+            Span(2 * self.cores_interval.0).min(MAX_CORES_INTERVAL)
         } else {
             CORES_INTERVAL
         };
@@ -160,8 +160,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if recovers {
             self.recover(seen, now);
         }
-        self.nodes_changed |= changed.nodes;
-        self.nodes_differ |= changed.nodes;
+        self.nodes_changed_since_decision |= changed.nodes;
+        self.nodes_changed_since_orders |= changed.nodes;
         for id in &changed.jobs {
             self.lists.see(*id);
             self.see_ending(*id, seen);
@@ -179,7 +179,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if is_first {
             // Who is there has not come since.
             self.daily = Daily::from(now);
-            self.done = dfrs_proto::status::Done::default();
+            self.done = dfrs_proto::status::ActionCounts::default();
             left_behind.extend(self.known_left_behind(seen));
             if self.config.mode == Mode::Full || self.gives_back {
                 self.recall_resumptions(seen, now);
@@ -212,7 +212,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if seen.job(job).is_some_and(|job| job.completing) {
             self.ending.entry(job).or_default();
         } else if self.ending.remove(&job).is_some() {
-            self.freed = true;
+            self.capacity_freed = true;
             if let Some(record) = self.ledger.get(job) {
                 self.note_vacated(&record.life.last_place().clone());
             }
@@ -220,9 +220,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// A job has left its nodes.
-    fn note_vacated(&mut self, placement: &Placement) {
+    fn note_vacated(&mut self, placement: &NamedPlacement) {
         let jobs = self.refusals.vacated(placement);
-        self.freed |= !jobs.is_empty();
+        self.capacity_freed |= !jobs.is_empty();
         self.lists.unexplained.extend(&jobs);
         self.lists.unplanned.extend(jobs);
     }
@@ -237,7 +237,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Vec<u32> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
-        self.freed |= changes.freed;
+        self.capacity_freed |= changes.freed;
         self.daily.count(changes.new.len(), changes.ended.len());
         self.done.came += changes.new.len() as u64;
         self.done.ended += changes.ended.len() as u64;
@@ -263,20 +263,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 let had = had.max(record.virtual_time_by_need());
                 self.histories.ended(record.user, had, now);
             }
-            if recovers && outcome == Outcome::Other {
+            if recovers && outcome == JobOutcome::Other {
                 self.lost.add(id, &record);
             }
             self.ended.push((id, record, outcome));
         }
         let new = changes.new.into_iter();
-        let follow = new.filter(|id| self.follows_a_lost_one(*id, seen));
+        let follow = new.filter(|id| self.reuses_lost_id(*id, seen));
         let follow: Vec<u32> = follow.collect();
-        changes.left_behind.into_iter().chain(follow).collect()
+        changes.orphaned.into_iter().chain(follow).collect()
     }
 
     /// Notes how much the time limit of a job said that has ended by itself.
-    fn learn(&mut self, record: &Record, outcome: Outcome, now: Time) {
-        let by_itself = matches!(outcome, Outcome::Completed | Outcome::Failed);
+    fn learn(&mut self, record: &LedgerRecord, outcome: JobOutcome, now: Time) {
+        let by_itself = matches!(outcome, JobOutcome::Completed | JobOutcome::Failed);
         if by_itself && !record.has_done_nothing() {
             let virtual_time = record.progress.clone().virtual_time(now);
             let experience = self.planned.experience_mut();
@@ -300,14 +300,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Whether this new job waits and has the id of one that nodes may still run.
-    fn follows_a_lost_one(&mut self, id: u32, seen: &Observation) -> bool {
+    fn reuses_lost_id(&mut self, id: u32, seen: &Observation) -> bool {
         if !seen.is_pending(id) {
             return false;
         }
         let place = self.lost.take(id);
         let record = self.ledger.get_mut(id).zip(place);
         record.is_some_and(|(record, place)| {
-            record.life.follow_one_at(place);
+            record.life.set_last_place(place);
             true
         })
     }
@@ -317,11 +317,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let Forgotten { job, what, .. } = forgotten;
             let text =
                 format!("job {job}: slurmctld was killed before it had kept that the job {what}");
-            self.slurm.log(Level::Info, &text);
+            self.slurm.log(LogLevel::Info, &text);
             let why = "slurmctld was killed before it had kept what was done";
             self.expect(job, Expected::Place, why);
             self.expect(job, Expected::NoPlace, why);
-            if forgotten.left_behind {
+            if forgotten.is_orphaned {
                 self.end_left_behind(job, observation, now);
             }
         }
@@ -334,23 +334,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             return;
         };
         record.life.hold_off(Time(now.0 + UNTIL_ENDED.0));
-        record.life.leave_behind(true);
+        record.life.set_orphaned(true);
         let spots = record.life.last_place().0.iter();
         let nodes: Vec<String> = spots.map(|spot| spot.node.clone()).collect();
         let mut all = true;
         for node in &nodes {
-            all &= self.tell_to_end(job, node, seen);
+            all &= self.request_abort(job, node, seen);
         }
         self.left_behind.add(job, all, now);
     }
 
     /// A node is told to end what it runs of a waiting job. Returns false if it is to be told again.
-    pub(super) fn tell_to_end(&mut self, job: u32, node: &str, seen: &Observation) -> bool {
-        let Err(problem) = self.slurm.abort_left_behind(job, node) else {
+    pub(super) fn request_abort(&mut self, job: u32, node: &str, seen: &Observation) -> bool {
+        let Err(problem) = self.slurm.abort_orphaned(job, node) else {
             return true;
         };
         let text = format!("job {job}: {node} was not told to end it: {problem}");
-        self.slurm.log(Level::Error, &text);
+        self.slurm.log(LogLevel::Error, &text);
         // One that Slurm does not know any more cannot be told.
         seen.node(node).is_none()
     }
@@ -358,11 +358,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
 /// "node a", or "3 nodes (a, b, c)"; of many nodes the first few.
 fn nodes_named(names: &[&str]) -> String {
-    const MOST: usize = 5;
+    const MAX_NAMED: usize = 5;
     match names {
         [name] => format!("node {name}"),
-        names if names.len() <= MOST => format!("{} nodes ({})", names.len(), names.join(", ")),
-        names => format!("{} nodes ({}, ...)", names.len(), names[..MOST].join(", ")),
+        names if names.len() <= MAX_NAMED => {
+            format!("{} nodes ({})", names.len(), names.join(", "))
+        }
+        names => format!(
+            "{} nodes ({}, ...)",
+            names.len(),
+            names[..MAX_NAMED].join(", ")
+        ),
     }
 }
 
@@ -371,7 +377,7 @@ mod tests {
     use super::nodes_named;
 
     #[test]
-    fn many_nodes_are_named_in_one_short_line() {
+    fn node_list_is_shortened_when_there_are_many() {
         assert_eq!(nodes_named(&["a"]), "node a");
         assert_eq!(nodes_named(&["a", "b"]), "2 nodes (a, b)");
         let names: Vec<String> = (0..1000).map(|index| format!("n{index}")).collect();

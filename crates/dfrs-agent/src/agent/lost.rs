@@ -4,21 +4,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::Record;
-use crate::placement::Placement;
+use crate::ledger::LedgerRecord;
+use crate::placement::NamedPlacement;
 
 /// Where each of them was.
 #[derive(Debug, Default)]
-pub(super) struct Lost(BTreeMap<u32, Placement>);
+pub(super) struct Lost(BTreeMap<u32, NamedPlacement>);
 
 impl Lost {
     /// These, which were there.
-    pub(super) const fn of(places: BTreeMap<u32, Placement>) -> Self {
+    pub(super) const fn of(places: BTreeMap<u32, NamedPlacement>) -> Self {
         Self(places)
     }
 
     /// Slurm does not know this job any more.
-    pub(super) fn add(&mut self, id: u32, record: &Record) {
+    pub(super) fn add(&mut self, id: u32, record: &LedgerRecord) {
         let place = record.life.last_place();
         if !place.0.is_empty() {
             self.0.insert(id, place.clone());
@@ -26,7 +26,7 @@ impl Lost {
     }
 
     /// Another job has got this id. Returns where the one before it was.
-    pub(super) fn take(&mut self, id: u32) -> Option<Placement> {
+    pub(super) fn take(&mut self, id: u32) -> Option<NamedPlacement> {
         self.0.remove(&id)
     }
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use dfrs_core::Time;
 
 use super::Agent;
-use super::decide::MOST_TRIES;
-use crate::cluster::Facts;
+use super::decide::MAX_TRIES;
+use crate::cluster::PassFacts;
 use crate::daemons::Daemons;
-use crate::ledger::Record;
-use crate::life::{Event, Look};
-use crate::moldable::speedup::stated;
-use crate::moldable::{Memory, Outlook, Turn, decide, reason};
+use crate::ledger::LedgerRecord;
+use crate::life::{JobContext, LifeEvent};
+use crate::moldable::speedup::parse_comment;
+use crate::moldable::{MoldablePlan, Outlook, WaitHistory, decide, reason};
 use crate::observation::{Observation, ObservedJob};
 use crate::slurm::Slurm;
 
@@ -19,12 +19,12 @@ use crate::slurm::Slurm;
 #[derive(Debug, Default)]
 pub(super) struct Moldable {
     /// Something has happened that may let a job start.
-    is_stirred: bool,
+    is_stale: bool,
     /// What was expected to happen by then, and may not have.
     next: Option<Time>,
-    memory: Memory,
+    history: WaitHistory,
     /// What the last decision expects of jobs that wait.
-    turn: Turn,
+    plan: MoldablePlan,
 }
 
 impl Moldable {
@@ -35,11 +35,11 @@ impl Moldable {
 
     /// What is expected of this job.
     pub(super) fn outlook(&self, id: u32) -> Option<&Outlook> {
-        self.turn.outlook.get(&id)
+        self.plan.outlook.get(&id)
     }
 
     fn is_due(&self, now: Time) -> bool {
-        self.is_stirred || self.next.is_some_and(|next| next <= now)
+        self.is_stale || self.next.is_some_and(|next| next <= now)
     }
 }
 
@@ -54,14 +54,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let moldable = |id: &u32| seen.job(*id).is_some_and(|job| self.is_moldable(job));
         let (moldable, others): (Vec<u32>, Vec<u32>) = submitted.into_iter().partition(moldable);
         if !moldable.is_empty() {
-            self.stir_moldable();
+            self.invalidate_moldable_plan();
         }
         others
     }
 
     /// There may be room that was not there before.
-    pub(super) fn stir_moldable(&mut self) {
-        self.moldable.is_stirred = true;
+    pub(super) fn invalidate_moldable_plan(&mut self) {
+        self.moldable.is_stale = true;
     }
 
     /// Decides about jobs of partitions of moldable jobs, if anything has happened. Returns how many wait there.
@@ -69,10 +69,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if !self.moldable.is_due(now) || self.config.moldable_names().is_empty() {
             return 0;
         }
-        self.moldable.is_stirred = false;
+        self.moldable.is_stale = false;
         let mut tries = 1;
-        let turn = loop {
-            let facts = Facts {
+        let plan = loop {
+            let facts = PassFacts {
                 config: &self.config,
                 swap: &self.swap,
                 ready: self.admission.ready(),
@@ -81,37 +81,41 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 weights: self.weights,
                 now,
             };
-            let turn = decide(seen, &self.ledger, &facts, &self.moldable.memory);
-            if self.would_start(&turn.jobs(), seen, now) || tries == MOST_TRIES {
-                break turn;
+            let plan = decide(seen, &self.ledger, &facts, &self.moldable.history);
+            if self.would_start(&plan.jobs(), seen, now) || tries == MAX_TRIES {
+                break plan;
             }
             tries += 1;
         };
-        let starts = turn.starts.iter();
+        let starts = plan.starts.iter();
         self.enter_actions(
             starts.map(|start| (&start.action, start.why.clone())),
             seen,
             now,
         );
-        self.expect_moldable(turn, now)
+        self.expect_moldable(plan, now)
     }
 
     /// Keeps what is expected of jobs that wait. Returns how many do.
-    fn expect_moldable(&mut self, turn: Turn, now: Time) -> u32 {
-        let before = &self.moldable.turn.outlook;
-        let either: BTreeSet<u32> = before.keys().chain(turn.outlook.keys()).copied().collect();
-        let differs = |id: &u32| before.get(id) != turn.outlook.get(id);
+    fn expect_moldable(&mut self, plan: MoldablePlan, now: Time) -> u32 {
+        let before = &self.moldable.plan.outlook;
+        let either: BTreeSet<u32> = before.keys().chain(plan.outlook.keys()).copied().collect();
+        let differs = |id: &u32| before.get(id) != plan.outlook.get(id);
         let different = either.into_iter().filter(differs);
         self.lists.unexplained.extend(different);
-        self.moldable.memory.keep(&turn, now);
-        self.moldable.next = turn.next(now);
-        let waiting = u32::try_from(turn.outlook.len()).unwrap_or(u32::MAX);
-        self.moldable.turn = turn;
+        self.moldable.history.update(&plan, now);
+        self.moldable.next = plan.next(now);
+        let waiting = u32::try_from(plan.outlook.len()).unwrap_or(u32::MAX);
+        self.moldable.plan = plan;
         waiting
     }
 
     /// What a job of these partitions waits for, as far as the last decision says.
-    pub(super) fn why_moldable_waits(&self, job: &ObservedJob, record: &Record) -> Option<String> {
+    pub(super) fn moldable_reason(
+        &self,
+        job: &ObservedJob,
+        record: &LedgerRecord,
+    ) -> Option<String> {
         let waits = record.life.is_waiting() && self.is_moldable(job);
         let outlook = self.moldable.outlook(job.id).filter(|_| waits)?;
         Some(reason(outlook, |time| self.ahead.wall(time), self.looked))
@@ -125,7 +129,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         notes.push(
             "its partition has whole nodes (Policy=DEMT): it is never paused or moved".to_owned(),
         );
-        if let Err(word) = stated(&job.comment) {
+        if let Err(word) = parse_comment(&job.comment) {
             let word: String = word.chars().take(80).collect();
             notes.push(format!(
                 "its comment says '{word}', which is no speedup: it counts as if it said nothing"
@@ -144,12 +148,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             };
             let record = self.ledger.get(id);
-            if !record.is_some_and(|record| record.life.can_be_called_off()) {
+            if !record.is_some_and(|record| record.life.can_cancel_pause()) {
                 continue;
             }
-            let look = Look::new(job, seen, &self.config, now);
+            let look = JobContext::new(job, seen, &self.config, now);
             if let Some(record) = self.ledger.get_mut(id) {
-                record.on(&Event::HandedBack, &look);
+                record.on(&LifeEvent::HandedBack, &look);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dfrs_core::Need;
-use dfrs_proto::conf::Needs;
+use dfrs_proto::conf::NeedsSource;
 
 use super::Agent;
 use crate::daemons::{Daemons, NodeFacts};
@@ -25,8 +25,8 @@ pub(super) fn forget_needs(ledger: &mut Ledger) {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether nodes say something else of needs than when they were last asked.
-    pub(super) fn has_news_of_needs(&self) -> bool {
-        if self.config.needs == Needs::Requested {
+    pub(super) fn needs_changed(&self) -> bool {
+        if self.config.needs == NeedsSource::Requested {
             return false;
         }
         let facts = self.daemons.facts();
@@ -36,7 +36,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Follows what nodes say of needs, where that is different. O(jobs with lowered needs).
     pub(super) fn learn_needs(&mut self, facts: &NodeFacts) {
-        if self.config.needs == Needs::Requested {
+        if self.config.needs == NeedsSource::Requested {
             return;
         }
         let before = self.facts.take();

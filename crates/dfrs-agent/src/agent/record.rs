@@ -1,12 +1,12 @@
 //! The flight recorder: what a decision was made from, and what it was.
 
 use dfrs_core::{Decision, Events, Plan, Policy, Time, Violation};
-use dfrs_scenario::{Outcome, Snapshot};
+use dfrs_scenario::{ScenarioOutcome, Snapshot};
 
 use super::Agent;
 use crate::daemons::Daemons;
 use crate::recorder::Occasion;
-use crate::slurm::{Level, Slurm};
+use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Records a decision whose plan breaks rules, or that somebody asked for.
@@ -21,12 +21,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) {
         let (occasion, title) = if !violations.is_empty() {
             (Occasion::Dropped, "a plan that was dropped")
-        } else if self.recorder.is_asked() {
-            (Occasion::Asked, "a decision that was asked for")
+        } else if self.recorder.is_requested() {
+            (Occasion::Requested, "a decision that was asked for")
         } else {
             return;
         };
-        let outcome = Outcome::new(plan.clone(), decision.blocked(), violations);
+        let outcome = ScenarioOutcome::new(plan.clone(), decision.blocked(), violations);
         let snapshot = Snapshot {
             title,
             notes: &[format!("slurm-dfrs {}", env!("CARGO_PKG_VERSION"))],
@@ -36,15 +36,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             events,
             outcome: Some(&outcome),
         };
-        match self.recorder.keep(occasion, &snapshot.to_string()) {
+        match self.recorder.save(occasion, &snapshot.to_string()) {
             Ok(Some(place)) => {
                 let text = format!("{title} is in {place}; 'dfrs decide' shows it");
-                self.slurm.log(Level::Info, &text);
+                self.slurm.log(LogLevel::Info, &text);
             }
             Ok(None) => {}
             Err(problem) => {
                 let text = format!("{title} was not recorded: {problem}");
-                self.slurm.log(Level::Error, &text);
+                self.slurm.log(LogLevel::Error, &text);
             }
         }
     }

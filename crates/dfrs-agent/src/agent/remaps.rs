@@ -9,9 +9,9 @@ use crate::ledger::Ledger;
 
 /// The shortest period in the TPDS paper is twice what a pause costs a job, lest jobs only come and go
 /// (Section 5.3.2). About half of that cost is the way out, which Slurm and the nodes tell about.
-const TIMES_THE_WAY_OUT: i64 = 4;
+const LEAVE_TIME_FACTOR: i64 = 4;
 /// But a job that does not get out (its node does not answer) puts remaps off by no more periods.
-const MOST_PERIODS: i64 = 10;
+const MAX_PERIODS: i64 = 10;
 
 /// When the next remap is due.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Remaps {
     pub(super) fn begin(&mut self, now: Time, period: Span) {
         self.last = now;
         self.next = Time(now.0 + period.0);
-        self.latest = Time(now.0 + MOST_PERIODS * period.0);
+        self.latest = Time(now.0 + MAX_PERIODS * period.0);
     }
 
     /// What it led to.
@@ -78,7 +78,7 @@ impl Remaps {
             record.is_some_and(|record| record.life.is_leaving())
         });
         let took = Span(now.0 - self.last.0);
-        let earliest = Time(self.last.0 + took.0 * TIMES_THE_WAY_OUT).min(self.latest);
+        let earliest = Time(self.last.0 + took.0 * LEAVE_TIME_FACTOR).min(self.latest);
         let puts_off = self.leaving.is_empty() && earliest > self.next;
         puts_off.then(|| {
             self.next = earliest;
@@ -90,7 +90,7 @@ impl Remaps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Record;
+    use crate::ledger::LedgerRecord;
     use crate::life::samples;
     use dfrs_core::{JobId, PlannedAction, Reason};
 
@@ -109,7 +109,7 @@ mod tests {
             actions: vec![pause],
         });
         let mut ledger = Ledger::default();
-        ledger.insert(1, Record::new(0, Time(0), samples::parking()));
+        ledger.insert(1, LedgerRecord::new(0, Time(0), samples::parking()));
         (remaps, ledger)
     }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_periodic_unless_jobs_take_long_to_leave() {
+    fn remaps_are_periodic_unless_jobs_leave_slowly() {
         assert_eq!(next_after(1), 100);
         assert_eq!(next_after(25), 100);
         assert_eq!(next_after(75), 300);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_never_leaves_does_not_end_remaps() {
+    fn remaps_go_on_when_a_job_never_leaves() {
         let (mut remaps, ledger) = remapped();
         assert_eq!(remaps.follow(&ledger, Time(999)), None);
         assert!(!remaps.is_due(Time(999)));

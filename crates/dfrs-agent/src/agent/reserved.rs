@@ -9,13 +9,13 @@ use dfrs_proto::conf::Mode;
 use super::Agent;
 use crate::cluster::{MIB, memory_on_node, swap_in_use, swap_of};
 use crate::daemons::Daemons;
-use crate::life::{Event, Look};
+use crate::life::{JobContext, LifeEvent};
 use crate::limits::needed_share;
 use crate::live_journal::Expected;
 use crate::mobility::is_settling;
 use crate::observation::{Observation, ObservedJob, ObservedState};
-use crate::reservations::{is_reserved, is_to_leave};
-use crate::slurm::{Level, Slurm};
+use crate::reservations::{is_reserved, must_vacate};
+use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows the reservations on the nodes of jobs. O(jobs with such nodes, or with deadlines).
@@ -26,17 +26,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let mut kept_away = BTreeSet::new();
         let bounded: Vec<u32> = self.lists.bounded.iter().copied().collect();
         for job in bounded.into_iter().filter_map(|id| seen.job(id)) {
-            if job.free_until > 0 && self.is_kept_away(job, now) {
+            if job.free_until_seconds > 0 && self.is_kept_away(job, now) {
                 kept_away.insert(job.id);
             } else if job.state == ObservedState::Running {
-                self.hurry(job, now);
-                if job.free_until > 0 {
-                    self.leave(job, seen, now);
+                self.update_deadline_boost(job, now);
+                if job.free_until_seconds > 0 {
+                    self.vacate(job, seen, now);
                 }
             }
         }
         // One that may come back is looked at when there is room.
-        self.freed |= self.kept_away.iter().any(|id| !kept_away.contains(id));
+        self.capacity_freed |= self.kept_away.iter().any(|id| !kept_away.contains(id));
         let differ = kept_away.symmetric_difference(&self.kept_away);
         self.lists.unexplained.extend(differ.copied());
         self.kept_away = kept_away;
@@ -48,22 +48,22 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Gives a job more weight that would be over too late with the share that it has.
-    fn hurry(&mut self, job: &ObservedJob, now: Time) {
+    fn update_deadline_boost(&mut self, job: &ObservedJob, now: Time) {
         let Some(record) = self.ledger.get(job.id) else {
             return;
         };
         let needed = needed_share(record, job, now);
-        let hurries = match needed {
+        let boosted = match needed {
             None => false,
-            Some(needed) => record.hurries || needed > record.share().0,
+            Some(needed) => record.deadline_boost || needed > record.share().0,
         };
         // Until it has a share, nothing is known.
         let is_known = record.life.is_running() && record.share().0 > 0.0;
-        if hurries == record.hurries || !is_known {
+        if boosted == record.deadline_boost || !is_known {
             return;
         }
         if let Some(record) = self.ledger.get_mut(job.id) {
-            record.hurries = hurries;
+            record.deadline_boost = boosted;
         }
         if let Some(needed) = needed {
             let outlook = if needed > 1.0 {
@@ -76,16 +76,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                  end: {outlook}",
                 job.id
             );
-            self.slurm.log(Level::Info, &text);
+            self.slurm.log(LogLevel::Info, &text);
         }
     }
 
     /// Has a job give up its place, if it can keep its work and would run into the reservation.
-    fn leave(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
-        if !is_to_leave(job, &self.config, now) {
+    fn vacate(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
+        if !must_vacate(job, &self.config, now) {
             return;
         }
-        let look = Look::new(job, seen, &self.config, now);
+        let look = JobContext::new(job, seen, &self.config, now);
         let mobility = look.mobility();
         let can_leave = match mobility {
             Mobility::Checkpoint => true,
@@ -108,10 +108,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             "job {}: makes way for the reservation that begins on its nodes",
             job.id
         );
-        self.slurm.log(Level::Info, &text);
+        self.slurm.log(LogLevel::Info, &text);
         let pause = Action::Pause(JobId(u64::from(job.id)));
         if let Some(record) = self.ledger.get_mut(job.id) {
-            record.on(&Event::Planned(&pause), &look);
+            record.on(&LifeEvent::Planned(&pause), &look);
         }
         let why = "a reservation begins on its nodes";
         self.expect(job.id, Expected::NoPlace, why);

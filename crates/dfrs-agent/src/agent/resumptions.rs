@@ -12,17 +12,17 @@ use dfrs_core::{Span, Time};
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::observation::{Observation, ObservedState};
-use crate::slurm::{Level, Slurm};
+use crate::slurm::{LogLevel, Slurm};
 
 /// The first time is when slurmctld no longer tries itself.
-const FIRST: Span = Span(15 * SECOND);
+const FIRST_RETRY: Span = Span(15 * SECOND);
 /// Each wait is so many times the one before.
-const GROWTH: i64 = 4;
+const BACKOFF_FACTOR: i64 = 4;
 /// A node that has not answered for so long is down (`SlurmdTimeout`, 300 s unless a site says otherwise), and the
 /// job requeued.
-const LAST: Span = Span(960 * SECOND);
+const MAX_BACKOFF: Span = Span(960 * SECOND);
 /// After all of them, and some delay, nobody is told any more.
-const ALL: Span = Span(1400 * SECOND);
+const RETRY_WINDOW: Span = Span(1400 * SECOND);
 
 /// Jobs whose nodes are to be told again, when, and how long that is after the time before.
 #[derive(Debug, Default)]
@@ -30,8 +30,9 @@ pub(super) struct Resumptions(BTreeMap<u32, (Time, Span)>);
 
 impl Resumptions {
     /// The job's nodes were told now.
-    pub(super) fn told(&mut self, job: u32, now: Time) {
-        self.0.insert(job, (Time(now.0 + FIRST.0), FIRST));
+    pub(super) fn note_sent(&mut self, job: u32, now: Time) {
+        self.0
+            .insert(job, (Time(now.0 + FIRST_RETRY.0), FIRST_RETRY));
     }
 
     /// When the next one is due.
@@ -44,8 +45,8 @@ impl Resumptions {
         let due = self.0.iter().filter(|(_, (at, _))| *at <= now);
         let due: Vec<(u32, Span)> = due.map(|(job, (_, wait))| (*job, *wait)).collect();
         for (job, wait) in &due {
-            let wait = Span(wait.0 * GROWTH);
-            if wait <= LAST {
+            let wait = Span(wait.0 * BACKOFF_FACTOR);
+            if wait <= MAX_BACKOFF {
                 self.0.insert(*job, (Time(now.0 + wait.0), wait));
             } else {
                 self.0.remove(job);
@@ -60,9 +61,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// were told for the last time. O(jobs).
     pub(super) fn recall_resumptions(&mut self, seen: &Observation, now: Time) {
         for job in seen.jobs() {
-            let resumed = Time(job.resumed.saturating_mul(SECOND));
-            if job.state == ObservedState::Running && now.since(resumed) < ALL {
-                self.resumptions.told(job.id, now);
+            let resumed = Time(job.resumed_seconds.saturating_mul(SECOND));
+            if job.state == ObservedState::Running && now.since(resumed) < RETRY_WINDOW {
+                self.resumptions.note_sent(job.id, now);
             }
         }
     }
@@ -85,7 +86,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.resumptions.0.remove(&id);
         } else if let Err(problem) = self.slurm.repeat_resumption(id) {
             let text = format!("job {id}: its nodes are not told again that it goes on: {problem}");
-            self.slurm.log(Level::Verbose, &text);
+            self.slurm.log(LogLevel::Verbose, &text);
         }
     }
 }
@@ -95,16 +96,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_told_ever_more_rarely_and_a_few_times() {
+    fn resumption_is_repeated_four_times_with_growing_backoff() {
         let mut resumptions = Resumptions::default();
-        resumptions.told(7, Time(0));
-        let mut told = Vec::new();
+        resumptions.note_sent(7, Time(0));
+        let mut repeated = Vec::new();
         for second in 0..5000 {
             if !resumptions.take_due(Time(second * SECOND)).is_empty() {
-                told.push(second);
+                repeated.push(second);
             }
         }
-        assert_eq!(told, [15, 75, 315, 1275]);
+        assert_eq!(repeated, [15, 75, 315, 1275]);
         assert_eq!(resumptions.next(), None);
     }
 }

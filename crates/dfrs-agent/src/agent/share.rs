@@ -1,20 +1,20 @@
 //! Sharing: CPU for what runs now, and time limits that count virtual time.
 
-use dfrs_core::{JobId, Met, Time, Yield};
+use dfrs_core::{GrantedYield, JobId, Time, Yield};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
-use crate::actual::Actual;
-use crate::cluster::Facts;
+use crate::actual::ActualCluster;
+use crate::cluster::PassFacts;
 use crate::daemons::Daemons;
-use crate::limits::{extended, extension};
+use crate::limits::{extension, record_extension};
 use crate::observation::{Observation, ObservedState};
-use crate::slurm::{Level, Slurm};
+use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Allocates CPU to what runs now. O(what changed), and O(nodes + places) for the shares themselves.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
-        let facts = Facts {
+        let facts = PassFacts {
             config: &self.config,
             swap: &self.swap,
             ready: self.admission.ready(),
@@ -30,13 +30,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let shares = self.actual.shares(&self.ledger, &facts);
         debug_assert_eq!(
             shares,
-            Actual::shares_anew(observation, &self.ledger, &facts),
+            ActualCluster::shares_from_scratch(observation, &self.ledger, &facts),
             "the shares have missed a change"
         );
         let before = std::mem::take(&mut self.shares);
         for id in before.keys().chain(shares.keys()) {
             let met = shares.get(id).copied();
-            let met = met.unwrap_or_else(|| nothing(*id));
+            let met = met.unwrap_or_else(|| no_yield(*id));
             let is_managed = observation.job(*id).is_none_or(|job| self.is_managed(job));
             if self
                 .ledger
@@ -68,12 +68,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             match self.slurm.extend_time(job.id, seconds) {
                 Ok(before) => {
                     if let Some(record) = self.ledger.get_mut(job.id) {
-                        extended(record, seconds, before);
+                        record_extension(record, seconds, before);
                     }
                 }
                 Err(problem) => {
                     let text = format!("job {}: time limit not moved: {problem}", job.id);
-                    self.slurm.log(Level::Verbose, &text);
+                    self.slurm.log(LogLevel::Verbose, &text);
                 }
             }
         }
@@ -81,8 +81,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 }
 
 /// Of a job that has no CPU.
-const fn nothing(id: u32) -> Met {
-    Met {
+const fn no_yield(id: u32) -> GrantedYield {
+    GrantedYield {
         job: JobId(id as u64),
         of_request: Yield::ZERO,
         of_need: Yield::ZERO,

@@ -15,7 +15,7 @@ const INTERVAL: Span = Span(10 * SECOND);
 
 /// What is shown of the jobs' yields.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ShownYields {
     /// In hundredths.
     yields: BTreeMap<u32, u32>,
     /// Jobs that changed since.
@@ -23,7 +23,7 @@ pub(super) struct Shown {
     followed: Time,
 }
 
-impl Shown {
+impl ShownYields {
     /// This job changed.
     pub(super) fn note(&mut self, id: u32) {
         self.changed.insert(id);
@@ -66,7 +66,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Takes away all that is shown: who comes next may show nothing.
-    pub fn show_no_yields(&mut self) {
+    pub fn clear_yields(&mut self) {
         let shown = std::mem::take(&mut self.shown.yields).into_keys();
         let news: Vec<(u32, Option<u32>)> = shown.map(|id| (id, None)).collect();
         if !news.is_empty() {

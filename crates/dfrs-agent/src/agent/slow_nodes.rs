@@ -8,15 +8,15 @@ use dfrs_core::{Span, Time};
 
 use super::SECOND;
 use crate::daemons::{NodeFacts, SwapEighths};
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// A node is left alone for as long as it had to park the job, for twice as long after each further
 /// failure in a row, and never for more than so many times as long.
-const MOST_TIMES: i64 = 16;
+const MAX_FACTOR: i64 = 16;
 
 /// A node on which jobs were not parked in time.
 #[derive(Debug)]
-struct Slow {
+struct SlowNode {
     /// The last of them.
     job: u32,
     /// For how many times as long it was left alone last; 0: not yet.
@@ -26,7 +26,7 @@ struct Slow {
 
 /// Nodes on which the last job to be parked was not parked in time.
 #[derive(Debug, Default)]
-pub(super) struct SlowNodes(BTreeMap<String, Slow>);
+pub(super) struct SlowNodes(BTreeMap<String, SlowNode>);
 
 impl SlowNodes {
     /// This job was not parked here within `timeout`; which of its nodes was too slow, or whether the job is to blame, is
@@ -34,14 +34,14 @@ impl SlowNodes {
     pub(super) fn add(
         &mut self,
         job: u32,
-        placement: &Placement,
+        placement: &NamedPlacement,
         timeout: Span,
         now: Time,
     ) -> Option<String> {
         let mut left_alone = Vec::new();
         for spot in &placement.0 {
             let Some(slow) = self.0.get_mut(&spot.node) else {
-                let first = Slow {
+                let first = SlowNode {
                     job,
                     times: 0,
                     until: now,
@@ -53,7 +53,7 @@ impl SlowNodes {
                 continue;
             }
             slow.job = job;
-            slow.times = (slow.times * 2).clamp(1, MOST_TIMES);
+            slow.times = (slow.times * 2).clamp(1, MAX_FACTOR);
             slow.until = Time(now.0 + timeout.0 * slow.times);
             let seconds = timeout.0 * slow.times / SECOND;
             left_alone.push(format!("{} for {seconds} s", spot.node));
@@ -70,7 +70,7 @@ impl SlowNodes {
     }
 
     /// A job here was parked in time.
-    pub(super) fn forgive(&mut self, placement: &Placement) {
+    pub(super) fn clear(&mut self, placement: &NamedPlacement) {
         for spot in &placement.0 {
             self.0.remove(&spot.node);
         }
@@ -88,10 +88,10 @@ impl SlowNodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::placement::Spot;
+    use crate::placement::NodeTasks;
 
-    fn here() -> Placement {
-        Placement(vec![Spot {
+    fn here() -> NamedPlacement {
+        NamedPlacement(vec![NodeTasks {
             node: "n1".into(),
             tasks: 1,
         }])
@@ -116,19 +116,19 @@ mod tests {
     }
 
     #[test]
-    fn each_failure_of_another_job_in_a_row_doubles_the_time_up_to_sixteen_times() {
+    fn exclusion_time_doubles_with_each_failing_job_up_to_16_times() {
         let mut slow = SlowNodes::default();
         assert_eq!(left_alone(&mut slow, 0), Some(0), "it may be the job");
         for (job, seconds) in (1..).zip([10, 20, 40, 80, 160, 160]) {
             assert_eq!(left_alone(&mut slow, job), Some(seconds));
         }
-        slow.forgive(&here());
+        slow.clear(&here());
         assert_eq!(left_alone(&mut slow, 8), Some(0));
         assert_eq!(left_alone(&mut slow, 9), Some(10));
     }
 
     #[test]
-    fn one_job_alone_is_never_the_fault_of_its_nodes() {
+    fn node_is_not_excluded_when_only_one_job_fails() {
         let mut slow = SlowNodes::default();
         for _ in 0..5 {
             assert_eq!(left_alone(&mut slow, 7), Some(0));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_names_the_nodes_that_are_left_alone() {
+    fn log_line_names_excluded_nodes() {
         let mut slow = SlowNodes::default();
         let timeout = Span(60 * SECOND);
         assert_eq!(slow.add(1, &here(), timeout, Time(0)), None);

@@ -5,9 +5,9 @@ use dfrs_proto::conf::Mode;
 
 use super::Agent;
 use crate::daemons::Daemons;
-use crate::ledger::Record;
+use crate::ledger::LedgerRecord;
 use crate::observation::Observation;
-use crate::slurm::{Extended, Level, Slurm};
+use crate::slurm::{LimitExtension, LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Of all that wait. Before anything else is asked about them: who starts has its own limit. O(these).
@@ -33,7 +33,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn take_back_time_of_crontab(
         &mut self,
         id: u32,
-        ended: &Record,
+        ended: &LedgerRecord,
         seen: &Observation,
     ) {
         let runs_again = seen.job(id).is_some_and(|job| job.cron);
@@ -50,11 +50,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Asks Slurm for it. Returns whether it did.
-    fn took_back(&mut self, id: u32, extended: &Extended) -> bool {
+    fn took_back(&mut self, id: u32, extended: &LimitExtension) -> bool {
         let done = self.slurm.take_back_time(id, extended);
         if let Err(problem) = &done {
             let text = format!("job {id}: its time limit stays extended: {problem}");
-            self.slurm.log(Level::Verbose, &text);
+            self.slurm.log(LogLevel::Verbose, &text);
         }
         done.is_ok()
     }

@@ -9,25 +9,25 @@ use dfrs_proto::conf::Weighting;
 
 mod arrays;
 mod cores;
+mod decision_timeout;
 mod drains;
 mod eligible;
-mod ended;
 mod excluded;
 mod explained;
 mod extended;
-mod heirs;
-mod hinted;
-mod killed;
+mod inherited;
 mod long_pauses;
 mod moldable;
 mod needs;
 mod operators;
+mod run_time_hints;
 mod settling;
 mod shadow;
 mod shown;
 mod slow;
+mod slurmctld_killed;
 mod starved;
-mod tight;
+mod user_limits;
 mod warned;
 
 /// `scontrol suspend`.
@@ -36,7 +36,7 @@ fn suspended_by_operator(job: &mut ObservedJob) {
     job.priority = 0;
 }
 
-struct Story {
+struct TestCluster {
     slurm: FakeSlurm,
     daemons: FakeDaemons,
     agent: Agent<FakeSlurm, FakeDaemons>,
@@ -44,7 +44,7 @@ struct Story {
     store: FakeStore,
 }
 
-impl Story {
+impl TestCluster {
     fn new(node_count: u32) -> Self {
         Self::with_config(node_count, config())
     }
@@ -67,8 +67,8 @@ impl Story {
     }
 
     fn suspend_by_operator(&mut self, id: u32) {
-        let mut world = self.slurm.0.borrow_mut();
-        suspended_by_operator(world.jobs.get_mut(&id).expect("is there"));
+        let mut slurmctld = self.slurm.0.borrow_mut();
+        suspended_by_operator(slurmctld.jobs.get_mut(&id).expect("is there"));
     }
 
     fn open(
@@ -132,8 +132,12 @@ impl Story {
 
     /// The job begins another step.
     fn begin_step(&mut self, id: u32) {
-        let mut world = self.slurm.0.borrow_mut();
-        world.jobs.get_mut(&id).expect("is there").last_launch = self.now;
+        let mut slurmctld = self.slurm.0.borrow_mut();
+        slurmctld
+            .jobs
+            .get_mut(&id)
+            .expect("is there")
+            .last_launch_seconds = self.now;
     }
 
     fn state(&self, id: u32) -> ObservedState {
@@ -167,13 +171,13 @@ fn large(id: u32) -> ObservedJob {
 
 #[test]
 fn jobs_start_at_once_and_share_a_node() {
-    let mut story = Story::new(1);
+    let mut cluster = TestCluster::new(1);
     for id in 1..=8 {
-        story.submit(job(id, 1));
+        cluster.submit(job(id, 1));
     }
-    story.run(1);
-    assert!((1..=8).all(|id| story.state(id) == ObservedState::Running));
-    let shares = story.shares("n0");
+    cluster.run(1);
+    assert!((1..=8).all(|id| cluster.state(id) == ObservedState::Running));
+    let shares = cluster.shares("n0");
     assert_eq!(shares.len(), 8);
     assert!(
         shares.iter().all(|share| (share - 0.125).abs() < 1e-9),
@@ -182,14 +186,14 @@ fn jobs_start_at_once_and_share_a_node() {
 }
 
 #[test]
-fn a_cap_is_a_part_of_all_cpus_of_a_node_of_which_the_partition_has_some() {
-    let mut story = Story::new(1);
-    story.slurm.0.borrow_mut().nodes[0].all_cpus = 8;
+fn cap_is_a_share_of_all_node_cpus_when_partition_has_fewer() {
+    let mut cluster = TestCluster::new(1);
+    cluster.slurm.0.borrow_mut().nodes[0].all_cpus = 8;
     for id in 1..=5 {
-        story.submit(job(id, 1));
+        cluster.submit(job(id, 1));
     }
-    story.run(1);
-    let shares = story.shares("n0");
+    cluster.run(1);
+    let shares = cluster.shares("n0");
     assert!(
         shares.iter().all(|share| (share - 0.1).abs() < 1e-9),
         "5 jobs on 4 of 8 CPUs: {shares:?}"
@@ -197,12 +201,12 @@ fn a_cap_is_a_part_of_all_cpus_of_a_node_of_which_the_partition_has_some() {
 }
 
 #[test]
-fn nodes_are_told_which_jobs_have_tasks_elsewhere() {
-    let mut story = Story::new(2);
-    story.submit(job(1, 8));
-    story.submit(job(2, 1));
-    story.run(1);
-    let daemons = story.daemons.0.borrow();
+fn orders_flag_jobs_that_span_nodes() {
+    let mut cluster = TestCluster::new(2);
+    cluster.submit(job(1, 8));
+    cluster.submit(job(2, 1));
+    cluster.run(1);
+    let daemons = cluster.daemons.0.borrow();
     let orders = ["n0", "n1"].map(|node| &daemons.orders[node].jobs);
     let of = |id| orders.into_iter().flatten().filter(move |job| job.id == id);
     assert_eq!(
@@ -216,44 +220,44 @@ fn nodes_are_told_which_jobs_have_tasks_elsewhere() {
 }
 
 #[test]
-fn a_job_of_twice_the_priority_gets_twice_the_share_if_priorities_count() {
+fn job_share_follows_priority_when_priority_is_the_weight() {
     let mut config = config();
     config.job_weight = Weighting::Priority;
-    let mut story = Story::with_config(1, config);
+    let mut cluster = TestCluster::with_config(1, config);
     for (id, priority) in [(1, 2000), (2, 1000), (3, 1000), (4, 1000), (5, 1000)] {
-        story.submit(ObservedJob {
+        cluster.submit(ObservedJob {
             priority,
             ..job(id, 1)
         });
     }
-    story.run(1);
+    cluster.run(1);
     // The first has all it needs, a quarter of the node, when the others have 3 CPUs for 4 of them.
     let full = [0.25, 0.1875, 0.1875, 0.1875, 0.1875];
-    assert_eq!(story.shares("n0"), full);
+    assert_eq!(cluster.shares("n0"), full);
     for id in 6..=8 {
-        story.submit(job(id, 1));
+        cluster.submit(job(id, 1));
     }
-    story.run(1);
-    let shares = story.shares("n0");
+    cluster.run(1);
+    let shares = cluster.shares("n0");
     let [heavy, light] = [2.0, 1.0].map(|weight| weight / 9.0);
     assert!((shares[0] - heavy).abs() < 1e-9, "{shares:?}");
     assert!(shares[1..].iter().all(|share| (share - light).abs() < 1e-9));
 }
 
 #[test]
-fn few_submissions_move_the_weights_of_all_other_jobs() {
+fn weights_are_rarely_recomputed_when_jobs_are_submitted() {
     let mut config = config();
     config.job_weight = Weighting::Priority;
-    let mut story = Story::with_config(1, config);
+    let mut cluster = TestCluster::with_config(1, config);
     let (mut medians, mut weights) = (Vec::new(), Vec::new());
     for id in 1..=70 {
-        story.submit(ObservedJob {
+        cluster.submit(ObservedJob {
             priority: 1000 + 5 * id,
             ..job(id, 1)
         });
-        story.run(1);
-        medians.push(Weights::new(&story.agent.seen, &story.agent.config));
-        weights.push(story.agent.weights);
+        cluster.run(1);
+        medians.push(Weights::new(&cluster.agent.seen, &cluster.agent.config));
+        weights.push(cluster.agent.weights);
     }
     medians.dedup();
     weights.dedup();
@@ -263,33 +267,33 @@ fn few_submissions_move_the_weights_of_all_other_jobs() {
 
 #[test]
 fn a_new_job_parks_an_old_one_which_comes_back() {
-    let mut story = Story::new(1);
-    story.submit(ObservedJob {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
     });
-    story.run(20);
-    assert_eq!(story.state(1), ObservedState::Running);
-    story.submit(ObservedJob {
+    cluster.run(20);
+    assert_eq!(cluster.state(1), ObservedState::Running);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(2, 1)
     });
-    story.run(2);
+    cluster.run(2);
     assert_eq!(
-        (story.state(1), story.state(2)),
+        (cluster.state(1), cluster.state(2)),
         (ObservedState::Suspended, ObservedState::Running)
     );
     assert_eq!(
-        story.calls(),
+        cluster.calls(),
         ["start 1", "suspend 1", "release 1", "start 2"]
     );
-    assert!(story.slurm.0.borrow().reasons[&1].contains("parked"));
-    story.slurm.0.borrow_mut().end(2);
-    story.run(2);
-    assert_eq!(story.state(1), ObservedState::Running);
-    assert_eq!(story.calls(), ["claim 1", "resume 1"]);
+    assert!(cluster.slurm.0.borrow().reasons[&1].contains("parked"));
+    cluster.slurm.0.borrow_mut().end(2);
+    cluster.run(2);
+    assert_eq!(cluster.state(1), ObservedState::Running);
+    assert_eq!(cluster.calls(), ["claim 1", "resume 1"]);
     assert!(
-        story.daemons.0.borrow().orders["n0"]
+        cluster.daemons.0.borrow().orders["n0"]
             .jobs
             .iter()
             .all(|job| !job.frozen)
@@ -298,27 +302,27 @@ fn a_new_job_parks_an_old_one_which_comes_back() {
 
 #[test]
 fn without_swap_nothing_is_parked() {
-    let mut story = Story::new(1);
-    story.daemons.0.borrow_mut().facts.can_park.clear();
-    story.submit(ObservedJob {
+    let mut cluster = TestCluster::new(1);
+    cluster.daemons.0.borrow_mut().facts.can_park.clear();
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
     });
-    story.run(20);
-    story.submit(ObservedJob {
+    cluster.run(20);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(2, 1)
     });
-    story.run(5);
+    cluster.run(5);
     assert_eq!(
-        (story.state(1), story.state(2)),
+        (cluster.state(1), cluster.state(2)),
         (ObservedState::Running, ObservedState::Pending)
     );
-    assert!(story.slurm.0.borrow().reasons[&2].contains("waits for memory"));
+    assert!(cluster.slurm.0.borrow().reasons[&2].contains("waits for memory"));
 }
 
 #[test]
-fn nobody_is_parked_for_a_reservation_where_there_is_not_enough_swap() {
+fn job_is_not_parked_for_reservation_when_swap_is_short() {
     for (swap, can_park, calls) in [
         (10_000, 1, &["start 1", "suspend 1", "release 1"][..]),
         (1, 1, &["start 1"]),
@@ -326,71 +330,71 @@ fn nobody_is_parked_for_a_reservation_where_there_is_not_enough_swap() {
     ] {
         let mut config = config();
         config.swap_per_node = dfrs_core::Bytes(swap << 20);
-        let mut story = Story::with_config(1, config);
-        story.submit(job(1, 1));
-        story.run(40);
-        let soon = story.now + 100;
-        let reserve = |job: &mut ObservedJob| job.free_until = soon;
-        story.slurm.0.borrow_mut().jobs.get_mut(&1).map(reserve);
-        story.run(40);
-        assert_eq!(story.calls(), calls, "{swap}");
-        assert_eq!(story.agent.counts().nodes_can_park, can_park);
+        let mut cluster = TestCluster::with_config(1, config);
+        cluster.submit(job(1, 1));
+        cluster.run(40);
+        let soon = cluster.now + 100;
+        let reserve = |job: &mut ObservedJob| job.free_until_seconds = soon;
+        cluster.slurm.0.borrow_mut().jobs.get_mut(&1).map(reserve);
+        cluster.run(40);
+        assert_eq!(cluster.calls(), calls, "{swap}");
+        assert_eq!(cluster.agent.counts().nodes_can_park, can_park);
     }
 }
 
 #[test]
-fn a_park_that_gets_stuck_is_given_up_and_the_job_runs_on() {
-    let mut story = Story::new(1);
-    story.daemons.0.borrow_mut().parking_takes = i64::MAX;
-    story.submit(ObservedJob {
+fn stuck_park_times_out_and_job_runs_on() {
+    let mut cluster = TestCluster::new(1);
+    cluster.daemons.0.borrow_mut().parking_seconds = i64::MAX;
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
     });
-    story.run(20);
-    story.submit(ObservedJob {
+    cluster.run(20);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(2, 1)
     });
-    story.run(70);
+    cluster.run(70);
     assert_eq!(
-        (story.state(1), story.state(2)),
+        (cluster.state(1), cluster.state(2)),
         (ObservedState::Running, ObservedState::Pending)
     );
-    assert!(
-        story
-            .calls()
-            .starts_with(&["start 1".into(), "suspend 1".into(), "resume 1".into()])
-    );
+    assert!(cluster.calls().starts_with(&[
+        "start 1".into(),
+        "suspend 1".into(),
+        "resume 1".into()
+    ]));
 }
 
 #[test]
 fn a_checkpoint_job_is_warned_requeued_and_moved() {
-    let mut story = Story::new(2);
-    story.submit(ObservedJob {
+    let mut cluster = TestCluster::new(2);
+    cluster.submit(ObservedJob {
         memory: 400,
         ..job(1, 1)
     });
-    story.submit(ObservedJob {
+    cluster.submit(ObservedJob {
         memory: 400,
         comment: "dfrs:checkpoint".into(),
         ..job(2, 1)
     });
-    story.run(20);
+    cluster.run(20);
     // One of 800 per node fits only if the two share a node.
-    story.submit(ObservedJob {
+    cluster.submit(ObservedJob {
         memory: 800,
         ..job(3, 1)
     });
-    story.run(12);
-    assert_eq!(story.state(3), ObservedState::Running);
+    cluster.run(12);
+    assert_eq!(cluster.state(3), ObservedState::Running);
     assert_eq!(
-        story.state(1),
+        cluster.state(1),
         ObservedState::Running,
         "a job that can only park stays if another can move"
     );
-    assert_eq!(story.state(2), ObservedState::Running);
+    assert_eq!(cluster.state(2), ObservedState::Running);
     assert_eq!(
-        story.calls(),
+        cluster.calls(),
         [
             "start 1",
             "start 2",
@@ -404,15 +408,15 @@ fn a_checkpoint_job_is_warned_requeued_and_moved() {
 }
 
 #[test]
-fn a_job_that_can_never_fit_says_so() {
-    let mut story = Story::new(2);
-    story.submit(ObservedJob {
+fn reason_names_memory_when_job_can_never_start() {
+    let mut cluster = TestCluster::new(2);
+    cluster.submit(ObservedJob {
         memory: 5000,
         ..job(1, 1)
     });
-    story.run(1);
-    assert_eq!(story.state(1), ObservedState::Pending);
-    let reason = story.slurm.0.borrow().reasons[&1].clone();
+    cluster.run(1);
+    assert_eq!(cluster.state(1), ObservedState::Pending);
+    let reason = cluster.slurm.0.borrow().reasons[&1].clone();
     assert!(
         reason.contains("can never start")
             && reason.contains("5000 MB")
@@ -423,87 +427,87 @@ fn a_job_that_can_never_fit_says_so() {
 
 #[test]
 fn a_refused_start_is_tried_again_later() {
-    let mut story = Story::new(1);
-    story.slurm.0.borrow_mut().refuse_start.insert(1);
-    story.submit(job(1, 1));
-    story.run(10);
-    assert_eq!(story.state(1), ObservedState::Pending);
-    story.slurm.0.borrow_mut().refuse_start.clear();
-    story.run(10);
-    assert_eq!(story.state(1), ObservedState::Running);
+    let mut cluster = TestCluster::new(1);
+    cluster.slurm.0.borrow_mut().refuse_start.insert(1);
+    cluster.submit(job(1, 1));
+    cluster.run(10);
+    assert_eq!(cluster.state(1), ObservedState::Pending);
+    cluster.slurm.0.borrow_mut().refuse_start.clear();
+    cluster.run(10);
+    assert_eq!(cluster.state(1), ObservedState::Running);
 }
 
 #[test]
 fn a_restarted_slurmctld_goes_on_where_it_was() {
-    let mut story = Story::new(1);
-    story.submit(ObservedJob {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
     });
-    story.run(20);
-    story.submit(ObservedJob {
+    cluster.run(20);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(2, 1)
     });
-    story.run(2);
+    cluster.run(2);
     // kill -9: nothing is said to the old agent.
-    story.reopen(config());
-    story.run(2);
+    cluster.reopen(config());
+    cluster.run(2);
     assert_eq!(
-        (story.state(1), story.state(2)),
+        (cluster.state(1), cluster.state(2)),
         (ObservedState::Suspended, ObservedState::Running)
     );
-    story.slurm.0.borrow_mut().end(2);
-    story.run(2);
-    assert_eq!(story.state(1), ObservedState::Running);
+    cluster.slurm.0.borrow_mut().end(2);
+    cluster.run(2);
+    assert_eq!(cluster.state(1), ObservedState::Running);
 }
 
 #[test]
-fn a_lost_state_file_costs_history_but_no_job() {
-    let mut story = Story::new(1);
-    story.submit(ObservedJob {
+fn jobs_survive_when_state_file_is_lost() {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
     });
-    story.run(20);
-    story.submit(ObservedJob {
+    cluster.run(20);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(2, 1)
     });
-    story.run(2);
-    *story.store.0.borrow_mut() = State::default();
-    story.reopen(config());
-    story.slurm.0.borrow_mut().end(2);
-    story.run(3);
-    assert_eq!(story.state(1), ObservedState::Running);
-    assert_eq!(story.slurm.0.borrow().jobs[&1].places[0].memory, 900);
+    cluster.run(2);
+    *cluster.store.0.borrow_mut() = State::default();
+    cluster.reopen(config());
+    cluster.slurm.0.borrow_mut().end(2);
+    cluster.run(3);
+    assert_eq!(cluster.state(1), ObservedState::Running);
+    assert_eq!(cluster.slurm.0.borrow().jobs[&1].places[0].memory_mib, 900);
 }
 
 #[test]
-fn somebody_elses_suspension_is_left_alone() {
-    let mut story = Story::new(1);
-    story.submit(job(1, 1));
-    story.run(2);
-    story.suspend_by_operator(1);
-    story.calls();
-    story.run(20);
-    assert_eq!(story.state(1), ObservedState::Suspended);
-    assert!(story.calls().is_empty());
-    assert!(story.daemons.0.borrow().orders["n0"].jobs.is_empty());
+fn job_suspended_by_operator_is_left_alone() {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(job(1, 1));
+    cluster.run(2);
+    cluster.suspend_by_operator(1);
+    cluster.calls();
+    cluster.run(20);
+    assert_eq!(cluster.state(1), ObservedState::Suspended);
+    assert!(cluster.calls().is_empty());
+    assert!(cluster.daemons.0.borrow().orders["n0"].jobs.is_empty());
 }
 
 #[test]
 fn a_time_limit_counts_virtual_time() {
-    let mut story = Story::new(1);
+    let mut cluster = TestCluster::new(1);
     for id in 1..=8 {
-        story.submit(ObservedJob {
-            end_time: 10_000,
+        cluster.submit(ObservedJob {
+            end_seconds: 10_000,
             ..job(id, 1)
         });
     }
-    story.run(130);
+    cluster.run(130);
     // At a yield of one half, 130 s of wall-clock time lag 65 s behind.
-    let calls = story.calls();
+    let calls = cluster.calls();
     assert!(
         (1..=8).all(|id| calls.contains(&format!("extend {id} 60"))),
         "{calls:?}"
@@ -511,82 +515,82 @@ fn a_time_limit_counts_virtual_time() {
 }
 
 #[test]
-fn the_parked_come_back_after_a_trip() {
-    let mut story = Story::new(1);
-    story.submit(ObservedJob {
+fn parked_jobs_resume_after_breaker_trip() {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(1, 1)
     });
-    story.run(20);
-    story.submit(ObservedJob {
+    cluster.run(20);
+    cluster.submit(ObservedJob {
         memory: 900,
         ..job(2, 1)
     });
-    story.run(2);
-    let (slurm, daemons) = (story.slurm.clone(), story.daemons.clone());
-    let mut agent = Story::open(&slurm, &daemons, config(), &story.store, story.now);
+    cluster.run(2);
+    let (slurm, daemons) = (cluster.slurm.clone(), cluster.daemons.clone());
+    let mut agent = TestCluster::open(&slurm, &daemons, config(), &cluster.store, cluster.now);
     assert_eq!(
-        agent.stand_down(Time(story.now * SECOND)).expect("looks"),
+        agent.give_back(Time(cluster.now * SECOND)).expect("looks"),
         1
     );
-    let frozen = |story: &Story| -> Vec<(u32, bool)> {
-        let nodes = story.daemons.0.borrow();
+    let frozen = |cluster: &TestCluster| -> Vec<(u32, bool)> {
+        let nodes = cluster.daemons.0.borrow();
         let jobs = nodes.orders["n0"].jobs.iter();
         jobs.map(|job| (job.id, job.frozen)).collect()
     };
     assert_eq!(
-        frozen(&story),
+        frozen(&cluster),
         [(1, true)],
         "no caps; what is parked stays so"
     );
-    story.slurm.0.borrow_mut().end(2);
+    cluster.slurm.0.borrow_mut().end(2);
     for second in 1..4 {
         agent
-            .stand_down(Time((story.now + second) * SECOND))
+            .give_back(Time((cluster.now + second) * SECOND))
             .expect("looks");
     }
-    assert_eq!(story.state(1), ObservedState::Running);
-    assert_eq!(frozen(&story), []);
+    assert_eq!(cluster.state(1), ObservedState::Running);
+    assert_eq!(frozen(&cluster), []);
 }
 
 #[test]
-fn a_panic_over_one_job_keeps_no_other_from_being_given_back() {
-    let mut story = Story::new(2);
+fn other_jobs_are_given_back_when_one_panics() {
+    let mut cluster = TestCluster::new(2);
     for id in [1, 2] {
-        story.submit(ObservedJob {
+        cluster.submit(ObservedJob {
             memory: 900,
             ..job(id, 1)
         });
     }
-    story.run(20);
+    cluster.run(20);
     for id in [3, 4] {
-        story.submit(ObservedJob {
+        cluster.submit(ObservedJob {
             memory: 900,
             ..job(id, 1)
         });
     }
-    story.run(5);
-    assert_eq!(story.state(1), ObservedState::Suspended);
-    assert_eq!(story.state(2), ObservedState::Suspended);
+    cluster.run(5);
+    assert_eq!(cluster.state(1), ObservedState::Suspended);
+    assert_eq!(cluster.state(2), ObservedState::Suspended);
     {
-        let mut world = story.slurm.0.borrow_mut();
-        world.end(3);
-        world.end(4);
-        world.panic_about.insert(1);
+        let mut slurmctld = cluster.slurm.0.borrow_mut();
+        slurmctld.end(3);
+        slurmctld.end(4);
+        slurmctld.panic_about.insert(1);
     }
     let mut left = 2;
     for second in 0..4 {
-        let now = Time((story.now + second) * SECOND);
-        left = story.agent.stand_down(now).expect("looks");
+        let now = Time((cluster.now + second) * SECOND);
+        left = cluster.agent.give_back(now).expect("looks");
     }
     assert_eq!(left, 0, "nothing is waited for");
-    assert_eq!(story.state(2), ObservedState::Running);
-    assert_eq!(story.state(1), ObservedState::Suspended);
-    assert_eq!(story.agent.left_out().collect::<Vec<_>>(), [1]);
-    let errors = story.slurm.0.borrow().errors.clone();
+    assert_eq!(cluster.state(2), ObservedState::Running);
+    assert_eq!(cluster.state(1), ObservedState::Suspended);
+    assert_eq!(cluster.agent.left_out().collect::<Vec<_>>(), [1]);
+    let errors = cluster.slurm.0.borrow().errors.clone();
     assert_eq!(errors.len(), 1, "said once: {errors:?}");
     assert!(errors[0].starts_with("job 1 is not given back: internal error: told to panic"));
-    let nodes = story.daemons.0.borrow();
+    let nodes = cluster.daemons.0.borrow();
     assert!(
         nodes.orders.values().all(|node| node.jobs.is_empty()),
         "nothing keeps 'scontrol resume' from working"
@@ -594,51 +598,51 @@ fn a_panic_over_one_job_keeps_no_other_from_being_given_back() {
 }
 
 #[test]
-fn a_job_that_lost_its_node_starts_again_from_nothing() {
-    let mut story = Story::new(2);
-    story.submit(job(1, 1));
-    story.run(20);
-    story.slurm.0.borrow_mut().lose_node(1);
-    story.calls();
-    story.run(18);
+fn job_is_restarted_when_it_loses_its_node() {
+    let mut cluster = TestCluster::new(2);
+    cluster.submit(job(1, 1));
+    cluster.run(20);
+    cluster.slurm.0.borrow_mut().lose_node(1);
+    cluster.calls();
+    cluster.run(18);
     assert_eq!(
-        story.calls(),
+        cluster.calls(),
         ["abort on n0 1"],
         "slurmd may be at work there"
     );
-    story.run(4);
+    cluster.run(4);
     assert_eq!(
-        story.calls(),
+        cluster.calls(),
         ["clear 1", "start 1"],
         "not after Slurm's two minutes"
     );
-    assert_eq!(story.state(1), ObservedState::Running);
+    assert_eq!(cluster.state(1), ObservedState::Running);
 }
 
 /// Asks for every decision and keeps the last.
 #[derive(Clone, Default)]
-struct Kept(std::rc::Rc<std::cell::RefCell<String>>);
+struct LastRecording(std::rc::Rc<std::cell::RefCell<String>>);
 
-impl crate::recorder::Recorder for Kept {
-    fn is_asked(&mut self) -> bool {
+impl crate::recorder::Recorder for LastRecording {
+    fn is_requested(&mut self) -> bool {
         true
     }
-    fn keep(&mut self, _: Occasion, scenario: &str) -> Result<Option<String>, String> {
+    fn save(&mut self, _: Occasion, scenario: &str) -> Result<Option<String>, String> {
         scenario.clone_into(&mut self.0.borrow_mut());
         Ok(None)
     }
 }
 
 #[test]
-fn what_is_recorded_is_decided_again() {
-    let mut story = Story::new(2);
-    let kept = Kept::default();
-    story.agent.recorder = Box::new(kept.clone());
-    story.submit(large(1));
-    story.run(20);
-    story.submit(large(2));
-    story.submit(large(3));
-    story.run(1);
+fn recorded_scenario_reproduces_the_decision() {
+    let mut cluster = TestCluster::new(2);
+    let kept = LastRecording::default();
+    cluster.agent.recorder = Box::new(kept.clone());
+    cluster.submit(large(1));
+    cluster.run(20);
+    cluster.submit(large(2));
+    cluster.submit(large(3));
+    cluster.run(1);
     let text = kept.0.borrow().clone();
     let scenario = dfrs_scenario::read(&text, "recorded")
         .expect(&text)

@@ -7,9 +7,9 @@ use dfrs_proto::conf::Mode;
 
 use super::Agent;
 use crate::daemons::Daemons;
-use crate::ledger::Record;
+use crate::ledger::LedgerRecord;
 use crate::life::Warning;
-use crate::slurm::{Ending, Level, Slurm};
+use crate::slurm::{Ending, LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has a job that is over queued again if it ended after its warning. Returns its record if it is over
@@ -17,9 +17,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn requeue_if_warned(
         &mut self,
         id: u32,
-        mut record: Record,
+        mut record: LedgerRecord,
         now: Time,
-    ) -> Option<Record> {
+    ) -> Option<LedgerRecord> {
         let warning = record.life.warning();
         if self.config.mode != Mode::Full || warning == Warning::None {
             return Some(record);
@@ -30,11 +30,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .requeue_warned(id, record.shown_submit_time, was_warned);
         match requeued {
             Ok(ending) => {
-                self.slurm.log(Level::Info, &text(id, ending));
-                record.life.queued_again(ending, now);
+                self.slurm.log(LogLevel::Info, &text(id, ending));
+                record.life.set_requeued(ending, now);
             }
             // It is asked for again as long as the job is not shown as waiting.
-            Err(why) if why.is_transient() => record.life.waits_to_be_queued_again(now),
+            Err(why) if why.is_transient() => record.life.defer_requeue(now),
             Err(_) => return Some(record),
         }
         self.ledger.insert(id, record);

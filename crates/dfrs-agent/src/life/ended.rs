@@ -4,8 +4,8 @@
 use dfrs_core::Time;
 
 use super::Life;
-use super::leaving::{Leaving, Next, Warned};
-use super::phase::Phase;
+use super::leaving::{LeavingPhase, Next, Warned};
+use super::phase::LifePhase;
 use super::requeued::Requeued;
 use crate::slurm::Ending;
 
@@ -26,15 +26,15 @@ impl Life {
     pub fn warning(&self) -> Warning {
         match self.phase {
             _ if self.is_warned => Warning::Sent,
-            Phase::Warned(_) => Warning::Sent,
-            Phase::Leaving(_) | Phase::Requeued(_) => Warning::Doubtful,
+            LifePhase::Warned(_) => Warning::Sent,
+            LifePhase::Leaving(_) | LifePhase::Requeued(_) => Warning::Doubtful,
             _ => Warning::None,
         }
     }
 
     /// It has ended after a warning, and was queued again for that. No event, since Slurm need not show it any
     /// more.
-    pub fn queued_again(&mut self, ending: Ending, now: Time) {
+    pub fn set_requeued(&mut self, ending: Ending, now: Time) {
         self.is_warned = false;
         let next = match ending {
             Ending::Saved => self.next_after_warning(),
@@ -46,22 +46,22 @@ impl Life {
     }
 
     /// The same is asked for again later: Slurm could not do it at once.
-    pub fn waits_to_be_queued_again(&mut self, now: Time) {
+    pub fn defer_requeue(&mut self, now: Time) {
         self.is_warned = self.warning() == Warning::Sent;
         self.becomes_requeued(self.next_after_warning(), now);
     }
 
     fn next_after_warning(&self) -> Next {
         match &self.phase {
-            Phase::Leaving(Leaving { next })
-            | Phase::Warned(Warned { next, .. })
-            | Phase::Requeued(Requeued { next, .. }) => next.clone(),
+            LifePhase::Leaving(LeavingPhase { next })
+            | LifePhase::Warned(Warned { next, .. })
+            | LifePhase::Requeued(Requeued { next, .. }) => next.clone(),
             _ => Next::Pause,
         }
     }
 
     fn becomes_requeued(&mut self, next: Next, now: Time) {
-        self.phase = Phase::Requeued(Requeued { next, gone: false });
+        self.phase = LifePhase::Requeued(Requeued { next, gone: false });
         super::pauses::follow(&mut self.pauses, &self.phase, now);
     }
 
@@ -69,9 +69,9 @@ impl Life {
     /// when it gives way is not warned.
     pub(super) fn may_have_been_warned(&self) -> bool {
         let next = match &self.phase {
-            Phase::Leaving(Leaving { next })
-            | Phase::Warned(Warned { next, .. })
-            | Phase::Requeued(Requeued { next, .. }) => next,
+            LifePhase::Leaving(LeavingPhase { next })
+            | LifePhase::Warned(Warned { next, .. })
+            | LifePhase::Requeued(Requeued { next, .. }) => next,
             _ => return false,
         };
         *next != Next::Restart

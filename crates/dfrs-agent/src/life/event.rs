@@ -3,19 +3,19 @@
 use dfrs_core::{Action, Mobility, Time};
 use dfrs_proto::conf::Config;
 
-use super::step::{Answer, Step};
+use super::step::{LifeStep, StepResult};
 use crate::mobility::mobility;
 use crate::observation::{Observation, ObservedJob};
 
 /// What happened to a job.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event<'a> {
+pub enum LifeEvent<'a> {
     /// The plan wants this of it.
     Planned(&'a Action),
     /// It was looked at: what others did to it shows. Slurm is right about what is.
     Seen,
     /// Slurm was asked for the step that [`Life::next_step`](super::Life::next_step) gave.
-    Did(&'a Step, &'a Answer),
+    Did(&'a LifeStep, &'a StepResult),
     /// slurmctld was killed before it had kept what DFRS did last, and the job is looked at for the
     /// first time since. The ledger is right about what was.
     Forgotten {
@@ -30,7 +30,7 @@ pub enum Event<'a> {
 
 /// One job as the last look showed it, and all else that its life depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Look<'a> {
+pub struct JobContext<'a> {
     /// The job.
     pub job: &'a ObservedJob,
     /// The nodes, and what other jobs hold there.
@@ -41,7 +41,7 @@ pub struct Look<'a> {
     pub now: Time,
 }
 
-impl<'a> Look<'a> {
+impl<'a> JobContext<'a> {
     /// Of `job`, which is one of the `observation`'s.
     #[must_use]
     pub const fn new(

@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use super::Life;
 use super::leaving::Next;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::requeued::Requeued;
 use super::starting::Starting;
 use crate::live_journal::MemoryShown;
 use crate::observation::{Observation, ObservedJob, ObservedState};
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// What the journal says of a job so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum Shown {
+pub enum JournalState {
     /// Nothing.
     #[default]
     Unknown,
     /// Submitted.
     Waiting,
     /// Has a place.
-    Placed(Placement),
+    Placed(NamedPlacement),
     /// Gave up its place.
     Paused,
 }
@@ -31,52 +31,62 @@ impl Life {
     /// that, and others start there at once. One that moves is shown at its new place from then on,
     /// if that is free too (nothing else is planned there), else as paused.
     #[must_use]
-    pub fn shown(
+    pub fn journal_state(
         &self,
         job: &ObservedJob,
-        before: &Shown,
+        before: &JournalState,
         observation: &Observation,
         memory: &mut MemoryShown,
-    ) -> Shown {
-        let here = || Shown::Placed(Placement::of_job(job, observation));
+    ) -> JournalState {
+        let here = || JournalState::Placed(NamedPlacement::of_job(job, observation));
         let waits = || match before {
-            Shown::Paused => Shown::Paused,
-            _ => Shown::Waiting,
+            JournalState::Paused => JournalState::Paused,
+            _ => JournalState::Waiting,
         };
-        let mut moves = |to: &Placement| match before {
+        let mut moves = |to: &NamedPlacement| match before {
             // Others may have come there since it was shown there.
-            Shown::Placed(old) if memory.moves(job, old, to) => Shown::Placed(to.clone()),
-            _ => Shown::Paused,
+            JournalState::Placed(old) if memory.moves(job, old, to) => {
+                JournalState::Placed(to.clone())
+            }
+            _ => JournalState::Paused,
         };
         match &self.phase {
             // It was resumed by others, and is parked again: its memory is not its own.
-            Phase::Parking(_)
-                if *before == Shown::Paused && job.state == ObservedState::Suspended =>
+            LifePhase::Parking(_)
+                if *before == JournalState::Paused && job.state == ObservedState::Suspended =>
             {
-                Shown::Paused
+                JournalState::Paused
             }
-            Phase::Running | Phase::Leaving(_) | Phase::Warned(_) | Phase::Parking(_) => here(),
-            Phase::Foreign => before.clone(),
-            Phase::Unparking(_) if job.is_counted() => here(),
-            Phase::Unparking(_) | Phase::Parked(_) | Phase::Paused => Shown::Paused,
-            Phase::Requeued(Requeued { next, .. }) => match next {
+            LifePhase::Running
+            | LifePhase::Leaving(_)
+            | LifePhase::Warned(_)
+            | LifePhase::Parking(_) => here(),
+            LifePhase::Foreign => before.clone(),
+            LifePhase::Unparking(_) if job.is_counted() => here(),
+            LifePhase::Unparking(_) | LifePhase::Parked(_) | LifePhase::Paused => {
+                JournalState::Paused
+            }
+            LifePhase::Requeued(Requeued { next, .. }) => match next {
                 Next::Move(placement) => moves(placement),
-                Next::Pause => Shown::Paused,
+                Next::Pause => JournalState::Paused,
                 Next::Restart => waits(),
             },
-            Phase::Starting(Starting {
+            LifePhase::Starting(Starting {
                 placement, resumes, ..
             }) if *resumes => moves(placement),
-            Phase::Starting(_) | Phase::Waiting => waits(),
+            LifePhase::Starting(_) | LifePhase::Waiting => waits(),
         }
     }
 
     /// Whether the job has the place that Slurm says, and uses it.
     #[must_use]
-    pub fn is_where_slurm_says(&self) -> bool {
+    pub fn uses_its_allocation(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Running | Phase::Leaving(_) | Phase::Warned(_) | Phase::Parking(_)
+            LifePhase::Running
+                | LifePhase::Leaving(_)
+                | LifePhase::Warned(_)
+                | LifePhase::Parking(_)
         )
     }
 }

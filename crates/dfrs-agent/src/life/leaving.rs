@@ -5,15 +5,15 @@ use dfrs_core::{Action, Mobility, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::SECOND;
-use super::event::{Event, Look};
+use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::requeued::{Requeued, lost, start_forgotten};
-use super::step::{Answer, Step, has_passed};
-use super::turn::Turn;
+use super::step::{LifeStep, StepResult, has_passed};
+use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
 use crate::observation::{ObservedJob, ObservedState};
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// What a job does after it has given up its place by checkpoint and requeue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,12 +23,12 @@ pub(super) enum Next {
     /// It waits, and will begin again: it was requeued by others and keeps no checkpoint.
     Restart,
     /// It starts again here: a migration.
-    Move(Placement),
+    Move(NamedPlacement),
 }
 
 /// To give up its place; not warned yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Leaving {
+pub(super) struct LeavingPhase {
     /// What follows.
     pub(super) next: Next,
 }
@@ -42,72 +42,75 @@ pub(super) struct Warned {
     pub(super) since: Time,
 }
 
-impl Leaving {
-    pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
-        if look.job.configuring {
+impl LeavingPhase {
+    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+        if context.job.configuring {
             None
-        } else if look.mobility() == Mobility::Restart {
-            Some(Step::Requeue)
+        } else if context.mobility() == Mobility::Restart {
+            Some(LifeStep::Requeue)
         } else {
-            Some(Step::Warn)
+            Some(LifeStep::Warn)
         }
     }
 
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            Event::Planned(action) => self.planned(action, look),
-            Event::Seen if look.job.state == ObservedState::Pending => Some(lost(look)),
-            Event::Did(Step::Warn, Answer::Done) => Some(Turn::to(Phase::Warned(Warned {
-                next: self.next.clone(),
-                since: look.now,
-            }))),
-            _ => on(&self.next, event, look),
+            LifeEvent::Planned(action) => self.planned(action, context),
+            LifeEvent::Seen if context.job.state == ObservedState::Pending => Some(lost(context)),
+            LifeEvent::Did(LifeStep::Warn, StepResult::Done) => {
+                Some(LifeTransition::to(LifePhase::Warned(Warned {
+                    next: self.next.clone(),
+                    since: context.now,
+                })))
+            }
+            _ => on(&self.next, event, context),
         }
     }
 
     /// It was to be paused only to let others past, earlier in the same plan.
-    fn planned(&self, action: &Action, look: &Look) -> Option<Turn> {
+    fn planned(&self, action: &Action, context: &JobContext) -> Option<LifeTransition> {
         let (Action::Resume(_, mapping), Next::Pause) = (action, &self.next) else {
             return None;
         };
-        let next = Next::Move(Placement::from_mapping(mapping, look.observation));
-        Some(Turn::to(Phase::Leaving(Self { next })))
+        let next = Next::Move(NamedPlacement::from_mapping(mapping, context.observation));
+        Some(LifeTransition::to(LifePhase::Leaving(Self { next })))
     }
 }
 
 impl Warned {
-    pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
-        let notice = notice(look.job, look.config.checkpoint_wait);
-        has_passed(self.since, notice, look.now).then_some(Step::Requeue)
+    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+        let notice = notice(context.job, context.config.checkpoint_wait);
+        has_passed(self.since, notice, context.now).then_some(LifeStep::Requeue)
     }
 
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             // It ended by itself and was requeued, as its warning asks it to.
-            Event::Seen if look.job.state == ObservedState::Pending => Some(leaves(&self.next)),
-            _ => on(&self.next, event, look),
+            LifeEvent::Seen if context.job.state == ObservedState::Pending => {
+                Some(leaves(&self.next))
+            }
+            _ => on(&self.next, event, context),
         }
     }
 }
 
 /// What happens to both alike.
-fn on(next: &Next, event: &Event, look: &Look) -> Option<Turn> {
+fn on(next: &Next, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
     match event {
-        Event::Seen => {
-            (look.job.state == ObservedState::Suspended).then(|| Turn::to(suspended(look)))
+        LifeEvent::Seen => (context.job.state == ObservedState::Suspended)
+            .then(|| LifeTransition::to(suspended(context))),
+        LifeEvent::Did(LifeStep::Requeue, StepResult::Done) => Some(leaves(next)),
+        LifeEvent::Did(_, StepResult::Refused) => Some(LifeTransition::runs_on()),
+        LifeEvent::Forgotten { was_requeued } => {
+            return_forgotten(context).or_else(|| start_forgotten(*was_requeued, context))
         }
-        Event::Did(Step::Requeue, Answer::Done) => Some(leaves(next)),
-        Event::Did(_, Answer::Refused) => Some(Turn::runs_on()),
-        Event::Forgotten { was_requeued } => {
-            return_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
-        }
-        Event::HandedBack => Some(Turn::to(Phase::Running)),
-        Event::Planned(_) | Event::Did(..) | Event::NotParked => None,
+        LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Running)),
+        LifeEvent::Planned(_) | LifeEvent::Did(..) | LifeEvent::NotParked => None,
     }
 }
 
-fn leaves(next: &Next) -> Turn {
-    Turn::to(Phase::Requeued(Requeued {
+fn leaves(next: &Next) -> LifeTransition {
+    LifeTransition::to(LifePhase::Requeued(Requeued {
         next: next.clone(),
         gone: false,
     }))

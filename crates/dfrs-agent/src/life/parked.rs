@@ -11,23 +11,23 @@
 use dfrs_core::Action;
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Look};
+use super::event::{JobContext, LifeEvent};
 use super::parking::stop_forgotten;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::requeued::lost;
 use super::room::fits_again;
-use super::step::{Answer, OnNodes, Step};
-use super::turn::Turn;
+use super::step::{LifeStep, ParkStatus, StepResult};
+use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::cluster::memory_on_node;
-use crate::observation::{ObservedJob, ObservedState, Place};
-use crate::placement::Placement;
+use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
+use crate::placement::NamedPlacement;
 use crate::reservations::is_reserved;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parked {
     /// Where it was and will be again.
-    pub(super) placement: Placement,
+    pub(super) placement: NamedPlacement,
     /// MiB per node, in Slurm's order, taken out of Slurm's accounting.
     pub(super) memory: Vec<u64>,
     /// An operator resumed it.
@@ -41,9 +41,9 @@ pub(super) struct Parked {
 
 impl Parked {
     /// Where Slurm has the job, with so much memory released.
-    pub(super) fn with(memory: Vec<u64>, look: &Look) -> Self {
+    pub(super) fn with(memory: Vec<u64>, context: &JobContext) -> Self {
         Self {
-            placement: Placement::of_job(look.job, look.observation),
+            placement: NamedPlacement::of_job(context.job, context.observation),
             memory,
             called_back: false,
             is_unheard: false,
@@ -51,7 +51,7 @@ impl Parked {
     }
 
     /// By an operator, or no longer.
-    pub(super) fn called_back(self) -> Self {
+    pub(super) fn with_resume_requested(self) -> Self {
         Self {
             called_back: true,
             ..self
@@ -64,73 +64,78 @@ impl Parked {
     }
 
     /// Where Slurm has the job, with all memory released that it needs there.
-    pub(super) fn here(look: &Look) -> Self {
-        let needs = |place: &Place| memory_on_node(look.job, place.tasks, look.observation);
-        Self::with(look.job.places.iter().map(needs).collect(), look)
+    pub(super) fn here(context: &JobContext) -> Self {
+        let needs =
+            |place: &ObservedPlace| memory_on_node(context.job, place.tasks, context.observation);
+        Self::with(context.job.places.iter().map(needs).collect(), context)
     }
 
-    pub(super) fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
-        match look.job.state {
-            ObservedState::Running => Some(resumed_by_others(&self.memory, look)),
+    pub(super) fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
+        match context.job.state {
+            ObservedState::Running => Some(resumed_by_others(&self.memory, context)),
             ObservedState::Suspended if self.is_unheard && !self.called_back => {
-                (on_nodes == OnNodes::Parked).then_some(Step::ReleaseMemory)
+                (on_nodes == ParkStatus::Parked).then_some(LifeStep::ReleaseMemory)
             }
             // slurmctld ended before it had saved that the memory was released.
-            ObservedState::Suspended if look.job.is_counted() => Some(Step::ReleaseMemory),
-            ObservedState::Suspended => (self.called_back && fits_again(&self.memory, look))
-                .then(|| Step::ClaimMemory(self.memory.clone())),
+            ObservedState::Suspended if context.job.is_counted() => Some(LifeStep::ReleaseMemory),
+            ObservedState::Suspended => (self.called_back && fits_again(&self.memory, context))
+                .then(|| LifeStep::ClaimMemory(self.memory.clone())),
             ObservedState::Pending | ObservedState::Ended => None,
         }
     }
 
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             // Its nodes are somebody else's; it comes back when they no longer are.
-            Event::HandedBack if is_reserved(look.job, look.config, look.now) => None,
+            LifeEvent::HandedBack if is_reserved(context.job, context.config, context.now) => None,
             // It is stopped again first: as long as it has no room it would be frozen and run in Slurm's eyes.
-            Event::HandedBack if self.called_back && look.job.state == ObservedState::Running => {
+            LifeEvent::HandedBack
+                if self.called_back && context.job.state == ObservedState::Running =>
+            {
                 None
             }
-            Event::Planned(Action::Resume(..)) | Event::HandedBack => {
-                Some(Turn::to(Phase::Unparking(self.back(look))))
+            LifeEvent::Planned(Action::Resume(..)) | LifeEvent::HandedBack => {
+                Some(LifeTransition::to(LifePhase::Unparking(self.back(context))))
             }
-            Event::Planned(_) => None,
-            Event::Seen => self.seen(look),
-            Event::Did(Step::ClaimMemory(_), Answer::Done) => Some(self.claimed(look)),
-            Event::Did(step, answer) => self.did(step, answer, look),
+            LifeEvent::Planned(_) => None,
+            LifeEvent::Seen => self.seen(context),
+            LifeEvent::Did(LifeStep::ClaimMemory(_), StepResult::Done) => {
+                Some(self.claimed(context))
+            }
+            LifeEvent::Did(step, answer) => self.did(step, answer, context),
             // Whatever it may still do: it was resumed by others, or looked at before slurmd had stopped it.
-            Event::NotParked => self.unheard(look),
-            Event::Forgotten { was_requeued } => {
-                stop_forgotten(*was_requeued, look).or_else(|| self.unheard(look))
+            LifeEvent::NotParked => self.unconfirmed(context),
+            LifeEvent::Forgotten { was_requeued } => {
+                stop_forgotten(*was_requeued, context).or_else(|| self.unconfirmed(context))
             }
         }
     }
 
-    fn seen(&self, look: &Look) -> Option<Turn> {
-        let job = look.job;
+    fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
+        let job = context.job;
         match job.state {
-            ObservedState::Pending => Some(lost(look)),
+            ObservedState::Pending => Some(lost(context)),
             ObservedState::Running if job.is_counted() => {
-                Some(Turn::to(Phase::Running).left_alone())
+                Some(LifeTransition::to(LifePhase::Running).left_alone())
             }
-            ObservedState::Running if has_lost_nodes(&self.memory, look) => {
-                Some(Turn::to(Phase::Parked(self.on_what_is_left(look))))
-            }
+            ObservedState::Running if has_lost_nodes(&self.memory, context) => Some(
+                LifeTransition::to(LifePhase::Parked(self.on_remaining_nodes(context))),
+            ),
             ObservedState::Running => self.becomes(true),
-            ObservedState::Suspended if has_lost_nodes(&self.memory, look) => {
-                Some(Turn::to(Phase::Parked(self.on_what_is_left(look))))
-            }
+            ObservedState::Suspended if has_lost_nodes(&self.memory, context) => Some(
+                LifeTransition::to(LifePhase::Parked(self.on_remaining_nodes(context))),
+            ),
             ObservedState::Suspended if job.is_suspended_by_operator() => self.becomes(false),
             ObservedState::Suspended if job.is_counted() && self.called_back => {
-                Some(Turn::to(Phase::Unparking(self.back(look))).left_alone())
+                Some(LifeTransition::to(LifePhase::Unparking(self.back(context))).left_alone())
             }
             _ => None,
         }
     }
 
     /// The same where it still is, if it has lost nodes.
-    pub(super) fn on_what_is_left(&self, look: &Look) -> Self {
-        let here = Self::here(look);
+    pub(super) fn on_remaining_nodes(&self, context: &JobContext) -> Self {
+        let here = Self::here(context);
         let released = |name: &str| {
             let mut before = self.placement.0.iter().zip(&self.memory);
             before.find_map(|(spot, memory)| (spot.node == name).then_some(*memory))
@@ -145,69 +150,78 @@ impl Parked {
     }
 
     /// Called back or not, where it is the other.
-    fn becomes(&self, called_back: bool) -> Option<Turn> {
+    fn becomes(&self, called_back: bool) -> Option<LifeTransition> {
         let parked = Self {
             called_back,
             ..self.clone()
         };
-        (parked != *self).then(|| Turn::to(Phase::Parked(parked)))
+        (parked != *self).then(|| LifeTransition::to(LifePhase::Parked(parked)))
     }
 
     /// An operator resumed it, and its memory is counted again.
-    fn claimed(&self, look: &Look) -> Turn {
-        let phase = if look.job.state == ObservedState::Running {
-            Phase::Running
+    fn claimed(&self, context: &JobContext) -> LifeTransition {
+        let phase = if context.job.state == ObservedState::Running {
+            LifePhase::Running
         } else {
-            Phase::Unparking(self.back(look))
+            LifePhase::Unparking(self.back(context))
         };
-        Turn::to(phase).left_alone()
+        LifeTransition::to(phase).left_alone()
     }
 
-    fn back(&self, look: &Look) -> Unparking {
+    fn back(&self, context: &JobContext) -> Unparking {
         Unparking {
             placement: self.placement.clone(),
             memory: self.memory.clone(),
-            since: look.now,
+            since: context.now,
             is_forgotten: self.is_unheard,
         }
     }
 
-    fn unheard(&self, look: &Look) -> Option<Turn> {
-        let unheard = Self {
+    fn unconfirmed(&self, context: &JobContext) -> Option<LifeTransition> {
+        let unconfirmed = Self {
             is_unheard: true,
             ..self.clone()
         };
-        (look.job.state == ObservedState::Suspended).then(|| Turn::to(Phase::Parked(unheard)))
+        (context.job.state == ObservedState::Suspended)
+            .then(|| LifeTransition::to(LifePhase::Parked(unconfirmed)))
     }
 
-    fn did(&self, step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
+    fn did(
+        &self,
+        step: &LifeStep,
+        answer: &StepResult,
+        context: &JobContext,
+    ) -> Option<LifeTransition> {
         match (step, answer) {
-            (Step::ReleaseMemory, Answer::Released(memory)) => {
-                let memory = if look.job.is_counted() {
+            (LifeStep::ReleaseMemory, StepResult::Released(memory)) => {
+                let memory = if context.job.is_counted() {
                     memory
                 } else {
                     &self.memory
                 };
-                Some(Turn::to(Phase::Parked(Self::with(memory.clone(), look))))
+                Some(LifeTransition::to(LifePhase::Parked(Self::with(
+                    memory.clone(),
+                    context,
+                ))))
             }
-            (_, Answer::Refused) => Some(Turn::same_step_later()),
+            (_, StepResult::Refused) => Some(LifeTransition::same_step_later()),
             _ => None,
         }
     }
 }
 
 /// Somebody resumed a parked job: it may run on if its memory fits, else it is stopped again.
-fn resumed_by_others(memory: &[u64], look: &Look) -> Step {
-    if fits_again(memory, look) {
-        Step::ClaimMemory(memory.to_vec())
+fn resumed_by_others(memory: &[u64], context: &JobContext) -> LifeStep {
+    if fits_again(memory, context) {
+        LifeStep::ClaimMemory(memory.to_vec())
     } else {
-        Step::Suspend
+        LifeStep::Suspend
     }
 }
 
 /// Whether a job that was parked with so much memory released on each of its nodes has fewer by now: its user let some
 /// go (`scontrol update NumNodes=`), or they failed and it goes on without (`--no-kill`). Slurm allows both while it is
 /// suspended.
-pub(super) fn has_lost_nodes(memory: &[u64], look: &Look) -> bool {
-    look.job.places.len() < memory.len()
+pub(super) fn has_lost_nodes(memory: &[u64], context: &JobContext) -> bool {
+    context.job.places.len() < memory.len()
 }

@@ -7,20 +7,20 @@
 use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Look};
+use super::event::{JobContext, LifeEvent};
 use super::parked::Parked;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::requeued::{lost, start_forgotten};
-use super::step::{Answer, OnNodes, STUCK, Step, TOO_SLOW, has_passed};
-use super::turn::Turn;
+use super::step::{LifeStep, ParkStatus, STUCK, StepResult, TOO_SLOW, has_passed};
+use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
 
 /// slurmd hears of a suspension within this.
-const UNTIL_HEARD: Span = Span(3_000_000);
+const SUSPEND_DELIVERY_TIME: Span = Span(3_000_000);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Parking {
+pub(super) struct ParkingPhase {
     /// Since when.
     pub(super) since: Time,
     /// It was suspended to be parked: if it runs again, somebody has resumed it.
@@ -31,61 +31,69 @@ pub(super) struct Parking {
     pub(super) is_forgotten: bool,
 }
 
-impl Parking {
+impl ParkingPhase {
     /// Of a job that runs.
-    pub(super) fn begins(look: &Look) -> Self {
+    pub(super) fn begins(context: &JobContext) -> Self {
         Self {
-            since: look.now,
+            since: context.now,
             is_suspended: false,
             is_forgotten: false,
         }
     }
 
-    pub(super) fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
-        match look.job.state {
-            ObservedState::Running => (!look.job.configuring).then_some(Step::Suspend),
-            ObservedState::Suspended if on_nodes == OnNodes::Parked => Some(Step::ReleaseMemory),
-            ObservedState::Suspended if on_nodes == OnNodes::Stuck => Some(Step::Abandon(STUCK)),
-            ObservedState::Suspended => has_passed(self.since, look.config.park_timeout, look.now)
-                .then_some(Step::Abandon(TOO_SLOW)),
+    pub(super) fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
+        match context.job.state {
+            ObservedState::Running => (!context.job.configuring).then_some(LifeStep::Suspend),
+            ObservedState::Suspended if on_nodes == ParkStatus::Parked => {
+                Some(LifeStep::ReleaseMemory)
+            }
+            ObservedState::Suspended if on_nodes == ParkStatus::Stuck => {
+                Some(LifeStep::Abandon(STUCK))
+            }
+            ObservedState::Suspended => {
+                has_passed(self.since, context.config.park_timeout, context.now)
+                    .then_some(LifeStep::Abandon(TOO_SLOW))
+            }
             ObservedState::Pending | ObservedState::Ended => None,
         }
     }
 
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            Event::Seen => self.seen(look),
+            LifeEvent::Seen => self.seen(context),
             // Its nodes may say at once that it is parked, as they have it so since before: it is not resumed
             // before slurmd has heard that it is suspended.
-            Event::Did(Step::Suspend, Answer::Done) if self.is_forgotten => {
-                Some(self.suspended().after(UNTIL_HEARD))
+            LifeEvent::Did(LifeStep::Suspend, StepResult::Done) if self.is_forgotten => {
+                Some(self.suspended().after(SUSPEND_DELIVERY_TIME))
             }
-            Event::Did(Step::Suspend, Answer::Done) => Some(self.suspended()),
+            LifeEvent::Did(LifeStep::Suspend, StepResult::Done) => Some(self.suspended()),
             // It does not run on: to be continued it has to be suspended first.
-            Event::Did(Step::Suspend, Answer::Refused) if self.is_stopped_unseen(look) => {
-                Some(Turn::same_step_later())
+            LifeEvent::Did(LifeStep::Suspend, StepResult::Refused)
+                if self.may_be_stopped(context) =>
+            {
+                Some(LifeTransition::same_step_later())
             }
-            Event::Did(step, answer) => did(step, answer, look),
+            LifeEvent::Did(step, answer) => did(step, answer, context),
             // Where Slurm does not count its memory, either DFRS had released it, or it had been parked before,
             // came back, and slurmctld has forgotten that. Its nodes say which: until then it holds what it had.
-            Event::Forgotten { was_requeued } => stop_forgotten(*was_requeued, look),
+            LifeEvent::Forgotten { was_requeued } => stop_forgotten(*was_requeued, context),
             // Only who is suspended can be resumed.
-            Event::HandedBack => (!self.is_stopped_unseen(look)).then(|| back(look)),
-            Event::Planned(_) | Event::NotParked => None,
+            LifeEvent::HandedBack => (!self.may_be_stopped(context)).then(|| back(context)),
+            LifeEvent::Planned(_) | LifeEvent::NotParked => None,
         }
     }
 
-    fn seen(&self, look: &Look) -> Option<Turn> {
-        match look.job.state {
-            ObservedState::Pending => Some(lost(look)),
-            ObservedState::Running if self.is_suspended => Some(called_back(look)),
+    fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
+        match context.job.state {
+            ObservedState::Pending => Some(lost(context)),
+            ObservedState::Running if self.is_suspended => Some(resumed_by_operator(context)),
             ObservedState::Suspended if !self.is_suspended => Some(self.suspended()),
             _ => None,
         }
     }
 
-    fn suspended(&self) -> Turn {
-        Turn::to(Phase::Parking(Self {
+    fn suspended(&self) -> LifeTransition {
+        LifeTransition::to(LifePhase::Parking(Self {
             since: self.since,
             is_suspended: true,
             is_forgotten: false,
@@ -93,59 +101,63 @@ impl Parking {
     }
 
     /// Whether its processes may be stopped while Slurm shows it as running.
-    fn is_stopped_unseen(&self, look: &Look) -> bool {
-        self.is_forgotten && look.job.state == ObservedState::Running
+    fn may_be_stopped(&self, context: &JobContext) -> bool {
+        self.is_forgotten && context.job.state == ObservedState::Running
     }
 }
 
 /// An operator resumed it: it runs on, once its memory is counted, if it no longer is.
-fn called_back(look: &Look) -> Turn {
-    if look.job.is_counted() {
-        return Turn::to(Phase::Running).left_alone();
+fn resumed_by_operator(context: &JobContext) -> LifeTransition {
+    if context.job.is_counted() {
+        return LifeTransition::to(LifePhase::Running).left_alone();
     }
-    Turn::to(Phase::Parked(Parked::here(look).called_back()))
+    LifeTransition::to(LifePhase::Parked(
+        Parked::here(context).with_resume_requested(),
+    ))
 }
 
-fn did(step: &Step, answer: &Answer, look: &Look) -> Option<Turn> {
+fn did(step: &LifeStep, answer: &StepResult, context: &JobContext) -> Option<LifeTransition> {
     match (step, answer) {
-        (Step::ReleaseMemory, Answer::Released(memory)) => {
-            let parked = if look.job.is_counted() {
-                Parked::with(memory.clone(), look)
+        (LifeStep::ReleaseMemory, StepResult::Released(memory)) => {
+            let parked = if context.job.is_counted() {
+                Parked::with(memory.clone(), context)
             } else {
-                Parked::here(look)
+                Parked::here(context)
             };
-            Some(Turn::to(Phase::Parked(parked)).moved())
+            Some(LifeTransition::to(LifePhase::Parked(parked)).moved())
         }
-        (Step::Suspend, Answer::Refused) => Some(Turn::to(Phase::Running).not_parked()),
-        (Step::ReleaseMemory, Answer::Refused) => Some(Turn::same_step_later()),
+        (LifeStep::Suspend, StepResult::Refused) => {
+            Some(LifeTransition::to(LifePhase::Running).not_parked())
+        }
+        (LifeStep::ReleaseMemory, StepResult::Refused) => Some(LifeTransition::same_step_later()),
         // It cost the job time all the same.
-        (Step::Abandon(_), _) => Some(back(look).moved().not_parked()),
+        (LifeStep::Abandon(_), _) => Some(back(context).moved().not_parked()),
         _ => None,
     }
 }
 
 /// Its memory is still counted, so it comes back at once; unless slurmctld has forgotten that: then it is
 /// claimed first, as the job holds it.
-fn back(look: &Look) -> Turn {
-    Turn::to(Phase::Unparking(Unparking {
-        is_forgotten: !look.job.is_counted(),
-        ..Unparking::here(look)
+fn back(context: &JobContext) -> LifeTransition {
+    LifeTransition::to(LifePhase::Unparking(Unparking {
+        is_forgotten: !context.job.is_counted(),
+        ..Unparking::here(context)
     }))
 }
 
 /// slurmctld has forgotten of a stopped job that it was suspended, or even that it had started.
-pub(super) fn stop_forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {
-    suspension_forgotten(look).or_else(|| start_forgotten(was_requeued, look))
+pub(super) fn stop_forgotten(was_requeued: bool, context: &JobContext) -> Option<LifeTransition> {
+    suspension_forgotten(context).or_else(|| start_forgotten(was_requeued, context))
 }
 
 /// slurmctld has forgotten that the job was suspended, to be parked: its nodes have it frozen, so it
 /// is parked again.
-fn suspension_forgotten(look: &Look) -> Option<Turn> {
-    (look.job.state == ObservedState::Running).then(|| {
-        let parking = Parking {
+fn suspension_forgotten(context: &JobContext) -> Option<LifeTransition> {
+    (context.job.state == ObservedState::Running).then(|| {
+        let parking = ParkingPhase {
             is_forgotten: true,
-            ..Parking::begins(look)
+            ..ParkingPhase::begins(context)
         };
-        Turn::repeat(Phase::Parking(parking), "was suspended")
+        LifeTransition::repeat(LifePhase::Parking(parking), "was suspended")
     })
 }

@@ -2,20 +2,20 @@
 
 use dfrs_core::{Pauses, Time};
 
-use super::phase::Phase;
+use super::phase::LifePhase;
 
 /// The job is in this phase from `now` on. What an operator suspends, and what begins anew, has not been
 /// paused.
-pub(super) fn follow(pauses: &mut Pauses, phase: &Phase, now: Time) {
+pub(super) fn follow(pauses: &mut Pauses, phase: &LifePhase, now: Time) {
     match phase {
-        Phase::Parked(_) | Phase::Requeued(_) | Phase::Paused => pauses.begin(now),
-        Phase::Running => pauses.end(now),
-        Phase::Foreign | Phase::Waiting => *pauses = Pauses::default(),
-        Phase::Starting(_)
-        | Phase::Parking(_)
-        | Phase::Unparking(_)
-        | Phase::Leaving(_)
-        | Phase::Warned(_) => {}
+        LifePhase::Parked(_) | LifePhase::Requeued(_) | LifePhase::Paused => pauses.begin(now),
+        LifePhase::Running => pauses.end(now),
+        LifePhase::Foreign | LifePhase::Waiting => *pauses = Pauses::default(),
+        LifePhase::Starting(_)
+        | LifePhase::Parking(_)
+        | LifePhase::Unparking(_)
+        | LifePhase::Leaving(_)
+        | LifePhase::Warned(_) => {}
     }
 }
 
@@ -34,23 +34,23 @@ mod tests {
 
     fn parked_from(begin: i64, end: i64) -> Pauses {
         let mut pauses = Pauses::default();
-        follow(&mut pauses, &Phase::Running, at(0));
+        follow(&mut pauses, &LifePhase::Running, at(0));
         follow(&mut pauses, &samples::parked().phase, at(begin));
-        follow(&mut pauses, &Phase::Running, at(end));
+        follow(&mut pauses, &LifePhase::Running, at(end));
         pauses
     }
 
     #[test]
-    fn who_was_never_paused_does_not_come_first() {
+    fn never_paused_job_is_not_starved() {
         let mut pauses = Pauses::default();
-        follow(&mut pauses, &Phase::Running, at(5));
+        follow(&mut pauses, &LifePhase::Running, at(5));
         assert!(pauses.are_none());
         assert!(!pauses.were_too_long(LONGEST, at(1000)));
         assert_eq!(pauses.next_change(LONGEST, at(1000)), None);
     }
 
     #[test]
-    fn a_long_pause_counts_from_its_beginning_whatever_is_tried_meanwhile() {
+    fn pause_counts_from_its_beginning_when_a_resume_failed() {
         let mut pauses = Pauses::default();
         follow(&mut pauses, &samples::parked().phase, at(10));
         follow(&mut pauses, &samples::unparking().phase, at(50));
@@ -74,9 +74,9 @@ mod tests {
     }
 
     #[test]
-    fn what_an_operator_suspends_is_not_paused() {
+    fn job_suspended_by_operator_is_not_paused() {
         let mut pauses = parked_from(10, 120);
-        follow(&mut pauses, &Phase::Foreign, at(130));
+        follow(&mut pauses, &LifePhase::Foreign, at(130));
         assert!(pauses.are_none());
     }
 }

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Look};
-use super::leaving::{Leaving, Warned};
+use super::event::{JobContext, LifeEvent};
+use super::leaving::{LeavingPhase, Warned};
 use super::parked::Parked;
-use super::parking::Parking;
+use super::parking::ParkingPhase;
 use super::requeued::Requeued;
 use super::starting::Starting;
-use super::step::{OnNodes, Step};
-use super::turn::Turn;
+use super::step::{LifeStep, ParkStatus};
+use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use super::{foreign, running, waiting};
 use crate::observation::ObservedState;
@@ -17,7 +17,7 @@ use crate::observation::ObservedState;
 /// Where a job is on its way. Every phase but `Waiting`, `Running`, `Parked`, `Paused` and
 /// `Foreign` is something under way. The names are those of the state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Phase {
+pub(super) enum LifePhase {
     /// In Slurm's queue; nothing is planned.
     #[default]
     Waiting,
@@ -26,13 +26,13 @@ pub(super) enum Phase {
     /// Has its place and its share.
     Running,
     /// Is being parked: suspended, then frozen and reclaimed by the nodes.
-    Parking(Parking),
+    Parking(ParkingPhase),
     /// Parked.
     Parked(Parked),
     /// Parked, and to come back as soon as its memory is free again.
     Unparking(Unparking),
     /// Is to give up its place by checkpoint and requeue; not warned yet.
-    Leaving(Leaving),
+    Leaving(LeavingPhase),
     /// Got its warning signal and has until its time is up to write its checkpoint.
     Warned(Warned),
     /// Requeued; its last processes are ending.
@@ -43,44 +43,44 @@ pub(super) enum Phase {
     Foreign,
 }
 
-impl Phase {
+impl LifePhase {
     /// The phase of a job that the ledger does not know.
-    pub(super) fn first_seen(look: &Look) -> Self {
-        match look.job.state {
+    pub(super) fn first_seen(context: &JobContext) -> Self {
+        match context.job.state {
             ObservedState::Pending | ObservedState::Ended => Self::Waiting,
             ObservedState::Running => Self::Running,
             // Only DFRS takes a suspended job's memory out of Slurm's accounting.
-            ObservedState::Suspended if look.job.is_counted() => foreign::suspended(look),
-            ObservedState::Suspended => Self::Parked(Parked::here(look)),
+            ObservedState::Suspended if context.job.is_counted() => foreign::suspended(context),
+            ObservedState::Suspended => Self::Parked(Parked::here(context)),
         }
     }
 
     /// What follows from `event`, if anything does.
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match self {
-            Self::Waiting => waiting::on(event, look),
-            Self::Paused => waiting::on_paused(event, look),
-            Self::Starting(starting) => starting.on(event, look),
-            Self::Running => running::on(event, look),
-            Self::Parking(parking) => parking.on(event, look),
-            Self::Parked(parked) => parked.on(event, look),
-            Self::Unparking(unparking) => unparking.on(event, look),
-            Self::Leaving(leaving) => leaving.on(event, look),
-            Self::Warned(warned) => warned.on(event, look),
-            Self::Requeued(requeued) => requeued.on(event, look),
-            Self::Foreign => foreign::on(event, look),
+            Self::Waiting => waiting::on(event, context),
+            Self::Paused => waiting::on_paused(event, context),
+            Self::Starting(starting) => starting.on(event, context),
+            Self::Running => running::on(event, context),
+            Self::Parking(parking) => parking.on(event, context),
+            Self::Parked(parked) => parked.on(event, context),
+            Self::Unparking(unparking) => unparking.on(event, context),
+            Self::Leaving(leaving) => leaving.on(event, context),
+            Self::Warned(warned) => warned.on(event, context),
+            Self::Requeued(requeued) => requeued.on(event, context),
+            Self::Foreign => foreign::on(event, context),
         }
     }
 
     /// What to ask of Slurm now, if anything.
-    pub(super) fn next_step(&self, look: &Look, on_nodes: OnNodes) -> Option<Step> {
+    pub(super) fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
         match self {
-            Self::Starting(starting) => starting.next_step(look),
-            Self::Parking(parking) => parking.next_step(look, on_nodes),
-            Self::Parked(parked) => parked.next_step(look, on_nodes),
-            Self::Unparking(unparking) => unparking.next_step(look),
-            Self::Leaving(leaving) => leaving.next_step(look),
-            Self::Warned(warned) => warned.next_step(look),
+            Self::Starting(starting) => starting.next_step(context),
+            Self::Parking(parking) => parking.next_step(context, on_nodes),
+            Self::Parked(parked) => parked.next_step(context, on_nodes),
+            Self::Unparking(unparking) => unparking.next_step(context),
+            Self::Leaving(leaving) => leaving.next_step(context),
+            Self::Warned(warned) => warned.next_step(context),
             Self::Requeued(requeued) => requeued.next_step(),
             Self::Waiting | Self::Running | Self::Paused | Self::Foreign => None,
         }

@@ -4,13 +4,13 @@ use dfrs_core::Blocked;
 
 use super::Life;
 use super::leaving::Next;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::requeued::Requeued;
 use crate::cluster::memory_request;
-use crate::observation::{Observation, ObservedJob, ObservedNode, Place};
+use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedPlace};
 
 const SUSPENDED: &str = "DFRS: suspended by an operator, who can resume it";
-const CALLED_BACK: &str =
+const RESUMED_BY_OPERATOR: &str =
     "DFRS: resumed by an operator; comes back as soon as its memory is free, before all others";
 
 impl Life {
@@ -27,24 +27,27 @@ impl Life {
             return Some(SUSPENDED.to_owned());
         }
         let text = match &self.phase {
-            Phase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
-            Phase::Waiting => format!("DFRS: {}", phrase(job, blocked?, observation)),
-            Phase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
-            Phase::Requeued(Requeued { next, .. }) => match next {
+            LifePhase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
+            LifePhase::Waiting => format!("DFRS: {}", phrase(job, blocked?, observation)),
+            LifePhase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
+            LifePhase::Requeued(Requeued { next, .. }) => match next {
                 Next::Restart => "DFRS: was requeued, starts again".to_owned(),
                 Next::Move(_) => "DFRS: moves to other nodes".to_owned(),
                 Next::Pause => "DFRS: pausing".to_owned(),
             },
-            Phase::Parked(parked) if parked.called_back => CALLED_BACK.to_owned(),
-            Phase::Parked(_) => match draining_node(job, observation) {
+            LifePhase::Parked(parked) if parked.called_back => RESUMED_BY_OPERATOR.to_owned(),
+            LifePhase::Parked(_) => match draining_node(job, observation) {
                 Some(node) => format!(
                     "DFRS: parked; {node} drains and waits for it, it comes back there before others"
                 ),
                 None => format!("DFRS: parked; {}", why()),
             },
-            Phase::Parking(_) => "DFRS: being parked".to_owned(),
-            Phase::Unparking(_) => "DFRS: resumes as soon as its memory is free".to_owned(),
-            Phase::Running | Phase::Leaving(_) | Phase::Warned(_) | Phase::Foreign => return None,
+            LifePhase::Parking(_) => "DFRS: being parked".to_owned(),
+            LifePhase::Unparking(_) => "DFRS: resumes as soon as its memory is free".to_owned(),
+            LifePhase::Running
+            | LifePhase::Leaving(_)
+            | LifePhase::Warned(_)
+            | LifePhase::Foreign => return None,
         };
         Some(text)
     }
@@ -59,7 +62,7 @@ fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Obser
 
 /// A node of the job's that takes nothing new; none if another one is down.
 fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<&'a str> {
-    let node = |place: &Place| {
+    let node = |place: &ObservedPlace| {
         let position = observation.node_position(place.node)?;
         observation.nodes().get(position)
     };
@@ -70,11 +73,11 @@ fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<
 
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
     match why {
-        Blocked::NeverFits if job.free_until > 0 => {
+        Blocked::NeverFits if job.free_until_seconds > 0 => {
             "waits for nodes: a reservation is there, or begins before its time limit would end"
                 .to_owned()
         }
-        Blocked::NeverFits if observation.minds_neighbours(job) => {
+        Blocked::NeverFits if observation.has_exclusivity_limits(job) => {
             "waits for nodes: other jobs keep it off (--exclusive=user, MCS labels)".to_owned()
         }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),

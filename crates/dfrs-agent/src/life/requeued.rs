@@ -4,12 +4,12 @@
 use dfrs_core::Mobility;
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Look};
+use super::event::{JobContext, LifeEvent};
 use super::leaving::Next;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::starting::Starting;
-use super::step::{Answer, Step};
-use super::turn::Turn;
+use super::step::{LifeStep, StepResult};
+use super::transition::LifeTransition;
 use super::waiting::taken_by_others;
 use crate::observation::ObservedState;
 
@@ -22,40 +22,45 @@ pub(super) struct Requeued {
 }
 
 impl Requeued {
-    pub(super) fn next_step(&self) -> Option<Step> {
-        self.gone.then_some(Step::ClearBeginTime)
+    pub(super) fn next_step(&self) -> Option<LifeStep> {
+        self.gone.then_some(LifeStep::ClearBeginTime)
     }
 
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            Event::Seen => self.seen(look),
-            Event::Did(Step::ClearBeginTime, Answer::Done) => Some(self.arrives(look)),
-            Event::Did(_, Answer::Refused) => Some(Turn::same_step_later()),
-            Event::HandedBack => Some(Turn::to(Phase::Waiting)),
-            Event::Planned(_) | Event::Did(..) | Event::NotParked | Event::Forgotten { .. } => None,
+            LifeEvent::Seen => self.seen(context),
+            LifeEvent::Did(LifeStep::ClearBeginTime, StepResult::Done) => {
+                Some(self.arrives(context))
+            }
+            LifeEvent::Did(_, StepResult::Refused) => Some(LifeTransition::same_step_later()),
+            LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Waiting)),
+            LifeEvent::Planned(_)
+            | LifeEvent::Did(..)
+            | LifeEvent::NotParked
+            | LifeEvent::Forgotten { .. } => None,
         }
     }
 
-    fn seen(&self, look: &Look) -> Option<Turn> {
-        match look.job.state {
-            ObservedState::Pending if !self.gone && !look.job.completing => {
-                Some(Turn::to(Phase::Requeued(Self {
+    fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
+        match context.job.state {
+            ObservedState::Pending if !self.gone && !context.job.completing => {
+                Some(LifeTransition::to(LifePhase::Requeued(Self {
                     next: self.next.clone(),
                     gone: true,
                 })))
             }
-            _ => taken_by_others(look),
+            _ => taken_by_others(context),
         }
     }
 
     /// It waits, or it goes where it was to move.
-    fn arrives(&self, look: &Look) -> Turn {
+    fn arrives(&self, context: &JobContext) -> LifeTransition {
         match &self.next {
-            Next::Pause => Turn::to(Phase::Paused).moved(),
-            Next::Restart => Turn::to(Phase::Waiting).begins_again(),
-            Next::Move(placement) => Turn::to(Phase::Starting(Starting {
+            Next::Pause => LifeTransition::to(LifePhase::Paused).moved(),
+            Next::Restart => LifeTransition::to(LifePhase::Waiting).begins_again(),
+            Next::Move(placement) => LifeTransition::to(LifePhase::Starting(Starting {
                 placement: placement.clone(),
-                since: look.now,
+                since: context.now,
                 resumes: true,
             }))
             .moved(),
@@ -64,21 +69,22 @@ impl Requeued {
 }
 
 /// The job is back in the queue without DFRS's doing: requeued by others, or its node failed.
-pub(super) fn lost(look: &Look) -> Turn {
-    let next = if look.mobility() == Mobility::Checkpoint {
+pub(super) fn lost(context: &JobContext) -> LifeTransition {
+    let next = if context.mobility() == Mobility::Checkpoint {
         Next::Pause
     } else {
         Next::Restart
     };
-    Turn::to(Phase::Requeued(Requeued { next, gone: false })).left_behind(!look.job.completing)
+    LifeTransition::to(LifePhase::Requeued(Requeued { next, gone: false }))
+        .orphaned(!context.job.completing)
 }
 
 /// slurmctld has forgotten that the job it shows as waiting had started: its nodes run it, and are
 /// told to end it.
-pub(super) fn start_forgotten(was_requeued: bool, look: &Look) -> Option<Turn> {
-    let is_forgotten = look.job.state == ObservedState::Pending && !was_requeued;
+pub(super) fn start_forgotten(was_requeued: bool, context: &JobContext) -> Option<LifeTransition> {
+    let is_forgotten = context.job.state == ObservedState::Pending && !was_requeued;
     is_forgotten.then(|| {
-        let mut turn = lost(look).left_behind(true);
+        let mut turn = lost(context).orphaned(true);
         turn.effects.forgotten = Some("had started");
         turn
     })

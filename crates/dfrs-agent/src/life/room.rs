@@ -1,17 +1,17 @@
 //! Whether there is room by Slurm's accounting now: what every start and every return waits for.
 
-use super::event::Look;
+use super::event::JobContext;
 use crate::cluster::{memory_held, memory_on_node};
-use crate::observation::Place;
-use crate::placement::Placement;
+use crate::observation::ObservedPlace;
+use crate::placement::NamedPlacement;
 
 /// Whether every node of `placement` has the memory that the job needs there, processes that are
 /// still ending included.
-pub(super) fn has_room(placement: &Placement, look: &Look) -> bool {
-    let nodes = look.observation;
+pub(super) fn has_room(placement: &NamedPlacement, context: &JobContext) -> bool {
+    let nodes = context.observation;
     placement.0.iter().all(|spot| {
         nodes.position_of(&spot.node).is_some_and(|position| {
-            let needed = memory_on_node(look.job, spot.tasks, nodes);
+            let needed = memory_on_node(context.job, spot.tasks, nodes);
             nodes.nodes()[position].up && nodes.free_memory(position) >= needed
         })
     })
@@ -20,13 +20,13 @@ pub(super) fn has_room(placement: &Placement, look: &Look) -> bool {
 /// Whether the memory that was released, MiB per node in Slurm's order, fits the job's nodes again; of one that
 /// had its nodes for itself all of theirs, however little Slurm counted. A node that is not known has no room
 /// that is known of.
-pub(super) fn fits_again(memory: &[u64], look: &Look) -> bool {
-    let free = |place: &Place| {
-        let position = look.observation.node_position(place.node);
-        position.map_or(0, |position| look.observation.free_memory(position))
+pub(super) fn fits_again(memory: &[u64], context: &JobContext) -> bool {
+    let free = |place: &ObservedPlace| {
+        let position = context.observation.node_position(place.node);
+        position.map_or(0, |position| context.observation.free_memory(position))
     };
-    let mut places = look.job.places.iter().zip(memory);
+    let mut places = context.job.places.iter().zip(memory);
     places.all(|(place, released)| {
-        free(place) >= memory_held(look.job, place, *released, look.observation)
+        free(place) >= memory_held(context.job, place, *released, context.observation)
     })
 }

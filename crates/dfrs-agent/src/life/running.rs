@@ -2,43 +2,45 @@
 
 use dfrs_core::{Action, Mobility};
 
-use super::event::{Event, Look};
+use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
-use super::leaving::{Leaving, Next};
-use super::parking::Parking;
-use super::phase::Phase;
+use super::leaving::{LeavingPhase, Next};
+use super::parking::ParkingPhase;
+use super::phase::LifePhase;
 use super::requeued::{lost, start_forgotten};
-use super::turn::Turn;
+use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
 use crate::observation::ObservedState;
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// What happens to a running job.
-pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
+pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
     match event {
-        Event::Planned(action) => give_up_place(action, look).map(Turn::to),
-        Event::Seen => match look.job.state {
-            ObservedState::Pending => Some(lost(look).freed()),
-            ObservedState::Suspended => Some(Turn::to(suspended(look)).freed()),
+        LifeEvent::Planned(action) => give_up_place(action, context).map(LifeTransition::to),
+        LifeEvent::Seen => match context.job.state {
+            ObservedState::Pending => Some(lost(context).freed()),
+            ObservedState::Suspended => Some(LifeTransition::to(suspended(context)).freed()),
             ObservedState::Running | ObservedState::Ended => None,
         },
-        Event::Forgotten { was_requeued } => {
-            return_forgotten(look).or_else(|| start_forgotten(*was_requeued, look))
+        LifeEvent::Forgotten { was_requeued } => {
+            return_forgotten(context).or_else(|| start_forgotten(*was_requeued, context))
         }
-        Event::Did(..) | Event::NotParked | Event::HandedBack => None,
+        LifeEvent::Did(..) | LifeEvent::NotParked | LifeEvent::HandedBack => None,
     }
 }
 
 /// How a running job gives up its place for `action`: as its mobility says.
-fn give_up_place(action: &Action, look: &Look) -> Option<Phase> {
-    let leaving = |next| Phase::Leaving(Leaving { next });
-    match (action, look.mobility()) {
-        (Action::Pause(_), Mobility::Park) => Some(Phase::Parking(Parking::begins(look))),
+fn give_up_place(action: &Action, context: &JobContext) -> Option<LifePhase> {
+    let leaving = |next| LifePhase::Leaving(LeavingPhase { next });
+    match (action, context.mobility()) {
+        (Action::Pause(_), Mobility::Park) => {
+            Some(LifePhase::Parking(ParkingPhase::begins(context)))
+        }
         // A job without a checkpoint has nothing to bring to another place: it queues again.
         (Action::Pause(_) | Action::Migrate(..), Mobility::Restart) => Some(leaving(Next::Restart)),
         (Action::Pause(_), _) => Some(leaving(Next::Pause)),
         (Action::Migrate(_, mapping), _) => {
-            let placement = Placement::from_mapping(mapping, look.observation);
+            let placement = NamedPlacement::from_mapping(mapping, context.observation);
             Some(leaving(Next::Move(placement)))
         }
         _ => None,

@@ -5,15 +5,15 @@ use dfrs_core::Time;
 use super::Life;
 use super::leaving::Next;
 use super::parked::Parked;
-use super::parking::Parking;
-use super::phase::Phase;
+use super::parking::ParkingPhase;
+use super::phase::LifePhase;
 use super::requeued::Requeued;
 use super::starting::Starting;
 use super::unparking::Unparking;
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// Somewhere in the life of a job that ended up in `phase`.
-pub(super) fn in_phase(phase: Phase) -> Life {
+pub(super) fn in_phase(phase: LifePhase) -> Life {
     Life {
         phase,
         ..Life::default()
@@ -22,13 +22,13 @@ pub(super) fn in_phase(phase: Phase) -> Life {
 
 /// Runs.
 pub(crate) fn running() -> Life {
-    in_phase(Phase::Running)
+    in_phase(LifePhase::Running)
 }
 
 /// Is to come back from where it was parked.
 pub(super) fn unparking() -> Life {
-    in_phase(Phase::Unparking(Unparking {
-        placement: Placement::default(),
+    in_phase(LifePhase::Unparking(Unparking {
+        placement: NamedPlacement::default(),
         memory: vec![100],
         since: Time(0),
         is_forgotten: false,
@@ -37,7 +37,7 @@ pub(super) fn unparking() -> Life {
 
 /// Is being parked since the beginning of time.
 pub(crate) fn parking() -> Life {
-    in_phase(Phase::Parking(Parking {
+    in_phase(LifePhase::Parking(ParkingPhase {
         since: Time(0),
         is_suspended: false,
         is_forgotten: false,
@@ -50,18 +50,18 @@ pub(crate) fn pausing() -> Life {
 }
 
 /// Was requeued, and moves there.
-pub(crate) fn moving(placement: Placement) -> Life {
+pub(crate) fn moving(placement: NamedPlacement) -> Life {
     requeued(Next::Move(placement))
 }
 
 fn requeued(next: Next) -> Life {
-    in_phase(Phase::Requeued(Requeued { next, gone: false }))
+    in_phase(LifePhase::Requeued(Requeued { next, gone: false }))
 }
 
 /// Is to start, and has been since the beginning of time.
 pub(super) fn starting() -> Life {
-    in_phase(Phase::Starting(Starting {
-        placement: Placement::default(),
+    in_phase(LifePhase::Starting(Starting {
+        placement: NamedPlacement::default(),
         since: Time(0),
         resumes: false,
     }))
@@ -69,8 +69,8 @@ pub(super) fn starting() -> Life {
 
 /// Is parked, with memory released on one node.
 pub(super) fn parked() -> Life {
-    in_phase(Phase::Parked(Parked {
-        placement: Placement::default(),
+    in_phase(LifePhase::Parked(Parked {
+        placement: NamedPlacement::default(),
         memory: vec![100],
         called_back: false,
         is_unheard: false,

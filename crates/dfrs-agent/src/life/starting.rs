@@ -4,15 +4,15 @@
 use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Look};
-use super::phase::Phase;
+use super::event::{JobContext, LifeEvent};
+use super::phase::LifePhase;
 use super::requeued::start_forgotten;
 use super::room::has_room;
-use super::step::{Answer, NO_ROOM, ROOM_TIMEOUT, Step, has_passed};
-use super::turn::{RETRY_AFTER, Turn};
+use super::step::{LifeStep, NO_ROOM, ROOM_TIMEOUT, StepResult, has_passed};
+use super::transition::{LifeTransition, RETRY_AFTER};
 use super::waiting::taken_by_others;
 use crate::observation::{ObservedJob, ObservedState};
-use crate::placement::{Placement, Spot};
+use crate::placement::{NamedPlacement, NodeTasks};
 
 /// A start that Slurm refused (a node is still busy with an ended job, for one) is planned anew soon.
 const START_AGAIN_AFTER: Span = Span(2_000_000);
@@ -20,7 +20,7 @@ const START_AGAIN_AFTER: Span = Span(2_000_000);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Starting {
     /// Where.
-    pub(super) placement: Placement,
+    pub(super) placement: NamedPlacement,
     /// Since when.
     pub(super) since: Time,
     /// It was paused before, so this brings it back.
@@ -28,57 +28,59 @@ pub(super) struct Starting {
 }
 
 impl Starting {
-    pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
-        if look.job.state != ObservedState::Pending {
+    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+        if context.job.state != ObservedState::Pending {
             return None;
         }
-        if is_gone(look.job) && has_room(&self.placement, look) {
-            return Some(Step::Start(self.placement.clone()));
+        if is_gone(context.job) && has_room(&self.placement, context) {
+            return Some(LifeStep::Start(self.placement.clone()));
         }
-        has_passed(self.since, ROOM_TIMEOUT, look.now).then_some(NO_ROOM)
+        has_passed(self.since, ROOM_TIMEOUT, context.now).then_some(NO_ROOM)
     }
 
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            Event::Seen => taken_by_others(look),
-            Event::Did(step, answer) => self.did(step, answer),
-            Event::Forgotten { was_requeued } => {
-                let turn = start_forgotten(*was_requeued, look)?;
-                Some(Turn {
+            LifeEvent::Seen => taken_by_others(context),
+            LifeEvent::Did(step, answer) => self.did(step, answer),
+            LifeEvent::Forgotten { was_requeued } => {
+                let turn = start_forgotten(*was_requeued, context)?;
+                Some(LifeTransition {
                     last_place: Some(self.placement.clone()),
                     ..turn
                 })
             }
-            Event::HandedBack => Some(Turn::to(Phase::Waiting)),
-            Event::Planned(_) | Event::NotParked => None,
+            LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Waiting)),
+            LifeEvent::Planned(_) | LifeEvent::NotParked => None,
         }
     }
 
     /// Whether it waits for memory on one of these nodes.
-    pub(super) fn lacks_room_on(&self, nodes: &Placement, look: &Look) -> bool {
-        let is_among = |spot: &&Spot| nodes.0.iter().any(|other| other.node == spot.node);
+    pub(super) fn lacks_room_on(&self, nodes: &NamedPlacement, context: &JobContext) -> bool {
+        let is_among = |spot: &&NodeTasks| nodes.0.iter().any(|other| other.node == spot.node);
         let shared = self.placement.0.iter().filter(is_among).cloned();
-        !has_room(&Placement(shared.collect()), look)
+        !has_room(&NamedPlacement(shared.collect()), context)
     }
 
-    fn did(&self, step: &Step, answer: &Answer) -> Option<Turn> {
+    fn did(&self, step: &LifeStep, answer: &StepResult) -> Option<LifeTransition> {
         match (step, answer) {
-            (Step::Start(_), Answer::Done) => Some(Turn::to(Phase::Running)),
-            (Step::Start(_), Answer::Gated) => Some(self.waits_again()),
-            (Step::Start(_), Answer::Refused) => Some(self.waits_again().after(START_AGAIN_AFTER)),
-            (Step::Abandon(_), _) => Some(self.waits_again().after(RETRY_AFTER)),
+            (LifeStep::Start(_), StepResult::Done) => Some(LifeTransition::to(LifePhase::Running)),
+            (LifeStep::Start(_), StepResult::Gated) => Some(self.waits_again()),
+            (LifeStep::Start(_), StepResult::Refused) => {
+                Some(self.waits_again().after(START_AGAIN_AFTER))
+            }
+            (LifeStep::Abandon(_), _) => Some(self.waits_again().after(RETRY_AFTER)),
             _ => None,
         }
     }
 
     /// As it did before; others were decided about as if it were here.
-    fn waits_again(&self) -> Turn {
+    fn waits_again(&self) -> LifeTransition {
         let phase = if self.resumes {
-            Phase::Paused
+            LifePhase::Paused
         } else {
-            Phase::Waiting
+            LifePhase::Waiting
         };
-        Turn::to(phase).freed()
+        LifeTransition::to(phase).freed()
     }
 }
 

@@ -3,12 +3,13 @@
 
 use dfrs_core::{Span, Time};
 
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// A start or a resume whose memory does not become free for so long is planned anew.
 pub(super) const ROOM_TIMEOUT: Span = Span(120_000_000);
 /// Why, then.
-pub(super) const NO_ROOM: Step = Step::Abandon("the memory of its nodes did not become free");
+pub(super) const NO_ROOM: LifeStep =
+    LifeStep::Abandon("the memory of its nodes did not become free");
 
 /// Why parking is given up: some node was too slow, or the job is.
 pub(crate) const TOO_SLOW: &str = "its nodes did not move its memory to swap in time";
@@ -17,7 +18,7 @@ pub(super) const STUCK: &str = "its memory cannot leave RAM (locked, or in use b
 
 /// What the nodes of a job have said of its parking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnNodes {
+pub enum ParkStatus {
     /// Not enough to act on.
     Unknown,
     /// All of them: it is parked.
@@ -28,9 +29,9 @@ pub enum OnNodes {
 
 /// One thing to ask of Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LifeStep {
     /// Start the pending job here.
-    Start(Placement),
+    Start(NamedPlacement),
     /// Suspend the running job.
     Suspend,
     /// Take the suspended job's memory out of Slurm's accounting.
@@ -51,7 +52,7 @@ pub enum Step {
 
 /// What Slurm answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum StepResult {
     /// It is done.
     Done,
     /// It released this memory, MiB per node in its order.

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use happening::{Happening, answers, planned};
-use outcome::Outcome;
+use outcome::TransitionOutcome;
+use owned_event::{OwnedEvent, answers, planned};
 use samples::{SAMPLES, Sample};
-use scene::{ANYHOW, FORGOTTEN, SEEN, SUSPENDED, Scene, Scenes, WHEN_PLANNED};
+use scene::{ALWAYS, FORGOTTEN, SEEN, SUSPENDED, Scene, Scenes, WHEN_PLANNED};
 
-mod happening;
 mod merge;
 mod outcome;
+mod owned_event;
 mod samples;
 mod scene;
 
@@ -22,21 +22,26 @@ const END: &str = "<!-- The end of what is printed. -->\n";
 const DOCUMENT: &str = "../../docs/architecture.md";
 
 /// What happens, and what follows.
-type Row = (String, Outcome);
+type TransitionRow = (String, TransitionOutcome);
 
 /// Rows for `scenes`, as few as say which choices matter.
-fn rows_of(scenes: &Scenes, before: &Scene, words: &str, happening: &Happening) -> Vec<Row> {
+fn rows_of(
+    scenes: &Scenes,
+    before: &Scene,
+    words: &str,
+    happening: &OwnedEvent,
+) -> Vec<TransitionRow> {
     let all = before.all(scenes).into_iter();
     let mut all: Vec<_> = all
-        .map(|(ways, scene)| (ways, Outcome::of(&scene, happening)))
+        .map(|(ways, scene)| (ways, TransitionOutcome::of(&scene, happening)))
         .collect();
     for (position, choice) in scenes.choices.iter().enumerate().rev() {
         all = merge::without_choice(all, position, choice.len());
     }
-    let row = |(ways, outcome): (Vec<Option<usize>>, Outcome)| {
+    let row = |(ways, outcome): (Vec<Option<usize>>, TransitionOutcome)| {
         let chosen = ways.iter().zip(scenes.choices);
-        let said = chosen.filter_map(|(way, choice)| way.map(|way| choice[way].0));
-        let words = [words, scenes.words].into_iter().chain(said);
+        let labels = chosen.filter_map(|(way, choice)| way.map(|way| choice[way].0));
+        let words = [words, scenes.words].into_iter().chain(labels);
         let words: Vec<&str> = words.filter(|words| !words.is_empty()).collect();
         (words.join(", "), outcome)
     };
@@ -44,7 +49,7 @@ fn rows_of(scenes: &Scenes, before: &Scene, words: &str, happening: &Happening) 
 }
 
 /// All that can happen to a job in this phase, as far as anything follows.
-fn rows(sample: &Sample) -> Vec<Row> {
+fn rows(sample: &Sample) -> Vec<TransitionRow> {
     let scene = Scene::of(sample);
     let mut rows = Vec::new();
     for (words, action) in planned() {
@@ -52,30 +57,30 @@ fn rows(sample: &Sample) -> Vec<Row> {
             &WHEN_PLANNED,
             &scene,
             words,
-            &Happening::Planned(action),
+            &OwnedEvent::Planned(action),
         ));
     }
     for scenes in SEEN {
-        rows.extend(rows_of(scenes, &scene, "", &Happening::Seen));
+        rows.extend(rows_of(scenes, &scene, "", &OwnedEvent::Seen));
     }
     for (words, asked, happening) in answers(&scene) {
-        rows.push((words, Outcome::of(&asked, &happening)));
+        rows.push((words, TransitionOutcome::of(&asked, &happening)));
     }
     for (scenes, was_requeued) in FORGOTTEN {
-        let happening = Happening::Forgotten(was_requeued);
+        let happening = OwnedEvent::Forgotten(was_requeued);
         rows.extend(rows_of(&scenes, &scene, "", &happening));
     }
     rows.extend(rows_of(
         &SUSPENDED,
         &scene,
         "its nodes no longer say that it is parked",
-        &Happening::NotParked,
+        &OwnedEvent::NotParked,
     ));
     rows.extend(rows_of(
-        &ANYHOW,
+        &ALWAYS,
         &scene,
         "handed back",
-        &Happening::HandedBack,
+        &OwnedEvent::HandedBack,
     ));
     rows.retain(|(_, outcome)| !outcome.is_nothing());
     rows
@@ -90,7 +95,7 @@ fn table() -> String {
             if sample.is_variant && usual.contains(&(words.clone(), outcome.clone())) {
                 continue;
             }
-            let Outcome { becomes, and } = outcome;
+            let TransitionOutcome { becomes, and } = outcome;
             let and = and.join("; ");
             writeln!(text, "| {} | {words} | {becomes} | {and} |", sample.name)
                 .expect("a string takes all");
@@ -103,7 +108,7 @@ fn table() -> String {
 }
 
 #[test]
-fn the_document_shows_what_follows_from_each_event_in_each_phase() {
+fn architecture_document_shows_the_current_transition_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DOCUMENT);
     let document = fs::read_to_string(&path).expect("the document is there");
     let (before, rest) = document.split_once(BEGIN).expect("has the table");

@@ -4,24 +4,24 @@
 use dfrs_core::Time;
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Look};
+use super::event::{JobContext, LifeEvent};
 use super::parked::{Parked, has_lost_nodes};
 use super::parking::stop_forgotten;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::requeued::lost;
 use super::room::fits_again;
-use super::step::{Answer, NO_ROOM, ROOM_TIMEOUT, Step, has_passed};
-use super::turn::{RETRY_AFTER, Turn};
+use super::step::{LifeStep, NO_ROOM, ROOM_TIMEOUT, StepResult, has_passed};
+use super::transition::{LifeTransition, RETRY_AFTER};
 use crate::observation::ObservedState;
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 use crate::reservations::is_reserved;
 
-const RESERVED: Step = Step::Abandon("its nodes are reserved");
+const RESERVED: LifeStep = LifeStep::Abandon("its nodes are reserved");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Unparking {
     /// Where.
-    pub(super) placement: Placement,
+    pub(super) placement: NamedPlacement,
     /// MiB per node, in Slurm's order, taken out of Slurm's accounting.
     pub(super) memory: Vec<u64>,
     /// Since when.
@@ -33,63 +33,65 @@ pub(super) struct Unparking {
 
 impl Unparking {
     /// Where Slurm has the job, with all memory that it needs there.
-    pub(super) fn here(look: &Look) -> Self {
+    pub(super) fn here(context: &JobContext) -> Self {
         let Parked {
             placement, memory, ..
-        } = Parked::here(look);
+        } = Parked::here(context);
         Self {
             placement,
             memory,
-            since: look.now,
+            since: context.now,
             is_forgotten: false,
         }
     }
 
-    pub(super) fn next_step(&self, look: &Look) -> Option<Step> {
-        if look.job.is_counted() {
-            let is_ours =
-                look.job.state == ObservedState::Suspended && !look.job.is_suspended_by_operator();
-            return is_ours.then_some(Step::Resume);
+    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+        if context.job.is_counted() {
+            let is_ours = context.job.state == ObservedState::Suspended
+                && !context.job.is_suspended_by_operator();
+            return is_ours.then_some(LifeStep::Resume);
         }
         // Somebody reserved them meanwhile.
-        if is_reserved(look.job, look.config, look.now) {
+        if is_reserved(context.job, context.config, context.now) {
             return Some(RESERVED);
         }
-        if fits_again(&self.memory, look) {
-            return Some(Step::ClaimMemory(self.memory.clone()));
+        if fits_again(&self.memory, context) {
+            return Some(LifeStep::ClaimMemory(self.memory.clone()));
         }
-        has_passed(self.since, ROOM_TIMEOUT, look.now).then_some(NO_ROOM)
+        has_passed(self.since, ROOM_TIMEOUT, context.now).then_some(NO_ROOM)
     }
 
-    pub(super) fn on(&self, event: &Event, look: &Look) -> Option<Turn> {
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            Event::Seen => self.seen(look),
-            Event::Did(step, answer) => self.did(step, answer),
-            Event::Forgotten { was_requeued } => stop_forgotten(*was_requeued, look),
-            Event::HandedBack => Some(Turn::to(Phase::Unparking(Self {
-                since: look.now,
+            LifeEvent::Seen => self.seen(context),
+            LifeEvent::Did(step, answer) => self.did(step, answer),
+            LifeEvent::Forgotten { was_requeued } => stop_forgotten(*was_requeued, context),
+            LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Unparking(Self {
+                since: context.now,
                 ..self.clone()
             }))),
-            Event::Planned(_) | Event::NotParked => None,
+            LifeEvent::Planned(_) | LifeEvent::NotParked => None,
         }
     }
 
-    fn seen(&self, look: &Look) -> Option<Turn> {
-        let job = look.job;
+    fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
+        let job = context.job;
         match job.state {
-            ObservedState::Pending => Some(lost(look)),
+            ObservedState::Pending => Some(lost(context)),
             // Somebody else resumed it.
             ObservedState::Running if job.is_counted() => {
-                Some(Turn::to(Phase::Running).left_alone())
+                Some(LifeTransition::to(LifePhase::Running).left_alone())
             }
-            ObservedState::Running => Some(Turn::to(Phase::Parked(self.parked().called_back()))),
+            ObservedState::Running => Some(LifeTransition::to(LifePhase::Parked(
+                self.parked().with_resume_requested(),
+            ))),
             // Its memory is counted, as that of any job that an operator suspended.
             ObservedState::Suspended if job.is_suspended_by_operator() && job.is_counted() => {
-                Some(Turn::to(Phase::Foreign))
+                Some(LifeTransition::to(LifePhase::Foreign))
             }
-            ObservedState::Suspended if has_lost_nodes(&self.memory, look) => {
-                let left = self.parked().on_what_is_left(look);
-                Some(Turn::to(Phase::Unparking(Self {
+            ObservedState::Suspended if has_lost_nodes(&self.memory, context) => {
+                let left = self.parked().on_remaining_nodes(context);
+                Some(LifeTransition::to(LifePhase::Unparking(Self {
                     placement: left.placement,
                     memory: left.memory,
                     ..self.clone()
@@ -108,26 +110,26 @@ impl Unparking {
         }
     }
 
-    fn did(&self, step: &Step, answer: &Answer) -> Option<Turn> {
+    fn did(&self, step: &LifeStep, answer: &StepResult) -> Option<LifeTransition> {
         match (step, answer) {
-            (Step::Resume, Answer::Done) => Some(Turn::to(Phase::Running)),
-            (Step::Abandon(_), _) => {
-                let parked = Phase::Parked(self.parked());
-                Some(Turn::to(parked).after(RETRY_AFTER).freed())
+            (LifeStep::Resume, StepResult::Done) => Some(LifeTransition::to(LifePhase::Running)),
+            (LifeStep::Abandon(_), _) => {
+                let parked = LifePhase::Parked(self.parked());
+                Some(LifeTransition::to(parked).after(RETRY_AFTER).freed())
             }
-            (_, Answer::Refused) => Some(Turn::same_step_later()),
+            (_, StepResult::Refused) => Some(LifeTransition::same_step_later()),
             _ => None,
         }
     }
 }
 
 /// slurmctld has forgotten that the suspended job had come back: its nodes run it.
-pub(super) fn return_forgotten(look: &Look) -> Option<Turn> {
-    (look.job.state == ObservedState::Suspended).then(|| {
+pub(super) fn return_forgotten(context: &JobContext) -> Option<LifeTransition> {
+    (context.job.state == ObservedState::Suspended).then(|| {
         let unparking = Unparking {
             is_forgotten: true,
-            ..Unparking::here(look)
+            ..Unparking::here(context)
         };
-        Turn::repeat(Phase::Unparking(unparking), "had come back")
+        LifeTransition::repeat(LifePhase::Unparking(unparking), "had come back")
     })
 }

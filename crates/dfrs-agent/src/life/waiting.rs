@@ -2,45 +2,45 @@
 
 use dfrs_core::{Action, Mapping};
 
-use super::event::{Event, Look};
+use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
-use super::phase::Phase;
+use super::phase::LifePhase;
 use super::starting::Starting;
-use super::turn::Turn;
+use super::transition::LifeTransition;
 use crate::observation::ObservedState;
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// What happens to a job that waits for its first start, or to begin again.
-pub(super) fn on(event: &Event, look: &Look) -> Option<Turn> {
+pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
     match event {
-        Event::Planned(Action::Start(_, mapping)) => Some(starts(mapping, false, look)),
-        Event::Seen => taken_by_others(look),
+        LifeEvent::Planned(Action::Start(_, mapping)) => Some(starts(mapping, false, context)),
+        LifeEvent::Seen => taken_by_others(context),
         _ => None,
     }
 }
 
 /// What happens to a job that waits to go on from its checkpoint.
-pub(super) fn on_paused(event: &Event, look: &Look) -> Option<Turn> {
+pub(super) fn on_paused(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
     match event {
-        Event::Planned(Action::Resume(_, mapping)) => Some(starts(mapping, true, look)),
-        Event::Seen => taken_by_others(look),
+        LifeEvent::Planned(Action::Resume(_, mapping)) => Some(starts(mapping, true, context)),
+        LifeEvent::Seen => taken_by_others(context),
         _ => None,
     }
 }
 
-fn starts(mapping: &Mapping, resumes: bool, look: &Look) -> Turn {
-    Turn::to(Phase::Starting(Starting {
-        placement: Placement::from_mapping(mapping, look.observation),
-        since: look.now,
+fn starts(mapping: &Mapping, resumes: bool, context: &JobContext) -> LifeTransition {
+    LifeTransition::to(LifePhase::Starting(Starting {
+        placement: NamedPlacement::from_mapping(mapping, context.observation),
+        since: context.now,
         resumes,
     }))
 }
 
 /// Others started it, and may have suspended it: then it is no longer DFRS's, whatever was planned.
-pub(super) fn taken_by_others(look: &Look) -> Option<Turn> {
-    match look.job.state {
-        ObservedState::Running => Some(Turn::to(Phase::Running)),
-        ObservedState::Suspended => Some(Turn::to(suspended(look))),
+pub(super) fn taken_by_others(context: &JobContext) -> Option<LifeTransition> {
+    match context.job.state {
+        ObservedState::Running => Some(LifeTransition::to(LifePhase::Running)),
+        ObservedState::Suspended => Some(LifeTransition::to(suspended(context))),
         ObservedState::Pending | ObservedState::Ended => None,
     }
 }

@@ -2,26 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
 use super::memory::MemoryShown;
-use crate::ledger::{Ledger, Record};
-use crate::life::journal::Shown;
+use crate::ledger::{Ledger, LedgerRecord};
+use crate::life::journal::JournalState;
 use crate::observation::{Observation, ObservedJob};
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// What the journal has to say about one job.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Change {
-    Finish(Outcome),
+pub(super) enum JournalChange {
+    Finish(JobOutcome),
     Pause { lost: bool },
     Submit,
-    Start(Placement),
-    Resume(Placement),
-    Migrate(Placement),
+    Start(NamedPlacement),
+    Resume(NamedPlacement),
+    Migrate(NamedPlacement),
 }
 
-impl Change {
+impl JournalChange {
     fn takes_a_place(&self) -> bool {
         matches!(self, Self::Start(_) | Self::Resume(_) | Self::Migrate(_))
     }
@@ -33,7 +33,7 @@ pub(super) fn changes(
     observation: &Observation,
     ledger: &Ledger,
     changed: &BTreeSet<u32>,
-) -> Vec<(u32, Change, Shown)> {
+) -> Vec<(u32, JournalChange, JournalState)> {
     let mut memory = MemoryShown::new(observation, ledger);
     let mut all = Vec::new();
     for job in changed.iter().filter_map(|id| observation.job(*id)) {
@@ -48,37 +48,37 @@ pub(super) fn changes(
 /// The same of one job.
 fn changes_of(
     job: &ObservedJob,
-    record: &Record,
+    record: &LedgerRecord,
     observation: &Observation,
     memory: &mut MemoryShown,
-) -> impl Iterator<Item = (u32, Change, Shown)> + use<> {
-    let is_new = record.shown == Shown::Unknown;
+) -> impl Iterator<Item = (u32, JournalChange, JournalState)> + use<> {
+    let is_new = record.shown == JournalState::Unknown;
     let before = if is_new {
-        Shown::Waiting
+        JournalState::Waiting
     } else {
         record.shown.clone()
     };
-    let submit = is_new.then_some((job.id, Change::Submit, Shown::Waiting));
-    let after = record.life.shown(job, &before, observation, memory);
+    let submit = is_new.then_some((job.id, JournalChange::Submit, JournalState::Waiting));
+    let after = record.life.journal_state(job, &before, observation, memory);
     let id = job.id;
     let turn = between(&before, after).map(|(change, shown)| (id, change, shown));
     submit.into_iter().chain(turn)
 }
 
 /// What leads from one to the other, and what the journal will have said then.
-fn between(before: &Shown, after: Shown) -> Option<(Change, Shown)> {
+fn between(before: &JournalState, after: JournalState) -> Option<(JournalChange, JournalState)> {
     let change = match (before, &after) {
         (before, after) if before == after => return None,
-        (Shown::Placed(_), Shown::Placed(to)) => Change::Migrate(to.clone()),
-        (Shown::Placed(_), _) => Change::Pause {
-            lost: after == Shown::Waiting,
+        (JournalState::Placed(_), JournalState::Placed(to)) => JournalChange::Migrate(to.clone()),
+        (JournalState::Placed(_), _) => JournalChange::Pause {
+            lost: after == JournalState::Waiting,
         },
-        (Shown::Paused, Shown::Placed(to)) => Change::Resume(to.clone()),
-        (_, Shown::Placed(to)) => Change::Start(to.clone()),
+        (JournalState::Paused, JournalState::Placed(to)) => JournalChange::Resume(to.clone()),
+        (_, JournalState::Placed(to)) => JournalChange::Start(to.clone()),
         _ => return None,
     };
-    let shown = if after == Shown::Waiting {
-        Shown::Paused
+    let shown = if after == JournalState::Waiting {
+        JournalState::Paused
     } else {
         after
     };

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Span, Time};
 use dfrs_proto::journal::EventKind;
 
-use crate::ledger::Record;
+use crate::ledger::LedgerRecord;
 use crate::observation::ObservedJob;
 
 /// Slurm says to the second when a job was submitted, and passes come after it: less is no wait.
-const NOTICED: Span = Span(2_000_000);
+const MIN_WAIT: Span = Span(2_000_000);
 
 /// What was said last.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Eligible {
     pub(super) fn submitted(
         &mut self,
         job: &ObservedJob,
-        record: &Record,
+        record: &LedgerRecord,
         may_start: Option<bool>,
         now: Time,
     ) -> Option<EventKind> {
@@ -71,7 +71,7 @@ impl Eligible {
         let since = array.copied().flatten();
         let since = since.map_or(submitted, |since| submitted.max(since));
         let waited = Span(now.0 - since.0);
-        let is_noticed = as_array && waited >= NOTICED;
+        let is_noticed = as_array && waited >= MIN_WAIT;
         is_noticed.then(|| eligible(job.id, true, Some(waited)))
     }
 
@@ -100,61 +100,61 @@ mod tests {
         job: &ObservedJob,
         may_start: Option<bool>,
     ) -> Option<EventKind> {
-        let record = Record::new(1000, Time(0), samples::running());
+        let record = LedgerRecord::new(1000, Time(0), samples::running());
         eligible.submitted(job, &record, may_start, Time::from_seconds(1100))
     }
 
     #[test]
-    fn only_what_differs_from_a_submission_is_said() {
-        let mut said = Eligible::default();
+    fn eligible_event_is_written_only_when_it_says_something_new() {
+        let mut tracker = Eligible::default();
         let waited = Some(Span(100_000_000));
         assert_eq!(
-            submitted(&mut said, &job(1, 1), None),
+            submitted(&mut tracker, &job(1, 1), None),
             Some(eligible(1, true, waited))
         );
-        let back = submitted(&mut said, &job(2, 1), Some(false));
+        let back = submitted(&mut tracker, &job(2, 1), Some(false));
         assert_eq!(back, Some(eligible(2, false, None)));
-        assert_eq!(said.changed(2, false), None);
-        assert_eq!(said.changed(2, true), Some(eligible(2, true, None)));
-        assert_eq!(said.changed(2, true), None);
-        let record = Record::new(1000, Time(0), samples::running());
+        assert_eq!(tracker.changed(2, false), None);
+        assert_eq!(tracker.changed(2, true), Some(eligible(2, true, None)));
+        assert_eq!(tracker.changed(2, true), None);
+        let record = LedgerRecord::new(1000, Time(0), samples::running());
         let at_once = Time::from_seconds(1001);
-        assert_eq!(said.submitted(&job(3, 1), &record, None, at_once), None);
+        assert_eq!(tracker.submitted(&job(3, 1), &record, None, at_once), None);
     }
 
     #[test]
-    fn a_task_has_waited_as_its_array() {
-        let mut said = Eligible::default();
+    fn array_task_has_the_wait_of_its_array() {
+        let mut tracker = Eligible::default();
         let task = |id| ObservedJob {
             array: 5,
             ..job(id, 1)
         };
         let at = Time::from_seconds;
-        said.see_arrays([(5, false)].into_iter(), at(1000));
+        tracker.see_arrays([(5, false)].into_iter(), at(1000));
         assert_eq!(
-            submitted(&mut said, &task(6), None),
+            submitted(&mut tracker, &task(6), None),
             Some(eligible(6, false, None)),
             "its array was held back until this task of it started"
         );
-        said.see_arrays([(5, true)].into_iter(), at(1060));
-        said.see_arrays([(5, true)].into_iter(), at(1070));
+        tracker.see_arrays([(5, true)].into_iter(), at(1060));
+        tracker.see_arrays([(5, true)].into_iter(), at(1070));
         assert_eq!(
-            submitted(&mut said, &task(7), None),
+            submitted(&mut tracker, &task(7), None),
             Some(eligible(7, true, Some(Span(40_000_000))))
         );
-        said.see_arrays([].into_iter(), at(1080));
-        said.see_arrays([(5, true)].into_iter(), at(1090));
+        tracker.see_arrays([].into_iter(), at(1080));
+        tracker.see_arrays([(5, true)].into_iter(), at(1090));
         assert_eq!(
-            submitted(&mut said, &task(8), None),
+            submitted(&mut tracker, &task(8), None),
             Some(eligible(8, true, Some(Span(100_000_000)))),
             "nothing is known of it but when it was submitted"
         );
     }
 
     #[test]
-    fn what_a_journal_said_before_is_known() {
-        let mut said = Eligible::of(&BTreeSet::from(["7".to_owned(), "odd".to_owned()]));
-        assert_eq!(said.changed(7, false), None);
-        assert!(said.changed(7, true).is_some());
+    fn held_back_jobs_of_a_resumed_journal_are_known() {
+        let mut tracker = Eligible::of(&BTreeSet::from(["7".to_owned(), "odd".to_owned()]));
+        assert_eq!(tracker.changed(7, false), None);
+        assert!(tracker.changed(7, true).is_some());
     }
 }

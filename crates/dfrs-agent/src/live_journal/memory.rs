@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::cluster::memory_on_node;
 use crate::ledger::Ledger;
-use crate::life::journal::Shown;
+use crate::life::journal::JournalState;
 use crate::observation::{Observation, ObservedJob};
-use crate::placement::Placement;
+use crate::placement::NamedPlacement;
 
 /// MiB that the journal shows as used on each node: at the end of this pass by jobs that run, before
 /// it by others. Counted when it is first asked for, which it seldom is.
@@ -14,12 +14,12 @@ use crate::placement::Placement;
 pub struct MemoryShown<'a> {
     observation: &'a Observation,
     ledger: &'a Ledger,
-    used: Option<Used>,
+    used: Option<UsedMemory>,
 }
 
 /// MiB by node.
 #[derive(Debug, Default)]
-struct Used(BTreeMap<String, u64>);
+struct UsedMemory(BTreeMap<String, u64>);
 
 impl<'a> MemoryShown<'a> {
     /// By all jobs.
@@ -34,25 +34,25 @@ impl<'a> MemoryShown<'a> {
 
     /// Takes a job's memory from its old place to the new one, if it fits there. Returns whether it
     /// does. O(places), the first time O(jobs and their places).
-    pub fn moves(&mut self, job: &ObservedJob, old: &Placement, new: &Placement) -> bool {
+    pub fn moves(&mut self, job: &ObservedJob, old: &NamedPlacement, new: &NamedPlacement) -> bool {
         let (observation, ledger) = (self.observation, self.ledger);
         let used = self
             .used
-            .get_or_insert_with(|| Used::of_all(observation, ledger));
+            .get_or_insert_with(|| UsedMemory::of_all(observation, ledger));
         used.moves(job, old, new, observation)
     }
 }
 
-impl Used {
+impl UsedMemory {
     fn of_all(observation: &Observation, ledger: &Ledger) -> Self {
         let mut memory = Self::default();
         for job in observation.jobs() {
             let Some(record) = ledger.get(job.id) else {
                 continue;
             };
-            if record.life.is_where_slurm_says() {
-                memory.add(job, &Placement::of_job(job, observation), observation);
-            } else if let Shown::Placed(placement) = &record.shown {
+            if record.life.uses_its_allocation() {
+                memory.add(job, &NamedPlacement::of_job(job, observation), observation);
+            } else if let JournalState::Placed(placement) = &record.shown {
                 memory.add(job, placement, observation);
             }
         }
@@ -62,8 +62,8 @@ impl Used {
     fn moves(
         &mut self,
         job: &ObservedJob,
-        old: &Placement,
-        new: &Placement,
+        old: &NamedPlacement,
+        new: &NamedPlacement,
         observation: &Observation,
     ) -> bool {
         self.remove(job, old, observation);
@@ -82,14 +82,14 @@ impl Used {
         node.is_some_and(|node| used <= node.memory)
     }
 
-    fn add(&mut self, job: &ObservedJob, placement: &Placement, observation: &Observation) {
+    fn add(&mut self, job: &ObservedJob, placement: &NamedPlacement, observation: &Observation) {
         for spot in &placement.0 {
             *self.0.entry(spot.node.clone()).or_default() +=
                 memory_on_node(job, spot.tasks, observation);
         }
     }
 
-    fn remove(&mut self, job: &ObservedJob, placement: &Placement, observation: &Observation) {
+    fn remove(&mut self, job: &ObservedJob, placement: &NamedPlacement, observation: &Observation) {
         for spot in &placement.0 {
             let amount = self.0.entry(spot.node.clone()).or_default();
             *amount = amount.saturating_sub(memory_on_node(job, spot.tasks, observation));

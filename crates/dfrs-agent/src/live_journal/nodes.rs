@@ -10,12 +10,12 @@ use crate::observation::Observation;
 
 /// The nodes in their places. One that DFRS no longer has nodes or jobs of stays there without capacity.
 #[derive(Debug)]
-pub(super) struct Nodes {
+pub(super) struct JournalNodes {
     all: Vec<PlatformNode>,
     places: BTreeMap<String, NodeIndex>,
 }
 
-impl Nodes {
+impl JournalNodes {
     /// Those that a journal has.
     pub(super) fn new(all: Vec<PlatformNode>) -> Self {
         let names = all.iter().map(|node| node.name.clone());

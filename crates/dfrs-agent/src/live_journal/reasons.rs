@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::change::Change;
+use super::change::JournalChange;
 
 /// Why an event is in the journal that DFRS has not brought about: users, operators, backfill, or a failure.
 pub const BY_OTHERS: &str = "not by DFRS";
@@ -20,9 +20,9 @@ pub enum Expected {
 
 /// What is going to happen to jobs, and why: kept until the journal says that it has happened.
 #[derive(Debug, Default)]
-pub(super) struct Reasons(BTreeMap<(u32, Expected), String>);
+pub(super) struct EventReasons(BTreeMap<(u32, Expected), String>);
 
-impl Reasons {
+impl EventReasons {
     /// Of what was under way with these jobs when DFRS began. O(jobs).
     pub(super) fn before(jobs: impl Iterator<Item = u32>) -> Self {
         let mut reasons = Self::default();
@@ -45,11 +45,13 @@ impl Reasons {
     }
 
     /// Why this has happened to the job; `None`: an event that needs no reason. O(log jobs).
-    pub(super) fn take(&mut self, job: u32, change: &Change) -> Option<String> {
+    pub(super) fn take(&mut self, job: u32, change: &JournalChange) -> Option<String> {
         let expected = match change {
-            Change::Submit | Change::Finish(_) => return None,
-            Change::Pause { .. } => Expected::NoPlace,
-            Change::Start(_) | Change::Resume(_) | Change::Migrate(_) => Expected::Place,
+            JournalChange::Submit | JournalChange::Finish(_) => return None,
+            JournalChange::Pause { .. } => Expected::NoPlace,
+            JournalChange::Start(_) | JournalChange::Resume(_) | JournalChange::Migrate(_) => {
+                Expected::Place
+            }
         };
         let why = self.0.remove(&(job, expected));
         if expected == Expected::Place {
@@ -63,22 +65,22 @@ impl Reasons {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::placement::Placement;
+    use crate::placement::NamedPlacement;
 
-    const PAUSE: Change = Change::Pause { lost: false };
+    const PAUSE: JournalChange = JournalChange::Pause { lost: false };
 
-    fn resume() -> Change {
-        Change::Resume(Placement::default())
+    fn resume() -> JournalChange {
+        JournalChange::Resume(NamedPlacement::default())
     }
 
-    fn taken(reasons: &mut Reasons, change: &Change) -> Option<String> {
+    fn taken(reasons: &mut EventReasons, change: &JournalChange) -> Option<String> {
         reasons.take(7, change)
     }
 
     #[test]
-    fn what_was_expected_has_its_reason_once_and_all_else_is_others_doing() {
-        let mut reasons = Reasons::default();
-        assert_eq!(taken(&mut reasons, &Change::Submit), None);
+    fn expected_event_has_its_reason_once_and_later_ones_are_by_others() {
+        let mut reasons = EventReasons::default();
+        assert_eq!(taken(&mut reasons, &JournalChange::Submit), None);
         reasons.expect(7, Expected::NoPlace, "for 8".into());
         assert_eq!(taken(&mut reasons, &PAUSE).as_deref(), Some("for 8"));
         assert_eq!(taken(&mut reasons, &resume()).as_deref(), Some(BY_OTHERS));
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn both_halves_of_a_move_have_their_reasons() {
-        let mut reasons = Reasons::default();
+        let mut reasons = EventReasons::default();
         reasons.expect(7, Expected::NoPlace, "steps aside".into());
         reasons.expect(7, Expected::Place, "comes back".into());
         assert_eq!(taken(&mut reasons, &PAUSE).as_deref(), Some("steps aside"));
@@ -98,8 +100,8 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_happen_is_no_reason_for_what_happens_later() {
-        let mut reasons = Reasons::before([7].into_iter());
+    fn stale_expectation_is_no_reason_for_a_later_event() {
+        let mut reasons = EventReasons::before([7].into_iter());
         reasons.forget(7);
         assert_eq!(taken(&mut reasons, &PAUSE).as_deref(), Some(BY_OTHERS));
         reasons.expect(7, Expected::NoPlace, "for 8".into());

@@ -9,8 +9,8 @@ use dfrs_proto::journal::{JournalReader, Tolerance, validate};
 use super::*;
 use crate::life::{Life, samples};
 use crate::model::{config, job, nodes};
-use crate::observation::{ObservedState, Place};
-use crate::placement::Spot;
+use crate::observation::{ObservedPlace, ObservedState};
+use crate::placement::NodeTasks;
 
 /// A journal in memory.
 struct Scratch {
@@ -53,7 +53,7 @@ impl Scratch {
             .expect("written");
     }
 
-    fn events(&self) -> Vec<(usize, Event)> {
+    fn events(&self) -> Vec<(usize, JournalEvent)> {
         JournalReader::new(self.bytes.0.borrow().as_slice())
             .collect::<Result<_, _>>()
             .expect("events")
@@ -62,10 +62,10 @@ impl Scratch {
 
 /// A job of so many tasks, 400 MiB each, one on each of these nodes.
 fn running(id: u32, on: &[u32]) -> ObservedJob {
-    let place = |node: &u32| Place {
+    let place = |node: &u32| ObservedPlace {
         node: *node,
         tasks: 1,
-        memory: 400,
+        memory_mib: 400,
     };
     let mut job = job(id, u32::try_from(on.len()).unwrap_or(0));
     job.memory = 400;
@@ -74,16 +74,16 @@ fn running(id: u32, on: &[u32]) -> ObservedJob {
     job
 }
 
-fn record(life: Life) -> Record {
-    let mut record = Record::new(1000, Time(0), life);
+fn record(life: Life) -> LedgerRecord {
+    let mut record = LedgerRecord::new(1000, Time(0), life);
     record.set_share(Time(0), Yield(0.5));
     record
 }
 
-fn placement(on: &[u32]) -> Placement {
-    Placement(
+fn placement(on: &[u32]) -> NamedPlacement {
+    NamedPlacement(
         on.iter()
-            .map(|node| Spot {
+            .map(|node| NodeTasks {
                 node: format!("n{node}"),
                 tasks: 1,
             })
@@ -132,7 +132,7 @@ fn last_of_job_1(scratch: &Scratch) -> EventKind {
 }
 
 #[test]
-fn a_requeued_job_makes_room_before_its_last_process_is_gone() {
+fn requeued_job_is_paused_before_its_last_process_is_gone() {
     let scratch = requeue(samples::pausing());
     assert!(matches!(
         last_of_job_1(&scratch),
@@ -141,13 +141,13 @@ fn a_requeued_job_makes_room_before_its_last_process_is_gone() {
 }
 
 #[test]
-fn a_moving_job_is_shown_where_it_goes_if_that_is_free() {
+fn migrating_job_is_shown_on_its_new_nodes_when_they_are_free() {
     let scratch = requeue(samples::moving(placement(&[1, 2])));
     assert!(matches!(last_of_job_1(&scratch), EventKind::Migrate { .. }));
 }
 
 #[test]
-fn a_moving_job_is_paused_while_its_new_place_is_taken() {
+fn migrating_job_is_paused_while_its_new_nodes_are_full() {
     // 400 MiB of each of jobs 2 and 3 are on n0, which has 1000.
     let scratch = requeue(samples::moving(placement(&[0, 2])));
     assert!(matches!(last_of_job_1(&scratch), EventKind::Pause { .. }));

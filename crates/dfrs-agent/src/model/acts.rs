@@ -5,18 +5,18 @@ use std::sync::Arc;
 use dfrs_core::Span;
 
 use super::calls::codes;
-use super::events::Event;
-use super::program::{CHECKPOINT, Fate, Submission};
-use super::whole::{Model, SECOND};
+use super::cluster::{ClusterModel, SECOND};
+use super::events::ModelEvent;
+use super::program::{CHECKPOINT, JobSubmission, ProgramOutcome};
 use crate::observation::ObservedState;
-use crate::state::{Changes, State};
+use crate::state::{State, StateChanges};
 
 /// One act of a user or an operator, or one fault. Jobs are named by their labels, nodes by their
 /// positions in the node table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     /// `sbatch`.
-    Submit(Box<Submission>),
+    Submit(Box<JobSubmission>),
     /// `scontrol hold`.
     Hold(u32),
     /// `scontrol release`.
@@ -77,7 +77,7 @@ pub enum Act {
     Refuse(u32, bool),
 }
 
-impl Model {
+impl ClusterModel {
     /// Does it. Acts about DFRS itself ([`Act::Reconfigure`], [`Act::Configure`], and the start of a
     /// slurmctld that was away) are their driver's.
     pub fn act(&mut self, act: &Act) {
@@ -93,7 +93,7 @@ impl Model {
             Act::Leave(node) => self.change_partition(*node, true),
             Act::Join(node) => self.change_partition(*node, false),
             Act::PowerOff(node) => self.power_off(*node),
-            Act::PowerOn(node) => self.after(Span(SECOND), Event::Booted(*node)),
+            Act::PowerOn(node) => self.after(Span(SECOND), ModelEvent::Booted(*node)),
             Act::Hang(node) => self.machine(*node, |machine| machine.answers = false),
             Act::Unhang(node) => self.machine(*node, |machine| machine.answers = true),
             Act::Slow(node, times) => self.machine(*node, |machine| machine.slowness = *times),
@@ -108,7 +108,7 @@ impl Model {
             }),
             Act::DiskFull(full) => {
                 self.disk_full = *full;
-                self.try_to_keep();
+                self.try_persist();
             }
             Act::MoveClock(seconds) => {
                 self.clock = Span(self.clock.0 + seconds * SECOND);
@@ -124,7 +124,7 @@ impl Model {
                 self.refuse = (*count, code);
             }
             Act::Reconfigure | Act::Configure(_) => self.updated(),
-            Act::Kill(_) | Act::Restart(_) | Act::LoseState(_) => self.go_away(act),
+            Act::Kill(_) | Act::Restart(_) | Act::LoseState(_) => self.stop_slurmctld(act),
             Act::Hold(_)
             | Act::Release(_)
             | Act::Suspend(_)
@@ -234,12 +234,12 @@ impl Model {
         self.node(node, |entry| {
             (entry.drained, entry.set_down) = (false, false);
             // Slurm takes its reason away.
-            entry.said_parked = 0;
+            entry.reported_parked = 0;
             entry.down &= !answers;
         });
     }
 
-    fn machine(&mut self, node: u32, change: impl FnOnce(&mut super::machine::Machine)) {
+    fn machine(&mut self, node: u32, change: impl FnOnce(&mut super::machine::ModelNode)) {
         if let Some(machine) = self.machines.get_mut(node as usize) {
             change(machine);
             self.check_contact(node);
@@ -277,7 +277,7 @@ impl Model {
     }
 
     /// slurmctld ends. What it knew is what it saved, unless it ended in order.
-    fn go_away(&mut self, act: &Act) {
+    fn stop_slurmctld(&mut self, act: &Act) {
         if !self.serves {
             return;
         }
@@ -285,7 +285,7 @@ impl Model {
         if matches!(act, Act::Kill(_)) {
             self.note("slurmctld is killed".into());
             self.slurmctld = self.saved.clone();
-            self.forgets();
+            self.mark_forgotten();
         } else {
             self.slurmctld.save_to(&mut self.saved);
         }
@@ -293,12 +293,12 @@ impl Model {
             self.kept = State::default();
         }
         // Where it was in memory only.
-        self.unkept = Changes::default();
+        self.unkept = StateChanges::default();
         self.forget_orders();
     }
 
     /// Whom the forgetting concerns: submissions that it does not know any more, and ends.
-    fn forgets(&mut self) {
+    fn mark_forgotten(&mut self) {
         let jobs = &self.slurmctld.jobs;
         let known = |label: u32| {
             jobs.values().any(|job| {
@@ -308,17 +308,17 @@ impl Model {
         let mut lost = Vec::new();
         for (label, program) in &mut self.programs {
             program.forgotten |= known(*label);
-            if program.fate == Fate::Open && !known(*label) {
+            if program.outcome == ProgramOutcome::Open && !known(*label) {
                 lost.push(*label);
             }
         }
         for label in lost {
-            self.after(Span(SECOND), Event::SubmitAgain(label));
+            self.after(Span(SECOND), ModelEvent::SubmitAgain(label));
         }
     }
 
     /// slurmctld starts.
-    pub fn starts(&mut self) {
+    pub fn start_slurmctld(&mut self) {
         self.serves = true;
         self.serves_since = self.now;
         let running = self.slurmctld.jobs.values();

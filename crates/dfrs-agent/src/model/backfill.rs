@@ -1,10 +1,10 @@
 //! Slurm's own scheduler, for partitions that DFRS does not schedule: first fit in the order of the
 //! queue, by memory (as with `OverSubscribe=FORCE`).
 
-use super::whole::Model;
-use crate::observation::{ObservedJob, ObservedState, Place};
+use super::cluster::ClusterModel;
+use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
 
-impl Model {
+impl ClusterModel {
     pub(super) fn backfill(&mut self) {
         let waiting = self.slurmctld.jobs.values().filter(|job| {
             job.seen.state == ObservedState::Pending && !self.hidden.contains(&job.seen.partition)
@@ -25,7 +25,7 @@ impl Model {
     }
 
     /// Nodes with free memory for all tasks of a job.
-    fn first_fit(&self, id: u32) -> Option<Vec<Place>> {
+    fn first_fit(&self, id: u32) -> Option<Vec<ObservedPlace>> {
         let job = &self.slurmctld.jobs.get(&id)?.seen;
         let cpus = u64::from(job.cpus_per_task.max(1));
         if let Some(each) = job.tasks_on_each() {
@@ -50,10 +50,10 @@ impl Model {
             let tasks = u64::from(left).min(by_memory);
             let tasks = u32::try_from(tasks).unwrap_or(0);
             if tasks > 0 {
-                places.push(Place {
+                places.push(ObservedPlace {
                     node: node.seen.index,
                     tasks,
-                    memory: 0,
+                    memory_mib: 0,
                 });
             }
             left -= tasks;
@@ -62,7 +62,7 @@ impl Model {
     }
 
     /// The fewest nodes that a job allows whose nodes make its tasks.
-    fn fewest_nodes(&self, job: &ObservedJob, each: u32) -> Option<Vec<Place>> {
+    fn fewest_nodes(&self, job: &ObservedJob, each: u32) -> Option<Vec<ObservedPlace>> {
         let wanted = job.min_nodes.max(1) as usize;
         let open = self.slurmctld.nodes.iter().filter(|node| {
             let usable = !node.down && !node.drained && !node.left;
@@ -75,18 +75,18 @@ impl Model {
             job.memory
         };
         let fit = open.filter(|node| self.free_memory(node.seen.index) >= needed);
-        let places = fit.take(wanted).map(|node| Place {
+        let places = fit.take(wanted).map(|node| ObservedPlace {
             node: node.seen.index,
             tasks: each,
-            memory: 0,
+            memory_mib: 0,
         });
-        let places: Vec<Place> = places.collect();
+        let places: Vec<ObservedPlace> = places.collect();
         (places.len() == wanted).then_some(places)
     }
 
     /// Whether a job may start there beside what is there. Slurm starts nothing where a job is completing.
     fn is_open(&self, node: u32, job: &ObservedJob) -> bool {
-        !self.completes_on(node) && !self.slurmctld.is_another_ones(node, job)
+        !self.completes_on(node) && !self.slurmctld.conflicts_with_exclusive(node, job)
     }
 
     fn completes_on(&self, node: u32) -> bool {

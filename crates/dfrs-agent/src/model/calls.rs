@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::Span;
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
-use super::Fate;
-use super::events::Event;
+use super::ProgramOutcome;
+use super::cluster::{ClusterModel, SECOND};
+use super::events::ModelEvent;
 use super::needs::phase_at;
-use super::whole::{Model, SECOND};
-use super::work::Run;
-use crate::observation::{ObservedJob, ObservedState, Place};
-use crate::slurm::{Ending, Extended, Limit, SlurmError};
+use super::work::ModelRun;
+use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
+use crate::slurm::{Ending, JobTimeLimit, LimitExtension, SlurmError};
 
 /// Slurm's error numbers, as far as the model gives them.
 pub(super) mod codes {
@@ -26,15 +26,15 @@ pub(super) mod codes {
     pub(crate) const NOT_SUPPORTED: i32 = 2094;
 }
 
-pub(super) type Answer<T = ()> = Result<T, SlurmError>;
+pub(super) type CallResult<T = ()> = Result<T, SlurmError>;
 
-pub(super) fn error<T>(code: i32, text: &str) -> Answer<T> {
+pub(super) fn error<T>(code: i32, text: &str) -> CallResult<T> {
     let text = text.into();
     Err(SlurmError { code, text })
 }
 
-impl Model {
-    fn job_in(&mut self, id: u32, state: ObservedState) -> Answer<&mut super::JobEntry> {
+impl ClusterModel {
+    fn job_in(&mut self, id: u32, state: ObservedState) -> CallResult<&mut super::JobEntry> {
         match self.slurmctld.jobs.get_mut(&id) {
             None => error(codes::INVALID_JOB, "Invalid job id specified"),
             Some(job) if job.seen.state != state => {
@@ -45,31 +45,31 @@ impl Model {
     }
 
     /// `dfrs_jobs_gate()`.
-    pub(super) fn gate(&self, id: u32) -> Answer {
+    pub(super) fn gate(&self, id: u32) -> CallResult {
         let now = self.clock_seconds();
         let pending = |job: &&super::JobEntry| job.seen.state == ObservedState::Pending;
         let Some(job) = self.slurmctld.jobs.get(&id).filter(pending) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
         };
-        if job.seen.special.is_some() {
+        if job.seen.unsupported.is_some() {
             return error(codes::NOT_SUPPORTED, "Operation not supported");
         }
-        if job.seen.held || job.begin > now || job.seen.priority == 0 {
+        if job.seen.held || job.begin_time > now || job.seen.priority == 0 {
             return error(codes::HELD, "Job is held, or begins later");
         }
-        let full = |most: u32| self.slurmctld.running_of(job.seen.user) >= most as usize;
+        let full = |max: u32| self.slurmctld.running_of(job.seen.user) >= max as usize;
         if self.settings.user_limit.is_some_and(full) {
             return error(codes::HELD, "QOSMaxJobsPerUserLimit");
         }
-        if job.freed == now && job.seen.restarts > 0 {
+        if job.freed_time == now && job.seen.restarts > 0 {
             return error(codes::AGAIN, "Resource temporarily unavailable");
         }
         Ok(())
     }
 
     /// `dfrs_array_split()`.
-    pub(super) fn split(&mut self, id: u32, most: u32) -> Answer {
-        for _ in 0..most {
+    pub(super) fn split(&mut self, id: u32, max: u32) -> CallResult {
+        for _ in 0..max {
             let fresh = self.slurmctld.next_id;
             let Some(job) = self.slurmctld.jobs.get_mut(&id) else {
                 return error(codes::INVALID_JOB, "Invalid job id specified");
@@ -95,8 +95,8 @@ impl Model {
         Ok(())
     }
 
-    /// Starts a pending job here, whoever asks for it; `whole`: with all that is on these nodes.
-    pub(super) fn start(&mut self, id: u32, places: &[Place], whole: bool) -> Answer {
+    /// Starts a pending job here, whoever asks for it; `cluster`: with all that is on these nodes.
+    pub(super) fn start(&mut self, id: u32, places: &[ObservedPlace], whole: bool) -> CallResult {
         self.gate(id)?;
         let Some(job) = self.slurmctld.jobs.get(&id) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
@@ -112,16 +112,16 @@ impl Model {
                 .push(format!("job {id} is started with other tasks than it has"));
             return error(codes::INVALID, "Invalid argument");
         }
-        let places: Vec<Place> = places
+        let places: Vec<ObservedPlace> = places
             .iter()
             .map(|place| self.place(&job.seen, place, whole))
             .collect();
-        let usable = |place: &Place| {
+        let usable = |place: &ObservedPlace| {
             let node = self.slurmctld.nodes.get(place.node as usize);
             let usable = node.is_some_and(|node| !node.down && !node.drained && !node.left);
             usable
-                && self.fits(place.node, place.memory)
-                && !self.slurmctld.refuses_neighbours(place.node, &job.seen)
+                && self.fits(place.node, place.memory_mib)
+                && !self.slurmctld.conflicts_with_users(place.node, &job.seen)
                 && !self.is_kept_off(job, place.node)
         };
         if !places.iter().all(usable) {
@@ -137,12 +137,12 @@ impl Model {
         Ok(())
     }
 
-    fn place(&self, job: &ObservedJob, place: &Place, whole: bool) -> Place {
+    fn place(&self, job: &ObservedJob, place: &ObservedPlace, whole: bool) -> ObservedPlace {
         let node = self.slurmctld.nodes.get(place.node as usize);
         let all = node.map_or(0, |node| node.seen.memory);
         let per_cpu = u64::from(place.tasks) * u64::from(job.cpus_per_task);
-        Place {
-            memory: match (job.memory, job.memory_per_cpu) {
+        ObservedPlace {
+            memory_mib: match (job.memory, job.memory_per_cpu) {
                 _ if whole => all,
                 (0, _) => all,
                 (memory, true) => memory * per_cpu,
@@ -158,7 +158,7 @@ impl Model {
         entry.is_some_and(|entry| allocated + memory <= entry.seen.memory)
     }
 
-    fn begin_run(&mut self, id: u32, places: Vec<Place>) {
+    fn begin_run(&mut self, id: u32, places: Vec<ObservedPlace>) {
         let now = self.clock_seconds();
         self.launched += 1;
         let run = self.launched;
@@ -166,18 +166,19 @@ impl Model {
             return;
         };
         let label = entry.label;
-        let cores = |place: &Place| f64::from(place.tasks) * f64::from(entry.seen.cpus_per_task);
+        let cores =
+            |place: &ObservedPlace| f64::from(place.tasks) * f64::from(entry.seen.cpus_per_task);
         let mut parts: Vec<(u32, f64, u64)> = places
             .iter()
-            .map(|place| (place.node, cores(place), place.memory))
+            .map(|place| (place.node, cores(place), place.memory_mib))
             .collect();
         parts.sort_unstable_by_key(|part| part.0);
         entry.seen.places = places;
         entry.seen.state = ObservedState::Running;
         entry.seen.configuring = true;
-        entry.seen.last_launch = now;
-        entry.seen.end_time = entry.limit().map_or(0, |limit| now + limit);
-        (entry.used, entry.since) = (0, now);
+        entry.seen.last_launch_seconds = now;
+        entry.seen.end_seconds = entry.limit().map_or(0, |limit| now + limit);
+        (entry.used_seconds, entry.running_since) = (0, now);
         entry.run = run;
         (entry.ended_by_itself, entry.warning_ended) = (false, None);
         for (node, _, _) in &parts {
@@ -192,10 +193,10 @@ impl Model {
         let done = kept.0 as f64;
         let alive: BTreeSet<u32> = parts.iter().map(|part| part.0).collect();
         let launch = self.settings.launch;
-        let after = self.takes(launch, [3, run, 0], alive.iter().copied());
+        let after = self.latency_on(launch, [3, run, 0], alive.iter().copied());
         self.runs.insert(
             run,
-            Run {
+            ModelRun {
                 job: id,
                 label,
                 shares: vec![0.0; parts.len()],
@@ -209,10 +210,10 @@ impl Model {
                 stopped: false,
                 ends: false,
                 warning_ended: None,
-                untold: BTreeSet::new(),
+                unsignalled: BTreeSet::new(),
                 parked_at_end: BTreeSet::new(),
-                cold: BTreeMap::new(),
-                kept_swap: BTreeMap::new(),
+                cold_mib: BTreeMap::new(),
+                kept_swap_mib: BTreeMap::new(),
                 kept: done,
                 done,
                 work,
@@ -221,12 +222,12 @@ impl Model {
                 version: 0,
             },
         );
-        self.after(after, Event::Launched(run));
+        self.after(after, ModelEvent::Launched(run));
         self.updated();
     }
 
     /// Suspends a running job: `job_suspend()`. An operator may also say so of one that is suspended.
-    pub(super) fn suspend(&mut self, id: u32, indefinitely: bool) -> Answer {
+    pub(super) fn suspend(&mut self, id: u32, indefinitely: bool) -> CallResult {
         let now = self.clock_seconds();
         if indefinitely && let Ok(job) = self.job_in(id, ObservedState::Suspended) {
             job.seen.priority = 0;
@@ -238,10 +239,10 @@ impl Model {
             return error(codes::TRANSITION, "Job is in transition state");
         }
         job.seen.state = ObservedState::Suspended;
-        job.used += (now - job.since).max(0);
-        job.seen.last_launch = 0;
-        job.seen.resumed = 0;
-        job.seen.end_time = 0;
+        job.used_seconds += (now - job.running_since).max(0);
+        job.seen.last_launch_seconds = 0;
+        job.seen.resumed_seconds = 0;
+        job.seen.end_seconds = 0;
         if indefinitely {
             job.seen.priority = 0;
         }
@@ -251,14 +252,16 @@ impl Model {
     }
 
     /// Lets a suspended job run on, with the memory that Slurm counts for it, or without.
-    pub(super) fn resume(&mut self, id: u32) -> Answer {
+    pub(super) fn resume(&mut self, id: u32) -> CallResult {
         let now = self.clock_seconds();
         let job = self.job_in(id, ObservedState::Suspended)?;
         job.seen.state = ObservedState::Running;
-        job.since = now;
-        job.seen.last_launch = now;
-        job.seen.resumed = now;
-        job.seen.end_time = job.limit().map_or(0, |limit| now + limit - job.used);
+        job.running_since = now;
+        job.seen.last_launch_seconds = now;
+        job.seen.resumed_seconds = now;
+        job.seen.end_seconds = job
+            .limit()
+            .map_or(0, |limit| now + limit - job.used_seconds);
         if job.seen.priority == 0 {
             job.seen.priority = job.usual_priority;
             (job.seen.held, job.seen.on_hold, job.seen.admin_hold) = (false, false, false);
@@ -271,23 +274,28 @@ impl Model {
     fn stop(&mut self, run: u64, stops: bool) {
         let nodes = self.runs.get(&run).map(|run| run.alive.clone());
         let nodes = nodes.unwrap_or_default().into_iter();
-        let latency = self.takes(self.settings.message, [4, run, 0], nodes);
-        self.after(latency, Event::Stopped(run, stops));
+        let latency = self.latency_on(self.settings.message, [4, run, 0], nodes);
+        self.after(latency, ModelEvent::Stopped(run, stops));
         self.updated();
     }
 
-    pub(super) fn release(&mut self, id: u32) -> Answer<Vec<u64>> {
+    pub(super) fn release(&mut self, id: u32) -> CallResult<Vec<u64>> {
         let job = self.job_in(id, ObservedState::Suspended)?;
-        let released = job.seen.places.iter().map(|place| place.memory).collect();
+        let released = job
+            .seen
+            .places
+            .iter()
+            .map(|place| place.memory_mib)
+            .collect();
         for place in &mut job.seen.places {
-            place.memory = 0;
+            place.memory_mib = 0;
         }
         self.updated();
         Ok(released)
     }
 
-    pub(super) fn claim(&mut self, id: u32, memory: &[u64]) -> Answer {
-        if self.comes_back_reserved(id) {
+    pub(super) fn claim(&mut self, id: u32, memory: &[u64]) -> CallResult {
+        if self.resumes_into_reservation(id) {
             self.note_overrun(id, "comes back into");
         }
         let holds = self.slurmctld.jobs.get(&id).filter(|job| job.has_nodes());
@@ -304,23 +312,23 @@ impl Model {
         let entry = self.slurmctld.jobs.get_mut(&id);
         let places = entry.into_iter().flat_map(|job| &mut job.seen.places);
         for (place, amount) in places.zip(memory) {
-            place.memory = *amount;
+            place.memory_mib = *amount;
         }
         self.updated();
         Ok(())
     }
 
-    pub(super) fn warn(&mut self, id: u32) -> Answer {
+    pub(super) fn warn(&mut self, id: u32) -> CallResult {
         let job = self.job_in(id, ObservedState::Running)?;
         job.seen.warned = true;
         let run = job.run;
         let latency = self.settings.latency(self.settings.message, [5, run, 0]);
-        self.after(latency, Event::Warned(run));
+        self.after(latency, ModelEvent::Warned(run));
         Ok(())
     }
 
     /// Ends a running or suspended job and queues it again.
-    pub(super) fn requeue(&mut self, id: u32) -> Answer {
+    pub(super) fn requeue(&mut self, id: u32) -> CallResult {
         let Some(job) = self.slurmctld.jobs.get_mut(&id) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
         };
@@ -340,14 +348,14 @@ impl Model {
         id: u32,
         submit_time: i64,
         was_warned: bool,
-    ) -> Answer<Ending> {
+    ) -> CallResult<Ending> {
         let now = self.clock_seconds();
         let delay = self.settings.requeue_delay.0 / SECOND;
         let job = self.slurmctld.jobs.get_mut(&id);
-        let Some(job) = job.filter(|job| job.seen.submit_time == submit_time) else {
+        let Some(job) = job.filter(|job| job.seen.submit_seconds == submit_time) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
         };
-        let died = job.warning_ended.take() == Some(Outcome::Failed);
+        let died = job.warning_ended.take() == Some(JobOutcome::Failed);
         let of_warning = was_warned || died;
         let Some(outcome) = job.outcome.filter(|_| job.ended_by_itself && of_warning) else {
             return error(codes::FINISHED, "Job/step already completing or completed");
@@ -358,37 +366,37 @@ impl Model {
         job.seen.warned = false;
         job.requeues = job.seen.completing;
         if !job.requeues {
-            job.begin = now + delay;
-            job.seen.submit_time = now.max(job.seen.submit_time);
+            job.begin_time = now + delay;
+            job.seen.submit_seconds = now.max(job.seen.submit_seconds);
         }
         // It may have been over for its user while DFRS was switched off.
         let reopened = self.program_of(id).is_some_and(|program| {
             program.reported = false;
-            std::mem::replace(&mut program.fate, Fate::Open) != Fate::Open
+            std::mem::replace(&mut program.outcome, ProgramOutcome::Open) != ProgramOutcome::Open
         });
         self.open += usize::from(reopened);
         self.updated();
-        Ok(if outcome == Outcome::Completed {
+        Ok(if outcome == JobOutcome::Completed {
             Ending::Saved
         } else {
             Ending::Failed
         })
     }
 
-    pub(super) fn cancel(&mut self, id: u32) -> Answer {
+    pub(super) fn cancel(&mut self, id: u32) -> CallResult {
         match self.slurmctld.jobs.get(&id) {
             Some(job) if job.outcome.is_none() => {
                 for task in job.more_tasks.clone() {
-                    self.settle_fate(task, Outcome::Cancelled);
+                    self.set_outcome(task, JobOutcome::Cancelled);
                 }
-                self.end_run(id, Some(Outcome::Cancelled));
+                self.end_run(id, Some(JobOutcome::Cancelled));
                 Ok(())
             }
             _ => error(codes::INVALID_JOB, "Invalid job id specified"),
         }
     }
 
-    pub(super) fn abort_left_behind(&mut self, id: u32, name: &str) -> Answer {
+    pub(super) fn abort_left_behind(&mut self, id: u32, name: &str) -> CallResult {
         self.job_in(id, ObservedState::Pending)?;
         let node = self
             .machines
@@ -411,19 +419,19 @@ impl Model {
         Ok(())
     }
 
-    pub(super) fn clear_begin(&mut self, id: u32) -> Answer {
+    pub(super) fn clear_begin(&mut self, id: u32) -> CallResult {
         let job = self.job_in(id, ObservedState::Pending)?;
         if job.seen.completing || job.seen.steps_alive {
             return error(codes::AGAIN, "Resource temporarily unavailable");
         }
-        job.begin = 0;
+        job.begin_time = 0;
         self.updated();
         Ok(())
     }
 
-    pub(super) fn extend(&mut self, id: u32, seconds: u32) -> Answer<Limit> {
+    pub(super) fn extend(&mut self, id: u32, seconds: u32) -> CallResult<JobTimeLimit> {
         let seconds = seconds / 60 * 60;
-        let end = self.slurmctld.jobs.get(&id).map(|job| job.seen.end_time);
+        let end = self.slurmctld.jobs.get(&id).map(|job| job.seen.end_seconds);
         if end.is_some_and(|end| !self.end_is_free(id, end + i64::from(seconds))) {
             self.note_overrun(id, "is extended into");
         }
@@ -436,23 +444,25 @@ impl Model {
         Ok(before)
     }
 
-    pub(super) fn take_back(&mut self, id: u32, extended: &Extended) -> Answer {
+    pub(super) fn take_back(&mut self, id: u32, extended: &LimitExtension) -> CallResult {
         let job = self.job_in(id, ObservedState::Pending)?;
         job.seen.take_back_limit(extended);
         self.updated();
         Ok(())
     }
 
-    pub(super) fn outcome(&self, id: u32, submit_time: i64) -> Outcome {
+    pub(super) fn outcome(&self, id: u32, submit_time: i64) -> JobOutcome {
         let job = self.slurmctld.jobs.get(&id);
-        let known = job.filter(|job| job.seen.submit_time == submit_time);
-        known.and_then(|job| job.outcome).unwrap_or(Outcome::Other)
+        let known = job.filter(|job| job.seen.submit_seconds == submit_time);
+        known
+            .and_then(|job| job.outcome)
+            .unwrap_or(JobOutcome::Other)
     }
 
     /// Whether one of the calls that are to fail is this one. Memory is claimed in Slurm's accounting
     /// alone, which refuses it for good only where there is none: what follows the claim may then be
     /// refused. A job that has died of its warning Slurm requeues for whoever asks.
-    pub(super) fn fails(&mut self, what: &str) -> Answer {
+    pub(super) fn take_refusal(&mut self, what: &str) -> CallResult {
         let is_spared =
             ["claim", "requeue-warned"].contains(&what) && self.refuse.1 != codes::AGAIN;
         if self.refuse.0 == 0 || is_spared {
@@ -464,11 +474,11 @@ impl Model {
 }
 
 /// Whether these are as many tasks as the job has: of one whose nodes make them, on as many nodes as it allows.
-fn is_laid_out(job: &ObservedJob, places: &[Place], whole: bool) -> bool {
+fn is_laid_out(job: &ObservedJob, places: &[ObservedPlace], whole: bool) -> bool {
     let tasks: u32 = places.iter().map(|place| place.tasks).sum();
     let Some(each) = job.tasks_on_each().filter(|_| whole) else {
         return tasks == job.tasks && !places.is_empty();
     };
-    let (least, most) = job.task_range();
-    (least..=most).contains(&tasks) && places.iter().all(|place| place.tasks == each)
+    let (min, max) = job.task_range();
+    (min..=max).contains(&tasks) && places.iter().all(|place| place.tasks == each)
 }

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dfrs_core::Span;
-use dfrs_proto::message::NodeState;
+use dfrs_proto::message::NodeOrder;
 use dfrs_proto::swap::swap_eighths;
 
-use super::events::Event;
-use super::machine::Machine;
-use super::whole::{Model, SECOND};
+use super::cluster::{ClusterModel, SECOND};
+use super::events::ModelEvent;
+use super::machine::ModelNode;
 use crate::daemons::{NodeFacts, OrderChanges};
-use crate::places::Places;
+use crate::need_queries::NeedQueries;
 
 /// A node that was not reached is tried again after this.
-pub(crate) const SENT_AGAIN_AFTER: Span = Span(5 * SECOND);
+pub(crate) const RESEND_INTERVAL: Span = Span(5 * SECOND);
 
-impl Model {
+impl ClusterModel {
     pub(super) fn set_orders(
         &mut self,
         changes: OrderChanges,
@@ -27,7 +27,7 @@ impl Model {
         }
         self.follow_places(&changes, self.generation + 1);
         let changed = changes.changed.iter();
-        let mut changed: Vec<(u32, NodeState)> = changed
+        let mut changed: Vec<(u32, NodeOrder)> = changed
             .filter_map(|(name, orders)| Some((*self.positions.get(name)?, orders.clone())))
             .collect();
         changed.sort_unstable_by_key(|(node, _)| *node);
@@ -36,9 +36,9 @@ impl Model {
             self.machines[node as usize].given = self.generation;
             self.send(node, orders);
         }
-        let told = self.told.len();
-        changes.apply_to(&mut self.told);
-        if self.told.len() != told {
+        let count = self.sent_orders.len();
+        changes.apply_to(&mut self.sent_orders);
+        if self.sent_orders.len() != count {
             self.check_contacts();
         }
         self.set_parking(parking);
@@ -68,26 +68,26 @@ impl Model {
         }
     }
 
-    pub(super) fn has_heard(&self, node: &str) -> bool {
-        let told = self.positions.get(node);
-        let told = told.filter(|_| self.told.contains_key(node));
-        told.is_none_or(|node| {
+    pub(super) fn has_current_orders(&self, node: &str) -> bool {
+        let position = self.positions.get(node);
+        let position = position.filter(|_| self.sent_orders.contains_key(node));
+        position.is_none_or(|node| {
             let machine = &self.machines[*node as usize];
             machine.generation >= machine.given
         })
     }
 
-    fn send(&mut self, node: u32, state: NodeState) {
+    fn send(&mut self, node: u32, state: NodeOrder) {
         let generation = self.generation;
         let about = [6, generation, u64::from(node)];
-        let latency = self.takes(self.settings.orders, about, std::iter::once(node));
+        let latency = self.latency_on(self.settings.orders, about, std::iter::once(node));
         if self.lose > 0 {
             self.lose -= 1;
-            self.after(SENT_AGAIN_AFTER, Event::SendAgain(node));
+            self.after(RESEND_INTERVAL, ModelEvent::SendAgain(node));
             return;
         }
         self.in_flight.insert((node, generation), state);
-        self.after(latency, Event::Orders(node, generation));
+        self.after(latency, ModelEvent::Orders(node, generation));
     }
 
     pub(super) fn orders_arrive(&mut self, node: u32, generation: u64) {
@@ -100,7 +100,7 @@ impl Model {
             self.facts = None;
             self.forget_needs_on(&name);
             self.silent.insert(name);
-            self.after(SENT_AGAIN_AFTER, Event::SendAgain(node));
+            self.after(RESEND_INTERVAL, ModelEvent::SendAgain(node));
             return;
         }
         if self.silent.remove(&machine.name) {
@@ -111,19 +111,19 @@ impl Model {
         }
         self.freeze(node);
         self.rate(&[node]);
-        self.hear_of_needs_on(node);
+        self.schedule_needs_query_on(node);
     }
 
     /// What the node was last told, unless something newer is under way. Who was reached is told the same
     /// again and again, which changes nothing and is left out.
-    pub(super) fn send_again(&mut self, node: u32) {
+    pub(super) fn resend(&mut self, node: u32) {
         let machine = &self.machines[node as usize];
         let all = (node, 0)..=(node, u64::MAX);
         let under_way = self.in_flight.range(all).next().is_some();
         if !self.serves || under_way {
             return;
         }
-        if let Some(state) = self.told.get(&machine.name).cloned() {
+        if let Some(state) = self.sent_orders.get(&machine.name).cloned() {
             self.generation += 1;
             self.send(node, state);
         }
@@ -135,7 +135,7 @@ impl Model {
         let Some(machine) = self.machines.get_mut(node as usize) else {
             return;
         };
-        let sends = self.serves && self.told.contains_key(&machine.name);
+        let sends = self.serves && self.sent_orders.contains_key(&machine.name);
         let in_touch = sends && machine.takes_orders();
         self.facts = None;
         if machine.in_touch == in_touch {
@@ -145,12 +145,12 @@ impl Model {
         machine.contact += 1;
         let contact = machine.contact;
         if in_touch {
-            self.after(SENT_AGAIN_AFTER, Event::SendAgain(node));
+            self.after(RESEND_INTERVAL, ModelEvent::SendAgain(node));
         } else {
-            self.after(time_to_live, Event::Expires(node, contact));
+            self.after(time_to_live, ModelEvent::Expires(node, contact));
             if sends {
                 // The next message that tells it the same as the last one.
-                self.after(Span(time_to_live.0 / 3), Event::SendAgain(node));
+                self.after(Span(time_to_live.0 / 3), ModelEvent::SendAgain(node));
             }
         }
     }
@@ -161,7 +161,7 @@ impl Model {
         }
     }
 
-    pub(super) fn expires(&mut self, node: u32, contact: u64) {
+    pub(super) fn expire_orders(&mut self, node: u32, contact: u64) {
         let machine = &mut self.machines[node as usize];
         if machine.contact == contact {
             machine.expired = true;
@@ -194,7 +194,7 @@ impl Model {
             .machines
             .iter()
             .filter(|machine| machine.takes_orders());
-        let with_swap = answering.filter(|_| self.settings.swap > 0);
+        let with_swap = answering.filter(|_| self.settings.swap_mib > 0);
         let is_stuck_on = |job: u32, name: &String| {
             let node = self.positions.get(name);
             node.is_some_and(|node| self.is_stuck_on(job, *node))
@@ -222,10 +222,10 @@ impl Model {
     }
 
     /// How many eighths of the swap that is counted there parked jobs can have.
-    fn eighths(&self, machine: &Machine) -> u8 {
+    fn eighths(&self, machine: &ModelNode) -> u8 {
         let node = self.positions.get(&machine.name).copied().unwrap_or(0);
         let swap = self.swap_for_parked(machine, node);
-        swap_eighths(machine.counted_swap, 0, swap)
+        swap_eighths(machine.counted_swap_mib, 0, swap)
     }
 
     /// Those who sent orders are gone, and what they had not delivered.
@@ -236,9 +236,9 @@ impl Model {
 
     /// No orders are made any more; what is under way is delivered.
     pub(super) fn stop_orders(&mut self) {
-        self.told.clear();
+        self.sent_orders.clear();
         self.parking.clear();
-        self.places = Places::default();
+        self.places = NeedQueries::default();
         self.needs.clear();
         self.silent = BTreeSet::new();
         self.check_contacts();

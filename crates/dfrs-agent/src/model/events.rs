@@ -6,7 +6,7 @@ use dfrs_core::Time;
 
 /// One thing that happens by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum ModelEvent {
     /// The prolog is over: the processes of this run begin.
     Launched(u64),
     /// The script of this run begins a step.
@@ -47,13 +47,13 @@ pub(super) enum Event {
 
 /// Events by time; those of one time in the order in which they were added.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
-    events: BTreeMap<(Time, u64), Event>,
+pub(super) struct EventQueue {
+    events: BTreeMap<(Time, u64), ModelEvent>,
     added: u64,
 }
 
-impl Queue {
-    pub(super) fn add(&mut self, at: Time, event: Event) {
+impl EventQueue {
+    pub(super) fn add(&mut self, at: Time, event: ModelEvent) {
         self.events.insert((at, self.added), event);
         self.added += 1;
     }
@@ -62,7 +62,7 @@ impl Queue {
         self.events.first_key_value().map(|((at, _), _)| *at)
     }
 
-    pub(super) fn take(&mut self, until: Time) -> Option<(Time, Event)> {
+    pub(super) fn take(&mut self, until: Time) -> Option<(Time, ModelEvent)> {
         let entry = self.events.first_entry()?;
         (entry.key().0 <= until).then(|| {
             let ((at, _), event) = entry.remove_entry();

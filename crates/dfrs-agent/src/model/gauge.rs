@@ -2,7 +2,7 @@
 
 use dfrs_core::{Cores, Interval, Measured, Need, Span, Time};
 
-use super::whole::SECOND;
+use super::cluster::SECOND;
 
 /// The longest interval.
 const INTERVAL: Span = Span(10 * SECOND);
@@ -11,7 +11,7 @@ const REACTION: Span = Span(SECOND);
 
 /// One job on one node. While nothing changes, nothing happens: it says when it is next to be looked at.
 #[derive(Clone, Debug)]
-pub(super) struct Gauge {
+pub(super) struct NeedGauge {
     request: Cores,
     measured: Measured,
     since: Time,
@@ -29,7 +29,7 @@ pub(super) struct Gauge {
     pub(super) version: u64,
 }
 
-impl Gauge {
+impl NeedGauge {
     pub(super) fn new(now: Time, request: f64) -> Self {
         let request = cores(request);
         Self {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     /// Looks whenever it is to, until then. Returns the eighths.
-    fn until(gauge: &mut Gauge, seconds: i64) -> u8 {
+    fn until(gauge: &mut NeedGauge, seconds: i64) -> u8 {
         while let Some(at) = gauge.next().filter(|at| at.0 <= seconds * SECOND) {
             gauge.look(at);
         }
@@ -149,8 +149,8 @@ mod tests {
     }
 
     #[test]
-    fn who_uses_little_is_measured_every_ten_seconds_until_that_is_settled() {
-        let mut gauge = Gauge::new(Time(0), 4.0);
+    fn idle_job_is_measured_every_ten_seconds_until_it_is_settled() {
+        let mut gauge = NeedGauge::new(Time(0), 4.0);
         assert!(gauge.set(Time(0), 1.0, false));
         assert!(!gauge.set(Time(0), 1.0, false));
         assert_eq!(until(&mut gauge, 59), 8);
@@ -160,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn who_is_held_back_has_its_request_a_second_later() {
-        let mut gauge = Gauge::new(Time(0), 4.0);
+    fn throttled_job_gets_its_request_back_after_a_second() {
+        let mut gauge = NeedGauge::new(Time(0), 4.0);
         gauge.set(Time(0), 1.0, false);
         until(&mut gauge, 600);
         gauge.set(Time(603 * SECOND), 1.5, true);

@@ -1,23 +1,23 @@
 //! What happens to jobs' records when something happens on the nodes, and the other way round.
 
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
-use super::events::Event;
-use super::program::{Fate, Submission};
+use super::cluster::{ClusterModel, SECOND};
+use super::events::ModelEvent;
+use super::program::{JobSubmission, ProgramOutcome};
 use super::slurmctld::JobEntry;
-use super::whole::{Model, SECOND};
 use crate::observation::{ObservedJob, ObservedState};
 
-impl Model {
+impl ClusterModel {
     /// A user submits a job, or an array.
-    pub fn submit(&mut self, submission: &Submission) {
+    pub fn submit(&mut self, submission: &JobSubmission) {
         for index in 0..submission.array.max(1) {
             let mut one = submission.clone();
             one.label += index;
             one.array = 1;
             let label = one.label;
             self.programs
-                .insert(label, super::program::Program::new(one));
+                .insert(label, super::program::JobProgram::new(one));
             self.open += 1;
         }
         if self.serves {
@@ -26,7 +26,7 @@ impl Model {
             for index in 0..submission.array.max(1) {
                 self.after(
                     dfrs_core::Span(5 * SECOND),
-                    Event::SubmitAgain(submission.label + index),
+                    ModelEvent::SubmitAgain(submission.label + index),
                 );
             }
         }
@@ -42,13 +42,13 @@ impl Model {
         let now = self.clock_seconds();
         let seen = ObservedJob {
             id,
-            submit_time: now,
+            submit_seconds: now,
             state: ObservedState::Pending,
             array: if array > 1 { id } else { 0 },
             array_master: array > 1,
             tasks: submission.job.task_range().0,
             user: submission.user,
-            refuses_others: submission.owner,
+            exclusive_user: submission.owner,
             eligible: self
                 .nodes_of_partition(&submission.job.partition)
                 .map(Into::into),
@@ -59,18 +59,18 @@ impl Model {
             seen,
             label,
             more_tasks: (label + 1..label + array.max(1)).collect(),
-            begin: if submission.begin > 0 {
-                now + submission.begin
+            begin_time: if submission.begin_seconds > 0 {
+                now + submission.begin_seconds
             } else {
                 0
             },
-            used: 0,
-            since: 0,
+            used_seconds: 0,
+            running_since: 0,
             ended_by_itself: false,
             warning_ended: None,
             run: 0,
             requeues: false,
-            freed: 0,
+            freed_time: 0,
             outcome: None,
         };
         for task in label..label + array.max(1) {
@@ -88,16 +88,16 @@ impl Model {
         id
     }
 
-    pub(super) fn submit_again(&mut self, label: u32) {
+    pub(super) fn resubmit(&mut self, label: u32) {
         let open = self
             .programs
             .get(&label)
-            .is_some_and(|program| program.fate == Fate::Open);
+            .is_some_and(|program| program.outcome == ProgramOutcome::Open);
         let known = self.slurmctld.jobs.values().any(|job| {
             job.outcome.is_none() && (job.label == label || job.more_tasks.contains(&label))
         });
         if !self.serves {
-            self.after(dfrs_core::Span(5 * SECOND), Event::SubmitAgain(label));
+            self.after(dfrs_core::Span(5 * SECOND), ModelEvent::SubmitAgain(label));
         } else if open && !known {
             self.queue_up(label, 1);
         }
@@ -148,18 +148,18 @@ impl Model {
         entry.seen.places.clear();
         entry.seen.tasks = entry.seen.task_range().0;
         entry.run = 0;
-        entry.freed = now;
+        entry.freed_time = now;
         if entry.requeues {
             entry.requeues = false;
-            entry.begin = now + delay;
-            entry.seen.submit_time = now.max(entry.seen.submit_time);
+            entry.begin_time = now + delay;
+            entry.seen.submit_seconds = now.max(entry.seen.submit_seconds);
         }
         self.updated();
     }
 
     /// slurmctld ends a job's run: its processes get the signal to end, its memory is free in Slurm's
     /// accounting at once.
-    pub(super) fn end_run(&mut self, job: u32, outcome: Option<Outcome>) {
+    pub(super) fn end_run(&mut self, job: u32, outcome: Option<JobOutcome>) {
         let Some(entry) = self.slurmctld.jobs.get_mut(&job) else {
             return;
         };
@@ -170,9 +170,9 @@ impl Model {
         entry.outcome = outcome;
         entry.seen.configuring = false;
         entry.seen.completing = entry.run != 0;
-        entry.seen.last_launch = 0;
-        entry.seen.resumed = 0;
-        entry.seen.end_time = 0;
+        entry.seen.last_launch_seconds = 0;
+        entry.seen.resumed_seconds = 0;
+        entry.seen.end_seconds = 0;
         if outcome.is_none() {
             entry.requeues = true;
             entry.seen.restarts += 1;
@@ -183,7 +183,7 @@ impl Model {
         let is_lost = entry.warning_ended.is_some() && is_dfrss;
         // What DFRS has ended is not over for its user.
         if let Some(outcome) = outcome.filter(|_| !is_lost) {
-            self.settle_fate(label, outcome);
+            self.set_outcome(label, outcome);
         }
         if run == 0 {
             let entry = self.slurmctld.jobs.get_mut(&job);
@@ -196,16 +196,16 @@ impl Model {
         self.updated();
     }
 
-    pub(super) fn settle_fate(&mut self, label: u32, outcome: Outcome) {
+    pub(super) fn set_outcome(&mut self, label: u32, outcome: JobOutcome) {
         if let Some(program) = self.programs.get_mut(&label) {
             program.reported = true;
         }
-        let fate = match outcome {
-            Outcome::Completed => Fate::Finished,
-            Outcome::Cancelled => Fate::Cancelled,
-            _ => Fate::Failed,
+        let closed_as = match outcome {
+            JobOutcome::Completed => ProgramOutcome::Finished,
+            JobOutcome::Cancelled => ProgramOutcome::Cancelled,
+            _ => ProgramOutcome::Failed,
         };
-        self.close(label, fate);
+        self.close(label, closed_as);
     }
 
     /// The processes of a run are told to end, on all nodes that can be reached.
@@ -228,19 +228,22 @@ impl Model {
     }
 
     /// slurmctld goes on telling nodes that did not answer to end what they run of jobs that are completing.
-    pub(super) fn tell_again(&mut self) {
-        let waits = |id: u64, run: &super::work::Run| {
+    pub(super) fn resignal_end(&mut self) {
+        let waits = |id: u64, run: &super::work::ModelRun| {
             let job = self.slurmctld.jobs.get(&run.job);
             job.is_some_and(|job| job.run == id && job.seen.completing)
         };
-        let untold = self.runs.iter().filter(|(_, run)| !run.untold.is_empty());
-        let again: Vec<u64> = untold
+        let unsignalled = self
+            .runs
+            .iter()
+            .filter(|(_, run)| !run.unsignalled.is_empty());
+        let again: Vec<u64> = unsignalled
             .filter(|(id, run)| waits(**id, run))
             .map(|(id, _)| *id)
             .collect();
         for id in again {
             let run = self.runs.get_mut(&id);
-            let nodes = run.map(|run| std::mem::take(&mut run.untold));
+            let nodes = run.map(|run| std::mem::take(&mut run.unsignalled));
             for node in nodes.unwrap_or_default() {
                 self.signal_end_on(id, node);
             }
@@ -252,11 +255,12 @@ impl Model {
         let label = self.runs.get(&id).map(|run| run.label);
         let program = label.and_then(|label| self.programs.get(&label));
         // Who has done its work ends by itself.
-        let lingers = program
-            .is_some_and(|program| program.submission.stubborn && program.fate != Fate::Finished);
+        let lingers = program.is_some_and(|program| {
+            program.submission.stubborn && program.outcome != ProgramOutcome::Finished
+        });
         if lingers && self.machines[node as usize].is_reachable() {
             let after = dfrs_core::Span(self.settings.kill_wait.0 + self.settings.kill.0);
-            self.after(after, Event::Gone(id, node));
+            self.after(after, ModelEvent::Gone(id, node));
         } else {
             self.abort_on(id, node);
         }
@@ -267,13 +271,13 @@ impl Model {
         if self.machines[node as usize].is_reachable() {
             let usual = dfrs_core::Span(self.settings.message.0 + self.settings.kill.0);
             let about = [1, id, u64::from(node)];
-            let after = self.takes(usual, about, std::iter::once(node));
-            self.after(after, Event::Gone(id, node));
+            let after = self.latency_on(usual, about, std::iter::once(node));
+            self.after(after, ModelEvent::Gone(id, node));
         } else if self.runs.get(&id).is_some_and(|run| !run.began) {
             // Its launch never reached the node.
-            self.after(dfrs_core::Span(0), Event::Gone(id, node));
+            self.after(dfrs_core::Span(0), ModelEvent::Gone(id, node));
         } else if let Some(run) = self.runs.get_mut(&id) {
-            run.untold.insert(node);
+            run.unsignalled.insert(node);
         }
     }
 }

@@ -2,24 +2,24 @@
 //! nodes' answers and of time limits.
 
 use dfrs_core::Span;
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
-use super::events::Event;
-use super::program::Fate;
-use super::whole::{Model, SECOND};
+use super::cluster::{ClusterModel, SECOND};
+use super::events::ModelEvent;
+use super::program::ProgramOutcome;
 use crate::observation::{ObservedJob, ObservedState};
 
 /// A slurmstepd that does not reach slurmctld says again so much later that its job has ended (`RETRY_DELAY` in
 /// `_send_complete_batch_script_msg()`, 22.05 and 24.11).
-const UNTIL_REPEATED: Span = Span(15 * SECOND);
+const END_RETRY_INTERVAL: Span = Span(15 * SECOND);
 
-impl Model {
+impl ClusterModel {
     pub(super) fn launched(&mut self, id: u64) {
         let now = self.clock_seconds();
         if self.launch_fails(id) {
             return;
         }
-        if let Some(job) = self.follows_one_that_ends(id) {
+        if let Some(job) = self.overlapping_job(id) {
             self.note(format!("overlap {job}"));
         }
         let Some(run) = self.runs.get_mut(&id).filter(|run| !run.ends) else {
@@ -31,7 +31,7 @@ impl Model {
         let nodes: Vec<u32> = run.parts.iter().map(|part| part.0).collect();
         if let Some(program) = self.programs.get_mut(&label) {
             program.launches += 1;
-            program.first_launch.get_or_insert(self.now.0);
+            program.first_launch_us.get_or_insert(self.now.0);
         }
         for node in &nodes {
             self.freeze(*node);
@@ -42,7 +42,7 @@ impl Model {
             && self.serves
         {
             entry.seen.configuring = false;
-            entry.seen.last_launch = now;
+            entry.seen.last_launch_seconds = now;
             self.updated();
         }
         self.script_begins(id, label);
@@ -53,14 +53,14 @@ impl Model {
         let Some(program) = self.programs.get(&label) else {
             return;
         };
-        let (holds, steps) = (program.submission.holds, program.submission.steps);
+        let (holds, steps) = (program.submission.holds, program.submission.step_seconds);
         if let Some(seen) = self.running_job_of(id).filter(|_| holds) {
             (seen.held, seen.on_hold, seen.priority) = (true, true, 0);
             self.updated();
         }
         if steps > 0 {
             let after = Span(i64::from(steps) * SECOND);
-            self.after(after, Event::Step(id));
+            self.after(after, ModelEvent::Step(id));
         }
     }
 
@@ -70,15 +70,15 @@ impl Model {
             return;
         };
         let program = self.programs.get(&run.label);
-        let steps = program.map_or(0, |program| program.submission.steps);
+        let steps = program.map_or(0, |program| program.submission.step_seconds);
         let now = self.clock_seconds();
         if let Some(seen) = self.running_job_of(id) {
-            seen.last_launch = now;
+            seen.last_launch_seconds = now;
             self.updated();
         }
         if steps > 0 {
             let after = Span(i64::from(steps) * SECOND);
-            self.after(after, Event::Step(id));
+            self.after(after, ModelEvent::Step(id));
         }
     }
 
@@ -92,17 +92,17 @@ impl Model {
 
     /// The job of this run, if processes of another job that had its id are still ending somewhere: slurmctld
     /// takes what their nodes say of it for news of this one. Nodes that do not answer say nothing.
-    fn follows_one_that_ends(&self, id: u64) -> Option<u32> {
+    fn overlapping_job(&self, id: u64) -> Option<u32> {
         let run = self.runs.get(&id)?;
         let others = self.runs.iter().filter(|(other, _)| **other != id);
         let mut former =
             others.filter(|(_, other)| other.job == run.job && other.label != run.label);
-        let is_heard = |node: &u32| {
+        let is_reporting = |node: &u32| {
             let entry = &self.slurmctld.nodes[*node as usize];
             !entry.down && self.machines[*node as usize].takes_orders()
         };
         former
-            .any(|(_, other)| other.alive.iter().any(is_heard))
+            .any(|(_, other)| other.alive.iter().any(is_reporting))
             .then_some(run.job)
     }
 
@@ -115,7 +115,7 @@ impl Model {
         let (job, alive) = (run.job, run.alive.clone());
         let machine = |node: &u32| &self.machines[*node as usize];
         if !alive.iter().all(|node| machine(node).is_reachable()) || !self.serves {
-            self.after(Span(2 * SECOND), Event::Launched(id));
+            self.after(Span(2 * SECOND), ModelEvent::Launched(id));
             return true;
         }
         let has_other = |node: &&u32| {
@@ -135,7 +135,7 @@ impl Model {
             .get(&job)
             .is_some_and(|entry| entry.run == id);
         if known {
-            self.lose(job);
+            self.handle_node_loss(job);
         }
         true
     }
@@ -148,7 +148,7 @@ impl Model {
         if !stops {
             // Where dfrsd froze it again before the signal came, its memory stays in swap.
             let (job, machines) = (run.job, &self.machines);
-            run.cold
+            run.cold_mib
                 .retain(|node, _| machines[*node as usize].frozen.contains_key(&job));
         }
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
@@ -166,13 +166,13 @@ impl Model {
         if program.submission.checkpoints() {
             program.kept = program.kept.max(done);
             if program.submission.ends_when_warned {
-                self.end_of_warning(id, Outcome::Completed);
+                self.end_of_warning(id, JobOutcome::Completed);
             }
             return;
         }
         // The signal ends a program that has no trap for it.
-        if program.submission.asks_for_warnings() {
-            self.end_of_warning(id, Outcome::Failed);
+        if program.submission.wants_warnings() {
+            self.end_of_warning(id, JobOutcome::Failed);
             return;
         }
         self.faults.push(format!(
@@ -180,27 +180,27 @@ impl Model {
         ));
         let entry = self.slurmctld.jobs.get(&job);
         if entry.is_some_and(|entry| entry.run == id && entry.has_nodes()) {
-            self.end_run(job, Some(Outcome::Failed));
+            self.end_run(job, Some(JobOutcome::Failed));
         }
     }
 
     /// As its script's end is, this is reported; the user sees a job that DFRS has ended.
-    fn end_of_warning(&mut self, id: u64, how: Outcome) {
+    fn end_of_warning(&mut self, id: u64, how: JobOutcome) {
         let Some(run) = self.runs.get_mut(&id).filter(|run| !run.ends) else {
             return;
         };
         (run.ends, run.warning_ended) = (true, Some(how));
         let (job, nodes) = (run.job, run.alive.clone());
         let nodes: Vec<u32> = nodes.into_iter().collect();
-        let word = if how == Outcome::Failed {
+        let word = if how == JobOutcome::Failed {
             "died"
         } else {
             "saved"
         };
         self.note(format!("{word} {job}"));
         self.rate(&nodes);
-        let after = self.takes(self.settings.message, [2, id, 0], nodes.into_iter());
-        self.after(after, Event::Reported(id));
+        let after = self.latency_on(self.settings.message, [2, id, 0], nodes.into_iter());
+        self.after(after, ModelEvent::Reported(id));
     }
 
     pub(super) fn finished(&mut self, id: u64, version: u64) {
@@ -213,11 +213,11 @@ impl Model {
         run.ends = true;
         let (job, label) = (run.job, run.label);
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
-        self.close(label, Fate::Finished);
+        self.close(label, ProgramOutcome::Finished);
         self.note(format!("finished {job}"));
         self.rate(&nodes);
-        let after = self.takes(self.settings.message, [2, id, 0], nodes.into_iter());
-        self.after(after, Event::Reported(id));
+        let after = self.latency_on(self.settings.message, [2, id, 0], nodes.into_iter());
+        self.after(after, ModelEvent::Reported(id));
     }
 
     /// slurmstepd tries again until slurmctld answers.
@@ -230,11 +230,11 @@ impl Model {
             .iter()
             .all(|node| self.machines[*node as usize].answers);
         if !self.serves {
-            self.after(UNTIL_REPEATED, Event::Reported(id));
+            self.after(END_RETRY_INTERVAL, ModelEvent::Reported(id));
             return;
         }
         if !reachable {
-            self.after(Span(2 * SECOND), Event::Reported(id));
+            self.after(Span(2 * SECOND), ModelEvent::Reported(id));
             return;
         }
         let entry = self.slurmctld.jobs.get(&job);
@@ -245,12 +245,12 @@ impl Model {
         }
     }
 
-    fn end_by_itself(&mut self, job: u32, by_warning: Option<Outcome>) {
+    fn end_by_itself(&mut self, job: u32, by_warning: Option<JobOutcome>) {
         if let Some(entry) = self.slurmctld.jobs.get_mut(&job) {
             entry.ended_by_itself = true;
             entry.warning_ended = by_warning;
         }
-        self.end_run(job, Some(by_warning.unwrap_or(Outcome::Completed)));
+        self.end_run(job, Some(by_warning.unwrap_or(JobOutcome::Completed)));
     }
 
     /// slurmctld ends jobs over their time limit.
@@ -260,19 +260,20 @@ impl Model {
             .slurmctld
             .jobs
             .values()
-            .filter(|job| job.seen.state == ObservedState::Running && job.seen.end_time > 0);
+            .filter(|job| job.seen.state == ObservedState::Running && job.seen.end_seconds > 0);
         let over: Vec<u32> = running
-            .filter(|job| job.seen.end_time <= now)
+            .filter(|job| job.seen.end_seconds <= now)
             .map(|job| job.seen.id)
             .collect();
         for id in over {
             self.note(format!("limit {id}"));
-            self.end_run(id, Some(Outcome::Failed));
+            self.end_run(id, Some(JobOutcome::Failed));
         }
         let jobs = self.slurmctld.jobs.values();
         // MinJobAge.
-        let old = jobs
-            .filter(|job| job.outcome.is_some() && !job.seen.completing && now - job.freed >= 300);
+        let old = jobs.filter(|job| {
+            job.outcome.is_some() && !job.seen.completing && now - job.freed_time >= 300
+        });
         let old: Vec<u32> = old.map(|job| job.seen.id).collect();
         for id in old {
             self.slurmctld.jobs.remove(id);
@@ -287,16 +288,16 @@ impl Model {
             let index = u32::try_from(node).unwrap_or(u32::MAX);
             if self.machines[node].is_reachable() {
                 let entry = &mut self.slurmctld.nodes[node];
-                let unheard = entry.unheard_since.take().is_some();
+                let was_silent = entry.silent_since.take().is_some();
                 let returns = entry.down && !entry.set_down;
                 let boots = std::mem::take(&mut self.machines[node].boots);
-                if all || unheard || returns || boots {
+                if all || was_silent || returns || boots {
                     self.register(index);
                 }
                 continue;
             }
             let entry = &mut self.slurmctld.nodes[node];
-            let since = *entry.unheard_since.get_or_insert(now);
+            let since = *entry.silent_since.get_or_insert(now);
             if now - since >= self.settings.node_timeout.0 && !entry.down {
                 self.set_down(index);
             }
@@ -315,7 +316,7 @@ impl Model {
             .collect();
         for (id, run, had_nodes) in jobs {
             if had_nodes {
-                self.lose(id);
+                self.handle_node_loss(id);
             } else {
                 self.epilog(id, run);
             }
@@ -323,7 +324,7 @@ impl Model {
     }
 
     /// A job lost a node.
-    fn lose(&mut self, id: u32) {
+    fn handle_node_loss(&mut self, id: u32) {
         let again = self
             .slurmctld
             .jobs
@@ -333,10 +334,10 @@ impl Model {
         if let Some(program) = self.program_of(id) {
             program.forgotten = true;
         }
-        self.end_run(id, (!again).then_some(Outcome::Failed));
+        self.end_run(id, (!again).then_some(JobOutcome::Failed));
     }
 
-    pub(super) fn program_of(&mut self, id: u32) -> Option<&mut super::Program> {
+    pub(super) fn program_of(&mut self, id: u32) -> Option<&mut super::JobProgram> {
         let label = self.slurmctld.jobs.get(&id)?.label;
         self.programs.get_mut(&label)
     }
@@ -361,7 +362,7 @@ impl Model {
                 .get(&run.job)
                 .is_some_and(|job| job.run == *id && job.has_nodes());
             if !wanted {
-                self.strays(*id, node);
+                self.abort_stray(*id, node);
             }
         }
         let missing: Vec<(u32, u64, bool)> = self
@@ -375,14 +376,14 @@ impl Model {
             .collect();
         for (id, run, had_nodes) in missing {
             if had_nodes {
-                self.lose(id);
+                self.handle_node_loss(id);
             } else {
                 self.epilog(id, run);
             }
         }
     }
 
-    fn strays(&mut self, id: u64, node: u32) {
+    fn abort_stray(&mut self, id: u64, node: u32) {
         if let Some(run) = self.runs.get_mut(&id) {
             run.ends = true;
         }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::acts::Act;
+use super::cluster::ClusterModel;
 use super::slurmctld::{JobEntry, NodeEntry};
-use super::whole::Model;
 use crate::observation::ObservedState;
 
-impl Model {
+impl ClusterModel {
     /// Everything that is broken is mended, and nobody holds or suspends jobs any more, but these nodes
     /// stay drained if they are.
     pub fn heal(&mut self, keep_drained: &[u32]) {
@@ -80,8 +80,8 @@ impl Model {
     #[must_use]
     pub fn caps(&self) -> Vec<(u32, u32, f64, Option<f64>)> {
         let mut caps = Vec::new();
-        let heard = (0..).zip(&self.machines);
-        for (node, machine) in heard.filter(|(_, machine)| machine.in_touch) {
+        let indexed = (0..).zip(&self.machines);
+        for (node, machine) in indexed.filter(|(_, machine)| machine.in_touch) {
             for id in &machine.runs {
                 let Some(run) = self.runs.get(id).filter(|run| run.is_ready()) else {
                     continue;
@@ -160,7 +160,7 @@ impl Model {
 
     /// Whether other jobs are where this one is, or their processes, for all that slurmctld knows.
     #[must_use]
-    pub fn has_neighbours(&self, job: &JobEntry) -> bool {
+    pub fn shares_nodes(&self, job: &JobEntry) -> bool {
         let mut places = job.seen.places.iter();
         let others = self.slurmctld.jobs.values();
         let others =

@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::Time;
-use dfrs_proto::message::{JobState, NodeState};
+use dfrs_proto::message::{JobOrder, NodeOrder};
 
 /// A job that dfrsd has frozen.
 #[derive(Clone, Debug)]
-pub(super) struct Frozen {
+pub(super) struct FrozenJob {
     pub(super) since: Time,
     /// MiB that it held then.
-    pub(super) memory: u64,
+    pub(super) memory_mib: u64,
     /// Its memory is locked.
     pub(super) pinned: bool,
 }
 
 /// A node as it is.
 #[derive(Clone, Debug)]
-pub(super) struct Machine {
+pub(super) struct ModelNode {
     pub(super) name: String,
     pub(super) cpus: u32,
     /// It is switched on.
@@ -31,9 +31,9 @@ pub(super) struct Machine {
     /// dfrsd runs.
     pub(super) has_dfrsd: bool,
     /// The newest orders that dfrsd has got: by job.
-    pub(super) orders: BTreeMap<u32, JobState>,
+    pub(super) orders: BTreeMap<u32, JobOrder>,
     /// MiB of swap that they count on.
-    pub(super) counted_swap: u64,
+    pub(super) counted_swap_mib: u64,
     pub(super) generation: u64,
     /// The generation of the newest orders that were made for it.
     pub(super) given: u64,
@@ -44,12 +44,12 @@ pub(super) struct Machine {
     /// Nobody was heard for the time to live.
     pub(super) expired: bool,
     /// Jobs that dfrsd keeps frozen.
-    pub(super) frozen: BTreeMap<u32, Frozen>,
+    pub(super) frozen: BTreeMap<u32, FrozenJob>,
     /// Runs that have processes here.
     pub(super) runs: BTreeSet<u64>,
 }
 
-impl Machine {
+impl ModelNode {
     pub(super) fn new(name: String, cpus: u32) -> Self {
         Self {
             name,
@@ -60,7 +60,7 @@ impl Machine {
             slowness: 1,
             has_dfrsd: true,
             orders: BTreeMap::new(),
-            counted_swap: 0,
+            counted_swap_mib: 0,
             generation: 0,
             given: 0,
             in_touch: false,
@@ -96,18 +96,18 @@ impl Machine {
     }
 
     /// Whether dfrsd is to say when nothing of the job is left.
-    pub(super) fn is_asked_for_the_end_of(&self, job: u32) -> bool {
+    pub(super) fn watches_end_of(&self, job: u32) -> bool {
         self.orders.get(&job).is_some_and(|order| order.ended)
     }
 
     /// Takes orders, unless newer ones came first.
-    pub(super) fn take(&mut self, state: &NodeState, generation: u64) -> bool {
+    pub(super) fn take(&mut self, state: &NodeOrder, generation: u64) -> bool {
         if generation < self.generation {
             return false;
         }
         self.generation = generation;
         self.expired = false;
-        self.counted_swap = state.swap.unwrap_or(0) >> 20;
+        self.counted_swap_mib = state.swap.unwrap_or(0) >> 20;
         self.orders = state.jobs.iter().map(|job| (job.id, *job)).collect();
         true
     }
@@ -124,12 +124,12 @@ impl Machine {
 /// How much of the frozen jobs' memory is in swap now: MiB by job. They are moved there one after the
 /// other, as fast as the swap takes them and as far as it reaches.
 pub(super) fn swapped(
-    frozen: &BTreeMap<u32, Frozen>,
+    frozen: &BTreeMap<u32, FrozenJob>,
     swap: u64,
     speed: u64,
     now: Time,
 ) -> BTreeMap<u32, u64> {
-    let mut order: Vec<(&u32, &Frozen)> = frozen.iter().collect();
+    let mut order: Vec<(&u32, &FrozenJob)> = frozen.iter().collect();
     order.sort_by_key(|(job, frozen)| (frozen.since, **job));
     let mut left = swap;
     let mut free_at = 0;
@@ -142,10 +142,10 @@ pub(super) fn swapped(
         let begins = frozen.since.0.max(free_at);
         let elapsed = u64::try_from((now.0 - begins).max(0)).unwrap_or(0);
         let moved = elapsed.saturating_mul(speed) / 1_000_000;
-        let moved = moved.min(frozen.memory).min(left);
-        let takes = frozen.memory.saturating_mul(1_000_000) / speed.max(1);
+        let moved = moved.min(frozen.memory_mib).min(left);
+        let takes = frozen.memory_mib.saturating_mul(1_000_000) / speed.max(1);
         free_at = begins.saturating_add(i64::try_from(takes).unwrap_or(i64::MAX));
-        left -= frozen.memory.min(left);
+        left -= frozen.memory_mib.min(left);
         amounts.insert(*job, moved);
     }
     amounts

@@ -2,11 +2,11 @@
 
 use dfrs_core::{Need, Span, Time};
 
-use super::events::Event;
-use super::gauge::Gauge;
-use super::machine::Machine;
-use super::whole::{Model, SECOND};
-use super::work::Run;
+use super::cluster::{ClusterModel, SECOND};
+use super::events::ModelEvent;
+use super::gauge::NeedGauge;
+use super::machine::ModelNode;
+use super::work::ModelRun;
 use crate::daemons::OrderChanges;
 
 /// Nodes are asked so often whether a job there needs less than it counts with.
@@ -14,9 +14,9 @@ const LESS_INTERVAL: Span = Span(10 * SECOND);
 /// And so often whether one needs more.
 const MORE_INTERVAL: Span = Span(2 * SECOND);
 /// A job that is held back counts with its request after this, unless something is in the way.
-const SOON: i64 = 12 * SECOND;
+const RESTORE_TIMEOUT: i64 = 12 * SECOND;
 
-impl Model {
+impl ClusterModel {
     /// All nodes of the run see what it uses from now on.
     pub(super) fn gauge(&mut self, id: u64) {
         let now = self.now;
@@ -37,11 +37,11 @@ impl Model {
             if gauge.as_ref().is_some_and(|gauge| !gauge.is_of(request)) {
                 *gauge = None;
             }
-            let gauge = gauge.get_or_insert_with(|| Gauge::new(now, request));
+            let gauge = gauge.get_or_insert_with(|| NeedGauge::new(now, request));
             if gauge.set(now, uses, throttled)
                 && let Some(next) = gauge.next()
             {
-                looks.push((next, Event::Measured(id, node, gauge.version)));
+                looks.push((next, ModelEvent::Measured(id, node, gauge.version)));
             }
         }
         let job = run.job;
@@ -49,7 +49,7 @@ impl Model {
             self.queue.add(at, event);
         }
         if news {
-            self.hear_of_needs(job);
+            self.schedule_needs_query(job);
         }
     }
 
@@ -68,30 +68,31 @@ impl Model {
         let (next, version) = (gauge.next(), gauge.version);
         let job = run.job;
         if let Some(next) = next {
-            self.queue.add(next, Event::Measured(id, node, version));
+            self.queue
+                .add(next, ModelEvent::Measured(id, node, version));
         }
-        self.hear_of_needs(job);
+        self.schedule_needs_query(job);
     }
 
     /// If the job's nodes say something else than what it counts with, they are heard when they are next asked.
-    pub(super) fn hear_of_needs(&mut self, job: u32) {
+    pub(super) fn schedule_needs_query(&mut self, job: u32) {
         let known = self.known_need(job);
         let need = self.need(job);
-        if known == need || self.asked_about.contains(&job) || self.places.place(job).is_none() {
+        if known == need || self.needs_queried.contains(&job) || self.places.place(job).is_none() {
             return;
         }
-        self.asked_about.insert(job);
+        self.needs_queried.insert(job);
         let usual = if need > known {
             MORE_INTERVAL
         } else {
             LESS_INTERVAL
         };
-        self.after(usual, Event::Learned(job));
+        self.after(usual, ModelEvent::Learned(job));
     }
 
     /// The nodes of the job have answered.
     pub(super) fn learned(&mut self, job: u32) {
-        self.asked_about.remove(&job);
+        self.needs_queried.remove(&job);
         let need = self.need(job);
         if self.places.place(job).is_none() || need == self.known_need(job) {
             return;
@@ -110,14 +111,14 @@ impl Model {
 
     /// What all nodes together say that the job needs: all, as long as one of them does not say anything.
     fn need(&self, job: u32) -> Need {
-        let heard = |node: &str| {
+        let generation = |node: &str| {
             let node = self.positions.get(node);
             node.map_or(0, |node| self.machines[*node as usize].generation)
         };
         let Some(place) = self.places.place(job) else {
             return Need::WHOLE;
         };
-        if !self.places.know(job, heard)
+        if !self.places.is_acknowledged(job, generation)
             || place.nodes.iter().any(|node| self.silent.contains(node))
         {
             return Need::WHOLE;
@@ -135,7 +136,7 @@ impl Model {
         let runs = machine.runs.iter().filter_map(|id| self.runs.get(id));
         let mut gauges = runs.filter(|run| run.job == job && machine.takes_orders());
         let gauge = gauges.find_map(|run| run.gauges[run.part(node)?].as_ref());
-        gauge.map_or(Need::WHOLE, Gauge::need)
+        gauge.map_or(Need::WHOLE, NeedGauge::need)
     }
 
     /// Follows the change of orders of this number: what jobs needed elsewhere is nothing here.
@@ -159,11 +160,11 @@ impl Model {
     }
 
     /// A node has heard its orders, or its daemon is another one: its jobs may have something to say.
-    pub(super) fn hear_of_needs_on(&mut self, node: u32) {
+    pub(super) fn schedule_needs_query_on(&mut self, node: u32) {
         let name = &self.machines[node as usize].name;
         let jobs: Vec<u32> = self.places.jobs_on(name).map(|(job, _)| job).collect();
         for job in jobs {
-            self.hear_of_needs(job);
+            self.schedule_needs_query(job);
         }
     }
 
@@ -177,12 +178,12 @@ impl Model {
         run.count(now);
         run.phase += 1;
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
-        self.rate_anew(&nodes, id);
+        self.rate_changed(&nodes, id);
     }
 
     /// A job that has been held back for long although it counts with less than it asked for, and for how many
     /// seconds. While its nodes are slow or do not answer, or if `is_excused`, it is not for long.
-    pub fn look_at_held_back(&mut self, is_excused: bool) -> Option<(u32, i64)> {
+    pub fn long_throttled_job(&mut self, is_excused: bool) -> Option<(u32, i64)> {
         let now = self.now;
         let (machines, silent) = (&self.machines, &self.silent);
         let is_troubled = |(node, ..): &(u32, f64, u64)| {
@@ -195,7 +196,7 @@ impl Model {
             let Some(since) = run.held_back else { continue };
             if is_excused || !run.counts_with_less(machines) || run.parts.iter().any(is_troubled) {
                 run.held_back = Some(now);
-            } else if now.0 - since.0 > SOON {
+            } else if now.0 - since.0 > RESTORE_TIMEOUT {
                 late = Some((run.job, (now.0 - since.0) / SECOND));
             }
         }
@@ -203,7 +204,7 @@ impl Model {
     }
 }
 
-impl Run {
+impl ModelRun {
     /// The part of what it asked for that it can use now.
     pub(super) fn wants(&self) -> f64 {
         let percent = self.uses.get(self.phase).copied().unwrap_or(100);
@@ -221,13 +222,13 @@ impl Run {
     }
 
     /// Notes since when it is held back on some node by a cap that goes with less than its request.
-    pub(super) fn follow_held_back(&mut self, machines: &[Machine], now: Time) {
+    pub(super) fn follow_held_back(&mut self, machines: &[ModelNode], now: Time) {
         let is_held_back = (0..self.parts.len()).any(|part| self.is_held_back_on(part));
         let is_less = self.counts_with_less(machines);
         self.held_back = (is_held_back && is_less).then(|| self.held_back.unwrap_or(now));
     }
 
-    fn counts_with_less(&self, machines: &[Machine]) -> bool {
+    fn counts_with_less(&self, machines: &[ModelNode]) -> bool {
         self.parts.iter().any(|(node, ..)| {
             let order = machines[*node as usize].orders.get(&self.job);
             order.is_some_and(|order| order.need.is_less())
@@ -236,7 +237,7 @@ impl Run {
 }
 
 /// Whether this node's dfrsd measures what the job of this run needs.
-fn measures(machine: &Machine, run: &Run) -> bool {
+fn measures(machine: &ModelNode, run: &ModelRun) -> bool {
     let order = machine.orders.get(&run.job);
     let asked = order.is_some_and(|order| order.request.is_some() && !order.frozen);
     let frozen = machine.frozen.contains_key(&run.job);

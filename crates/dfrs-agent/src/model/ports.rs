@@ -6,25 +6,25 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dfrs_core::Time;
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
+use super::cluster::ClusterModel;
 use super::slurmctld::{JobEntry, NodeEntry};
-use super::whole::Model;
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
-use crate::observation::{Observation, ObservedNode, Place, Seen};
-use crate::slurm::{Ending, Extended, Level, Limit, Slurm, SlurmError};
-use crate::state::{Changes, Store};
+use crate::observation::{Observation, ObservedNode, ObservedPlace, SnapshotDelta};
+use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
+use crate::state::{StateChanges, Store};
 
 /// So often in a row no call has to be tried again: what Slurm refuses for the rest of a second is asked for
 /// ten times.
-const MOST_IN_VAIN: u32 = 25;
+const MAX_RETRIES: u32 = 25;
 
 /// A model that several ports reach.
-pub type Shared = Rc<RefCell<Model>>;
+pub type SharedModel = Rc<RefCell<ClusterModel>>;
 
 /// slurmctld, as an agent for these partitions sees it.
 pub struct SlurmPort {
-    model: Shared,
+    model: SharedModel,
     partitions: Vec<String>,
     /// The version of the records that was shown last.
     shown: Option<u64>,
@@ -33,7 +33,7 @@ pub struct SlurmPort {
 impl SlurmPort {
     /// For these partitions.
     #[must_use]
-    pub fn new(model: &Shared, partitions: Vec<String>) -> Self {
+    pub fn new(model: &SharedModel, partitions: Vec<String>) -> Self {
         Self {
             model: Rc::clone(model),
             partitions,
@@ -46,15 +46,15 @@ impl SlurmPort {
         &mut self,
         what: &str,
         job: u32,
-        act: impl FnOnce(&mut Model) -> Result<T, SlurmError>,
+        act: impl FnOnce(&mut ClusterModel) -> Result<T, SlurmError>,
     ) -> Result<T, SlurmError> {
         let mut model = self.model.borrow_mut();
         let later = Time(model.now.0 + model.settings.call.0);
         model.advance(later);
-        model.fails(what)?;
+        model.take_refusal(what)?;
         let done = act(&mut model);
         let again = done.as_ref().is_err_and(SlurmError::is_transient);
-        model.count_in_vain(what, job, again);
+        model.count_retries(what, job, again);
         let done = done?;
         model.note(format!("{what} {job}"));
         Ok(done)
@@ -70,34 +70,34 @@ impl Slurm for SlurmPort {
     }
     fn last_update(&self) -> i64 {
         let model = self.model.borrow();
-        if model.tells_changes && self.shown == Some(model.version) {
+        if model.reports_changes_only && self.shown == Some(model.version) {
             return i64::MIN;
         }
         model.updates
     }
-    fn observe(&mut self, seen: &mut Observation) -> Result<Seen, SlurmError> {
+    fn observe(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError> {
         let mut model = self.model.borrow_mut();
         let before = self.shown.replace(model.version);
         Ok(match before {
-            Some(before) if before == model.version => Seen::default(),
+            Some(before) if before == model.version => SnapshotDelta::default(),
             Some(_) => model.show_changes(&self.partitions, seen),
             None => model.show_all(&self.partitions, seen),
         })
     }
-    fn outcome(&mut self, job: u32, submit_time: i64) -> Outcome {
+    fn outcome(&mut self, job: u32, submit_time: i64) -> JobOutcome {
         self.model.borrow().outcome(job, submit_time)
     }
     fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
         let mut model = self.model.borrow_mut();
-        model.asked_at_gate += jobs.len();
+        model.gate_queries += jobs.len();
         jobs.iter().map(|job| model.gate(*job)).collect()
     }
     fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool> {
         let model = self.model.borrow();
         jobs.iter().map(|job| model.gate(*job).is_ok()).collect()
     }
-    fn split_array(&mut self, job: u32, most: u32) -> Result<(), SlurmError> {
-        self.call("split", job, |model| model.split(job, most))
+    fn split_array(&mut self, job: u32, max: u32) -> Result<(), SlurmError> {
+        self.call("split", job, |model| model.split(job, max))
     }
     fn set_reasons(&mut self, _: &[(u32, Option<String>)]) {}
     fn show_yields(&mut self, _: &[(u32, Option<u32>)]) {}
@@ -107,7 +107,7 @@ impl Slurm for SlurmPort {
             model.updated();
         }
     }
-    fn start(&mut self, job: u32, places: &[Place], whole: bool) -> Result<(), SlurmError> {
+    fn start(&mut self, job: u32, places: &[ObservedPlace], whole: bool) -> Result<(), SlurmError> {
         self.call("start", job, |model| model.start(job, places, whole))
     }
     fn suspend(&mut self, job: u32) -> Result<(), SlurmError> {
@@ -142,7 +142,7 @@ impl Slurm for SlurmPort {
             model.requeue_warned(job, submit_time, was_warned)
         })
     }
-    fn abort_left_behind(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
+    fn abort_orphaned(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
         self.call("abort", job, |model| model.abort_left_behind(job, node))
     }
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError> {
@@ -151,18 +151,18 @@ impl Slurm for SlurmPort {
     fn hide_cores(&mut self) -> bool {
         false
     }
-    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<Limit, SlurmError> {
+    fn extend_time(&mut self, job: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError> {
         self.call("extend", job, |model| model.extend(job, seconds))
     }
-    fn take_back_time(&mut self, job: u32, extended: &Extended) -> Result<(), SlurmError> {
+    fn take_back_time(&mut self, job: u32, extended: &LimitExtension) -> Result<(), SlurmError> {
         self.call("take-back", job, |model| model.take_back(job, extended))
     }
     fn count_cycle(&mut self, _: u32, _: u32, _: u32, _: u32) {}
     fn hand_over_to_backfill(&mut self) {
         self.model.borrow_mut().hide_from_backfill(Vec::new());
     }
-    fn log(&self, level: Level, message: &str) {
-        if matches!(level, Level::Error | Level::Info) {
+    fn log(&self, level: LogLevel, message: &str) {
+        if matches!(level, LogLevel::Error | LogLevel::Info) {
             let line = (level, message.to_owned());
             self.model.borrow_mut().lines.push(line);
         }
@@ -170,7 +170,7 @@ impl Slurm for SlurmPort {
 }
 
 /// The nodes' daemons.
-pub struct DaemonsPort(pub Shared);
+pub struct DaemonsPort(pub SharedModel);
 
 impl Daemons for DaemonsPort {
     fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
@@ -179,8 +179,8 @@ impl Daemons for DaemonsPort {
     fn facts(&self) -> Arc<NodeFacts> {
         self.0.borrow_mut().facts()
     }
-    fn has_heard(&self, node: &str) -> bool {
-        self.0.borrow().has_heard(node)
+    fn has_acknowledged(&self, node: &str) -> bool {
+        self.0.borrow().has_current_orders(node)
     }
     fn stop(&mut self) {
         self.0.borrow_mut().stop_orders();
@@ -188,11 +188,11 @@ impl Daemons for DaemonsPort {
 }
 
 /// Where the state is kept.
-pub struct StorePort(pub Shared);
+pub struct StorePort(pub SharedModel);
 
 impl Store for StorePort {
-    fn save(&mut self, changes: Changes) -> u64 {
-        self.0.borrow_mut().keep(changes)
+    fn save(&mut self, changes: StateChanges) -> u64 {
+        self.0.borrow_mut().persist(changes)
     }
     fn durable(&self) -> u64 {
         self.0.borrow().durable
@@ -203,39 +203,39 @@ impl Store for StorePort {
     fn finish(&mut self) {}
 }
 
-impl Model {
+impl ClusterModel {
     /// A call that is to be tried again and again asks for what the agent could see is not so.
-    fn count_in_vain(&mut self, what: &str, job: u32, again: bool) {
+    fn count_retries(&mut self, what: &str, job: u32, again: bool) {
         let key = (job, what.to_owned());
         if !again {
-            self.in_vain.remove(&key);
+            self.retries.remove(&key);
             return;
         }
-        let count = self.in_vain.entry(key).or_default();
+        let count = self.retries.entry(key).or_default();
         *count += 1;
-        if *count == MOST_IN_VAIN {
-            let fault = format!("{what} {job} was asked for {MOST_IN_VAIN} times in vain");
+        if *count == MAX_RETRIES {
+            let fault = format!("{what} {job} was asked for {MAX_RETRIES} times in vain");
             self.faults.push(fault);
         }
     }
 
     /// Keeps these changes and all before them, or, while the disk is full, remembers them for the next
     /// attempt.
-    fn keep(&mut self, changes: Changes) -> u64 {
+    fn persist(&mut self, changes: StateChanges) -> u64 {
         let is_news = self.durable == self.submitted;
         self.submitted += 1;
         self.unkept.add(changes);
         // Whoever keeps it says so once, until it is kept again.
         if self.disk_full && is_news {
             let line = "dfrs_state: no space left on device".to_owned();
-            self.lines.push((Level::Error, line));
+            self.lines.push((LogLevel::Error, line));
         }
-        self.try_to_keep();
+        self.try_persist();
         self.submitted
     }
 
     /// Keeps what is not kept yet.
-    pub(super) fn try_to_keep(&mut self) {
+    pub(super) fn try_persist(&mut self) {
         if !self.disk_full {
             std::mem::take(&mut self.unkept).apply_to(&mut self.kept);
             self.durable = self.submitted;
@@ -244,28 +244,33 @@ impl Model {
 
     /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(nodes + what
     /// changed and its places).
-    fn show_changes(&mut self, partitions: &[String], seen: &mut Observation) -> Seen {
+    fn show_changes(&mut self, partitions: &[String], seen: &mut Observation) -> SnapshotDelta {
         let changed = self.slurmctld.jobs.take_unseen();
         self.show(partitions, changed, seen)
     }
 
     /// The same for somebody who has not looked before.
-    fn show_all(&mut self, partitions: &[String], seen: &mut Observation) -> Seen {
+    fn show_all(&mut self, partitions: &[String], seen: &mut Observation) -> SnapshotDelta {
         self.slurmctld.jobs.take_unseen();
-        self.held = Held::default();
+        self.held = HeldMemory::default();
         let all = seen.jobs().map(|job| job.id);
         let all = all.chain(self.slurmctld.jobs.keys().copied()).collect();
         self.show(partitions, all, seen)
     }
 
-    fn show(&mut self, partitions: &[String], jobs: BTreeSet<u32>, seen: &mut Observation) -> Seen {
+    fn show(
+        &mut self,
+        partitions: &[String],
+        jobs: BTreeSet<u32>,
+        seen: &mut Observation,
+    ) -> SnapshotDelta {
         for id in &jobs {
             self.held
                 .follow(*id, self.slurmctld.jobs.get(id), partitions);
         }
-        let mut different = Seen {
+        let mut different = SnapshotDelta {
             nodes: self.show_nodes(partitions, seen),
-            ..Seen::default()
+            ..SnapshotDelta::default()
         };
         let is_shown = |job: &&JobEntry| {
             partitions.contains(&job.seen.partition)
@@ -302,19 +307,19 @@ impl Model {
         let nodes = self.slurmctld.nodes.iter();
         let shown = nodes
             .filter(|node| is_own(node) || self.held.holds(node.seen.index))
-            .map(|node| Shown {
+            .map(|node| ShownNode {
                 up: !node.down && !node.drained && is_own(node),
                 allocated_memory: self.held.allocated(node.seen.index),
                 node,
             });
-        let shown: Vec<Shown<'_>> = shown.collect();
-        let same = |(known, shown): (&ObservedNode, &Shown<'_>)| {
+        let shown: Vec<ShownNode<'_>> = shown.collect();
+        let same = |(known, shown): (&ObservedNode, &ShownNode<'_>)| {
             let node = &shown.node.seen;
             known.index == node.index && known.name == node.name
         };
         let known = seen.nodes();
         if known.len() != shown.len() || !known.iter().zip(&shown).all(same) {
-            seen.set_nodes(shown.iter().map(Shown::observed).collect());
+            seen.set_nodes(shown.iter().map(ShownNode::observed).collect());
             return true;
         }
         let pairs = known.iter().zip(&shown);
@@ -327,25 +332,25 @@ impl Model {
 }
 
 /// A node as it is shown.
-struct Shown<'a> {
+struct ShownNode<'a> {
     node: &'a NodeEntry,
     up: bool,
     allocated_memory: u64,
 }
 
-impl Shown<'_> {
+impl ShownNode<'_> {
     fn observed(&self) -> ObservedNode {
         ObservedNode {
             up: self.up,
             down: self.node.down,
-            allocated_memory: self.allocated_memory,
+            allocated_memory_mib: self.allocated_memory,
             ..self.node.seen.clone()
         }
     }
 
     fn is_like(&self, known: &ObservedNode) -> bool {
         let node = &self.node.seen;
-        (known.up, known.down, known.allocated_memory)
+        (known.up, known.down, known.allocated_memory_mib)
             == (self.up, self.node.down, self.allocated_memory)
             && (known.all_cpus, known.cpus, known.memory) == (node.all_cpus, node.cpus, node.memory)
     }
@@ -353,20 +358,20 @@ impl Shown<'_> {
 
 /// What jobs held on nodes when they were last shown.
 #[derive(Debug, Default)]
-pub(super) struct Held {
-    by_job: BTreeMap<u32, HeldBy>,
+pub(super) struct HeldMemory {
+    by_job: BTreeMap<u32, HeldByJob>,
     /// By node: MiB that Slurm counts, and how many jobs of the shown partitions are there.
     by_node: BTreeMap<u32, (u64, u32)>,
 }
 
 /// What one job held: MiB by node, and whether it is of the shown partitions.
 #[derive(Debug)]
-struct HeldBy {
+struct HeldByJob {
     places: Vec<(u32, u64)>,
     is_ours: bool,
 }
 
-impl Held {
+impl HeldMemory {
     fn follow(&mut self, id: u32, job: Option<&JobEntry>, partitions: &[String]) {
         if let Some(before) = self.by_job.remove(&id) {
             for (node, memory) in &before.places {
@@ -380,9 +385,9 @@ impl Held {
         };
         let counted = |memory| if job.has_nodes() { memory } else { 0 };
         let places = job.seen.places.iter();
-        let now = HeldBy {
+        let now = HeldByJob {
             places: places
-                .map(|place| (place.node, counted(place.memory)))
+                .map(|place| (place.node, counted(place.memory_mib)))
                 .collect(),
             is_ours: partitions.contains(&job.seen.partition),
         };

@@ -9,7 +9,7 @@ pub(super) const CHECKPOINT: &str = "dfrs:checkpoint";
 
 /// What became of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ProgramOutcome {
     /// It is not over.
     Open,
     /// It did all of its work.
@@ -22,7 +22,7 @@ pub enum Fate {
 
 /// What a user submits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Submission {
+pub struct JobSubmission {
     /// Its name in the model: job ids are Slurm's to give, and are used again.
     pub label: u32,
     /// As Slurm shows it, with an id of 0.
@@ -34,7 +34,7 @@ pub struct Submission {
     /// The percents of what it asked for that it can use, in equal parts of its work; none: all of it.
     pub uses: Vec<u8>,
     /// Seconds from its submission before which it may not begin.
-    pub begin: i64,
+    pub begin_seconds: i64,
     /// `--exclusive=user`: no other user's jobs on its nodes.
     pub owner: bool,
     /// It does not end at SIGTERM: its nodes kill it after a while.
@@ -46,14 +46,14 @@ pub struct Submission {
     /// Its script holds the job as soon as it runs.
     pub holds: bool,
     /// Its script begins a step every so many seconds; 0: none.
-    pub steps: u32,
+    pub step_seconds: u32,
     /// When it is warned it writes its checkpoint and ends by itself, with an exit code of 0.
     pub ends_when_warned: bool,
     /// Tasks of the array, which have the labels from `label` on; 1: no array.
     pub array: u32,
 }
 
-impl Submission {
+impl JobSubmission {
     /// A plain one.
     #[must_use]
     pub fn new(label: u32, job: ObservedJob, work: Span) -> Self {
@@ -63,13 +63,13 @@ impl Submission {
             user: 1000,
             work,
             uses: Vec::new(),
-            begin: 0,
+            begin_seconds: 0,
             owner: false,
             stubborn: false,
             untrapped: false,
             pinned: false,
             holds: false,
-            steps: 0,
+            step_seconds: 0,
             ends_when_warned: false,
             array: 1,
         }
@@ -79,21 +79,21 @@ impl Submission {
     /// so, or has Slurm warn it; a program that does not is ended by the signal.
     #[must_use]
     pub fn checkpoints(&self) -> bool {
-        self.asks_for_warnings() && !self.untrapped
+        self.wants_warnings() && !self.untrapped
     }
 
     /// Whether its user wants it to be warned.
     #[must_use]
-    pub fn asks_for_warnings(&self) -> bool {
+    pub fn wants_warnings(&self) -> bool {
         self.job.comment.contains(CHECKPOINT) || self.job.warn_seconds > 0
     }
 }
 
 /// A submission (of an array: one of its tasks) and how far it got.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct JobProgram {
     /// What was submitted.
-    pub submission: Submission,
+    pub submission: JobSubmission,
     /// Slurm's id, since its last submission.
     pub id: u32,
     /// Work that its checkpoint holds.
@@ -101,7 +101,7 @@ pub struct Program {
     /// Work that all its runs have done together, once their last processes are gone.
     pub worked: Span,
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: ProgramOutcome,
     /// How often its processes were launched.
     pub launches: u32,
     /// slurmctld has heard that it is over.
@@ -109,24 +109,24 @@ pub struct Program {
     /// slurmctld was killed and has forgotten something about it: Slurm may run it again.
     pub forgotten: bool,
     /// When it first began, and when it was over, by the model's own time (microseconds).
-    pub first_launch: Option<i64>,
-    /// See `first_launch`.
-    pub over_at: Option<i64>,
+    pub first_launch_us: Option<i64>,
+    /// See `first_launch_us`.
+    pub over_at_us: Option<i64>,
 }
 
-impl Program {
-    pub(super) fn new(submission: Submission) -> Self {
+impl JobProgram {
+    pub(super) fn new(submission: JobSubmission) -> Self {
         Self {
             submission,
             id: 0,
             kept: Span(0),
             worked: Span(0),
-            fate: Fate::Open,
+            outcome: ProgramOutcome::Open,
             launches: 0,
             reported: false,
             forgotten: false,
-            first_launch: None,
-            over_at: None,
+            first_launch_us: None,
+            over_at_us: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::slurmctld::JobEntry;
 
 /// Job records by Slurm's id. What is read is a plain map; what is changed is remembered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Records {
+pub(super) struct JobRecords {
     all: BTreeMap<u32, JobEntry>,
     /// Changed since they were last shown.
     unseen: BTreeSet<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Records {
     unsaved: BTreeSet<u32>,
 }
 
-impl Deref for Records {
+impl Deref for JobRecords {
     type Target = BTreeMap<u32, JobEntry>;
 
     fn deref(&self) -> &Self::Target {
@@ -23,7 +23,7 @@ impl Deref for Records {
     }
 }
 
-impl Records {
+impl JobRecords {
     fn touch(&mut self, id: u32) {
         self.unseen.insert(id);
         self.unsaved.insert(id);

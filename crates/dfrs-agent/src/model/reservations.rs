@@ -1,15 +1,15 @@
 //! Reservations of nodes for others, as slurmctld keeps and shows them.
 
+use super::cluster::{ClusterModel, SECOND};
 use super::slurmctld::JobEntry;
-use super::whole::{Model, SECOND};
 use crate::observation::{ObservedJob, ObservedState};
 
 /// A job without a limit ends after this, for all that Slurm knows: a year.
 const NO_LIMIT: i64 = 365 * 24 * 3600;
 /// How long before a reservation nothing is expected to come back, or to start.
-const BEFORE: i64 = 400;
+const LEAD_SECONDS: i64 = 400;
 
-impl Model {
+impl ClusterModel {
     /// `scontrol create reservation` for somebody else.
     pub(super) fn reserve(&mut self, node: u32, starts_in: i64, duration: i64) {
         let starts = self.clock_seconds() + starts_in;
@@ -36,7 +36,7 @@ impl Model {
 
     /// Whether a reservation is on the node, or near.
     pub(super) fn is_reserved_soon(&self, node: u32) -> bool {
-        let soon = self.clock_seconds() + BEFORE;
+        let soon = self.clock_seconds() + LEAD_SECONDS;
         self.reserved_from(node).is_some_and(|start| start < soon)
     }
 
@@ -48,7 +48,7 @@ impl Model {
             ObservedState::Running | ObservedState::Suspended => {
                 let places = shown.places.iter();
                 let starts = places.filter_map(|place| self.reserved_from(place.node));
-                shown.free_until = starts.min().unwrap_or(0);
+                shown.free_until_seconds = starts.min().unwrap_or(0);
             }
             ObservedState::Pending => {
                 let off: Vec<u32> = nodes
@@ -59,7 +59,7 @@ impl Model {
                     let all = shown.eligible.as_deref().map(<[u32]>::to_vec);
                     let all = all.unwrap_or_else(|| nodes.collect()).into_iter();
                     let starts = off.iter().filter_map(|node| self.reserved_from(*node));
-                    shown.free_until = starts.min().unwrap_or(0);
+                    shown.free_until_seconds = starts.min().unwrap_or(0);
                     shown.eligible = Some(all.filter(|node| !off.contains(node)).collect());
                 }
             }
@@ -92,7 +92,7 @@ impl Model {
     }
 
     /// Whether DFRS brings a parked job back where a reservation has begun.
-    pub(super) fn comes_back_reserved(&self, id: u32) -> bool {
+    pub(super) fn resumes_into_reservation(&self, id: u32) -> bool {
         let now = self.clock_seconds();
         let job = self.slurmctld.jobs.get(&id);
         job.is_some_and(|job| {

@@ -8,7 +8,7 @@ const MILLISECOND: i64 = 1_000;
 /// Latencies and sizes. All latencies are those of a quiet machine; with `jitter`, each single one is
 /// between half and three times as long.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct ModelSettings {
     /// From a start to the end of the prolog: the job is CONFIGURING so long.
     pub launch: Span,
     /// What a call into slurmctld takes: so long after it was looked at, it may show something else.
@@ -32,9 +32,9 @@ pub struct Settings {
     /// How long slurmd remembers a job's batch script after its end: its next one is a second copy.
     pub time_to_live: Span,
     /// MiB of swap of each node.
-    pub swap: u64,
+    pub swap_mib: u64,
     /// MiB a second that a node can move to swap.
-    pub swap_speed: u64,
+    pub swap_mib_per_second: u64,
     /// What a job has in swap when it comes back stays there until it ends.
     pub keeps_swap: bool,
     /// Jobs that one user may have running (a limit such as QOS have); `None`: any number.
@@ -44,7 +44,7 @@ pub struct Settings {
     pub jitter: Option<u64>,
 }
 
-impl Default for Settings {
+impl Default for ModelSettings {
     /// The mini-Slurm's, about.
     fn default() -> Self {
         Self {
@@ -59,8 +59,8 @@ impl Default for Settings {
             save_interval: Span(5 * SECOND),
             node_timeout: Span(30 * SECOND),
             time_to_live: Span(60 * SECOND),
-            swap: 10_000,
-            swap_speed: 500,
+            swap_mib: 10_000,
+            swap_mib_per_second: 500,
             keeps_swap: false,
             user_limit: None,
             jitter: None,
@@ -68,7 +68,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl ModelSettings {
     /// The latency `usual` of one thing, which `about` names.
     pub(super) fn latency(&self, usual: Span, about: [u64; 3]) -> Span {
         let Some(seed) = self.jitter else {

@@ -1,8 +1,8 @@
 //! What slurmctld knows: the part of the model that is forgotten when it is killed.
 
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
-use super::records::Records;
+use super::records::JobRecords;
 use crate::observation::{ObservedJob, ObservedNode, ObservedState};
 
 /// A job's record.
@@ -15,25 +15,25 @@ pub struct JobEntry {
     /// Of an array's pending record: tasks beside the first that have no record yet.
     pub more_tasks: Vec<u32>,
     /// UNIX seconds before which it does not begin.
-    pub begin: i64,
+    pub begin_time: i64,
     /// Its priority when nobody holds it.
     pub usual_priority: u32,
     /// Seconds of its limit that were used before the last suspension or the last start.
-    pub used: i64,
+    pub used_seconds: i64,
     /// UNIX seconds since which it runs without interruption.
-    pub since: i64,
+    pub running_since: i64,
     /// Its last run ended by itself: it was not cancelled, and lost neither its time nor its nodes.
     pub ended_by_itself: bool,
     /// Its warning signal has ended it, and how.
-    pub warning_ended: Option<Outcome>,
+    pub warning_ended: Option<JobOutcome>,
     /// Its processes on the nodes; 0: none.
     pub run: u64,
     /// It was ended to be queued again: what its last process's end leads to.
     pub requeues: bool,
     /// UNIX seconds at which its last run was over.
-    pub freed: i64,
+    pub freed_time: i64,
     /// How it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<JobOutcome>,
 }
 
 impl JobEntry {
@@ -74,19 +74,19 @@ pub struct NodeEntry {
     /// Its partition.
     pub partition: String,
     /// How many parked jobs its reason says to live there.
-    pub said_parked: u32,
+    pub reported_parked: u32,
     /// It was taken out of its partition.
     pub left: bool,
     /// Reserved for others from when until when, in UNIX seconds.
     pub reserved: Option<(i64, i64)>,
     /// The job whose nodes refuse other users' jobs, if there is one.
-    pub unheard_since: Option<i64>,
+    pub silent_since: Option<i64>,
 }
 
 /// Everything that slurmctld saves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slurmctld {
-    pub(super) jobs: Records,
+    pub(super) jobs: JobRecords,
     pub(super) nodes: Vec<NodeEntry>,
     pub(super) next_id: u32,
 }
@@ -104,30 +104,30 @@ impl Slurmctld {
         let jobs = self.jobs.values().filter(|job| job.has_nodes());
         jobs.flat_map(|job| &job.seen.places)
             .filter(|place| place.node == node)
-            .map(|place| place.memory)
+            .map(|place| place.memory_mib)
             .sum()
     }
 
     /// Whether another user has a node for himself there, or this job would and others are there, or jobs of
     /// another label are.
-    pub(super) fn refuses_neighbours(&self, node: u32, wanted: &ObservedJob) -> bool {
+    pub(super) fn conflicts_with_users(&self, node: u32, wanted: &ObservedJob) -> bool {
         let mut here = self.jobs.values().filter(|job| {
             job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
         });
         here.any(|job| {
-            let refuses = job.seen.refuses_others || wanted.refuses_others;
-            job.seen.label != wanted.label || (job.seen.user != wanted.user && refuses)
+            let refuses = job.seen.exclusive_user || wanted.exclusive_user;
+            job.seen.mcs_label != wanted.mcs_label || (job.seen.user != wanted.user && refuses)
         })
     }
 
     /// Whether one of a job that is there, parked ones aside, and this one wants the node for itself (`--exclusive`).
-    pub(super) fn is_another_ones(&self, node: u32, wanted: &ObservedJob) -> bool {
+    pub(super) fn conflicts_with_exclusive(&self, node: u32, wanted: &ObservedJob) -> bool {
         let mut here = self.jobs.values().filter(|job| {
             let counts = job
                 .seen
                 .places
                 .iter()
-                .any(|place| place.node == node && place.memory > 0);
+                .any(|place| place.node == node && place.memory_mib > 0);
             job.has_nodes() && counts && job.seen.id != wanted.id
         });
         here.any(|job| job.seen.exclusive || wanted.exclusive)
@@ -140,8 +140,8 @@ impl Slurmctld {
             let node = self.nodes.iter_mut().find(|node| node.seen.name == *name);
             if let Some(node) = node {
                 let waited_for = node.drained && !node.down;
-                let said = if waited_for { *parked } else { 0 };
-                any |= std::mem::replace(&mut node.said_parked, said) != said;
+                let shown = if waited_for { *parked } else { 0 };
+                any |= std::mem::replace(&mut node.reported_parked, shown) != shown;
             }
         }
         any

@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
-use dfrs_proto::journal::Outcome;
+use dfrs_proto::journal::JobOutcome;
 
-use super::events::Event;
-use super::gauge::Gauge;
-use super::machine::{Frozen, Machine, swapped};
-use super::whole::Model;
+use super::cluster::ClusterModel;
+use super::events::ModelEvent;
+use super::gauge::NeedGauge;
+use super::machine::{FrozenJob, ModelNode, swapped};
 
 /// A node says that a job cannot be parked after so long.
-const UNTIL_STUCK: Span = Span(2_000_000);
+const STUCK_TIMEOUT: Span = Span(2_000_000);
 
 /// The processes of one job from one start to their end.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct ModelRun {
     pub(super) job: u32,
     pub(super) label: u32,
     /// Node, cores needed there, MiB there; ascending by node.
@@ -23,7 +23,7 @@ pub(super) struct Run {
     /// The share of what it can use now that it gets on each of these, if nothing else holds it up.
     pub(super) shares: Vec<f64>,
     /// What each of these measures of it.
-    pub(super) gauges: Vec<Option<Gauge>>,
+    pub(super) gauges: Vec<Option<NeedGauge>>,
     /// The percents of what it asked for that it can use, by phase, and its present phase.
     pub(super) uses: Vec<u8>,
     pub(super) phase: usize,
@@ -38,15 +38,15 @@ pub(super) struct Run {
     /// They got the signal to end, or have ended.
     pub(super) ends: bool,
     /// A warning has ended them, and how.
-    pub(super) warning_ended: Option<Outcome>,
+    pub(super) warning_ended: Option<JobOutcome>,
     /// Nodes that could not be told so.
-    pub(super) untold: BTreeSet<u32>,
+    pub(super) unsignalled: BTreeSet<u32>,
     /// Nodes on which it was parked then: what is in swap ends there.
     pub(super) parked_at_end: BTreeSet<u32>,
     /// MiB in swap, by node, of processes that were thawed and are still stopped.
-    pub(super) cold: BTreeMap<u32, u64>,
+    pub(super) cold_mib: BTreeMap<u32, u64>,
     /// MiB of swap, by node, that it still has since it was parked there last.
-    pub(super) kept_swap: BTreeMap<u32, u64>,
+    pub(super) kept_swap_mib: BTreeMap<u32, u64>,
     /// Work that was done before, in other runs: microseconds of run time with all the CPU that it needs.
     pub(super) kept: f64,
     /// The same, and what was done in this one.
@@ -59,7 +59,7 @@ pub(super) struct Run {
     pub(super) version: u64,
 }
 
-impl Run {
+impl ModelRun {
     pub(super) fn count(&mut self, now: Time) {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
         let elapsed = (now.0 - self.counted.0) as f64;
@@ -88,14 +88,14 @@ impl Run {
     }
 }
 
-impl Model {
+impl ClusterModel {
     /// The rates of everything that runs on one of these nodes follow from what is there now.
     pub(super) fn rate(&mut self, nodes: &[u32]) {
         self.rate_all(nodes, None);
     }
 
     /// The same where this run, which is there, does something else than before.
-    pub(super) fn rate_anew(&mut self, nodes: &[u32], changed: u64) {
+    pub(super) fn rate_changed(&mut self, nodes: &[u32], changed: u64) {
         self.rate_all(nodes, Some(changed));
     }
 
@@ -140,9 +140,9 @@ impl Model {
         if rate > 0.0 {
             let left = Span(time_left(run));
             let next = next_phase_in(run);
-            self.after(left, Event::Finished(id, version));
+            self.after(left, ModelEvent::Finished(id, version));
             if let Some(next) = next {
-                self.after(next, Event::Phase(id, version));
+                self.after(next, ModelEvent::Phase(id, version));
             }
         }
     }
@@ -162,8 +162,14 @@ impl Model {
         };
         let wanted: Vec<(u64, f64, f64)> = machine.runs.iter().filter_map(wanted).collect();
         let total: f64 = wanted.iter().map(|(_, _, gets)| gets).sum();
-        let crowd = (f64::from(machine.cpus) / total).min(1.0);
-        let share = |need: f64, gets: f64| if need > 0.0 { gets * crowd / need } else { 0.0 };
+        let contention = (f64::from(machine.cpus) / total).min(1.0);
+        let share = |need: f64, gets: f64| {
+            if need > 0.0 {
+                gets * contention / need
+            } else {
+                0.0
+            }
+        };
         let shares = wanted.into_iter();
         let shares = shares.map(|(id, need, gets)| (id, share(need, gets)));
         shares.collect()
@@ -200,17 +206,17 @@ impl Model {
         };
         let wanted = machine.to_freeze();
         let here = machine.runs.iter().filter_map(|id| self.runs.get(id));
-        let fresh: Vec<(u32, Frozen)> = here
+        let fresh: Vec<(u32, FrozenJob)> = here
             .filter(|run| wanted.contains(&run.job) && !machine.frozen.contains_key(&run.job))
             .filter(|run| run.part(node).is_some())
             .map(|run| {
-                let cold = run.cold.get(&node).copied().unwrap_or(0);
+                let cold = run.cold_mib.get(&node).copied().unwrap_or(0);
                 let memory = run.memory_on(node).saturating_sub(cold);
                 let program = self.programs.get(&run.label);
                 let pinned = program.is_some_and(|program| program.submission.pinned);
-                let frozen = Frozen {
+                let frozen = FrozenJob {
                     since: now,
-                    memory,
+                    memory_mib: memory,
                     pinned,
                 };
                 (run.job, frozen)
@@ -225,16 +231,16 @@ impl Model {
     }
 
     /// Swap of a node that parked jobs can have: MiB.
-    pub(super) fn swap_for_parked(&self, machine: &Machine, node: u32) -> u64 {
+    pub(super) fn swap_for_parked(&self, machine: &ModelNode, node: u32) -> u64 {
         let here = machine.runs.iter().filter_map(|id| self.runs.get(id));
         let others = here.filter(|run| !machine.frozen.contains_key(&run.job));
-        let kept: u64 = others.filter_map(|run| run.kept_swap.get(&node)).sum();
-        self.settings.swap.saturating_sub(kept)
+        let kept: u64 = others.filter_map(|run| run.kept_swap_mib.get(&node)).sum();
+        self.settings.swap_mib.saturating_sub(kept)
     }
 
     /// Thaws all but these. What is in swap stays there until the job's processes run.
     fn thaw(&mut self, node: u32, wanted: &BTreeSet<u32>) {
-        let (speed, keeps) = (self.settings.swap_speed, self.settings.keeps_swap);
+        let (speed, keeps) = (self.settings.swap_mib_per_second, self.settings.keeps_swap);
         let swap = self.swap_for_parked(&self.machines[node as usize], node);
         let machine = &mut self.machines[node as usize];
         let amounts = swapped(&machine.frozen, swap, speed, self.now);
@@ -251,11 +257,11 @@ impl Model {
                 continue;
             };
             if run.stopped {
-                *run.cold.entry(node).or_default() += amounts[&run.job];
+                *run.cold_mib.entry(node).or_default() += amounts[&run.job];
             } else {
-                run.cold.remove(&node);
+                run.cold_mib.remove(&node);
                 if keeps {
-                    run.kept_swap.insert(node, amounts[&run.job]);
+                    run.kept_swap_mib.insert(node, amounts[&run.job]);
                 }
             }
         }
@@ -266,7 +272,7 @@ impl Model {
         let Some(machine) = self.machines.get(node as usize) else {
             return false;
         };
-        if machine.is_asked_for_the_end_of(job) {
+        if machine.watches_end_of(job) {
             let mut runs = machine.runs.iter().filter_map(|run| self.runs.get(run));
             return machine.takes_orders() && runs.all(|run| run.job != job);
         }
@@ -276,8 +282,8 @@ impl Model {
         let settings = &self.settings;
         let then = Time(self.now.0 - settings.probe.0);
         let swap = self.swap_for_parked(machine, node);
-        let amounts = swapped(&machine.frozen, swap, settings.swap_speed, then);
-        !frozen.pinned && then >= frozen.since && amounts.get(&job) >= Some(&frozen.memory)
+        let amounts = swapped(&machine.frozen, swap, settings.swap_mib_per_second, then);
+        !frozen.pinned && then >= frozen.since && amounts.get(&job) >= Some(&frozen.memory_mib)
     }
 
     /// Whether this node says that the job, which is being parked, cannot be: so long after nothing of it has moved.
@@ -285,9 +291,9 @@ impl Model {
         let machine = self.machines.get(node as usize);
         let frozen = machine.filter(|machine| machine.takes_orders());
         let frozen = frozen.and_then(|machine| machine.frozen.get(&job));
-        let since = self.now.0 - self.settings.probe.0 - UNTIL_STUCK.0;
+        let since = self.now.0 - self.settings.probe.0 - STUCK_TIMEOUT.0;
         frozen.is_some_and(|frozen| {
-            frozen.pinned && self.settings.swap > 0 && frozen.since.0 <= since
+            frozen.pinned && self.settings.swap_mib > 0 && frozen.since.0 <= since
         })
     }
 
@@ -298,7 +304,12 @@ impl Model {
         let nodes = self.machines.iter().enumerate().map(|(index, machine)| {
             let node = u32::try_from(index).unwrap_or(u32::MAX);
             let swap = self.swap_for_parked(machine, node);
-            let swapped = swapped(&machine.frozen, swap, settings.swap_speed, self.now);
+            let swapped = swapped(
+                &machine.frozen,
+                swap,
+                settings.swap_mib_per_second,
+                self.now,
+            );
             let here = machine
                 .runs
                 .iter()
@@ -307,7 +318,7 @@ impl Model {
                 .filter(|(_, run)| !run.parked_at_end.contains(&node))
                 .map(|(_, run)| {
                     let memory = run.memory_on(node);
-                    let cold = run.cold.get(&node).copied().unwrap_or(0);
+                    let cold = run.cold_mib.get(&node).copied().unwrap_or(0);
                     let swapped = cold + swapped.get(&run.job).copied().unwrap_or(0);
                     memory - swapped.min(memory)
                 })
@@ -317,7 +328,7 @@ impl Model {
     }
 
     /// Whether slurmctld still counts on these processes' being there.
-    pub(super) fn is_known(&self, id: u64, run: &Run) -> bool {
+    pub(super) fn is_known(&self, id: u64, run: &ModelRun) -> bool {
         let entry = self.slurmctld.jobs.get(&run.job);
         entry.is_some_and(|entry| entry.run == id && entry.may_have_processes())
     }
@@ -329,7 +340,7 @@ impl Model {
     clippy::cast_precision_loss,
     reason = "work is far below 2^53 microseconds"
 )]
-fn time_left(run: &Run) -> i64 {
+fn time_left(run: &ModelRun) -> i64 {
     let left = (run.work.0 as f64 - run.done).max(0.0);
     ((left / run.rate).ceil() as i64).max(1)
 }
@@ -340,7 +351,7 @@ fn time_left(run: &Run) -> i64 {
     clippy::cast_precision_loss,
     reason = "work is far below 2^53 microseconds, and phases are few"
 )]
-fn next_phase_in(run: &Run) -> Option<Span> {
+fn next_phase_in(run: &ModelRun) -> Option<Span> {
     let phases = run.uses.len();
     let next = run.phase + 1;
     let at = run.work.0 as f64 * next as f64 / phases.max(1) as f64;

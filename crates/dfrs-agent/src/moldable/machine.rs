@@ -1,29 +1,29 @@
 //! The nodes as a machine: which are in use, and until when that is expected.
 
 use dfrs_core::{JobState, NodeIndex, Time};
-use dfrs_moldable::live::Machine;
-use dfrs_moldable::{Busy, Processors};
+use dfrs_moldable::live::LiveMachine;
+use dfrs_moldable::{Busy, ProcessorSet};
 
 use super::request::{NO_LIMIT, estimate, speedup};
-use crate::cluster::Facts;
-use crate::ledger::{Ledger, Record};
+use crate::cluster::PassFacts;
+use crate::ledger::{Ledger, LedgerRecord};
 use crate::observation::{Observation, ObservedJob, ObservedState};
 
 /// How long processes take to end, in seconds.
-const ENDING: f64 = 5.0;
+const ENDING_SECONDS: f64 = 5.0;
 /// A job that should be over stays for as long again as it is late, and so long at least, in seconds.
-const LATE: f64 = 60.0;
+const MIN_LATE_SECONDS: f64 = 60.0;
 
 /// All nodes, whoever may use them, by their positions.
-pub(super) struct Nodes {
+pub(super) struct NodeAvailability {
     /// Seconds from now until each is expected to be free, if it is in use.
     until: Vec<Option<f64>>,
     up: Vec<bool>,
 }
 
-impl Nodes {
+impl NodeAvailability {
     /// As they are, and as what is under way will have them. O(nodes + places).
-    pub(super) fn of(seen: &Observation, ledger: &Ledger, facts: &Facts) -> Self {
+    pub(super) fn of(seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> Self {
         let mut nodes = Self {
             until: vec![None; seen.nodes().len()],
             up: seen.nodes().iter().map(|node| node.up).collect(),
@@ -42,7 +42,7 @@ impl Nodes {
             .filter(|(_, record)| record.life.is_starting());
         for (id, record) in starting {
             let Some(job) = seen.job(id) else { continue };
-            let state = record.life.planned(&facts.look(job, seen), true);
+            let state = record.life.planned(&facts.job_context(job, seen), true);
             let Some(JobState::Running(mapping)) = state else {
                 continue;
             };
@@ -61,7 +61,7 @@ impl Nodes {
     }
 
     /// A job gets these now.
-    pub(super) fn take(&mut self, processors: &Processors, until: f64) {
+    pub(super) fn take(&mut self, processors: &ProcessorSet, until: f64) {
         for processor in processors.iter() {
             self.use_until(processor as usize, until);
         }
@@ -69,7 +69,7 @@ impl Nodes {
 
     /// The machine of jobs that may use these nodes, and where each of them may run, if not everywhere. O(nodes of all
     /// jobs).
-    pub(super) fn machine(&self, allowed: Vec<&[u32]>) -> (Machine, Vec<Option<Processors>>) {
+    pub(super) fn machine(&self, allowed: Vec<&[u32]>) -> (LiveMachine, Vec<Option<ProcessorSet>>) {
         let mut usable = vec![false; self.up.len()];
         for position in allowed.iter().flat_map(|allowed| allowed.iter()) {
             let position = *position as usize;
@@ -84,19 +84,19 @@ impl Nodes {
                 let until = self.until[position as usize]?;
                 Some(Busy {
                     until,
-                    processors: Processors::of([position]),
+                    processors: ProcessorSet::of([position]),
                 })
             });
-        let machine = Machine {
+        let machine = LiveMachine {
             processors: u32::try_from(self.up.len()).unwrap_or(u32::MAX),
-            unusable: Processors::of(unusable.map(|(position, _)| position)),
+            unusable: ProcessorSet::of(unusable.map(|(position, _)| position)),
             running: running.collect(),
         };
         let part = |allowed: &[u32]| {
             let up = allowed
                 .iter()
                 .filter(|position| usable[**position as usize]);
-            (up.count() < all).then(|| Processors::of(allowed.iter().copied()))
+            (up.count() < all).then(|| ProcessorSet::of(allowed.iter().copied()))
         };
         let allowed = allowed.into_iter().map(part).collect();
         (machine, allowed)
@@ -104,16 +104,25 @@ impl Nodes {
 }
 
 /// How long a job on a node is expected to stay there, in seconds.
-fn time_left(job: &ObservedJob, record: Option<&Record>, seen: &Observation, facts: &Facts) -> f64 {
+fn time_left(
+    job: &ObservedJob,
+    record: Option<&LedgerRecord>,
+    seen: &Observation,
+    facts: &PassFacts,
+) -> f64 {
     match (job.state, record) {
         (ObservedState::Running, Some(record)) => {
             let count = u32::try_from(job.places.len()).unwrap_or(u32::MAX);
             let done = super::seconds(record.progress.clone().virtual_time(facts.now));
             let left = time_on(job, count, seen, facts) - done;
-            let left = if left > 0.0 { left } else { LATE.max(-left) };
-            left.min(left_of_limit(job, facts.now).max(ENDING))
+            let left = if left > 0.0 {
+                left
+            } else {
+                MIN_LATE_SECONDS.max(-left)
+            };
+            left.min(left_of_limit(job, facts.now).max(ENDING_SECONDS))
         }
-        (ObservedState::Ended | ObservedState::Pending, _) => ENDING,
+        (ObservedState::Ended | ObservedState::Pending, _) => ENDING_SECONDS,
         // Whoever suspended it says when it goes on.
         _ => NO_LIMIT,
     }
@@ -121,16 +130,16 @@ fn time_left(job: &ObservedJob, record: Option<&Record>, seen: &Observation, fac
 
 /// Seconds until Slurm ends it.
 fn left_of_limit(job: &ObservedJob, now: Time) -> f64 {
-    if job.end_time == 0 {
+    if job.end_seconds == 0 {
         return f64::INFINITY;
     }
-    super::seconds(Time::from_seconds(job.end_time).since(now)).max(0.0)
+    super::seconds(Time::from_seconds(job.end_seconds).since(now)).max(0.0)
 }
 
 /// How long the job takes on so many nodes, in seconds.
-fn time_on(job: &ObservedJob, nodes: u32, seen: &Observation, facts: &Facts) -> f64 {
+fn time_on(job: &ObservedJob, nodes: u32, seen: &Observation, facts: &PassFacts) -> f64 {
     let speedup = speedup(job, facts.config);
-    let holds = (seen.most_cpus() / job.cpus_per_task.max(1)).max(1);
+    let holds = (seen.max_node_cpus() / job.cpus_per_task.max(1)).max(1);
     let by_tasks = match job.tasks_on_each() {
         Some(_) => 1,
         None => job.tasks.div_ceil(holds),

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_told_what_it_waits_for() {
+    fn reason_names_the_nodes_and_the_expected_start() {
         let text = |outlook: &Outlook| {
             let wall = |time: Time| Time(time.0 - 60 * SECOND);
             reason(outlook, wall, Time(0))

@@ -6,9 +6,9 @@ use dfrs_core::{JobState, NodeIndex};
 use dfrs_moldable::{TIMES, Task};
 use dfrs_proto::conf::{Config, DEFAULT_LINEAR_SPEEDUP};
 
-use super::speedup::{Speedup, stated};
-use crate::cluster::{Facts, eligible};
-use crate::ledger::Record;
+use super::speedup::{Speedup, parse_comment};
+use crate::cluster::{PassFacts, eligible};
+use crate::ledger::LedgerRecord;
 use crate::observation::{Observation, ObservedJob, ObservedNode};
 
 /// How long a job without a time limit is taken to last: a year, in seconds.
@@ -33,7 +33,7 @@ pub enum Unfit {
 
 /// How tasks are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tasks {
+enum TaskLayout {
     /// So many on each node.
     OnEach(u32),
     /// So many on all nodes together, as evenly as can be.
@@ -42,12 +42,12 @@ enum Tasks {
 
 /// What a job asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct MoldableRequest {
     /// On how many nodes it may run.
     pub(super) sizes: RangeInclusive<u32>,
     /// Positions of the nodes that it may use and that are large enough, ascending.
     pub(super) allowed: Vec<u32>,
-    tasks: Tasks,
+    tasks: TaskLayout,
 }
 
 /// What this job, which waits, asks for. O(nodes).
@@ -57,12 +57,12 @@ pub(super) struct Request {
 /// It can never start.
 pub(super) fn request(
     job: &ObservedJob,
-    record: &Record,
+    record: &LedgerRecord,
     observation: &Observation,
-    facts: &Facts,
-) -> Result<Request, Unfit> {
-    let unheard = record.life.unheard();
-    let may = eligible(job, &JobState::Pending, unheard, observation, facts);
+    facts: &PassFacts,
+) -> Result<MoldableRequest, Unfit> {
+    let unconfirmed = record.life.unconfirmed_nodes();
+    let may = eligible(job, &JobState::Pending, unconfirmed, observation, facts);
     let positions: Vec<u32> = match may {
         Some(nodes) => nodes.iter().map(|NodeIndex(position)| *position).collect(),
         None => (0_u32..)
@@ -78,9 +78,9 @@ pub(super) fn request(
     let holds: Vec<(u32, u32)> = nodes.filter_map(holds).collect();
     let tasks = job
         .tasks_on_each()
-        .map_or(Tasks::Together(job.tasks.max(1)), Tasks::OnEach);
+        .map_or(TaskLayout::Together(job.tasks.max(1)), TaskLayout::OnEach);
     let listed = job.all_eligible.then_some(count(holds.len()));
-    let tried = facts.refusals.most_nodes(job.id, facts.now);
+    let tried = facts.refusals.max_nodes(job.id, facts.now);
     let mut levels: Vec<u32> = holds.iter().map(|(_, holds)| *holds).collect();
     levels.sort_unstable();
     levels.dedup();
@@ -89,11 +89,11 @@ pub(super) fn request(
     let mut found = levels.filter_map(|level| {
         let large = holds.iter().filter(|(_, holds)| *holds >= level);
         let allowed: Vec<u32> = large.map(|(position, _)| *position).collect();
-        let (least, most) = sizes(job, tasks, level, listed)?;
+        let (min, max) = sizes(job, tasks, level, listed)?;
         // Its least is tried again and again, as a limit may have room for it later.
-        let most = most.min(count(allowed.len())).min(tried.max(least));
-        (least <= most).then_some(Request {
-            sizes: least..=most,
+        let max = max.min(count(allowed.len())).min(tried.max(min));
+        (min <= max).then_some(MoldableRequest {
+            sizes: min..=max,
             allowed,
             tasks,
         })
@@ -101,7 +101,7 @@ pub(super) fn request(
     found.next().ok_or_else(|| {
         let large = holds.iter().filter(|(_, holds)| *holds > 0).count();
         let best = holds.iter().map(|(_, holds)| *holds).max().unwrap_or(0);
-        let needed = sizes(job, tasks, best, listed).map_or(0, |(least, _)| least);
+        let needed = sizes(job, tasks, best, listed).map_or(0, |(min, _)| min);
         Unfit::Never {
             needed,
             nodes: count(large),
@@ -110,31 +110,36 @@ pub(super) fn request(
 }
 
 /// The fewest and the most nodes for the job, if each holds so many tasks; none if that is too few.
-fn sizes(job: &ObservedJob, tasks: Tasks, holds: u32, listed: Option<u32>) -> Option<(u32, u32)> {
+fn sizes(
+    job: &ObservedJob,
+    tasks: TaskLayout,
+    holds: u32,
+    listed: Option<u32>,
+) -> Option<(u32, u32)> {
     let asked = job.min_nodes.max(1);
-    let (least, most) = match tasks {
-        Tasks::OnEach(each) if each > holds => return None,
-        Tasks::OnEach(_) => (asked, job.max_nodes.max(asked)),
-        Tasks::Together(_) if holds == 0 => return None,
-        Tasks::Together(all) => {
-            let least = all.div_ceil(holds).max(asked);
+    let (min, max) = match tasks {
+        TaskLayout::OnEach(each) if each > holds => return None,
+        TaskLayout::OnEach(_) => (asked, job.max_nodes.max(asked)),
+        TaskLayout::Together(_) if holds == 0 => return None,
+        TaskLayout::Together(all) => {
+            let min = all.div_ceil(holds).max(asked);
             // Without -N it gets what Slurm alone would give it.
-            let most = if job.max_nodes > 0 {
+            let max = if job.max_nodes > 0 {
                 job.max_nodes
             } else {
-                least
+                min
             };
-            (least, most.min(all).max(asked))
+            (min, max.min(all).max(asked))
         }
     };
-    let bound = match job.partition_nodes {
+    let bound = match job.partition_max_nodes {
         0 => u32::MAX,
         nodes => nodes,
     };
-    let most = most.min(bound);
+    let max = max.min(bound);
     match listed {
-        Some(listed) => (least <= listed).then_some((listed, listed)),
-        None => (least <= most).then_some((least, most)),
+        Some(listed) => (min <= listed).then_some((listed, listed)),
+        None => (min <= max).then_some((min, max)),
     }
 }
 
@@ -159,7 +164,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-impl Request {
+impl MoldableRequest {
     /// The job as a task: its time limit is how long it takes on its smallest number of nodes.
     ///
     /// # Errors
@@ -171,22 +176,22 @@ impl Request {
         config: &Config,
         weight: f64,
     ) -> Result<Task, Unfit> {
-        let (least, most) = (*self.sizes.start(), *self.sizes.end());
+        let (min, max) = (*self.sizes.start(), *self.sizes.end());
         let speedup = speedup(job, config);
         let estimate = estimate(job);
-        let base = speedup.on(least);
+        let base = speedup.on(min);
         let time = |nodes: u32| {
-            if nodes < least {
+            if nodes < min {
                 f64::INFINITY
             } else {
                 let time = estimate * base / speedup.on(nodes);
                 time.clamp(*TIMES.start(), *TIMES.end())
             }
         };
-        let times = (1..=most).map(time).collect();
+        let times = (1..=max).map(time).collect();
         let machine = count(self.allowed.len());
         Task::new(job.id.to_string(), weight, 0.0, times, machine).map_err(|_| Unfit::Never {
-            needed: least,
+            needed: min,
             nodes: machine,
         })
     }
@@ -195,8 +200,8 @@ impl Request {
     pub(super) fn tasks_on(&self, nodes: u32) -> impl Iterator<Item = u32> + use<> {
         let tasks = self.tasks;
         (0..nodes).map(move |place| match tasks {
-            Tasks::OnEach(each) => each,
-            Tasks::Together(all) => all / nodes + u32::from(place < all % nodes),
+            TaskLayout::OnEach(each) => each,
+            TaskLayout::Together(all) => all / nodes + u32::from(place < all % nodes),
         })
     }
 }
@@ -205,7 +210,7 @@ impl Request {
 pub(super) fn speedup(job: &ObservedJob, config: &Config) -> Speedup {
     let moldable = config.moldable(&job.partition);
     let linear = moldable.map_or(DEFAULT_LINEAR_SPEEDUP, |moldable| moldable.linear_speedup);
-    stated(&job.comment)
+    parse_comment(&job.comment)
         .ok()
         .flatten()
         .unwrap_or(Speedup::Linear(linear))

@@ -6,9 +6,9 @@ use dfrs_moldable::workload::downey;
 const PREFIX: &str = "dfrs:speedup=";
 const DOWNEY: &str = "downey";
 /// More than any machine has.
-const MOST: f64 = 1e6;
+const MAX_VALUE: f64 = 1e6;
 /// The longest word that is read, in bytes: it is read at every decision.
-const LONGEST: usize = 2000;
+const MAX_LENGTH: usize = 2000;
 
 /// A speedup over one node.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub enum Speedup {
 /// # Errors
 ///
 /// The word, if it cannot be understood: the job is then taken for one that says nothing.
-pub fn stated(comment: &str) -> Result<Option<Speedup>, &str> {
+pub fn parse_comment(comment: &str) -> Result<Option<Speedup>, &str> {
     let mut words = comment.split([' ', ';']).flat_map(words_of);
     let Some(word) = words.next_back() else {
         return Ok(None);
@@ -43,12 +43,12 @@ fn words_of(text: &str) -> Option<&str> {
 }
 
 fn parse(value: &str) -> Option<Speedup> {
-    if value.len() > LONGEST {
+    if value.len() > MAX_LENGTH {
         return None;
     }
     let number = |text: &str| {
         let number: f64 = text.parse().ok()?;
-        (0.0..=MOST).contains(&number).then_some(number)
+        (0.0..=MAX_VALUE).contains(&number).then_some(number)
     };
     let mut parts = value.split(',').peekable();
     if parts
@@ -71,7 +71,7 @@ impl Speedup {
     #[must_use]
     pub fn on(&self, nodes: u32) -> f64 {
         match self {
-            Self::Linear(most) => f64::from(nodes.min(*most).max(1)),
+            Self::Linear(max) => f64::from(nodes.min(*max).max(1)),
             Self::Downey(parallelism, sigma) => downey(*parallelism, *sigma, f64::from(nodes)),
             Self::Table(table) => {
                 let place = (nodes as usize).clamp(1, table.len());
@@ -86,26 +86,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_word_of_a_comment_counts() {
+    fn last_speedup_of_a_comment_is_used() {
         let downey = |parallelism, sigma| Ok(Some(Speedup::Downey(parallelism, sigma)));
-        assert_eq!(stated("dfrs:speedup=downey,12,0.5"), downey(12.0, 0.5));
         assert_eq!(
-            stated("project 7;dfrs:speedup=Downey,3,2 dfrs:never"),
+            parse_comment("dfrs:speedup=downey,12,0.5"),
+            downey(12.0, 0.5)
+        );
+        assert_eq!(
+            parse_comment("project 7;dfrs:speedup=Downey,3,2 dfrs:never"),
             downey(3.0, 2.0)
         );
         assert_eq!(
-            stated("x,dfrs:speedup=downey,3,0,dfrs:never"),
+            parse_comment("x,dfrs:speedup=downey,3,0,dfrs:never"),
             downey(3.0, 0.0)
         );
         let table = Ok(Some(Speedup::Table(vec![1.0, 1.9, 2.5])));
-        assert_eq!(stated("dfrs:speedup=4 dfrs:speedup=1,1.9,2.5"), table);
+        assert_eq!(
+            parse_comment("dfrs:speedup=4 dfrs:speedup=1,1.9,2.5"),
+            table
+        );
         for without in ["", "dfrs:never", "mydfrs:speedup=2", "speedup=3"] {
-            assert_eq!(stated(without), Ok(None), "{without}");
+            assert_eq!(parse_comment(without), Ok(None), "{without}");
         }
     }
 
     #[test]
-    fn what_cannot_be_understood_is_named() {
+    fn invalid_speedup_is_returned_as_error() {
         for word in [
             "dfrs:speedup=",
             "dfrs:speedup=downey,3",
@@ -117,14 +123,14 @@ mod tests {
             "dfrs:speedup=0",
             "dfrs:speedup=1e99",
         ] {
-            assert_eq!(stated(word), Err(word));
+            assert_eq!(parse_comment(word), Err(word));
         }
-        let long = format!("{PREFIX}{}1", "1,".repeat(LONGEST / 2));
-        assert_eq!(stated(&long), Err(long.as_str()));
+        let long = format!("{PREFIX}{}1", "1,".repeat(MAX_LENGTH / 2));
+        assert_eq!(parse_comment(&long), Err(long.as_str()));
     }
 
     #[test]
-    fn speedups_are_those_of_their_kind() {
+    fn speedup_follows_its_model() {
         let on = |speedup: &Speedup| [0, 1, 2, 3, 9].map(|nodes| speedup.on(nodes));
         assert_eq!(on(&Speedup::Linear(3)), [1.0, 1.0, 2.0, 3.0, 3.0]);
         let table = Speedup::Table(vec![1.0, 1.5]);

@@ -7,10 +7,10 @@ use dfrs_proto::conf::Config;
 use dfrs_proto::journal::EventKind;
 
 use super::scenario::SECOND;
-use crate::model::Model;
+use crate::model::ClusterModel;
 
 /// So long after a yield changed, or after a job began, its nodes enforce it.
-const SOON: i64 = 10 * SECOND;
+const CAP_TIMEOUT: i64 = 10 * SECOND;
 /// Shares are rounded on their way.
 const ROUNDING: f64 = 0.01;
 
@@ -43,7 +43,7 @@ impl Caps {
     }
 
     /// What is wrong by now, if anything is. Jobs of partitions that are given back are not capped.
-    pub(super) fn look(&mut self, model: &Model, config: &Config) -> Result<(), String> {
+    pub(super) fn look(&mut self, model: &ClusterModel, config: &Config) -> Result<(), String> {
         let now = model.now();
         let mut wrong = BTreeMap::new();
         for (job, node, need, cap) in model.caps() {
@@ -62,7 +62,7 @@ impl Caps {
             let before = self.wrong.get(&(job, node));
             let same = before.filter(|(_, before)| (before - wanted).abs() <= ROUNDING);
             let since = same.map_or(now, |(since, _)| *since);
-            if now.0 - since.0 > SOON {
+            if now.0 - since.0 > CAP_TIMEOUT {
                 return Err(format!(
                     "job {job} shall have {wanted:.3} of node {node}, and {}",
                     cap.map_or("is not capped".into(), |cap| format!("has {cap:.3}"))

@@ -1,13 +1,13 @@
 //! A ceiling on the load of nodes; drawn apart: what other seeds draw stays as it is.
 
 use super::draw::Draw;
-use super::scenario::Scenario;
+use super::scenario::TrialScenario;
 use super::uses::{add_line, add_to_text};
 use crate::model::acts::Act;
 
 /// Gives some scenarios one, and sees to it that all jobs can keep below it on their partition without one of its
 /// nodes: Slurm would not take others.
-pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
+pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
     let mut draw = Draw::new(seed ^ 0x0063_6569_6c65);
     if !draw.chance(15) {
         return;

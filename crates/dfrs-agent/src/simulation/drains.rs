@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 use dfrs_core::Time;
 
 use super::scenario::SECOND;
-use crate::model::{JobEntry, Model};
+use crate::model::{ClusterModel, JobEntry};
 use crate::observation::ObservedState;
 
 /// What is wrong for longer than this is noticed.
-const PATIENCE: i64 = 60 * SECOND;
+const REASON_TIMEOUT: i64 = 60 * SECOND;
 
 /// Since when reasons of nodes are wrong.
 #[derive(Debug, Default)]
-pub(super) struct Drains(BTreeMap<u32, Time>);
+pub(super) struct DrainRule(BTreeMap<u32, Time>);
 
-impl Drains {
+impl DrainRule {
     /// What is wrong by now, if anything is. `schedules`: somebody is there to say it.
-    pub(super) fn look(&mut self, model: &Model, schedules: bool) -> Result<(), String> {
-        let is_said = schedules && model.serves();
-        let nodes = model.nodes().iter().filter(|_| is_said);
+    pub(super) fn look(&mut self, model: &ClusterModel, schedules: bool) -> Result<(), String> {
+        let is_reporting = schedules && model.serves();
+        let nodes = model.nodes().iter().filter(|_| is_reporting);
         let wrong = nodes.filter_map(|node| Some((node.seen.index, wrong_on(node, model)?)));
         let wrong: BTreeMap<u32, String> = wrong.collect();
         self.0.retain(|node, _| wrong.contains_key(node));
         for (node, what) in wrong {
             let since = *self.0.entry(node).or_insert(model.now());
-            if model.now().0 - since.0 > PATIENCE {
+            if model.now().0 - since.0 > REASON_TIMEOUT {
                 return Err(what);
             }
         }
@@ -34,7 +34,7 @@ impl Drains {
 }
 
 /// What is wrong with this node's reason.
-fn wrong_on(node: &crate::model::NodeEntry, model: &Model) -> Option<String> {
+fn wrong_on(node: &crate::model::NodeEntry, model: &ClusterModel) -> Option<String> {
     let here = |job: &&JobEntry| {
         let mut places = job.seen.places.iter();
         places.any(|place| place.node == node.seen.index)
@@ -55,10 +55,10 @@ fn wrong_on(node: &crate::model::NodeEntry, model: &Model) -> Option<String> {
     } else {
         0..=0
     };
-    let said = node.said_parked as usize;
-    (!right.contains(&said)).then(|| {
+    let reported = node.reported_parked as usize;
+    (!right.contains(&reported)).then(|| {
         format!(
-            "the reason of {} says that {said} parked jobs live there, where {} do",
+            "the reason of {} says that {reported} parked jobs live there, where {} do",
             node.seen.name, least
         )
     })

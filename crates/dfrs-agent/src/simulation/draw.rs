@@ -29,10 +29,10 @@ impl Draw {
         u32::try_from(self.below(u64::from(count))).unwrap_or(0)
     }
 
-    /// From `least` to `most`, which is not smaller.
-    pub fn between(&mut self, least: i64, most: i64) -> i64 {
-        let range = u64::try_from(most - least + 1).unwrap_or(1);
-        least + i64::try_from(self.below(range)).unwrap_or(0)
+    /// From `min` to `max`, which is not smaller.
+    pub fn between(&mut self, min: i64, max: i64) -> i64 {
+        let range = u64::try_from(max - min + 1).unwrap_or(1);
+        min + i64::try_from(self.below(range)).unwrap_or(0)
     }
 
     /// One of these, of which there is at least one.

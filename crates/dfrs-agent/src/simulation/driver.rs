@@ -6,13 +6,13 @@ use std::rc::Rc;
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::{Config, Mode};
-use dfrs_proto::journal::{Event, JournalWriter};
+use dfrs_proto::journal::{JournalEvent, JournalWriter};
 
-use super::journal::Journal;
-use crate::clock::Clock;
+use super::journal::MemoryJournal;
+use crate::clock::MonotonicClock;
 use crate::live_journal::Writer;
 use crate::model::acts::Act;
-use crate::model::{DaemonsPort, Model, Shared, SlurmPort, StorePort};
+use crate::model::{ClusterModel, DaemonsPort, SharedModel, SlurmPort, StorePort};
 use crate::probe::NoProbe;
 use crate::recorder::NoRecorder;
 use crate::state::State;
@@ -23,7 +23,7 @@ const TICK: i64 = 100_000;
 /// The same while steps are under way and nothing has changed, for a driver that spares the agent looks.
 const IDLE_TICK: i64 = 1_000_000;
 /// Between two attempts to give back what is parked.
-const STAND_DOWN_INTERVAL: i64 = 2_000_000;
+const GIVE_BACK_INTERVAL: i64 = 2_000_000;
 const SECOND: i64 = 1_000_000;
 
 /// Whether a journal is kept.
@@ -37,37 +37,37 @@ pub enum Journaling {
 
 /// An agent, the model that it acts on, and the plugin's runtime between the two.
 pub struct Driver {
-    model: Shared,
+    model: SharedModel,
     conf: String,
     config: Option<Config>,
     agent: Option<Agent<SlurmPort, DaemonsPort>>,
-    clock: Clock,
+    clock: MonotonicClock,
     /// The agent only gives back what was parked, next at this time.
-    stands_down: Option<Time>,
+    gives_back_at: Option<Time>,
     /// slurmctld is away until then.
     away_until: Option<Time>,
     /// When the last tick was, and what version Slurm's records had then.
     last_tick: (Time, u64),
-    longest_sleep: Option<Span>,
-    journal: Option<Journal>,
+    max_sleep: Option<Span>,
+    journal: Option<MemoryJournal>,
     passes: u64,
 }
 
 impl Driver {
     /// Starts slurmctld on this model, with this text as its dfrs.conf.
     #[must_use]
-    pub fn new(model: Model, conf: &str, journaling: Journaling) -> Self {
+    pub fn new(model: ClusterModel, conf: &str, journaling: Journaling) -> Self {
         let mut driver = Self {
             last_tick: (Time(model.now().0 - TICK), u64::MAX),
             model: Rc::new(RefCell::new(model)),
             conf: conf.to_owned(),
             config: None,
             agent: None,
-            clock: Clock::default(),
-            stands_down: None,
+            clock: MonotonicClock::default(),
+            gives_back_at: None,
             away_until: None,
-            longest_sleep: None,
-            journal: (journaling == Journaling::On).then(Journal::default),
+            max_sleep: None,
+            journal: (journaling == Journaling::On).then(MemoryJournal::default),
             passes: 0,
         };
         driver.set_up(None, true);
@@ -78,21 +78,21 @@ impl Driver {
     /// something changed, and every few seconds anyway. Steps that wait for nothing but time go on within a
     /// second and not within a tenth of one.
     pub fn look_at_changes_only(&mut self) {
-        self.model.borrow_mut().tell_changes();
-        self.sleep_at_most(Span(i64::MAX / 4));
+        self.model.borrow_mut().report_changes_only();
+        self.set_max_sleep(Span(i64::MAX / 4));
     }
 
     /// Looks at Slurm only so often while nothing seems to have changed.
-    fn sleep_at_most(&mut self, longest: Span) {
-        self.longest_sleep = Some(longest);
+    fn set_max_sleep(&mut self, longest: Span) {
+        self.max_sleep = Some(longest);
         if let Some(agent) = &mut self.agent {
-            agent.sleep_at_most(longest);
+            agent.set_max_sleep(longest);
         }
     }
 
     /// The model, which the agent does not use until the next call of this driver.
     #[must_use]
-    pub fn model(&self) -> &Shared {
+    pub fn model(&self) -> &SharedModel {
         &self.model
     }
 
@@ -104,13 +104,16 @@ impl Driver {
 
     /// Events that were written to the journal since the last call, with their lines.
     #[must_use]
-    pub fn take_journal(&self) -> Vec<(usize, Event)> {
-        self.journal.as_ref().map(Journal::take).unwrap_or_default()
+    pub fn take_journal(&self) -> Vec<(usize, JournalEvent)> {
+        self.journal
+            .as_ref()
+            .map(MemoryJournal::take)
+            .unwrap_or_default()
     }
 
     /// Whether DFRS schedules, or has still to give back what it parked.
     #[must_use]
-    pub fn is_at_work(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.agent.is_some()
     }
 
@@ -118,18 +121,18 @@ impl Driver {
     #[must_use]
     pub fn schedules(&self) -> bool {
         let full = self.config.as_ref().map(|config| config.mode) == Some(Mode::Full);
-        full && self.is_at_work() && self.stands_down.is_none()
+        full && self.is_active() && self.gives_back_at.is_none()
     }
 
     /// Whether DFRS looks, and does nothing: not while it has still to give back what it parked.
     #[must_use]
     pub fn is_shadow(&self) -> bool {
-        self.is_to_watch() && self.stands_down.is_none()
+        self.is_shadow_configured() && self.gives_back_at.is_none()
     }
 
     /// Whether DFRS is to look and to do nothing, perhaps when it has given back what it parked.
     #[must_use]
-    pub fn is_to_watch(&self) -> bool {
+    pub fn is_shadow_configured(&self) -> bool {
         self.config.as_ref().map(|config| config.mode) == Some(Mode::Shadow)
     }
 
@@ -184,7 +187,7 @@ impl Driver {
         self.model.borrow_mut().advance(next);
         if self.away_until.is_some_and(|at| at <= next) {
             self.away_until = None;
-            self.model.borrow_mut().starts();
+            self.model.borrow_mut().start_slurmctld();
             self.set_up(None, true);
         }
         if self.tick_at().is_some_and(|at| at <= next) {
@@ -201,11 +204,11 @@ impl Driver {
     /// When the agent has something to do, at the plugin's next look.
     fn tick_at(&self) -> Option<Time> {
         let agent = self.agent.as_ref().filter(|_| self.away_until.is_none())?;
-        let due = self.stands_down.unwrap_or_else(|| agent.due_at());
+        let due = self.gives_back_at.unwrap_or_else(|| agent.due_at());
         let model = self.model.borrow();
         let behind = self.clock.ahead().time(model.clock()).0 - model.now().0;
         let (last, version) = self.last_tick;
-        let idle = self.longest_sleep.is_some() && version == model.version();
+        let idle = self.max_sleep.is_some() && version == model.version();
         let earliest = last.0 + if idle { IDLE_TICK } else { TICK };
         let at = (due.0 - behind).max(earliest);
         Some(Time((at + TICK - 1).div_euclid(TICK) * TICK))
@@ -218,7 +221,7 @@ impl Driver {
             return;
         };
         self.passes += 1;
-        if self.stands_down.is_none() {
+        if self.gives_back_at.is_none() {
             let passed = agent.pass(clock);
             assert!(passed.is_ok(), "the model can always be looked at");
             if agent.has_given_back() {
@@ -227,14 +230,14 @@ impl Driver {
             }
             return;
         }
-        let parked = agent.stand_down(clock);
-        let heard = agent.is_heard();
-        self.stands_down = Some(Time(clock.0 + STAND_DOWN_INTERVAL));
+        let parked = agent.give_back(clock);
+        let confirmed = agent.is_thaw_confirmed();
+        self.gives_back_at = Some(Time(clock.0 + GIVE_BACK_INTERVAL));
         if parked != Ok(0) {
             return;
         }
         self.model.borrow_mut().hide_from_backfill(Vec::new());
-        if heard {
+        if confirmed {
             let unkept = self.finish();
             self.set_up(unkept, false);
         }
@@ -242,7 +245,7 @@ impl Driver {
 
     fn drop_agent(&mut self) {
         self.agent = None;
-        self.stands_down = None;
+        self.gives_back_at = None;
     }
 
     /// Ends the agent. Returns its state, if that could not be kept.
@@ -259,7 +262,7 @@ impl Driver {
             return;
         }
         let config = Config::parse(&self.conf, "dfrs.conf").ok();
-        let active = self.stands_down.is_none();
+        let active = self.gives_back_at.is_none();
         match &mut self.agent {
             Some(agent) if active && config == self.config => agent.refresh(),
             _ => {
@@ -284,11 +287,11 @@ impl Driver {
         } else {
             None
         };
-        let journal = self.journal.as_ref().map(Journal::writer);
+        let journal = self.journal.as_ref().map(MemoryJournal::writer);
         let written = journal.as_ref().and_then(JournalWriter::earliest);
         self.clock = state.clock(written);
         let now = self.read_clock();
-        self.stands_down = left_over.is_some().then_some(now);
+        self.gives_back_at = left_over.is_some().then_some(now);
         let schedules = full.is_some() || left_over.is_some();
         let config = left_over.or(wanted);
         let partitions = config.as_ref().map(|config| partitions(config, &state));
@@ -320,8 +323,8 @@ impl Driver {
         };
         let mut agent = Agent::new(ports, config, state, now);
         agent.set_ahead(self.clock.ahead());
-        if let Some(longest) = self.longest_sleep {
-            agent.sleep_at_most(longest);
+        if let Some(longest) = self.max_sleep {
+            agent.set_max_sleep(longest);
         }
         agent
     }
@@ -330,21 +333,21 @@ impl Driver {
 /// Those that this configuration schedules, and those that have still to be given back.
 fn partitions(config: &Config, state: &State) -> Vec<String> {
     let mut partitions = config.partition_names();
-    partitions.extend(state.to_give_back(config));
+    partitions.extend(state.dropped_partitions(config));
     partitions
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Fate, Settings, Submission, job, nodes};
+    use crate::model::{JobSubmission, ModelSettings, ProgramOutcome, job, nodes};
     use crate::observation::ObservedJob;
 
     fn driver(node_count: u32) -> Driver {
         let nodes = nodes(node_count).into_iter();
-        let model = Model::new(
+        let model = ClusterModel::new(
             nodes.map(|node| (node, "dfrs".to_owned())).collect(),
-            Settings::default(),
+            ModelSettings::default(),
             Time(1_000_000 * SECOND),
         );
         let conf = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nSwapPerNode=10000\nPartition=dfrs\n";
@@ -356,7 +359,7 @@ mod tests {
             memory,
             ..job(0, 1)
         };
-        let submission = Submission::new(label, job, Span(work * SECOND));
+        let submission = JobSubmission::new(label, job, Span(work * SECOND));
         driver.act(&Act::Submit(Box::new(submission)));
     }
 
@@ -366,7 +369,7 @@ mod tests {
     }
 
     /// A job runs, and another that needs its memory was submitted just now.
-    fn one_that_makes_way() -> Driver {
+    fn job_about_to_be_preempted() -> Driver {
         let mut driver = driver(1);
         submit(&mut driver, 1, 900, 60);
         pass(&mut driver, 20);
@@ -375,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_end_when_their_work_is_done_at_the_share_that_they_get() {
+    fn jobs_end_when_their_work_is_done_at_their_share() {
         let mut driver = driver(1);
         for label in 1..=8 {
             submit(&mut driver, label, 100, 60);
@@ -391,8 +394,8 @@ mod tests {
     }
 
     #[test]
-    fn a_parked_job_comes_back_and_does_the_rest_of_its_work() {
-        let mut driver = one_that_makes_way();
+    fn parked_job_resumes_and_finishes_its_work() {
+        let mut driver = job_about_to_be_preempted();
         pass(&mut driver, 20);
         let history = driver.model().borrow_mut().take_history().join(", ");
         assert!(
@@ -405,13 +408,13 @@ mod tests {
             model
                 .programs()
                 .values()
-                .all(|program| program.fate == Fate::Finished)
+                .all(|program| program.outcome == ProgramOutcome::Finished)
         );
     }
 
     #[test]
-    fn the_journal_says_why() {
-        let mut driver = one_that_makes_way();
+    fn journal_gives_the_reason_of_each_change() {
+        let mut driver = job_about_to_be_preempted();
         pass(&mut driver, 40);
         driver.act(&Act::Requeue(1));
         pass(&mut driver, 1);
@@ -431,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slurmctld_that_is_killed_ends_no_job() {
+    fn no_job_ends_when_slurmctld_is_killed() {
         let mut driver = driver(2);
         submit(&mut driver, 1, 400, 60);
         pass(&mut driver, 2);

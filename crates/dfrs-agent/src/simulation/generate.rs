@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use dfrs_core::Span;
 
 use super::draw::Draw;
-use super::scenario::{Nodes, SECOND, Scenario};
+use super::scenario::{NodeGroup, SECOND, TrialScenario};
 use crate::model::acts::Act;
-use crate::model::{Settings, Submission, job};
+use crate::model::{JobSubmission, ModelSettings, job};
 use crate::observation::ObservedJob;
 
 /// Something that a scenario may have in it.
@@ -159,18 +159,18 @@ fn by_name(name: &str) -> Result<Kind, String> {
 
 /// The scenario of a seed. The same seed and kinds always give the same one.
 #[must_use]
-pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
-    let mut maker = Maker {
+pub fn generate(seed: u64, kinds: &Kinds) -> TrialScenario {
+    let mut generator = ScenarioGenerator {
         draw: Draw::new(seed),
         kinds,
-        scenario: Scenario::default(),
+        scenario: TrialScenario::default(),
         labels: 0,
     };
-    maker.cluster(seed);
-    maker.workload();
-    maker.troubles();
-    maker.lost_state(seed);
-    let mut scenario = maker.scenario;
+    generator.cluster(seed);
+    generator.workload();
+    generator.add_faults();
+    generator.lost_state(seed);
+    let mut scenario = generator.scenario;
     super::moldable::draw(seed, &mut scenario);
     super::uses::draw(seed, &mut scenario);
     super::ceiling::draw(seed, &mut scenario);
@@ -180,7 +180,7 @@ pub fn generate(seed: u64, kinds: &Kinds) -> Scenario {
 }
 
 /// Submissions come, and things go wrong, within this.
-const BUSY: i64 = 150;
+const BUSY_SECONDS: i64 = 150;
 
 /// What decides: the papers' policy, the default one, or that without reservations. Drawn apart, so that all other
 /// draws of a seed stay as they are.
@@ -216,30 +216,30 @@ fn policy(seed: u64) -> Vec<String> {
 }
 
 /// How many seeds of a hundred lose the state file, if they may.
-const LOSES_STATE: u64 = 15;
+const STATE_LOSS_PERCENT: u64 = 15;
 
-struct Maker<'a> {
+struct ScenarioGenerator<'a> {
     draw: Draw,
     kinds: &'a Kinds,
-    scenario: Scenario,
+    scenario: TrialScenario,
     labels: u32,
 }
 
-impl Maker<'_> {
+impl ScenarioGenerator<'_> {
     fn cluster(&mut self, seed: u64) {
         let two = self.kinds.has(Kind::Drops) && self.draw.chance(50);
         for partition in ["a", "b"].iter().take(1 + usize::from(two)) {
-            let nodes = Nodes {
+            let nodes = NodeGroup {
                 count: 2 + self.draw.small(3),
                 cpus: self.draw.one_of(&[2, 4, 4, 8]),
-                memory: self.draw.one_of(&[1000, 1000, 2000]),
+                memory_mib: self.draw.one_of(&[1000, 1000, 2000]),
                 partition: (*partition).to_owned(),
             };
             self.scenario.nodes.push(nodes);
         }
-        self.scenario.settings = Settings {
-            swap: self.draw.one_of(&[0, 1500, 10_000, 10_000]),
-            swap_speed: self.draw.one_of(&[20, 100, 500, 500]),
+        self.scenario.settings = ModelSettings {
+            swap_mib: self.draw.one_of(&[0, 1500, 10_000, 10_000]),
+            swap_mib_per_second: self.draw.one_of(&[20, 100, 500, 500]),
             // Not drawn: what other seeds draw stays as it is.
             keeps_swap: seed % 4 == 1,
             user_limit: (self.kinds.has(Kind::Limits) && self.draw.chance(20))
@@ -250,10 +250,10 @@ impl Maker<'_> {
                 Span(0)
             },
             jitter: self.draw.chance(70).then_some(seed),
-            ..Settings::default()
+            ..ModelSettings::default()
         };
         self.scenario.conf = self.conf(seed);
-        self.scenario.heal = Span((BUSY + 60) * SECOND);
+        self.scenario.heal = Span((BUSY_SECONDS + 60) * SECOND);
     }
 
     /// The lines of partitions come last: one may be taken out.
@@ -277,14 +277,14 @@ impl Maker<'_> {
 
     fn workload(&mut self) {
         for _ in 0..4 + self.draw.below(14) {
-            let at = self.moment();
+            let at = self.random_time();
             let submission = self.submission();
             self.add(at, Act::Submit(Box::new(submission)));
         }
     }
 
-    fn moment(&mut self) -> Span {
-        Span(self.draw.between(0, BUSY * 1000) * 1000)
+    fn random_time(&mut self) -> Span {
+        Span(self.draw.between(0, BUSY_SECONDS * 1000) * 1000)
     }
 
     fn add(&mut self, at: Span, act: Act) {
@@ -292,11 +292,11 @@ impl Maker<'_> {
     }
 
     /// A job that fits on all nodes of its partition but one.
-    fn submission(&mut self) -> Submission {
+    fn submission(&mut self) -> JobSubmission {
         let nodes = self.draw.one_of(&self.scenario.nodes.clone());
         let memory = self.draw.one_of(&[50, 100, 200, 300, 450, 600, 900]);
-        let fit = u32::try_from(nodes.memory / memory).unwrap_or(1).max(1);
-        let most = (fit * nodes.count.saturating_sub(1).max(1)).min(6);
+        let fit = u32::try_from(nodes.memory_mib / memory).unwrap_or(1).max(1);
+        let max = (fit * nodes.count.saturating_sub(1).max(1)).min(6);
         let comments = [
             "",
             "",
@@ -309,9 +309,9 @@ impl Maker<'_> {
         let job = ObservedJob {
             partition: nodes.partition.clone(),
             comment: self.draw.one_of(&comments).to_owned(),
-            tasks: 1 + self.draw.small(most),
+            tasks: 1 + self.draw.small(max),
             memory,
-            submit_time: 0,
+            submit_seconds: 0,
             requeue: !self.draw.chance(10),
             batch: !self.draw.chance(10),
             priority: self.draw.one_of(&[1000, 1000, 500, 4000]),
@@ -336,9 +336,9 @@ impl Maker<'_> {
             ..job
         };
         let asks = job.comment == "dfrs:checkpoint";
-        Submission {
+        JobSubmission {
             user,
-            begin: if self.draw.chance(10) { 20 } else { 0 },
+            begin_seconds: if self.draw.chance(10) { 20 } else { 0 },
             owner: self.kinds.has(Kind::Owners) && self.draw.chance(15),
             stubborn: self.draw.chance(15),
             // Not drawn: what other seeds draw stays as it is.
@@ -346,17 +346,17 @@ impl Maker<'_> {
             pinned: label.is_multiple_of(13),
             ends_when_warned: asks && label % 3 == 1,
             array,
-            ..Submission::new(label, job, work)
+            ..JobSubmission::new(label, job, work)
         }
     }
 
-    fn troubles(&mut self) {
+    fn add_faults(&mut self) {
         let kinds = self.kinds.0.iter().copied();
         let kinds: Vec<Kind> = kinds.filter(|kind| *kind != Kind::LostState).collect();
         for _ in 0..self.draw.below(10) {
             if !kinds.is_empty() {
                 let kind = self.draw.one_of(&kinds);
-                self.trouble(kind);
+                self.add_fault(kind);
             }
         }
     }
@@ -364,15 +364,15 @@ impl Maker<'_> {
     /// Drawn apart, so that all other draws of a seed stay as they are.
     fn lost_state(&mut self, seed: u64) {
         let mut draw = Draw::new(seed.rotate_left(32));
-        if self.kinds.has(Kind::LostState) && draw.chance(LOSES_STATE) {
-            let at = Span(draw.between(1, BUSY) * SECOND);
+        if self.kinds.has(Kind::LostState) && draw.chance(STATE_LOSS_PERCENT) {
+            let at = Span(draw.between(1, BUSY_SECONDS) * SECOND);
             let away = draw.between(1, 20);
             self.add(at, Act::LoseState(away));
         }
     }
 
-    fn trouble(&mut self, kind: Kind) {
-        let at = self.moment();
+    fn add_fault(&mut self, kind: Kind) {
+        let at = self.random_time();
         let later = Span(at.0 + self.draw.between(1, 60) * SECOND);
         let label = 1 + self.draw.small(self.labels);
         let count = self.scenario.nodes.iter().map(|nodes| nodes.count).sum();

@@ -2,11 +2,11 @@
 //! what other seeds draw stays as it is.
 
 use super::draw::Draw;
-use super::scenario::Scenario;
+use super::scenario::TrialScenario;
 use crate::model::acts::Act;
 
 /// Makes some jobs of some scenarios such ones.
-pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
+pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
     let mut draw = Draw::new(seed ^ 0x0068_6f73_7469_6c65);
     if !draw.chance(30) {
         return;
@@ -15,7 +15,7 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
         if let Act::Submit(submission) = act {
             submission.holds = draw.chance(15);
             if draw.chance(30) {
-                submission.steps = draw.one_of(&[1, 2, 8, 9, 30]);
+                submission.step_seconds = draw.one_of(&[1, 2, 8, 9, 30]);
             }
         }
     }

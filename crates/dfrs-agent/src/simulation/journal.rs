@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::rc::Rc;
 
-use dfrs_proto::journal::{Event, JournalReader, JournalWriter, Standing};
+use dfrs_proto::journal::{JournalEvent, JournalReader, JournalSnapshot, JournalWriter};
 
 use crate::live_journal::Writer;
 
 /// What was written and not taken yet.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Journal(Rc<RefCell<Written>>);
+pub(super) struct MemoryJournal(Rc<RefCell<Written>>);
 
 #[derive(Debug, Default)]
 struct Written {
@@ -18,10 +18,10 @@ struct Written {
     /// Lines that were taken.
     taken: usize,
     /// Where they left the journal.
-    standing: Standing,
+    standing: JournalSnapshot,
 }
 
-impl Write for Journal {
+impl Write for MemoryJournal {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.borrow_mut().bytes.write(bytes)
     }
@@ -31,7 +31,7 @@ impl Write for Journal {
     }
 }
 
-impl Journal {
+impl MemoryJournal {
     /// A writer that goes on where the last one ended.
     pub(super) fn writer(&self) -> Writer {
         let mut standing = self.0.borrow().standing.clone();
@@ -42,7 +42,7 @@ impl Journal {
     }
 
     /// The events that were not taken yet, with their lines.
-    fn untaken(&self) -> Vec<(usize, Event)> {
+    fn untaken(&self) -> Vec<(usize, JournalEvent)> {
         let written = self.0.borrow();
         let events = JournalReader::new(written.bytes.as_slice()).flatten();
         events
@@ -51,7 +51,7 @@ impl Journal {
     }
 
     /// The events since the last call, with their lines.
-    pub(super) fn take(&self) -> Vec<(usize, Event)> {
+    pub(super) fn take(&self) -> Vec<(usize, JournalEvent)> {
         let events = self.untaken();
         let mut written = self.0.borrow_mut();
         written.taken += written.bytes.iter().filter(|byte| **byte == b'\n').count();

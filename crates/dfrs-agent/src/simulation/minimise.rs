@@ -1,6 +1,6 @@
 //! The smallest part of a scenario that still breaks the same rule.
 
-use super::scenario::Scenario;
+use super::scenario::TrialScenario;
 use super::simpler::simpler;
 use super::trial::run;
 
@@ -8,11 +8,11 @@ use super::trial::run;
 /// rule is broken; a scenario of which nothing can be left out any more. O(n²) runs at worst, O(n log n)
 /// mostly.
 #[must_use]
-pub fn minimise(scenario: &Scenario) -> Scenario {
+pub fn minimise(scenario: &TrialScenario) -> TrialScenario {
     let Err(failure) = run(scenario) else {
         return scenario.clone();
     };
-    let fails = |other: &Scenario| run(other).is_err_and(|other| other.rule == failure.rule);
+    let fails = |other: &TrialScenario| run(other).is_err_and(|other| other.rule == failure.rule);
     let mut smallest = scenario.clone();
     loop {
         let before = smallest.clone();
@@ -25,7 +25,7 @@ pub fn minimise(scenario: &Scenario) -> Scenario {
 }
 
 /// Drops acts, more and more finely.
-fn drop_acts(smallest: &mut Scenario, fails: &dyn Fn(&Scenario) -> bool) {
+fn drop_acts(smallest: &mut TrialScenario, fails: &dyn Fn(&TrialScenario) -> bool) {
     let mut size = smallest.acts.len().div_ceil(2).max(1);
     loop {
         let before = smallest.acts.len();
@@ -48,7 +48,7 @@ fn drop_acts(smallest: &mut Scenario, fails: &dyn Fn(&Scenario) -> bool) {
 }
 
 /// One simplification after the other, each as often as it goes.
-fn make_simpler(smallest: &mut Scenario, fails: &dyn Fn(&Scenario) -> bool) {
+fn make_simpler(smallest: &mut TrialScenario, fails: &dyn Fn(&TrialScenario) -> bool) {
     let mut next = 0;
     while let Some(candidate) = simpler(smallest, next) {
         match candidate {

@@ -3,13 +3,13 @@
 use dfrs_core::Span;
 
 use super::draw::Draw;
-use super::scenario::{Nodes, SECOND, Scenario};
-use crate::model::Submission;
+use super::scenario::{NodeGroup, SECOND, TrialScenario};
+use crate::model::JobSubmission;
 use crate::model::acts::Act;
 use crate::observation::ObservedJob;
 
 /// Makes some partitions of the scenario such ones, for good or for a while, and their jobs moldable.
-pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
+pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
     let mut draw = Draw::new(seed ^ 0x006d_6f6c_6461_626c);
     for nodes in scenario.nodes.clone() {
         if !draw.chance(30) {
@@ -17,7 +17,7 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
         }
         for (_, act) in &mut scenario.acts {
             if let Act::Submit(submission) = act {
-                mold(&mut draw, submission, &nodes);
+                make_moldable(&mut draw, submission, &nodes);
             }
         }
         let line = format!(
@@ -53,31 +53,31 @@ pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
 }
 
 /// The line of dfrs.conf, if it is not about these nodes; else the other one.
-fn changed(old: &str, nodes: &Nodes, line: &str) -> String {
+fn changed(old: &str, nodes: &NodeGroup, line: &str) -> String {
     let is_theirs = old.starts_with(&format!("Partition={} ", nodes.partition));
     if is_theirs { line } else { old }.to_owned()
 }
 
 /// Makes a job of these nodes one that fits on all of them but one, whole, and mostly moldable.
-fn mold(draw: &mut Draw, submission: &mut Submission, nodes: &Nodes) {
+fn make_moldable(draw: &mut Draw, submission: &mut JobSubmission, nodes: &NodeGroup) {
     let job = &mut submission.job;
     if job.partition != nodes.partition {
         return;
     }
     let others = nodes.count.saturating_sub(1).max(1);
-    let by_memory = u32::try_from(nodes.memory / job.memory.max(1)).unwrap_or(u32::MAX);
+    let by_memory = u32::try_from(nodes.memory_mib / job.memory.max(1)).unwrap_or(u32::MAX);
     let holds = nodes.cpus.min(by_memory).max(1);
     job.tasks = job.tasks.min(holds * others);
-    let least = 1 + draw.small(others);
-    let most = least + draw.small(nodes.count - least + 1);
+    let min = 1 + draw.small(others);
+    let max = min + draw.small(nodes.count - min + 1);
     match draw.below(4) {
         0 => {}
         1 => {
-            job.min_nodes = least.min(job.tasks);
-            job.max_nodes = most.min(job.tasks).max(job.tasks.div_ceil(holds));
+            job.min_nodes = min.min(job.tasks);
+            job.max_nodes = max.min(job.tasks).max(job.tasks.div_ceil(holds));
             job.max_nodes = job.max_nodes.max(job.min_nodes);
         }
-        _ => by_nodes(draw, job, (least, most), holds),
+        _ => by_nodes(draw, job, (min, max), holds),
     }
     if job.comment.is_empty() && draw.chance(40) {
         let words = ["downey,3,0.5", "downey,8,2", "1,1.5,1.8", "nonsense"];
@@ -85,8 +85,8 @@ fn mold(draw: &mut Draw, submission: &mut Submission, nodes: &Nodes) {
     }
 }
 
-fn by_nodes(draw: &mut Draw, job: &mut ObservedJob, (least, most): (u32, u32), holds: u32) {
-    (job.min_nodes, job.max_nodes) = (least, most);
+fn by_nodes(draw: &mut Draw, job: &mut ObservedJob, (min, max): (u32, u32), holds: u32) {
+    (job.min_nodes, job.max_nodes) = (min, max);
     job.tasks_per_node = draw.small(holds.min(3) + 1);
     job.sized_by_nodes = true;
     job.tasks = job.task_range().0;

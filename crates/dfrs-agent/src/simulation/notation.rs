@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use dfrs_core::Span;
 
-use super::scenario::{Nodes, SECOND};
+use super::scenario::{NodeGroup, SECOND};
 use crate::model::acts::Act;
-use crate::model::{Settings, Submission, job};
+use crate::model::{JobSubmission, ModelSettings, job};
 use crate::observation::ObservedJob;
 
 pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
@@ -41,18 +41,18 @@ fn options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     words.map(|word| word.split_once('=').unwrap_or((word, "")))
 }
 
-pub(super) fn nodes(text: &str) -> Result<Nodes, String> {
+pub(super) fn nodes(text: &str) -> Result<NodeGroup, String> {
     let (count, rest) = text.split_once(' ').unwrap_or((text, ""));
-    let mut nodes = Nodes {
+    let mut nodes = NodeGroup {
         count: number(count)?,
         cpus: 4,
-        memory: 1000,
+        memory_mib: 1000,
         partition: "a".into(),
     };
     for (key, value) in options(rest) {
         match key {
             "cpus" => nodes.cpus = number(value)?,
-            "memory" => nodes.memory = number(value)?,
+            "memory" => nodes.memory_mib = number(value)?,
             "partition" => value.clone_into(&mut nodes.partition),
             _ => return Err(format!("unknown: {key}")),
         }
@@ -60,12 +60,12 @@ pub(super) fn nodes(text: &str) -> Result<Nodes, String> {
     Ok(nodes)
 }
 
-pub(super) fn swap(text: &str, settings: &mut Settings) -> Result<(), String> {
+pub(super) fn swap(text: &str, settings: &mut ModelSettings) -> Result<(), String> {
     let (swap, rest) = text.split_once(' ').unwrap_or((text, ""));
-    settings.swap = number(swap)?;
+    settings.swap_mib = number(swap)?;
     for (key, value) in options(rest) {
         match key {
-            "speed" => settings.swap_speed = number(value)?,
+            "speed" => settings.swap_mib_per_second = number(value)?,
             "keeps" => settings.keeps_swap = true,
             _ => return Err(format!("unknown: {key}")),
         }
@@ -122,14 +122,14 @@ pub(super) fn act(text: &str) -> Result<Act, String> {
     })
 }
 
-fn submission(text: &str) -> Result<Submission, String> {
+fn submission(text: &str) -> Result<JobSubmission, String> {
     let (label, rest) = text.split_once(' ').unwrap_or((text, ""));
     let mut job = ObservedJob {
         partition: "a".into(),
-        submit_time: 0,
+        submit_seconds: 0,
         ..job(0, 1)
     };
-    let mut made = Submission::new(number(label)?, job.clone(), Span(60 * SECOND));
+    let mut made = JobSubmission::new(number(label)?, job.clone(), Span(60 * SECOND));
     for (key, value) in options(rest) {
         match key {
             "tasks" => job.tasks = number(value)?,
@@ -152,15 +152,15 @@ fn submission(text: &str) -> Result<Submission, String> {
                 let percents = value.split(',').map(number);
                 made.uses = percents.collect::<Result<Vec<u8>, String>>()?;
             }
-            "begin" => made.begin = number(value)?,
+            "begin" => made.begin_seconds = number(value)?,
             "owner" => made.owner = true,
             "exclusive" => job.exclusive = true,
-            "label" => job.label = number(value)?,
+            "label" => job.mcs_label = number(value)?,
             "stubborn" => made.stubborn = true,
             "untrapped" => made.untrapped = true,
             "pinned" => made.pinned = true,
             "holds" => made.holds = true,
-            "steps" => made.steps = number(value)?,
+            "steps" => made.step_seconds = number(value)?,
             "ends-when-warned" => made.ends_when_warned = true,
             "array" => made.array = number(value)?,
             _ => return Err(format!("unknown: {key}")),
@@ -209,7 +209,7 @@ pub(super) fn print(act: &Act) -> String {
     }
 }
 
-fn print_submission(submission: &Submission) -> String {
+fn print_submission(submission: &JobSubmission) -> String {
     let job = &submission.job;
     let mut text = format!(
         "submit {} tasks={} cpus={} memory={} work={} partition={}",
@@ -240,15 +240,18 @@ fn print_submission(submission: &Submission) -> String {
     add(limit > 0, format!("limit={limit}"));
     let uses: Vec<String> = submission.uses.iter().map(u8::to_string).collect();
     add(!uses.is_empty(), format!("uses={}", uses.join(",")));
-    add(submission.begin > 0, format!("begin={}", submission.begin));
+    add(
+        submission.begin_seconds > 0,
+        format!("begin={}", submission.begin_seconds),
+    );
     add(submission.owner, "owner".into());
     add(job.exclusive, "exclusive".into());
-    add(job.label > 0, format!("label={}", job.label));
+    add(job.mcs_label > 0, format!("label={}", job.mcs_label));
     add(submission.stubborn, "stubborn".into());
     add(submission.untrapped, "untrapped".into());
     add(submission.pinned, "pinned".into());
     add(submission.holds, "holds".into());
-    let steps = submission.steps;
+    let steps = submission.step_seconds;
     add(steps > 0, format!("steps={steps}"));
     let ends = submission.ends_when_warned;
     add(ends, "ends-when-warned".into());

@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_proto::journal::{Event, EventKind};
+use dfrs_proto::journal::{EventKind, JournalEvent};
 
 use crate::live_journal::BY_OTHERS;
 
 /// Jobs that DFRS has started, of which the journal has not told yet.
 #[derive(Debug, Default)]
-pub(super) struct Reasons {
+pub(super) struct ReasonRule {
     started: BTreeSet<String>,
     /// Refusals that the journal has told of, by job.
     refused: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Reasons {
+impl ReasonRule {
     /// Something was done to a job.
-    pub(super) fn hear(&mut self, line: &str, job: u32) {
+    pub(super) fn note_call(&mut self, line: &str, job: u32) {
         if line == format!("start {job}") {
             self.started.insert(job.to_string());
         } else if line.starts_with("backfill") {
@@ -31,7 +31,7 @@ impl Reasons {
     }
 
     /// The journal tells this. What is wrong with that, if anything.
-    pub(super) fn follow(&mut self, event: &Event) -> Result<(), String> {
+    pub(super) fn follow(&mut self, event: &JournalEvent) -> Result<(), String> {
         let (job, starts) = match &event.kind {
             // Another writer does not know what was told before.
             EventKind::Platform { .. } => {
@@ -69,8 +69,8 @@ impl Reasons {
         if !is_explained {
             return Err(format!("nothing is said of why job {job} was refused"));
         }
-        let told = self.refused.entry(job.to_owned()).or_default();
-        match told.insert(what.to_owned()) {
+        let known = self.refused.entry(job.to_owned()).or_default();
+        match known.insert(what.to_owned()) {
             true => Ok(()),
             false => Err(format!(
                 "the same refusal of job {job} is told again: {what}"

@@ -20,7 +20,7 @@ use dfrs_core::{Span, Time};
 
 use super::notation;
 use crate::model::acts::Act;
-use crate::model::{Model, Settings};
+use crate::model::{ClusterModel, ModelSettings};
 use crate::observation::ObservedNode;
 
 /// UNIX seconds at which every scenario begins.
@@ -29,24 +29,24 @@ pub(super) const SECOND: i64 = 1_000_000;
 
 /// Nodes that are alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nodes {
+pub struct NodeGroup {
     /// How many.
     pub count: u32,
     /// CPUs of each.
     pub cpus: u32,
     /// MiB of each.
-    pub memory: u64,
+    pub memory_mib: u64,
     /// Their partition.
     pub partition: String,
 }
 
 /// A cluster and what happens to it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scenario {
+pub struct TrialScenario {
     /// Its nodes.
-    pub nodes: Vec<Nodes>,
+    pub nodes: Vec<NodeGroup>,
     /// Its latencies.
-    pub settings: Settings,
+    pub settings: ModelSettings,
     /// Its dfrs.conf, line by line.
     pub conf: Vec<String>,
     /// What happens, and when: since the start, in order.
@@ -57,7 +57,7 @@ pub struct Scenario {
     pub keep_drained: Vec<u32>,
 }
 
-impl Scenario {
+impl TrialScenario {
     /// Reads one.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl Scenario {
 
     /// The model of its cluster, in which nothing has happened.
     #[must_use]
-    pub fn model(&self) -> Model {
+    pub fn model(&self) -> ClusterModel {
         let mut all = Vec::new();
         for group in &self.nodes {
             for _ in 0..group.count {
@@ -120,13 +120,13 @@ impl Scenario {
                     down: false,
                     all_cpus: group.cpus,
                     cpus: group.cpus,
-                    memory: group.memory,
-                    allocated_memory: 0,
+                    memory: group.memory_mib,
+                    allocated_memory_mib: 0,
                 };
                 all.push((node, group.partition.clone()));
             }
         }
-        Model::new(all, self.settings.clone(), Self::begins())
+        ClusterModel::new(all, self.settings.clone(), Self::begins())
     }
 
     /// The model's time at the start.
@@ -136,14 +136,14 @@ impl Scenario {
     }
 }
 
-impl std::fmt::Display for Scenario {
+impl std::fmt::Display for TrialScenario {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = String::new();
         for nodes in &self.nodes {
-            let Nodes {
+            let NodeGroup {
                 count,
                 cpus,
-                memory,
+                memory_mib: memory,
                 partition,
             } = nodes;
             let _ = writeln!(
@@ -153,7 +153,7 @@ impl std::fmt::Display for Scenario {
         }
         let settings = &self.settings;
         let keeps = if settings.keeps_swap { " keeps" } else { "" };
-        let (swap, speed) = (settings.swap, settings.swap_speed);
+        let (swap, speed) = (settings.swap_mib, settings.swap_mib_per_second);
         let _ = writeln!(text, "swap {swap} speed={speed}{keeps}");
         if settings.call.0 > 0 {
             let _ = writeln!(text, "calls {}", notation::decimal(settings.call));

@@ -2,15 +2,15 @@
 
 use dfrs_core::Span;
 
-use super::scenario::{SECOND, Scenario};
+use super::scenario::{SECOND, TrialScenario};
 use crate::model::acts::Act;
-use crate::model::{Settings, Submission, job};
+use crate::model::{JobSubmission, ModelSettings, job};
 use crate::observation::ObservedJob;
 
 /// The simplification of this number, if there are so many: `None` inside if it changes nothing, or makes
 /// a scenario in which jobs can never finish. Each of them makes the scenario smaller by some measure, so
 /// that it can be repeated only so often.
-pub(super) fn simpler(scenario: &Scenario, number: usize) -> Option<Option<Scenario>> {
+pub(super) fn simpler(scenario: &TrialScenario, number: usize) -> Option<Option<TrialScenario>> {
     let whole = WHOLE.len();
     let groups = scenario.nodes.len();
     let acts = scenario.acts.len();
@@ -28,18 +28,18 @@ pub(super) fn simpler(scenario: &Scenario, number: usize) -> Option<Option<Scena
         }
         simplify_act(&mut changed, act, how);
     }
-    Some((changed != *scenario && is_fair(&changed)).then_some(changed))
+    Some((changed != *scenario && is_schedulable(&changed)).then_some(changed))
 }
 
-type Change<T> = fn(&mut T);
+type Simplification<T> = fn(&mut T);
 
-const WHOLE: [Change<Scenario>; 8] = [
+const WHOLE: [Simplification<TrialScenario>; 8] = [
     drop_last_partition,
     |scenario| scenario.settings.jitter = None,
     |scenario| scenario.settings.call = Span(0),
     |scenario| scenario.settings.user_limit = None,
-    |scenario| scenario.settings.swap = Settings::default().swap,
-    |scenario| scenario.settings.swap_speed = Settings::default().swap_speed,
+    |scenario| scenario.settings.swap_mib = ModelSettings::default().swap_mib,
+    |scenario| scenario.settings.swap_mib_per_second = ModelSettings::default().swap_mib_per_second,
     |scenario| scenario.settings.keeps_swap = false,
     |scenario| {
         let last = scenario.acts.last().map_or(0, |(at, _)| at.0);
@@ -47,7 +47,7 @@ const WHOLE: [Change<Scenario>; 8] = [
     },
 ];
 
-const OF_JOBS: [Change<Submission>; 21] = [
+const OF_JOBS: [Simplification<JobSubmission>; 21] = [
     |made| made.array = 1,
     |made| made.job.tasks = 1,
     |made| made.job.tasks = (made.job.tasks / 2).max(1),
@@ -55,15 +55,15 @@ const OF_JOBS: [Change<Submission>; 21] = [
     |made| made.work = halved(made.work),
     |made| made.uses.clear(),
     |made| made.job.limit_minutes = 0,
-    |made| made.begin = 0,
+    |made| made.begin_seconds = 0,
     |made| made.owner = false,
     |made| made.job.exclusive = false,
-    |made| made.job.label = 0,
+    |made| made.job.mcs_label = 0,
     |made| made.stubborn = false,
     |made| made.untrapped = false,
     |made| made.pinned = false,
     |made| made.holds = false,
-    |made| made.steps = 0,
+    |made| made.step_seconds = 0,
     |made| made.ends_when_warned = false,
     |made| made.user = 1000,
     |made| made.job.priority = job(0, 1).priority,
@@ -81,7 +81,7 @@ fn halved(span: Span) -> Span {
 }
 
 /// The one that no job is in: its nodes, which are the last ones, and what dfrs.conf says of it.
-fn drop_last_partition(scenario: &mut Scenario) {
+fn drop_last_partition(scenario: &mut TrialScenario) {
     let submissions = scenario.acts.iter().filter_map(|(_, act)| submitted(act));
     let Some(last) = scenario.nodes.last().filter(|_| scenario.nodes.len() > 1) else {
         return;
@@ -101,7 +101,7 @@ fn drop_last_partition(scenario: &mut Scenario) {
     }
 }
 
-fn simplify_act(scenario: &mut Scenario, index: usize, how: usize) {
+fn simplify_act(scenario: &mut TrialScenario, index: usize, how: usize) {
     let before = index
         .checked_sub(1)
         .map_or(0, |last| scenario.acts[last].0.0);
@@ -145,12 +145,12 @@ fn submitted(act: &Act) -> Option<&ObservedJob> {
 }
 
 /// Whether every job fits on all nodes of its partition but one, as in what is generated.
-fn is_fair(scenario: &Scenario) -> bool {
+fn is_schedulable(scenario: &TrialScenario) -> bool {
     let fits = |job: &ObservedJob| {
         scenario.nodes.iter().any(|nodes| {
             let cpus = u64::from(job.cpus_per_task.max(1));
             let task = job.memory * if job.memory_per_cpu { cpus } else { 1 };
-            let per_node = nodes.memory / task.max(1);
+            let per_node = nodes.memory_mib / task.max(1);
             let others = u64::from(nodes.count.saturating_sub(1).max(1));
             nodes.partition == job.partition
                 && nodes.count > 0
@@ -174,7 +174,7 @@ mod tests {
     use crate::simulation::generate::{Kinds, generate};
 
     /// Follows every simplification as often as it goes, whatever comes of it.
-    fn simplest(mut scenario: Scenario) -> (Scenario, usize) {
+    fn simplest(mut scenario: TrialScenario) -> (TrialScenario, usize) {
         let (mut next, mut steps) = (0, 0);
         while let Some(candidate) = simpler(&scenario, next) {
             match candidate {
@@ -186,16 +186,16 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_to_an_end_and_keeps_all_jobs() {
+    fn simplification_terminates_and_keeps_all_jobs() {
         for seed in 1..60 {
             let scenario = generate(seed, &Kinds::all());
             let (smallest, steps) = simplest(scenario.clone());
             assert!(steps > 0 && steps < 2000, "seed {seed}: {steps}");
             assert_eq!(smallest.acts.len(), scenario.acts.len(), "seed {seed}");
-            assert!(is_fair(&smallest), "seed {seed}");
+            assert!(is_schedulable(&smallest), "seed {seed}");
             let times = smallest.acts.iter().map(|(at, _)| *at);
             assert!(times.is_sorted(), "seed {seed}");
-            let read = Scenario::parse(&smallest.to_string());
+            let read = TrialScenario::parse(&smallest.to_string());
             assert_eq!(read, Ok(smallest), "seed {seed}");
         }
     }

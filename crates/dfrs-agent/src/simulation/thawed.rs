@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use dfrs_core::Time;
 
 use super::scenario::SECOND;
-use crate::model::{Model, SENT_AGAIN_AFTER};
+use crate::model::{ClusterModel, RESEND_INTERVAL};
 use crate::observation::ObservedState;
 
 /// So long after its memory is counted again, a job is thawed.
-const SOON: i64 = 2 * SECOND;
+const THAW_TIMEOUT: i64 = 2 * SECOND;
 
 /// Jobs whose memory was claimed, and when.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Thawed(BTreeMap<u32, Time>);
 
 impl Thawed {
     /// Something was done to a job.
-    pub(super) fn hear(&mut self, what: &str, job: u32, now: Time) {
+    pub(super) fn note_call(&mut self, what: &str, job: u32, now: Time) {
         if what == "claim" {
             self.0.insert(job, now);
         } else {
@@ -32,13 +32,13 @@ impl Thawed {
     }
 
     /// What is wrong by now, if anything is.
-    pub(super) fn look(&mut self, model: &Model) -> Result<(), String> {
+    pub(super) fn look(&mut self, model: &ClusterModel) -> Result<(), String> {
         for (job, at) in &mut self.0 {
             if !model.nodes_take_orders(*job) {
-                *at = model.now() + SENT_AGAIN_AFTER;
+                *at = model.now() + RESEND_INTERVAL;
             }
         }
-        let late = |at: &Time| model.now().0 - at.0 > SOON;
+        let late = |at: &Time| model.now().0 - at.0 > THAW_TIMEOUT;
         let mut late = self.0.iter().filter(|(_, at)| late(at)).peekable();
         if late.peek().is_none() {
             return Ok(());

@@ -6,14 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dfrs_core::{Span, Time};
 
 use super::driver::{Driver, Journaling};
-use super::scenario::{SECOND, Scenario};
+use super::scenario::{SECOND, TrialScenario};
 use super::watch::Watch;
-use crate::model::Program;
+use crate::model::JobProgram;
 use crate::model::acts::Act;
 
 /// After the faults, this much, and some times the work of all jobs, is enough for all to finish.
-const ENOUGH: Span = Span(7200 * SECOND);
-const TIMES_THE_WORK: i64 = 4;
+const MIN_TIMEOUT: Span = Span(7200 * SECOND);
+const WORK_FACTOR: i64 = 4;
 
 /// Why a scenario failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Passed {
 /// # Errors
 ///
 /// The first rule that was broken.
-pub fn run(scenario: &Scenario) -> Result<Passed, Failure> {
+pub fn run(scenario: &TrialScenario) -> Result<Passed, Failure> {
     try_with(&mut Trial::new(scenario), scenario)
 }
 
@@ -60,7 +60,7 @@ pub fn run(scenario: &Scenario) -> Result<Passed, Failure> {
 /// # Errors
 ///
 /// The first rule that was broken.
-pub fn programs(scenario: &Scenario) -> Result<BTreeMap<u32, Program>, Failure> {
+pub fn programs(scenario: &TrialScenario) -> Result<BTreeMap<u32, JobProgram>, Failure> {
     let mut trial = Trial::new(scenario);
     try_with(&mut trial, scenario)?;
     let model = trial.driver.model().borrow();
@@ -68,29 +68,29 @@ pub fn programs(scenario: &Scenario) -> Result<BTreeMap<u32, Program>, Failure> 
 }
 
 /// The same, with everything that was done, logged and written to the journal in it, line by line.
-pub fn narrate(scenario: &Scenario) -> (Vec<String>, Result<Passed, Failure>) {
+pub fn run_with_transcript(scenario: &TrialScenario) -> (Vec<String>, Result<Passed, Failure>) {
     let mut trial = Trial::new(scenario);
-    trial.watch.story = Some(Vec::new());
+    trial.watch.transcript = Some(Vec::new());
     let result = try_with(&mut trial, scenario);
-    let story = trial.watch.story.take().unwrap_or_default();
-    let since = |at: Time| super::notation::decimal(Span(at.0 - Scenario::begins().0));
-    let lines = story.into_iter();
+    let transcript = trial.watch.transcript.take().unwrap_or_default();
+    let since = |at: Time| super::notation::decimal(Span(at.0 - TrialScenario::begins().0));
+    let lines = transcript.into_iter();
     let lines = lines.map(|(at, line)| format!("{}: {line}", since(at)));
     (lines.collect(), result)
 }
 
-fn try_with(trial: &mut Trial, scenario: &Scenario) -> Result<Passed, Failure> {
+fn try_with(trial: &mut Trial, scenario: &TrialScenario) -> Result<Passed, Failure> {
     let (now, tried) = {
         let tried = catch_unwind(AssertUnwindSafe(|| trial.run(scenario)));
         let now = trial.driver.model().try_borrow().map(|model| model.now());
-        (now.unwrap_or(Scenario::begins()), tried)
+        (now.unwrap_or(TrialScenario::begins()), tried)
     };
     tried.unwrap_or_else(|panic| {
         let literal = panic.downcast_ref::<&str>().copied();
         let text = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Err(Failure {
             rule: "no panic",
-            at: Span(now.0 - Scenario::begins().0),
+            at: Span(now.0 - TrialScenario::begins().0),
             what: text.unwrap_or("unknown panic").to_owned(),
         })
     })
@@ -102,7 +102,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(scenario: &Scenario) -> Self {
+    fn new(scenario: &TrialScenario) -> Self {
         let conf = scenario.conf.join("\n");
         Self {
             driver: Driver::new(scenario.model(), &conf, Journaling::On),
@@ -110,8 +110,8 @@ impl Trial {
         }
     }
 
-    fn run(&mut self, scenario: &Scenario) -> Result<Passed, Failure> {
-        let begins = Scenario::begins().0;
+    fn run(&mut self, scenario: &TrialScenario) -> Result<Passed, Failure> {
+        let begins = TrialScenario::begins().0;
         for (at, act) in &scenario.acts {
             self.until(Time(begins + at.0), false)?;
             self.watch.act(act);
@@ -126,8 +126,8 @@ impl Trial {
         self.watch.healed();
         let acts = || scenario.acts.iter().map(|(_, act)| act);
         let work: i64 = acts().map(work_of).sum();
-        let later: i64 = acts().map(set_back_by).sum();
-        let enough = scenario.heal.0 + ENOUGH.0 + TIMES_THE_WORK * work + later;
+        let later: i64 = acts().map(clock_setback).sum();
+        let enough = scenario.heal.0 + MIN_TIMEOUT.0 + WORK_FACTOR * work + later;
         self.until(Time(begins + enough), true)?;
         // What the nodes were told last is done by then.
         let now = self.driver.model().borrow().now();
@@ -162,7 +162,7 @@ impl Trial {
         let now = self.driver.model().borrow().now();
         Failure {
             rule,
-            at: Span(now.0 - Scenario::begins().0),
+            at: Span(now.0 - TrialScenario::begins().0),
             what,
         }
     }
@@ -176,7 +176,7 @@ fn work_of(act: &Act) -> i64 {
 }
 
 /// How much later jobs may begin that wait for a time of Slurm's clock.
-fn set_back_by(act: &Act) -> i64 {
+fn clock_setback(act: &Act) -> i64 {
     match act {
         Act::MoveClock(seconds) => seconds.saturating_neg().max(0) * SECOND,
         _ => 0,

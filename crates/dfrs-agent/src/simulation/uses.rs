@@ -4,14 +4,14 @@
 use dfrs_core::Span;
 
 use super::draw::Draw;
-use super::scenario::{SECOND, Scenario};
+use super::scenario::{SECOND, TrialScenario};
 use crate::model::acts::Act;
 
 /// The line of dfrs.conf.
 const MEASURED: &str = "Needs=measured";
 
 /// Makes some jobs of some scenarios such ones, and lets them live long enough for it to be seen.
-pub(super) fn draw(seed: u64, scenario: &mut Scenario) {
+pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
     let mut draw = Draw::new(seed ^ 0x0000_7573_6573);
     if !draw.chance(35) {
         return;

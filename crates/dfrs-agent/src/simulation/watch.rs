@@ -4,38 +4,38 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
-use dfrs_proto::journal::{Event, Tolerance, Validator};
+use dfrs_proto::journal::{JournalEvent, Tolerance, Validator};
 
 use super::caps::Caps;
-use super::drains::Drains;
+use super::drains::DrainRule;
 use super::driver::Driver;
-use super::reasons::Reasons;
+use super::reasons::ReasonRule;
 use super::scenario::SECOND;
 use super::thawed::Thawed;
 use crate::model::acts::Act;
-use crate::model::{Fate, JobEntry, Model};
+use crate::model::{ClusterModel, JobEntry, ProgramOutcome};
 use crate::observation::ObservedState;
-use crate::slurm::Level;
+use crate::slurm::LogLevel;
 
 /// A job that could run and does not, is noticed after this.
-const PATIENCE: i64 = 400 * SECOND;
+const STARVATION_TIMEOUT: i64 = 400 * SECOND;
 /// What an operator resumed is not stopped again for so long.
-const HEEDED: i64 = 10 * SECOND;
+const RESUME_PROTECTION: i64 = 10 * SECOND;
 /// A driver takes no longer to make an agent.
-const SOON: i64 = 5 * SECOND;
+const AGENT_START_TIMEOUT: i64 = 5 * SECOND;
 /// Orders that get lost are sent again, and may get lost again, for so long.
-const LOSSY: i64 = 40 * SECOND;
+const LOSS_PERIOD: i64 = 40 * SECOND;
 /// More error lines in a minute than this are a flood.
-const MOST_ERRORS: usize = 60;
+const MAX_ERRORS: usize = 60;
 /// What may go wrong without DFRS being at fault, and is reported once or now and then.
-const EXPECTED: [&str; 4] = [
+const EXPECTED_ERRORS: [&str; 4] = [
     "dfrsd does not answer",
     "no space left on device",
     "was not told to end it",
     "the state is kept again",
 ];
 
-type Broken = (&'static str, String);
+type BrokenRule = (&'static str, String);
 
 /// What is remembered from one look to the next.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub(super) struct Watch {
     /// DFRS looks, and does nothing.
     is_shadow: bool,
     /// It schedules nothing, but may have to give back what it parked.
-    rests: bool,
+    is_off: bool,
     /// Since when nobody watches although DFRS is to.
     unwatched: Option<Time>,
     /// Since when a job could run.
@@ -61,12 +61,12 @@ pub(super) struct Watch {
     journal: Validator,
     caps: Caps,
     thawed: Thawed,
-    drains: Drains,
-    reasons: Reasons,
+    drains: DrainRule,
+    reasons: ReasonRule,
     /// Until then orders get lost.
     lossy: Time,
     /// Everything that was done and logged, if it is wanted.
-    pub(super) story: Option<Vec<(Time, String)>>,
+    pub(super) transcript: Option<Vec<(Time, String)>>,
 }
 
 /// A journal of which nothing was read yet. How far a job is by it is not looked at.
@@ -84,7 +84,7 @@ impl Default for Watch {
             resumed: BTreeMap::new(),
             by_backfill: BTreeSet::new(),
             is_shadow: false,
-            rests: false,
+            is_off: false,
             unwatched: None,
             could_run: BTreeMap::new(),
             frozen: BTreeMap::new(),
@@ -93,10 +93,10 @@ impl Default for Watch {
             journal: journal(),
             caps: Caps::default(),
             thawed: Thawed::default(),
-            drains: Drains::default(),
-            reasons: Reasons::default(),
+            drains: DrainRule::default(),
+            reasons: ReasonRule::default(),
             lossy: Time(0),
-            story: None,
+            transcript: None,
         }
     }
 }
@@ -120,23 +120,23 @@ impl Watch {
         self.could_run.clear();
     }
 
-    pub(super) fn look(&mut self, driver: &Driver) -> Result<(), Broken> {
+    pub(super) fn look(&mut self, driver: &Driver) -> Result<(), BrokenRule> {
         let mut model = driver.model().borrow_mut();
         let now = model.now();
         if let Some(fault) = model.take_faults().pop() {
             return Err(("calls make sense", fault));
         }
         self.is_shadow = driver.is_shadow();
-        if model.take_asked_at_gate() > 0 && self.is_shadow {
+        if model.take_gate_queries() > 0 && self.is_shadow {
             let what = "what writes jobs' reasons is asked although its mode is shadow".to_owned();
             return Err(("shadow only looks", what));
         }
-        self.rests = driver
+        self.is_off = driver
             .config()
             .is_none_or(|config| config.mode != Mode::Full);
         for line in model.take_history() {
             self.write_down(now, &line);
-            self.hear(&line, &model)?;
+            self.check_call(&line, &model)?;
             if driver.schedules() {
                 moldable_jobs_are_left_alone(&line, &model, driver)?;
             }
@@ -152,50 +152,50 @@ impl Watch {
         if now.0 - self.looked.0 >= SECOND {
             self.looked = now;
             self.frozen_jobs_are_suspended(&model)?;
-            self.orders_are_obeyed(driver, &model)?;
-            self.who_is_held_back_is_heard(driver, &mut model)?;
+            self.orders_are_enforced(driver, &model)?;
+            self.throttled_jobs_are_restored(driver, &mut model)?;
             let drains = self.drains.look(&model, driver.schedules());
             drains.map_err(|what| ("drains say what is parked", what))?;
             drop(model);
             self.shadow_watches(driver)?;
-            self.nothing_waits_in_vain(driver)?;
+            self.no_job_waits_for_idle_nodes(driver)?;
         }
         Ok(())
     }
 
     /// One event of the journal.
-    fn follow(&mut self, line: usize, event: &Event, now: Time) -> Result<(), Broken> {
+    fn follow(&mut self, line: usize, event: &JournalEvent, now: Time) -> Result<(), BrokenRule> {
         self.reasons
             .follow(event)
             .map_err(|what| ("the journal says why", what))?;
         self.journal.push(line, event);
         self.caps.follow(&event.kind);
-        if self.story.is_some() {
+        if self.transcript.is_some() {
             self.write_down(now, &format!("journal: {:?}", event.kind));
         }
         Ok(())
     }
 
     fn write_down(&mut self, now: Time, line: &str) {
-        let story = self.story.iter_mut();
-        story.for_each(|story| story.push((now, line.to_owned())));
+        let transcript = self.transcript.iter_mut();
+        transcript.for_each(|transcript| transcript.push((now, line.to_owned())));
     }
 
     /// One thing that was done to a job.
-    fn hear(&mut self, line: &str, model: &Model) -> Result<(), Broken> {
+    fn check_call(&mut self, line: &str, model: &ClusterModel) -> Result<(), BrokenRule> {
         let Some(id) = job_in(line) else {
             return Ok(());
         };
         let job = model.jobs().get(&id);
-        self.reasons.hear(line, id);
+        self.reasons.note_call(line, id);
         let word = line.split([' ', '(']).next().unwrap_or("");
-        self.thawed.hear(word, id, model.now());
+        self.thawed.note_call(word, id, model.now());
         match word {
             "start" | "suspend" | "warn" | "requeue" if self.is_shadow => {
                 let what = format!("job {id}: DFRS does '{word}' although its mode is shadow");
                 return Err(("shadow only looks", what));
             }
-            "start" | "warn" | "requeue" if self.rests => {
+            "start" | "warn" | "requeue" if self.is_off => {
                 let what = format!("job {id}: DFRS does '{word}' although it is off");
                 return Err(("what rests starts nothing", what));
             }
@@ -233,7 +233,7 @@ impl Watch {
             }
             "requeue" => {
                 let program = job.and_then(|job| model.programs().get(&job.label));
-                if program.is_some_and(|program| model.is_unheard(program)) {
+                if program.is_some_and(|program| model.is_end_unreported(program)) {
                     let what = format!("job {id} ended while slurmctld was away, and is requeued");
                     return Err(("nothing runs twice", what));
                 }
@@ -248,10 +248,15 @@ impl Watch {
 
     fn was_just_resumed(&self, id: u32, now: Time) -> bool {
         let resumed = self.resumed.get(&id);
-        resumed.is_some_and(|at| now.0 - at.0 < HEEDED)
+        resumed.is_some_and(|at| now.0 - at.0 < RESUME_PROTECTION)
     }
 
-    fn may_start(&mut self, id: u32, job: Option<&JobEntry>, model: &Model) -> Result<(), Broken> {
+    fn may_start(
+        &mut self,
+        id: u32,
+        job: Option<&JobEntry>,
+        model: &ClusterModel,
+    ) -> Result<(), BrokenRule> {
         self.suspended.remove(&id);
         let Some(job) = job else { return Ok(()) };
         let program = model.programs().get(&job.label);
@@ -263,25 +268,29 @@ impl Watch {
         Ok(())
     }
 
-    fn read(&mut self, level: Level, line: &str, now: Time) -> Result<(), Broken> {
-        if level != Level::Error {
+    fn read(&mut self, level: LogLevel, line: &str, now: Time) -> Result<(), BrokenRule> {
+        if level != LogLevel::Error {
             return Ok(());
         }
-        if !EXPECTED.iter().any(|text| line.contains(text)) {
+        if !EXPECTED_ERRORS.iter().any(|text| line.contains(text)) {
             return Err(("no unexpected error", line.to_owned()));
         }
         self.errors.retain(|at| now.0 - at.0 < 60 * SECOND);
         self.errors.push(now);
-        if self.errors.len() > MOST_ERRORS {
+        if self.errors.len() > MAX_ERRORS {
             return Err(("no flood of errors", line.to_owned()));
         }
         Ok(())
     }
 
     /// What the nodes were told is in force soon.
-    fn orders_are_obeyed(&mut self, driver: &Driver, model: &Model) -> Result<(), Broken> {
+    fn orders_are_enforced(
+        &mut self,
+        driver: &Driver,
+        model: &ClusterModel,
+    ) -> Result<(), BrokenRule> {
         if model.loses_messages() {
-            self.lossy = Time(model.now().0 + LOSSY);
+            self.lossy = Time(model.now().0 + LOSS_PERIOD);
         }
         let config = driver.config().filter(|_| driver.schedules());
         let Some(config) = config.filter(|_| model.now() >= self.lossy && model.serves()) else {
@@ -296,9 +305,13 @@ impl Watch {
     }
 
     /// Who counts with less than it asked for, and is held back, has its request back soon.
-    fn who_is_held_back_is_heard(&self, driver: &Driver, model: &mut Model) -> Result<(), Broken> {
-        let is_heard = driver.schedules() && model.serves() && model.now() >= self.lossy;
-        match model.look_at_held_back(!is_heard) {
+    fn throttled_jobs_are_restored(
+        &self,
+        driver: &Driver,
+        model: &mut ClusterModel,
+    ) -> Result<(), BrokenRule> {
+        let is_applicable = driver.schedules() && model.serves() && model.now() >= self.lossy;
+        match model.long_throttled_job(!is_applicable) {
             Some((job, seconds)) => {
                 let what = format!("job {job} is held back for {seconds} s and counts with less");
                 Err(("who wakes is heard", what))
@@ -308,7 +321,7 @@ impl Watch {
     }
 
     /// No job stays frozen that Slurm shows as running.
-    fn frozen_jobs_are_suspended(&mut self, model: &Model) -> Result<(), Broken> {
+    fn frozen_jobs_are_suspended(&mut self, model: &ClusterModel) -> Result<(), BrokenRule> {
         let now = model.now();
         let frozen = model.frozen_jobs();
         let wrong = |id: &u32| {
@@ -319,7 +332,7 @@ impl Watch {
         self.frozen.retain(|id, _| wrong.contains(id));
         for id in wrong {
             let since = *self.frozen.entry(id).or_insert(now);
-            if now.0 - since.0 > PATIENCE {
+            if now.0 - since.0 > STARVATION_TIMEOUT {
                 return Err((
                     "no job stays frozen",
                     format!("job {id} runs and is frozen"),
@@ -330,13 +343,13 @@ impl Watch {
     }
 
     /// In Mode=shadow DFRS watches, as soon as what it had parked is given back.
-    fn shadow_watches(&mut self, driver: &Driver) -> Result<(), Broken> {
+    fn shadow_watches(&mut self, driver: &Driver) -> Result<(), BrokenRule> {
         let model = driver.model().borrow();
-        let is_missed = model.serves() && driver.is_shadow() && !driver.is_at_work();
+        let is_missed = model.serves() && driver.is_shadow() && !driver.is_active();
         let since = self.unwatched.get_or_insert(model.now());
         if !is_missed {
             self.unwatched = None;
-        } else if model.now().0 - since.0 > SOON {
+        } else if model.now().0 - since.0 > AGENT_START_TIMEOUT {
             let what = "nobody watches although the mode is shadow".to_owned();
             return Err(("shadow watches", what));
         }
@@ -344,10 +357,10 @@ impl Watch {
     }
 
     /// No job waits beside nodes that nobody uses.
-    fn nothing_waits_in_vain(&mut self, driver: &Driver) -> Result<(), Broken> {
+    fn no_job_waits_for_idle_nodes(&mut self, driver: &Driver) -> Result<(), BrokenRule> {
         let model = driver.model().borrow();
         let config = driver.config().filter(|config| config.mode == Mode::Full);
-        let serves = model.serves() && config.is_some() && driver.is_at_work();
+        let serves = model.serves() && config.is_some() && driver.is_active();
         let now = model.now();
         let ours =
             |job: &&JobEntry| config.is_some_and(|config| config.schedules(&job.seen.partition));
@@ -371,7 +384,7 @@ impl Watch {
         self.could_run.retain(|id, _| could.contains(id));
         for id in could {
             let since = *self.could_run.entry(id).or_insert(now);
-            if now.0 - since.0 > PATIENCE {
+            if now.0 - since.0 > STARVATION_TIMEOUT {
                 let what = format!("job {id} waits although nobody uses the nodes that it needs");
                 return Err(("nothing waits in vain", what));
             }
@@ -380,12 +393,12 @@ impl Watch {
     }
 
     /// When all should be over.
-    pub(super) fn end(&mut self, driver: &Driver) -> Result<(), Broken> {
+    pub(super) fn end(&mut self, driver: &Driver) -> Result<(), BrokenRule> {
         let model = driver.model().borrow();
         let open = model
             .programs()
             .values()
-            .find(|program| program.fate == Fate::Open);
+            .find(|program| program.outcome == ProgramOutcome::Open);
         if let Some(program) = open {
             let job = model.jobs().get(&program.id);
             let what = match job {
@@ -403,7 +416,7 @@ impl Watch {
                 format!("job {id} is over and frozen"),
             ));
         }
-        if driver.is_to_watch() && !driver.is_shadow() {
+        if driver.is_shadow_configured() && !driver.is_shadow() {
             let what = "what was parked is given back, and nobody watches".to_owned();
             return Err(("shadow watches", what));
         }
@@ -422,7 +435,11 @@ fn job_in(line: &str) -> Option<u32> {
 }
 
 /// Jobs of partitions with whole nodes have them for themselves, and are never paused or moved.
-fn moldable_jobs_are_left_alone(line: &str, model: &Model, driver: &Driver) -> Result<(), Broken> {
+fn moldable_jobs_are_left_alone(
+    line: &str,
+    model: &ClusterModel,
+    driver: &Driver,
+) -> Result<(), BrokenRule> {
     let job = job_in(line).and_then(|id| model.jobs().get(&id));
     let is_moldable = |job: &&JobEntry| {
         let config = driver.config();
@@ -433,7 +450,7 @@ fn moldable_jobs_are_left_alone(line: &str, model: &Model, driver: &Driver) -> R
     };
     let id = job.seen.id;
     match line.split([' ', '(']).next().unwrap_or("") {
-        "start" if job.has_nodes() && model.has_neighbours(job) => {
+        "start" if job.has_nodes() && model.shares_nodes(job) => {
             let what = format!("job {id} starts beside others");
             Err(("whole nodes are nobody else's", what))
         }
@@ -445,7 +462,7 @@ fn moldable_jobs_are_left_alone(line: &str, model: &Model, driver: &Driver) -> R
     }
 }
 
-fn memory_is_promised_once(model: &Model) -> Result<(), Broken> {
+fn memory_is_promised_once(model: &ClusterModel) -> Result<(), BrokenRule> {
     for (node, resident) in model.nodes().iter().zip(model.resident()) {
         if resident > node.seen.memory {
             let what = format!(

@@ -5,42 +5,46 @@ use std::path::Path;
 
 use dfrs_proto::conf::{Config, Mode};
 
-use crate::report::{Findings, Problem};
+use crate::report::{CheckFindings, CheckProblem};
 
 /// The longest file that is read, in bytes. No dfrs.conf comes near.
-const LONGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
-pub fn check(input: impl Read, file: &Path) -> io::Result<Findings> {
+pub fn check(input: impl Read, file: &Path) -> io::Result<CheckFindings> {
     let mut bytes = Vec::new();
-    input.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
-        let what = format!("is no journal, and too long for a dfrs.conf: at most {LONGEST} bytes");
+    input.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let what =
+            format!("is no journal, and too long for a dfrs.conf: at most {MAX_BYTES} bytes");
         let (line, t) = (None, None);
-        return Ok(Findings::bad_input("file", Problem { line, t, what }));
+        return Ok(CheckFindings::bad_input(
+            "file",
+            CheckProblem { line, t, what },
+        ));
     }
     let text = match std::str::from_utf8(&bytes) {
         Ok(text) => text,
         Err(error) => return Ok(not_text(&bytes[..error.valid_up_to()])),
     };
     Ok(match Config::parse(text, &file.to_string_lossy()) {
-        Ok(config) => Findings::right("dfrs.conf", summary(&config)),
+        Ok(config) => CheckFindings::valid("dfrs.conf", summary(&config)),
         Err(error) => {
-            let problem = Problem {
+            let problem = CheckProblem {
                 line: Some(error.line),
                 t: None,
                 what: error.what,
             };
-            Findings::bad_input("dfrs.conf", problem)
+            CheckFindings::bad_input("dfrs.conf", problem)
         }
     })
 }
 
-fn not_text(before: &[u8]) -> Findings {
+fn not_text(before: &[u8]) -> CheckFindings {
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
     let what = "is not UTF-8 text; neither a dfrs.conf nor a journal".to_owned();
-    Findings::bad_input(
+    CheckFindings::bad_input(
         "file",
-        Problem {
+        CheckProblem {
             line: Some(line),
             t: None,
             what,

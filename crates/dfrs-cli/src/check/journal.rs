@@ -4,11 +4,11 @@ use std::io::BufRead;
 
 use dfrs_proto::journal::{EventKind, JournalReader, JournalViolation, Tolerance, Validator};
 
-use crate::report::{Findings, Problem};
+use crate::report::{CheckFindings, CheckProblem};
 
 const KIND: &str = "journal";
 
-pub fn check(input: impl BufRead, tolerance: Tolerance) -> Findings {
+pub fn check(input: impl BufRead, tolerance: Tolerance) -> CheckFindings {
     let mut validator = Validator::new(tolerance);
     let mut count = Count::default();
     for event in JournalReader::new(input) {
@@ -18,30 +18,30 @@ pub fn check(input: impl BufRead, tolerance: Tolerance) -> Findings {
                 validator.push(line, &event);
             }
             Err(error) => {
-                let problem = Problem {
+                let problem = CheckProblem {
                     line: Some(error.line()),
                     t: None,
                     what: error.to_string(),
                 };
-                return Findings::bad_input(KIND, problem);
+                return CheckFindings::bad_input(KIND, problem);
             }
         }
     }
     let violations = validator.finish();
     if violations.is_empty() {
-        return Findings::right(KIND, count.summary());
+        return CheckFindings::valid(KIND, count.summary());
     }
-    Findings::wrong(
+    CheckFindings::invalid(
         KIND,
         count.summary(),
         violations.iter().map(problem).collect(),
     )
 }
 
-fn problem(violation: &JournalViolation) -> Problem {
+fn problem(violation: &JournalViolation) -> CheckProblem {
     #[allow(clippy::cast_precision_loss)] // a journal's times are exact
     let t = violation.t.0 as f64 / 1e6;
-    Problem {
+    CheckProblem {
         line: Some(violation.line),
         t: Some(t),
         what: violation.what.to_string(),

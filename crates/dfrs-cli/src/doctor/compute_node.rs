@@ -10,9 +10,9 @@ use dfrs_proto::swap::{KEPT_BY_ZSWAP, Swap};
 
 use super::cgroup::{self, Hierarchy};
 use super::facts;
-use super::finding::Findings;
+use super::finding::DoctorFindings;
 use super::host::Host;
-use super::slurm::{Settings, records};
+use super::slurm::{SlurmSettings, records};
 
 /// Where slurmd keeps what a configless controller sent, after the usual place.
 const CONFIGLESS: &str = "/run/slurm/conf/slurm.conf";
@@ -21,7 +21,7 @@ const DEFAULT_CONF: &str = "/etc/slurm/slurm.conf";
 const SOCKETS: &str = "/run/dfrs";
 
 /// Examines this host as the node of this name.
-pub fn examine(host: &impl Host, name: Option<&str>, findings: &mut Findings) {
+pub fn examine(host: &impl Host, name: Option<&str>, findings: &mut DoctorFindings) {
     let name = name.map_or_else(|| own_name(host), str::to_owned);
     let text = |path: &str| host.text(Path::new(path)).unwrap_or_default();
     let hierarchy = Hierarchy::of_mounts(&text("/proc/mounts"));
@@ -42,20 +42,20 @@ fn own_name(host: &impl Host) -> String {
 }
 
 /// Bytes of swap that parked jobs can use, as dfrsd counts them.
-fn swap(host: &impl Host, hierarchy: &Hierarchy, findings: &mut Findings) -> u64 {
+fn swap(host: &impl Host, hierarchy: &Hierarchy, findings: &mut DoctorFindings) -> u64 {
     let mut topic = findings.topic("swap");
     let text = |path: &str| host.text(Path::new(path)).unwrap_or_default();
     let swap = Swap::parse(&text("/proc/swaps"));
     let is_cached = matches!(hierarchy, Hierarchy::V1(_))
         && text("/sys/module/zswap/parameters/enabled").trim() == "Y";
     let bytes = if is_cached { 0 } else { swap.usable(None) };
-    let trouble = if is_cached && swap.outside > 0 {
+    let trouble = if is_cached && swap.outside_ram_bytes > 0 {
         Some(KEPT_BY_ZSWAP)
     } else {
-        swap.trouble()
+        swap.warning()
     };
     if let Some(trouble) = trouble {
-        let (what, remedy) = of_dfrsd(trouble);
+        let (what, remedy) = split_remedy(trouble);
         topic.warning(what, remedy);
     } else if bytes == 0 {
         topic.warning(
@@ -78,28 +78,28 @@ fn swap(host: &impl Host, hierarchy: &Hierarchy, findings: &mut Findings) -> u64
 }
 
 /// What dfrsd says is wrong, and what to do: its words have that at their end.
-fn of_dfrsd(trouble: &str) -> (&str, &str) {
+fn split_remedy(trouble: &str) -> (&str, &str) {
     let otherwise = (trouble, "see dfrsd's log: journalctl --unit dfrsd");
     trouble.rsplit_once("; ").unwrap_or(otherwise)
 }
 
 /// Whether Slurm leaves memory for what parked jobs keep in RAM (ADR 45).
-fn memory(host: &impl Host, name: &str, findings: &mut Findings) {
+fn memory(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     let text = host.text(Path::new("/proc/meminfo")).unwrap_or_default();
-    let (Some(installed), Some(given)) = (spare::installed(&text), given_to_jobs(host, name))
+    let (Some(installed), Some(given)) = (spare::installed(&text), job_memory_bytes(host, name))
     else {
         return; // dfrsd is asked, too
     };
     let mut topic = findings.topic("memory");
     let spare = spare::for_parked_jobs(installed, given);
     let mebibytes = |bytes: u64| bytes >> 20;
-    if spare < spare::LEAST_OF_A_JOB {
+    if spare < spare::MIN_BYTES_PER_JOB {
         topic.warning(
             format!(
                 "Slurm gives {} of {} MiB to jobs, and half of the rest is what parked ones may keep in RAM: that is less than {} MiB, and no job is parked here",
                 mebibytes(given),
                 mebibytes(installed),
-                mebibytes(spare::LEAST_OF_A_JOB)
+                mebibytes(spare::MIN_BYTES_PER_JOB)
             ),
             "lower RealMemory, or raise MemSpecLimit, in slurm.conf",
         );
@@ -113,7 +113,7 @@ fn memory(host: &impl Host, name: &str, findings: &mut Findings) {
 }
 
 /// Bytes, as slurmctld says; a node that cannot ask it is not judged by it.
-fn given_to_jobs(host: &impl Host, name: &str) -> Option<u64> {
+fn job_memory_bytes(host: &impl Host, name: &str) -> Option<u64> {
     let shown = host.run("scontrol", &["--oneliner", "show", "node", name]);
     let records = records(&shown.ok()?);
     let mebibytes = |key| records.first()?.get(key).parse::<u64>().ok();
@@ -124,13 +124,13 @@ fn given_to_jobs(host: &impl Host, name: &str) -> Option<u64> {
 
 /// What dfrs.conf counts on, where there is one: it need not be on nodes.
 fn swap_per_node(host: &impl Host) -> Option<u64> {
-    let (file, text) = beside_slurm_conf(host, "dfrs.conf")?;
+    let (file, text) = slurm_conf_sibling(host, "dfrs.conf")?;
     let config = Config::parse(&text, &file.to_string_lossy()).ok()?;
     Some(config.swap_per_node.0)
 }
 
 /// A file of this name beside slurm.conf, and where it is.
-fn beside_slurm_conf(host: &impl Host, name: &str) -> Option<(PathBuf, String)> {
+fn slurm_conf_sibling(host: &impl Host, name: &str) -> Option<(PathBuf, String)> {
     let named = host.variable("SLURM_CONF");
     let places = named
         .as_deref()
@@ -140,7 +140,7 @@ fn beside_slurm_conf(host: &impl Host, name: &str) -> Option<(PathBuf, String)> 
     files.find_map(|file| host.text(&file).ok().map(|text| (file, text)))
 }
 
-fn kernel(host: &impl Host, hierarchy: &Hierarchy, findings: &mut Findings) {
+fn kernel(host: &impl Host, hierarchy: &Hierarchy, findings: &mut DoctorFindings) {
     let mut topic = findings.topic("kernel");
     let read = |path: &str| host.text(Path::new(path)).unwrap_or_default();
     let release = read("/proc/sys/kernel/osrelease");
@@ -155,27 +155,27 @@ fn kernel(host: &impl Host, hierarchy: &Hierarchy, findings: &mut Findings) {
 }
 
 /// cgroup.conf as slurmd here has it. `parks`: jobs can be parked here.
-fn constraints(host: &impl Host, parks: bool, findings: &mut Findings) {
+fn constraints(host: &impl Host, parks: bool, findings: &mut DoctorFindings) {
     let mut topic = findings.topic("cgroup.conf");
-    let Some((file, text)) = beside_slurm_conf(host, "cgroup.conf") else {
+    let Some((file, text)) = slurm_conf_sibling(host, "cgroup.conf") else {
         topic.warning(
             "not found beside slurm.conf",
             "copy slurm-conf/cgroup.conf there, or set SLURM_CONF",
         );
         return;
     };
-    let cgroups = facts::cgroups(&Settings::parse(&text));
+    let cgroups = facts::cgroups(&SlurmSettings::parse(&text));
     topic.shared(&slurm_conf::examine_cgroups(&cgroups, parks));
     topic.done(file.display().to_string());
 }
 
 /// dfrsd: whether it runs, whom it obeys, and which version it is.
-fn daemon(host: &impl Host, name: &str, findings: &mut Findings) {
+fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     // What dfrsd says, too, is said once.
-    let said = findings.text();
+    let findings_text = findings.text();
     let mut topic = findings.topic("dfrsd");
     let socket: PathBuf = [SOCKETS, name, "dfrsd.sock"].iter().collect();
-    let status = match ask(host, name) {
+    let status = match query_dfrsd(host, name) {
         Ok(status) => status,
         Err(error) => {
             topic.error(
@@ -214,8 +214,12 @@ fn daemon(host: &impl Host, name: &str, findings: &mut Findings) {
             "see slurmctld's and slurmd's logs",
         );
     }
-    for trouble in status.troubles.iter().filter(|it| !said.contains(*it)) {
-        let (what, remedy) = of_dfrsd(trouble);
+    for trouble in status
+        .troubles
+        .iter()
+        .filter(|it| !findings_text.contains(*it))
+    {
+        let (what, remedy) = split_remedy(trouble);
         topic.warning(what, remedy);
     }
     topic.done(format!(
@@ -224,7 +228,7 @@ fn daemon(host: &impl Host, name: &str, findings: &mut Findings) {
     ));
 }
 
-fn ask(host: &impl Host, name: &str) -> Result<NodeStatus, String> {
+fn query_dfrsd(host: &impl Host, name: &str) -> Result<NodeStatus, String> {
     let answer = host.run("dfrsd", &["status", "--json", "--node", name])?;
     serde_json::from_str(&answer).map_err(|error| format!("dfrsd answers strangely: {error}"))
 }
@@ -232,5 +236,5 @@ fn ask(host: &impl Host, name: &str) -> Result<NodeStatus, String> {
 /// By what the controller says; a node that cannot ask it is not judged by it.
 fn slurm_user(host: &impl Host) -> Option<u32> {
     let text = host.run("scontrol", &["show", "config"]).ok()?;
-    Settings::parse(&text).uid("SlurmUser")
+    SlurmSettings::parse(&text).uid("SlurmUser")
 }

@@ -6,9 +6,9 @@ use dfrs_proto::conf::Config;
 use dfrs_proto::slurm_conf::{self, Finding};
 use dfrs_proto::status::FILE;
 
-use super::finding::Findings;
+use super::finding::DoctorFindings;
 use super::host::{Host, NOT_IN_PATH};
-use super::slurm::{Record, Settings, records};
+use super::slurm::{ScontrolRecord, SlurmSettings, records};
 use super::{facts, library, nodes, options, partitions, reservations, running};
 use crate::status;
 
@@ -16,14 +16,14 @@ use crate::status;
 const DEFAULT_CONF: &str = "/etc/slurm/slurm.conf";
 /// The plugin's file in Slurm's plugin directory, and that which withholds jobs from Slurm's own loops.
 const LIBRARY: &str = "sched_dfrs.so";
-const WITHHOLDER: &str = "burst_buffer_dfrs.so";
+const BURST_BUFFER_LIBRARY: &str = "burst_buffer_dfrs.so";
 
 /// Examines the cluster of this host.
-pub fn examine(host: &impl Host, findings: &mut Findings) {
+pub fn examine(host: &impl Host, findings: &mut DoctorFindings) {
     let settings = settings(host, findings);
     let named = host.variable("SLURM_CONF");
-    let said = settings.as_ref().map(|it| it.get("SLURM_CONF").to_owned());
-    let slurm_conf = said.filter(|path| !path.is_empty()).or(named);
+    let reported = settings.as_ref().map(|it| it.get("SLURM_CONF").to_owned());
+    let slurm_conf = reported.filter(|path| !path.is_empty()).or(named);
     let slurm_conf = PathBuf::from(slurm_conf.unwrap_or_else(|| DEFAULT_CONF.to_owned()));
     let dfrs_conf = slurm_conf.with_file_name("dfrs.conf");
     let slurm_user = settings.as_ref().and_then(|it| it.uid("SlurmUser"));
@@ -31,9 +31,9 @@ pub fn examine(host: &impl Host, findings: &mut Findings) {
     let Some(settings) = settings else { return };
     plugin_file(host, LIBRARY, &settings, findings);
     if facts::is_withheld(&settings) {
-        plugin_file(host, WITHHOLDER, &settings, findings);
+        plugin_file(host, BURST_BUFFER_LIBRARY, &settings, findings);
     }
-    let shown = config.as_ref().map(|_| Cluster::show(host));
+    let shown = config.as_ref().map(|_| ClusterRecords::show(host));
     let cluster = shown.as_ref().and_then(|shown| shown.as_ref().ok());
     let facts = cluster.map_or_else(
         || facts::of(&settings, &[], &[]),
@@ -57,7 +57,7 @@ pub fn examine(host: &impl Host, findings: &mut Findings) {
 }
 
 /// What slurmctld runs with, if it answers.
-fn settings(host: &impl Host, findings: &mut Findings) -> Option<Settings> {
+fn settings(host: &impl Host, findings: &mut DoctorFindings) -> Option<SlurmSettings> {
     let mut topic = findings.topic("slurm");
     let text = match host.run("scontrol", &["show", "config"]) {
         Ok(text) => text,
@@ -71,7 +71,7 @@ fn settings(host: &impl Host, findings: &mut Findings) -> Option<Settings> {
             return None;
         }
     };
-    let settings = Settings::parse(&text);
+    let settings = SlurmSettings::parse(&text);
     let release = settings.get("SLURM_VERSION");
     if release.is_empty() {
         topic.error(
@@ -87,7 +87,12 @@ fn settings(host: &impl Host, findings: &mut Findings) -> Option<Settings> {
     Some(settings)
 }
 
-fn plugin_file(host: &impl Host, name: &str, settings: &Settings, findings: &mut Findings) {
+fn plugin_file(
+    host: &impl Host,
+    name: &str,
+    settings: &SlurmSettings,
+    findings: &mut DoctorFindings,
+) {
     let mut topic = findings.topic("library");
     let running = settings.get("SLURM_VERSION");
     let directories = settings.get("PluginDir").split(':').map(Path::new);
@@ -113,13 +118,13 @@ fn plugin_file(host: &impl Host, name: &str, settings: &Settings, findings: &mut
 }
 
 /// What slurmctld has of partitions, nodes and reservations.
-struct Cluster {
-    partitions: Vec<Record>,
-    nodes: Vec<Record>,
-    reservations: Vec<Record>,
+struct ClusterRecords {
+    partitions: Vec<ScontrolRecord>,
+    nodes: Vec<ScontrolRecord>,
+    reservations: Vec<ScontrolRecord>,
 }
 
-impl Cluster {
+impl ClusterRecords {
     fn show(host: &impl Host) -> Result<Self, String> {
         Ok(Self {
             partitions: show(host, "partitions")?,
@@ -131,9 +136,9 @@ impl Cluster {
     fn examine(
         &self,
         host: &impl Host,
-        settings: &Settings,
+        settings: &SlurmSettings,
         (config, found): (&Config, &[Finding]),
-        findings: &mut Findings,
+        findings: &mut DoctorFindings,
     ) {
         partitions::examine(found, config, &self.partitions, findings);
         let managed = nodes::managed(config, &self.nodes);
@@ -143,12 +148,12 @@ impl Cluster {
 }
 
 /// With all that users may not see.
-fn show(host: &impl Host, what: &str) -> Result<Vec<Record>, String> {
+fn show(host: &impl Host, what: &str) -> Result<Vec<ScontrolRecord>, String> {
     let text = host.run("scontrol", &["--all", "--oneliner", "show", what])?;
     Ok(records(&text))
 }
 
-fn status_file(settings: &Settings, config: &Config) -> PathBuf {
+fn status_file(settings: &SlurmSettings, config: &Config) -> PathBuf {
     let directory = config.status_directory.as_deref();
     directory
         .unwrap_or(Path::new(settings.get("StateSaveLocation")))

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_proto::slurm_conf::{Cgroups, Facts, Idle, Node, Partition, PowerSaving};
+use dfrs_proto::slurm_conf::{
+    CgroupConf, Idle, PowerSaving, SlurmFacts, SlurmNode, SlurmPartition,
+};
 
-use super::slurm::{Record, Settings};
+use super::slurm::{ScontrolRecord, SlurmSettings};
 
 /// The release from which on jobs have an `Extra`.
 const FIRST_WITH_EXTRA: (u32, u32) = (23, 2);
@@ -12,12 +14,16 @@ const FIRST_WITH_EXTRA: (u32, u32) = (23, 2);
 const WITHOUT_DELIVERY: (u32, u32) = (23, 11);
 
 /// Of `scontrol show config`, `partitions` and `nodes`.
-pub fn of(settings: &Settings, partitions: &[Record], nodes: &[Record]) -> Facts {
+pub fn of(
+    settings: &SlurmSettings,
+    partitions: &[ScontrolRecord],
+    nodes: &[ScontrolRecord],
+) -> SlurmFacts {
     let counts = |option| settings.lists("SelectTypeParameters", option);
     let release = release(settings);
     let is_started = settings.is("SchedulerType", "sched/dfrs");
     let text = |key| settings.get(key).to_owned();
-    Facts {
+    SlurmFacts {
         other_scheduler: (!is_started).then(|| text("SchedulerType")),
         is_withheld: is_withheld(settings),
         scheduler_parameters: text("SchedulerParameters"),
@@ -52,7 +58,7 @@ pub fn of(settings: &Settings, partitions: &[Record], nodes: &[Record]) -> Facts
 
 /// Whether a plugin of DFRS keeps its jobs from Slurm's own loops. Slurm takes its name with and without
 /// what all names of such plugins begin with.
-pub fn is_withheld(settings: &Settings) -> bool {
+pub fn is_withheld(settings: &SlurmSettings) -> bool {
     let names = ["burst_buffer/dfrs", "dfrs"];
     names
         .iter()
@@ -60,16 +66,16 @@ pub fn is_withheld(settings: &Settings) -> bool {
 }
 
 /// Of cgroup.conf, or of what slurmctld shows of it; what is not there is as Slurm takes it.
-pub fn cgroups(settings: &Settings) -> Cgroups {
+pub fn cgroups(settings: &SlurmSettings) -> CgroupConf {
     let percent = |key| {
         let text = settings.get(key).trim_end_matches('%');
         text.parse().unwrap_or(100.0)
     };
-    Cgroups {
+    CgroupConf {
         plugin: settings.get("CgroupPlugin").to_owned(),
         constrains_ram: is_yes(settings.get("ConstrainRAMSpace")),
         allowed_ram_percent: percent("AllowedRAMSpace"),
-        most_ram_percent: percent("MaxRAMPercent"),
+        max_ram_percent: percent("MaxRAMPercent"),
         constrains_swap: is_yes(settings.get("ConstrainSwapSpace")),
     }
 }
@@ -81,7 +87,7 @@ fn is_yes(word: &str) -> bool {
         .any(|yes| word.eq_ignore_ascii_case(yes))
 }
 
-fn release(settings: &Settings) -> Option<(u32, u32)> {
+fn release(settings: &SlurmSettings) -> Option<(u32, u32)> {
     let mut numbers = settings.get("SLURM_VERSION").split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
@@ -102,31 +108,31 @@ fn has_default_memory<'a>(get: impl Fn(&'static str) -> &'a str) -> bool {
     is_limited(get("DefMemPerNode")) || is_limited(get("DefMemPerCPU"))
 }
 
-fn node(record: &Record) -> Node {
-    Node {
+fn node(record: &ScontrolRecord) -> SlurmNode {
+    SlurmNode {
         name: record.get("NodeName").to_owned(),
         cpu_bind: record.get("CpuBind").to_owned(),
         threads_per_core: record.get("ThreadsPerCore").parse().unwrap_or(0),
     }
 }
 
-fn partitions_of(partitions: &[Record], nodes: &[Record]) -> Vec<Partition> {
+fn partitions_of(partitions: &[ScontrolRecord], nodes: &[ScontrolRecord]) -> Vec<SlurmPartition> {
     let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, node) in nodes.iter().enumerate() {
         for name in node.items("Partitions") {
             members.entry(name).or_default().push(index);
         }
     }
-    let of = |record: &Record| {
+    let of = |record: &ScontrolRecord| {
         let members = members.get(record.get("PartitionName"));
         partition(record, members.cloned().unwrap_or_default())
     };
     partitions.iter().map(of).collect()
 }
 
-fn partition(record: &Record, nodes: Vec<usize>) -> Partition {
+fn partition(record: &ScontrolRecord, nodes: Vec<usize>) -> SlurmPartition {
     let is = |key, value: &str| record.get(key).eq_ignore_ascii_case(value);
-    Partition {
+    SlurmPartition {
         name: record.get("PartitionName").to_owned(),
         is_forced_to_one: is("OverSubscribe", "FORCE:1"),
         has_exclusive_topology: is("ExclusiveTopo", "YES"),

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use dfrs_proto::slurm_conf::{self, Verdict};
 use serde::Serialize;
 
-use crate::report::Outcome;
+use crate::report::CommandOutcome;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum FindingLevel {
     /// As it should be.
     #[default]
     Ok,
@@ -22,7 +22,7 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl FindingLevel {
     /// The exit code, if this is the worst.
     pub fn code(self) -> u8 {
         match self {
@@ -35,8 +35,8 @@ impl Level {
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
-pub struct Finding {
-    pub level: Level,
+pub struct DoctorFinding {
+    pub level: FindingLevel,
     /// A word for the subject.
     pub about: &'static str,
     pub what: String,
@@ -47,23 +47,23 @@ pub struct Finding {
 
 /// All of them, in the order in which they were found.
 #[derive(Debug, Default)]
-pub struct Findings(pub Vec<Finding>);
+pub struct DoctorFindings(pub Vec<DoctorFinding>);
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct DoctorReport<'a> {
     version: u32,
-    worst: Level,
-    findings: &'a [Finding],
+    worst: FindingLevel,
+    findings: &'a [DoctorFinding],
 }
 
 /// Findings about one subject.
 pub struct Topic<'a> {
     about: &'static str,
-    findings: &'a mut Findings,
+    findings: &'a mut DoctorFindings,
     bad: bool,
 }
 
-impl Findings {
+impl DoctorFindings {
     /// What follows is about this.
     pub fn topic(&mut self, about: &'static str) -> Topic<'_> {
         Topic {
@@ -73,16 +73,16 @@ impl Findings {
         }
     }
 
-    fn worst(&self) -> Level {
+    fn worst(&self) -> FindingLevel {
         let levels = self.0.iter().map(|finding| finding.level);
         levels.max().unwrap_or_default()
     }
 
     /// Lines or an object, and the exit code of the worst.
-    pub fn tell(&self, json: bool) -> Outcome {
+    pub fn outcome(&self, json: bool) -> CommandOutcome {
         let worst = self.worst();
         let output = if json {
-            let report = Report {
+            let report = DoctorReport {
                 version: 1,
                 worst,
                 findings: &self.0,
@@ -92,7 +92,7 @@ impl Findings {
         } else {
             self.text()
         };
-        Outcome {
+        CommandOutcome {
             output,
             errors: String::new(),
             code: worst.code(),
@@ -104,10 +104,10 @@ impl Findings {
         let mut text = String::new();
         for finding in &self.0 {
             let level = match finding.level {
-                Level::Ok => "ok",
-                Level::Todo => "to do",
-                Level::Warning => "warning",
-                Level::Error => "error",
+                FindingLevel::Ok => "ok",
+                FindingLevel::Todo => "to do",
+                FindingLevel::Warning => "warning",
+                FindingLevel::Error => "error",
             };
             let (about, what) = (finding.about, &finding.what);
             let _ = write!(text, "{level:<8} {about}: {what}"); // a String takes all
@@ -125,9 +125,9 @@ impl Topic<'_> {
     pub fn shared<'f>(&mut self, found: impl IntoIterator<Item = &'f slurm_conf::Finding>) {
         for finding in found {
             let level = match finding.verdict {
-                Verdict::Later => Level::Todo,
-                Verdict::Warning => Level::Warning,
-                Verdict::Refused => Level::Error,
+                Verdict::Later => FindingLevel::Todo,
+                Verdict::Warning => FindingLevel::Warning,
+                Verdict::Refused => FindingLevel::Error,
             };
             self.add(level, finding.what.clone(), Some(finding.remedy.clone()));
         }
@@ -135,31 +135,31 @@ impl Topic<'_> {
 
     /// A step of the installation that is not done yet.
     pub fn todo(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.add(Level::Todo, what.into(), Some(remedy.into()));
+        self.add(FindingLevel::Todo, what.into(), Some(remedy.into()));
     }
 
     /// DFRS works, but not as well as it could.
     pub fn warning(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.add(Level::Warning, what.into(), Some(remedy.into()));
+        self.add(FindingLevel::Warning, what.into(), Some(remedy.into()));
     }
 
     /// DFRS does not work, or would not.
     pub fn error(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.add(Level::Error, what.into(), Some(remedy.into()));
+        self.add(FindingLevel::Error, what.into(), Some(remedy.into()));
     }
 
     /// Says what is there, unless something was wrong with it.
     pub fn done(mut self, what: impl Into<String>) {
         if !self.bad {
-            self.add(Level::Ok, what.into(), None);
+            self.add(FindingLevel::Ok, what.into(), None);
         }
     }
 
-    fn add(&mut self, level: Level, what: String, remedy: Option<String>) {
-        self.bad |= level > Level::Ok;
+    fn add(&mut self, level: FindingLevel, what: String, remedy: Option<String>) {
+        self.bad |= level > FindingLevel::Ok;
         // What others wrote, as names of partitions, must not break the line.
         let one_line = |text: String| text.replace(|letter: char| letter.is_control(), " ");
-        self.findings.0.push(Finding {
+        self.findings.0.push(DoctorFinding {
             level,
             about: self.about,
             what: one_line(what),

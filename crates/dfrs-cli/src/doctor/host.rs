@@ -10,17 +10,17 @@ use std::time::Duration;
 use crate::program;
 
 /// The longest file that is read, in bytes: the plugin's, with what debuggers need.
-const LONGEST: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// A program has so long to answer: a busy slurmctld takes its time.
-const PATIENCE: Duration = Duration::from_secs(20);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How the error ends when there is no such program.
 pub const NOT_IN_PATH: &str = "is not in PATH";
 
 /// Whose a file or directory is.
 #[derive(Clone, Copy, Debug)]
-pub struct Owner {
+pub struct FileOwner {
     pub uid: u32,
     /// The permissions.
     pub mode: u32,
@@ -40,7 +40,7 @@ pub trait Host {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
     /// Whose it is.
-    fn owner(&self, path: &Path) -> io::Result<Owner>;
+    fn owner(&self, path: &Path) -> io::Result<FileOwner>;
 
     /// The value of a variable of the environment, unless it is empty.
     fn variable(&self, name: &str) -> Option<String>;
@@ -53,26 +53,27 @@ pub trait Host {
 }
 
 /// The one that we are on.
-pub struct ThisHost;
+pub struct LocalHost;
 
-impl Host for ThisHost {
+impl Host for LocalHost {
     fn run(&self, program: &str, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(program);
         command.args(arguments).env("LC_ALL", "C");
-        let ended = program::run(&mut command, PATIENCE).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => format!("{program} {NOT_IN_PATH}"),
-            io::ErrorKind::TimedOut => format!(
-                "{program} {} does not answer for {} s",
-                arguments.join(" "),
-                PATIENCE.as_secs()
-            ),
-            _ => format!("{program} cannot be run: {error}"),
-        })?;
-        if ended.is_well {
-            Ok(String::from_utf8_lossy(&ended.printed).into_owned())
+        let ended =
+            program::run(&mut command, COMMAND_TIMEOUT).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => format!("{program} {NOT_IN_PATH}"),
+                io::ErrorKind::TimedOut => format!(
+                    "{program} {} does not answer for {} s",
+                    arguments.join(" "),
+                    COMMAND_TIMEOUT.as_secs()
+                ),
+                _ => format!("{program} cannot be run: {error}"),
+            })?;
+        if ended.succeeded {
+            Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
         } else {
-            let said = String::from_utf8_lossy(&ended.complained);
-            let line = said.lines().find(|line| !line.trim().is_empty());
+            let stderr = String::from_utf8_lossy(&ended.stderr);
+            let line = stderr.lines().find(|line| !line.trim().is_empty());
             let line = line.unwrap_or("it says nothing").trim();
             Err(format!("{program} {} fails: {line}", arguments.join(" ")))
         }
@@ -81,13 +82,13 @@ impl Host for ThisHost {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path)?;
-        file.take(LONGEST).read_to_end(&mut bytes)?;
+        file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn owner(&self, path: &Path) -> io::Result<Owner> {
+    fn owner(&self, path: &Path) -> io::Result<FileOwner> {
         let metadata = std::fs::metadata(path)?;
-        Ok(Owner {
+        Ok(FileOwner {
             uid: metadata.uid(),
             mode: metadata.mode() & 0o7777,
             is_directory: metadata.is_dir(),

@@ -2,14 +2,14 @@
 
 use dfrs_proto::conf::Config;
 
-use super::finding::Findings;
-use super::slurm::{Record, Settings};
+use super::finding::DoctorFindings;
+use super::slurm::{ScontrolRecord, SlurmSettings};
 
 /// How many names are shown.
-const MOST_NAMES: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// Those of DFRS's partitions.
-pub fn managed<'a>(config: &Config, nodes: &'a [Record]) -> Vec<&'a Record> {
+pub fn managed<'a>(config: &Config, nodes: &'a [ScontrolRecord]) -> Vec<&'a ScontrolRecord> {
     let is_ours = |name: &str| config.schedules(name);
     nodes
         .iter()
@@ -18,7 +18,11 @@ pub fn managed<'a>(config: &Config, nodes: &'a [Record]) -> Vec<&'a Record> {
 }
 
 /// Looks at their states, versions and what DFRS does not share out.
-pub fn examine(settings: &Settings, managed: &[&Record], findings: &mut Findings) {
+pub fn examine(
+    settings: &SlurmSettings,
+    managed: &[&ScontrolRecord],
+    findings: &mut DoctorFindings,
+) {
     let mut topic = findings.topic("nodes");
     // As IDLE+CLOUD+POWERED_DOWN, or DOWN*.
     let states = |words: &[&str]| {
@@ -31,10 +35,14 @@ pub fn examine(settings: &Settings, managed: &[&Record], findings: &mut Findings
     let of_others = names(managed, |node| {
         !["", "N/A", release].contains(&node.get("Version"))
     });
-    let tell = "scontrol show node says why";
+    let show_reason = "scontrol show node says why";
     for (found, what, remedy) in [
-        (states(&["DOWN", "FAIL", "UNKNOWN", "FUTURE"]), "down", tell),
-        (states(&["DRAIN"]), "draining", tell),
+        (
+            states(&["DOWN", "FAIL", "UNKNOWN", "FUTURE"]),
+            "down",
+            show_reason,
+        ),
+        (states(&["DRAIN"]), "draining", show_reason),
         (
             states(&["POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"]),
             "powered down",
@@ -52,8 +60,8 @@ pub fn examine(settings: &Settings, managed: &[&Record], findings: &mut Findings
         ),
         (
             names(managed, |node| {
-                let said = |key| !["", "0"].contains(&node.get(key));
-                said("CoreSpecCount") || said("CPUSpecList")
+                let is_set = |key| !["", "0"].contains(&node.get(key));
+                is_set("CoreSpecCount") || is_set("CPUSpecList")
             }),
             "with CoreSpecCount or CpuSpecList: DFRS's jobs may run on these cores, too",
             "keep CPU time for the system: as many cores by --reserve-cpu in /etc/default/dfrsd",
@@ -73,7 +81,7 @@ pub fn examine(settings: &Settings, managed: &[&Record], findings: &mut Findings
 }
 
 /// The names of those, as many as one reads; `None` if there are none.
-fn names(nodes: &[&Record], is_one: impl Fn(&Record) -> bool) -> Option<String> {
+fn names(nodes: &[&ScontrolRecord], is_one: impl Fn(&ScontrolRecord) -> bool) -> Option<String> {
     let found: Vec<&str> = nodes
         .iter()
         .filter(|node| is_one(node))
@@ -84,8 +92,8 @@ fn names(nodes: &[&Record], is_one: impl Fn(&Record) -> bool) -> Option<String> 
 
 /// The first names of a list.
 pub fn some_of(names: &[impl AsRef<str>]) -> Option<String> {
-    let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(AsRef::as_ref).collect();
-    match names.len().saturating_sub(MOST_NAMES) {
+    let shown: Vec<&str> = names.iter().take(MAX_NAMES).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(MAX_NAMES) {
         _ if names.is_empty() => None,
         0 => Some(shown.join(", ")),
         more => Some(format!("{} and {more} more", shown.join(", "))),

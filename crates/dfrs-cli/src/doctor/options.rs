@@ -5,14 +5,14 @@ use std::path::Path;
 use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::slurm_conf::{About, Finding};
 
-use super::finding::{Findings, Topic};
+use super::finding::{DoctorFindings, Topic};
 use super::host::Host;
-use super::slurm::Settings;
+use super::slurm::SlurmSettings;
 
 /// What makes slurmctld run the plugin.
 pub const START: &str = "write SchedulerType=sched/dfrs and restart slurmctld";
 /// Says what the shared checks found of what holds for the whole cluster.
-pub fn examine(found: &[Finding], settings: &Settings, findings: &mut Findings) {
+pub fn examine(found: &[Finding], settings: &SlurmSettings, findings: &mut DoctorFindings) {
     let select = format!(
         "{}, {}",
         settings.get("SelectType"),
@@ -46,7 +46,7 @@ pub fn dfrs_conf(
     host: &impl Host,
     path: &Path,
     slurm_user: Option<u32>,
-    findings: &mut Findings,
+    findings: &mut DoctorFindings,
 ) -> Option<Config> {
     let mut topic = findings.topic("dfrs.conf");
     let text = match host.text(path) {

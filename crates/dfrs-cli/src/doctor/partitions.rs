@@ -3,11 +3,16 @@
 use dfrs_proto::conf::Config;
 use dfrs_proto::slurm_conf::{About, Finding};
 
-use super::finding::Findings;
-use super::slurm::Record;
+use super::finding::DoctorFindings;
+use super::slurm::ScontrolRecord;
 
 /// Says what the shared checks found of each, and whether it takes jobs.
-pub fn examine(found: &[Finding], config: &Config, partitions: &[Record], findings: &mut Findings) {
+pub fn examine(
+    found: &[Finding],
+    config: &Config,
+    partitions: &[ScontrolRecord],
+    findings: &mut DoctorFindings,
+) {
     for wanted in &config.partitions {
         let name = wanted.name.as_str();
         let about = About::Partition(name.to_owned());

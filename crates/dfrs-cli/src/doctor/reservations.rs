@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::finding::Findings;
+use super::finding::DoctorFindings;
 use super::host::Host;
-use super::slurm::Record;
+use super::slurm::ScontrolRecord;
 
 /// Says which there are: jobs end before them or make way.
 pub fn examine(
     host: &impl Host,
-    reservations: &[Record],
-    managed: &[&Record],
-    findings: &mut Findings,
+    reservations: &[ScontrolRecord],
+    managed: &[&ScontrolRecord],
+    findings: &mut DoctorFindings,
 ) {
     let ours: BTreeSet<&str> = managed.iter().map(|node| node.get("NodeName")).collect();
     for reservation in reservations {

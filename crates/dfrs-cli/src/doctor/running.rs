@@ -6,13 +6,19 @@ use dfrs_core::Bytes;
 use dfrs_proto::conf::Config;
 use dfrs_proto::status::Status;
 
-use super::finding::Findings;
+use super::finding::DoctorFindings;
 use super::host::Host;
 use super::nodes::some_of;
 use crate::status;
 
 /// What the plugin says of itself, in the file that this configuration names.
-pub fn examine(host: &impl Host, file: &Path, config: &Config, now: f64, findings: &mut Findings) {
+pub fn examine(
+    host: &impl Host,
+    file: &Path,
+    config: &Config,
+    now: f64,
+    findings: &mut DoctorFindings,
+) {
     let mut topic = findings.topic("plugin");
     let status = match read(host, file) {
         Ok(status) => status,
@@ -50,7 +56,7 @@ fn read(host: &impl Host, file: &Path) -> Result<Status, String> {
     status::parse(&text, file)
 }
 
-fn daemons(status: &Status, config: &Config, findings: &mut Findings) {
+fn daemons(status: &Status, config: &Config, findings: &mut DoctorFindings) {
     let mut topic = findings.topic("dfrsd");
     let nodes = &status.nodes;
     if let Some(names) = some_of(&nodes.silent_names) {

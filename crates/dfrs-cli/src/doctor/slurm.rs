@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 /// `Key = value` lines: `scontrol show config`, and files like cgroup.conf.
 #[derive(Debug, Default)]
-pub struct Settings(BTreeMap<String, String>);
+pub struct SlurmSettings(BTreeMap<String, String>);
 
-impl Settings {
+impl SlurmSettings {
     /// The last value of each key; lines of other kinds are passed over.
     pub fn parse(text: &str) -> Self {
         let pairs = text.lines().filter_map(|line| {
@@ -18,7 +18,7 @@ impl Settings {
 
     /// The value; empty if there is none, or Slurm says `(null)`.
     pub fn get(&self, key: &str) -> &str {
-        said(self.0.get(&key.to_ascii_lowercase()))
+        or_empty(self.0.get(&key.to_ascii_lowercase()))
     }
 
     /// Whether its value is this one, in any case.
@@ -40,15 +40,15 @@ impl Settings {
 
 /// One line of `scontrol --oneliner show ...`.
 #[derive(Debug)]
-pub struct Record(BTreeMap<String, String>);
+pub struct ScontrolRecord(BTreeMap<String, String>);
 
 /// All lines.
-pub fn records(text: &str) -> Vec<Record> {
+pub fn records(text: &str) -> Vec<ScontrolRecord> {
     let lines = text.lines().filter(|line| line.contains('='));
-    lines.map(Record::parse).collect()
+    lines.map(ScontrolRecord::parse).collect()
 }
 
-impl Record {
+impl ScontrolRecord {
     /// Words with `=` begin a field, others go on with the last one (`OS=Linux 6.1 ...`). Of fields that come
     /// twice the first counts: what users write, as reasons, comes last.
     fn parse(line: &str) -> Self {
@@ -72,7 +72,7 @@ impl Record {
 
     /// The value; empty if there is none, or Slurm says `(null)`.
     pub fn get(&self, key: &str) -> &str {
-        said(self.0.get(&key.to_ascii_lowercase()))
+        or_empty(self.0.get(&key.to_ascii_lowercase()))
     }
 
     /// The items of a comma-separated list.
@@ -81,7 +81,7 @@ impl Record {
     }
 }
 
-fn said(value: Option<&String>) -> &str {
+fn or_empty(value: Option<&String>) -> &str {
     match value.map(String::as_str) {
         None | Some("(null)") => "",
         Some(value) => value,

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cgroup::{self, Hierarchy};
-use super::finding::{Findings, Level};
-use super::host::{Host, NOT_IN_PATH, Owner, ThisHost};
+use super::finding::{DoctorFindings, FindingLevel};
+use super::host::{FileOwner, Host, LocalHost, NOT_IN_PATH};
 use super::slurm::records;
 use super::{compute_node, controller, library};
 
@@ -39,7 +39,7 @@ const STATUS: &str = include_str!("../status/example.json");
 struct Recorded {
     answers: BTreeMap<String, String>,
     files: BTreeMap<PathBuf, Vec<u8>>,
-    owners: BTreeMap<PathBuf, Owner>,
+    owners: BTreeMap<PathBuf, FileOwner>,
 }
 
 impl Host for Recorded {
@@ -57,7 +57,7 @@ impl Host for Recorded {
         bytes.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn owner(&self, path: &Path) -> io::Result<Owner> {
+    fn owner(&self, path: &Path) -> io::Result<FileOwner> {
         let owner = self.owners.get(path).copied();
         owner.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -82,14 +82,14 @@ impl Recorded {
         *text = text.replace(from, to);
     }
 
-    fn controller(&self) -> Findings {
-        let mut findings = Findings::default();
+    fn controller(&self) -> DoctorFindings {
+        let mut findings = DoctorFindings::default();
         controller::examine(self, &mut findings);
         findings
     }
 
-    fn node(&self) -> Findings {
-        let mut findings = Findings::default();
+    fn node(&self) -> DoctorFindings {
+        let mut findings = DoctorFindings::default();
         compute_node::examine(self, None, &mut findings);
         findings
     }
@@ -110,7 +110,7 @@ fn good(release: usize) -> Recorded {
     host.answer(RESERVATIONS, reservations);
     host.answer("scontrol show hostnames n2", "n2\n");
     host.file("/etc/slurm/dfrs.conf", DFRS_CONF);
-    let log = Owner {
+    let log = FileOwner {
         uid: 64030,
         mode: 0o755,
         is_directory: true,
@@ -147,17 +147,17 @@ fn plugin(version: &str) -> Vec<u8> {
     file
 }
 
-fn worst(findings: &Findings) -> Level {
+fn worst(findings: &DoctorFindings) -> FindingLevel {
     let levels = findings.0.iter().map(|finding| finding.level);
     levels.max().expect("something was found")
 }
 
 #[test]
-fn a_good_controller_of_each_release_has_no_finding_but_ok() {
+fn good_controller_has_only_ok_findings() {
     for release in 0..RECORDED.len() {
         let findings = good(release).controller();
         let text = findings.text();
-        assert_eq!(worst(&findings), Level::Ok, "{text}");
+        assert_eq!(worst(&findings), FindingLevel::Ok, "{text}");
         assert!(
             text.contains("ok       partition: main: Nodes=n[1-4]\n"),
             "{text}"
@@ -166,13 +166,13 @@ fn a_good_controller_of_each_release_has_no_finding_but_ok() {
             text.contains("ok       reservation: maint has 1 of 4 nodes"),
             "{text}"
         );
-        assert_eq!(findings.tell(false).code, 0);
+        assert_eq!(findings.outcome(false).code, 0);
     }
 }
 
 /// Whether a change leads to a line with these words.
 #[track_caller]
-fn leads_to(level: Level, words: &str, change: impl Fn(&mut Recorded)) {
+fn leads_to(level: FindingLevel, words: &str, change: impl Fn(&mut Recorded)) {
     for release in 0..RECORDED.len() {
         let mut host = good(release);
         change(&mut host);
@@ -183,12 +183,12 @@ fn leads_to(level: Level, words: &str, change: impl Fn(&mut Recorded)) {
             finding.level == level && line.contains(words) && finding.remedy.is_some()
         });
         assert!(found, "no {level:?} with {words:?} in\n{text}");
-        assert_eq!(findings.tell(true).code, worst(&findings).code());
+        assert_eq!(findings.outcome(true).code, worst(&findings).code());
     }
 }
 
 #[test]
-fn what_the_plugin_refuses_is_an_error() {
+fn configuration_refused_by_plugin_is_an_error() {
     type Change = fn(&mut Recorded);
     let refused: [(&str, Change); 8] = [
         ("SelectType=select/linear", |host| {
@@ -238,13 +238,13 @@ fn what_the_plugin_refuses_is_an_error() {
         }),
     ];
     for (words, change) in refused {
-        leads_to(Level::Error, words, change);
+        leads_to(FindingLevel::Error, words, change);
     }
 }
 
 #[test]
-fn a_program_that_is_not_there_is_said_to_be_missing() {
-    let error = ThisHost.run("no-such-program-of-slurm", &[]);
+fn missing_program_is_reported_as_not_in_path() {
+    let error = LocalHost.run("no-such-program-of-slurm", &[]);
     assert_eq!(
         error,
         Err("no-such-program-of-slurm is not in PATH".to_owned())
@@ -255,52 +255,65 @@ fn a_program_that_is_not_there_is_said_to_be_missing() {
 }
 
 #[test]
-fn what_keeps_dfrs_from_working_is_an_error() {
-    leads_to(Level::Error, "slurm: scontrol show config fails", |host| {
-        host.answers.remove(CONFIG);
-    });
-    leads_to(Level::Error, "ProctrackType=proctrack/linuxproc", |host| {
-        host.change(CONFIG, "proctrack/cgroup", "proctrack/linuxproc");
-    });
-    leads_to(Level::Error, "ConstrainSwapSpace=yes", |host| {
+fn fault_that_stops_dfrs_is_an_error() {
+    leads_to(
+        FindingLevel::Error,
+        "slurm: scontrol show config fails",
+        |host| {
+            host.answers.remove(CONFIG);
+        },
+    );
+    leads_to(
+        FindingLevel::Error,
+        "ProctrackType=proctrack/linuxproc",
+        |host| {
+            host.change(CONFIG, "proctrack/cgroup", "proctrack/linuxproc");
+        },
+    );
+    leads_to(FindingLevel::Error, "ConstrainSwapSpace=yes", |host| {
         host.change(
             CONFIG,
             "ConstrainSwapSpace      = no",
             "ConstrainSwapSpace = yes",
         );
     });
-    leads_to(Level::Error, "dfrs.conf:1: ", |host| {
+    leads_to(FindingLevel::Error, "dfrs.conf:1: ", |host| {
         host.file("/etc/slurm/dfrs.conf", "Modus=full\n");
     });
-    leads_to(Level::Error, "Journal: /var/log/slurm", |host| {
+    leads_to(FindingLevel::Error, "Journal: /var/log/slurm", |host| {
         host.owners.clear();
     });
-    leads_to(Level::Error, "SlurmUser cannot write", |host| {
+    leads_to(FindingLevel::Error, "SlurmUser cannot write", |host| {
         host.owners.values_mut().for_each(|owner| owner.uid = 0);
     });
-    leads_to(Level::Error, "was built for Slurm 23.11.4", |host| {
+    leads_to(FindingLevel::Error, "was built for Slurm 23.11.4", |host| {
         let path = "/usr/lib/x86_64-linux-gnu/slurm-wlm/sched_dfrs.so";
         host.file(path, plugin("23.11.4"));
     });
-    leads_to(Level::Error, "library: no sched_dfrs.so", |host| {
+    leads_to(FindingLevel::Error, "library: no sched_dfrs.so", |host| {
         host.files
             .retain(|path, _| path.extension() != Some("so".as_ref()));
     });
-    leads_to(Level::Error, "dfrsd: does not answer on 1 of", |host| {
-        let old = host.files[Path::new("/var/lib/slurm/slurmctld/dfrs_status.json")].clone();
-        let mut status: dfrs_proto::status::Status = serde_json::from_slice(&old).expect("ours");
-        status.nodes.silent_names = vec!["n2".to_owned()];
-        let new = serde_json::to_vec(&status).expect("JSON");
-        host.file("/var/lib/slurm/slurmctld/dfrs_status.json", new);
-    });
-    leads_to(Level::Error, "plugin: was written", |host| {
+    leads_to(
+        FindingLevel::Error,
+        "dfrsd: does not answer on 1 of",
+        |host| {
+            let old = host.files[Path::new("/var/lib/slurm/slurmctld/dfrs_status.json")].clone();
+            let mut status: dfrs_proto::status::Status =
+                serde_json::from_slice(&old).expect("ours");
+            status.nodes.silent_names = vec!["n2".to_owned()];
+            let new = serde_json::to_vec(&status).expect("JSON");
+            host.file("/var/lib/slurm/slurmctld/dfrs_status.json", new);
+        },
+    );
+    leads_to(FindingLevel::Error, "plugin: was written", |host| {
         let text = STATUS.replacen("\"written\":", "\"written\":1.0,\"was\":", 1);
         host.file("/var/lib/slurm/slurmctld/dfrs_status.json", text);
     });
 }
 
 #[test]
-fn jobs_that_are_withheld_need_no_other_options_but_the_plugin_that_does_it() {
+fn burst_buffer_plugin_replaces_scheduler_options() {
     for (release, (version, _)) in RECORDED.iter().enumerate() {
         let mut host = good(release);
         host.change(CONFIG, "sched_interval=-1,defer,", "");
@@ -317,19 +330,19 @@ fn jobs_that_are_withheld_need_no_other_options_but_the_plugin_that_does_it() {
         let path = "/usr/lib/x86_64-linux-gnu/slurm-wlm/burst_buffer_dfrs.so";
         host.file(path, plugin(version));
         let findings = host.controller();
-        assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
+        assert_eq!(worst(&findings), FindingLevel::Ok, "{}", findings.text());
     }
 }
 
 #[test]
-fn a_trial_needs_no_other_scheduling() {
+fn shadow_mode_reports_scheduler_options_as_todo() {
     for release in 0..RECORDED.len() {
         let mut host = good(release);
         host.change(CONFIG, "sched_interval=-1,defer,", "");
         host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("full", "shadow"));
         let findings = host.controller();
-        assert_eq!(worst(&findings), Level::Todo, "{}", findings.text());
-        assert_eq!(findings.tell(false).code, 0);
+        assert_eq!(worst(&findings), FindingLevel::Todo, "{}", findings.text());
+        assert_eq!(findings.outcome(false).code, 0);
         assert!(
             findings.text().contains("before Mode=full: write"),
             "{}",
@@ -339,7 +352,7 @@ fn a_trial_needs_no_other_scheduling() {
 }
 
 #[test]
-fn what_is_not_done_before_the_first_start_is_no_error() {
+fn steps_before_first_start_are_todo_not_error() {
     for release in 0..RECORDED.len() {
         let mut host = good(release);
         host.change(CONFIG, "sched/dfrs", "sched/backfill");
@@ -355,15 +368,15 @@ fn what_is_not_done_before_the_first_start_is_no_error() {
         ] {
             assert!(text.contains(line), "no {line:?} in\n{text}");
         }
-        assert_eq!(findings.tell(false).code, 0, "{text}");
+        assert_eq!(findings.outcome(false).code, 0, "{text}");
         // What would not work then is an error as ever.
         host.change(CONFIG, "select/cons_tres", "select/linear");
-        assert_eq!(host.controller().tell(false).code, 2);
+        assert_eq!(host.controller().outcome(false).code, 2);
     }
 }
 
 #[test]
-fn a_remedy_that_costs_jobs_says_so() {
+fn remedy_warns_of_lost_jobs_and_restarts() {
     for (from, to, words) in [
         ("select/cons_tres", "select/linear", "loses all jobs"),
         ("proctrack/cgroup", "proctrack/linuxproc", "all slurmds"),
@@ -394,15 +407,15 @@ fn rank_partitions(host: &mut Recorded, line: &str) {
 }
 
 #[test]
-fn what_makes_dfrs_worse_is_a_warning() {
-    leads_to(Level::Warning, "binds tasks to cores", |host| {
+fn degrading_configuration_is_a_warning() {
+    leads_to(FindingLevel::Warning, "binds tasks to cores", |host| {
         host.change(
             CONFIG,
             "TaskPlugin              = task/cgroup",
             "TaskPlugin = task/cgroup,task/affinity",
         );
     });
-    leads_to(Level::Warning, "to the same first threads", |host| {
+    leads_to(FindingLevel::Warning, "to the same first threads", |host| {
         host.change(
             CONFIG,
             "TaskPlugin              = task/cgroup",
@@ -415,46 +428,70 @@ fn what_makes_dfrs_worse_is_a_warning() {
         );
         host.change(NODES, "ThreadsPerCore=1", "ThreadsPerCore=2");
     });
-    leads_to(Level::Warning, "jobs of main preempt nobody", |host| {
-        host.change(CONFIG, "PreemptType ", "PreemptType = preempt/qos\nOther ");
-        host.change(PARTITIONS, "PreemptMode=OFF", "PreemptMode=REQUEUE");
-    });
-    leads_to(Level::Warning, "before those of low under Slurm", |host| {
-        rank_partitions(host, "");
-    });
-    leads_to(Level::Warning, "a job that asks for no memory", |host| {
-        host.change(
-            CONFIG,
-            "DefMemPerNode           = 250",
-            "DefMemPerNode = UNLIMITED",
-        );
-    });
-    leads_to(Level::Warning, "nodes: draining: n1, n2, n3, n4", |host| {
-        host.change(NODES, "State=IDLE", "State=IDLE+DRAIN");
-    });
-    leads_to(Level::Warning, "nodes: down: n1, n2, n3, n4", |host| {
-        host.change(NODES, "State=IDLE", "State=DOWN*+CLOUD");
-    });
+    leads_to(
+        FindingLevel::Warning,
+        "jobs of main preempt nobody",
+        |host| {
+            host.change(CONFIG, "PreemptType ", "PreemptType = preempt/qos\nOther ");
+            host.change(PARTITIONS, "PreemptMode=OFF", "PreemptMode=REQUEUE");
+        },
+    );
+    leads_to(
+        FindingLevel::Warning,
+        "before those of low under Slurm",
+        |host| {
+            rank_partitions(host, "");
+        },
+    );
+    leads_to(
+        FindingLevel::Warning,
+        "a job that asks for no memory",
+        |host| {
+            host.change(
+                CONFIG,
+                "DefMemPerNode           = 250",
+                "DefMemPerNode = UNLIMITED",
+            );
+        },
+    );
+    leads_to(
+        FindingLevel::Warning,
+        "nodes: draining: n1, n2, n3, n4",
+        |host| {
+            host.change(NODES, "State=IDLE", "State=IDLE+DRAIN");
+        },
+    );
+    leads_to(
+        FindingLevel::Warning,
+        "nodes: down: n1, n2, n3, n4",
+        |host| {
+            host.change(NODES, "State=IDLE", "State=DOWN*+CLOUD");
+        },
+    );
     for plugin in ["topology/tree", "topology/block"] {
-        leads_to(Level::Warning, "DFRS knows no topology", |host| {
+        leads_to(FindingLevel::Warning, "DFRS knows no topology", |host| {
             let text = host.answers[CONFIG].replace("TopologyPlugin ", "TopologyParam_ ");
             let text = format!("TopologyPlugin = {plugin}\n{text}");
             host.answer(CONFIG, text);
         });
     }
     for spec in ["CoreSpecCount=2", "CPUSpecList=0-1"] {
-        leads_to(Level::Warning, "may run on these cores, too", |host| {
-            let line = format!("{spec} ThreadsPerCore=1");
-            host.change(NODES, "ThreadsPerCore=1", &line);
-        });
+        leads_to(
+            FindingLevel::Warning,
+            "may run on these cores, too",
+            |host| {
+                let line = format!("{spec} ThreadsPerCore=1");
+                host.change(NODES, "ThreadsPerCore=1", &line);
+            },
+        );
     }
-    leads_to(Level::Warning, "with GRES", |host| {
+    leads_to(FindingLevel::Warning, "with GRES", |host| {
         host.change(NODES, "Gres=(null)", "Gres=gpu:4");
     });
-    leads_to(Level::Warning, "Mode=off", |host| {
+    leads_to(FindingLevel::Warning, "Mode=off", |host| {
         host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("full", "off"));
     });
-    leads_to(Level::Warning, "JobRequeue=0", |host| {
+    leads_to(FindingLevel::Warning, "JobRequeue=0", |host| {
         host.change(CONFIG, "JobRequeue              = 1", "JobRequeue = 0");
         let text = DFRS_CONF.replace("=main", "=main Mobility=checkpoint");
         host.file("/etc/slurm/dfrs.conf", text);
@@ -462,14 +499,18 @@ fn what_makes_dfrs_worse_is_a_warning() {
 }
 
 #[test]
-fn nodes_that_are_powered_down_are_not_said_to_be_down() {
+fn powered_down_nodes_are_not_reported_as_down() {
     for state in ["IDLE+CLOUD+POWERED_DOWN", "IDLE+POWERING_DOWN"] {
-        leads_to(Level::Warning, "nodes: powered down: n1, n2", |host| {
-            host.change(NODES, "State=IDLE", &format!("State={state}"));
-            let text = host.controller().text();
-            assert!(text.contains("state=power_up"), "{text}");
-            assert!(!text.contains("nodes: down"), "{text}");
-        });
+        leads_to(
+            FindingLevel::Warning,
+            "nodes: powered down: n1, n2",
+            |host| {
+                host.change(NODES, "State=IDLE", &format!("State={state}"));
+                let text = host.controller().text();
+                assert!(text.contains("state=power_up"), "{text}");
+                assert!(!text.contains("nodes: down"), "{text}");
+            },
+        );
     }
 }
 
@@ -505,36 +546,40 @@ fn good_node() -> Recorded {
 const NODE: &str = "scontrol --oneliner show node n1";
 
 #[test]
-fn what_dfrsd_and_the_doctor_both_find_is_said_once() {
+fn finding_of_dfrsd_and_doctor_is_reported_once() {
     let mut host = good_node();
     host.file("/proc/swaps", "/dev/zram0 partition 2048000 0 100\n");
-    let said = dfrs_proto::swap::Swap::parse("/dev/zram0 partition 2048000 0 100\n").trouble();
-    let troubles = format!(r#""jobs":[],"troubles":["swap: {}"]"#, said.expect("zram"));
+    let zram_trouble =
+        dfrs_proto::swap::Swap::parse("/dev/zram0 partition 2048000 0 100\n").warning();
+    let troubles = format!(
+        r#""jobs":[],"troubles":["swap: {}"]"#,
+        zram_trouble.expect("zram")
+    );
     host.change("dfrsd status --json --node n1", r#""jobs":[]"#, &troubles);
     let text = host.node().text();
     assert_eq!(text.matches("all of it is zram").count(), 1, "{text}");
 }
 
 #[test]
-fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
+fn compute_node_checks_report_each_fault() {
     let mut host = good_node();
     host.file("/etc/slurm/dfrs.conf", DFRS_CONF);
     let findings = host.node();
-    assert_eq!(worst(&findings), Level::Ok, "{}", findings.text());
+    assert_eq!(worst(&findings), FindingLevel::Ok, "{}", findings.text());
     assert_eq!(findings.0.len(), 5, "{}", findings.text());
     let kept = "Slurm gives 1500 to jobs; parked ones may keep 250 MiB in RAM";
     assert!(findings.text().contains(kept), "{}", findings.text());
     type Change = fn(&mut Recorded);
-    let troubles: [(Level, &str, Change); 12] = [
+    let troubles: [(FindingLevel, &str, Change); 12] = [
         (
-            Level::Warning,
+            FindingLevel::Warning,
             "memory: Slurm gives 2000 of 2000 MiB",
             |host| {
                 host.change(NODE, "MemSpecLimit=500", "MemSpecLimit=0");
             },
         ),
         (
-            Level::Warning,
+            FindingLevel::Warning,
             "swap: zram is filled before the disk",
             |host| {
                 let disk = "/dev/sda2 partition 2048000 0 -2\n";
@@ -542,15 +587,19 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
                 host.file("/proc/swaps", format!("{zram}{disk}"));
             },
         ),
-        (Level::Warning, "swap: zswap keeps parked memory", |host| {
-            host.file(
-                "/proc/mounts",
-                "cgroup /sys/fs/cgroup/memory cgroup rw,memory,cpu,freezer 0 0\n",
-            );
-            host.file("/sys/module/zswap/parameters/enabled", "Y\n");
-        }),
         (
-            Level::Warning,
+            FindingLevel::Warning,
+            "swap: zswap keeps parked memory",
+            |host| {
+                host.file(
+                    "/proc/mounts",
+                    "cgroup /sys/fs/cgroup/memory cgroup rw,memory,cpu,freezer 0 0\n",
+                );
+                host.file("/sys/module/zswap/parameters/enabled", "Y\n");
+            },
+        ),
+        (
+            FindingLevel::Warning,
             "dfrsd: parking: cannot see other users' processes",
             |host| {
                 let trouble = r#""jobs":[],"troubles":["parking: cannot see other users' processes; let it"]"#;
@@ -558,47 +607,47 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
             },
         ),
         (
-            Level::Warning,
+            FindingLevel::Warning,
             "swap: 2000 MiB, and SwapPerNode in dfrs.conf is 2001 MiB",
             |host| {
                 let conf = DFRS_CONF.replace("SwapPerNode=2000", "SwapPerNode=2001");
                 host.file("/etc/slurm/dfrs.conf", conf);
             },
         ),
-        (Level::Warning, "swap: there is none", |host| {
+        (FindingLevel::Warning, "swap: there is none", |host| {
             host.file("/proc/swaps", "Filename Type Size Used Priority\n");
         }),
-        (Level::Warning, "swap: all of it is zram", |host| {
+        (FindingLevel::Warning, "swap: all of it is zram", |host| {
             host.file("/proc/swaps", "/dev/zram0 partition 2048000 0 100\n");
         }),
-        (Level::Error, "no cgroup controller memory", |host| {
+        (FindingLevel::Error, "no cgroup controller memory", |host| {
             host.file("/sys/fs/cgroup/cgroup.controllers", "cpu pids\n");
         }),
         (
-            Level::Warning,
+            FindingLevel::Warning,
             "Linux 5.10.0 has no memory.reclaim",
             |host| {
                 host.file("/proc/sys/kernel/osrelease", "5.10.0\n");
             },
         ),
         (
-            Level::Error,
+            FindingLevel::Error,
             "dfrsd status --json --node n1 fails",
             |host| {
                 host.answers.clear();
                 host.answer(CONFIG, "");
             },
         ),
-        (Level::Warning, "has heard nothing", |host| {
+        (FindingLevel::Warning, "has heard nothing", |host| {
             host.change(
                 "dfrsd status --json --node n1",
                 "\"generation\":5",
                 "\"generation\":null",
             );
         }),
-        (Level::Error, "obeys user 0", |host| {
+        (FindingLevel::Error, "obeys user 0", |host| {
             host.answer(CONFIG, "SlurmUser = slurm(64030)\n");
-            let owner = Owner {
+            let owner = FileOwner {
                 uid: 0,
                 mode: 0o600,
                 is_directory: false,
@@ -610,7 +659,7 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
         let mut host = good_node();
         change(&mut host);
         let findings = host.node();
-        let is_it = |finding: &super::finding::Finding| {
+        let is_it = |finding: &super::finding::DoctorFinding| {
             finding.level == level && format!("{}: {}", finding.about, finding.what).contains(words)
         };
         assert!(
@@ -622,7 +671,7 @@ fn a_node_is_looked_at_from_its_kernel_to_dfrsd() {
 }
 
 #[test]
-fn version_1_counts_where_both_are_mounted() {
+fn cgroup_v1_is_used_when_both_are_mounted() {
     let mounts = "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n\
         cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\
         cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n";
@@ -631,7 +680,7 @@ fn version_1_counts_where_both_are_mounted() {
         hierarchy,
         Hierarchy::V1(vec!["memory".into(), "cpu".into()])
     );
-    let mut findings = Findings::default();
+    let mut findings = DoctorFindings::default();
     cgroup::examine(&hierarchy, "", "6.1", &mut findings.topic("kernel"));
     assert!(
         findings.text().contains("no cgroup controller freezer"),
@@ -645,7 +694,7 @@ fn version_1_counts_where_both_are_mounted() {
 }
 
 #[test]
-fn the_plugins_release_is_read_as_slurm_reads_it() {
+fn plugin_release_is_read_from_its_version_symbol() {
     assert_eq!(
         library::release(&plugin("24.11.5")),
         Ok("24.11.5".to_owned())
@@ -662,7 +711,7 @@ fn the_plugins_release_is_read_as_slurm_reads_it() {
 }
 
 #[test]
-fn words_without_a_key_belong_to_the_field_before_and_the_first_of_two_counts() {
+fn scontrol_words_without_key_extend_the_previous_field() {
     let line = "NodeName=n1 OS=Linux 6.1 #1 SMP State=IDLE Reason=disk State=DOWN here [root]";
     let record = &records(line)[0];
     assert_eq!(record.get("OS"), "Linux 6.1 #1 SMP");
@@ -670,13 +719,13 @@ fn words_without_a_key_belong_to_the_field_before_and_the_first_of_two_counts() 
 }
 
 #[test]
-fn what_others_wrote_cannot_make_a_line_of_its_own() {
-    let mut findings = Findings::default();
+fn control_characters_in_findings_are_replaced() {
+    let mut findings = DoctorFindings::default();
     findings
         .topic("nodes")
         .warning("a\nok       b", "c\u{1b}[31m");
     assert_eq!(findings.text().lines().count(), 1);
-    let json = findings.tell(true).output;
+    let json = findings.outcome(true).output;
     assert!(
         json.starts_with(
             r#"{"version":1,"worst":"warning","findings":[{"level":"warning","about":"nodes""#

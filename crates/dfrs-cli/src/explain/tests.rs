@@ -1,7 +1,7 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixListener;
 
-use dfrs_proto::explain::{Change, Explanation, OnNode};
+use dfrs_proto::explain::{Explanation, LastDecision, OnNode};
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn example() -> Explanation {
         mode: "full".to_owned(),
         phase: "parked".to_owned(),
         why: Some("DFRS: parked; waits for its turn".to_owned()),
-        last_change: Some(Change {
+        last_change: Some(LastDecision {
             at: 990.0,
             what: "pause".to_owned(),
             why: "makes room for a new job".to_owned(),
@@ -44,12 +44,12 @@ fn example() -> Explanation {
 }
 
 /// What `dfrs explain` does with a plugin that answers this.
-fn with_answer(name: &str, answer: &str, json: bool) -> Outcome {
+fn with_answer(name: &str, answer: &str, json: bool) -> CommandOutcome {
     let directory = std::env::temp_dir().join(format!("dfrs-ask-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).expect("a directory");
     let listener = UnixListener::bind(directory.join(SOCKET)).expect("binds");
-    let arguments = Arguments {
+    let arguments = ExplainArguments {
         job: "17_3".parse().expect("a job"),
         directory: Some(directory.clone()),
         json,
@@ -70,8 +70,8 @@ fn with_answer(name: &str, answer: &str, json: bool) -> Outcome {
 }
 
 #[test]
-fn an_answer_is_a_line_for_each_fact() {
-    let answer = Answer::Job(Box::new(example()));
+fn job_answer_is_printed_one_fact_per_line() {
+    let answer = ExplainResponse::Job(Box::new(example()));
     let answer = serde_json::to_string(&answer).expect("JSON");
     let outcome = with_answer("text", &answer, false);
     assert_eq!((outcome.code, outcome.errors.as_str()), (0, ""));
@@ -94,8 +94,8 @@ note         a [31m note
 }
 
 #[test]
-fn a_refusal_is_one_line_and_what_is_no_answer_too() {
-    let refused = serde_json::to_string(&Answer::Refused("no such job".to_owned()));
+fn refusal_and_malformed_answer_are_one_line() {
+    let refused = serde_json::to_string(&ExplainResponse::Refused("no such job".to_owned()));
     let outcome = with_answer("refused", &refused.expect("JSON"), false);
     assert_eq!(outcome.code, 1);
     assert_eq!(outcome.errors, "dfrs: job 17_3: no such job\n");
@@ -107,9 +107,9 @@ fn a_refusal_is_one_line_and_what_is_no_answer_too() {
 }
 
 #[test]
-fn jobs_have_numbers() {
-    assert_eq!("17".parse(), Ok(Job { id: 17, task: None }));
+fn job_argument_is_an_id_or_array_task() {
+    assert_eq!("17".parse(), Ok(JobArg { id: 17, task: None }));
     for text in ["", "x", "17_", "_3", "17_x", "-1", "4294967296", "17_3_4"] {
-        assert!(text.parse::<Job>().is_err(), "{text}");
+        assert!(text.parse::<JobArg>().is_err(), "{text}");
     }
 }

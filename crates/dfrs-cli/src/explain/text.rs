@@ -7,7 +7,7 @@ use dfrs_proto::explain::{Explanation, OnNode};
 use crate::status::length;
 
 /// How many nodes and jobs are named.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// A line for each thing that is known.
 pub(super) fn of(job: &Explanation) -> String {
@@ -50,10 +50,10 @@ fn facts(job: &Explanation) -> Vec<(&'static str, String)> {
     if let Some(at) = job.not_before {
         facts.push(("not before", format!("{} from now", length(at - job.now))));
     }
-    let anew = length(job.next_remap - job.now);
+    let next_remap = length(job.next_remap - job.now);
     facts.push((
         "next look",
-        format!("when a job is submitted or ends; all are placed anew in {anew}"),
+        format!("when a job is submitted or ends; all are placed anew in {next_remap}"),
     ));
     if job.mode != "full" {
         let note = format!("DFRS only watches (Mode={}): Slurm decides", job.mode);
@@ -71,7 +71,7 @@ fn nodes(job: &Explanation) -> String {
         1 => node.name.clone(),
         tasks => format!("{} ({tasks} tasks)", node.name),
     };
-    let names: Vec<String> = job.nodes.iter().take(MOST_NAMED).map(one).collect();
+    let names: Vec<String> = job.nodes.iter().take(MAX_NAMED).map(one).collect();
     let more = usize::try_from(job.node_count).unwrap_or(usize::MAX) - names.len();
     let mut text = names.join(", ");
     if more > 0 {
@@ -79,7 +79,7 @@ fn nodes(job: &Explanation) -> String {
     }
     let _ = write!(text, "; {} other jobs have places there", job.neighbours);
     if !job.neighbour_jobs.is_empty() {
-        let named = job.neighbour_jobs.iter().take(MOST_NAMED);
+        let named = job.neighbour_jobs.iter().take(MAX_NAMED);
         let named: Vec<String> = named.map(u32::to_string).collect();
         let dots = if job.neighbour_jobs.len() > named.len() {
             ", ..."
@@ -105,11 +105,11 @@ fn share(job: &Explanation) -> String {
 }
 
 fn mobility(job: &Explanation) -> String {
-    let most = job.most_moves.map(|most| format!(" of at most {most}"));
+    let limit = job.most_moves.map(|max| format!(" of at most {max}"));
     format!(
         "{}; paused or moved {} times within an hour{}",
         job.mobility,
         job.recent_moves,
-        most.unwrap_or_default()
+        limit.unwrap_or_default()
     )
 }

@@ -2,16 +2,16 @@
 
 use std::fmt::Error;
 
-use dfrs_proto::status::{BreakerState, Spread, Status};
+use dfrs_proto::status::{BreakerState, Distribution, Status};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::out::{Label, Out, float};
+use super::writer::{Label, MetricsWriter, float};
 use crate::status;
 
 /// What there is to tell.
 #[derive(Debug)]
-struct Snapshot {
+struct StatusMetrics {
     /// None: it could not be read.
     status: Option<Status>,
     /// UNIX seconds.
@@ -21,12 +21,12 @@ struct Snapshot {
 /// In OpenMetrics' text format.
 pub(super) fn encoded(status: Option<&Status>, now: f64) -> String {
     let status = status.cloned();
-    super::out::encoded(Snapshot { status, now })
+    super::writer::encoded(StatusMetrics { status, now })
 }
 
-impl Collector for Snapshot {
+impl Collector for StatusMetrics {
     fn encode(&self, encoder: DescriptorEncoder) -> Result<(), Error> {
-        let mut out = Out(encoder);
+        let mut out = MetricsWriter(encoder);
         let readable = f64::from(u8::from(self.status.is_some()));
         out.gauge(
             "dfrs_status_readable",
@@ -43,7 +43,7 @@ impl Collector for Snapshot {
     }
 }
 
-impl Out<'_> {
+impl MetricsWriter<'_> {
     fn state(&mut self, status: &Status, now: f64) -> Result<(), Error> {
         let labels = [
             ("version", status.software.as_str()),
@@ -172,26 +172,26 @@ impl Out<'_> {
             "Nodes whose dfrsd does not answer",
             nodes.silent.into(),
         )?;
-        let couriers = &status.couriers;
+        let senders = &status.couriers;
         self.gauge(
             "dfrs_nodes_due",
             "Nodes that wait for a message with orders",
-            couriers.due.into(),
+            senders.due.into(),
         )?;
         self.gauge(
             "dfrs_messages",
             "Messages with orders that are under way",
-            couriers.under_way.into(),
+            senders.under_way.into(),
         )?;
         self.gauge(
             "dfrs_messages_late",
             "Messages with orders that take longer than a second",
-            couriers.late.into(),
+            senders.late.into(),
         )?;
         self.gauge(
             "dfrs_questions",
             "Questions to nodes that are under way",
-            couriers.questions.into(),
+            senders.questions.into(),
         )
     }
 
@@ -207,7 +207,7 @@ impl Out<'_> {
             "CPU time of scheduling passes",
             &[(None, &passes.cpu)],
         )?;
-        let parts: Vec<(Label, &Spread)> = passes
+        let parts: Vec<(Label, &Distribution)> = passes
             .parts
             .iter()
             .map(|(name, spread)| (Some(("part", name.as_str())), spread))

@@ -6,7 +6,7 @@ use dfrs_proto::report::{JobStatus, NodeStatus};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::out::{Out, float};
+use super::writer::{MetricsWriter, float};
 use crate::doctor::host::Host;
 
 /// Asks dfrsd of this node, or of the host's name, as root or SlurmUser may.
@@ -14,7 +14,7 @@ use crate::doctor::host::Host;
 /// # Errors
 ///
 /// One line, if it does not answer.
-pub(super) fn ask(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, String> {
+pub(super) fn query_dfrsd(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, String> {
     let mut arguments = vec!["status", "--json"];
     arguments.extend(node.iter().flat_map(|name| ["--node", name]));
     let answer = host.run("dfrsd", &arguments)?;
@@ -23,26 +23,26 @@ pub(super) fn ask(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, St
 
 /// In OpenMetrics' text format; none: dfrsd did not answer.
 pub(super) fn encoded(status: Option<NodeStatus>) -> String {
-    super::out::encoded(Snapshot(status))
+    super::writer::encoded(NodeMetrics(status))
 }
 
 #[derive(Debug)]
-struct Snapshot(Option<NodeStatus>);
+struct NodeMetrics(Option<NodeStatus>);
 
-impl Collector for Snapshot {
+impl Collector for NodeMetrics {
     fn encode(&self, encoder: DescriptorEncoder) -> Result<(), Error> {
-        let mut out = Out(encoder);
+        let mut out = MetricsWriter(encoder);
         let answers = f64::from(u8::from(self.0.is_some()));
         out.gauge("dfrsd_up", "Whether dfrsd answered", answers)?;
         let Some(status) = &self.0 else {
             return Ok(());
         };
         out.node(status)?;
-        out.its_jobs(&status.jobs)
+        out.node_jobs(&status.jobs)
     }
 }
 
-impl Out<'_> {
+impl MetricsWriter<'_> {
     fn node(&mut self, status: &NodeStatus) -> Result<(), Error> {
         let labels = [
             ("node", status.node.as_str()),
@@ -79,7 +79,7 @@ impl Out<'_> {
         )
     }
 
-    fn its_jobs(&mut self, jobs: &[JobStatus]) -> Result<(), Error> {
+    fn node_jobs(&mut self, jobs: &[JobStatus]) -> Result<(), Error> {
         let count = |state: &'static str| {
             let of = jobs.iter().filter(|job| state_of(job) == state).count();
             (state, float(of as u64))

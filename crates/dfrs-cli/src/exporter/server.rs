@@ -8,24 +8,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::waiting::{Waiting, Waits};
+use super::connections::{ConnectionGuard, OpenConnections};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// So many are answered at the same time. For one more the one that has taken its time for longest has to
 /// go; if all of them wait for their answer, it is turned away.
-const MOST_CLIENTS: usize = 16;
+const MAX_CLIENTS: usize = 16;
 
 /// What was found is the answer to all who ask so soon after.
-const SHARED: Duration = Duration::from_secs(1);
+const CACHE_TIME: Duration = Duration::from_secs(1);
 
 /// A client has so long to ask, and again to take the answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes and lines of a request before its body.
-const LONGEST_HEAD: usize = 8192;
-const MOST_HEADERS: usize = 64;
+const MAX_HEAD_BYTES: usize = 8192;
+const MAX_HEADERS: usize = 64;
 
 /// What is served: the metrics of now.
 pub(super) type Metrics<'a> = &'a (dyn Fn() -> String + Sync);
@@ -39,14 +39,17 @@ pub(super) fn serve(address: SocketAddr, metrics: Metrics) -> Result<(), String>
     let listener = TcpListener::bind(address)
         .map_err(|error| format!("{address}: {error}; give another one with --listen"))?;
     let last = Mutex::new(None);
-    listen(&listener, &|| shared(&last, metrics), usize::MAX);
+    listen(&listener, &|| cached(&last, metrics), usize::MAX);
     Ok(())
 }
 
 /// The metrics, asked for by one client at a time, and found for all who ask meanwhile.
-fn shared(last: &Mutex<Option<(Instant, String)>>, metrics: Metrics) -> String {
+fn cached(last: &Mutex<Option<(Instant, String)>>, metrics: Metrics) -> String {
     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, text)) = last.as_ref().filter(|(found, _)| found.elapsed() < SHARED) {
+    if let Some((_, text)) = last
+        .as_ref()
+        .filter(|(found, _)| found.elapsed() < CACHE_TIME)
+    {
         return text.clone();
     }
     let text = metrics();
@@ -57,7 +60,7 @@ fn shared(last: &Mutex<Option<(Instant, String)>>, metrics: Metrics) -> String {
 /// Answers so many clients, each in a thread of its own.
 pub(super) fn listen(listener: &TcpListener, metrics: Metrics, clients: usize) {
     let busy = AtomicUsize::new(0);
-    let waiting = Waiting::default();
+    let waiting = OpenConnections::default();
     std::thread::scope(|scope| {
         for (number, stream) in listener.incoming().take(clients).enumerate() {
             let Ok(stream) = stream else {
@@ -65,7 +68,7 @@ pub(super) fn listen(listener: &TcpListener, metrics: Metrics, clients: usize) {
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            if busy.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS && !waiting.end_oldest() {
+            if busy.fetch_add(1, Ordering::Relaxed) >= MAX_CLIENTS && !waiting.close_oldest() {
                 busy.fetch_sub(1, Ordering::Relaxed);
                 continue;
             }
@@ -90,15 +93,15 @@ pub(super) fn listen(listener: &TcpListener, metrics: Metrics, clients: usize) {
 fn answer(
     mut stream: TcpStream,
     metrics: Metrics,
-    (waits, waiting, number): (Waits<'_>, &Waiting, usize),
+    (waits, waiting, number): (ConnectionGuard<'_>, &OpenConnections, usize),
 ) -> std::io::Result<()> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + CLIENT_TIMEOUT;
     let head = read_head(&mut stream, until)?;
     drop(waits);
     let (code, kind, text) = response(&head, metrics);
     let length = text.len();
     let _waits = waiting.with(number, &stream)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(CLIENT_TIMEOUT))?;
     write!(
         stream,
         "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
@@ -108,7 +111,7 @@ fn answer(
     }
     // What it still sends is taken for a while: closed at once, the connection could lose the answer.
     stream.shutdown(Shutdown::Write)?;
-    let mut rest = [0; LONGEST_HEAD];
+    let mut rest = [0; MAX_HEAD_BYTES];
     while read_some(&mut stream, &mut rest, until)? > 0 {}
     Ok(())
 }
@@ -117,7 +120,7 @@ fn answer(
 fn read_head(stream: &mut TcpStream, until: Instant) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut piece = [0; 1024];
-    while head.len() < LONGEST_HEAD && !head.windows(4).any(|end| end == b"\r\n\r\n") {
+    while head.len() < MAX_HEAD_BYTES && !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let read = read_some(stream, &mut piece, until)?;
         if read == 0 {
             break;
@@ -139,7 +142,7 @@ fn read_some(stream: &mut TcpStream, piece: &mut [u8], until: Instant) -> std::i
 
 /// Status, type and text of the answer.
 fn response(head: &[u8], metrics: Metrics) -> (&'static str, &'static str, String) {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     let is_whole = request.parse(head).is_ok_and(|parsed| parsed.is_complete());
     let (Some(method), Some(target), true) = (request.method, request.path, is_whole) else {

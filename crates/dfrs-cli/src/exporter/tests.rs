@@ -3,7 +3,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use super::*;
-use crate::doctor::host::Owner;
+use crate::doctor::host::FileOwner;
 
 const EXAMPLE: &str = include_str!("../status/example.json");
 
@@ -13,7 +13,7 @@ fn example() -> String {
 }
 
 #[test]
-fn names_and_values_are_those_of_the_file() {
+fn metrics_are_those_of_the_status_file() {
     let text = example();
     for line in [
         "dfrs_status_readable 1.0",
@@ -59,7 +59,7 @@ impl Host for Node {
         unreachable!("no file is read")
     }
 
-    fn owner(&self, _: &Path) -> std::io::Result<Owner> {
+    fn owner(&self, _: &Path) -> std::io::Result<FileOwner> {
         unreachable!("no file is looked at")
     }
 
@@ -75,13 +75,13 @@ const NODE: &str = r#"{"v":1,"software":"0.1.0","node":"n1","cgroup":"v2","gener
     {"id":2,"share":0.25,"cap_cores":null,"present":true,"frozen":true,"parked":true,"cpu_seconds":1.0,
      "throttled_seconds":null,"resident_bytes":10,"swap_bytes":4096}]}"#;
 
-fn of_a_node() -> String {
-    of_node(&Node(Some(NODE)), Some("n1")).text
+fn node_example() -> String {
+    node_exposition(&Node(Some(NODE)), Some("n1")).text
 }
 
 #[test]
-fn of_a_node_all_that_its_dfrsd_says_is_told() {
-    let text = of_a_node();
+fn node_metrics_cover_the_status_of_dfrsd() {
+    let text = node_example();
     for line in [
         "dfrsd_up 1.0",
         "dfrsd_cpu_capacity_cores 2.0",
@@ -102,7 +102,7 @@ fn of_a_node_all_that_its_dfrsd_says_is_told() {
             "{line:?} is not in\n{text}"
         );
     }
-    let silent = of_node(&Node(None), Some("n1")).text;
+    let silent = node_exposition(&Node(None), Some("n1")).text;
     assert!(
         silent.contains("dfrsd_up 0.0") && !silent.contains("dfrsd_jobs"),
         "{silent}"
@@ -110,14 +110,14 @@ fn of_a_node_all_that_its_dfrsd_says_is_told() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_a_metric() {
+fn unreadable_status_file_is_exported_as_metric() {
     let text = exposition(Path::new("/nonexistent/dfrs_status.json")).text;
     assert!(text.contains("dfrs_status_readable 0.0"), "{text}");
     assert!(!text.contains("dfrs_jobs"), "{text}");
 }
 
 #[test]
-fn buckets_grow_and_the_last_has_all() {
+fn histogram_buckets_are_cumulative() {
     let text = example();
     let name = "dfrs_pass_duration_seconds_bucket";
     let counts: Vec<u64> = text
@@ -139,7 +139,7 @@ fn buckets_grow_and_the_last_has_all() {
 }
 
 #[test]
-fn the_older_format_names_metadata_as_the_samples() {
+fn textfile_metadata_is_named_like_its_samples() {
     let text = textfile::of(&example());
     assert!(
         !text.contains("# UNIT") && !text.contains("# EOF"),
@@ -171,8 +171,8 @@ fn named(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn what_the_board_and_the_alerts_ask_for_is_exported() {
-    let text = textfile::of(&(example() + &of_a_node()));
+fn metrics_of_dashboard_and_alerts_are_exported() {
+    let text = textfile::of(&(example() + &node_example()));
     let exported = named(&text);
     for (file, asks) in [
         (
@@ -197,7 +197,7 @@ fn what_the_board_and_the_alerts_ask_for_is_exported() {
 }
 
 /// What the server answers to these bytes; the connection stays open for writing.
-fn ask(address: SocketAddr, request: &str) -> String {
+fn send_request(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("connects");
     stream.write_all(request.as_bytes()).expect("asks");
     let mut answer = String::new();
@@ -205,8 +205,8 @@ fn ask(address: SocketAddr, request: &str) -> String {
     answer
 }
 
-/// Runs `story` with the address of a server that answers so many clients.
-fn with_server(clients: usize, story: impl FnOnce(SocketAddr)) {
+/// Runs `body` with the address of a server that answers so many clients.
+fn with_server(clients: usize, body: impl FnOnce(SocketAddr)) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     std::thread::scope(|scope| {
@@ -214,31 +214,31 @@ fn with_server(clients: usize, story: impl FnOnce(SocketAddr)) {
             let metrics = || exposition(Path::new("/nonexistent")).text;
             server::listen(&listener, &metrics, clients);
         });
-        story(address);
+        body(address);
     });
 }
 
 #[test]
 fn requests_are_answered_over_http() {
     with_server(6, |address| {
-        let ask = |line| ask(address, &format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
-        let metrics = ask("GET /metrics?x=y");
+        let send = |line| send_request(address, &format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
+        let metrics = send("GET /metrics?x=y");
         assert!(metrics.starts_with("HTTP/1.1 200"), "{metrics}");
         assert!(
             metrics.contains("application/openmetrics-text"),
             "{metrics}"
         );
         assert!(metrics.trim_end().ends_with("# EOF"), "{metrics}");
-        assert!(ask("HEAD /metrics").ends_with("\r\n\r\n"));
-        assert!(ask("GET /healthz").starts_with("HTTP/1.1 200"));
-        assert!(ask("GET /etc/passwd").starts_with("HTTP/1.1 404"));
-        assert!(ask("POST /metrics").starts_with("HTTP/1.1 405"));
-        assert!(ask("nonsense").starts_with("HTTP/1.1 400"));
+        assert!(send("HEAD /metrics").ends_with("\r\n\r\n"));
+        assert!(send("GET /healthz").starts_with("HTTP/1.1 200"));
+        assert!(send("GET /etc/passwd").starts_with("HTTP/1.1 404"));
+        assert!(send("POST /metrics").starts_with("HTTP/1.1 405"));
+        assert!(send("nonsense").starts_with("HTTP/1.1 400"));
     });
 }
 
 #[test]
-fn a_client_that_promises_a_large_body_or_says_nothing_holds_nobody_up() {
+fn silent_client_and_large_body_do_not_block_others() {
     with_server(4, |address| {
         let silent = TcpStream::connect(address).expect("connects");
         let mut promises = TcpStream::connect(address).expect("connects");
@@ -246,9 +246,9 @@ fn a_client_that_promises_a_large_body_or_says_nothing_holds_nobody_up() {
             .write_all(b"POST /metrics HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\nx")
             .expect("asks");
         let healthy = "GET /healthz HTTP/1.1\r\n\r\n";
-        assert!(ask(address, healthy).starts_with("HTTP/1.1 200"));
+        assert!(send_request(address, healthy).starts_with("HTTP/1.1 200"));
         let endless = format!("GET / HTTP/1.1\r\nx: {}", "y".repeat(20_000));
-        assert!(ask(address, &endless).starts_with("HTTP/1.1 400"));
+        assert!(send_request(address, &endless).starts_with("HTTP/1.1 400"));
         let mut refused = String::new();
         promises.read_to_string(&mut refused).expect("an answer");
         assert!(refused.starts_with("HTTP/1.1 405"), "{refused}");
@@ -257,7 +257,7 @@ fn a_client_that_promises_a_large_body_or_says_nothing_holds_nobody_up() {
 }
 
 #[test]
-fn clients_that_take_their_time_make_place_for_others() {
+fn oldest_slow_client_is_closed_for_new_ones() {
     let slow = 40;
     with_server(slow + 2, |address| {
         let connect = |_| {
@@ -268,7 +268,7 @@ fn clients_that_take_their_time_make_place_for_others() {
         let slow: Vec<TcpStream> = (0..slow).map(connect).collect();
         let began = std::time::Instant::now();
         for _ in 0..2 {
-            let answer = ask(address, "GET /healthz HTTP/1.1\r\n\r\n");
+            let answer = send_request(address, "GET /healthz HTTP/1.1\r\n\r\n");
             assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?}");
         }
         assert!(began.elapsed() < std::time::Duration::from_secs(4));
@@ -277,7 +277,7 @@ fn clients_that_take_their_time_make_place_for_others() {
 }
 
 #[test]
-fn why_nothing_can_be_read_is_said() {
+fn reason_of_unreadable_file_is_reported() {
     let trouble = exposition(Path::new("/nonexistent")).trouble;
     assert_eq!(
         trouble.as_deref(),

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 /// Standard output, a file, or a file for each seed.
-pub enum Target<'a> {
+pub enum OutputTarget<'a> {
     Standard,
     File(&'a Path),
     Numbered(&'a Path),
 }
 
-impl<'a> Target<'a> {
+impl<'a> OutputTarget<'a> {
     /// Where so many traces go, if the user named this file.
     pub fn new(file: Option<&'a Path>, count: u32) -> Result<Self, String> {
         match file {

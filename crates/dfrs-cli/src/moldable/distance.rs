@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use clap::Args;
-use dfrs_moldable::workload::{Model, generate};
-use dfrs_moldable::{Algorithm, Criteria, Instance, Problem, Shuffles, optimum};
+use dfrs_moldable::workload::{WorkloadModel, generate};
+use dfrs_moldable::{Algorithm, Criteria, MoldableInstance, Problem, Shuffles, optimum};
 
 use crate::summary::{mean, quantile, sorted};
 
@@ -16,7 +16,7 @@ use crate::summary::{mean, quantile, sorted};
 pub struct DistanceArguments {
     /// What the tasks are like: uniform-weak, uniform-high, mixed or cirne; may be given many times; all four if not
     #[arg(long, num_args = 1..)]
-    model: Vec<Model>,
+    model: Vec<WorkloadModel>,
     /// Number of tasks
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u64).range(1..=12))]
     tasks: u64,
@@ -40,7 +40,7 @@ pub struct DistanceArguments {
 /// A line for each model and algorithm.
 pub fn table(arguments: &DistanceArguments) -> Result<String, String> {
     let models = match arguments.model.as_slice() {
-        [] => &Model::ALL,
+        [] => &WorkloadModel::ALL,
         some => some,
     };
     let mut table = format!(
@@ -68,8 +68,8 @@ const HEAD: &str = "    mean   median  largest";
 /// Instances with their optimum.
 fn instances(
     arguments: &DistanceArguments,
-    model: Model,
-) -> Result<Vec<(Instance, Criteria)>, String> {
+    model: WorkloadModel,
+) -> Result<Vec<(MoldableInstance, Criteria)>, String> {
     let tasks = usize::try_from(arguments.tasks).unwrap_or(usize::MAX);
     let one = |number: u64| {
         let seed = arguments.seed.wrapping_add(number);
@@ -87,8 +87,8 @@ fn instances(
     (0..arguments.instances).map(one).collect()
 }
 
-fn ratios(algorithm: Algorithm, instances: &[(Instance, Criteria)]) -> Vec<Criteria> {
-    let one = |(instance, best): &(Instance, Criteria)| {
+fn ratios(algorithm: Algorithm, instances: &[(MoldableInstance, Criteria)]) -> Vec<Criteria> {
+    let one = |(instance, best): &(MoldableInstance, Criteria)| {
         let none = Shuffles { count: 0, seed: 1 };
         let schedule = algorithm.schedule(&Problem::of(instance), none);
         let criteria = schedule.criteria(instance);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dfrs_moldable::{Criteria, Instance, Processors};
+use dfrs_moldable::{Criteria, MoldableInstance, ProcessorSet};
 use dfrs_report::{Gantt, GanttBar};
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::Scheduled;
 
 /// What is printed of an algorithm.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct AlgorithmOutput<'a> {
     algorithm: &'static str,
     makespan: f64,
     weighted_completion: f64,
@@ -19,11 +19,11 @@ struct Answer<'a> {
     bound_weighted_completion: f64,
     /// What the algorithm took.
     seconds: f64,
-    tasks: Vec<Placed<'a>>,
+    tasks: Vec<PlacedTask<'a>>,
 }
 
 #[derive(Serialize)]
-struct Placed<'a> {
+struct PlacedTask<'a> {
     id: &'a str,
     start: f64,
     end: f64,
@@ -32,16 +32,20 @@ struct Placed<'a> {
 }
 
 /// An array with an object for each algorithm.
-pub fn json(instance: &Instance, all: &[Scheduled], least: Criteria) -> Result<String, String> {
+pub fn json(
+    instance: &MoldableInstance,
+    all: &[Scheduled],
+    least: Criteria,
+) -> Result<String, String> {
     let answer = |scheduled: &'_ Scheduled| {
         let placements = scheduled.schedule.placements.iter();
-        let tasks = placements.map(|placement| Placed {
+        let tasks = placements.map(|placement| PlacedTask {
             id: instance.tasks()[placement.task].id(),
             start: placement.start,
             end: placement.end,
             processors: placement.processors.iter().collect(),
         });
-        Answer {
+        AlgorithmOutput {
             algorithm: scheduled.algorithm.name(),
             makespan: scheduled.criteria.makespan,
             weighted_completion: scheduled.criteria.weighted_completion,
@@ -51,7 +55,7 @@ pub fn json(instance: &Instance, all: &[Scheduled], least: Criteria) -> Result<S
             tasks: tasks.collect(),
         }
     };
-    let answers: Vec<Answer> = all.iter().map(answer).collect();
+    let answers: Vec<AlgorithmOutput> = all.iter().map(answer).collect();
     let text = serde_json::to_string(&answers).map_err(|error| error.to_string())?;
     Ok(text + "\n")
 }
@@ -90,9 +94,9 @@ fn ratio(value: f64, least: f64) -> f64 {
 }
 
 /// Who runs when and where.
-pub fn gantt(instance: &Instance, scheduled: &Scheduled) -> Gantt {
+pub fn gantt(instance: &MoldableInstance, scheduled: &Scheduled) -> Gantt {
     let placements = scheduled.schedule.placements.iter();
-    let rows = |processors: &Processors| {
+    let rows = |processors: &ProcessorSet| {
         let ranges = processors.ranges().iter();
         let rows = ranges.map(|range| f64::from(range.start)..f64::from(range.end));
         rows.collect()

@@ -2,32 +2,32 @@
 
 use dfrs_sim::trace::TraceJob;
 
-use super::source::Source;
+use super::source::ReplaySource;
 use super::timeline::memory;
 use crate::summary::{mean, quantile, sorted};
 
 /// A job that is done so many seconds sooner or later than before is better or worse off; less, nobody
 /// notices.
-pub const NOTICED: f64 = 60.0;
+pub const MIN_SHIFT_SECONDS: f64 = 60.0;
 
 /// Jobs that are done sooner, or later.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Moved {
+pub struct ShiftedJobs {
     pub count: usize,
     /// By how many seconds.
     pub mean: f64,
     pub median: f64,
-    pub most: f64,
+    pub max: f64,
 }
 
-impl Moved {
+impl ShiftedJobs {
     fn of(seconds: Vec<f64>) -> Self {
         let seconds = sorted(&seconds);
         Self {
             count: seconds.len(),
             mean: mean(seconds.iter().copied()),
             median: quantile(&seconds, 0.5),
-            most: seconds.last().copied().unwrap_or(0.0),
+            max: seconds.last().copied().unwrap_or(0.0),
         }
     }
 }
@@ -35,9 +35,9 @@ impl Moved {
 /// How many jobs are done sooner and later than before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shift {
-    pub sooner: Moved,
+    pub sooner: ShiftedJobs,
     pub same: usize,
-    pub later: Moved,
+    pub later: ShiftedJobs,
 }
 
 impl Shift {
@@ -46,18 +46,18 @@ impl Shift {
         let (mut sooner, mut later, mut same) = (Vec::new(), Vec::new(), 0);
         for job in jobs {
             let by = after[job] - before[job];
-            if by > NOTICED {
+            if by > MIN_SHIFT_SECONDS {
                 later.push(by);
-            } else if by < -NOTICED {
+            } else if by < -MIN_SHIFT_SECONDS {
                 sooner.push(-by);
             } else {
                 same += 1;
             }
         }
         Self {
-            sooner: Moved::of(sooner),
+            sooner: ShiftedJobs::of(sooner),
             same,
-            later: Moved::of(later),
+            later: ShiftedJobs::of(later),
         }
     }
 
@@ -67,32 +67,32 @@ impl Shift {
 }
 
 /// The jobs that are done latest against before, the worst first.
-pub fn worst(before: &[f64], after: &[f64], most: usize) -> Vec<usize> {
+pub fn worst(before: &[f64], after: &[f64], limit: usize) -> Vec<usize> {
     let mut later: Vec<usize> = (0..before.len())
-        .filter(|job| after[*job] - before[*job] > NOTICED)
+        .filter(|job| after[*job] - before[*job] > MIN_SHIFT_SECONDS)
         .collect();
     later.sort_by(|one, other| {
         let by = |job: usize| after[job] - before[job];
         by(*other).total_cmp(&by(*one)).then(one.cmp(other))
     });
-    later.truncate(most);
+    later.truncate(limit);
     later
 }
 
 /// Jobs of one kind, by their positions.
-pub struct Class {
+pub struct BreakdownClass {
     pub name: String,
     pub jobs: Vec<usize>,
 }
 
 /// One way of parting all jobs.
-pub struct Parting {
+pub struct Breakdown {
     pub title: &'static str,
-    pub classes: Vec<Class>,
+    pub classes: Vec<BreakdownClass>,
 }
 
 /// By CPUs, run time, memory and CPU use. Classes without jobs are left out.
-pub fn partings(source: &Source) -> Vec<Parting> {
+pub fn breakdowns(source: &ReplaySource) -> Vec<Breakdown> {
     let counts_cpus = source.node_cpus > 1.0;
     let cpus = |position: usize, _: &TraceJob| source.cpus[position];
     let runtime = |_: usize, job: &TraceJob| job.runtime.seconds();
@@ -103,7 +103,7 @@ pub fn partings(source: &Source) -> Vec<Parting> {
         super::timeline::cpu(job) / had.max(1e-9)
     };
     let mut all = vec![
-        parting(
+        breakdown(
             source,
             if counts_cpus {
                 "CPUs of the job"
@@ -120,7 +120,7 @@ pub fn partings(source: &Source) -> Vec<Parting> {
             ],
             cpus,
         ),
-        parting(
+        breakdown(
             source,
             "run time",
             &[
@@ -133,7 +133,7 @@ pub fn partings(source: &Source) -> Vec<Parting> {
             ],
             runtime,
         ),
-        parting(
+        breakdown(
             source,
             "the share of a node's memory that it requires there",
             &[
@@ -144,7 +144,7 @@ pub fn partings(source: &Source) -> Vec<Parting> {
             ],
             share,
         ),
-        parting(
+        breakdown(
             source,
             "the share of its CPUs that it can use",
             &[
@@ -156,20 +156,20 @@ pub fn partings(source: &Source) -> Vec<Parting> {
             used,
         ),
     ];
-    all.retain(|parting| parting.classes.len() > 1);
+    all.retain(|breakdown| breakdown.classes.len() > 1);
     all
 }
 
 /// Parts jobs by a value: each class has those up to its limit, less those of the class before.
-fn parting(
-    source: &Source,
+fn breakdown(
+    source: &ReplaySource,
     title: &'static str,
     limits: &[(f64, &str)],
     value: impl Fn(usize, &TraceJob) -> f64,
-) -> Parting {
-    let mut classes: Vec<Class> = limits
+) -> Breakdown {
+    let mut classes: Vec<BreakdownClass> = limits
         .iter()
-        .map(|(_, name)| Class {
+        .map(|(_, name)| BreakdownClass {
             name: (*name).to_owned(),
             jobs: Vec::new(),
         })
@@ -184,7 +184,7 @@ fn parting(
             .push(position);
     }
     classes.retain(|class| !class.jobs.is_empty());
-    Parting { title, classes }
+    Breakdown { title, classes }
 }
 
 #[cfg(test)]
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_are_better_or_worse_off_by_more_than_a_minute() {
+    fn shifts_below_a_minute_are_not_counted() {
         let before = [0.0, 100.0, 1000.0, 500.0, 0.0];
         let after = [60.0, 39.0, 0.0, 561.0, 200.0];
         let shift = Shift::of_all(&before, &after);
@@ -200,13 +200,13 @@ mod tests {
             (shift.sooner.count, shift.same, shift.later.count),
             (2, 1, 2)
         );
-        assert_eq!((shift.sooner.median, shift.sooner.most), (61.0, 1000.0));
-        assert_eq!((shift.later.mean, shift.later.most), (130.5, 200.0));
+        assert_eq!((shift.sooner.median, shift.sooner.max), (61.0, 1000.0));
+        assert_eq!((shift.later.mean, shift.later.max), (130.5, 200.0));
         assert_eq!(worst(&before, &after, 10), [4, 3]);
         assert_eq!(worst(&before, &after, 1), [4]);
         assert_eq!(
             Shift::of(&before, &after, [4].into_iter()).sooner,
-            Moved::default()
+            ShiftedJobs::default()
         );
     }
 }

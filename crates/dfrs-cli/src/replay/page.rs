@@ -8,12 +8,12 @@ mod overall;
 
 use dfrs_report::Page;
 
-use super::schedule::Schedule;
+use super::schedule::ReplaySchedule;
 use super::show::number;
-use super::{Arguments, Replay};
+use super::{Replay, ReplayArguments};
 
 /// The whole page.
-pub fn page(arguments: &Arguments, replay: &Replay) -> String {
+pub fn page(arguments: &ReplayArguments, replay: &Replay) -> String {
     let source = &replay.source;
     let first = source.first();
     let (clock, after) = (source.clock, &replay.schedules[replay.after].name);
@@ -42,7 +42,7 @@ fn short(replay: &Replay, place: usize) -> String {
     if place == replay.after {
         "DFRS".into()
     } else if schedule.is_dfrs() {
-        let dfrs = |schedule: &&Schedule| schedule.is_dfrs();
+        let dfrs = |schedule: &&ReplaySchedule| schedule.is_dfrs();
         let number = replay.schedules[..=place].iter().filter(dfrs).count();
         format!("DFRS {number}")
     } else if schedule.scheduler.is_none() {
@@ -66,7 +66,7 @@ fn names(replay: &Replay) -> Vec<String> {
 }
 
 /// The schedules that are looked at closely: as it was, EASY, and the first policy of DFRS.
-fn main_ones(replay: &Replay) -> Vec<usize> {
+fn main_schedules(replay: &Replay) -> Vec<usize> {
     let others = |place: &usize| !replay.schedules[*place].is_dfrs() || *place == replay.after;
     (0..replay.schedules.len()).filter(others).collect()
 }

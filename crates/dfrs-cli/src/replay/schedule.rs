@@ -3,24 +3,24 @@
 use std::borrow::Cow;
 use std::thread;
 
-use dfrs_proto::journal::{Event, EventKind};
-use dfrs_sim::metrics::{STRETCH_BOUND, Summary, stretch};
+use dfrs_proto::journal::{EventKind, JournalEvent};
+use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary, stretch};
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Batch, JobRecord, Outcome, Scheduler, Settings, simulate};
+use dfrs_sim::{Batch, JobRecord, Scheduler, SimOutcome, SimSettings, simulate};
 use indicatif::ProgressBar;
 
-use super::Arguments;
-use super::source::Source;
-use super::timeline::{Cut, Timeline, Watcher};
+use super::ReplayArguments;
+use super::source::ReplaySource;
+use super::timeline::{TimeBinning, Timeline, TimelineBuilder};
 use crate::runs::progress;
 
 /// What became of the jobs.
-pub struct Schedule {
+pub struct ReplaySchedule {
     pub name: String,
     /// None: as it was.
     pub scheduler: Option<Scheduler>,
     pub records: Vec<JobRecord>,
-    pub summary: Summary,
+    pub summary: SimSummary,
     pub timeline: Timeline,
     /// Time in the system beyond the run time, for each job, in seconds: what its user sees of the
     /// scheduler.
@@ -31,7 +31,7 @@ pub struct Schedule {
     pub wait: Vec<f64>,
 }
 
-impl Schedule {
+impl ReplaySchedule {
     pub fn is_dfrs(&self) -> bool {
         self.scheduler.as_ref().is_some_and(super::is_dfrs)
     }
@@ -39,8 +39,8 @@ impl Schedule {
     fn new(
         name: String,
         scheduler: Option<Scheduler>,
-        source: &Source,
-        outcome: Outcome,
+        source: &ReplaySource,
+        outcome: SimOutcome,
         timeline: Timeline,
     ) -> Self {
         let trace = &source.trace;
@@ -68,22 +68,25 @@ impl Schedule {
 
 /// As it was (where that is known), EASY on whole and on shared nodes, and the policies as they were asked
 /// for; simulations side by side.
-pub fn all(arguments: &Arguments, source: &Source) -> Result<Vec<Schedule>, String> {
+pub fn all(
+    arguments: &ReplayArguments,
+    source: &ReplaySource,
+) -> Result<Vec<ReplaySchedule>, String> {
     let wanted = vec![
         Scheduler::Batch(Batch::Easy),
         Scheduler::Batch(Batch::EasyShared),
     ];
-    beside(wanted, arguments, source)
+    schedules_with(wanted, arguments, source)
 }
 
 /// As it was (where that is known), under these batch schedulers, and the policies as they were asked for;
 /// simulations side by side.
-pub fn beside(
+pub fn schedules_with(
     mut wanted: Vec<Scheduler>,
-    arguments: &Arguments,
-    source: &Source,
-) -> Result<Vec<Schedule>, String> {
-    let cut = Cut::of(&source.trace);
+    arguments: &ReplayArguments,
+    source: &ReplaySource,
+) -> Result<Vec<ReplaySchedule>, String> {
+    let cut = TimeBinning::of(&source.trace);
     let settings = arguments.settings(source);
     for policy in arguments.policies() {
         if !wanted.contains(&policy) {
@@ -92,10 +95,12 @@ pub fn beside(
     }
     let jobs = source.trace.jobs.len();
     let bar = &progress::bar("replay", "jobs", jobs * wanted.len(), 0);
-    let simulated: Vec<Result<Schedule, String>> = thread::scope(|scope| {
+    let simulated: Vec<Result<ReplaySchedule, String>> = thread::scope(|scope| {
         let handles: Vec<_> = wanted
             .into_iter()
-            .map(|scheduler| scope.spawn(move || one(scheduler, source, cut, settings, bar)))
+            .map(|scheduler| {
+                scope.spawn(move || simulate_one(scheduler, source, cut, settings, bar))
+            })
             .collect();
         let join = |handle: thread::ScopedJoinHandle<'_, _>| {
             handle
@@ -107,22 +112,26 @@ pub fn beside(
     bar.finish_and_clear();
     let mut schedules = Vec::new();
     if let Some((name, records)) = &source.as_it_was {
-        let outcome = Outcome {
+        let outcome = SimOutcome {
             jobs: records.clone(),
-            ..Outcome::default()
+            ..SimOutcome::default()
         };
         let timeline = Timeline::of_batch(cut, &source.trace, records, &source.held());
-        schedules.push(Schedule::new(name.clone(), None, source, outcome, timeline));
+        schedules.push(ReplaySchedule::new(
+            name.clone(),
+            None,
+            source,
+            outcome,
+            timeline,
+        ));
     }
     for schedule in simulated {
         schedules.push(schedule.map_err(|error| format!("{}: {error}", arguments.file.display()))?);
     }
-    let lengths = schedules
-        .iter()
-        .map(|schedule| schedule.timeline.stretches());
+    let lengths = schedules.iter().map(|schedule| schedule.timeline.bins());
     let longest = lengths.max().unwrap_or(0);
     for schedule in &mut schedules {
-        schedule.timeline.lengthen(longest);
+        schedule.timeline.pad_to(longest);
     }
     Ok(schedules)
 }
@@ -132,16 +141,17 @@ pub fn beside(
 fn summary(
     name: &str,
     scheduler: Option<&Scheduler>,
-    source: &Source,
-    outcome: &Outcome,
-) -> Summary {
-    let of =
-        |trace: &Trace| Summary::new(name.to_owned(), trace, source.nodes, outcome, STRETCH_BOUND);
+    source: &ReplaySource,
+    outcome: &SimOutcome,
+) -> SimSummary {
+    let of = |trace: &Trace| {
+        SimSummary::new(name.to_owned(), trace, source.nodes, outcome, STRETCH_BOUND)
+    };
     let as_it_was = of(&source.trace);
     match (scheduler.is_some_and(super::is_dfrs), source.for_dfrs()) {
         (true, Cow::Owned(capped)) => {
             let capped = of(&capped);
-            Summary {
+            SimSummary {
                 normalized_underutilization: capped.normalized_underutilization,
                 normalized_stalled: capped.normalized_stalled,
                 utilization: capped.utilization,
@@ -152,18 +162,18 @@ fn summary(
     }
 }
 
-fn one(
+fn simulate_one(
     scheduler: Scheduler,
-    source: &Source,
-    cut: Cut,
-    settings: Settings,
+    source: &ReplaySource,
+    cut: TimeBinning,
+    settings: SimSettings,
     bar: &ProgressBar,
-) -> Result<Schedule, String> {
+) -> Result<ReplaySchedule, String> {
     let failed = |error| format!("{scheduler}: {error}");
     let (outcome, timeline) = match &scheduler {
         Scheduler::Batch(batch) => {
             let (trace, nodes) = source.for_batch(*batch);
-            let settings = Settings { nodes, ..settings };
+            let settings = SimSettings { nodes, ..settings };
             let outcome = simulate(trace, &scheduler, &settings, None).map_err(failed)?;
             bar.inc(outcome.jobs.len() as u64);
             let timeline = Timeline::of_batch(cut, &source.trace, &outcome.jobs, &source.held());
@@ -171,20 +181,20 @@ fn one(
         }
         Scheduler::Dfrs(_) => {
             let trace = source.for_dfrs();
-            let mut watcher = Watcher::new(cut, &trace);
-            let mut sink = |event: &Event| {
-                watcher.see(event);
+            let mut builder = TimelineBuilder::new(cut, &trace);
+            let mut sink = |event: &JournalEvent| {
+                builder.record(event);
                 if matches!(event.kind, EventKind::Finish { .. }) {
                     bar.inc(1);
                 }
                 Ok(())
             };
             let outcome = simulate(&trace, &scheduler, &settings, Some(&mut sink));
-            (outcome.map_err(failed)?, watcher.finish())
+            (outcome.map_err(failed)?, builder.finish())
         }
     };
     let name = scheduler.to_string();
-    Ok(Schedule::new(
+    Ok(ReplaySchedule::new(
         name,
         Some(scheduler),
         source,

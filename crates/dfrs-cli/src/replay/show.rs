@@ -8,7 +8,7 @@ pub use dfrs_report::{percent, significant};
 
 /// What times mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimeBase {
     /// Seconds since 1970, UTC.
     Utc,
     /// Local time, as if it were UTC.
@@ -17,7 +17,7 @@ pub enum Clock {
     SinceStart,
 }
 
-impl Clock {
+impl TimeBase {
     /// The instant, to the minute; since `first` where there is no date.
     pub fn show(self, time: Time, first: Time) -> String {
         self.formatted(time, first, "%Y-%m-%d %H:%M")
@@ -84,13 +84,13 @@ pub fn duration(seconds: f64) -> String {
         0..60 => format!("{whole} s"),
         60..600 if !whole.is_multiple_of(60) => format!("{} min {} s", whole / 60, whole % 60),
         60..3600 => format!("{} min", (whole + 30) / 60),
-        3600..86_400 => two((whole + 30) / 60, 60, "h", "min"),
-        _ => two((whole + 1800) / 3600, 24, "d", "h"),
+        3600..86_400 => two_units((whole + 30) / 60, 60, "h", "min"),
+        _ => two_units((whole + 1800) / 3600, 24, "d", "h"),
     };
     format!("{sign}{text}")
 }
 
-fn two(count: u64, in_larger: u64, larger: &str, smaller: &str) -> String {
+fn two_units(count: u64, in_larger: u64, larger: &str, smaller: &str) -> String {
     match (count / in_larger, count % in_larger) {
         (large, 0) => format!("{} {larger}", thousands(large)),
         (large, small) => format!("{} {larger} {small} {smaller}", thousands(large)),
@@ -111,9 +111,9 @@ pub fn brief(seconds: f64) -> String {
 
 /// The text with a capital letter at its beginning.
 pub fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
 }
 
 /// The text in one line, where a table would break it.
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time_have_two_units_at_most() {
+    fn duration_has_at_most_two_units() {
         let cases = [
             (0.0, "0 s"),
             (59.4, "59 s"),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn brief_lengths_of_time_have_one_unit() {
+    fn brief_duration_has_one_unit() {
         let cases = [
             (0.0, "0 s"),
             (59.6, "1 min"),
@@ -191,17 +191,20 @@ mod tests {
     }
 
     #[test]
-    fn times_are_dates_where_there_are_any() {
+    fn times_are_dates_unless_base_is_the_start() {
         let time = Time::from_seconds(1_790_812_860);
         let first = Time::from_seconds(1_790_812_800);
-        assert_eq!(Clock::Utc.show(time, first), "2026-10-01 00:01");
-        assert_eq!(Clock::Local.day(time, first), "2026-10-01");
-        assert_eq!(Clock::SinceStart.show(time, first), "1 min after the start");
-        assert_eq!(Clock::SinceStart.in_year(time, first), "1 min");
-        assert_eq!(Clock::Utc.in_year(time, first), "10-01 00:01");
-        assert_eq!(Clock::Utc.period(first, time), "2026-10-01");
-        let days = Clock::Utc.period(first, Time(time.0 + 86_400_000_000));
+        assert_eq!(TimeBase::Utc.show(time, first), "2026-10-01 00:01");
+        assert_eq!(TimeBase::Local.day(time, first), "2026-10-01");
+        assert_eq!(
+            TimeBase::SinceStart.show(time, first),
+            "1 min after the start"
+        );
+        assert_eq!(TimeBase::SinceStart.in_year(time, first), "1 min");
+        assert_eq!(TimeBase::Utc.in_year(time, first), "10-01 00:01");
+        assert_eq!(TimeBase::Utc.period(first, time), "2026-10-01");
+        let days = TimeBase::Utc.period(first, Time(time.0 + 86_400_000_000));
         assert_eq!(days, "2026-10-01 to 2026-10-02");
-        assert_eq!(Clock::SinceStart.period(first, time), "1 min");
+        assert_eq!(TimeBase::SinceStart.period(first, time), "1 min");
     }
 }

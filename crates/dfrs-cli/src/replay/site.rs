@@ -6,7 +6,7 @@ use dfrs_sim::trace::sacct::{CpuRule, MemoryRule, Rules, Site};
 use dfrs_sim::trace::scaled;
 
 /// The most memory of a node, in bytes.
-const MOST_MEMORY: u64 = 1 << 50;
+const MAX_MEMORY_BYTES: u64 = 1 << 50;
 
 /// Options that a dump of sacct needs; other files say it themselves.
 #[derive(Args, Clone, Debug)]
@@ -19,11 +19,11 @@ pub struct SiteOptions {
     #[arg(long, value_name = "SIZE", help_heading = "Dumps of sacct", value_parser = size)]
     memory_per_node: Option<Bytes>,
     /// What CPU jobs of a dump need
-    #[arg(long, value_enum, help_heading = "Dumps of sacct", default_value_t = Cpu::Measured)]
-    cpu: Cpu,
+    #[arg(long, value_enum, help_heading = "Dumps of sacct", default_value_t = CpuArg::Measured)]
+    cpu: CpuArg,
     /// What memory jobs of a dump require
-    #[arg(long, value_enum, help_heading = "Dumps of sacct", default_value_t = Memory::Requested)]
-    memory: Memory,
+    #[arg(long, value_enum, help_heading = "Dumps of sacct", default_value_t = MemoryArg::Requested)]
+    memory: MemoryArg,
     /// What is added to measured memory, in percent
     #[arg(long, value_name = "PERCENT", help_heading = "Dumps of sacct", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
     memory_headroom: u32,
@@ -33,7 +33,7 @@ pub struct SiteOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Cpu {
+enum CpuArg {
     /// What they used on average, at most what they had (TotalCPU)
     Measured,
     /// All CPUs that they had (NCPUS)
@@ -41,7 +41,7 @@ enum Cpu {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Memory {
+enum MemoryArg {
     /// What they asked for (ReqMem), which Slurm keeps for them whether they use it or not
     Requested,
     /// What they used at most (MaxRSS) with a headroom, and no more than they asked for
@@ -54,8 +54,8 @@ impl SiteOptions {
         Self {
             cpus_per_node: None,
             memory_per_node: None,
-            cpu: Cpu::Measured,
-            memory: Memory::Requested,
+            cpu: CpuArg::Measured,
+            memory: MemoryArg::Requested,
             memory_headroom: 20,
             keep_gres: false,
         }
@@ -90,14 +90,14 @@ impl SiteOptions {
         ];
         let given = given.iter().filter(|(_, is_given)| *is_given);
         let names: Vec<&str> = given.map(|(name, _)| *name).collect();
-        let says = match names.len() {
+        let verb = match names.len() {
             0 => return None,
             1 => "says",
             _ => "say",
         };
         let names = names.join(" and ");
         Some(format!(
-            "the file is no dump of sacct, so {names} {says} nothing"
+            "the file is no dump of sacct, so {names} {verb} nothing"
         ))
     }
 
@@ -123,12 +123,12 @@ impl SiteOptions {
     pub fn rules(&self) -> Rules {
         Rules {
             cpu: match self.cpu {
-                Cpu::Measured => CpuRule::Measured,
-                Cpu::Requested => CpuRule::Requested,
+                CpuArg::Measured => CpuRule::Measured,
+                CpuArg::Requested => CpuRule::Requested,
             },
             memory: match self.memory {
-                Memory::Requested => MemoryRule::Requested,
-                Memory::Measured => MemoryRule::Measured,
+                MemoryArg::Requested => MemoryRule::Requested,
+                MemoryArg::Measured => MemoryRule::Measured,
             },
             headroom_percent: self.memory_headroom,
             keep_gres: self.keep_gres,
@@ -148,7 +148,7 @@ fn size(text: &str) -> Result<Bytes, String> {
     exponent
         .zip(thousandths)
         .and_then(|(exponent, thousandths)| u64::try_from((thousandths << exponent) / 1000).ok())
-        .filter(|bytes| (1..=MOST_MEMORY).contains(bytes))
+        .filter(|bytes| (1..=MAX_MEMORY_BYTES).contains(bytes))
         .map(Bytes)
         .ok_or_else(|| "allowed: megabytes (191000), or a number with K, M, G or T (187G)".into())
 }

@@ -16,10 +16,10 @@ use dfrs_sim::trace::sacct::names_columns;
 use dfrs_sim::trace::{TRACES, Trace, TraceError, TraceJob, decompressed, foreign_text};
 use dfrs_sim::{Batch, Cost, JobRecord, Scheduler, never_fits};
 
-pub use left_out::LeftOut;
+pub use left_out::LeftOutCount;
 
-use super::Arguments;
-use super::show::Clock;
+use super::ReplayArguments;
+use super::show::TimeBase;
 use crate::overload;
 use crate::runs::progress;
 
@@ -28,16 +28,16 @@ pub const DUMP: &str = "a dump of sacct";
 const JOURNAL: &str = "a journal";
 
 /// How many of the things that were left out are told one by one.
-const MOST_TOLD: usize = 10;
+const MAX_REPORTED: usize = 10;
 
 /// A machine on which the work of a file is a load above this one is not that on which its jobs ran. Small
 /// files, which are looked at less often than this, are replayed on any.
-const MOST_LOAD: f64 = 1.5;
-const FEW_LOOKS: f64 = 1e7;
+const MAX_LOAD: f64 = 1.5;
+const MIN_JOB_VISITS: f64 = 1e7;
 
 /// What a journal tells of a job besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct JournalFacts {
     /// Its whole run is in the journal: it did not run when the writer began.
     pub is_whole: bool,
     /// It was not DFRS that started it.
@@ -45,7 +45,7 @@ pub struct Told {
 }
 
 /// What is replayed.
-pub struct Source {
+pub struct ReplaySource {
     /// What the file is, for people.
     pub kind: &'static str,
     /// The jobs as DFRS and batch schedulers that share nodes get them.
@@ -66,22 +66,22 @@ pub struct Source {
     /// Run time of each job with no more than these CPUs, in the same order; empty: its run time.
     pub capped: Vec<Span>,
     /// What a journal tells of each job besides, in the same order; empty if the file is none.
-    pub told_of: Vec<Told>,
+    pub journal_facts: Vec<JournalFacts>,
     /// What happened, by name, in the same order; none if the file does not say.
     pub as_it_was: Option<(String, Vec<JobRecord>)>,
     /// What times of the file mean.
-    pub clock: Clock,
+    pub clock: TimeBase,
     /// What is not replayed.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutCount>,
     /// What jobs did that no simulation here does, in sentences; these are among what was assumed, too.
     pub not_simulated: Vec<String>,
     /// What was assumed, in sentences.
     pub assumed: Vec<String>,
     /// Lines for standard error.
-    pub told: String,
+    pub warnings: String,
 }
 
-impl Source {
+impl ReplaySource {
     /// A cost in GB of this site's nodes in those of the simulator, whose nodes have [`NODE_GB`].
     pub fn in_real_gigabytes(&self, cost: Cost) -> Cost {
         let factor = self.node_gigabytes() / NODE_GB;
@@ -143,7 +143,7 @@ impl Source {
     /// Tells it, if it is something, to who calls and to who reads the page.
     fn note(&mut self, file: &Path, what: Option<String>) {
         let Some(what) = what else { return };
-        let _ = writeln!(self.told, "{}: note: {what}", file.display()); // a String takes all
+        let _ = writeln!(self.warnings, "{}: note: {what}", file.display()); // a String takes all
         self.assumed.push(what);
     }
 
@@ -159,11 +159,11 @@ impl Source {
             return;
         }
         let file = file.display();
-        for what in first.iter().take(MOST_TOLD) {
-            let _ = writeln!(self.told, "{file}: {what}"); // a String takes all
+        for what in first.iter().take(MAX_REPORTED) {
+            let _ = writeln!(self.warnings, "{file}: {what}"); // a String takes all
         }
-        let _ = writeln!(self.told, "{file}: left out, {why}: {count}");
-        self.left_out.push(LeftOut {
+        let _ = writeln!(self.warnings, "{file}: left out, {why}: {count}");
+        self.left_out.push(LeftOutCount {
             why: why.into(),
             count,
             core_seconds: None,
@@ -191,7 +191,7 @@ impl Source {
     }
 
     /// Its share of the core-hours of all jobs that ran and ended; none if it is no such jobs.
-    pub fn share_of_left_out(&self, one: &LeftOut) -> Option<f64> {
+    pub fn share_of_left_out(&self, one: &LeftOutCount) -> Option<f64> {
         let all = left_out::core_seconds(&self.left_out) + self.kept().1;
         one.core_seconds
             .filter(|_| all > 0.0)
@@ -199,20 +199,20 @@ impl Source {
     }
 
     /// Tells the same at the end of the reading.
-    pub fn tell_left_out(&mut self, file: &Path) {
+    pub fn report_left_out(&mut self, file: &Path) {
         if let Some(summary) = self.summary_of_left_out() {
-            let _ = writeln!(self.told, "{}: {summary}", file.display()); // a String takes all
+            let _ = writeln!(self.warnings, "{}: {summary}", file.display()); // a String takes all
         }
     }
 
     /// Leaves out jobs that cannot run under one of the schedulers; all get the same jobs.
-    fn leave_out_hopeless(&mut self, arguments: &Arguments) -> Result<(), String> {
+    fn drop_unschedulable(&mut self, arguments: &ReplayArguments) -> Result<(), String> {
         let file = &arguments.file;
         let easy = Scheduler::Batch(Batch::Easy);
         let shared = Scheduler::Batch(Batch::EasyShared);
         let policies = arguments.policies();
         let mut keep = Vec::with_capacity(self.trace.jobs.len());
-        let mut told = Vec::new();
+        let mut dropped = Vec::new();
         let mut core_seconds = 0.0;
         let jobs = self.trace.jobs.iter().zip(&self.batch.0.jobs);
         for ((job, by_batch), cpus) in jobs.zip(&self.cpus) {
@@ -228,20 +228,20 @@ impl Source {
             if why.is_some() {
                 core_seconds += cpus * job.runtime.seconds();
             }
-            told.extend(why.map(|why| format!("job {} ({why})", job.id)));
+            dropped.extend(why.map(|why| format!("job {} ({why})", job.id)));
         }
-        if let (true, Some(first)) = (arguments.strict, told.first()) {
+        if let (true, Some(first)) = (arguments.strict, dropped.first()) {
             return Err(format!(
                 "{}: {first} does not fit on {} nodes; use more nodes, or leave out --strict to skip such jobs",
                 file.display(),
                 self.nodes
             ));
         }
-        if !told.is_empty() {
+        if !dropped.is_empty() {
             self.retain(&keep);
         }
         let why = format!("jobs that do not fit on {} nodes", self.nodes);
-        self.leave_out_ran(file, &why, core_seconds, &told);
+        self.leave_out_ran(file, &why, core_seconds, &dropped);
         if self.trace.jobs.is_empty() {
             return Err(format!("{}: no job is left to replay", file.display()));
         }
@@ -249,13 +249,13 @@ impl Source {
     }
 
     /// Refuses a machine that is far too small for the jobs.
-    fn refuse_overload(&self, arguments: &Arguments) -> Result<(), String> {
+    fn refuse_overload(&self, arguments: &ReplayArguments) -> Result<(), String> {
         let mut policies = arguments.policies();
         policies.push(Scheduler::Batch(Batch::Easy)); // gets no job that is too wide
         let trace = self.for_dfrs(); // has the most work
         let overload = overload::of(&trace, self.nodes, &policies, arguments.period);
         match overload {
-            Some(overload) if overload.load > MOST_LOAD && overload.looks > FEW_LOOKS => {
+            Some(overload) if overload.load > MAX_LOAD && overload.job_checks > MIN_JOB_VISITS => {
                 Err(format!("{}: {overload}", arguments.file.display()))
             }
             _ => Ok(()),
@@ -271,7 +271,7 @@ impl Source {
         only(&mut self.batch.0.jobs, keep);
         only(&mut self.cpus, keep);
         only(&mut self.capped, keep);
-        only(&mut self.told_of, keep);
+        only(&mut self.journal_facts, keep);
         if let Some((_, records)) = &mut self.as_it_was {
             only(records, keep);
         }
@@ -279,43 +279,43 @@ impl Source {
 }
 
 /// Reads the file, whatever it is.
-pub fn read_file(arguments: &Arguments) -> Result<Source, String> {
+pub fn read_file(arguments: &ReplayArguments) -> Result<ReplaySource, String> {
     let file = arguments.file.display();
     let mut input = open_all(&arguments.earlier, &arguments.file)?;
     let kind = kind(&mut input).map_err(|error| format!("{file}: {error}"))?;
     let no_swf = |what| arguments.model.for_no_swf(what);
-    let no_dump = |mut source: Source| {
+    let no_dump = |mut source: ReplaySource| {
         arguments.site.for_no_dump(source.kind)?;
         if let Some(note) = arguments.site.note_for_no_dump() {
-            let _ = writeln!(source.told, "{file}: note: {note}"); // a String takes all
+            let _ = writeln!(source.warnings, "{file}: note: {note}"); // a String takes all
         }
         Ok(source)
     };
     let source = match kind {
-        Kind::Journal => no_swf(JOURNAL)
+        SourceKind::Journal => no_swf(JOURNAL)
             .and_then(|()| journal::read(arguments, input))
             .and_then(no_dump),
-        Kind::Dump => {
+        SourceKind::Dump => {
             let site = (&arguments.site, arguments.nodes);
             no_swf(DUMP)
                 .and_then(|()| accounting::read(&arguments.file, input, site, arguments.strict))
         }
-        Kind::Trace => trace::read(arguments, input).and_then(no_dump),
+        SourceKind::Trace => trace::read(arguments, input).and_then(no_dump),
     };
     let mut source = source.map_err(|error| format!("{file}: {error}"))?;
     source.refuse_overload(arguments)?;
-    source.leave_out_hopeless(arguments)?;
-    source.tell_left_out(&arguments.file);
+    source.drop_unschedulable(arguments)?;
+    source.report_left_out(&arguments.file);
     Ok(source)
 }
 
 /// The parts of a journal as one, or the one file that there is.
 fn open_all(earlier: &[PathBuf], last: &Path) -> Result<Box<dyn BufRead>, String> {
     let mut whole = open(last)?;
-    let mut next = (last, began(&mut whole));
+    let mut next = (last, first_event_time(&mut whole));
     for part in earlier.iter().rev() {
         let mut input = open(part)?;
-        let start = began(&mut input);
+        let start = first_event_time(&mut input);
         if let (Some(before), Some(after)) = (start, next.1)
             && before > after
         {
@@ -332,13 +332,13 @@ fn open_all(earlier: &[PathBuf], last: &Path) -> Result<Box<dyn BufRead>, String
 }
 
 /// The time of a journal's first event, as far as it can be seen.
-fn began(input: &mut impl BufRead) -> Option<f64> {
+fn first_event_time(input: &mut impl BufRead) -> Option<f64> {
     #[derive(serde::Deserialize)]
-    struct Event {
+    struct EventTime {
         t: f64,
     }
     let line = first_line(input).ok()?;
-    let event: Event = serde_json::from_slice(&line).ok()?;
+    let event: EventTime = serde_json::from_slice(&line).ok()?;
     Some(event.t)
 }
 
@@ -358,7 +358,7 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
 const OR_A_DUMP: &str = ", or a dump of sacct --parsable2 with its header (docs/replay.md)";
 
 /// What is wrong with a trace, where a dump of sacct would do as well.
-pub fn told(error: &TraceError) -> String {
+pub fn trace_error_text(error: &TraceError) -> String {
     let more = match error {
         TraceError::Empty(_) => OR_A_DUMP,
         _ => "",
@@ -368,14 +368,14 @@ pub fn told(error: &TraceError) -> String {
 
 /// The kinds of files that are told apart before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SourceKind {
     Journal,
     Dump,
     Trace,
 }
 
 /// What the input is, of which nothing is consumed, or what it is that nothing here reads.
-pub fn kind(input: &mut impl BufRead) -> Result<Kind, String> {
+pub fn kind(input: &mut impl BufRead) -> Result<SourceKind, String> {
     let head = input.fill_buf();
     let head = head.map_err(|error| format!("cannot be read: {error}; is the file whole?"))?;
     if head.is_empty() {
@@ -388,18 +388,18 @@ pub fn kind(input: &mut impl BufRead) -> Result<Kind, String> {
 }
 
 /// The kind of a file that begins like this. Fields of a trace are few and have commas or blanks between them.
-fn kind_of(head: &[u8]) -> Kind {
-    const FEWEST_BARS: usize = 4;
+fn kind_of(head: &[u8]) -> SourceKind {
+    const MIN_BARS: usize = 4;
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let head = head.trim_ascii_start();
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
     let bars = line.iter().filter(|byte| **byte == b'|').count();
-    let has_bars = bars >= FEWEST_BARS || bars > 0 && !line.contains(&b',');
+    let has_bars = bars >= MIN_BARS || bars > 0 && !line.contains(&b',');
     match line.first() {
-        Some(b'{') => Kind::Journal,
-        Some(b';' | b'#') => Kind::Trace,
-        _ if names_columns(line) || has_bars => Kind::Dump,
-        _ => Kind::Trace,
+        Some(b'{') => SourceKind::Journal,
+        Some(b';' | b'#') => SourceKind::Trace,
+        _ if names_columns(line) || has_bars => SourceKind::Dump,
+        _ => SourceKind::Trace,
     }
 }
 
@@ -425,22 +425,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_tells_what_a_file_is() {
+    fn file_kind_is_detected_from_its_first_line() {
         for (head, expected) in [
-            ("{\"t\":0,\"event\":\"platform\"}\n", Kind::Journal),
-            ("\u{feff}\r\n{\"t\":0}\n", Kind::Journal),
-            ("JobID|Submit|State\n", Kind::Dump),
-            ("User;Submit;JobID;State\n", Kind::Dump),
-            ("JobID        JobName\n", Kind::Dump),
-            ("1|1000|1010|1100|1|cpu=1,mem=1G\n", Kind::Dump),
-            ("a|b\n", Kind::Dump),
-            ("a|b,0,1,1,1,5\n", Kind::Trace),
-            ("; Note: a | b\n", Kind::Trace),
+            ("{\"t\":0,\"event\":\"platform\"}\n", SourceKind::Journal),
+            ("\u{feff}\r\n{\"t\":0}\n", SourceKind::Journal),
+            ("JobID|Submit|State\n", SourceKind::Dump),
+            ("User;Submit;JobID;State\n", SourceKind::Dump),
+            ("JobID        JobName\n", SourceKind::Dump),
+            ("1|1000|1010|1100|1|cpu=1,mem=1G\n", SourceKind::Dump),
+            ("a|b\n", SourceKind::Dump),
+            ("a|b,0,1,1,1,5\n", SourceKind::Trace),
+            ("; Note: a | b\n", SourceKind::Trace),
             (
                 "1 0 0 10 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n",
-                Kind::Trace,
+                SourceKind::Trace,
             ),
-            ("", Kind::Trace),
+            ("", SourceKind::Trace),
         ] {
             assert_eq!(kind_of(head.as_bytes()), expected, "{head}");
         }

@@ -83,13 +83,13 @@ pub fn verdict(replay: &Replay, before: usize) -> String {
     let shift = Shift::of_all(&before.lost, &after.lost);
     #[allow(clippy::cast_precision_loss)] // numbers of jobs
     let share = |count: usize| percent(count as f64 / jobs.max(1) as f64);
-    let by = |moved: &super::compare::Moved| match moved.count {
+    let by = |moved: &super::compare::ShiftedJobs| match moved.count {
         0 => String::new(),
         _ => format!(" (half of them by {} or more)", duration(moved.median)),
     };
     let worst = match shift.later.count {
         0 => String::new(),
-        _ => format!(" The worst is {} later.", duration(shift.later.most)),
+        _ => format!(" The worst is {} later.", duration(shift.later.max)),
     };
     format!(
         "Under {}, against {}: {} of jobs are done more than a minute sooner{}, {} more than a minute later{}.{worst}\n",

@@ -1,38 +1,40 @@
 //! What happened when: sums over equal stretches of time.
 
-mod watcher;
+mod builder;
 
 use dfrs_core::{Span, Time};
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-pub use watcher::Watcher;
+pub use builder::TimelineBuilder;
 
 /// The most stretches that a period is cut into.
-const MOST: i64 = 240;
+const MAX_BINS: i64 = 240;
 
 /// Lengths of a stretch, in seconds.
-const LENGTHS: [i64; 10] = [
+const BIN_SECONDS: [i64; 10] = [
     60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800,
 ];
 
 /// How a period is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct TimeBinning {
     /// Where it begins.
     pub from: Time,
     /// Length of each stretch, above 0.
     pub length: Span,
 }
 
-impl Cut {
+impl TimeBinning {
     /// Cuts the time in which jobs of the trace are submitted, and may run.
     pub fn of(trace: &Trace) -> Self {
         let from = trace.jobs.first().map_or(Time::default(), |job| job.submit);
         let last = trace.jobs.iter().map(|job| job.submit + job.runtime).max();
         let whole = last.unwrap_or(from).since(from).0 / 1_000_000;
-        let fitting = LENGTHS.into_iter().find(|length| length * MOST >= whole);
-        let length = Span::from_seconds(fitting.unwrap_or(whole / MOST + 1));
+        let fitting = BIN_SECONDS
+            .into_iter()
+            .find(|length| length * MAX_BINS >= whole);
+        let length = Span::from_seconds(fitting.unwrap_or(whole / MAX_BINS + 1));
         Self { from, length }
     }
 
@@ -54,7 +56,7 @@ impl Sums {
     }
 
     /// Adds a rate per second that held from one time to another. O(stretches between).
-    fn add_rate(&mut self, cut: &Cut, (from, to): (Time, Time), rate: f64) {
+    fn add_rate(&mut self, cut: &TimeBinning, (from, to): (Time, Time), rate: f64) {
         let mut from = from.max(cut.from);
         while from < to && rate != 0.0 {
             let place = cut.place(from);
@@ -69,7 +71,7 @@ impl Sums {
 /// What happened on a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    pub cut: Cut,
+    pub cut: TimeBinning,
     /// Seconds of a whole node's CPU that jobs used.
     pub used: Sums,
     /// Seconds of a whole node's CPU that jobs had to themselves, used or not.
@@ -85,7 +87,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    fn new(cut: Cut) -> Self {
+    fn new(cut: TimeBinning) -> Self {
         Self {
             cut,
             used: Sums::default(),
@@ -98,7 +100,7 @@ impl Timeline {
     }
 
     /// That of jobs which wait, and then run with so many nodes' CPUs to themselves.
-    pub fn of_batch(cut: Cut, trace: &Trace, records: &[JobRecord], nodes: &[f64]) -> Self {
+    pub fn of_batch(cut: TimeBinning, trace: &Trace, records: &[JobRecord], nodes: &[f64]) -> Self {
         let mut timeline = Self::new(cut);
         for ((job, record), nodes) in trace.jobs.iter().zip(records).zip(nodes) {
             let Time(end) = record.start + job.runtime;
@@ -112,13 +114,13 @@ impl Timeline {
     }
 
     /// How many stretches there are until the last job is done.
-    pub fn stretches(&self) -> usize {
+    pub fn bins(&self) -> usize {
         self.used.0.len().max(self.waiting.0.len())
     }
 
     /// Makes it as long as others are, and shows its end: so many stretches, and one more, in which nothing
     /// happens.
-    pub fn lengthen(&mut self, stretches: usize) {
+    pub fn pad_to(&mut self, bins: usize) {
         let all = [
             &mut self.used,
             &mut self.held,
@@ -128,7 +130,7 @@ impl Timeline {
             &mut self.moved,
         ];
         for sums in all {
-            sums.0.resize(stretches + 1, 0.0);
+            sums.0.resize(bins + 1, 0.0);
         }
     }
 
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
     use dfrs_core::{Bytes, Cores};
 
-    pub const CUT: Cut = Cut {
+    pub const CUT: TimeBinning = TimeBinning {
         from: Time(0),
         length: Span::from_seconds(100),
     };
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_shared_out_exactly() {
+    fn rates_are_split_over_bins_exactly() {
         let mut sums = Sums::default();
         sums.add_rate(&CUT, (at(50), at(320)), 2.0);
         assert_eq!(sums.0, [100.0, 200.0, 200.0, 40.0]);
@@ -210,24 +212,27 @@ mod tests {
     }
 
     #[test]
-    fn timelines_end_together_with_nothing() {
+    fn padded_timelines_end_with_an_empty_bin() {
         let mut timeline = Timeline::new(CUT);
         timeline.used.add_rate(&CUT, (at(0), at(150)), 1.0);
         timeline.waiting.add_rate(&CUT, (at(0), at(50)), 1.0);
-        assert_eq!(timeline.stretches(), 2);
-        timeline.lengthen(3);
+        assert_eq!(timeline.bins(), 2);
+        timeline.pad_to(3);
         assert_eq!(timeline.used.0, [100.0, 50.0, 0.0, 0.0]);
         assert_eq!(timeline.waiting.0, [50.0, 0.0, 0.0, 0.0]);
         assert_eq!(timeline.held.0, [0.0; 4]);
     }
 
     #[test]
-    fn a_month_is_cut_into_a_few_hundred_stretches() {
+    fn month_is_cut_into_a_few_hundred_bins() {
         let mut long = trace();
         long.jobs[0].runtime = Span::from_seconds(30 * 86_400);
-        assert_eq!(Cut::of(&long).length, Span::from_seconds(10_800));
+        assert_eq!(TimeBinning::of(&long).length, Span::from_seconds(10_800));
         long.jobs[0].runtime = Span::from_seconds(1 << 32);
-        assert_eq!(Cut::of(&long).length.0, ((1 << 32) / MOST + 1) * 1_000_000);
-        assert_eq!(Cut::of(&trace()).length, Span::from_seconds(60));
+        assert_eq!(
+            TimeBinning::of(&long).length.0,
+            ((1 << 32) / MAX_BINS + 1) * 1_000_000
+        );
+        assert_eq!(TimeBinning::of(&trace()).length, Span::from_seconds(60));
     }
 }

@@ -1,9 +1,9 @@
 //! The cells of an experiment: what was measured beside what is published.
 
-use dfrs_report::{Cell, Close, compared, csv_line, decimals, percent, significant};
+use dfrs_report::{Agreement, Cell, compared, csv_line, decimals, percent, significant};
 
 use super::experiment::{BATCH, EASY, EASY_PUBLISHED, EASY_SHARED, Experiment};
-use super::measure::{Measure, Spread};
+use super::measure::{Measure, SampleStatistics};
 use super::published::{Statistic, Value, published};
 use super::results::{Query, Results};
 use super::traces::TraceSet;
@@ -21,7 +21,7 @@ impl Experiment {
         policy: &str,
         period: Option<u32>,
         measure: Measure,
-    ) -> Option<Spread> {
+    ) -> Option<SampleStatistics> {
         let penalty = self.penalty;
         results.spread(&Query {
             set,
@@ -126,7 +126,7 @@ impl Experiment {
     }
 }
 
-impl Spread {
+impl SampleStatistics {
     /// One of its numbers.
     pub const fn get(&self, statistic: Statistic) -> f64 {
         match statistic {
@@ -157,13 +157,13 @@ pub fn show(measure: Measure, value: f64) -> String {
 }
 
 /// Published, reproduced, and what lies between them.
-pub fn beside(measure: Measure, value: Option<Value>, reproduced: f64) -> [Cell; 3] {
+pub fn compared_cells(measure: Measure, value: Option<Value>, reproduced: f64) -> [Cell; 3] {
     match value {
         Some(Value::Below(limit)) => {
             let (text, close) = if reproduced < limit {
-                ("below", Close::Near)
+                ("below", Agreement::Near)
             } else {
-                ("above", Close::of(limit, reproduced))
+                ("above", Agreement::of(limit, reproduced))
             };
             [
                 Cell::number(format!("< {}", show(measure, limit))),

@@ -3,7 +3,7 @@
 mod ipdps;
 mod tpds;
 
-use dfrs_report::{Cell, Close, Table};
+use dfrs_report::{Agreement, Cell, Table};
 
 use super::experiment::PENALTY;
 use super::measure::Measure;
@@ -11,30 +11,30 @@ use super::results::{Query, Results};
 use super::traces::TraceSet;
 
 /// A sentence of a paper.
-struct Claim {
+struct PaperClaim {
     /// Where it stands.
     place: &'static str,
     /// What it says.
-    says: &'static str,
+    statement: &'static str,
     /// What was measured; none if it was not.
-    check: fn(&Results) -> Option<Finding>,
+    check: fn(&Results) -> Option<ClaimFinding>,
 }
 
 /// What was found about a claim.
-struct Finding {
+struct ClaimFinding {
     found: String,
-    holds: Holds,
+    holds: ClaimVerdict,
 }
 
 /// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
+enum ClaimVerdict {
     Yes,
     Partly,
     No,
 }
 
-impl Holds {
+impl ClaimVerdict {
     /// Yes if all, no if none.
     fn of(held: usize, all: usize) -> Self {
         match held {
@@ -57,18 +57,18 @@ pub fn table(results: &Results) -> Option<Table> {
     );
     let mut is_empty = true;
     for claim in tpds::CLAIMS.iter().chain(ipdps::CLAIMS) {
-        let Some(Finding { found, holds }) = (claim.check)(results) else {
+        let Some(ClaimFinding { found, holds }) = (claim.check)(results) else {
             continue;
         };
         is_empty = false;
         let (word, close) = match holds {
-            Holds::Yes => ("yes", Close::Near),
-            Holds::Partly => ("partly", Close::Off),
-            Holds::No => ("no", Close::Far),
+            ClaimVerdict::Yes => ("yes", Agreement::Near),
+            ClaimVerdict::Partly => ("partly", Agreement::Off),
+            ClaimVerdict::No => ("no", Agreement::Far),
         };
         table.row([
             Cell::text(claim.place),
-            Cell::text(claim.says),
+            Cell::text(claim.statement),
             Cell::text(found),
             Cell::marked(word, close),
         ]);

@@ -75,7 +75,7 @@ pub(super) const LOADS: &[TraceSet] = &[
 
 /// How results are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ResultLayout {
     /// A chart of averages over the load, a line for each policy.
     ByLoad,
     /// For each set of traces, a chart of averages over the period.
@@ -107,7 +107,7 @@ pub struct Experiment {
     /// What is measured.
     pub measures: &'static [Measure],
     /// How it is shown.
-    pub shape: Shape,
+    pub shape: ResultLayout,
     /// Where it differs from what was published, and why.
     pub differences: &'static [&'static str],
 }
@@ -139,7 +139,7 @@ mod tests {
     use dfrs_sim::Scheduler;
 
     #[test]
-    fn names_are_names() {
+    fn experiment_and_policy_names_are_valid() {
         let mut names: Vec<&str> = all().map(|experiment| experiment.name).collect();
         names.sort_unstable();
         names.dedup();

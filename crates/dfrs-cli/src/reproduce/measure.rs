@@ -1,13 +1,13 @@
 //! What is kept of a run, and what is measured on it.
 
-use dfrs_sim::Outcome;
-use dfrs_sim::metrics::{STRETCH_BOUND, Summary};
+use dfrs_sim::SimOutcome;
+use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::Trace;
 use serde::{Deserialize, Serialize};
 
 /// What is kept of one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Measured {
+pub struct RunMeasures {
     pub jobs: u32,
     /// Stretches bounded at 10 s, as in the TPDS paper.
     pub max_stretch: f64,
@@ -27,9 +27,9 @@ pub struct Measured {
     pub decide_max: f64,
 }
 
-impl Measured {
-    pub fn new(trace: &Trace, nodes: u32, outcome: &Outcome) -> Self {
-        let summary = Summary::new(String::new(), trace, nodes, outcome, STRETCH_BOUND);
+impl RunMeasures {
+    pub fn new(trace: &Trace, nodes: u32, outcome: &SimOutcome) -> Self {
+        let summary = SimSummary::new(String::new(), trace, nodes, outcome, STRETCH_BOUND);
         Self {
             jobs: u32::try_from(summary.jobs).unwrap_or(u32::MAX),
             max_stretch: summary.max_stretch,
@@ -139,7 +139,7 @@ impl Measure {
     }
 
     /// Its value; `bound` and `best` are the trace's. Rates of a trace that takes no time are 0.
-    pub fn of(self, run: &Measured, bound: Option<f64>, best: Option<f64>) -> Option<f64> {
+    pub fn of(self, run: &RunMeasures, bound: Option<f64>, best: Option<f64>) -> Option<f64> {
         let rate = |amount: f64| {
             if run.makespan > 0.0 {
                 amount / run.makespan
@@ -172,7 +172,7 @@ impl Measure {
 
 /// What is said about a number of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct SampleStatistics {
     pub count: usize,
     pub mean: f64,
     /// Of the sample: over n − 1; 0 for one value.
@@ -180,7 +180,7 @@ pub struct Spread {
     pub maximum: f64,
 }
 
-impl Spread {
+impl SampleStatistics {
     /// None without values.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
@@ -204,21 +204,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spread_is_that_of_a_sample() {
-        assert_eq!(Spread::of(&[]), None);
-        let one = Spread::of(&[3.0]).expect("a value");
+    fn standard_deviation_is_that_of_a_sample() {
+        assert_eq!(SampleStatistics::of(&[]), None);
+        let one = SampleStatistics::of(&[3.0]).expect("a value");
         assert_eq!(
             (one.count, one.mean, one.deviation, one.maximum),
             (1, 3.0, 0.0, 3.0)
         );
-        let some = Spread::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).expect("values");
+        let some = SampleStatistics::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).expect("values");
         assert!((some.mean - 5.0).abs() < 1e-12);
         assert!((some.deviation - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
     }
 
     #[test]
-    fn measures_are_what_they_say() {
-        let run = Measured {
+    fn measures_match_their_definitions() {
+        let run = RunMeasures {
             jobs: 10,
             max_stretch: 8.0,
             mean_stretch: 2.0,

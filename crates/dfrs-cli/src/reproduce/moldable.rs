@@ -4,7 +4,7 @@ mod claims;
 mod measure;
 mod report;
 
-use dfrs_moldable::workload::Model;
+use dfrs_moldable::workload::WorkloadModel;
 
 pub use measure::Ratios;
 pub use report::write;
@@ -25,7 +25,7 @@ pub struct Figure {
     /// Title in the report.
     pub title: &'static str,
     /// The tasks; Figure 7 has all.
-    pub models: &'static [Model],
+    pub models: &'static [WorkloadModel],
     /// What the paper says about it.
     pub about: &'static str,
     /// Whether it shows times, not ratios.
@@ -37,7 +37,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         name: "demt-figure-3",
         title: "DEMT, Figure 3: weakly parallel tasks",
-        models: &[Model::UniformWeak],
+        models: &[WorkloadModel::UniformWeak],
         about: "Hardly faster on more processors: the worst case for DEMT, which spends processors on the completion of small tasks \
                 without much gain.",
         is_time: false,
@@ -45,7 +45,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         name: "demt-figure-4",
         title: "DEMT, Figure 4: highly parallel tasks",
-        models: &[Model::UniformHigh],
+        models: &[WorkloadModel::UniformHigh],
         about: "Nearly linear speedup. In the paper DEMT is clearly the best for the minsum; Gang is good with few tasks and \
                 Sequential with many.",
         is_time: false,
@@ -53,7 +53,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         name: "demt-figure-5",
         title: "DEMT, Figure 5: mixed tasks",
-        models: &[Model::Mixed],
+        models: &[WorkloadModel::Mixed],
         about: "Seven of ten tasks small and weakly parallel, the others large and highly parallel. In the paper SAF is better than \
                 DEMT, and the two other lists get worse with the number of tasks.",
         is_time: false,
@@ -61,7 +61,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         name: "demt-figure-6",
         title: "DEMT, Figure 6: tasks of the Cirne-Berman model",
-        models: &[Model::Cirne],
+        models: &[WorkloadModel::Cirne],
         about: "Downey's speedup. In the paper DEMT clearly outperforms all others for the minsum, and is the only one with a \
                 stable ratio.",
         is_time: false,
@@ -69,7 +69,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         name: "demt-figure-7",
         title: "DEMT, Figure 7: execution time",
-        models: &Model::ALL,
+        models: &WorkloadModel::ALL,
         about: "In the paper less than 2 s for the largest instances, on a processor of 2004. Here the time of DEMT without shuffles, \
                 as measured on the machine of this reproduction with other runs beside it.",
         is_time: true,

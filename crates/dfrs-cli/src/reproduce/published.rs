@@ -95,7 +95,7 @@ mod tests {
 
     /// A misspelt policy or set would leave a number out.
     #[test]
-    fn every_number_has_its_cell() {
+    fn every_published_number_is_in_an_experiment() {
         assert_eq!(count("ipdps-table-1"), 9 * 9);
         assert_eq!(count("ipdps-table-2"), 6 * 6 * 2);
         assert_eq!(count("tpds-underutilization"), 3 * 3);
@@ -112,7 +112,7 @@ mod tests {
 
     /// The curves are those of the tables.
     #[test]
-    fn averages_of_curves_are_printed() {
+    fn curve_averages_match_the_tables() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / 9.0;
         let off = |curve: f64, printed: f64| (curve / printed - 1.0).abs();
         for (policy, values) in curves::IPDPS_1B {

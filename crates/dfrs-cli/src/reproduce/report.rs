@@ -8,7 +8,7 @@ use std::path::Path;
 use dfrs_report::Page;
 
 use super::claims;
-use super::experiment::{BEST, Experiment, Shape};
+use super::experiment::{BEST, Experiment, ResultLayout};
 use super::moldable::{self, Figure, Ratios};
 use super::results::Results;
 use super::tables::counted;
@@ -92,7 +92,7 @@ fn introduction(page: &mut Page, results: &Results, settings: &str) {
 fn show(experiment: &Experiment, results: &Results, page: &mut Page) -> Vec<(String, String)> {
     let mut drawn = Vec::new();
     match experiment.shape {
-        Shape::ByLoad => {
+        ResultLayout::ByLoad => {
             let caption =
                 "Each point is the average over all traces of this load. Dashed: batch schedulers.";
             if let Some(chart) = figures::by_load(experiment, results) {
@@ -105,7 +105,7 @@ fn show(experiment: &Experiment, results: &Results, page: &mut Page) -> Vec<(Str
                 drawn.push((format!("{}-published", experiment.name), chart.to_svg()));
             }
         }
-        Shape::ByPeriod => {
+        ResultLayout::ByPeriod => {
             for set in experiment.sets {
                 let caption = format!("Averages over {}; 0 is perfect.", set.title());
                 if let Some(chart) = figures::by_period(experiment, results, *set) {
@@ -117,18 +117,18 @@ fn show(experiment: &Experiment, results: &Results, page: &mut Page) -> Vec<(Str
                 }
             }
         }
-        Shape::SetsByPeriod => {
+        ResultLayout::SetsByPeriod => {
             if let Some(chart) = figures::sets_by_period(experiment, results) {
                 page.figure(&chart.to_svg(), &format!("Averages under {BEST}."));
                 drawn.push((experiment.name.into(), chart.to_svg()));
             }
         }
-        Shape::Spread => {
+        ResultLayout::Spread => {
             for table in tables::spreads(experiment, results) {
                 page.table(&table);
             }
         }
-        Shape::Measures => {
+        ResultLayout::Measures => {
             for table in tables::measures(experiment, results) {
                 page.table(&table);
             }

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::Span;
 use dfrs_sim::metrics::STRETCH_BOUND;
 use dfrs_sim::offline_bound;
-use dfrs_sim::{Scheduler, Settings, simulate};
+use dfrs_sim::{Scheduler, SimSettings, simulate};
 use serde::Serialize;
 
 use super::experiment::{Experiment, IPDPS};
-use super::measure::{Measure, Measured, Spread};
+use super::measure::{Measure, RunMeasures, SampleStatistics};
 use super::traces::{TraceId, TraceSet, Traces};
 use crate::runs::Runs;
 
 /// One trace under one policy. What makes no difference to the policy is 0.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Run {
+pub struct ReproduceRun {
     pub trace: TraceId,
     pub policy: String,
     /// In seconds.
@@ -24,7 +24,7 @@ pub struct Run {
     pub period: u32,
 }
 
-impl Run {
+impl ReproduceRun {
     /// `policy` must be the name of one. A batch scheduler knows neither penalty nor period.
     fn new(trace: TraceId, policy: &str, penalty: u32, period: Option<u32>) -> Self {
         let (penalty, period) = match scheduler(policy) {
@@ -43,17 +43,17 @@ impl Run {
         }
     }
 
-    fn execute(&self, traces: &Traces) -> Result<Measured, String> {
+    fn execute(&self, traces: &Traces) -> Result<RunMeasures, String> {
         let (trace, nodes) = traces.get(self.trace)?;
-        let settings = Settings {
+        let settings = SimSettings {
             penalty: Span::from_seconds(self.penalty.into()),
             period: (self.period > 0).then(|| Span::from_seconds(self.period.into())),
-            ..Settings::new(nodes)
+            ..SimSettings::new(nodes)
         };
-        let told = |error: String| format!("{:?} under {}: {error}", self.trace, self.policy);
+        let in_run = |error: String| format!("{:?} under {}: {error}", self.trace, self.policy);
         let outcome = simulate(&trace, &scheduler(&self.policy)?, &settings, None)
-            .map_err(|error| told(error.to_string()))?;
-        Ok(Measured::new(&trace, nodes, &outcome))
+            .map_err(|error| in_run(error.to_string()))?;
+        Ok(RunMeasures::new(&trace, nodes, &outcome))
     }
 }
 
@@ -63,7 +63,7 @@ fn scheduler(name: &str) -> Result<Scheduler, String> {
 
 /// The offline bound of a trace.
 #[derive(Serialize)]
-struct Bound {
+struct ReproduceBound {
     bound_of: TraceId,
 }
 
@@ -81,7 +81,7 @@ pub struct Query<'a> {
 /// The results of all runs.
 pub struct Results<'a> {
     pub traces: &'a Traces,
-    measured: BTreeMap<Run, Measured>,
+    measured: BTreeMap<ReproduceRun, RunMeasures>,
     bounds: BTreeMap<TraceId, f64>,
     /// By trace and penalty: the smallest of the largest stretches that the IPDPS paper's algorithms
     /// have.
@@ -98,21 +98,22 @@ impl<'a> Results<'a> {
         let wanted = wanted_runs(traces, chosen);
         let bounds = wanted_bounds(traces, chosen);
         // A result depends on the run and on what the trace is made from.
-        let keys: Vec<(Bound, String)> = bounds
+        let keys: Vec<(ReproduceBound, String)> = bounds
             .iter()
-            .map(|id| (Bound { bound_of: *id }, traces.source(*id)))
+            .map(|id| (ReproduceBound { bound_of: *id }, traces.source(*id)))
             .collect();
         let values = runs.execute("offline bounds", &keys, |(bound, _)| {
             let (trace, nodes) = traces.get(bound.bound_of)?;
             Ok(offline_bound(&trace, nodes, STRETCH_BOUND))
         })?;
         let bounds = bounds.into_iter().zip(values).collect();
-        let keys: Vec<(Run, String)> = wanted
+        let keys: Vec<(ReproduceRun, String)> = wanted
             .iter()
             .map(|run| (run.clone(), traces.source(run.trace)))
             .collect();
         let measured = runs.execute("simulations", &keys, |(run, _)| run.execute(traces))?;
-        let measured: BTreeMap<Run, Measured> = wanted.into_iter().zip(measured).collect();
+        let measured: BTreeMap<ReproduceRun, RunMeasures> =
+            wanted.into_iter().zip(measured).collect();
         Ok(Self {
             traces,
             bests: bests(&measured),
@@ -133,19 +134,19 @@ impl<'a> Results<'a> {
     }
 
     /// Their average, deviation and maximum.
-    pub fn spread(&self, query: &Query) -> Option<Spread> {
-        Spread::of(&self.values(query)?)
+    pub fn spread(&self, query: &Query) -> Option<SampleStatistics> {
+        SampleStatistics::of(&self.values(query)?)
     }
 
     /// All runs with what was measured on them.
-    pub fn all(&self) -> impl Iterator<Item = (&Run, &Measured, Option<f64>)> {
+    pub fn all(&self) -> impl Iterator<Item = (&ReproduceRun, &RunMeasures, Option<f64>)> {
         self.measured
             .iter()
             .map(|(run, measured)| (run, measured, self.bounds.get(&run.trace).copied()))
     }
 
     fn value(&self, trace: TraceId, query: &Query) -> Option<f64> {
-        let run = Run::new(trace, query.policy, query.penalty, query.period);
+        let run = ReproduceRun::new(trace, query.policy, query.penalty, query.period);
         let best = match query.measure {
             Measure::DegradationFromBest { penalty } => self.bests.get(&(trace, penalty)).copied(),
             _ => None,
@@ -157,7 +158,7 @@ impl<'a> Results<'a> {
 
 /// For each trace and penalty under which all of the IPDPS paper's algorithms were run: the smallest of
 /// their largest stretches.
-fn bests(measured: &BTreeMap<Run, Measured>) -> BTreeMap<(TraceId, u32), f64> {
+fn bests(measured: &BTreeMap<ReproduceRun, RunMeasures>) -> BTreeMap<(TraceId, u32), f64> {
     let simulated: BTreeSet<(TraceId, u32)> = measured
         .keys()
         .flat_map(|run| [(run.trace, 0), (run.trace, run.penalty)])
@@ -165,7 +166,7 @@ fn bests(measured: &BTreeMap<Run, Measured>) -> BTreeMap<(TraceId, u32), f64> {
     let best = |trace: TraceId, penalty: u32| {
         IPDPS
             .iter()
-            .map(|policy| measured.get(&Run::new(trace, policy, penalty, None)))
+            .map(|policy| measured.get(&ReproduceRun::new(trace, policy, penalty, None)))
             .try_fold(f64::INFINITY, |best, run| {
                 Some(best.min(run?.max_stretch_30))
             })
@@ -177,20 +178,20 @@ fn bests(measured: &BTreeMap<Run, Measured>) -> BTreeMap<(TraceId, u32), f64> {
 }
 
 /// All runs of these experiments, the longest first, then trace by trace.
-fn wanted_runs(traces: &Traces, chosen: &[&Experiment]) -> Vec<Run> {
+fn wanted_runs(traces: &Traces, chosen: &[&Experiment]) -> Vec<ReproduceRun> {
     let mut wanted = BTreeSet::new();
     for experiment in chosen {
         for set in experiment.sets {
             for trace in traces.of(*set) {
                 for policy in experiment.policies {
                     for period in experiment.all_periods() {
-                        wanted.insert(Run::new(trace, policy, experiment.penalty, period));
+                        wanted.insert(ReproduceRun::new(trace, policy, experiment.penalty, period));
                     }
                 }
             }
         }
     }
-    let mut wanted: Vec<Run> = wanted.into_iter().collect();
+    let mut wanted: Vec<ReproduceRun> = wanted.into_iter().collect();
     wanted.sort_by_key(|run| match run.trace {
         TraceId::Whole => (0, 0),
         TraceId::Unscaled(number) | TraceId::Scaled(number, _) => (1, number),

@@ -5,9 +5,9 @@ mod measures;
 
 use dfrs_report::{Cell, Table, decimals};
 
-use super::cells::{STATISTICS, beside, label, show};
+use super::cells::{STATISTICS, compared_cells, label, show};
 use super::experiment::Experiment;
-use super::measure::Spread;
+use super::measure::SampleStatistics;
 use super::published::{Statistic, Value, published};
 use super::results::Results;
 use super::traces::{ALL_TRACES, TraceSet};
@@ -64,7 +64,8 @@ pub fn spreads(experiment: &Experiment, results: &Results) -> Vec<Table> {
                     let reproduced = spread.get(statistic);
                     let value = published(experiment.name, set, policy, None, measure, statistic);
                     if is_printed(statistic) {
-                        let [printed, ours, difference] = beside(measure, value, reproduced);
+                        let [printed, ours, difference] =
+                            compared_cells(measure, value, reproduced);
                         let errors = match (statistic, value) {
                             (Statistic::Average, Some(Value::Is(value))) => {
                                 standard_errors(experiment, results, set, policy, spread, value)
@@ -91,7 +92,7 @@ fn standard_errors(
     results: &Results,
     set: TraceSet,
     policy: &str,
-    ours: Spread,
+    ours: SampleStatistics,
     value: f64,
 ) -> String {
     let traces = u32::try_from(results.traces.of(TraceSet::Unscaled).len()).unwrap_or(u32::MAX);

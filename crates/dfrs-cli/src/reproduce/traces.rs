@@ -1,6 +1,6 @@
 //! The papers' traces: synthetic ones by their seeds, and the weeks of the HPC2N workload.
 
-mod real;
+mod hpc2n;
 mod set;
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use dfrs_sim::generate::Lublin;
 use dfrs_sim::trace::Trace;
 
-use real::{HPC2N_NODES, Real};
+use hpc2n::{HPC2N_NODES, Hpc2nTrace};
 pub use set::{TraceId, TraceSet};
 
 /// Number of nodes of the synthetic traces' machine.
@@ -21,7 +21,7 @@ pub struct Traces {
     model: Lublin,
     seed: u64,
     count: u32,
-    real: Option<Real>,
+    hpc2n: Option<Hpc2nTrace>,
 }
 
 impl Traces {
@@ -36,7 +36,9 @@ impl Traces {
             },
             seed,
             count,
-            real: hpc2n.map(|path| Real::read(path, count)).transpose()?,
+            hpc2n: hpc2n
+                .map(|path| Hpc2nTrace::read(path, count))
+                .transpose()?,
         })
     }
 
@@ -49,7 +51,7 @@ impl Traces {
                 .flat_map(|number| loads.clone().map(move |load| TraceId::Scaled(number, load)))
                 .collect()
         };
-        match (set, &self.real) {
+        match (set, &self.hpc2n) {
             (TraceSet::Unscaled, _) => (0..self.count).map(TraceId::Unscaled).collect(),
             (TraceSet::Scaled, _) => scaled(1..=9),
             (TraceSet::Load(tenths), _) => scaled(tenths..=tenths),
@@ -68,14 +70,14 @@ impl Traces {
     }
 
     /// Whether there is a HPC2N trace.
-    pub const fn has_real(&self) -> bool {
-        self.real.is_some()
+    pub const fn has_hpc2n(&self) -> bool {
+        self.hpc2n.is_some()
     }
 
     /// The trace and its number of nodes.
     pub fn get(&self, id: TraceId) -> Result<(Trace, u32), String> {
         let seed = |number: u32| self.seed.wrapping_add(u64::from(number));
-        let synthetic = match (id, &self.real) {
+        let synthetic = match (id, &self.hpc2n) {
             (TraceId::Unscaled(number), _) => self.model.trace(seed(number)),
             (TraceId::Scaled(number, tenths), _) => self
                 .model
@@ -92,7 +94,7 @@ impl Traces {
 
     /// What a trace is made from: everything that its content depends on beside its id.
     pub fn source(&self, id: TraceId) -> String {
-        match (id, &self.real) {
+        match (id, &self.hpc2n) {
             (TraceId::Unscaled(_) | TraceId::Scaled(..), _) => {
                 format!("seed {}, {} jobs", self.seed, self.model.jobs)
             }
@@ -103,7 +105,7 @@ impl Traces {
 
     /// What people should know about the traces, a sentence each.
     pub fn notes(&self) -> Vec<String> {
-        let Some(real) = &self.real else {
+        let Some(real) = &self.hpc2n else {
             return vec![
                 "The parts on HPC2N are left out: its trace may not be redistributed. Get \
                  HPC2N-2002-2.1-cln.swf.gz from the Parallel Workloads Archive \
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_the_papers() {
+    fn trace_sets_have_the_sizes_of_the_papers() {
         let traces = Traces::new(1, 100, 1000, None).expect("no file");
         assert_eq!(traces.of(TraceSet::Unscaled).len(), 100);
         assert_eq!(traces.of(TraceSet::Scaled).len(), 900);
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_are_offered() {
+    fn scaled_trace_has_its_offered_load() {
         let traces = Traces::new(3, 2, 300, None).expect("no file");
         for tenths in [1, 9] {
             let (trace, nodes) = traces.get(TraceId::Scaled(1, tenths)).expect("a trace");

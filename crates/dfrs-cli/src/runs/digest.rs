@@ -48,14 +48,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_tells_contents_apart() {
+    fn digest_differs_when_content_differs() {
         assert_eq!(digest(&(1, "a")), digest(&(1, "a")));
         assert_ne!(digest(&(1, "a")), digest(&(2, "a")));
         assert_eq!(digest(&"a").len(), 32);
     }
 
     #[test]
-    fn the_program_knows_itself() {
+    fn program_digest_is_version_and_file_digest() {
         let program = program().expect("an executable");
         assert!(program.starts_with(env!("CARGO_PKG_VERSION")), "{program}");
         assert!(

@@ -19,7 +19,7 @@ const HEADER: &str = "{\"format\":\"dfrs results\",\"version\":1}\n";
 
 /// One result.
 #[derive(Serialize, Deserialize)]
-struct Entry<'a> {
+struct ResultEntry<'a> {
     /// What made it.
     #[serde(borrow)]
     program: std::borrow::Cow<'a, str>,
@@ -31,50 +31,50 @@ struct Entry<'a> {
 }
 
 /// A result as it was found.
-struct Kept {
+struct StoredResult {
     line: usize,
     result: Box<RawValue>,
 }
 
 /// An open file of results.
-pub struct Store {
+pub struct ResultStore {
     path: PathBuf,
     file: File,
     program: &'static str,
     /// The results that this program made, by the serialised run.
-    kept: BTreeMap<String, Kept>,
+    results: BTreeMap<String, StoredResult>,
     /// How many results another program made.
-    foreign: usize,
+    of_other_builds: usize,
     /// Whether the last line was cut short.
-    mended: bool,
+    repaired: bool,
 }
 
-impl Store {
+impl ResultStore {
     /// Opens the file or makes it. It is this process's alone until it is closed. A last line without
     /// an end, which an interrupted process leaves behind, is cut off.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let told = |what: String| format!("{}: {what}", path.display());
+        let in_file = |what: String| format!("{}: {what}", path.display());
         let program = program().map_err(|error| {
-            told(format!(
+            in_file(format!(
                 "the program's own file cannot be read: {error}; leave out the file of results"
             ))
         })?;
-        let file = open(path).map_err(told)?;
+        let file = open(path).map_err(in_file)?;
         let mut store = Self {
             path: path.to_owned(),
             file,
             program,
-            kept: BTreeMap::new(),
-            foreign: 0,
-            mended: false,
+            results: BTreeMap::new(),
+            of_other_builds: 0,
+            repaired: false,
         };
-        store.read().map_err(told)?;
+        store.read().map_err(in_file)?;
         Ok(store)
     }
 
     /// The result of the run, if it is there.
     pub fn get<R: DeserializeOwned>(&self, run: &impl Serialize) -> Result<Option<R>, String> {
-        let Some(kept) = self.kept.get(&json(run)?) else {
+        let Some(kept) = self.results.get(&json(run)?) else {
             return Ok(None);
         };
         let result = serde_json::from_str(kept.result.get());
@@ -87,7 +87,7 @@ impl Store {
     /// Adds a result. What was there stays whole even if this cannot be written.
     pub fn add(&mut self, run: &impl Serialize, result: &impl Serialize) -> Result<(), String> {
         let (run, result) = (raw(run)?, raw(result)?);
-        let line = json(&Entry {
+        let line = json(&ResultEntry {
             program: self.program.into(),
             run: &run,
             result: &result,
@@ -101,13 +101,13 @@ impl Store {
     /// What happened to the file, a line each.
     pub fn notes(&self) -> String {
         let mut notes = String::new();
-        if self.mended {
+        if self.repaired {
             notes += &self.note("its last line was cut short and is removed");
         }
-        if self.foreign > 0 {
+        if self.of_other_builds > 0 {
             let text = format!(
                 "results of another build of dfrs, not used: {}",
-                self.foreign
+                self.of_other_builds
             );
             notes += &self.note(&text);
         }

@@ -56,7 +56,7 @@ fn thirds(runs: &[u32]) -> Vec<f64> {
 const RUNS: [u32; 5] = [5, 1, 4, 2, 8];
 
 #[test]
-fn results_come_in_the_order_asked() {
+fn results_keep_the_order_of_runs() {
     let many: Vec<u32> = (100..400).rev().collect();
     assert_eq!(
         execute(&many, None),
@@ -66,7 +66,7 @@ fn results_come_in_the_order_asked() {
 }
 
 #[test]
-fn what_is_kept_is_not_executed_again() {
+fn stored_run_is_not_executed_again() {
     let file = Scratch::new("kept");
     let (first, executed, notes) = execute(&RUNS, Some(&file));
     assert_eq!(
@@ -82,7 +82,7 @@ fn what_is_kept_is_not_executed_again() {
 }
 
 #[test]
-fn a_run_that_fails_loses_no_other() {
+fn failed_run_keeps_results_of_others() {
     let file = Scratch::new("failed");
     for executed in [4, 1] {
         let found = execute(&[1, 13, 2, 3], Some(&file));
@@ -92,7 +92,7 @@ fn a_run_that_fails_loses_no_other() {
 }
 
 #[test]
-fn a_damaged_line_is_told_and_the_file_left_alone() {
+fn damaged_line_is_reported_and_file_unchanged() {
     let file = Scratch::new("damaged");
     assert!(execute(&RUNS, Some(&file)).0.is_ok());
     let whole = file.text();
@@ -118,7 +118,7 @@ fn a_damaged_line_is_told_and_the_file_left_alone() {
 }
 
 #[test]
-fn another_file_is_refused_and_left_alone() {
+fn foreign_file_is_refused_and_unchanged() {
     let file = Scratch::new("other");
     for text in [
         "{\"a\":1}",
@@ -138,7 +138,7 @@ fn another_file_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_file_belongs_to_one_process() {
+fn results_file_is_locked_by_one_process() {
     let file = Scratch::new("locked");
     let first = Runs::new(Some(&file.0)).expect("a file");
     let error = Runs::new(Some(&file.0)).err().expect("in use");
@@ -148,7 +148,7 @@ fn a_file_belongs_to_one_process() {
 }
 
 #[test]
-fn another_build_has_results_of_its_own() {
+fn results_of_another_build_are_not_reused() {
     let file = Scratch::new("foreign");
     assert!(execute(&RUNS, Some(&file)).0.is_ok());
     let version = format!("\"program\":\"{}", env!("CARGO_PKG_VERSION"));

@@ -4,18 +4,18 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use dfrs_proto::journal::{Event, JournalWriter};
+use dfrs_proto::journal::{JournalEvent, JournalWriter};
 use dfrs_sim::metrics::{Utilization, UtilizationStep};
-use dfrs_sim::{Ended, Outcome, SimulationError, Sink};
+use dfrs_sim::{OnJobEnd, SimOutcome, SimulationError, Sink};
 
 /// What is written while a simulation goes on.
-pub struct Wanted<'a> {
+pub struct SimOutputs<'a> {
     pub journal: Option<&'a Path>,
     pub utilization: Option<&'a Path>,
 }
 
 /// Why there is no outcome.
-pub enum Failure {
+pub enum SimFailure {
     /// One line: a file cannot be written, or an option makes no sense.
     Line(String),
     /// The simulation did not come to its end.
@@ -23,24 +23,24 @@ pub enum Failure {
 }
 
 /// What a policy does in its world, live or not; calls `ended` for each job.
-type Simulation<'a> = &'a dyn Fn(Option<Sink>, Ended) -> Result<Outcome, Failure>;
+type Simulation<'a> = &'a dyn Fn(Option<Sink>, OnJobEnd) -> Result<SimOutcome, SimFailure>;
 
 /// Somebody who looks at what happens.
-pub type Notice<'a> = Option<&'a mut dyn FnMut(&Event)>;
+pub type EventObserver<'a> = Option<&'a mut dyn FnMut(&JournalEvent)>;
 
 /// Simulates, writes what is wanted, tells `notice` what happens, and calls `ended` for each job.
 pub fn simulate(
-    wanted: &Wanted,
-    mut notice: Notice,
+    wanted: &SimOutputs,
+    mut notice: EventObserver,
     simulation: Simulation,
-    ended: Ended,
-) -> Result<Outcome, Failure> {
+    ended: OnJobEnd,
+) -> Result<SimOutcome, SimFailure> {
     let mut journal = wanted.journal.map(create).transpose()?;
     let mut writer = journal.as_mut().map(JournalWriter::new);
     let mut usage = wanted.utilization.map(UsageFile::create).transpose()?;
     let mut refusal = None;
     let is_wanted = wanted.journal.is_some() || wanted.utilization.is_some() || notice.is_some();
-    let mut sink = |event: &Event| {
+    let mut sink = |event: &JournalEvent| {
         if let Some(usage) = &mut usage
             && let Err(error) = usage.take(event)
         {
@@ -54,8 +54,8 @@ pub fn simulate(
     let sink: Option<Sink> = if is_wanted { Some(&mut sink) } else { None };
     let outcome = simulation(sink, ended);
     let outcome = outcome.map_err(|failure| match (failure, wanted.journal) {
-        (Failure::Simulation(SimulationError::Journal(error)), Some(path)) => {
-            Failure::Line(format!("{}: {error}", path.display()))
+        (SimFailure::Simulation(SimulationError::Journal(error)), Some(path)) => {
+            SimFailure::Line(format!("{}: {error}", path.display()))
         }
         (failure, _) => failure,
     })?;
@@ -69,13 +69,13 @@ pub fn simulate(
     Ok(outcome)
 }
 
-impl From<SimulationError> for Failure {
+impl From<SimulationError> for SimFailure {
     fn from(error: SimulationError) -> Self {
         Self::Simulation(error)
     }
 }
 
-impl From<String> for Failure {
+impl From<String> for SimFailure {
     fn from(line: String) -> Self {
         Self::Line(line)
     }
@@ -99,7 +99,7 @@ impl UsageFile {
         })
     }
 
-    fn take(&mut self, event: &Event) -> io::Result<()> {
+    fn take(&mut self, event: &JournalEvent) -> io::Result<()> {
         self.utilization.take(event, &mut self.steps);
         self.write()
     }

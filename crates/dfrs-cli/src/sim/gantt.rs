@@ -5,33 +5,33 @@ use std::ops::Range;
 use std::path::Path;
 
 use dfrs_core::NodeIndex;
-use dfrs_proto::journal::{Event, EventKind};
+use dfrs_proto::journal::{EventKind, JournalEvent};
 use dfrs_report::{Gantt, GanttBar};
 
 use crate::outputs;
 
 /// More pieces nobody can tell apart, and no program likes to show.
-const MOST_PIECES: usize = 20_000;
+const MAX_PIECES: usize = 20_000;
 
 /// Follows a journal and keeps the pieces of the picture: a job's part of a node, for as long as it stays the same.
 #[derive(Default)]
-pub struct Places {
+pub struct GanttBuilder {
     now: f64,
-    nodes: Vec<Node>,
-    jobs: BTreeMap<String, Job>,
+    nodes: Vec<GanttNode>,
+    jobs: BTreeMap<String, GanttJob>,
     /// Nodes of which something is different since they were last looked at.
     changed: BTreeSet<usize>,
     pieces: Vec<GanttBar>,
     too_many: bool,
 }
 
-struct Node {
+struct GanttNode {
     cpu: f64,
     /// From the top to the bottom of its row.
-    parts: Vec<Part>,
+    parts: Vec<GanttPart>,
 }
 
-struct Part {
+struct GanttPart {
     job: String,
     since: f64,
     /// From 0 to 1.
@@ -39,7 +39,7 @@ struct Part {
 }
 
 #[derive(Default)]
-struct Job {
+struct GanttJob {
     colour: usize,
     cpu: f64,
     share: f64,
@@ -47,9 +47,9 @@ struct Job {
     on: BTreeMap<usize, u32>,
 }
 
-impl Places {
+impl GanttBuilder {
     /// Takes the next event. O(jobs on the nodes that it is about).
-    pub fn take(&mut self, event: &Event) {
+    pub fn take(&mut self, event: &JournalEvent) {
         let now = event.t.seconds();
         if now > self.now {
             self.settle();
@@ -57,17 +57,17 @@ impl Places {
         }
         match &event.kind {
             EventKind::Platform { nodes, .. } => {
-                let node = |cpu: f64| Node {
+                let node = |cpu: f64| GanttNode {
                     cpu,
                     parts: Vec::new(),
                 };
                 self.nodes = nodes.iter().map(|one| node(one.cpu)).collect();
             }
             EventKind::Submit { job, cpu, .. } => {
-                let state = Job {
+                let state = GanttJob {
                     colour: self.jobs.len(),
                     cpu: *cpu,
-                    ..Job::default()
+                    ..GanttJob::default()
                 };
                 self.jobs.insert(job.clone(), state);
             }
@@ -101,7 +101,7 @@ impl Places {
                 continue;
             };
             if node.parts.iter().all(|part| part.job != name) {
-                node.parts.push(Part {
+                node.parts.push(GanttPart {
                     job: name.to_owned(),
                     since: self.now,
                     range: 0.0..0.0,
@@ -126,7 +126,7 @@ impl Places {
                 let range = top..top + height;
                 if range != part.range {
                     let piece = piece(&part, job.colour, index, self.now);
-                    self.too_many |= self.pieces.len() >= MOST_PIECES;
+                    self.too_many |= self.pieces.len() >= MAX_PIECES;
                     self.pieces.extend(piece.filter(|_| !self.too_many));
                     part.since = self.now;
                     part.range = range;
@@ -148,7 +148,7 @@ impl Places {
         self.settle();
         if self.too_many {
             return Err(format!(
-                "{}: not drawn, as it would have more than {MOST_PIECES} pieces; take a part of the trace",
+                "{}: not drawn, as it would have more than {MAX_PIECES} pieces; take a part of the trace",
                 path.display()
             ));
         }
@@ -164,7 +164,7 @@ impl Places {
 }
 
 /// What the part was until now, if there was anything of it.
-fn piece(part: &Part, colour: usize, node: usize, now: f64) -> Option<GanttBar> {
+fn piece(part: &GanttPart, colour: usize, node: usize, now: f64) -> Option<GanttBar> {
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53 nodes")]
     let row = node as f64;
     let is_there = now > part.since && part.range.end > part.range.start;
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     fn drawn(journal: &str) -> Vec<(String, Range<f64>, Range<f64>)> {
-        let mut places = Places::default();
+        let mut places = GanttBuilder::default();
         for line in journal.lines() {
             places.take(&serde_json::from_str(line).expect("an event"));
         }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_have_their_shares_of_nodes_one_below_the_other() {
+    fn node_row_is_split_by_the_shares_of_its_jobs() {
         let journal = r#"{"t":0,"event":"platform","version":1,"policy":"x","nodes":[{"name":"a","cpu":1,"mem":1},{"name":"b","cpu":1,"mem":1}]}
 {"t":0,"event":"submit","job":"x","tasks":2,"cpu":1,"mem":0}
 {"t":0,"event":"start","job":"x","nodes":[0,1]}

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use dfrs_core::{NodeIndex, Span};
-use dfrs_proto::journal::{Event, EventKind};
-use dfrs_sim::Outcome;
+use dfrs_proto::journal::{EventKind, JournalEvent};
+use dfrs_sim::SimOutcome;
 use dfrs_sim::metrics::stretch;
 use dfrs_sim::trace::Trace;
 
@@ -18,7 +18,7 @@ pub struct Starts(BTreeMap<String, String>);
 
 impl Starts {
     /// Notes it, if it is a start.
-    pub fn take(&mut self, event: &Event) {
+    pub fn take(&mut self, event: &JournalEvent) {
         if let EventKind::Start { job, nodes } = &event.kind
             && !self.0.contains_key(job)
         {
@@ -51,7 +51,7 @@ pub fn write(
     path: &Path,
     trace: &Trace,
     starts: &Starts,
-    outcome: &Outcome,
+    outcome: &SimOutcome,
     bound: Span,
 ) -> Result<(), String> {
     let mut out = create(path)?;
@@ -64,7 +64,7 @@ fn write_lines(
     out: &mut impl Write,
     trace: &Trace,
     starts: &Starts,
-    outcome: &Outcome,
+    outcome: &SimOutcome,
     bound: Span,
 ) -> io::Result<()> {
     writeln!(
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_intervals() {
+    fn nodes_are_printed_as_intervals() {
         let text = |nodes: &[u32]| {
             let nodes: Vec<NodeIndex> = nodes.iter().copied().map(NodeIndex).collect();
             intervals(&nodes)

@@ -8,28 +8,28 @@ mod latencies;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use dfrs_agent::model::Model;
+use dfrs_agent::model::ClusterModel;
 use dfrs_agent::model::acts::Act;
 use dfrs_agent::simulation::{Driver, Journaling};
 use dfrs_core::{Policy, Span, Time};
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Ended, JobRecord, Outcome, Settings, SimulationError, Sink};
+use dfrs_sim::{JobRecord, OnJobEnd, SimOutcome, SimSettings, SimulationError, Sink};
 
-use super::files::Failure;
-use cluster::Cluster;
+use super::files::SimFailure;
+use cluster::LiveCluster;
 use faults::Faults;
 use journal::Translator;
 use latencies::Latencies;
 
 /// A simulation in which no job ends for so many times the longest run time, and two days, has come to
 /// a halt.
-const PATIENCE: i64 = 100;
+const STUCK_AFTER_RUN_TIMES: i64 = 100;
 /// So long after the last job has ended, all that it left is cleaned up.
-const CLEANING_UP: Span = Span::from_seconds(600);
+const CLEANUP_TIME: Span = Span::from_seconds(600);
 
 /// Options about the live simulation.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct LiveOptions {
     /// Run each policy of DFRS also as the plugin would: its own code against a model of slurmctld
     /// and nodes, in which everything takes its time. The files that are written are of that run
     #[arg(long)]
@@ -63,15 +63,15 @@ pub struct Options {
 
 /// All that a live simulation depends on beside the trace.
 #[derive(Debug)]
-pub struct Live<'a> {
-    options: &'a Options,
+pub struct LiveSimulation<'a> {
+    options: &'a LiveOptions,
     seed: u64,
 }
 
-impl Options {
+impl LiveOptions {
     /// With what latencies and faults are drawn from.
-    pub fn with_seed(&self, seed: u64) -> Live<'_> {
-        Live {
+    pub fn with_seed(&self, seed: u64) -> LiveSimulation<'_> {
+        LiveSimulation {
             options: self,
             seed,
         }
@@ -84,19 +84,19 @@ impl Options {
 ///
 /// One line.
 pub fn simulate(
-    live: &Live,
+    live: &LiveSimulation,
     trace: &Trace,
     policy: &Policy,
-    settings: &Settings,
+    settings: &SimSettings,
     mut sink: Option<Sink>,
-    ended: Ended,
-) -> Result<Outcome, Failure> {
+    ended: OnJobEnd,
+) -> Result<SimOutcome, SimFailure> {
     let options = live.options;
-    let cluster = Cluster::new(trace, settings, options.swap_speed)?;
+    let cluster = LiveCluster::new(trace, settings, options.swap_speed)?;
     let conf = cluster.conf(policy, settings, &options.live_conf)?;
     let mut timing = options.latency.settings();
     timing.jitter = Some(live.seed);
-    let model: Model = cluster.model(timing, !options.faults.kill_slurmctld());
+    let model: ClusterModel = cluster.model(timing, !options.faults.kill_slurmctld());
     let mut acts = cluster.submissions(trace, policy);
     acts.extend(
         options
@@ -104,9 +104,9 @@ pub fn simulate(
             .draw(live.seed, trace, settings.nodes, &cluster),
     );
     acts.sort_by_key(|(at, _)| *at);
-    let mut run = Run {
+    let mut run = LiveRun {
         driver: Driver::new(model, &conf, Journaling::On),
-        translator: Translator::new(trace, cluster.begins()),
+        translator: Translator::new(trace, cluster.trace_zero()),
         times: Vec::new(),
         open: trace.jobs.len(),
         submitted: 0,
@@ -121,7 +121,7 @@ pub fn simulate(
     Ok(run.outcome(trace))
 }
 
-struct Run<'a> {
+struct LiveRun<'a> {
     driver: Driver,
     translator: Translator<'a>,
     /// Of each pass.
@@ -131,8 +131,13 @@ struct Run<'a> {
     submitted: usize,
 }
 
-impl Run<'_> {
-    fn until(&mut self, until: Time, sink: &mut Option<Sink>, ended: Ended) -> Result<(), Failure> {
+impl LiveRun<'_> {
+    fn until(
+        &mut self,
+        until: Time,
+        sink: &mut Option<Sink>,
+        ended: OnJobEnd,
+    ) -> Result<(), SimFailure> {
         while !self.step(until, sink, ended)? {}
         Ok(())
     }
@@ -141,10 +146,10 @@ impl Run<'_> {
         &mut self,
         until: Time,
         sink: &mut Option<Sink>,
-        ended: Ended,
-    ) -> Result<bool, Failure> {
+        ended: OnJobEnd,
+    ) -> Result<bool, SimFailure> {
         let (passes, before) = (self.driver.passes(), Instant::now());
-        let there = self.driver.step(until);
+        let reached = self.driver.step(until);
         if self.driver.passes() > passes {
             self.times.push(before.elapsed());
             let model = self.driver.model();
@@ -164,7 +169,7 @@ impl Run<'_> {
             ended();
         }
         self.open = open;
-        Ok(there)
+        Ok(reached)
     }
 
     /// Until everything has ended and nothing of it is left.
@@ -173,23 +178,23 @@ impl Run<'_> {
         trace: &Trace,
         policy: &Policy,
         sink: &mut Option<Sink>,
-        ended: Ended,
-    ) -> Result<(), Failure> {
+        ended: OnJobEnd,
+    ) -> Result<(), SimFailure> {
         let longest = trace.jobs.iter().map(|job| job.runtime.0).max();
-        let patience = PATIENCE * longest.unwrap_or(0) + 2 * 86_400_000_000;
+        let stuck_after = STUCK_AFTER_RUN_TIMES * longest.unwrap_or(0) + 2 * 86_400_000_000;
         while self.open > 0 {
             let (open, now) = (self.open, self.now());
-            let end = Time(now.0 + patience);
+            let end = Time(now.0 + stuck_after);
             while self.open == open && !self.step(end, sink, ended)? {}
             if self.open == open {
-                return Err(Failure::Simulation(SimulationError::Stuck {
+                return Err(SimFailure::Simulation(SimulationError::Stuck {
                     id: self.translator.first_open(&self.driver.model().borrow()),
                     now: self.translator.time(self.now()),
                     scheduler: format!("{policy} live"),
                 }));
             }
         }
-        let end = Time(self.now().0 + CLEANING_UP.0);
+        let end = Time(self.now().0 + CLEANUP_TIME.0);
         self.until(end, sink, ended)
     }
 
@@ -197,9 +202,9 @@ impl Run<'_> {
         self.driver.model().borrow().now()
     }
 
-    fn outcome(self, trace: &Trace) -> Outcome {
+    fn outcome(self, trace: &Trace) -> SimOutcome {
         let model = self.driver.model().borrow();
-        let mut outcome = Outcome::default();
+        let mut outcome = SimOutcome::default();
         for time in &self.times {
             outcome.decisions.add(*time);
         }
@@ -210,8 +215,8 @@ impl Run<'_> {
                 let counts = self.translator.counts(index);
                 let at = |time: Option<i64>| self.translator.time(Time(time.unwrap_or(0)));
                 JobRecord {
-                    start: at(program.first_launch).max(job.submit),
-                    finish: at(program.over_at),
+                    start: at(program.first_launch_us).max(job.submit),
+                    finish: at(program.over_at_us),
                     pauses: counts.pauses,
                     migrations: counts.migrations,
                     migrated_tasks: counts.migrated_tasks,

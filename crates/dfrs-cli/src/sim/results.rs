@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use dfrs_sim::metrics::Summary;
+use dfrs_sim::metrics::SimSummary;
 use serde_json::Value;
 
 /// An array with an object for each policy, one a line.
-pub fn json(results: &[Summary]) -> Result<String, String> {
+pub fn json(results: &[SimSummary]) -> Result<String, String> {
     let lines: Result<Vec<String>, _> = results.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|error| error.to_string())?;
     Ok(format!("[\n  {}\n]\n", lines.join(",\n  ")))
 }
 
-/// What is measured, in the order of columns: all fields of a [`Summary`] but the first two.
+/// What is measured, in the order of columns: all fields of a [`SimSummary`] but the first two.
 pub const MEASURES: [&str; 30] = [
     "max_stretch",
     "mean_stretch",
@@ -47,7 +47,7 @@ pub const MEASURES: [&str; 30] = [
 ];
 
 /// The same with a line of names first; what is null is left empty.
-pub fn csv(results: &[Summary]) -> Result<String, String> {
+pub fn csv(results: &[SimSummary]) -> Result<String, String> {
     let names = ["policy", "jobs"].into_iter().chain(MEASURES);
     let mut text = names.clone().collect::<Vec<_>>().join(",") + "\n";
     for result in results {
@@ -63,18 +63,18 @@ pub fn csv(results: &[Summary]) -> Result<String, String> {
 }
 
 /// The fields of a result by their names.
-pub fn fields(result: &Summary) -> Result<Value, String> {
+pub fn fields(result: &SimSummary) -> Result<Value, String> {
     serde_json::to_value(result).map_err(|error| error.to_string())
 }
 
 /// A column for people: its head, and its field.
-type Column = (&'static str, fn(&Summary) -> String);
+type SummaryColumn = (&'static str, fn(&SimSummary) -> String);
 
 fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or(String::new(), |value| format!("{value:.digits$}"))
 }
 
-fn columns() -> Vec<Column> {
+fn columns() -> Vec<SummaryColumn> {
     vec![
         ("policy", |result| result.policy.clone()),
         ("jobs", |result| result.jobs.to_string()),
@@ -106,14 +106,14 @@ fn columns() -> Vec<Column> {
 }
 
 /// Columns for people.
-pub fn table(results: &[Summary]) -> String {
+pub fn table(results: &[SimSummary]) -> String {
     let mut columns = columns();
     if results.iter().any(|result| result.bound.is_some()) {
         columns.insert(3, ("bound", |result| number(result.bound, 3)));
         columns.insert(4, ("degr. bound", |result| number(result.degradation, 2)));
     }
     if results.len() > 1 {
-        let best: Column = ("degr. best", |result| {
+        let best: SummaryColumn = ("degr. best", |result| {
             number(Some(result.degradation_from_best), 2)
         });
         let wait = columns.iter().position(|(head, _)| *head == "mean wait s");

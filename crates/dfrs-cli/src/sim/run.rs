@@ -1,22 +1,24 @@
 //! All policies on one trace.
 
 use dfrs_core::Span;
-use dfrs_proto::journal::Event;
-use dfrs_sim::metrics::{Summary, compare_with_best};
+use dfrs_proto::journal::JournalEvent;
+use dfrs_sim::metrics::{SimSummary, compare_with_best};
 use dfrs_sim::trace::Trace;
-use dfrs_sim::{Ended, Outcome, Scheduler, Settings, Sink, offline_bound, simulate_and_tell};
+use dfrs_sim::{
+    OnJobEnd, Scheduler, SimOutcome, SimSettings, Sink, offline_bound, simulate_with_progress,
+};
 use serde::Serialize;
 
-use super::Arguments;
-use super::files::{self, Failure, Notice};
-use super::gantt::Places;
+use super::SimArguments;
+use super::files::{self, EventObserver, SimFailure};
+use super::gantt::GanttBuilder;
 use super::jobs::{self, Starts};
-use super::live::{self, Live};
+use super::live::{self, LiveSimulation};
 use crate::runs::{Parts, Runs, digest};
 
 /// All that a result depends on.
 #[derive(Serialize)]
-struct Run<'a> {
+struct SimRun<'a> {
     trace: &'a str,
     policy: String,
     /// Printed for the developer: what is added to the settings is in it.
@@ -31,7 +33,7 @@ struct Run<'a> {
 
 /// All that the offline bound depends on.
 #[derive(Serialize)]
-struct Bound<'a> {
+struct SimBound<'a> {
     bound_of: &'a str,
     nodes: u32,
     stretch_bound: Span,
@@ -40,18 +42,18 @@ struct Bound<'a> {
 /// Runs all policies, as many at once as there are cores, and returns them in the order asked.
 pub fn all(
     runs: &mut Runs,
-    arguments: &Arguments,
+    arguments: &SimArguments,
     policies: &[Scheduler],
     trace: &Trace,
-    settings: &Settings,
-) -> Result<Vec<Summary>, String> {
+    settings: &SimSettings,
+) -> Result<Vec<SimSummary>, String> {
     let digest = match arguments.results {
         Some(_) => digest(trace),
         None => String::new(),
     };
     let printed = format!("{settings:?}");
-    let live = arguments.live.with_seed(arguments.world.seed());
-    let run = |scheduler, is_live: bool| Run {
+    let live = arguments.live.with_seed(arguments.sim_options.seed());
+    let run = |scheduler, is_live: bool| SimRun {
         trace: &digest,
         policy: name(scheduler, is_live),
         settings: &printed,
@@ -59,7 +61,7 @@ pub fn all(
         live: is_live.then(|| format!("{live:?}")),
         scheduler,
     };
-    let mut wanted: Vec<Run> = Vec::new();
+    let mut wanted: Vec<SimRun> = Vec::new();
     for scheduler in policies {
         wanted.push(run(scheduler, false));
         if arguments.live.live && matches!(scheduler, Scheduler::Dfrs(_)) {
@@ -71,10 +73,10 @@ pub fn all(
         each: trace.jobs.len(),
     };
     let mut results = runs.execute_parts("policies", &jobs, &wanted, |run, ended| {
-        one(arguments, trace, run, (settings, &live), ended)
+        simulate_one(arguments, trace, run, (settings, &live), ended)
     })?;
     if arguments.bound {
-        let wanted = Bound {
+        let wanted = SimBound {
             bound_of: &digest,
             nodes: settings.nodes,
             stretch_bound: arguments.stretch_bound,
@@ -98,32 +100,32 @@ fn name(scheduler: &Scheduler, is_live: bool) -> String {
 fn ideal(
     trace: &Trace,
     scheduler: &Scheduler,
-    settings: &Settings,
+    settings: &SimSettings,
     sink: Option<Sink>,
-    ended: Ended,
-) -> Result<Outcome, Failure> {
+    ended: OnJobEnd,
+) -> Result<SimOutcome, SimFailure> {
     let sink: Option<Sink> = match sink {
         Some(sink) => Some(&mut *sink),
         None => None,
     };
-    let outcome = simulate_and_tell(trace, scheduler, settings, sink, Some(&mut *ended));
+    let outcome = simulate_with_progress(trace, scheduler, settings, sink, Some(&mut *ended));
     Ok(outcome?)
 }
 
-fn one(
-    arguments: &Arguments,
+fn simulate_one(
+    arguments: &SimArguments,
     trace: &Trace,
-    run: &Run,
-    (settings, live): (&Settings, &Live),
-    ended: Ended,
-) -> Result<Summary, String> {
+    run: &SimRun,
+    (settings, live): (&SimSettings, &LiveSimulation),
+    ended: OnJobEnd,
+) -> Result<SimSummary, String> {
     // Files are of the live run if there is one.
     let is_written = run.live.is_some() == arguments.live.live;
-    let wanted = files::Wanted {
+    let wanted = files::SimOutputs {
         journal: arguments.journal.as_deref().filter(|_| is_written),
         utilization: arguments.utilization_csv.as_deref().filter(|_| is_written),
     };
-    let simulation = |sink: Option<Sink>, ended: Ended| match (&run.live, run.scheduler) {
+    let simulation = |sink: Option<Sink>, ended: OnJobEnd| match (&run.live, run.scheduler) {
         (Some(_), Scheduler::Dfrs(policy)) => {
             live::simulate(live, trace, policy, settings, sink, ended)
         }
@@ -133,9 +135,9 @@ fn one(
     let jobs_csv = arguments.jobs_csv.as_ref().filter(|_| is_written);
     let gantt = arguments.gantt.as_ref().filter(|_| is_written);
     let mut starts = jobs_csv.map(|_| Starts::default());
-    let mut places = gantt.map(|_| Places::default());
+    let mut places = gantt.map(|_| GanttBuilder::default());
     let is_noticed = starts.is_some() || places.is_some();
-    let mut notice = |event: &Event| {
+    let mut notice = |event: &JournalEvent| {
         if let Some(starts) = &mut starts {
             starts.take(event);
         }
@@ -143,11 +145,11 @@ fn one(
             places.take(event);
         }
     };
-    let notice: Notice = if is_noticed { Some(&mut notice) } else { None };
+    let notice: EventObserver = if is_noticed { Some(&mut notice) } else { None };
     let outcome =
         files::simulate(&wanted, notice, &simulation, ended).map_err(|error| match error {
-            Failure::Line(error) => error,
-            Failure::Simulation(error) => format!("{trace_file}: {}: {error}", run.policy),
+            SimFailure::Line(error) => error,
+            SimFailure::Simulation(error) => format!("{trace_file}: {}: {error}", run.policy),
         })?;
     let bound = arguments.stretch_bound;
     if let (Some(path), Some(starts)) = (jobs_csv, &starts) {
@@ -157,5 +159,11 @@ fn one(
         places.write(path, &run.policy)?;
     }
     let name = run.policy.clone();
-    Ok(Summary::new(name, trace, settings.nodes, &outcome, bound))
+    Ok(SimSummary::new(
+        name,
+        trace,
+        settings.nodes,
+        &outcome,
+        bound,
+    ))
 }

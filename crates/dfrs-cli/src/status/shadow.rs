@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use dfrs_core::Time;
 use serde::Serialize;
 
-use super::place;
-use crate::replay::against::{Comparison, compare};
-use crate::replay::show::{Clock, duration, number};
+use super::paths;
+use crate::replay::shadow::{ShadowComparison, compare};
+use crate::replay::show::{TimeBase, duration, number};
 
 /// Of the JSON.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct ShadowReport<'a> {
     version: u32,
     journal: String,
     #[serde(flatten)]
-    comparison: &'a Comparison,
+    comparison: &'a ShadowComparison,
 }
 
 /// Output and errors, or one line on why there is no comparison. `parts`: of a journal, oldest first; none: that
 /// which dfrs.conf names.
-pub(super) fn tell(
+pub(super) fn try_run(
     dfrs_conf: &Path,
     parts: &[PathBuf],
     json: bool,
 ) -> Result<(String, String), String> {
-    let (named, config) = place::journal_of(dfrs_conf, "")?;
+    let (named, config) = paths::journal_of(dfrs_conf, "")?;
     let (earlier, journal) = match parts.split_last() {
         Some((last, earlier)) => (earlier, last.clone()),
         None => (parts, named),
@@ -46,7 +46,7 @@ pub(super) fn tell(
         ));
     }
     let output = if json {
-        let report = Report {
+        let report = ShadowReport {
             version: VERSION,
             journal: journal.display().to_string(),
             comparison: &comparison,
@@ -76,7 +76,7 @@ fn readable(journal: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn text(journal: &Path, comparison: &Comparison) -> String {
+fn text(journal: &Path, comparison: &ShadowComparison) -> String {
     let mut text = format!(
         "{}: {} jobs on {} nodes, submitted from {} to {} UTC\n\n",
         journal.display(),
@@ -114,7 +114,7 @@ fn text(journal: &Path, comparison: &Comparison) -> String {
     text
 }
 
-fn table(text: &mut String, comparison: &Comparison) {
+fn table(text: &mut String, comparison: &ShadowComparison) {
     let heads = [
         "",
         "mean wait",
@@ -154,5 +154,5 @@ fn table(text: &mut String, comparison: &Comparison) {
 fn instant(seconds: f64) -> String {
     #[allow(clippy::cast_possible_truncation)] // seconds since 1970
     let time = Time::from_seconds(seconds as i64);
-    Clock::Utc.show(time, time)
+    TimeBase::Utc.show(time, time)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dfrs_proto::status::{BreakerState, Done, Spread, Status};
+use dfrs_proto::status::{ActionCounts, BreakerState, Distribution, Status};
 
 /// All of it. `age`: seconds since it was written.
 pub(super) fn text(status: &Status, age: f64) -> String {
@@ -115,7 +115,7 @@ fn yields(status: &Status) -> String {
 
 fn done(status: &Status) -> String {
     let done = &status.done;
-    if *done == Done::default() {
+    if *done == ActionCounts::default() {
         return String::new();
     }
     format!(
@@ -137,10 +137,10 @@ fn nodes(status: &Status) -> String {
         nodes.all, nodes.up, nodes.can_park
     );
     if nodes.silent > 0 {
-        const MOST: usize = 5;
-        let shown = nodes.silent_names.len().min(MOST);
+        const MAX_NAMES: usize = 5;
+        let shown = nodes.silent_names.len().min(MAX_NAMES);
         let names = nodes.silent_names[..shown].join(", ");
-        let more = if nodes.silent_names.len() > MOST {
+        let more = if nodes.silent_names.len() > MAX_NAMES {
             ", ..."
         } else {
             ""
@@ -187,7 +187,7 @@ fn disk(status: &Status) -> String {
     text
 }
 
-fn spreads(status: &Status) -> Vec<(String, &Spread)> {
+fn spreads(status: &Status) -> Vec<(String, &Distribution)> {
     let (passes, locks) = (&status.passes, &status.locks);
     // In the order of a pass, whatever a later version adds.
     let order = ["look", "ask", "decide", "act", "share", "note"];
@@ -197,7 +197,7 @@ fn spreads(status: &Status) -> Vec<(String, &Spread)> {
             .position(|known| *known == name)
             .unwrap_or(order.len())
     };
-    let mut parts: Vec<(&String, &Spread)> = passes.parts.iter().collect();
+    let mut parts: Vec<(&String, &Distribution)> = passes.parts.iter().collect();
     parts.sort_by_key(|(name, _)| place(name));
     let mut all = vec![
         ("pass".to_owned(), &passes.wall),

@@ -7,7 +7,7 @@ fn example() -> Status {
 }
 
 #[test]
-fn a_plugin_that_works_is_no_trouble() {
+fn working_plugin_has_no_trouble() {
     assert_eq!(trouble(&example(), 1.0), None);
     let text = table::text(&example(), 1.0);
     for part in [
@@ -31,7 +31,7 @@ fn a_plugin_that_works_is_no_trouble() {
 }
 
 #[test]
-fn what_keeps_dfrs_from_its_work_is_one_line() {
+fn reason_for_not_scheduling_is_one_line() {
     let line = |age: f64, change: fn(&mut Status)| {
         let mut status = example();
         change(&mut status);
@@ -75,8 +75,8 @@ fn other_files_and_versions_are_refused_in_one_line() {
 }
 
 #[test]
-fn the_directory_is_the_last_that_slurm_conf_gives() {
+fn last_state_save_location_of_slurm_conf_is_used() {
     let text = "#StateSaveLocation=/a\nstatesavelocation = /b # there\nClusterName=c\n";
-    assert_eq!(place::state_save_location(text), "/b");
-    assert_eq!(place::state_save_location(""), "/var/spool");
+    assert_eq!(paths::state_save_location(text), "/b");
+    assert_eq!(paths::state_save_location(""), "/var/spool");
 }

@@ -7,13 +7,13 @@ use std::fmt::Write;
 use dfrs_report::{csv_line, significant};
 use serde_json::Value;
 
-use super::file::{Choice, POLICY, Study};
-use super::grid::Row;
-use crate::paired::{self, Comparison};
+use super::file::{POLICY, Study, SweptOption};
+use super::grid::StudyRow;
+use crate::paired::{self, PairedComparison};
 use crate::summary::{mean, quantile, sorted};
 
 /// Runs that differ in nothing but the trace, and one measure of them.
-pub struct Line {
+pub struct SummaryLine {
     /// Name of the traces, and their load.
     pub block: String,
     pub load: Option<String>,
@@ -23,18 +23,18 @@ pub struct Line {
     pub measure: &'static str,
     /// By trace; a trace without a value is left out.
     values: BTreeMap<String, f64>,
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<PairedComparison>,
 }
 
 /// What tells lines apart but for the measure.
-type Group = (String, Option<String>, Vec<String>, String);
+type RunGroup = (String, Option<String>, Vec<String>, String);
 
 /// All lines: combination by combination, measure by measure, policy by policy.
-pub fn summary(study: &Study, rows: &[Row], measures: &[&'static str]) -> Vec<Line> {
-    let mut order: Vec<Group> = Vec::new();
-    let mut groups: BTreeMap<Group, Vec<(String, Value)>> = BTreeMap::new();
+pub fn summary(study: &Study, rows: &[StudyRow], measures: &[&'static str]) -> Vec<SummaryLine> {
+    let mut order: Vec<RunGroup> = Vec::new();
+    let mut groups: BTreeMap<RunGroup, Vec<(String, Value)>> = BTreeMap::new();
     // With the period that each ran at, where names say one.
-    let mut names: BTreeMap<Group, String> = BTreeMap::new();
+    let mut names: BTreeMap<RunGroup, String> = BTreeMap::new();
     for row in rows {
         let group = (
             row.source.block.name.clone(),
@@ -50,7 +50,7 @@ pub fn summary(study: &Study, rows: &[Row], measures: &[&'static str]) -> Vec<Li
         }
         of_group.push((row.source.name.clone(), measured));
     }
-    let values = |group: &Group, measure: &str| -> BTreeMap<String, f64> {
+    let values = |group: &RunGroup, measure: &str| -> BTreeMap<String, f64> {
         let rows = groups.get(group).into_iter().flatten();
         rows.filter_map(|(trace, measured)| Some((trace.clone(), measured[measure].as_f64()?)))
             .collect()
@@ -67,7 +67,7 @@ pub fn summary(study: &Study, rows: &[Row], measures: &[&'static str]) -> Vec<Li
                 let comparison = baseline_of(study, group)
                     .filter(|baseline| baseline != group)
                     .and_then(|baseline| pairs(&own, &values(&baseline, measure)));
-                Line {
+                SummaryLine {
                     block,
                     load,
                     settings,
@@ -83,7 +83,7 @@ pub fn summary(study: &Study, rows: &[Row], measures: &[&'static str]) -> Vec<Li
 }
 
 /// With which runs those of a group are compared; none without a baseline.
-fn baseline_of(study: &Study, group: &Group) -> Option<Group> {
+fn baseline_of(study: &Study, group: &RunGroup) -> Option<RunGroup> {
     if study.baseline.is_empty() {
         return None;
     }
@@ -101,7 +101,7 @@ fn baseline_of(study: &Study, group: &Group) -> Option<Group> {
     Some(baseline)
 }
 
-fn pairs(own: &BTreeMap<String, f64>, other: &BTreeMap<String, f64>) -> Option<Comparison> {
+fn pairs(own: &BTreeMap<String, f64>, other: &BTreeMap<String, f64>) -> Option<PairedComparison> {
     let pairs: Vec<(f64, f64)> = own
         .iter()
         .filter_map(|(trace, value)| Some((*value, *other.get(trace)?)))
@@ -109,7 +109,7 @@ fn pairs(own: &BTreeMap<String, f64>, other: &BTreeMap<String, f64>) -> Option<C
     paired::compare(&pairs)
 }
 
-impl Line {
+impl SummaryLine {
     /// Whether both are of the same traces with the same options.
     pub fn is_of_same_section(&self, other: &Self) -> bool {
         (&self.block, &self.load, &self.settings) == (&other.block, &other.load, &other.settings)
@@ -125,7 +125,7 @@ impl Line {
         self.title_with(study, |choice| choice.values.len() > 1)
     }
 
-    fn title_with(&self, study: &Study, is_named: impl Fn(&Choice) -> bool) -> String {
+    fn title_with(&self, study: &Study, is_named: impl Fn(&SweptOption) -> bool) -> String {
         let count = self.values.len();
         let plural = if count == 1 { "" } else { "s" };
         let mut title = format!("{}: {count} trace{plural}", self.block);
@@ -159,7 +159,7 @@ impl Line {
 }
 
 /// Tables for people.
-pub fn text(study: &Study, lines: &[Line]) -> String {
+pub fn text(study: &Study, lines: &[SummaryLine]) -> String {
     let mut text = String::new();
     let mut last = String::new();
     for lines in lines.chunk_by(|one, other| {
@@ -190,7 +190,7 @@ pub fn text(study: &Study, lines: &[Line]) -> String {
     text
 }
 
-fn table(study: &Study, lines: &[Line]) -> String {
+fn table(study: &Study, lines: &[SummaryLine]) -> String {
     let mut heads = vec![lines[0].measure, "mean", "se", "median", "worst"];
     if !study.baseline.is_empty() {
         heads.extend(["ratio", "95%", "below", "p"]);
@@ -223,7 +223,7 @@ fn median(sorted: &[f64]) -> f64 {
     f64::midpoint(quantile(sorted, 0.5), above)
 }
 
-fn of_comparison(comparison: Option<&Comparison>) -> Vec<String> {
+fn of_comparison(comparison: Option<&PairedComparison>) -> Vec<String> {
     let Some(found) = comparison else {
         return Vec::new();
     };
@@ -245,7 +245,7 @@ fn number(value: f64) -> String {
 }
 
 /// The same as CSV, with nothing rounded.
-pub fn csv(study: &Study, lines: &[Line]) -> String {
+pub fn csv(study: &Study, lines: &[SummaryLine]) -> String {
     let mut names = vec!["traces", "load"];
     names.extend(study.options.iter().map(|choice| choice.name.as_str()));
     names.extend([

@@ -8,16 +8,16 @@ use dfrs_sim::Scheduler;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::document::{Document, StudyValue};
 use super::measures as all_measures;
 use super::options;
-use super::place::{Document, Item};
 use super::sources::Block;
-use crate::asked::Asked;
+use crate::policy_arg::PolicyArg;
 
 /// The largest file that is read, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// What is told of a study that does not say what is to be measured.
-const USUAL: [&str; 2] = ["max_stretch", "mean_stretch"];
+const DEFAULT_MEASURES: [&str; 2] = ["max_stretch", "mean_stretch"];
 /// The dimension that is no option.
 pub const POLICY: &str = "policy";
 
@@ -26,9 +26,9 @@ pub const POLICY: &str = "policy";
 pub struct Study {
     pub path: PathBuf,
     pub blocks: Vec<Block>,
-    pub policies: Vec<Asked>,
+    pub policies: Vec<PolicyArg>,
     /// The options that are not as they are by default, in the order of the file.
-    pub options: Vec<Choice>,
+    pub options: Vec<SweptOption>,
     /// With which runs others are compared: names of options, or `policy`, and their values.
     pub baseline: Vec<(String, String)>,
     pub measures: Vec<&'static str>,
@@ -41,13 +41,13 @@ impl Study {
     pub fn name_of(&self, policy: &Scheduler) -> String {
         let mut asked = self.policies.iter();
         let found = asked.find(|asked| asked.policy == *policy);
-        found.map_or_else(|| policy.to_string(), Asked::name)
+        found.map_or_else(|| policy.to_string(), PolicyArg::name)
     }
 }
 
 /// An option and the values that it takes in turn.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct SweptOption {
     pub name: String,
     pub values: Vec<String>,
 }
@@ -58,16 +58,16 @@ pub struct Choice {
 ///
 /// One line that names the line of the file.
 pub fn read(path: &Path) -> Result<Study, String> {
-    let told = |what: String| format!("{}: {what}", path.display());
+    let in_file = |what: String| format!("{}: {what}", path.display());
     let unreadable = |error| {
-        told(format!(
+        in_file(format!(
             "cannot be read: {error}; check the path and its permissions"
         ))
     };
     let found = path.metadata().map_err(unreadable)?;
-    if !found.is_file() || found.len() > LONGEST {
-        return Err(told(format!(
-            "is no file of at most {LONGEST} bytes; give a study (docs/study.md)"
+    if !found.is_file() || found.len() > MAX_BYTES {
+        return Err(in_file(format!(
+            "is no file of at most {MAX_BYTES} bytes; give a study (docs/study.md)"
         )));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
@@ -85,7 +85,7 @@ fn parse(document: Document) -> Result<Study, String> {
         policies: Vec::new(),
         options: Vec::new(),
         baseline: Vec::new(),
-        measures: USUAL.to_vec(),
+        measures: DEFAULT_MEASURES.to_vec(),
         bound: false,
     };
     let entries = document.entries("a study", table.get_ref(), &known)?;
@@ -132,10 +132,10 @@ fn parse(document: Document) -> Result<Study, String> {
     Ok(study)
 }
 
-fn policies(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Asked>, String> {
-    let mut found: Vec<Asked> = Vec::new();
+fn policies(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<PolicyArg>, String> {
+    let mut found: Vec<PolicyArg> = Vec::new();
     for item in document.items("policies", value)? {
-        let asked: Asked = item
+        let asked: PolicyArg = item
             .text
             .parse()
             .map_err(|error| document.refuse(&item.span, error))?;
@@ -150,13 +150,13 @@ fn policies(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Asked>,
     Ok(found)
 }
 
-fn choices(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Choice>, String> {
+fn choices(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<SweptOption>, String> {
     let names = options::names();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut choices = Vec::new();
     for (name, value) in entries(document, "options", value, &names)? {
         let mut values: Vec<String> = Vec::new();
-        for Item { text, span } in document.items(name, value)? {
+        for StudyValue { text, span } in document.items(name, value)? {
             options::parse([(name, text.as_str())].into_iter())
                 .map_err(|error| document.refuse(&span, error))?;
             if values.contains(&text) {
@@ -165,7 +165,7 @@ fn choices(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Choice>,
             }
             values.push(text);
         }
-        choices.push(Choice {
+        choices.push(SweptOption {
             name: name.into(),
             values,
         });
@@ -175,7 +175,7 @@ fn choices(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Choice>,
 
 fn measures(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<&'static str>, String> {
     let items = document.items("measures", value)?;
-    let known = |item: Item| {
+    let known = |item: StudyValue| {
         let found = all_measures().find(|measure| *measure == item.text);
         found.ok_or_else(|| {
             let known: Vec<&str> = all_measures().collect();
@@ -193,7 +193,7 @@ fn baseline(
     value: &Spanned<DeValue>,
     study: &Study,
 ) -> Result<Vec<(String, String)>, String> {
-    let policies: Vec<String> = study.policies.iter().map(Asked::name).collect();
+    let policies: Vec<String> = study.policies.iter().map(PolicyArg::name).collect();
     let mut dimensions: Vec<(&str, &[String])> = vec![(POLICY, &policies)];
     let options = study.options.iter();
     dimensions.extend(options.map(|choice| (choice.name.as_str(), choice.values.as_slice())));
@@ -208,7 +208,7 @@ fn baseline(
         let values = dimensions.iter().find(|(known, _)| *known == name);
         let values = values.map_or(&[][..], |(_, values)| values);
         let text = if name == POLICY {
-            as_asked(study, &item.text)
+            name_in_study(study, &item.text)
         } else {
             item.text.clone()
         };
@@ -226,15 +226,15 @@ fn baseline(
 }
 
 /// The name by which the study asks for this policy, which may be spelt otherwise.
-fn as_asked(study: &Study, name: &str) -> String {
-    let meant = name.parse::<Asked>().ok();
-    let same = |asked: &&Asked| {
+fn name_in_study(study: &Study, name: &str) -> String {
+    let meant = name.parse::<PolicyArg>().ok();
+    let same = |asked: &&PolicyArg| {
         meant
             .as_ref()
             .is_some_and(|meant| meant.policy == asked.policy)
     };
     let asked = study.policies.iter().find(same);
-    asked.map_or_else(|| name.to_owned(), Asked::name)
+    asked.map_or_else(|| name.to_owned(), PolicyArg::name)
 }
 
 /// The entries of something that must be a table.

@@ -3,55 +3,55 @@
 use std::collections::BTreeMap;
 
 use dfrs_core::Span;
-use dfrs_sim::metrics::{StretchesByClass, Summary, compare_with_best};
+use dfrs_sim::metrics::{SimSummary, StretchesByClass, compare_with_best};
 use dfrs_sim::{Scheduler, offline_bound, simulate};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::file::{Choice, Study};
-use super::options::{self, Options};
-use super::sources::{self, Files, Source};
-use crate::asked;
+use super::file::{Study, SweptOption};
+use super::options::{self, StudyOptions};
+use super::sources::{self, StudyTrace, TraceFiles};
 use crate::overload;
+use crate::policy_arg;
 use crate::runs::Runs;
 use crate::sim::results::fields;
 
 /// One combination of options.
-pub struct Setting {
+pub struct StudySetting {
     /// The values of the study's options.
     pub values: Vec<String>,
-    options: Options,
+    options: StudyOptions,
 }
 
 /// One trace under one policy with one setting.
-pub struct Row<'a> {
-    pub source: &'a Source<'a>,
-    pub setting: &'a Setting,
+pub struct StudyRow<'a> {
+    pub source: &'a StudyTrace<'a>,
+    pub setting: &'a StudySetting,
     pub policy: &'a Scheduler,
     pub nodes: u32,
-    pub summary: Summary,
+    pub summary: SimSummary,
     classes: StretchesByClass,
 }
 
 /// What came of a run.
 #[derive(Clone, Serialize, Deserialize)]
-struct Outcome {
-    summary: Summary,
+struct StudyOutcome {
+    summary: SimSummary,
     classes: StretchesByClass,
 }
 
 /// A study that is ready to run.
 pub struct Grid<'a> {
     study: &'a Study,
-    sources: Vec<Source<'a>>,
-    settings: Vec<Setting>,
-    files: Files,
+    sources: Vec<StudyTrace<'a>>,
+    settings: Vec<StudySetting>,
+    files: TraceFiles,
     notes: String,
 }
 
 /// All that a result depends on.
 #[derive(Serialize)]
-struct Run<'a> {
+struct StudyRun<'a> {
     trace: String,
     policy: String,
     /// Printed for the developer: what is added to the options is in it.
@@ -59,35 +59,38 @@ struct Run<'a> {
     nodes: u32,
     stretch_bound: Span,
     #[serde(skip)]
-    place: Place<'a>,
+    place: StudyCell<'a>,
 }
 
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    source: &'a Source<'a>,
-    setting: &'a Setting,
+struct StudyCell<'a> {
+    source: &'a StudyTrace<'a>,
+    setting: &'a StudySetting,
     policy: &'a Scheduler,
 }
 
 /// All that the offline bound depends on.
 #[derive(Serialize)]
-struct Bound<'a> {
+struct StudyBound<'a> {
     bound_of: String,
     nodes: u32,
     stretch_bound: Span,
     #[serde(skip)]
-    place: (&'a Source<'a>, &'a Setting),
+    place: (&'a StudyTrace<'a>, &'a StudySetting),
 }
 
 /// Refuses policies that cannot run at the period of each setting, or run there twice.
-fn policies_of_all(study: &Study, settings: &[Setting]) -> Result<(), String> {
-    let at = |setting: &Setting| asked::at_period(&study.policies, setting.options.world.period());
+fn check_policies(study: &Study, settings: &[StudySetting]) -> Result<(), String> {
+    let at = |setting: &StudySetting| {
+        policy_arg::at_period(&study.policies, setting.options.sim_options.period())
+    };
     let all: Result<Vec<_>, _> = settings.iter().map(at).collect();
-    all?.iter().try_for_each(|policies| once(policies))
+    all?.iter()
+        .try_for_each(|policies| refuse_duplicates(policies))
 }
 
 /// Refuses a policy that runs twice under one name, with and without its period.
-fn once(policies: &[Scheduler]) -> Result<(), String> {
+fn refuse_duplicates(policies: &[Scheduler]) -> Result<(), String> {
     let mut behind = policies.iter();
     while let Some(policy) = behind.next() {
         if behind.clone().any(|other| other == policy) {
@@ -103,15 +106,19 @@ impl<'a> Grid<'a> {
         let sources = sources::all(study);
         let settings = settings(&study.options)
             .map_err(|error| format!("{}: options: {error}", study.path.display()))?;
-        if study.bound && settings.iter().any(|one| one.options.world.uses_less()) {
+        if study.bound
+            && settings
+                .iter()
+                .any(|one| one.options.sim_options.uses_less())
+        {
             return Err(format!(
                 "{}: the offline bound takes it that jobs use all that they asked for; leave out bound, or least-use",
                 study.path.display()
             ));
         }
-        policies_of_all(study, &settings)
+        check_policies(study, &settings)
             .map_err(|error| format!("{}: {error}", study.path.display()))?;
-        let mut files = Files::default();
+        let mut files = TraceFiles::default();
         for source in &sources {
             for setting in &settings {
                 files.prepare(study, source, &setting.options)?;
@@ -143,15 +150,15 @@ impl<'a> Grid<'a> {
     }
 
     /// Does what is not done yet, each run that is the same under several settings once.
-    pub fn execute(&'a self, runs: &mut Runs) -> Result<Vec<Row<'a>>, String> {
-        let mut wanted: Vec<Run> = Vec::new();
+    pub fn execute(&'a self, runs: &mut Runs) -> Result<Vec<StudyRow<'a>>, String> {
+        let mut wanted: Vec<StudyRun> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         let mut rows = Vec::new();
         for source in &self.sources {
             for setting in &self.settings {
                 let (trace, nodes) = self.files.identity(source, &setting.options)?;
                 for asked in &self.study.policies {
-                    let place = Place {
+                    let place = StudyCell {
                         source,
                         setting,
                         policy: &asked.policy,
@@ -167,9 +174,9 @@ impl<'a> Grid<'a> {
             }
         }
         let outcomes = runs.execute("study", &wanted, |run| self.simulate(&run.place))?;
-        let mut rows: Vec<Row> = rows
+        let mut rows: Vec<StudyRow> = rows
             .into_iter()
-            .map(|(place, number)| Row {
+            .map(|(place, number)| StudyRow {
                 source: place.source,
                 setting: place.setting,
                 policy: place.policy,
@@ -182,29 +189,33 @@ impl<'a> Grid<'a> {
         Ok(rows)
     }
 
-    fn simulate(&self, place: &Place) -> Result<Outcome, String> {
+    fn simulate(&self, place: &StudyCell) -> Result<StudyOutcome, String> {
         let options = &place.setting.options;
         let (mut trace, nodes) = self.files.get(place.source, options)?;
-        options.world.draw(&mut trace);
-        let settings = options.world.settings(nodes);
-        let name = place.policy.at_period(options.world.period()).to_string();
+        options.sim_options.draw(&mut trace);
+        let settings = options.sim_options.settings(nodes);
+        let name = place
+            .policy
+            .at_period(options.sim_options.period())
+            .to_string();
         let outcome = simulate(&trace, place.policy, &settings, None)
             .map_err(|error| format!("{} under {name}: {error}", place.source.name))?;
         let bound = options.stretch_bound;
-        Ok(Outcome {
-            summary: Summary::new(name, &trace, nodes, &outcome, bound),
+        Ok(StudyOutcome {
+            summary: SimSummary::new(name, &trace, nodes, &outcome, bound),
             classes: StretchesByClass::new(&trace, &outcome.jobs, bound),
         })
     }
 
     /// With the best policy of the same trace and setting, and with the offline bound if it is wanted.
-    fn compare(&'a self, runs: &mut Runs, rows: &mut [Row]) -> Result<(), String> {
+    fn compare(&'a self, runs: &mut Runs, rows: &mut [StudyRow]) -> Result<(), String> {
         let bounds = match self.study.bound {
             true => self.bounds(runs)?,
             false => Vec::new(),
         };
         for (number, rows) in rows.chunks_mut(self.study.policies.len()).enumerate() {
-            let mut summaries: Vec<Summary> = rows.iter().map(|row| row.summary.clone()).collect();
+            let mut summaries: Vec<SimSummary> =
+                rows.iter().map(|row| row.summary.clone()).collect();
             compare_with_best(&mut summaries);
             for (row, mut summary) in rows.iter_mut().zip(summaries) {
                 if let Some(bound) = bounds.get(number) {
@@ -218,7 +229,7 @@ impl<'a> Grid<'a> {
 
     /// The bounds, for each trace and setting.
     fn bounds(&'a self, runs: &mut Runs) -> Result<Vec<f64>, String> {
-        let mut wanted: Vec<Bound> = Vec::new();
+        let mut wanted: Vec<StudyBound> = Vec::new();
         let mut known: BTreeMap<(String, u32, Span), usize> = BTreeMap::new();
         let mut numbers = Vec::new();
         for source in &self.sources {
@@ -228,7 +239,7 @@ impl<'a> Grid<'a> {
                 let key = (trace.clone(), nodes, bound);
                 let number = *known.entry(key).or_insert(wanted.len());
                 if number == wanted.len() {
-                    wanted.push(Bound {
+                    wanted.push(StudyBound {
                         bound_of: trace,
                         nodes,
                         stretch_bound: bound,
@@ -248,7 +259,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-impl Row<'_> {
+impl StudyRow<'_> {
     /// All that was measured, by the names of columns; what is not known is null.
     pub fn measured(&self) -> Result<Value, String> {
         let mut measured = fields(&self.summary)?;
@@ -259,14 +270,14 @@ impl Row<'_> {
     }
 }
 
-impl<'a> Place<'a> {
-    fn run(self, trace: &str, nodes: u32) -> Run<'a> {
+impl<'a> StudyCell<'a> {
+    fn run(self, trace: &str, nodes: u32) -> StudyRun<'a> {
         let options = &self.setting.options;
-        let world = options.world.as_seen_by(self.policy);
-        Run {
+        let sim_options = options.sim_options.relevant_to(self.policy);
+        StudyRun {
             trace: trace.to_owned(),
             policy: self.policy.to_string(),
-            options: format!("{world:?}"),
+            options: format!("{sim_options:?}"),
             nodes,
             stretch_bound: options.stretch_bound,
             place: self,
@@ -275,7 +286,7 @@ impl<'a> Place<'a> {
 }
 
 /// All combinations of the values; the last option changes fastest.
-fn settings(choices: &[Choice]) -> Result<Vec<Setting>, String> {
+fn settings(choices: &[SweptOption]) -> Result<Vec<StudySetting>, String> {
     let mut combinations: Vec<Vec<&str>> = vec![Vec::new()];
     for choice in choices {
         let longer = combinations.into_iter().flat_map(|values| {
@@ -289,7 +300,7 @@ fn settings(choices: &[Choice]) -> Result<Vec<Setting>, String> {
     }
     let setting = |values: Vec<&str>| {
         let named = choices.iter().map(|choice| choice.name.as_str());
-        Ok(Setting {
+        Ok(StudySetting {
             options: options::parse(named.zip(values.iter().copied()))?,
             values: values.into_iter().map(String::from).collect(),
         })

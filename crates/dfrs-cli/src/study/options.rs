@@ -5,15 +5,15 @@ use dfrs_core::Span;
 
 use crate::options::seconds_above_0;
 use crate::replay::SiteOptions;
-use crate::sim::world::World;
+use crate::sim::sim_options::SimOptions;
 use crate::usage::{one_line, with_negative_numbers};
 
 /// What a run depends on beside its trace and its policy.
 #[derive(Clone, Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-pub struct Options {
+pub struct StudyOptions {
     #[command(flatten)]
-    pub world: World,
+    pub sim_options: SimOptions,
     #[command(flatten)]
     pub site: SiteOptions,
     /// See `dfrs sim`.
@@ -22,7 +22,7 @@ pub struct Options {
 }
 
 fn command() -> clap::Command {
-    with_negative_numbers(Options::command())
+    with_negative_numbers(StudyOptions::command())
 }
 
 /// The names that options may have.
@@ -35,7 +35,9 @@ pub fn names() -> Vec<String> {
 }
 
 /// Reads options: names without dashes, and values; a switch is `true` or `false`.
-pub fn parse<'a>(options: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Options, String> {
+pub fn parse<'a>(
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<StudyOptions, String> {
     let command = command();
     let mut words = Vec::new();
     for (name, value) in options {
@@ -52,7 +54,7 @@ pub fn parse<'a>(options: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Op
     }
     command
         .try_get_matches_from(words)
-        .and_then(|matches| Options::from_arg_matches(&matches))
+        .and_then(|matches| StudyOptions::from_arg_matches(&matches))
         .map_err(|error| one_line(&error.render().to_string()))
 }
 
@@ -62,7 +64,7 @@ mod tests {
 
     #[test]
     fn options_are_those_of_sim() {
-        Options::command().debug_assert();
+        StudyOptions::command().debug_assert();
         for name in [
             "penalty",
             "mobility",
@@ -78,8 +80,11 @@ mod tests {
             ("keep-equal-jobs", "false"),
         ];
         let options = parse(given.into_iter()).expect("options");
-        assert_eq!(options.world.settings(4).penalty, Span::from_seconds(30));
-        assert!(!options.world.settings(4).keep_equal_jobs);
+        assert_eq!(
+            options.sim_options.settings(4).penalty,
+            Span::from_seconds(30)
+        );
+        assert!(!options.sim_options.settings(4).keep_equal_jobs);
         for (name, value, part) in [
             ("penalty", "-1", "seconds"),
             ("round-limits", "yes", "true, false"),

@@ -3,36 +3,36 @@
 use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals, significant};
 use dfrs_sim::metrics::CLASSES;
 
-use super::compare::Line;
+use super::compare::SummaryLine;
 use super::file::{POLICY, Study};
-use crate::paired::Comparison;
+use crate::paired::PairedComparison;
 
 /// Fewer traces make no curve.
-const FEWEST_OF_CHART: usize = 3;
+const MIN_OF_CHART: usize = 3;
 /// Averages of fewer traces scatter too widely to be relied on.
-const FEWEST_TO_RELY_ON: usize = 100;
+const MIN_RELIABLE: usize = 100;
 
 /// The page. `lines` are of the study's measures, `classes` of the measures of all classes.
-pub fn page(study: &Study, size: &str, lines: &[Line], classes: &[Line]) -> String {
+pub fn page(study: &Study, size: &str, lines: &[SummaryLine], classes: &[SummaryLine]) -> String {
     let name = study.path.file_name().unwrap_or_default().to_string_lossy();
     let mut page = Page::new(&format!("Study {name}"), &format!("{size}."));
     introduction(&mut page, study);
-    for lines in lines.chunk_by(Line::is_of_same_section) {
+    for lines in lines.chunk_by(SummaryLine::is_of_same_section) {
         let first = &lines[0];
         page.section(&capital(&first.short_title(study)));
         let count = first.sorted().len();
-        if count < FEWEST_TO_RELY_ON {
+        if count < MIN_RELIABLE {
             page.text(&format!("{count} traces: averages scatter widely."));
         }
         page.table(&spreads(study, lines));
-        if count >= FEWEST_OF_CHART {
+        if count >= MIN_OF_CHART {
             let chart = by_traces(study, lines);
             page.figure(
                 &chart.to_svg(),
                 "The traces of each policy, each policy's sorted by itself.",
             );
         }
-        let classes: Vec<&Line> = classes
+        let classes: Vec<&SummaryLine> = classes
             .iter()
             .filter(|line| first.is_of_same_section(line))
             .collect();
@@ -82,7 +82,7 @@ fn capital(text: &str) -> String {
 }
 
 /// A row for each policy, four columns for each measure.
-fn spreads(study: &Study, lines: &[Line]) -> Table {
+fn spreads(study: &Study, lines: &[SummaryLine]) -> Table {
     let mut heads = vec![POLICY];
     for _ in &study.measures {
         heads.extend(["mean", "median", "worst", "ratio"]);
@@ -107,7 +107,7 @@ fn code(name: &str) -> String {
 }
 
 /// Mean with its error, median, worst, ratio.
-fn cells(line: &Line) -> [Cell; 4] {
+fn cells(line: &SummaryLine) -> [Cell; 4] {
     let [mean, error, median, worst] = line.spread();
     let shown = |value: Option<f64>| value.map_or("–".into(), |value| significant(value, 3));
     let error = error.map_or(String::new(), |error| {
@@ -121,7 +121,7 @@ fn cells(line: &Line) -> [Cell; 4] {
     ]
 }
 
-fn ratio(comparison: &Comparison) -> String {
+fn ratio(comparison: &PairedComparison) -> String {
     let Some(found) = comparison.ratio else {
         return "–".into();
     };
@@ -142,7 +142,7 @@ fn factor(value: f64) -> String {
 
 /// The sorted values of the first measure.
 #[allow(clippy::cast_precision_loss)] // numbers of traces
-fn by_traces(study: &Study, lines: &[Line]) -> Chart {
+fn by_traces(study: &Study, lines: &[SummaryLine]) -> Chart {
     let measure = study.measures.first().copied().unwrap_or_default();
     let words = measure.replace('_', " ");
     let mut chart = Chart::new(
@@ -166,7 +166,7 @@ fn by_traces(study: &Study, lines: &[Line]) -> Chart {
 }
 
 /// A row for each class, for each policy its mean stretch and its largest.
-fn by_class(study: &Study, lines: &[&Line]) -> Table {
+fn by_class(study: &Study, lines: &[&SummaryLine]) -> Table {
     let mut policies: Vec<&str> = Vec::new();
     for line in lines {
         if !policies.contains(&line.policy.as_str()) {

@@ -4,7 +4,7 @@ use dfrs_report::csv_line;
 use serde_json::Value;
 
 use super::file::Study;
-use super::grid::Row;
+use super::grid::StudyRow;
 use super::measures;
 
 /// The names of the columns: where the run belongs, the options of the study, and what was measured.
@@ -19,7 +19,7 @@ fn columns(study: &Study) -> Vec<String> {
 }
 
 /// All runs as CSV; what is not known is left empty.
-pub fn csv(study: &Study, rows: &[Row]) -> Result<String, String> {
+pub fn csv(study: &Study, rows: &[StudyRow]) -> Result<String, String> {
     let mut text = csv_line(&columns(study));
     for row in rows {
         let load = row

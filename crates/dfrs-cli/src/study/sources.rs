@@ -8,7 +8,7 @@ use dfrs_sim::generate::{Lublin, scale_to_load};
 use dfrs_sim::trace::Trace;
 
 use super::file::Study;
-use super::options::Options;
+use super::options::StudyOptions;
 use crate::input::{self, Input, SwfModel};
 use crate::runs::digest;
 use crate::weeks;
@@ -17,14 +17,14 @@ use crate::weeks;
 #[derive(Clone, Debug)]
 pub struct Block {
     pub name: String,
-    pub origin: Origin,
+    pub origin: TraceOrigin,
     /// To which loads they are brought; none: as they are.
     pub loads: Vec<f64>,
 }
 
 /// Where they come from.
 #[derive(Clone, Debug)]
-pub enum Origin {
+pub enum TraceOrigin {
     /// The Lublin-Feitelson model.
     Lublin {
         jobs: u32,
@@ -42,23 +42,23 @@ pub enum Origin {
 
 /// One trace.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct StudyTrace<'a> {
     pub block: &'a Block,
     /// What it is called among those of its block and load.
     pub name: String,
     pub load: Option<f64>,
-    which: Which<'a>,
+    trace_ref: TraceRef<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Which<'a> {
+enum TraceRef<'a> {
     Seed(u64),
     File(&'a Path),
     Week(&'a Path, u64),
 }
 
 /// The traces of a study, load by load.
-pub fn all(study: &Study) -> Vec<Source<'_>> {
+pub fn all(study: &Study) -> Vec<StudyTrace<'_>> {
     let mut all = Vec::new();
     for block in &study.blocks {
         let loads: Vec<Option<f64>> = match block.loads.as_slice() {
@@ -66,11 +66,11 @@ pub fn all(study: &Study) -> Vec<Source<'_>> {
             loads => loads.iter().copied().map(Some).collect(),
         };
         for load in loads {
-            all.extend(block.which().into_iter().map(|which| Source {
+            all.extend(block.trace_refs().into_iter().map(|trace_ref| StudyTrace {
                 block,
-                name: which.name(),
+                name: trace_ref.name(),
                 load,
-                which,
+                trace_ref,
             }));
         }
     }
@@ -78,16 +78,18 @@ pub fn all(study: &Study) -> Vec<Source<'_>> {
 }
 
 impl Block {
-    fn which(&self) -> Vec<Which<'_>> {
+    fn trace_refs(&self) -> Vec<TraceRef<'_>> {
         match &self.origin {
-            Origin::Lublin { seeds, .. } => seeds.iter().copied().map(Which::Seed).collect(),
-            Origin::Files { paths, weeks, .. } => {
+            TraceOrigin::Lublin { seeds, .. } => {
+                seeds.iter().copied().map(TraceRef::Seed).collect()
+            }
+            TraceOrigin::Files { paths, weeks, .. } => {
                 let mut found = Vec::new();
                 for path in paths {
                     match weeks {
-                        None => found.push(Which::File(path)),
+                        None => found.push(TraceRef::File(path)),
                         Some(weeks) => {
-                            found.extend(weeks.iter().map(|week| Which::Week(path, *week)));
+                            found.extend(weeks.iter().map(|week| TraceRef::Week(path, *week)));
                         }
                     }
                 }
@@ -97,7 +99,7 @@ impl Block {
     }
 }
 
-impl Which<'_> {
+impl TraceRef<'_> {
     fn name(&self) -> String {
         match self {
             Self::Seed(seed) => format!("seed {seed}"),
@@ -109,18 +111,18 @@ impl Which<'_> {
 
 /// Files that were read, by all that their content depends on.
 #[derive(Default)]
-pub struct Files(BTreeMap<String, Read>);
+pub struct TraceFiles(BTreeMap<String, ReadTrace>);
 
-struct Read {
+struct ReadTrace {
     input: Input,
     weeks: Vec<Trace>,
     digest: String,
 }
 
-impl Read {
+impl ReadTrace {
     /// What of the file the source is.
-    fn trace_of(&self, source: &Source) -> Result<&Trace, String> {
-        let Which::Week(path, week) = source.which else {
+    fn trace_of(&self, source: &StudyTrace) -> Result<&Trace, String> {
+        let TraceRef::Week(path, week) = source.trace_ref else {
             return Ok(&self.input.trace);
         };
         let found = usize::try_from(week)
@@ -133,20 +135,20 @@ impl Read {
     }
 
     /// Whether it has what the source asks for.
-    fn check(&self, source: &Source) -> Result<(), String> {
+    fn check(&self, source: &StudyTrace) -> Result<(), String> {
         self.trace_of(source).map(|_| ())
     }
 }
 
-impl Files {
+impl TraceFiles {
     /// Reads what the source needs with these options, unless it is there.
     pub fn prepare(
         &mut self,
         study: &Study,
-        source: &Source,
-        options: &Options,
+        source: &StudyTrace,
+        options: &StudyOptions,
     ) -> Result<(), String> {
-        let (Some(path), Origin::Files { model, nodes, .. }) =
+        let (Some(path), TraceOrigin::Files { model, nodes, .. }) =
             (source.path(), &source.block.origin)
         else {
             return Ok(());
@@ -155,14 +157,14 @@ impl Files {
         if let Some(read) = self.0.get(&key) {
             return read.check(source);
         }
-        let wanted = input::Source {
+        let wanted = input::TraceSource {
             trace: path,
             nodes: *nodes,
             model: *model,
             site: &options.site,
             strict: false,
-            period: options.world.period(),
-            node_cpus: options.world.node_cpus(),
+            period: options.sim_options.period(),
+            node_cpus: options.sim_options.node_cpus(),
         };
         let policies: Vec<Scheduler> = study
             .policies
@@ -170,12 +172,12 @@ impl Files {
             .map(|asked| asked.policy.clone())
             .collect();
         let input = input::read(&wanted, &policies)?;
-        let weeks = match source.which {
-            Which::Week(..) => weeks::split(&input.trace),
+        let weeks = match source.trace_ref {
+            TraceRef::Week(..) => weeks::split(&input.trace),
             _ => Vec::new(),
         };
         let digest = digest(&input.trace);
-        let read = Read {
+        let read = ReadTrace {
             input,
             weeks,
             digest,
@@ -198,32 +200,36 @@ impl Files {
     }
 
     /// All that the content of a source's trace depends on, and its number of nodes.
-    pub fn identity(&self, source: &Source, options: &Options) -> Result<(String, u32), String> {
+    pub fn identity(
+        &self,
+        source: &StudyTrace,
+        options: &StudyOptions,
+    ) -> Result<(String, u32), String> {
         let load = source
             .load
             .map_or(String::new(), |load| format!(" load {load}"));
-        if let (Which::Seed(seed), Origin::Lublin { jobs, nodes, .. }) =
-            (source.which, &source.block.origin)
+        if let (TraceRef::Seed(seed), TraceOrigin::Lublin { jobs, nodes, .. }) =
+            (source.trace_ref, &source.block.origin)
         {
-            let cpus = options.world.node_cpus();
+            let cpus = options.sim_options.node_cpus();
             let what = format!("lublin seed {seed} jobs {jobs} nodes {nodes} cpus {cpus}{load}");
             return Ok((what, *nodes));
         }
         let read = self.read(source, options)?;
-        let part = match source.which {
-            Which::Week(_, week) => format!(" week {week}"),
+        let part = match source.trace_ref {
+            TraceRef::Week(_, week) => format!(" week {week}"),
             _ => String::new(),
         };
         Ok((format!("{}{part}{load}", read.digest), read.input.nodes))
     }
 
     /// The trace of a source that was prepared, and its number of nodes.
-    pub fn get(&self, source: &Source, options: &Options) -> Result<(Trace, u32), String> {
-        if let (Which::Seed(seed), Origin::Lublin { jobs, nodes, .. }) =
-            (source.which, &source.block.origin)
+    pub fn get(&self, source: &StudyTrace, options: &StudyOptions) -> Result<(Trace, u32), String> {
+        if let (TraceRef::Seed(seed), TraceOrigin::Lublin { jobs, nodes, .. }) =
+            (source.trace_ref, &source.block.origin)
         {
             let mut trace = lublin(seed, *jobs, *nodes, source.load)?;
-            trace.count_cpus(options.world.node_cpus());
+            trace.count_cpus(options.sim_options.node_cpus());
             return Ok((trace, *nodes));
         }
         let read = self.read(source, options)?;
@@ -235,22 +241,22 @@ impl Files {
         Ok((trace, read.input.nodes))
     }
 
-    fn read(&self, source: &Source, options: &Options) -> Result<&Read, String> {
+    fn read(&self, source: &StudyTrace, options: &StudyOptions) -> Result<&ReadTrace, String> {
         let read = self.0.get(&source.key(options));
         read.ok_or_else(|| format!("{}: was not read", source.name))
     }
 }
 
-impl Source<'_> {
+impl StudyTrace<'_> {
     fn path(&self) -> Option<&Path> {
-        match self.which {
-            Which::Seed(_) => None,
-            Which::File(path) | Which::Week(path, _) => Some(path),
+        match self.trace_ref {
+            TraceRef::Seed(_) => None,
+            TraceRef::File(path) | TraceRef::Week(path, _) => Some(path),
         }
     }
 
-    fn key(&self, options: &Options) -> String {
-        let (origin, cpus) = (&self.block.name, options.world.node_cpus());
+    fn key(&self, options: &StudyOptions) -> String {
+        let (origin, cpus) = (&self.block.name, options.sim_options.node_cpus());
         format!("{origin} {:?} {:?} {cpus}", self.path(), options.site)
     }
 }

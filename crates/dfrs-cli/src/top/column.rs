@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use dfrs_core::Time;
 
-use super::model::{Job, Phase};
+use super::model::{TopJob, TopPhase};
 use super::words::{part, span};
 
 /// A column, in the order on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum JobColumn {
     Job,
     Phase,
     Tasks,
@@ -26,15 +26,15 @@ pub enum Column {
     Why,
 }
 
-use Column::{
+use JobColumn::{
     Flow, Job as Id, Last, Moves, Nodes, Pauses, Progress, Since, Stretch, Tasks, Virtual, Why,
     Yield,
 };
 
 /// From left to right.
-pub const ALL: [Column; 14] = [
+pub const ALL: [JobColumn; 14] = [
     Id,
-    Column::Phase,
+    JobColumn::Phase,
     Tasks,
     Nodes,
     Yield,
@@ -50,9 +50,9 @@ pub const ALL: [Column; 14] = [
 ];
 
 /// What is there first where there is not room for all.
-const BY_WORTH: [Column; 13] = [
+const BY_PRIORITY: [JobColumn; 13] = [
     Id,
-    Column::Phase,
+    JobColumn::Phase,
     Yield,
     Stretch,
     Progress,
@@ -67,13 +67,13 @@ const BY_WORTH: [Column; 13] = [
 ];
 
 /// What the reasons have before columns of less worth than the first ones get anything.
-const ROOM_FOR_REASONS: u16 = 24;
+const REASON_WIDTH: u16 = 24;
 /// With less than this they are left out.
-const LEAST_ROOM_FOR_REASONS: u16 = 10;
+const MIN_REASON_WIDTH: u16 = 10;
 /// How many of the columns by worth come before the reasons.
-const BEFORE_REASONS: usize = 7;
+const COLUMNS_BEFORE_REASONS: usize = 7;
 
-impl Column {
+impl JobColumn {
     pub fn title(self) -> &'static str {
         match self {
             Id => "JOB",
@@ -97,7 +97,7 @@ impl Column {
     fn width(self, id: u16) -> u16 {
         match self {
             Id => id,
-            Column::Phase | Stretch | Virtual => 7,
+            JobColumn::Phase | Stretch | Virtual => 7,
             Tasks | Nodes | Yield | Moves => 5,
             Progress => 11,
             Flow | Pauses | Last => 6,
@@ -107,14 +107,14 @@ impl Column {
     }
 
     pub fn is_text(self) -> bool {
-        matches!(self, Id | Column::Phase | Progress | Last | Why)
+        matches!(self, Id | JobColumn::Phase | Progress | Last | Why)
     }
 
     /// What it says of a job.
-    pub fn cell(self, job: &Job, now: Time) -> String {
+    pub fn cell(self, job: &TopJob, now: Time) -> String {
         match self {
             Id => job.id.clone(),
-            Column::Phase => job.phase_at(now).to_owned(),
+            JobColumn::Phase => job.phase_at(now).to_owned(),
             Tasks => job.tasks.to_string(),
             Nodes if job.places.is_empty() => "-".to_owned(),
             Nodes => job.places.len().to_string(),
@@ -145,12 +145,12 @@ impl Column {
     }
 
     /// What it is sorted by.
-    fn key(self, job: &Job, now: Time) -> (f64, &str) {
+    fn key(self, job: &TopJob, now: Time) -> (f64, &str) {
         #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
         let nodes = job.places.len() as f64;
         match self {
             Id => (job.id.parse().unwrap_or(f64::INFINITY), &job.id),
-            Column::Phase => (phase(job.phase), ""),
+            JobColumn::Phase => (phase(job.phase), ""),
             Tasks => (f64::from(job.tasks), ""),
             Nodes => (nodes, ""),
             Yield => (job.running_share().unwrap_or(f64::INFINITY), ""),
@@ -168,7 +168,7 @@ impl Column {
 }
 
 /// Sorts jobs: those that are over come last, equal ones as they were submitted.
-pub fn sort(jobs: &mut Vec<&Job>, by: Column, is_reversed: bool, now: Time) {
+pub fn sort(jobs: &mut Vec<&TopJob>, by: JobColumn, is_reversed: bool, now: Time) {
     let mut keyed: Vec<_> = jobs.drain(..).map(|job| (by.key(job, now), job)).collect();
     let turned = by.is_descending() != is_reversed;
     keyed.sort_unstable_by(|((one, one_text), a), ((other, other_text), b)| {
@@ -181,7 +181,7 @@ pub fn sort(jobs: &mut Vec<&Job>, by: Column, is_reversed: bool, now: Time) {
 }
 
 /// Those that ended last come first of those that ended, else those that were submitted first.
-fn by_age(one: &Job, other: &Job) -> Ordering {
+fn by_age(one: &TopJob, other: &TopJob) -> Ordering {
     match one.is_over() && other.is_over() {
         true => other
             .last
@@ -192,12 +192,12 @@ fn by_age(one: &Job, other: &Job) -> Ordering {
     }
 }
 
-fn phase(phase: Phase) -> f64 {
+fn phase(phase: TopPhase) -> f64 {
     match phase {
-        Phase::Running => 0.0,
-        Phase::Paused => 1.0,
-        Phase::Waiting => 2.0,
-        Phase::Over(_) => 3.0,
+        TopPhase::Running => 0.0,
+        TopPhase::Paused => 1.0,
+        TopPhase::Waiting => 2.0,
+        TopPhase::Over(_) => 3.0,
     }
 }
 
@@ -212,15 +212,15 @@ fn stretch(value: f64) -> String {
 }
 
 /// The columns that fit with their widths, from left to right, with one space between them.
-pub fn fitting(width: u16, id: u16) -> Vec<(Column, u16)> {
-    let mut chosen: Vec<(Column, u16)> = Vec::new();
+pub fn fitting(width: u16, id: u16) -> Vec<(JobColumn, u16)> {
+    let mut chosen: Vec<(JobColumn, u16)> = Vec::new();
     let mut left = width;
-    for (place, column) in BY_WORTH.into_iter().enumerate() {
+    for (place, column) in BY_PRIORITY.into_iter().enumerate() {
         let needed = column.width(id) + u16::from(place > 0);
-        let kept = if place < BEFORE_REASONS {
+        let kept = if place < COLUMNS_BEFORE_REASONS {
             0
         } else {
-            ROOM_FOR_REASONS + 1
+            REASON_WIDTH + 1
         };
         if needed + kept > left {
             // Less worth does not take the place of more.
@@ -229,10 +229,10 @@ pub fn fitting(width: u16, id: u16) -> Vec<(Column, u16)> {
         left -= needed;
         chosen.push((column, column.width(id)));
     }
-    if left > LEAST_ROOM_FOR_REASONS {
+    if left > MIN_REASON_WIDTH {
         chosen.push((Why, left - 1));
     }
-    let place = |column: &Column| ALL.iter().position(|other| other == column);
+    let place = |column: &JobColumn| ALL.iter().position(|other| other == column);
     chosen.sort_by_key(|(column, _)| place(column));
     chosen
 }

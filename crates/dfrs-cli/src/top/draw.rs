@@ -11,9 +11,9 @@ mod tests;
 use dfrs_core::Time;
 use ratatui::buffer::Buffer;
 
-use super::model::Model;
+use super::model::TopModel;
 use super::screen::{Prompt, Screen};
-use canvas::{Canvas, Look};
+use canvas::{Canvas, TextStyle};
 
 /// What a frame is made of beside the cluster.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Banner {
 /// Draws all of it. Whatever the size, nothing is drawn outside.
 pub fn draw(
     buffer: &mut Buffer,
-    model: &Model,
+    model: &TopModel,
     screen: &mut Screen,
     banner: &Banner,
     colours: bool,
@@ -55,7 +55,13 @@ pub fn draw(
     if has_details {
         let selected = rows.get(screen.jobs.selected);
         let line = selected.map(|job| table::details(job, model));
-        canvas.text(0, bottom, width, &line.unwrap_or_default(), Look::Quiet);
+        canvas.text(
+            0,
+            bottom,
+            width,
+            &line.unwrap_or_default(),
+            TextStyle::Quiet,
+        );
     }
     footer(&mut canvas, screen, banner);
 }
@@ -69,11 +75,11 @@ fn footer(canvas: &mut Canvas, screen: &Screen, banner: &Banner) {
         None => None,
     };
     if let Some(line) = typed {
-        canvas.text(0, y, width, &line, Look::Chosen);
+        canvas.text(0, y, width, &line, TextStyle::Chosen);
     } else if let Some(note) = &screen.note {
-        canvas.text(0, y, width, note, Look::Warning);
+        canvas.text(0, y, width, note, TextStyle::Warning);
     } else if let Some(trouble) = &banner.trouble {
-        canvas.text(0, y, width, trouble, Look::Warning);
+        canvas.text(0, y, width, trouble, TextStyle::Warning);
     } else {
         keys(canvas, y, screen);
     }
@@ -93,8 +99,8 @@ fn keys(canvas: &mut Canvas, y: u16, screen: &Screen) {
     keys.push(("F10", "Quit"));
     let mut x = 0;
     for (key, what) in keys {
-        x = canvas.put(x, y, key, Look::Plain);
-        x = canvas.put(x, y, what, Look::Chosen);
-        x = canvas.put(x, y, " ", Look::Plain);
+        x = canvas.put(x, y, key, TextStyle::Plain);
+        x = canvas.put(x, y, what, TextStyle::Chosen);
+        x = canvas.put(x, y, " ", TextStyle::Plain);
     }
 }

@@ -8,22 +8,22 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use dfrs_proto::journal::{Event, JournalReader};
+use dfrs_proto::journal::{JournalEvent, JournalReader};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 1 << 18;
 
 /// The longest line, in bytes: what readers of journals take.
-const LONGEST_LINE: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// What comes of looking into the file.
 #[derive(Debug)]
-pub enum News {
-    Event(Box<Event>),
+pub enum JournalUpdate {
+    Event(Box<JournalEvent>),
     /// What follows is from the beginning of another file, or of the same one after it was cut.
-    Anew,
+    Restarted,
     /// A whole line is no event: its number from 1, and what is wrong.
-    Bad(usize, String),
+    Malformed(usize, String),
 }
 
 /// A journal that somebody writes.
@@ -74,23 +74,23 @@ impl Follower {
     }
 
     /// Tells what is new, at most a chunk of it; whether there may be more at once.
-    pub fn poll(&mut self, tell: &mut impl FnMut(News)) -> io::Result<bool> {
+    pub fn poll(&mut self, on_update: &mut impl FnMut(JournalUpdate)) -> io::Result<bool> {
         if self.file.metadata()?.len() < self.offset {
-            self.begin(tell);
+            self.begin(on_update);
         }
         let mut chunk = vec![0; CHUNK];
         self.file.seek(SeekFrom::Start(self.offset))?;
         let length = self.file.read(&mut chunk)?;
         self.offset += length as u64;
-        self.take(&chunk[..length], tell);
+        self.take(&chunk[..length], on_update);
         if length > 0 {
             return Ok(true);
         }
-        self.look_for_another(tell)
+        self.reopen_if_replaced(on_update)
     }
 
     /// Opens the file that has taken the name of this one, which was read to its end.
-    fn look_for_another(&mut self, tell: &mut impl FnMut(News)) -> io::Result<bool> {
+    fn reopen_if_replaced(&mut self, tell: &mut impl FnMut(JournalUpdate)) -> io::Result<bool> {
         let named = match std::fs::metadata(&self.path) {
             Ok(named) => named,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -109,15 +109,15 @@ impl Follower {
         Ok(true)
     }
 
-    fn begin(&mut self, tell: &mut impl FnMut(News)) {
+    fn begin(&mut self, on_update: &mut impl FnMut(JournalUpdate)) {
         self.offset = 0;
         self.lines = 0;
         self.rest.clear();
         self.too_long = false;
-        tell(News::Anew);
+        on_update(JournalUpdate::Restarted);
     }
 
-    fn take(&mut self, mut bytes: &[u8], tell: &mut impl FnMut(News)) {
+    fn take(&mut self, mut bytes: &[u8], on_update: &mut impl FnMut(JournalUpdate)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (line, rest) = bytes.split_at(end + 1);
             bytes = rest;
@@ -126,15 +126,18 @@ impl Follower {
                 continue;
             }
             if self.rest.is_empty() {
-                tell_line(self.lines, line, tell);
+                emit_line(self.lines, line, on_update);
             } else {
                 self.rest.extend_from_slice(line);
-                tell_line(self.lines, &self.rest, tell);
+                emit_line(self.lines, &self.rest, on_update);
                 self.rest = Vec::new();
             }
         }
-        if self.rest.len() + bytes.len() > LONGEST_LINE {
-            tell(News::Bad(self.lines + 1, "is too long".to_owned()));
+        if self.rest.len() + bytes.len() > MAX_LINE_BYTES {
+            on_update(JournalUpdate::Malformed(
+                self.lines + 1,
+                "is too long".to_owned(),
+            ));
             self.rest = Vec::new();
             self.too_long = true;
         }
@@ -144,10 +147,10 @@ impl Follower {
     }
 }
 
-fn tell_line(number: usize, line: &[u8], tell: &mut impl FnMut(News)) {
+fn emit_line(number: usize, line: &[u8], tell: &mut impl FnMut(JournalUpdate)) {
     match JournalReader::new(line).next() {
-        Some(Ok((_, event))) => tell(News::Event(Box::new(event))),
-        Some(Err(error)) => tell(News::Bad(number, error.to_string())),
+        Some(Ok((_, event))) => tell(JournalUpdate::Event(Box::new(event))),
+        Some(Err(error)) => tell(JournalUpdate::Malformed(number, error.to_string())),
         None => {}
     }
 }

@@ -7,29 +7,29 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 
 use dfrs_core::{NodeIndex, Span, Time};
-use dfrs_proto::journal::{Event, EventKind, Outcome, PlatformNode};
+use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 
-pub use job::{Job, Phase, printable};
+pub use job::{TopJob, TopPhase, printable};
 
 /// How many of the jobs that ended last are kept.
-const MOST_ENDED: usize = 20;
+const MAX_ENDED: usize = 20;
 
 /// A job's number in the order of submissions.
-pub type Key = u64;
+pub type JobKey = u64;
 
 /// A node, and how many tasks of which jobs are on it.
 #[derive(Debug)]
-pub struct Node {
+pub struct TopNode {
     pub name: String,
     /// Capacities, in the journal's units.
     pub cpu: f64,
     pub memory: f64,
-    pub jobs: BTreeMap<Key, u32>,
+    pub jobs: BTreeMap<JobKey, u32>,
 }
 
 /// What jobs have of a node, or of all nodes, in the journal's units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Usage {
+pub struct TopUsage {
     /// CPU that jobs are given: yield times need.
     pub allocated: f64,
     /// CPU that they need.
@@ -51,35 +51,36 @@ pub struct Totals {
     pub completed: u64,
     pub stretches: f64,
     /// Events about jobs or nodes that the journal has not told of.
-    pub strange: u64,
+    pub unexpected_events: u64,
 }
 
 /// The cluster. An event costs what it is about: its job, and the nodes that this is on.
 #[derive(Debug, Default)]
-pub struct Model {
+pub struct TopModel {
     pub policy: String,
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TopNode>,
     pub totals: Totals,
     /// When the last event happened.
     pub last: Option<Time>,
-    jobs: BTreeMap<Key, Job>,
-    keys: BTreeMap<String, Key>,
-    next: Key,
-    ended: VecDeque<Job>,
+    jobs: BTreeMap<JobKey, TopJob>,
+    keys: BTreeMap<String, JobKey>,
+    next: JobKey,
+    ended: VecDeque<TopJob>,
     /// Another file follows.
-    begins_anew: bool,
+    restart_pending: bool,
 }
 
-impl Model {
+impl TopModel {
     /// What follows is from the beginning of another file. If that begins with a platform, it tells
     /// everything again; if not, the file was only cut, and goes on.
-    pub fn begin_anew(&mut self) {
-        self.begins_anew = true;
+    pub fn mark_restart(&mut self) {
+        self.restart_pending = true;
     }
 
     /// Takes the next event.
-    pub fn follow(&mut self, event: &Event) {
-        if std::mem::take(&mut self.begins_anew) && matches!(event.kind, EventKind::Platform { .. })
+    pub fn follow(&mut self, event: &JournalEvent) {
+        if std::mem::take(&mut self.restart_pending)
+            && matches!(event.kind, EventKind::Platform { .. })
         {
             *self = Self::default();
         }
@@ -99,23 +100,23 @@ impl Model {
             other => self.change(t, other, event.reason.as_deref()),
         };
         if known.is_none() {
-            self.totals.strange += 1;
+            self.totals.unexpected_events += 1;
         }
     }
 
     /// The jobs in the system in the order of their submission.
-    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+    pub fn jobs(&self) -> impl Iterator<Item = &TopJob> {
         self.jobs.values()
     }
 
     /// Those that ended last, the latest first.
-    pub fn ended(&self) -> impl Iterator<Item = &Job> {
+    pub fn ended(&self) -> impl Iterator<Item = &TopJob> {
         self.ended.iter()
     }
 
     /// What jobs have of one node.
-    pub fn usage(&self, node: &Node) -> Usage {
-        let mut usage = Usage::default();
+    pub fn usage(&self, node: &TopNode) -> TopUsage {
+        let mut usage = TopUsage::default();
         for (key, tasks) in &node.jobs {
             if let Some(job) = self.jobs.get(key) {
                 usage.add(job, *tasks, 1);
@@ -125,16 +126,16 @@ impl Model {
     }
 
     /// What jobs have of all nodes.
-    pub fn usage_of_all(&self) -> Usage {
-        let mut usage = Usage::default();
-        for job in self.jobs().filter(|job| job.phase == Phase::Running) {
+    pub fn usage_of_all(&self) -> TopUsage {
+        let mut usage = TopUsage::default();
+        for job in self.jobs().filter(|job| job.phase == TopPhase::Running) {
             usage.add(job, job.tasks, job.places.len());
         }
         usage
     }
 
     /// Whether some job that this is true of has a place on the node.
-    pub fn any_on(&self, node: &Node, is_meant: impl Fn(&Job) -> bool) -> bool {
+    pub fn any_on(&self, node: &TopNode, is_meant: impl Fn(&TopJob) -> bool) -> bool {
         let mut jobs = node.jobs.keys().filter_map(|key| self.jobs.get(key));
         jobs.any(is_meant)
     }
@@ -149,7 +150,7 @@ impl Model {
                     known.name.clone_from(&node.name);
                     (known.cpu, known.memory) = (cpu, memory);
                 }
-                None => self.nodes.push(Node {
+                None => self.nodes.push(TopNode {
                     name: node.name.clone(),
                     cpu,
                     memory,
@@ -160,11 +161,11 @@ impl Model {
     }
 
     fn submit(&mut self, t: Time, kind: &EventKind) {
-        let Some(job) = Job::submitted(self.next, t, kind) else {
+        let Some(job) = TopJob::submitted(self.next, t, kind) else {
             return;
         };
         if let Some(old) = self.keys.insert(job.id.clone(), self.next) {
-            self.totals.strange += 1;
+            self.totals.unexpected_events += 1;
             self.remove(old);
         }
         self.jobs.insert(self.next, job);
@@ -201,11 +202,11 @@ impl Model {
     }
 
     /// Takes the job from the sum of its phase, and adds it to that of the next one.
-    fn count(&mut self, key: Key, kind: &EventKind) {
+    fn count(&mut self, key: JobKey, kind: &EventKind) {
         let next = match kind {
-            EventKind::Pause { .. } => Phase::Paused,
+            EventKind::Pause { .. } => TopPhase::Paused,
             EventKind::Start { .. } | EventKind::Resume { .. } | EventKind::Migrate { .. } => {
-                Phase::Running
+                TopPhase::Running
             }
             _ => return,
         };
@@ -223,7 +224,7 @@ impl Model {
 
     fn place(
         &mut self,
-        key: Key,
+        key: JobKey,
         t: Time,
         nodes: &[NodeIndex],
         stall: Option<Span>,
@@ -237,13 +238,13 @@ impl Model {
         for (node, tasks) in &job.places {
             match self.nodes.get_mut(*node) {
                 Some(node) => _ = node.jobs.insert(key, *tasks),
-                None => self.totals.strange += 1,
+                None => self.totals.unexpected_events += 1,
             }
         }
     }
 
     /// Gives up the job's places.
-    fn leave(&mut self, key: Key) {
+    fn leave(&mut self, key: JobKey) {
         let places = self
             .jobs
             .get_mut(&key)
@@ -255,14 +256,14 @@ impl Model {
         }
     }
 
-    fn remove(&mut self, key: Key) -> Option<Job> {
+    fn remove(&mut self, key: JobKey) -> Option<TopJob> {
         self.leave(key);
         let job = self.jobs.remove(&key)?;
         self.totals.take(job.phase);
         Some(job)
     }
 
-    fn finish(&mut self, t: Time, key: Key, outcome: Outcome, reason: Option<&str>) {
+    fn finish(&mut self, t: Time, key: JobKey, outcome: JobOutcome, reason: Option<&str>) {
         let Some(mut job) = self.remove(key) else {
             return;
         };
@@ -273,35 +274,35 @@ impl Model {
             self.totals.stretches += stretch;
         }
         self.ended.push_front(job);
-        self.ended.truncate(MOST_ENDED);
+        self.ended.truncate(MAX_ENDED);
     }
 }
 
 impl Totals {
-    fn of(&mut self, phase: Phase) -> Option<&mut usize> {
+    fn of(&mut self, phase: TopPhase) -> Option<&mut usize> {
         match phase {
-            Phase::Waiting => Some(&mut self.waiting),
-            Phase::Running => Some(&mut self.running),
-            Phase::Paused => Some(&mut self.paused),
-            Phase::Over(_) => None,
+            TopPhase::Waiting => Some(&mut self.waiting),
+            TopPhase::Running => Some(&mut self.running),
+            TopPhase::Paused => Some(&mut self.paused),
+            TopPhase::Over(_) => None,
         }
     }
 
-    fn add(&mut self, phase: Phase) {
+    fn add(&mut self, phase: TopPhase) {
         if let Some(count) = self.of(phase) {
             *count += 1;
         }
     }
 
-    fn take(&mut self, phase: Phase) {
+    fn take(&mut self, phase: TopPhase) {
         if let Some(count) = self.of(phase) {
             *count = count.saturating_sub(1);
         }
     }
 }
 
-impl Usage {
-    fn add(&mut self, job: &Job, tasks: u32, nodes: usize) {
+impl TopUsage {
+    fn add(&mut self, job: &TopJob, tasks: u32, nodes: usize) {
         let needed = job.cpu * f64::from(tasks);
         self.needed += needed;
         self.allocated += needed * job.share;

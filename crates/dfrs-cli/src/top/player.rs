@@ -6,19 +6,19 @@ mod tests;
 use std::time::Duration;
 
 use dfrs_core::{Span, Time};
-use dfrs_proto::journal::{Event, EventKind, ReadError};
+use dfrs_proto::journal::{EventKind, JournalEvent, ReadError};
 
-use super::model::Model;
+use super::model::TopModel;
 
 /// Seconds of the journal in a second.
-pub const SLOWEST: f64 = 0.01;
-pub const FASTEST: f64 = 1e8;
+pub const MIN_SPEED: f64 = 0.01;
+pub const MAX_SPEED: f64 = 1e8;
 
 /// Reads events as their time comes.
 pub struct Player<E> {
     events: E,
     /// The next one.
-    next: Option<Event>,
+    next: Option<JournalEvent>,
     /// What the view shows.
     now: Time,
     /// Of the first event.
@@ -29,9 +29,9 @@ pub struct Player<E> {
     pub problem: Option<String>,
 }
 
-impl<E: Iterator<Item = Result<(usize, Event), ReadError>>> Player<E> {
+impl<E: Iterator<Item = Result<(usize, JournalEvent), ReadError>>> Player<E> {
     /// Stands at the first submission, with what came before it.
-    pub fn new(events: E, speed: f64, model: &mut Model) -> Self {
+    pub fn new(events: E, speed: f64, model: &mut TopModel) -> Self {
         let mut player = Self {
             events,
             next: None,
@@ -44,7 +44,7 @@ impl<E: Iterator<Item = Result<(usize, Event), ReadError>>> Player<E> {
         player.read();
         player.begin = player.next.as_ref().map_or(Time::ZERO, |event| event.t);
         player.now = player.begin;
-        let is_platform = |event: &Event| matches!(event.kind, EventKind::Platform { .. });
+        let is_platform = |event: &JournalEvent| matches!(event.kind, EventKind::Platform { .. });
         while let Some(event) = player.next.take_if(|event| is_platform(event)) {
             model.follow(&event);
             player.read();
@@ -67,7 +67,7 @@ impl<E: Iterator<Item = Result<(usize, Event), ReadError>>> Player<E> {
     pub fn advance(
         &mut self,
         elapsed: Duration,
-        model: &mut Model,
+        model: &mut TopModel,
         may_go_on: impl FnMut() -> bool,
     ) {
         if self.is_paused || self.is_over() {
@@ -81,20 +81,20 @@ impl<E: Iterator<Item = Result<(usize, Event), ReadError>>> Player<E> {
     }
 
     /// Goes to so long after the first event, or to the end.
-    pub fn seek(&mut self, after: Option<Span>, model: &mut Model) {
+    pub fn seek(&mut self, after: Option<Span>, model: &mut TopModel) {
         let until = after.map_or(Time(i64::MAX), |after| self.begin + after);
         self.play(until, model, || true);
     }
 
     pub fn faster(&mut self) {
-        self.speed = (self.speed * 2.0).min(FASTEST);
+        self.speed = (self.speed * 2.0).min(MAX_SPEED);
     }
 
     pub fn slower(&mut self) {
-        self.speed = (self.speed / 2.0).max(SLOWEST);
+        self.speed = (self.speed / 2.0).max(MIN_SPEED);
     }
 
-    fn play(&mut self, until: Time, model: &mut Model, mut may_go_on: impl FnMut() -> bool) {
+    fn play(&mut self, until: Time, model: &mut TopModel, mut may_go_on: impl FnMut() -> bool) {
         while let Some(event) = self.next.take_if(|event| event.t <= until) {
             model.follow(&event);
             self.now = self.now.max(event.t);
@@ -111,7 +111,7 @@ impl<E: Iterator<Item = Result<(usize, Event), ReadError>>> Player<E> {
     }
 
     /// Goes to the next event while no job is in the system.
-    fn skip_idle(&mut self, model: &Model) {
+    fn skip_idle(&mut self, model: &TopModel) {
         if let (Some(next), None) = (&self.next, model.jobs().next()) {
             self.now = self.now.max(next.t);
         }

@@ -8,15 +8,15 @@ use std::collections::BTreeSet;
 use dfrs_core::Time;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::column::{ALL, Column, sort};
-use super::model::{Job, Model, Node};
+use super::column::{ALL, JobColumn, sort};
+use super::model::{TopJob, TopModel, TopNode};
 
 /// The longest text that is searched for, in letters.
-const LONGEST_TEXT: usize = 40;
+const MAX_TEXT_CHARS: usize = 40;
 
 /// What the program does about a key, beside drawing anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum ScreenAction {
     None,
     Quit,
     Pause,
@@ -75,7 +75,7 @@ impl Scroll {
 /// What somebody has chosen.
 #[derive(Debug)]
 pub struct Screen {
-    pub sort: Column,
+    pub sort: JobColumn,
     pub is_reversed: bool,
     pub filter: String,
     pub search: String,
@@ -95,7 +95,7 @@ pub struct Screen {
 impl Screen {
     pub fn new(is_replay: bool) -> Self {
         Self {
-            sort: Column::Phase,
+            sort: JobColumn::Phase,
             is_reversed: false,
             filter: String::new(),
             search: String::new(),
@@ -111,32 +111,33 @@ impl Screen {
     }
 
     /// The jobs of the table in its order.
-    pub fn rows<'a>(&self, model: &'a Model, now: Time) -> Vec<&'a Job> {
+    pub fn rows<'a>(&self, model: &'a TopModel, now: Time) -> Vec<&'a TopJob> {
         let on: BTreeSet<usize> = match self.filter.is_empty() {
             true => BTreeSet::new(),
             false => self.named_nodes(model),
         };
-        let is_meant = |job: &&Job| {
+        let is_meant = |job: &&TopJob| {
             self.filter.is_empty()
                 || holds(&job.id, &self.filter)
                 || job.places.iter().any(|(node, _)| on.contains(node))
         };
-        let mut rows: Vec<&Job> = model.ended().chain(model.jobs()).filter(is_meant).collect();
+        let mut rows: Vec<&TopJob> = model.ended().chain(model.jobs()).filter(is_meant).collect();
         sort(&mut rows, self.sort, self.is_reversed, now);
         rows
     }
 
     /// The nodes that are shown: those of the filter's name, else those on which such jobs are.
-    pub fn nodes<'a>(&self, model: &'a Model) -> Vec<&'a Node> {
+    pub fn nodes<'a>(&self, model: &'a TopModel) -> Vec<&'a TopNode> {
         if self.filter.is_empty() {
             return model.nodes.iter().collect();
         }
-        let is_meant = |job: &Job| holds(&job.id, &self.filter);
-        let named = |node: &&Node| holds(&node.name, &self.filter) || model.any_on(node, is_meant);
+        let is_meant = |job: &TopJob| holds(&job.id, &self.filter);
+        let named =
+            |node: &&TopNode| holds(&node.name, &self.filter) || model.any_on(node, is_meant);
         model.nodes.iter().filter(named).collect()
     }
 
-    fn named_nodes(&self, model: &Model) -> BTreeSet<usize> {
+    fn named_nodes(&self, model: &TopModel) -> BTreeSet<usize> {
         let nodes = model.nodes.iter().enumerate();
         nodes
             .filter(|(_, node)| holds(&node.name, &self.filter))
@@ -145,31 +146,31 @@ impl Screen {
     }
 
     /// Does what a key asks for.
-    pub fn key(&mut self, key: KeyEvent, model: &Model, now: Time) -> Action {
+    pub fn key(&mut self, key: KeyEvent, model: &TopModel, now: Time) -> ScreenAction {
         self.note = None;
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
-                KeyCode::Char('c') => Action::Quit,
-                _ => Action::None,
+                KeyCode::Char('c') => ScreenAction::Quit,
+                _ => ScreenAction::None,
             };
         }
         if self.help {
             self.help = false;
             return match key.code {
-                KeyCode::Char('q') | KeyCode::F(10) => Action::Quit,
-                _ => Action::None,
+                KeyCode::Char('q') | KeyCode::F(10) => ScreenAction::Quit,
+                _ => ScreenAction::None,
             };
         }
         match self.prompt {
             Some(prompt) => self.type_key(key.code, prompt, model, now),
             None => return self.command(key.code, model, now),
         }
-        Action::None
+        ScreenAction::None
     }
 
-    fn command(&mut self, code: KeyCode, model: &Model, now: Time) -> Action {
+    fn command(&mut self, code: KeyCode, model: &TopModel, now: Time) -> ScreenAction {
         match code {
-            KeyCode::Char('q') | KeyCode::F(10) => return Action::Quit,
+            KeyCode::Char('q') | KeyCode::F(10) => return ScreenAction::Quit,
             KeyCode::Char('h' | '?') | KeyCode::F(1) => self.help = true,
             KeyCode::F(3) if !self.search.is_empty() => self.find(model, now, 1),
             KeyCode::F(3) | KeyCode::Char('/') => self.begin(Prompt::Search),
@@ -188,14 +189,14 @@ impl Screen {
                     Pane::Nodes => Pane::Jobs,
                 };
             }
-            KeyCode::Char(' ') if self.is_replay => return Action::Pause,
-            KeyCode::Char('+' | '=') if self.is_replay => return Action::Faster,
-            KeyCode::Char('-') if self.is_replay => return Action::Slower,
+            KeyCode::Char(' ') if self.is_replay => return ScreenAction::Pause,
+            KeyCode::Char('+' | '=') if self.is_replay => return ScreenAction::Faster,
+            KeyCode::Char('-') if self.is_replay => return ScreenAction::Slower,
             KeyCode::Left => self.shift = self.shift.saturating_sub(8),
             KeyCode::Right => self.shift = (self.shift + 8).min(296),
             other => self.scroll(other),
         }
-        Action::None
+        ScreenAction::None
     }
 
     fn scroll(&mut self, code: KeyCode) {
@@ -222,7 +223,7 @@ impl Screen {
         }
     }
 
-    fn type_key(&mut self, code: KeyCode, prompt: Prompt, model: &Model, now: Time) {
+    fn type_key(&mut self, code: KeyCode, prompt: Prompt, model: &TopModel, now: Time) {
         let text = match prompt {
             Prompt::Search => &mut self.search,
             Prompt::Filter => &mut self.filter,
@@ -237,7 +238,7 @@ impl Screen {
             KeyCode::Backspace => {
                 text.pop();
             }
-            KeyCode::Char(letter) if text.chars().count() < LONGEST_TEXT => {
+            KeyCode::Char(letter) if text.chars().count() < MAX_TEXT_CHARS => {
                 text.push(letter);
                 if prompt == Prompt::Search {
                     self.find(model, now, 0);
@@ -248,7 +249,7 @@ impl Screen {
     }
 
     /// Goes to the first line from the selected one, or after it, that has the text in it.
-    fn find(&mut self, model: &Model, now: Time, after: usize) {
+    fn find(&mut self, model: &TopModel, now: Time, after: usize) {
         let text = self.search.clone();
         let (names, scroll): (Vec<&str>, _) = match self.pane {
             Pane::Jobs => {

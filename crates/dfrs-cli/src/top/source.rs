@@ -9,48 +9,48 @@ use dfrs_proto::journal::JournalReader;
 use dfrs_proto::status::Status;
 
 use super::draw::Banner;
-use super::follow::{Follower, News};
-use super::model::{Model, printable};
+use super::follow::{Follower, JournalUpdate};
+use super::model::{TopModel, printable};
 use super::player::Player;
 use super::words::is_real;
 use crate::status::{length, now, parse, trouble};
 
 /// How long events are read before the screen is drawn and keys are heard again.
-const PATIENCE: Duration = Duration::from_millis(50);
+const READ_BUDGET: Duration = Duration::from_millis(50);
 
 /// How often the status file is read: the plugin writes it once a second at most.
 const STATUS_PERIOD: Duration = Duration::from_secs(2);
 
-pub type Events = JournalReader<Box<dyn BufRead>>;
+pub type JournalEvents = JournalReader<Box<dyn BufRead>>;
 
 /// A journal that is over, with the file's name, or one that is being written.
-pub enum Source {
-    Replay(Box<Player<Events>>, String),
-    Live(Box<Live>),
+pub enum JournalSource {
+    Replay(Box<Player<JournalEvents>>, String),
+    Live(Box<FollowedJournal>),
 }
 
 /// A journal that is being written.
-pub struct Live {
+pub struct FollowedJournal {
     follower: Follower,
     name: String,
     status_file: Option<PathBuf>,
     status: Option<Status>,
     /// When that was read.
-    looked: Option<Instant>,
+    status_read_at: Option<Instant>,
     /// There is more to read at once.
     is_behind: bool,
     trouble: Option<String>,
 }
 
-impl Source {
+impl JournalSource {
     pub fn is_replay(&self) -> bool {
         matches!(self, Self::Replay(..))
     }
 
     /// Takes what has happened in this time.
-    pub fn advance(&mut self, elapsed: Duration, model: &mut Model) {
+    pub fn advance(&mut self, elapsed: Duration, model: &mut TopModel) {
         let begin = Instant::now();
-        let may_go_on = || begin.elapsed() < PATIENCE;
+        let may_go_on = || begin.elapsed() < READ_BUDGET;
         match self {
             Self::Replay(player, _) => player.advance(elapsed, model, may_go_on),
             Self::Live(live) => live.advance(model, may_go_on),
@@ -63,7 +63,7 @@ impl Source {
     }
 
     /// Reads up to what one frame shall show: so long after the first event, or all there is.
-    pub fn go_to(&mut self, at: Option<Span>, model: &mut Model) -> Result<(), String> {
+    pub fn go_to(&mut self, at: Option<Span>, model: &mut TopModel) -> Result<(), String> {
         match self {
             Self::Replay(player, name) => {
                 player.seek(at, model);
@@ -80,7 +80,7 @@ impl Source {
         }
     }
 
-    pub fn banner(&self, model: &Model) -> Banner {
+    pub fn banner(&self, model: &TopModel) -> Banner {
         match self {
             Self::Replay(player, name) => replay_banner(player, name),
             Self::Live(live) => live.banner(model),
@@ -88,7 +88,7 @@ impl Source {
     }
 }
 
-fn replay_banner(player: &Player<Events>, name: &str) -> Banner {
+fn replay_banner(player: &Player<JournalEvents>, name: &str) -> Banner {
     let state = if player.is_over() {
         "end".to_owned()
     } else if player.is_paused {
@@ -105,28 +105,28 @@ fn replay_banner(player: &Player<Events>, name: &str) -> Banner {
     }
 }
 
-impl Live {
+impl FollowedJournal {
     pub fn new(follower: Follower, name: String, status_file: Option<PathBuf>) -> Self {
         Self {
             follower,
             name,
             status_file,
             status: None,
-            looked: None,
+            status_read_at: None,
             is_behind: true,
             trouble: None,
         }
     }
 
-    fn advance(&mut self, model: &mut Model, may_go_on: impl Fn() -> bool) {
+    fn advance(&mut self, model: &mut TopModel, may_go_on: impl Fn() -> bool) {
         let mut bad = None;
         loop {
-            let mut tell = |news| match news {
-                News::Event(event) => model.follow(&event),
-                News::Anew => model.begin_anew(),
-                News::Bad(line, what) => bad = Some(format!("line {line}: {what}")),
+            let mut on_update = |news| match news {
+                JournalUpdate::Event(event) => model.follow(&event),
+                JournalUpdate::Restarted => model.mark_restart(),
+                JournalUpdate::Malformed(line, what) => bad = Some(format!("line {line}: {what}")),
             };
-            match self.follower.poll(&mut tell) {
+            match self.follower.poll(&mut on_update) {
                 Ok(more) => self.is_behind = more,
                 Err(error) => {
                     self.is_behind = false;
@@ -141,10 +141,10 @@ impl Live {
             self.trouble = bad;
         }
         if self
-            .looked
+            .status_read_at
             .is_none_or(|looked| looked.elapsed() >= STATUS_PERIOD)
         {
-            self.looked = Some(Instant::now());
+            self.status_read_at = Some(Instant::now());
             self.status = self.read_status();
         }
     }
@@ -155,7 +155,7 @@ impl Live {
         parse(&text, path).ok()
     }
 
-    fn banner(&self, model: &Model) -> Banner {
+    fn banner(&self, model: &TopModel) -> Banner {
         let age = self
             .status
             .as_ref()
@@ -180,7 +180,7 @@ impl Live {
 
     /// The time on the wall, but not before the last event; that of the last event where a simulator wrote
     /// it, while there is more to read, and of a plugin that has ended.
-    fn now(&self, model: &Model) -> Time {
+    fn now(&self, model: &TopModel) -> Time {
         let last = model.last.unwrap_or_default();
         if self.is_behind || !is_real(last) {
             return last;

@@ -7,16 +7,16 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use super::draw::draw;
-use super::model::Model;
-use super::screen::{Action, Screen};
-use super::source::Source;
+use super::model::TopModel;
+use super::screen::{Screen, ScreenAction};
+use super::source::JournalSource;
 
 /// Time between frames: a replay moves, what is live changes about once a second.
 const REPLAY_TICK: Duration = Duration::from_millis(100);
 const LIVE_TICK: Duration = Duration::from_millis(500);
 
 /// Shows frames until somebody quits. The terminal is put back as it was, also by a panic.
-pub fn run(source: &mut Source, model: &mut Model, colours: bool) -> io::Result<()> {
+pub fn run(source: &mut JournalSource, model: &mut TopModel, colours: bool) -> io::Result<()> {
     let mut terminal = ratatui::try_init()?;
     let outcome = frames(&mut terminal, source, model, colours);
     let restored = ratatui::try_restore();
@@ -25,8 +25,8 @@ pub fn run(source: &mut Source, model: &mut Model, colours: bool) -> io::Result<
 
 fn frames(
     terminal: &mut DefaultTerminal,
-    source: &mut Source,
-    model: &mut Model,
+    source: &mut JournalSource,
+    model: &mut TopModel,
     colours: bool,
 ) -> io::Result<()> {
     let mut screen = Screen::new(source.is_replay());
@@ -54,22 +54,22 @@ fn frames(
 }
 
 /// Does what all keys ask for that were pressed; whether to go on.
-fn keys(screen: &mut Screen, source: &mut Source, model: &Model) -> io::Result<bool> {
+fn keys(screen: &mut Screen, source: &mut JournalSource, model: &TopModel) -> io::Result<bool> {
     loop {
         if let Event::Key(key) = event::read()?
             && key.kind != KeyEventKind::Release
         {
             let now = source.banner(model).now;
             let action = screen.key(key, model, now);
-            if action == Action::Quit {
+            if action == ScreenAction::Quit {
                 return Ok(false);
             }
-            if let Source::Replay(player, _) = source {
+            if let JournalSource::Replay(player, _) = source {
                 match action {
-                    Action::Pause => player.is_paused = !player.is_paused,
-                    Action::Faster => player.faster(),
-                    Action::Slower => player.slower(),
-                    Action::None | Action::Quit => {}
+                    ScreenAction::Pause => player.is_paused = !player.is_paused,
+                    ScreenAction::Faster => player.faster(),
+                    ScreenAction::Slower => player.slower(),
+                    ScreenAction::None | ScreenAction::Quit => {}
                 }
             }
         }

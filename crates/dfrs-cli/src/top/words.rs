@@ -4,7 +4,7 @@ use dfrs_core::{Span, Time};
 use jiff::Timestamp;
 
 /// A journal whose times are later tells of the real world: seconds in UNIX time.
-const REAL: i64 = 1_000_000_000;
+const MIN_UNIX_SECONDS: i64 = 1_000_000_000;
 
 /// A length of time in at most five letters.
 pub fn span(span: Span) -> String {
@@ -26,7 +26,7 @@ pub fn span(span: Span) -> String {
 
 /// Whether a time of a journal is one of the real world.
 pub fn is_real(time: Time) -> bool {
-    time.0 / 1_000_000 >= REAL
+    time.0 / 1_000_000 >= MIN_UNIX_SECONDS
 }
 
 /// An instant: date and time, or how long after the beginning of a trace.
@@ -44,27 +44,27 @@ pub fn instant(time: Time) -> String {
 
 /// A part of a whole, 0 to 1, in eleven letters.
 pub fn part(done: f64) -> String {
-    const MOST: usize = 6;
+    const BAR_WIDTH: usize = 6;
     // A full bar is that of a job which has done everything.
-    let full = times(done, MOST).min(if done < 1.0 { MOST - 1 } else { MOST });
+    let full = times(done, BAR_WIDTH).min(if done < 1.0 { BAR_WIDTH - 1 } else { BAR_WIDTH });
     format!(
         "{}{} {:>3.0}%",
         "=".repeat(full),
-        ".".repeat(MOST - full),
+        ".".repeat(BAR_WIDTH - full),
         (done * 100.0).floor()
     )
 }
 
-/// So much of `most`, for a part from 0 to 1.
+/// So much of `max`, for a part from 0 to 1.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "cells of a screen"
 )]
-pub fn times(part: f64, most: usize) -> usize {
+pub fn times(part: f64, max: usize) -> usize {
     // What is no number becomes 0.
-    ((part.clamp(0.0, 1.0) * most as f64).round() as usize).min(most)
+    ((part.clamp(0.0, 1.0) * max as f64).round() as usize).min(max)
 }
 
 /// A percentage of something that may be 0.
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_wider_than_its_room() {
+    fn texts_fit_their_width() {
         assert_eq!(part(0.0), "......   0%");
         assert_eq!(part(0.5), "===...  50%");
         assert_eq!(part(1.0), "====== 100%");

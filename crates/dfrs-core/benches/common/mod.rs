@@ -30,7 +30,7 @@ impl Numbers {
 
 /// How memory requirements are drawn.
 #[derive(Clone, Copy)]
-pub enum Memory {
+pub enum MemoryDemandKind {
     /// As in the papers: 10% of a node for 55% of jobs, else 20% to 100% in steps of 10%, all
     /// divided by this.
     Papers(u64),
@@ -41,7 +41,7 @@ pub enum Memory {
 /// Equal nodes, and pending jobs with this many tasks in all. A quarter of jobs have one task and
 /// need a quarter of a node's CPU; the others have up to 128, mostly powers of two, and each task
 /// needs a whole node's CPU.
-pub fn cluster(nodes: u32, tasks: u32, memory: Memory, seed: u64) -> Cluster {
+pub fn cluster(nodes: u32, tasks: u32, memory: MemoryDemandKind, seed: u64) -> Cluster {
     let mut numbers = Numbers(seed);
     let mut left = tasks;
     let mut jobs = Vec::new();
@@ -59,7 +59,7 @@ pub fn cluster(nodes: u32, tasks: u32, memory: Memory, seed: u64) -> Cluster {
         let count = u32::try_from(wanted.min(128)).unwrap().min(left);
         left -= count;
         let required = match memory {
-            Memory::Papers(divisor) => {
+            MemoryDemandKind::Papers(divisor) => {
                 let tenths = if numbers.below(100) < 55 {
                     1
                 } else {
@@ -67,7 +67,7 @@ pub fn cluster(nodes: u32, tasks: u32, memory: Memory, seed: u64) -> Cluster {
                 };
                 MEMORY.0 / 10 * tenths / divisor
             }
-            Memory::Distinct(divisor) => {
+            MemoryDemandKind::Distinct(divisor) => {
                 (MEMORY.0 / 50 + numbers.below(MEMORY.0 * 58 / 100)) / divisor
             }
         };
@@ -105,7 +105,7 @@ pub fn dealt(mut cluster: Cluster) -> Cluster {
 }
 
 /// The same cluster with nodes of 75% to 125% of the capacities, no two alike.
-pub fn unlike(mut cluster: Cluster) -> Cluster {
+pub fn heterogeneous(mut cluster: Cluster) -> Cluster {
     let mut numbers = Numbers(11);
     for node in &mut cluster.nodes {
         node.cpu = Cores(CPU.0 * 3 / 4 + numbers.below(CPU.0 / 2));
@@ -116,7 +116,7 @@ pub fn unlike(mut cluster: Cluster) -> Cluster {
 
 /// Equal nodes of 64 cores and 256 GiB with jobs on them, and jobs that wait, in so many shapes. Where jobs
 /// run, others hold the rest of the memory, so that nothing more fits. All can move.
-pub fn crowd(nodes: u32, running: u64, waiting: u64, shapes: u64) -> Cluster {
+pub fn loaded_cluster(nodes: u32, running: u64, waiting: u64, shapes: u64) -> Cluster {
     let node = Node::new("n", Cores::from_cores(64), Bytes::from_mebibytes(256 << 10));
     let mut cluster = Cluster {
         nodes: vec![node; nodes as usize],

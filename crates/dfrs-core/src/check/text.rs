@@ -7,7 +7,7 @@ use crate::model::{JobState, NodeState};
 use crate::units::{Amount, Bytes};
 
 /// How many of many things a line lists.
-const MOST_LISTED: usize = 4;
+const MAX_LISTED: usize = 4;
 
 impl Display for Severity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -231,9 +231,9 @@ fn shown(share: f64) -> String {
 /// The first few, and how many more there are.
 fn list<T: Display>(all: impl Iterator<Item = T>) -> String {
     let all: Vec<String> = all.map(|one| one.to_string()).collect();
-    let mut text = all[..all.len().min(MOST_LISTED)].join(", ");
-    if all.len() > MOST_LISTED {
-        text += &format!(" and {} more", all.len() - MOST_LISTED);
+    let mut text = all[..all.len().min(MAX_LISTED)].join(", ");
+    if all.len() > MAX_LISTED {
+        text += &format!(" and {} more", all.len() - MAX_LISTED);
     }
     text
 }

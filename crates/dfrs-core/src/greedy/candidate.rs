@@ -13,7 +13,7 @@ use crate::units::{Bytes, Cores};
 /// memory: a job that needs much memory of a node finds one sooner, and as long as CPU is idle it costs nothing. Of the
 /// others those of the lowest load, as above, and of equal ones those on which it leaves least memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(super) struct NodeCandidate {
     pub(super) load_after: Cores,
     pub(super) capacity: Cores,
     pub(super) node: NodeIndex,
@@ -32,7 +32,7 @@ pub(super) struct Packed {
     pub(super) each: Bytes,
 }
 
-impl Candidate {
+impl NodeCandidate {
     /// Which is better for a job that is packed, `by_load` being which is better by load.
     fn cmp_packed(&self, other: &Self, by_load: Ordering) -> Ordering {
         let finds_idle = |candidate: &Self| candidate.load_after <= candidate.capacity;
@@ -46,7 +46,7 @@ impl Candidate {
     }
 }
 
-impl Ord for Candidate {
+impl Ord for NodeCandidate {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         let by_load = if self.capacity == other.capacity {
@@ -65,14 +65,14 @@ impl Ord for Candidate {
     }
 }
 
-impl PartialOrd for Candidate {
+impl PartialOrd for NodeCandidate {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Candidate {
+impl NodeCandidate {
     /// So many tasks of the job on this node.
     #[inline]
     pub(super) fn run(&self, tasks: u32) -> Run {
@@ -93,15 +93,15 @@ impl Candidate {
 }
 
 /// The best of the candidates seen so far, so many of them at most.
-pub(super) struct Best {
+pub(super) struct BestNodes {
     /// They and some others: less than twice as many, in any order.
-    kept: Vec<Candidate>,
+    kept: Vec<NodeCandidate>,
     count: usize,
     /// Those that are not better than this are not among the best.
-    bound: Option<Candidate>,
+    bound: Option<NodeCandidate>,
 }
 
-impl Best {
+impl BestNodes {
     /// The best `count`, which is above 0, of at most `all`.
     pub(super) fn of(count: usize, all: usize) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl Best {
 
     /// Looks at one more candidate. O(1) on average.
     #[inline]
-    pub(super) fn add(&mut self, candidate: Candidate) {
+    pub(super) fn add(&mut self, candidate: NodeCandidate) {
         if self.bound.is_some_and(|bound| candidate < bound) {
             return;
         }
@@ -136,7 +136,7 @@ impl Best {
     }
 
     /// The best, in any order.
-    pub(super) fn into_vec(mut self) -> Vec<Candidate> {
+    pub(super) fn into_vec(mut self) -> Vec<NodeCandidate> {
         self.forget();
         self.kept
     }
@@ -153,10 +153,10 @@ mod tests {
             nodes in proptest::collection::vec((0u64..6, 1u64..4), 0..40),
             count in 1usize..12,
         ) {
-            let mut best = Best::of(count, nodes.len());
+            let mut best = BestNodes::of(count, nodes.len());
             let mut all = Vec::new();
             for (node, (load, capacity)) in (0..).map(NodeIndex).zip(nodes) {
-                let candidate = Candidate {
+                let candidate = NodeCandidate {
                     load_after: Cores(load),
                     capacity: Cores(capacity),
                     node,

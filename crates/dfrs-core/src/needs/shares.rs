@@ -9,7 +9,7 @@ use crate::yields::{Goal, Placed, allocate};
 
 /// How far a running job is served.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Met {
+pub struct GrantedYield {
     /// Which.
     pub job: JobId,
     /// CPU that it has over what it asked for: what a journal tells, and progress counts by.
@@ -30,13 +30,13 @@ pub fn shares_of_requests(
     cluster: &Cluster,
     yields: &[(JobId, Yield)],
     requests: &BTreeMap<JobId, Cores>,
-) -> Vec<Met> {
-    let whole = |(job, share): &(JobId, Yield)| Met {
+) -> Vec<GrantedYield> {
+    let whole = |(job, share): &(JobId, Yield)| GrantedYield {
         job: *job,
         of_request: *share,
         of_need: *share,
     };
-    let mut all: Vec<Met> = yields.iter().map(whole).collect();
+    let mut all: Vec<GrantedYield> = yields.iter().map(whole).collect();
     if requests.is_empty() {
         return all;
     }
@@ -44,7 +44,7 @@ pub fn shares_of_requests(
     let extra = extra(cluster, yields, &missing);
     for (job, extra) in missing.iter().zip(extra) {
         let (Ok(place), Some(request)) = (
-            all.binary_search_by_key(&job.id, |met| met.job),
+            all.binary_search_by_key(&job.id, |granted| granted.job),
             requests.get(&job.id),
         ) else {
             continue;
@@ -136,7 +136,7 @@ mod tests {
     const NODES: u32 = 3;
 
     /// Jobs on nodes of four cores: what each asked for, eighths of it that it needs, and its nodes.
-    fn met(jobs: &[(u64, u8, &[u32])]) -> (Vec<Met>, Cluster) {
+    fn granted(jobs: &[(u64, u8, &[u32])]) -> (Vec<GrantedYield>, Cluster) {
         let mut requests = BTreeMap::new();
         let made = (0..).zip(jobs).map(|(id, (cores, eighths, nodes))| {
             let request = Cores::from_cores(*cores);
@@ -166,26 +166,27 @@ mod tests {
 
     fn rounded(jobs: &[(u64, u8, &[u32])]) -> Vec<(f64, f64)> {
         let round = |share: Yield| (share.0 * 1e6).round() / 1e6;
-        let met = met(jobs).0.into_iter();
-        met.map(|met| (round(met.of_request), round(met.of_need)))
+        let granted = granted(jobs).0.into_iter();
+        granted
+            .map(|granted| (round(granted.of_request), round(granted.of_need)))
             .collect()
     }
 
     #[test]
-    fn without_measured_needs_yields_are_as_they_are() {
+    fn yields_are_unchanged_without_measured_needs() {
         let all = rounded(&[(4, 8, &[0]), (4, 8, &[0])]);
         assert_eq!(all, [(0.5, 0.5), (0.5, 0.5)]);
     }
 
     #[test]
-    fn who_needs_little_leaves_room_and_gets_what_is_left() {
+    fn job_of_low_need_gets_leftover_of_its_request() {
         // One needs half a core of its four, the other wants all of them.
         let all = rounded(&[(4, 1, &[0]), (4, 8, &[0])]);
         assert_eq!(all, [(0.111_111, 0.888_889), (0.888_889, 0.888_889)]);
     }
 
     #[test]
-    fn where_there_is_room_nobody_has_less_than_it_asked_for() {
+    fn requests_are_met_in_full_when_cpu_suffices() {
         let all = rounded(&[(2, 1, &[0]), (2, 4, &[0]), (3, 2, &[1])]);
         assert_eq!(all, [(1.0, 1.0); 3]);
     }
@@ -194,25 +195,25 @@ mod tests {
         /// Nobody gets more than it asked for, no node gives more than it has, and nobody has less than
         /// its yield says.
         #[test]
-        fn what_is_left_is_given_once(
+        fn leftover_cpu_is_not_granted_twice(
             jobs in proptest::collection::vec(
                 (1u64..5, 1u8..=8, proptest::collection::vec(0..NODES, 1..4)), 1..8
             ),
         ) {
             let borrowed: Vec<(u64, u8, &[u32])> =
                 jobs.iter().map(|(cores, eighths, nodes)| (*cores, *eighths, nodes.as_slice())).collect();
-            let (all, cluster) = met(&borrowed);
+            let (all, cluster) = granted(&borrowed);
             let mut used = vec![0.0; NODES as usize];
-            for (met, (cores, eighths, nodes)) in all.iter().zip(&jobs) {
-                prop_assert!((0.0..=1.0).contains(&met.of_request.0));
-                prop_assert!((0.0..=1.0).contains(&met.of_need.0));
-                prop_assert!(met.of_request.0 <= met.of_need.0 + 1e-9);
-                let least = met.of_need.0 * f64::from(*eighths) / 8.0;
-                prop_assert!(met.of_request.0 >= least - 1e-9);
+            for (granted, (cores, eighths, nodes)) in all.iter().zip(&jobs) {
+                prop_assert!((0.0..=1.0).contains(&granted.of_request.0));
+                prop_assert!((0.0..=1.0).contains(&granted.of_need.0));
+                prop_assert!(granted.of_request.0 <= granted.of_need.0 + 1e-9);
+                let least = granted.of_need.0 * f64::from(*eighths) / 8.0;
+                prop_assert!(granted.of_request.0 >= least - 1e-9);
                 for node in nodes {
                     #[expect(clippy::cast_precision_loss, reason = "few cores")]
                     let cores = *cores as f64;
-                    used[*node as usize] += met.of_request.0 * cores;
+                    used[*node as usize] += granted.of_request.0 * cores;
                 }
             }
             for (node, used) in cluster.nodes.iter().zip(used) {

@@ -5,7 +5,7 @@ use crate::units::Amount;
 
 use super::bins::Bins;
 use super::groups::{Group, Groups};
-use super::list::{Entry, List};
+use super::list::{List, PackingEntry};
 use super::{Fraction, Packing};
 
 /// Tasks of a group that a node takes.
@@ -28,7 +28,7 @@ struct Pattern {
 
 /// What nodes take, in the order of nodes.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct PackedNodes {
     picks: Vec<Pick>,
     patterns: Vec<Pattern>,
 }
@@ -47,14 +47,14 @@ pub(super) struct Filler<'a> {
     lists: Vec<[List; 2]>,
     /// Whether the lists are those of the present yield.
     listed: Vec<bool>,
-    found: Found,
+    found: PackedNodes,
     memory_missing: u128,
     cpu_missing: u128,
     tasks_missing: u64,
 }
 
 /// A node while it is filled. CPU is times the yield's denominator.
-struct Open {
+struct OpenBin {
     bin: usize,
     cpu: u64,
     cpu_used: u64,
@@ -84,7 +84,7 @@ impl<'a> Filler<'a> {
             nodes_used: vec![0; groups.groups.len()],
             lists: bins.shapes.iter().map(|_| Default::default()).collect(),
             listed: vec![false; bins.shapes.len()],
-            found: Found::default(),
+            found: PackedNodes::default(),
             memory_missing: 0,
             cpu_missing: 0,
             tasks_missing: 0,
@@ -92,12 +92,12 @@ impl<'a> Filler<'a> {
     }
 
     /// What the last packing found.
-    pub(super) const fn found(&self) -> &Found {
+    pub(super) const fn found(&self) -> &PackedNodes {
         &self.found
     }
 
     /// Takes what the last packing found, and gives old memory to reuse.
-    pub(super) fn swap_found(&mut self, other: &mut Found) {
+    pub(super) fn swap_found(&mut self, other: &mut PackedNodes) {
         std::mem::swap(&mut self.found, other);
     }
 
@@ -218,7 +218,7 @@ impl<'a> Filler<'a> {
         let by_cpu = (0..groups.len())
             .filter(alive)
             .filter(|group| needs_more_cpu(&groups[*group]));
-        self.lists[shape][0].refill(by_cpu.map(|group| Entry {
+        self.lists[shape][0].refill(by_cpu.map(|group| PackingEntry {
             sorted: groups[group].cpu * numerator,
             other: groups[group].first_memory,
             group,
@@ -230,18 +230,18 @@ impl<'a> Filler<'a> {
             .copied()
             .filter(alive)
             .filter(|group| !needs_more_cpu(&groups[*group]));
-        self.lists[shape][1].refill(by_memory.map(|group| Entry {
+        self.lists[shape][1].refill(by_memory.map(|group| PackingEntry {
             sorted: groups[group].first_memory,
             other: groups[group].cpu * numerator,
             group,
         }));
     }
 
-    fn open(&self, bin: usize) -> Open {
+    fn open(&self, bin: usize) -> OpenBin {
         let place = &self.bins.bins[bin];
         let node = self.bins.nodes[bin];
         let pinned = self.packing.pinned;
-        Open {
+        OpenBin {
             bin,
             cpu: place.cpu * self.at.denominator,
             cpu_used: place.cpu_pinned * self.at.numerator,
@@ -254,7 +254,7 @@ impl<'a> Filler<'a> {
     }
 
     /// Takes the first task of the list that fits, if there is one.
-    fn take_from(&mut self, list: &mut List, which: usize, open: &mut Open) -> bool {
+    fn take_from(&mut self, list: &mut List, which: usize, open: &mut OpenBin) -> bool {
         if let Some(pick) = open.cursors[which].pick {
             let group = self.found.picks[pick].group;
             if self.missing[group] > 0 && self.fits(group, 1, open, self.found.picks[pick].tasks) {
@@ -286,7 +286,7 @@ impl<'a> Filler<'a> {
 
     /// The first entry at or after the cursor that fits, and how many of its tasks are put here at
     /// once. The cursor moves there, or to the end.
-    fn find(&self, list: &mut List, which: usize, open: &mut Open) -> Option<(usize, u64)> {
+    fn find(&self, list: &mut List, which: usize, open: &mut OpenBin) -> Option<(usize, u64)> {
         let free_memory = open.memory.saturating_sub(open.memory_used);
         let free_cpu = open.cpu.saturating_sub(open.cpu_used);
         let (sorted, other) = if which == 0 {
@@ -319,7 +319,7 @@ impl<'a> Filler<'a> {
     fn portion(&self, group: usize) -> u64 {
         match self.job(group).layout.max_nodes {
             None => 1,
-            Some(most) => match u64::from(most.saturating_sub(self.nodes_used[group])) {
+            Some(max_nodes) => match u64::from(max_nodes.saturating_sub(self.nodes_used[group])) {
                 0 => 0,
                 nodes_left => self.missing[group].div_ceil(nodes_left),
             },
@@ -327,7 +327,7 @@ impl<'a> Filler<'a> {
     }
 
     /// Whether so many more tasks of the group fit beside `here` that the node has.
-    fn fits(&self, group: usize, tasks: u64, open: &Open, here: u64) -> bool {
+    fn fits(&self, group: usize, tasks: u64, open: &OpenBin, here: u64) -> bool {
         let member = &self.groups.groups[group];
         let first = if here == 0 {
             member.first_memory
@@ -343,7 +343,7 @@ impl<'a> Filler<'a> {
     }
 
     /// As `fits`, for what only special groups have.
-    fn special_fits(&self, group: usize, tasks: u64, open: &Open, here: u64) -> bool {
+    fn special_fits(&self, group: usize, tasks: u64, open: &OpenBin, here: u64) -> bool {
         let job = self.job(group);
         let Ok(more) = u32::try_from(tasks) else {
             return false;
@@ -367,7 +367,7 @@ impl<'a> Filler<'a> {
     }
 
     /// Counts tasks of the group in on the open node.
-    fn take(&mut self, group: usize, tasks: u64, memory: u64, open: &mut Open) {
+    fn take(&mut self, group: usize, tasks: u64, memory: u64, open: &mut OpenBin) {
         let member = &self.groups.groups[group];
         self.missing[group] -= tasks;
         open.memory_used += memory;
@@ -389,7 +389,7 @@ impl<'a> Filler<'a> {
     }
 }
 
-impl Found {
+impl PackedNodes {
     /// The mapping of every job. O(runs + picks).
     pub(super) fn mappings(&self, groups: &Groups, bins: &Bins, jobs: &[&Job]) -> Vec<Mapping> {
         // More runs than tasks or nodes there are never, and seldom many more than this.

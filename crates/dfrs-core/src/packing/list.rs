@@ -5,7 +5,7 @@ const SHORT: usize = 24;
 
 /// An entry's two requirements; the list descends by the sorted one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct PackingEntry {
     pub(super) sorted: u64,
     pub(super) other: u64,
     pub(super) group: usize,
@@ -14,7 +14,7 @@ pub(super) struct Entry {
 /// Entries in order, with a tree of the smallest `other` of each stretch of them.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    entries: Vec<Entry>,
+    entries: Vec<PackingEntry>,
     /// A complete binary tree; the leaves from `leaves` on belong to the entries.
     tree: Vec<u64>,
     leaves: usize,
@@ -22,7 +22,7 @@ pub(super) struct List {
 
 impl List {
     /// A list of these entries, which descend by `sorted`. O(entries).
-    pub(super) fn refill(&mut self, entries: impl Iterator<Item = Entry>) {
+    pub(super) fn refill(&mut self, entries: impl Iterator<Item = PackingEntry>) {
         self.entries.clear();
         self.entries.extend(entries);
         self.tree.clear();
@@ -39,7 +39,7 @@ impl List {
         }
     }
 
-    pub(super) fn get(&self, place: usize) -> Entry {
+    pub(super) fn get(&self, place: usize) -> PackingEntry {
         self.entries[place]
     }
 
@@ -110,7 +110,7 @@ mod tests {
         for entries in [25, 31, 32, 33] {
             let keys: Vec<(u64, u64)> = (0..entries).map(|at| (7 - at / 5, (at * 5) % 7)).collect();
             let mut list = List::default();
-            list.refill(keys.iter().zip(0..).map(|(key, group)| Entry {
+            list.refill(keys.iter().zip(0..).map(|(key, group)| PackingEntry {
                 sorted: key.0,
                 other: key.1,
                 group,
@@ -135,7 +135,7 @@ mod tests {
         ) {
             keys.sort_unstable_by_key(|key| std::cmp::Reverse(*key));
             let mut list = List::default();
-            list.refill(keys.iter().enumerate().map(|(group, key)| Entry { sorted: key.0, other: key.1, group }));
+            list.refill(keys.iter().enumerate().map(|(group, key)| PackingEntry { sorted: key.0, other: key.1, group }));
             let mut gone = vec![false; keys.len()];
             for (from, sorted, other, remove) in queries {
                 let expected = (from..keys.len()).find(|at| !gone[*at] && keys[*at].0 <= sorted && keys[*at].1 <= other);

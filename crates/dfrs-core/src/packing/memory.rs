@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_beside_large_tasks_is_left_out() {
+    fn cannot_fit_considers_memory_left_by_large_tasks() {
         assert!(demand(&[(60, 2), (41, 1)], &[100, 100]).cannot_fit());
         assert!(demand(&[(60, 3), (10, 1)], &[100, 100, 30]).cannot_fit());
         assert!(!demand(&[(60, 1), (0, 3)], &[100]).cannot_fit());
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_out_does_not_count() {
+    fn removed_tasks_and_nodes_do_not_count() {
         let mut changed = demand(&[(60, 2), (50, 2)], &[100, 100]);
         changed.remove_tasks(50, 1);
         assert!(changed.cannot_fit());
@@ -183,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fits_is_never_hopeless(
+        fn demand_that_fits_is_never_refused(
             tasks in proptest::collection::vec(0u64..110, 0..7),
             nodes in proptest::collection::vec(prop_oneof![Just(100u64), 0u64..120], 0..4),
         ) {

@@ -34,12 +34,12 @@ impl Packing<'_> {
         let mut missing: Vec<u32> = kinds.iter().map(|(_, kind)| kind.tasks).collect();
         let mut nodes_used = vec![0; kinds.len()];
         let mut runs = vec![Vec::new(); kinds.len()];
-        let mut lists: Vec<((u128, u128), Lists)> = Vec::new();
+        let mut lists: Vec<((u128, u128), TaskLists)> = Vec::new();
         for (place, node) in (0..).map(NodeIndex).zip(&self.cluster.nodes) {
             if !node.is_up() {
                 continue;
             }
-            let mut bin = Bin::new(self, &kinds, place, at);
+            let mut bin = ReferenceBin::new(self, &kinds, place, at);
             let shape = (bin.cpu_capacity, bin.memory_capacity);
             let known = lists
                 .iter()
@@ -70,10 +70,10 @@ impl Packing<'_> {
 }
 
 /// Kinds of tasks that need more CPU than memory, and the others, in MCB8's order.
-type Lists = [Vec<usize>; 2];
+type TaskLists = [Vec<usize>; 2];
 
 /// One node while it is filled.
-struct Bin<'a> {
+struct ReferenceBin<'a> {
     /// The jobs' kinds of tasks, each packed as if it were a job.
     kinds: &'a [(JobId, TaskKind)],
     node: NodeIndex,
@@ -89,7 +89,7 @@ struct Bin<'a> {
     taken: Vec<(usize, u32)>,
 }
 
-impl<'a> Bin<'a> {
+impl<'a> ReferenceBin<'a> {
     fn new(
         packing: &Packing<'_>,
         kinds: &'a [(JobId, TaskKind)],
@@ -114,7 +114,12 @@ impl<'a> Bin<'a> {
     }
 
     /// Takes tasks until none fits: against the current imbalance first.
-    fn fill(&mut self, [by_cpu, by_memory]: &Lists, missing: &mut [u32], nodes_used: &mut [u32]) {
+    fn fill(
+        &mut self,
+        [by_cpu, by_memory]: &TaskLists,
+        missing: &mut [u32],
+        nodes_used: &mut [u32],
+    ) {
         loop {
             let cpu_is_lower =
                 self.cpu_used * self.memory_capacity <= self.memory_used * self.cpu_capacity;
@@ -136,7 +141,7 @@ impl<'a> Bin<'a> {
     /// The kinds with more CPU than memory requirement by this node's capacities, and the others, each
     /// descending by the larger requirement, then the smaller, then identity; kinds of one job, the
     /// last first.
-    fn lists(&self) -> Lists {
+    fn lists(&self) -> TaskLists {
         let cpu = |kind: usize| self.kinds[kind].1.cpu;
         let memory = |kind: usize| self.kinds[kind].1.memory_on(1);
         let id = |kind: usize| self.kinds[kind].0;
@@ -159,8 +164,8 @@ impl<'a> Bin<'a> {
     fn chunk(&self, kind: usize, missing: u32, nodes_used: u32) -> u32 {
         let is_here = self.taken.iter().any(|(taken, _)| *taken == kind);
         match self.kinds[kind].1.layout.max_nodes {
-            Some(most) if !is_here && most <= nodes_used => 0,
-            Some(most) if !is_here => missing.div_ceil(most - nodes_used),
+            Some(max_nodes) if !is_here && max_nodes <= nodes_used => 0,
+            Some(max_nodes) if !is_here => missing.div_ceil(max_nodes - nodes_used),
             _ => missing.min(1),
         }
     }

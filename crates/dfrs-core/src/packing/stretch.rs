@@ -3,7 +3,7 @@
 
 use crate::model::{Job, Mapping, NodeIndex};
 use crate::units::{Cores, Span, Time};
-use crate::yields::{LEAST_YIELD, Line};
+use crate::yields::{MIN_YIELD, StretchLine};
 
 use super::bins::Bins;
 use super::fill::Filler;
@@ -48,10 +48,11 @@ impl Packing<'_> {
         pins: &[Pinned<'_>],
         horizon: Horizon,
     ) -> Option<Vec<Mapping>> {
-        let least = self.least.as_yield().0.max(LEAST_YIELD);
-        let line = |job: &Job| Line::new(job, job.virtual_time, horizon.now, horizon.period, least);
-        let lines: Vec<Line> = self.jobs.iter().map(|job| line(job)).collect();
-        let pinned: Vec<(Pinned<'_>, Line)> =
+        let least = self.least.as_yield().0.max(MIN_YIELD);
+        let line =
+            |job: &Job| StretchLine::new(job, job.virtual_time, horizon.now, horizon.period, least);
+        let lines: Vec<StretchLine> = self.jobs.iter().map(|job| line(job)).collect();
+        let pinned: Vec<(Pinned<'_>, StretchLine)> =
             pins.iter().map(|pin| (*pin, line(pin.job))).collect();
         let inverse = |share| {
             let all = lines.iter().chain(pinned.iter().map(|(_, line)| line));
@@ -77,8 +78,8 @@ impl Packing<'_> {
     /// The mapping that MCB8 finds for this inverse stretch.
     fn pack_at(
         &self,
-        lines: &[Line],
-        pinned: &[(Pinned<'_>, Line)],
+        lines: &[StretchLine],
+        pinned: &[(Pinned<'_>, StretchLine)],
         inverse: f64,
     ) -> Option<Vec<Mapping>> {
         let mut load = vec![Cores::ZERO; self.cluster.nodes.len()];
@@ -134,7 +135,7 @@ impl Packing<'_> {
     clippy::cast_sign_loss,
     reason = "at most the need"
 )]
-fn requirement(need: Cores, line: &Line, inverse: f64) -> Cores {
+fn requirement(need: Cores, line: &StretchLine, inverse: f64) -> Cores {
     let need = need.0.min(LARGEST_CPU);
     Cores((need as f64 * line.yield_at(inverse)).ceil() as u64)
 }
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_at_full_yield_is_not_packed_at_a_lower_one() {
+    fn jobs_that_fit_at_full_yield_keep_it() {
         // To 1% these two would fit on one node.
         let cluster = cluster(2, &[(1, 502), (1, 502)]);
         assert_eq!(found(&cluster, None), Some(vec![vec![1], vec![0]]));

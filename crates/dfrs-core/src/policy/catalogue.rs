@@ -59,7 +59,7 @@ impl Policy {
             Submission::Greedy => "new jobs start where their memory fits",
             Submission::GreedyP => "new jobs start, pausing others where needed",
             Submission::GreedyPM => "new jobs start, moving or pausing others where needed",
-            Submission::Cheapest => {
+            Submission::LeastCostPreemption => {
                 "new jobs start, moving or pausing those whose leaving costs least"
             }
             Submission::Reserving => {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_say_what_is_done() {
+    fn descriptions_match_the_policies() {
         let text = Policy::recommended().description();
         assert_eq!(
             text,

@@ -7,10 +7,10 @@ use crate::priority::PriorityFunction;
 use crate::units::Span;
 
 /// A name and the parts that it stands for.
-type Known = (&'static str, Submission, bool, Periodic, Retry);
+type NamedPolicy = (&'static str, Submission, bool, Periodic, Retry);
 
 /// All of the paper's names but those of batch schedulers.
-pub(super) const NAMES: [Known; 7] = [
+pub(super) const NAMES: [NamedPolicy; 7] = [
     (
         "GREEDY",
         Submission::Greedy,
@@ -102,7 +102,7 @@ pub(super) fn list() -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn policy((_, submission, opportunistic, periodic, retry): &Known, period: Span) -> Policy {
+fn policy((_, submission, opportunistic, periodic, retry): &NamedPolicy, period: Span) -> Policy {
     Policy {
         submission: *submission,
         opportunistic: *opportunistic,
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_print_to_what_they_were_read_from() {
+    fn ipdps_names_round_trip() {
         for name in [
             "GREEDY",
             "GREEDY-PMTN",

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_shares_and_come_back() {
+    fn least_yield_text_round_trips() {
         for percent in 1..=100 {
             let least = LeastYield(percent);
             assert_eq!(least.to_string().parse(), Ok(least));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn at_its_ceiling_all_can_have_it() {
+    fn least_yield_is_feasible_at_its_ceiling() {
         for (percent, ceiling) in [(100, 100), (50, 200), (30, 333), (1, 10_000), (0, 10_000)] {
             assert_eq!(
                 LeastYield(percent).ceiling(),

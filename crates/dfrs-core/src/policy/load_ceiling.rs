@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn none_is_below_the_capacity() {
+    fn ceiling_is_never_below_the_capacity() {
         assert_eq!(LoadCeiling::from_percent(50).to_string(), "100%");
         assert_eq!(serde_json::to_string(&LoadCeiling(150)).unwrap(), "150");
         assert_eq!(
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_whole_percent_and_come_back() {
+    fn load_ceiling_text_round_trips() {
         for percent in [100, 101, 150, u32::MAX] {
             let ceiling = LoadCeiling::from_percent(percent);
             assert_eq!(ceiling.to_string().parse(), Ok(ceiling));

@@ -12,7 +12,7 @@ const SUBMISSIONS: [(&str, Submission); 7] = [
     ("Greedy", Submission::Greedy),
     ("GreedyP", Submission::GreedyP),
     ("GreedyPM", Submission::GreedyPM),
-    ("GreedyPMC", Submission::Cheapest),
+    ("GreedyPMC", Submission::LeastCostPreemption),
     ("GreedyPMCR", Submission::Reserving),
     ("MCB8", Submission::Mcb8),
 ];
@@ -36,13 +36,13 @@ const OPTIMISATIONS: [(&str, Optimisation); 4] = [
 const DEFAULT: &str = "default";
 
 /// The longest text that is taken for a name, in bytes. Names have about half of it.
-const LONGEST: usize = 100;
+const MAX_NAME_BYTES: usize = 100;
 
 /// Why a text is not the name of a policy. The message names the part, and what is allowed there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     /// It is longer than any name.
-    #[error("a policy's name of {length} bytes; allowed are {LONGEST}")]
+    #[error("a policy's name of {length} bytes; allowed are {MAX_NAME_BYTES}")]
     TooLong {
         /// Its length in bytes.
         length: usize,
@@ -107,7 +107,7 @@ impl FromStr for Policy {
     /// policy in capitals only.
     fn from_str(name: &str) -> Result<Self, PolicyError> {
         let name = name.trim();
-        if name.len() > LONGEST {
+        if name.len() > MAX_NAME_BYTES {
             return Err(PolicyError::TooLong { length: name.len() });
         }
         if name.eq_ignore_ascii_case(DEFAULT) {
@@ -125,7 +125,7 @@ impl FromStr for Policy {
             optimisation: Optimisation::Uniform,
             grace: Grace::Nothing,
             retry: match submission {
-                Submission::Cheapest | Submission::Reserving => Retry::Backoff,
+                Submission::LeastCostPreemption | Submission::Reserving => Retry::Backoff,
                 _ => Retry::Nothing,
             },
             settings: Settings::default(),
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_prints_to_what_it_was_read_from() {
+    fn every_policy_name_round_trips() {
         let mut read = 0;
         for submission in ["", "Greedy", "GreedyP", "GreedyPM", "MCB8"] {
             for star in ["", "*"] {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_names_print_to_what_they_were_read_from() {
+    fn dfrs_policy_names_round_trip() {
         for name in [
             "Greedy*/OPT=VT",
             "GreedyPM*/per/OPT=VT/MINVT=600",
@@ -387,11 +387,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_any_name_is_not_looked_at() {
-        let told = |length| error(&"G".repeat(length));
-        assert!(told(LONGEST).contains("unknown submission policy"));
+    fn overlong_policy_name_is_refused() {
+        let message = |length| error(&"G".repeat(length));
+        assert!(message(MAX_NAME_BYTES).contains("unknown submission policy"));
         assert_eq!(
-            told(LONGEST + 1),
+            message(MAX_NAME_BYTES + 1),
             "a policy's name of 101 bytes; allowed are 100"
         );
     }

@@ -7,16 +7,16 @@ use crate::stop::Stop;
 use crate::usage::Usage;
 
 /// Whether waiting jobs fit alone beside what must stay.
-pub(super) struct Alone<'a> {
+pub(super) struct FitsAlone<'a> {
     cluster: &'a Cluster,
     usage: &'a Usage,
     least: Fraction,
     fit_cache: FitCache,
 }
 
-impl<'a> Alone<'a> {
+impl<'a> FitsAlone<'a> {
     /// `usage` is of what must stay, `least` the lowest yield to map at. O(nodes log nodes).
-    pub(super) fn beside(cluster: &'a Cluster, usage: &'a Usage, least: Fraction) -> Self {
+    pub(super) fn new(cluster: &'a Cluster, usage: &'a Usage, least: Fraction) -> Self {
         Self {
             cluster,
             usage,

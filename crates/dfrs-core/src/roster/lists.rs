@@ -85,7 +85,7 @@ impl Lists {
     /// Where the queue of jobs like this one is, or would be.
     fn find(&self, jobs: &[Job], job: &Job) -> Result<usize, usize> {
         self.queues
-            .binary_search_by(|queue| by_wants(&jobs[queue[0]], job))
+            .binary_search_by(|queue| cmp_requirements(&jobs[queue[0]], job))
     }
 }
 
@@ -95,7 +95,7 @@ fn is_queued(job: &Job) -> bool {
 }
 
 /// Orders jobs by all that says where they fit; equal ones fit in the same places.
-pub(crate) fn by_wants(one: &Job, other: &Job) -> Ordering {
+pub(crate) fn cmp_requirements(one: &Job, other: &Job) -> Ordering {
     let size = |job: &Job| (job.tasks, job.cpu, job.memory, job.memory_per_node);
     size(one)
         .cmp(&size(other))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::constraints::Constraints;
-use super::simplex::Program;
+use super::simplex::LpProgram;
 
 /// The yields of the greatest sum, none below 1/max(1, Λ): the linear program, solved exactly (to
 /// rounding) for each set of jobs that are connected by common constraints.
@@ -11,7 +11,7 @@ pub(super) fn maximise(constraints: &Constraints) -> Vec<f64> {
     let least = constraints.uniform();
     let mut yields = vec![1.0; constraints.jobs()];
     for component in components(constraints) {
-        let mut program = Program::new(vec![1.0 - least; component.jobs.len()]);
+        let mut program = LpProgram::new(vec![1.0 - least; component.jobs.len()]);
         for (row, capacity) in &component.rows {
             add_row(&mut program, row, *capacity, least);
         }
@@ -26,7 +26,7 @@ pub(super) fn maximise(constraints: &Constraints) -> Vec<f64> {
 
 /// One constraint on what yields gain beyond the least one.
 #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
-fn add_row(program: &mut Program, row: &[(usize, u64)], capacity: u64, least: f64) {
+fn add_row(program: &mut LpProgram, row: &[(usize, u64)], capacity: u64, least: f64) {
     // In units of the greatest need, so that coefficients are near 1.
     let unit = row.iter().map(|(_, need)| *need).max().unwrap_or(1) as f64;
     let used: f64 = row.iter().map(|(_, need)| *need as f64 * least).sum();
@@ -38,14 +38,14 @@ fn add_row(program: &mut Program, row: &[(usize, u64)], capacity: u64, least: f6
 }
 
 /// Jobs that are connected by common constraints.
-struct Component {
+struct LpComponent {
     jobs: Vec<usize>,
     /// Their constraints, by jobs as positions in `jobs`; of equal ones only the tightest.
     rows: BTreeMap<Vec<(usize, u64)>, u64>,
 }
 
 /// All components. Jobs without constraints are in none.
-fn components(constraints: &Constraints) -> Vec<Component> {
+fn components(constraints: &Constraints) -> Vec<LpComponent> {
     let mut found = Vec::new();
     let mut position: Vec<Option<usize>> = vec![None; constraints.jobs()];
     let mut seen = vec![false; constraints.len()];
@@ -53,7 +53,7 @@ fn components(constraints: &Constraints) -> Vec<Component> {
         if position[first].is_some() || constraints.places(first).is_empty() {
             continue;
         }
-        let mut component = Component {
+        let mut component = LpComponent {
             jobs: vec![first],
             rows: BTreeMap::new(),
         };

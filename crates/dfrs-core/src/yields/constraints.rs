@@ -51,7 +51,7 @@ impl Constraints {
 
     /// Fills `places`, and counts each constraint's jobs in `member_ends`.
     fn list_places(&mut self, segments: &Segments, rows: &Rows) {
-        self.places.reserve_exact(rows.most_terms(segments));
+        self.places.reserve_exact(rows.max_terms(segments));
         for job in segments.by_job() {
             for segment in job {
                 for row in rows.of_segment(segment) {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_bind_together_if_all_is_the_same() {
+    fn adjacent_nodes_share_a_constraint_when_needs_are_equal() {
         let count = |capacities: &[u64], runs: &[(u32, u32)]| {
             let nodes: Vec<Node> = capacities
                 .iter()
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn only_yields_of_what_is_exceeded_are_lowered() {
+    fn only_yields_on_exceeded_nodes_are_lowered() {
         let nodes = [100, 300].map(|cpu| Node::new("", Cores(cpu), Bytes(1)));
         let jobs = [(0, 100), (0, 100), (1, 400)].map(|(node, cpu)| {
             let job = Job::new(JobId(0), Time(0), 1, Cores(cpu), Bytes(0));

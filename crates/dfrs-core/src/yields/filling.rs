@@ -43,10 +43,10 @@ struct Filling<'a> {
 ///
 /// The level comes first, then what happens, in one number, because most of the time is spent
 /// comparing: bits of real numbers that are not negative are in the order of the numbers.
-type Event = Reverse<u128>;
+type FillingEvent = Reverse<u128>;
 
 #[derive(Clone, Copy)]
-enum What {
+enum FillingStep {
     /// This constraint binds.
     Binds(u32),
     /// Jobs of the weight at this place have all they need.
@@ -56,21 +56,21 @@ enum What {
 /// Where an event's number says that it is a weight's.
 const FULL: u128 = 1 << 32;
 
-fn event(level: f64, what: What) -> Event {
+fn event(level: f64, what: FillingStep) -> FillingEvent {
     let what = match what {
-        What::Binds(row) => u128::from(row),
-        What::Full(place) => FULL | u128::from(place),
+        FillingStep::Binds(row) => u128::from(row),
+        FillingStep::Full(place) => FULL | u128::from(place),
     };
     Reverse(u128::from(level.abs().to_bits()) << 64 | what)
 }
 
 /// The level of an event, and what happens.
 #[expect(clippy::cast_possible_truncation, reason = "the parts of the number")]
-fn parts(Reverse(event): Event) -> (f64, What) {
+fn parts(Reverse(event): FillingEvent) -> (f64, FillingStep) {
     let place = event as u32;
     let what = match event & FULL {
-        0 => What::Binds(place),
-        _ => What::Full(place),
+        0 => FillingStep::Binds(place),
+        _ => FillingStep::Full(place),
     };
     (f64::from_bits((event >> 64) as u64), what)
 }
@@ -106,7 +106,7 @@ impl<'a> Filling<'a> {
             && let Some(mut first) = events.peek_mut()
         {
             let (level, what) = parts(*first);
-            if let What::Binds(row) = what
+            if let FillingStep::Binds(row) = what
                 && self.rising[row as usize] > 0
                 && self.level(row) > level
             {
@@ -116,15 +116,15 @@ impl<'a> Filling<'a> {
             }
             PeekMut::pop(first);
             match what {
-                What::Full(place) => {
+                FillingStep::Full(place) => {
                     let jobs = &by_weight[place as usize..];
                     let alike = jobs.iter().take_while(|(weight, _)| *weight == jobs[0].0);
                     for (_, job) in alike {
                         self.settle(*job as usize, 1.0);
                     }
                 }
-                What::Binds(row) if self.rising[row as usize] == 0 => {}
-                What::Binds(row) => {
+                FillingStep::Binds(row) if self.rising[row as usize] == 0 => {}
+                FillingStep::Binds(row) => {
                     for (job, _) in self.constraints.members(row as usize) {
                         let share = level * f64::from(self.weights[*job as usize]) / 1000.0;
                         self.settle(*job as usize, share.min(1.0));
@@ -147,16 +147,16 @@ impl<'a> Filling<'a> {
     }
 
     /// All that may happen.
-    fn events(&self, by_weight: &[(u32, u32)]) -> BinaryHeap<Event> {
+    fn events(&self, by_weight: &[(u32, u32)]) -> BinaryHeap<FillingEvent> {
         let mut events = Vec::with_capacity(self.left.len() + 1);
         for row in (0u32..).take(self.left.len()) {
-            events.push(event(self.level(row), What::Binds(row)));
+            events.push(event(self.level(row), FillingStep::Binds(row)));
         }
         let mut before = 0;
         for (place, (weight, _)) in (0u32..).zip(by_weight) {
             if *weight != before {
                 before = *weight;
-                events.push(event(1000.0 / f64::from(*weight), What::Full(place)));
+                events.push(event(1000.0 / f64::from(*weight), FillingStep::Full(place)));
             }
         }
         BinaryHeap::from(events)

@@ -7,7 +7,7 @@ use super::constraints::Constraints;
 use crate::policy::LeastYield;
 
 /// What a job has beside others that come first on its nodes: programs whose peers stand still may give up.
-const LEAST: f64 = 0.01;
+const MIN_YIELD: f64 = 0.01;
 
 /// What each job has at least, whatever its weight.
 pub(super) struct Floors(Vec<f64>);
@@ -57,7 +57,7 @@ impl Floors {
         let least = |job: usize| {
             let rows = constraints.places(job).iter();
             rows.map(|(row, _)| constraints.equal_share(*row as usize))
-                .fold(LEAST, f64::min)
+                .fold(MIN_YIELD, f64::min)
         };
         for job in &order {
             floors[*job] = least(*job);
@@ -67,8 +67,11 @@ impl Floors {
         }
         for job in order {
             let places = constraints.places(job);
-            let most = |(row, need): &(u32, u64)| left[*row as usize] / real(*need).max(1.0);
-            let more = places.iter().map(most).fold(1.0 - floors[job], f64::min);
+            let headroom = |(row, need): &(u32, u64)| left[*row as usize] / real(*need).max(1.0);
+            let more = places
+                .iter()
+                .map(headroom)
+                .fold(1.0 - floors[job], f64::min);
             let more = more.max(0.0);
             for (row, need) in places {
                 left[*row as usize] -= more * real(*need);
@@ -127,7 +130,7 @@ mod tests {
     const OLD: i64 = 990;
 
     #[test]
-    fn an_old_job_on_several_nodes_keeps_its_least_yield_beside_a_young_one() {
+    fn old_parallel_job_keeps_its_least_yield_with_a_young_job() {
         let jobs: &[(&[u32], i64)] = &[(&[0, 1], OLD), (&[1], 0), (&[2], OLD), (&[2], 0)];
         let by_age = yields(jobs, &Goal::Yield(Optimisation::VirtualTime));
         assert_eq!(by_age[..2], by_age[2..]);
@@ -143,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_too_much_load_the_least_is_an_equal_share() {
+    fn least_yield_is_an_equal_share_when_overloaded() {
         let jobs: &[(&[u32], i64)] = &[(&[0, 1], OLD), (&[1, 2], OLD), (&[1], 0), (&[2], 0)];
         let all = yields(jobs, &Goal::AtLeast(LeastYield(100)));
         assert!(all[0] >= 0.3333 && all[1] >= 0.3333, "{all:?}");
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn enough_cpu_is_enough_for_all() {
+    fn all_jobs_have_full_yield_when_cpu_suffices() {
         assert_eq!(
             yields(&[(&[0, 1], OLD)], &Goal::AtLeast(LeastYield(50))),
             [1.0]

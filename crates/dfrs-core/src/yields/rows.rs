@@ -31,15 +31,15 @@ impl Rows {
     /// O(nodes + segments).
     pub(super) fn of(nodes: &[Node], segments: &Segments) -> Self {
         let resources = segments.resources;
-        let most = resources * nodes.len().min(2 * segments.len() + 1);
+        let max = resources * nodes.len().min(2 * segments.len() + 1);
         let mut rows = Self {
-            capacity: Vec::with_capacity(most),
-            nodes: Vec::with_capacity(most),
+            capacity: Vec::with_capacity(max),
+            nodes: Vec::with_capacity(max),
             group_of: Vec::with_capacity(nodes.len() + 1),
-            row_of: Vec::with_capacity(most),
+            row_of: Vec::with_capacity(max),
             resources,
         };
-        let changes = Changes::of(nodes.len(), segments);
+        let changes = NeedChanges::of(nodes.len(), segments);
         let mut totals = vec![0; resources];
         let mut group = 0;
         let mut start = 0;
@@ -71,7 +71,7 @@ impl Rows {
     }
 
     /// How often a segment is part of a constraint, at most.
-    pub(super) fn most_terms(&self, segments: &Segments) -> usize {
+    pub(super) fn max_terms(&self, segments: &Segments) -> usize {
         segments
             .iter()
             .map(|segment| self.groups(segment).len())
@@ -103,14 +103,14 @@ fn capacity(node: &Node, resource: usize) -> u64 {
 }
 
 /// How needs change from node to node.
-struct Changes {
+struct NeedChanges {
     /// By how much more of each resource is needed on each node than on the one before.
     needs: Vec<i128>,
     /// Whether some job needs something else on the node than on the one before.
     is_edge: Vec<bool>,
 }
 
-impl Changes {
+impl NeedChanges {
     /// O(nodes + segments).
     fn of(nodes: usize, segments: &Segments) -> Self {
         let resources = segments.resources;

@@ -7,7 +7,7 @@ const EPSILON: f64 = 1e-11;
 /// is feasible, and the program is bounded.
 ///
 /// The tableau is dense: memory is rows times variables, and so is the time of each step.
-pub(super) struct Program {
+pub(super) struct LpProgram {
     /// Upper bounds of the columns' variables. Slacks have none.
     bounds: Vec<f64>,
     rows: Vec<Row>,
@@ -35,7 +35,7 @@ struct Row {
 
 /// What limits a step.
 #[derive(Clone, Copy)]
-enum Limit {
+enum StepLimit {
     /// The entering variable reaches its bound.
     Itself,
     /// A row's basic variable falls to 0.
@@ -44,7 +44,7 @@ enum Limit {
     Rises(usize),
 }
 
-impl Program {
+impl LpProgram {
     /// A program with these upper bounds and no constraint yet.
     pub(super) fn new(bounds: Vec<f64>) -> Self {
         let columns = bounds.iter().enumerate();
@@ -62,8 +62,8 @@ impl Program {
         }
     }
 
-    /// Adds a constraint: the sum of the terms' coefficients times x is at most `most`.
-    pub(super) fn add(&mut self, terms: &[(usize, f64)], most: f64) {
+    /// Adds a constraint: the sum of the terms' coefficients times x is at most `max`.
+    pub(super) fn add(&mut self, terms: &[(usize, f64)], max: f64) {
         let index = self.bounds.len() + self.rows.len();
         let mut dense = vec![0.0; self.bounds.len()];
         for (variable, coefficient) in terms {
@@ -76,7 +76,7 @@ impl Program {
         };
         self.rows.push(Row {
             basic,
-            value: most,
+            value: max,
             terms: dense,
         });
     }
@@ -85,15 +85,15 @@ impl Program {
     pub(super) fn solve(mut self) -> Vec<f64> {
         // Degenerate steps can only cycle if the entering variable is chosen by gain; after as many
         // as there are variables and rows, Bland's rule is used until the sum grows again.
-        let patience = self.bounds.len() + self.rows.len();
+        let max_stalls = self.bounds.len() + self.rows.len();
         let mut stalled = 0;
-        while let Some(column) = self.entering(stalled > patience) {
+        while let Some(column) = self.entering(stalled > max_stalls) {
             let (step, limit) = self.limit(column);
             stalled = if step > EPSILON { 0 } else { stalled + 1 };
             match limit {
-                Limit::Itself => self.complement_column(column),
-                Limit::Falls(row) => self.pivot(row, column),
-                Limit::Rises(row) => {
+                StepLimit::Itself => self.complement_column(column),
+                StepLimit::Falls(row) => self.pivot(row, column),
+                StepLimit::Rises(row) => {
                     self.complement_basic(row);
                     self.pivot(row, column);
                 }
@@ -121,22 +121,25 @@ impl Program {
 
     /// How far the column's variable can be raised, and by what it is limited; of equal limits the
     /// one with the lowest variable, as Bland's rule asks.
-    fn limit(&self, column: usize) -> (f64, Limit) {
+    fn limit(&self, column: usize) -> (f64, StepLimit) {
         let mut step = self.columns[column].bound;
-        let mut limit = Limit::Itself;
+        let mut limit = StepLimit::Itself;
         let mut lowest = self.columns[column].index;
         for (place, row) in self.rows.iter().enumerate() {
             let term = row.terms[column];
-            let (most, what) = if term > EPSILON {
-                (row.value / term, Limit::Falls(place))
+            let (max, what) = if term > EPSILON {
+                (row.value / term, StepLimit::Falls(place))
             } else if term < -EPSILON && row.basic.bound.is_finite() {
-                ((row.basic.bound - row.value) / -term, Limit::Rises(place))
+                (
+                    (row.basic.bound - row.value) / -term,
+                    StepLimit::Rises(place),
+                )
             } else {
                 continue;
             };
-            let most = most.max(0.0);
-            if most < step - EPSILON || most <= step && row.basic.index < lowest {
-                (step, limit, lowest) = (most.min(step), what, row.basic.index);
+            let max = max.max(0.0);
+            if max < step - EPSILON || max <= step && row.basic.index < lowest {
+                (step, limit, lowest) = (max.min(step), what, row.basic.index);
             }
         }
         (step, limit)
@@ -219,12 +222,9 @@ mod tests {
     use super::*;
 
     fn solve(bounds: &[f64], rows: &[(&[f64], f64)]) -> Vec<f64> {
-        let mut program = Program::new(bounds.to_vec());
-        for (terms, most) in rows {
-            program.add(
-                &terms.iter().copied().enumerate().collect::<Vec<_>>(),
-                *most,
-            );
+        let mut program = LpProgram::new(bounds.to_vec());
+        for (terms, max) in rows {
+            program.add(&terms.iter().copied().enumerate().collect::<Vec<_>>(), *max);
         }
         program.solve()
     }
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_greatest_gain_enters_or_by_blands_rule_the_first() {
-        let mut program = Program::new(vec![1.0; 4]);
+        let mut program = LpProgram::new(vec![1.0; 4]);
         program.gains = vec![-1.0, 1.0, 3.0, 2.0];
         assert_eq!(program.entering(false), Some(2));
         assert_eq!(program.entering(true), Some(1));
@@ -280,15 +280,15 @@ mod tests {
     #[test]
     fn of_equal_limits_that_of_the_lowest_variable_counts() {
         let limit = |rows: &[(usize, f64)]| {
-            let mut program = Program::new(vec![1.0; 3]);
+            let mut program = LpProgram::new(vec![1.0; 3]);
             for (basic, value) in rows {
                 program.add(&[(1, 1.0)], *value);
                 program.rows.last_mut().unwrap().basic.index = *basic;
             }
             let (step, limit) = program.limit(1);
             let row = match limit {
-                Limit::Itself => None,
-                Limit::Falls(row) | Limit::Rises(row) => Some(row),
+                StepLimit::Itself => None,
+                StepLimit::Falls(row) | StepLimit::Rises(row) => Some(row),
             };
             (step, row)
         };
@@ -302,7 +302,7 @@ mod tests {
     fn degenerate_steps_come_to_an_end() {
         // Beale, Cycling in the dual simplex algorithm, Naval Research Logistics Quarterly 2 (1955): by
         // the greatest gain alone the same bases would come again for ever.
-        let mut program = Program::new(vec![f64::INFINITY; 4]);
+        let mut program = LpProgram::new(vec![f64::INFINITY; 4]);
         program.gains = vec![0.75, -20.0, 0.5, -6.0];
         program.add(&[(0, 0.25), (1, -8.0), (2, -1.0), (3, 9.0)], 0.0);
         program.add(&[(0, 0.5), (1, -12.0), (2, -0.5), (3, 3.0)], 0.0);

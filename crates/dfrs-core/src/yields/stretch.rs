@@ -15,11 +15,11 @@ use super::{Placed, heuristic};
 mod average;
 
 /// What a job has at least (IPDPS 2010, Section III-B).
-pub(crate) const LEAST_YIELD: f64 = 0.01;
+pub(crate) const MIN_YIELD: f64 = 0.01;
 
 /// How the yield that a job needs follows from the inverse stretch that is aimed at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
+pub(crate) struct StretchLine {
     /// Flow time at the end of the period, in periods.
     flow: f64,
     /// Virtual time at its start, in periods.
@@ -28,7 +28,7 @@ pub(crate) struct Line {
     least: f64,
 }
 
-impl Line {
+impl StretchLine {
     /// The line of the job, which has this virtual time, for the period that starts now.
     pub(crate) fn new(job: &Job, virtual_time: Span, now: Time, period: Span, least: f64) -> Self {
         let period = Span(period.0.max(1));
@@ -60,10 +60,10 @@ pub(super) fn allocate(
     now: Time,
     period: Span,
 ) -> Vec<f64> {
-    let least = constraints.uniform().min(LEAST_YIELD);
-    let lines: Vec<Line> = placed
+    let least = constraints.uniform().min(MIN_YIELD);
+    let lines: Vec<StretchLine> = placed
         .iter()
-        .map(|placed| Line::new(placed.job, placed.virtual_time, now, period, least))
+        .map(|placed| StretchLine::new(placed.job, placed.virtual_time, now, period, least))
         .collect();
     let mut yields = match optimisation {
         // That of virtual time is never asked for: no name has both.
@@ -82,7 +82,7 @@ pub(super) fn allocate(
 }
 
 /// The yields at the smallest expected stretch that all jobs can have.
-fn equal(constraints: &Constraints, lines: &[Line]) -> Vec<f64> {
+fn equal(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
     let settled = vec![None; lines.len()];
     let rows = (0..constraints.len()).map(|row| saturation(constraints, row, lines, &settled));
     let level = rows.fold(f64::INFINITY, f64::min);
@@ -92,7 +92,7 @@ fn equal(constraints: &Constraints, lines: &[Line]) -> Vec<f64> {
 /// Progressive filling: the inverse stretches of all jobs rise together until a constraint binds,
 /// which settles its jobs; then those of the others. Where a constraint binds is found anew only after
 /// one of its jobs settled. O(levels × constraints + changes of constraints × jobs there).
-fn min_max(constraints: &Constraints, lines: &[Line]) -> Vec<f64> {
+fn min_max(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
     let mut settled: Vec<Option<f64>> = vec![None; lines.len()];
     let mut rows: Vec<usize> = (0..constraints.len()).collect();
     let mut levels = vec![0.0; constraints.len()];
@@ -137,7 +137,7 @@ fn min_max(constraints: &Constraints, lines: &[Line]) -> Vec<f64> {
 fn saturation(
     constraints: &Constraints,
     row: usize,
-    lines: &[Line],
+    lines: &[StretchLine],
     settled: &[Option<f64>],
 ) -> f64 {
     let mut free = constraints.capacity[row] as f64;

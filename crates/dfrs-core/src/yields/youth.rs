@@ -12,7 +12,7 @@ const OFFSET: f64 = 10.0;
 const LONG: Span = Span::from_seconds(1000);
 
 /// The least part of a node that counts.
-const LEAST_SHARE: f64 = 0.05;
+const MIN_SHARE: f64 = 0.05;
 
 /// The weight of a job of weight 1 without virtual time is this over the square root of [`OFFSET`]: large
 /// enough that weights of old jobs still differ as whole numbers.
@@ -56,7 +56,7 @@ fn density(nodes: &[Node], placed: &Placed<'_>) -> f64 {
     };
     let memory = share(placed.job.memory_on(1).0, node.memory.0);
     let cpu = share(placed.job.cpu.0, node.cpu.0);
-    memory.max(LEAST_SHARE) / cpu.max(LEAST_SHARE)
+    memory.max(MIN_SHARE) / cpu.max(MIN_SHARE)
 }
 
 /// A part of a node.
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn long_jobs_that_hold_what_others_want_weigh_more() {
+    fn long_immobile_jobs_weigh_more_by_their_memory() {
         let weight_of = |tasks: u32, memory: u64, mobility, seconds| {
             let nodes = vec![Node::new("", Cores(4), Bytes(100)); tasks as usize];
             let mut job = Job::new(JobId(1), Time(0), tasks, Cores(1), Bytes(memory));

@@ -131,12 +131,12 @@ pub fn plan(policy: &Policy, cluster: &Cluster, events: &Events) -> Plan {
 
 /// What kinds of things random clusters have.
 #[derive(Clone, Copy)]
-pub struct Kinds {
+pub struct ClusterKind {
     /// Equal nodes that are all up, jobs that can do everything, no layouts: the papers' world.
     pub plain: bool,
 }
 
-fn node(kinds: Kinds) -> BoxedStrategy<Node> {
+fn node(kinds: ClusterKind) -> BoxedStrategy<Node> {
     if kinds.plain {
         return Just(Node::new("n", Cores(100), Bytes(100))).boxed();
     }
@@ -199,7 +199,7 @@ fn further_kind(nodes: u32) -> impl Strategy<Value = TaskKind> {
 }
 
 /// A job, and a wish for where it is: the state that it gets if its memory fits there.
-fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
+fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
     let tasks = prop_oneof![3 => 1u32..4, 1 => 1u32..12];
     let cpu = prop_oneof![Just(25u64), Just(100), 0u64..120];
     let memory = prop_oneof![Just(10u64), 0u64..110];
@@ -261,7 +261,7 @@ fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 job.layout = layout;
                 job.mobility = mobility;
                 job.locked = locked;
-                job.comes_first = comes_first;
+                job.starved = comes_first;
                 job.recent_moves = recent_moves;
                 job.memory_per_node = Bytes(per_node);
                 job.weight = Weight(weight);
@@ -278,7 +278,7 @@ fn job(kinds: Kinds, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
 
 /// A cluster in which no memory is exceeded by jobs; what is held by others may exceed it. Up to five jobs in a
 /// row are alike.
-pub fn cluster(kinds: Kinds) -> impl Strategy<Value = Cluster> {
+pub fn cluster(kinds: ClusterKind) -> impl Strategy<Value = Cluster> {
     (1u32..7).prop_flat_map(move |count| {
         let nodes = proptest::collection::vec(node(kinds), count as usize);
         let few = proptest::collection::vec(job(kinds, count), 0..14);

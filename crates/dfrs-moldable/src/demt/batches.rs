@@ -1,9 +1,9 @@
 //! Which task runs in which batch.
 
-use super::merge::{Candidate, candidates};
+use super::merge::{MergedTask, candidates};
 use crate::dual::Estimate;
 use crate::knapsack::{Item, choose};
-use crate::list::Entry;
+use crate::list::ListEntry;
 use crate::problem::{Problem, real};
 
 /// The batches in their order, each with its tasks by decreasing weight per area, as they are to run in it. Batch j lasts
@@ -11,7 +11,7 @@ use crate::problem::{Problem, real};
 /// weight that fit on the machine side by side. What is left after batch K gets further ones, each again twice as
 /// long. O(m n) for each batch.
 #[must_use]
-pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<Entry>> {
+pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<ListEntry>> {
     let mut left: Vec<usize> = (0..problem.tasks.len()).collect();
     let mut length = first_length(problem, estimate.guess);
     let mut batches = Vec::new();
@@ -24,8 +24,8 @@ pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<Entry>> {
         let chosen = choose(&items.collect::<Vec<_>>(), problem.processors);
         let chosen = candidates.into_iter().zip(chosen);
         let chosen = chosen.filter_map(|(candidate, chosen)| chosen.then_some(candidate));
-        let batch: Vec<Entry> = chosen
-            .flat_map(|candidate: Candidate| candidate.entries)
+        let batch: Vec<ListEntry> = chosen
+            .flat_map(|candidate: MergedTask| candidate.entries)
             .collect();
         if !batch.is_empty() {
             let mut is_taken = vec![false; problem.tasks.len()];
@@ -51,8 +51,8 @@ fn first_length(problem: &Problem, guess: f64) -> f64 {
     length
 }
 
-fn ordered(problem: &Problem, mut batch: Vec<Entry>) -> Vec<Entry> {
-    let key = |entry: &Entry| problem.tasks[entry.task].weight() / entry.allotment.area();
+fn ordered(problem: &Problem, mut batch: Vec<ListEntry>) -> Vec<ListEntry> {
+    let key = |entry: &ListEntry| problem.tasks[entry.task].weight() / entry.allotment.area();
     batch.sort_by(|one, other| {
         let by_key = key(other).total_cmp(&key(one));
         by_key.then_with(|| one.task.cmp(&other.task))

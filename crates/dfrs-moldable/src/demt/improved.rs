@@ -2,7 +2,7 @@
 
 use super::{Shuffles, batches, shuffled};
 use crate::dual::Estimate;
-use crate::list::{self, Entry};
+use crate::list::{self, ListEntry};
 use crate::problem::Problem;
 use crate::schedule::{Criteria, Schedule};
 
@@ -25,7 +25,7 @@ pub(crate) fn lists(
     problem: &Problem,
     estimate: &Estimate,
     shuffles: Shuffles,
-) -> impl Iterator<Item = Vec<Entry>> {
+) -> impl Iterator<Item = Vec<ListEntry>> {
     let batches = batches(problem, estimate);
     let first = shuffled(problem, &batches, shuffles);
     let guess = estimate.guess;
@@ -44,9 +44,9 @@ pub(crate) fn lists(
 
 /// The list of the least product of its criteria, of those that are nowhere worse than the first; none if there is none.
 pub(crate) fn best_of(
-    lists: impl IntoIterator<Item = Vec<Entry>>,
-    criteria: impl Fn(&[Entry]) -> Criteria,
-) -> Vec<Entry> {
+    lists: impl IntoIterator<Item = Vec<ListEntry>>,
+    criteria: impl Fn(&[ListEntry]) -> Criteria,
+) -> Vec<ListEntry> {
     let mut lists = lists.into_iter();
     let mut best = lists.next().unwrap_or_default();
     let first = criteria(&best);
@@ -62,14 +62,19 @@ pub(crate) fn best_of(
 
 /// The list of the batches, each task on the fewest processors on which it takes at most the longest time of its
 /// batch times the factor, and at most the limit.
-fn lengthened(problem: &Problem, batches: &[Vec<Entry>], factor: f64, limit: f64) -> Vec<Entry> {
-    let lengthen = |batch: &Vec<Entry>| {
+fn lengthened(
+    problem: &Problem,
+    batches: &[Vec<ListEntry>],
+    factor: f64,
+    limit: f64,
+) -> Vec<ListEntry> {
+    let lengthen = |batch: &Vec<ListEntry>| {
         let times = batch.iter().map(|entry| entry.allotment.time);
         let deadline = (times.fold(0.0, f64::max) * factor).min(limit);
-        let entry = |entry: &Entry| {
+        let entry = |entry: &ListEntry| {
             let found = problem.tasks[entry.task].fewest(deadline);
             let allotment = found.unwrap_or(entry.allotment);
-            Entry {
+            ListEntry {
                 allotment,
                 ..*entry
             }
@@ -81,25 +86,29 @@ fn lengthened(problem: &Problem, batches: &[Vec<Entry>], factor: f64, limit: f64
 
 /// All tasks in their own order, each on the fewest processors on which it takes at most so long, or as short as it
 /// can.
-fn within(problem: &Problem, deadline: f64) -> Vec<Entry> {
+fn within(problem: &Problem, deadline: f64) -> Vec<ListEntry> {
     let tasks = problem.tasks.iter().enumerate();
-    let entry = |(task, times): (usize, &&crate::task::Task)| Entry {
+    let entry = |(task, times): (usize, &&crate::task::Task)| ListEntry {
         task,
         allotment: times.fewest(deadline).unwrap_or_else(|| times.fastest()),
     };
     tasks.map(entry).collect()
 }
 
-fn per_area(problem: &Problem, entry: &Entry) -> f64 {
+fn per_area(problem: &Problem, entry: &ListEntry) -> f64 {
     problem.tasks[entry.task].weight() / entry.allotment.area()
 }
 
-fn per_time(problem: &Problem, entry: &Entry) -> f64 {
+fn per_time(problem: &Problem, entry: &ListEntry) -> f64 {
     problem.tasks[entry.task].weight() / entry.allotment.time
 }
 
-fn sorted(problem: &Problem, list: &[Entry], key: fn(&Problem, &Entry) -> f64) -> Vec<Entry> {
-    let mut keyed: Vec<(f64, Entry)> = list
+fn sorted(
+    problem: &Problem,
+    list: &[ListEntry],
+    key: fn(&Problem, &ListEntry) -> f64,
+) -> Vec<ListEntry> {
+    let mut keyed: Vec<(f64, ListEntry)> = list
         .iter()
         .map(|entry| (key(problem, entry), *entry))
         .collect();

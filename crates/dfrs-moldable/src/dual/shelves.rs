@@ -5,10 +5,10 @@
 
 use std::collections::BinaryHeap;
 
-use super::split::Split;
-use crate::list::{Due, Entry};
+use super::split::ShelfSplit;
+use crate::list::{Due, ListEntry};
 use crate::problem::Problem;
-use crate::processors::Processors;
+use crate::processors::ProcessorSet;
 use crate::schedule::{Placement, Schedule};
 use crate::task::{Allotment, Task};
 
@@ -17,16 +17,16 @@ use crate::task::{Allotment, Task};
 pub(super) struct Shelves {
     guess: f64,
     /// Tasks, or pairs of tasks one after the other, that have their processors to themselves.
-    whole: Vec<Vec<Entry>>,
-    first: Vec<Entry>,
-    second: Vec<Entry>,
+    whole: Vec<Vec<ListEntry>>,
+    first: Vec<ListEntry>,
+    second: Vec<ListEntry>,
     /// Tasks that take at most half of the guess on one processor.
-    small: Vec<Entry>,
+    small: Vec<ListEntry>,
 }
 
 impl Shelves {
     /// The shelves of a split, rearranged until no rule applies. O(n^2) at worst, O(n) rearrangements.
-    pub fn of(problem: &Problem, guess: f64, split: &Split) -> Self {
+    pub fn of(problem: &Problem, guess: f64, split: &ShelfSplit) -> Self {
         let mut shelves = Self {
             guess,
             ..Self::default()
@@ -40,7 +40,7 @@ impl Shelves {
                 false => times.cheapest(deadline),
             };
             let allotment = found.unwrap_or_else(|| times.fastest());
-            let entry = Entry { task, allotment };
+            let entry = ListEntry { task, allotment };
             match (is_first, allotment.processors) {
                 (true, _) => shelves.first.push(entry),
                 (false, 1) => shelves.small.push(entry),
@@ -54,7 +54,7 @@ impl Shelves {
     }
 
     /// All tasks, as the two lists of shelves and the small ones.
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<ListEntry> {
         let whole = self.whole.iter().flatten();
         let shelves = whole.chain(&self.first).chain(&self.second);
         shelves.chain(&self.small).copied().collect()
@@ -71,7 +71,7 @@ impl Shelves {
                 None => true,
                 Some(time) => {
                     let allotment = Allotment { processors, time };
-                    let entry = Entry {
+                    let entry = ListEntry {
                         allotment,
                         ..*entry
                     };
@@ -85,12 +85,12 @@ impl Shelves {
     /// Two such tasks of one processor each can share one; the last one may find a longer partner.
     fn stack(&mut self) {
         let short = self.is_short();
-        let is_single = |entry: &Entry| entry.allotment.processors == 1 && short(entry);
-        let singles: Vec<Entry> = self.first.iter().copied().filter(is_single).collect();
+        let is_single = |entry: &ListEntry| entry.allotment.processors == 1 && short(entry);
+        let singles: Vec<ListEntry> = self.first.iter().copied().filter(is_single).collect();
         self.first.retain(|entry| !is_single(entry));
         let pairs = singles.chunks_exact(2);
         let left = pairs.remainder().first().copied();
-        self.whole.extend(pairs.map(<[Entry]>::to_vec));
+        self.whole.extend(pairs.map(<[ListEntry]>::to_vec));
         let Some(single) = left else { return };
         let room = 1.5 * self.guess - single.allotment.time;
         let partner = self
@@ -121,7 +121,7 @@ impl Shelves {
                 };
                 idle -= allotment.processors;
                 is_final = false;
-                let entry = Entry {
+                let entry = ListEntry {
                     allotment,
                     ..*entry
                 };
@@ -135,7 +135,7 @@ impl Shelves {
     }
 
     /// Whether a task takes at most three quarters of the guess.
-    fn is_short(&self) -> impl Fn(&Entry) -> bool + use<> {
+    fn is_short(&self) -> impl Fn(&ListEntry) -> bool + use<> {
         let limit = 0.75 * self.guess;
         move |entry| entry.allotment.time <= limit
     }
@@ -221,7 +221,7 @@ impl Shelves {
 
 /// Places an entry on the processors from `first` on, and returns them.
 fn put(
-    entry: &Entry,
+    entry: &ListEntry,
     start: f64,
     first: u32,
     placements: &mut Vec<Placement>,
@@ -231,7 +231,7 @@ fn put(
         task: entry.task,
         start,
         end: start + entry.allotment.time,
-        processors: Processors::of(range.clone()),
+        processors: ProcessorSet::of(range.clone()),
     });
     range
 }

@@ -6,7 +6,7 @@ use crate::problem::{Problem, real};
 /// For each task whether it is in the first shelf, where it may take as long as the guess; the others take at most half
 /// of that.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Split {
+pub(super) struct ShelfSplit {
     pub is_first: Vec<bool>,
 }
 
@@ -18,7 +18,7 @@ struct Choice {
 }
 
 /// What a guess leaves to be chosen.
-struct Question {
+struct ShelfKnapsack {
     is_first: Vec<bool>,
     choices: Vec<Choice>,
     /// Processors that the first shelf has left.
@@ -27,43 +27,44 @@ struct Question {
     needed: f64,
 }
 
-impl Split {
+impl ShelfSplit {
     /// A split of the tasks for this guess, or none if no schedule is that short: in any such schedule the
     /// tasks that take more than half of the guess use no processor twice, and all work is at most the guess
     /// times the processors. So it is for tasks of any kind, monotonic or not.
     pub fn of(problem: &Problem, guess: f64) -> Option<Self> {
-        let mut question = Question::of(problem, guess)?;
-        if question.needed <= 0.0 {
-            return Some(question.answer(&[]));
+        let mut knapsack = ShelfKnapsack::of(problem, guess)?;
+        if knapsack.needed <= 0.0 {
+            return Some(knapsack.to_split(&[]));
         }
         let density = |choice: &Choice| choice.saving / f64::from(choice.size);
-        question
+        knapsack
             .choices
             .sort_by(|one, other| density(other).total_cmp(&density(one)));
-        let (greedy, saved, limit) = question.greedy();
-        if saved >= question.needed {
-            return Some(question.answer(&greedy));
+        let (greedy, saved, limit) = knapsack.greedy();
+        if saved >= knapsack.needed {
+            return Some(knapsack.to_split(&greedy));
         }
-        if limit < question.needed {
+        if limit < knapsack.needed {
             return None;
         }
-        let chosen = question.best();
-        let saved = question.saved(&chosen);
-        (saved >= question.needed).then(|| question.answer(&chosen))
+        let chosen = knapsack.best();
+        let saved = knapsack.saved(&chosen);
+        (saved >= knapsack.needed).then(|| knapsack.to_split(&chosen))
     }
 
     /// The split of least work for a guess that was accepted. O(n m).
     pub fn exact(self, problem: &Problem, guess: f64) -> Self {
-        Question::of(problem, guess).map_or(self, |question| question.answer(&question.best()))
+        ShelfKnapsack::of(problem, guess)
+            .map_or(self, |knapsack| knapsack.to_split(&knapsack.best()))
     }
 }
 
-impl Question {
+impl ShelfKnapsack {
     /// None if a task cannot be so short, or the tasks of the first shelf do not fit.
     fn of(problem: &Problem, guess: f64) -> Option<Self> {
         let room = guess * f64::from(problem.processors);
         // A guess is refused for more than what rounding may be.
-        let mut question = Self {
+        let mut knapsack = Self {
             is_first: vec![false; problem.tasks.len()],
             choices: Vec::new(),
             capacity: problem.processors,
@@ -74,14 +75,14 @@ impl Question {
             let area = task.cheapest(guess)?.area();
             match task.cheapest(guess / 2.0) {
                 None => {
-                    question.is_first[place] = true;
-                    question.capacity = question.capacity.checked_sub(size)?;
-                    question.needed += area;
+                    knapsack.is_first[place] = true;
+                    knapsack.capacity = knapsack.capacity.checked_sub(size)?;
+                    knapsack.needed += area;
                 }
                 Some(short) => {
-                    question.needed += short.area();
+                    knapsack.needed += short.area();
                     if short.area() > area {
-                        question.choices.push(Choice {
+                        knapsack.choices.push(Choice {
                             task: place,
                             size,
                             saving: short.area() - area,
@@ -90,7 +91,7 @@ impl Question {
                 }
             }
         }
-        Some(question)
+        Some(knapsack)
     }
 
     /// Takes what fits, densest first: what is taken, what it saves, and what no choice saves more than.
@@ -128,11 +129,11 @@ impl Question {
         saved.map(|(choice, _)| choice.saving).sum::<f64>() * (1.0 + 1e-12)
     }
 
-    fn answer(&self, chosen: &[bool]) -> Split {
+    fn to_split(&self, chosen: &[bool]) -> ShelfSplit {
         let mut is_first = self.is_first.clone();
         for (choice, chosen) in self.choices.iter().zip(chosen) {
             is_first[choice.task] = *chosen;
         }
-        Split { is_first }
+        ShelfSplit { is_first }
     }
 }

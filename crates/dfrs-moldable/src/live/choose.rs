@@ -2,12 +2,12 @@
 
 use crate::demt::{Shuffles, best_of, lists};
 use crate::dual::Estimate;
-use crate::list::{self, Busy, Entry};
+use crate::list::{self, Busy, ListEntry};
 use crate::problem::Problem;
 use crate::schedule::Criteria;
 
 /// So many tasks are tried on processors that would idle: each try costs a schedule.
-const MOST_TRIES: usize = 16;
+const MAX_TRIES: usize = 16;
 
 /// The list that is best around what runs: `free` processors are free now.
 pub(super) fn list(
@@ -15,32 +15,32 @@ pub(super) fn list(
     estimate: &Estimate,
     (now, free): (f64, u32),
     running: &[Busy],
-) -> Vec<Entry> {
-    let room = Room {
+) -> Vec<ListEntry> {
+    let evaluator = ListEvaluator {
         problem,
         now,
         free,
         running,
     };
     let lists = lists(problem, estimate, Shuffles::default());
-    room.fill(best_of(lists, |list| room.criteria(list)))
+    evaluator.fill(best_of(lists, |list| evaluator.criteria(list)))
 }
 
 /// What lists are judged by.
-struct Room<'a> {
+struct ListEvaluator<'a> {
     problem: &'a Problem<'a>,
     now: f64,
     free: u32,
     running: &'a [Busy],
 }
 
-impl Room<'_> {
-    fn starts(&self, list: &[Entry]) -> Vec<f64> {
+impl ListEvaluator<'_> {
+    fn starts(&self, list: &[ListEntry]) -> Vec<f64> {
         list::starts(list, self.now, self.free, super::released(self.running))
     }
 
     /// Times count from now on: an absolute time is most of a sum of them.
-    fn criteria(&self, list: &[Entry]) -> Criteria {
+    fn criteria(&self, list: &[ListEntry]) -> Criteria {
         let starts = self.starts(list).into_iter();
         let ends = list.iter().zip(starts).map(|(entry, start)| {
             let end = start - self.now + entry.allotment.time;
@@ -50,11 +50,11 @@ impl Room<'_> {
     }
 
     /// Tasks that would wait start at once, on as many processors as would idle, where that is better.
-    fn fill(&self, mut list: Vec<Entry>) -> Vec<Entry> {
+    fn fill(&self, mut list: Vec<ListEntry>) -> Vec<ListEntry> {
         let mut starts = self.starts(&list);
         let mut criteria = self.criteria(&list);
         let (mut place, mut tries) = (0, 0);
-        while place < list.len() && tries < MOST_TRIES {
+        while place < list.len() && tries < MAX_TRIES {
             let idle = self.idle(&list, &starts);
             if idle == 0 {
                 break;
@@ -72,7 +72,7 @@ impl Room<'_> {
             tries += 1;
             let mut changed = list.clone();
             changed.remove(place - 1);
-            changed.insert(0, Entry { allotment, ..entry });
+            changed.insert(0, ListEntry { allotment, ..entry });
             let found = self.criteria(&changed);
             if found.is_nowhere_worse(criteria) {
                 starts = self.starts(&changed);
@@ -83,7 +83,7 @@ impl Room<'_> {
     }
 
     /// Processors that nobody uses from now on.
-    fn idle(&self, list: &[Entry], starts: &[f64]) -> u32 {
+    fn idle(&self, list: &[ListEntry], starts: &[f64]) -> u32 {
         let begun = list.iter().zip(starts);
         let begun = begun.filter(|(_, start)| **start <= self.now);
         let used: u32 = begun.map(|(entry, _)| entry.allotment.processors).sum();

@@ -1,6 +1,6 @@
 //! Sets of processors that are asked for what they have in common, again and again.
 
-use crate::processors::Processors;
+use crate::processors::ProcessorSet;
 
 /// A set of processors, a bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ impl Marks {
     }
 
     /// These; others than the machine has are left out.
-    pub(super) fn of(set: &Processors, processors: u32) -> Self {
+    pub(super) fn of(set: &ProcessorSet, processors: u32) -> Self {
         let mut marks = Self::none(processors);
         for processor in set.iter().take_while(|processor| *processor < processors) {
             marks.0[processor as usize / 64] |= 1 << (processor % 64);
@@ -63,9 +63,9 @@ impl Marks {
         chosen
     }
 
-    pub(super) fn processors(&self) -> Processors {
+    pub(super) fn processors(&self) -> ProcessorSet {
         let words = (0_u32..).zip(&self.0);
-        Processors::of(words.flat_map(|(place, word)| {
+        ProcessorSet::of(words.flat_map(|(place, word)| {
             let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
             bits.map(move |bit| place * 64 + bit)
         }))

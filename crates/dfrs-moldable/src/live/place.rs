@@ -2,23 +2,23 @@
 
 use std::collections::BinaryHeap;
 
-use super::Waiting;
+use super::WaitingTask;
 use super::marks::Marks;
-use crate::list::{Busy, Due, Entry};
-use crate::processors::{Free, Processors};
+use crate::list::{Busy, Due, ListEntry};
+use crate::processors::{Free, ProcessorSet};
 use crate::schedule::{Placement, Schedule};
 
 /// The schedule of a list: whenever processors are free, the first task of which enough are its to use starts, overdue
 /// ones before all others. Until an overdue one starts, nothing does that would make it start later.
 pub(super) fn among(
     processors: u32,
-    list: &[Entry],
-    waiting: &[Waiting],
+    list: &[ListEntry],
+    waiting: &[WaitingTask],
     now: f64,
     free: &Free,
     running: Vec<Busy>,
 ) -> Schedule {
-    let marks = |set: &Processors| Marks::of(set, processors);
+    let marks = |set: &ProcessorSet| Marks::of(set, processors);
     let allowed = waiting.iter();
     let held = running.iter().map(|busy| marks(&busy.processors)).collect();
     let ends = running.iter().enumerate();
@@ -35,11 +35,11 @@ pub(super) fn among(
             .collect(),
         placements: Vec::new(),
     };
-    let mut left: Vec<Entry> = list.to_vec();
+    let mut left: Vec<ListEntry> = list.to_vec();
     left.sort_by_key(|entry| !waiting[entry.task].is_overdue);
     loop {
         placing.start(&mut left, waiting);
-        if left.is_empty() || !placing.go_on() {
+        if left.is_empty() || !placing.advance() {
             break;
         }
     }
@@ -60,7 +60,7 @@ struct Placing {
 }
 
 /// What the first overdue task that cannot start yet is to have.
-struct Promise {
+struct TaskReservation {
     task: usize,
     count: u32,
     /// When it can start, if nothing else comes in between.
@@ -71,22 +71,22 @@ struct Promise {
 
 impl Placing {
     /// Starts what can start now.
-    fn start(&mut self, left: &mut Vec<Entry>, waiting: &[Waiting]) {
+    fn start(&mut self, left: &mut Vec<ListEntry>, waiting: &[WaitingTask]) {
         let mut count = self.free.count();
-        let mut promise: Option<Promise> = None;
+        let mut reservation: Option<TaskReservation> = None;
         left.retain(|entry| {
-            if entry.allotment.processors <= count && self.try_start(entry, promise.as_mut()) {
+            if entry.allotment.processors <= count && self.try_start(entry, reservation.as_mut()) {
                 count -= entry.allotment.processors;
                 return false;
             }
-            if promise.is_none() && waiting[entry.task].is_overdue {
-                promise = self.promise(entry);
+            if reservation.is_none() && waiting[entry.task].is_overdue {
+                reservation = self.reserve(entry);
             }
             true
         });
     }
 
-    fn try_start(&mut self, entry: &Entry, promise: Option<&mut Promise>) -> bool {
+    fn try_start(&mut self, entry: &ListEntry, reservation: Option<&mut TaskReservation>) -> bool {
         let wanted = entry.allotment.processors;
         let allowed = self.allowed[entry.task].as_ref();
         if self.free.count_within(allowed) < wanted {
@@ -94,13 +94,13 @@ impl Placing {
         }
         let chosen = self.free.first(wanted, allowed);
         let end = self.now + entry.allotment.time;
-        if let Some(promise) = promise.filter(|promise| end > promise.at) {
-            let mut rest = promise.free.clone();
+        if let Some(reservation) = reservation.filter(|reservation| end > reservation.at) {
+            let mut rest = reservation.free.clone();
             rest.remove(&chosen);
-            if rest.count_within(self.allowed[promise.task].as_ref()) < promise.count {
+            if rest.count_within(self.allowed[reservation.task].as_ref()) < reservation.count {
                 return false;
             }
-            promise.free = rest;
+            reservation.free = rest;
         }
         self.free.remove(&chosen);
         self.placements.push(Placement {
@@ -117,7 +117,7 @@ impl Placing {
         true
     }
 
-    fn promise(&self, entry: &Entry) -> Option<Promise> {
+    fn reserve(&self, entry: &ListEntry) -> Option<TaskReservation> {
         let mut ends: Vec<(f64, usize)> =
             self.ends.iter().map(|end| (end.time, end.what)).collect();
         ends.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -127,7 +127,7 @@ impl Placing {
         ends.into_iter().find_map(|(at, place)| {
             free.add(&self.held[place]);
             let is_enough = free.count_within(allowed) >= count;
-            is_enough.then(|| Promise {
+            is_enough.then(|| TaskReservation {
                 task,
                 count,
                 at,
@@ -137,7 +137,7 @@ impl Placing {
     }
 
     /// Goes on to when something ends next; false: nothing does.
-    fn go_on(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         let Some(next) = self.ends.pop() else {
             return false;
         };

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 /// whose program is no bound where a task ends before t_0. A task that ends there does not do so before its shortest
 /// time, which is its cost there; everywhere else it is the beginning of the interval, as in the paper. A schedule
 /// longer than t_K+1 satisfies the last constraint, too: all smallest areas together fit before t_K.
-pub(super) struct Program {
+pub(super) struct LinearProgram {
     /// Number of intervals.
     pub intervals: usize,
     /// For each task and interval the weight times the earliest completion.
@@ -21,7 +21,7 @@ pub(super) struct Program {
     pub capacities: Vec<f64>,
 }
 
-impl Program {
+impl LinearProgram {
     pub fn of(problem: &Problem, guess: f64) -> Self {
         let mut ends = lengths(problem, guess);
         ends.extend(ends.last().map(|last| 2.0 * last));

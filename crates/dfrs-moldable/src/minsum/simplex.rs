@@ -5,7 +5,7 @@
 //! basis has a column for each interval, whatever the number of tasks.
 
 use super::dense::Factors;
-use super::program::Program;
+use super::program::LinearProgram;
 
 /// Tasks that are looked at before the best so far enters the basis.
 const BLOCK: usize = 512;
@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-12;
 
 /// A variable of the basis, or one that may enter it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Variable {
+enum LpVariable {
     /// What an interval has left.
     Slack(usize),
     /// The part of a task that ends in an interval.
@@ -23,10 +23,10 @@ enum Variable {
 }
 
 struct Simplex<'a> {
-    program: &'a Program,
+    program: &'a LinearProgram,
     /// For each task the interval of its key.
     keys: Vec<usize>,
-    basis: Vec<Variable>,
+    basis: Vec<LpVariable>,
     /// Where the search for the next variable goes on.
     cursor: usize,
     tolerance: f64,
@@ -40,17 +40,17 @@ enum Leaving {
 
 /// The optimum of the program. It is computed from the multipliers of the last basis, and so a bound even if
 /// rounding has kept that from being the best one.
-pub(super) fn optimum(program: &Program) -> f64 {
+pub(super) fn optimum(program: &LinearProgram) -> f64 {
     let mut simplex = Simplex::new(program);
-    let most = 50 * (program.tasks() + program.intervals) + 1000;
+    let max_pivots = 50 * (program.tasks() + program.intervals) + 1000;
     let mut best = 0.0f64;
-    for pivot in 0..=most {
+    for pivot in 0..=max_pivots {
         let Some(factors) = Factors::of(&simplex.columns()) else {
             break;
         };
         let multipliers = simplex.multipliers(&factors);
         let entering = simplex.entering(&multipliers);
-        if entering.is_none() || pivot == most {
+        if entering.is_none() || pivot == max_pivots {
             best = best.max(simplex.dual(&multipliers));
         }
         let Some(entering) = entering else { break };
@@ -61,7 +61,7 @@ pub(super) fn optimum(program: &Program) -> f64 {
 
 impl<'a> Simplex<'a> {
     /// Begins with every task as early as there is room, those of most weight for their area first.
-    fn new(program: &'a Program) -> Self {
+    fn new(program: &'a LinearProgram) -> Self {
         let last = program.intervals.saturating_sub(1);
         let tasks = 0..program.tasks();
         let mut order: Vec<usize> = tasks.clone().collect();
@@ -96,18 +96,18 @@ impl<'a> Simplex<'a> {
         Self {
             program,
             keys,
-            basis: (0..program.intervals).map(Variable::Slack).collect(),
+            basis: (0..program.intervals).map(LpVariable::Slack).collect(),
             cursor: 0,
             tolerance: TOLERANCE * costs.copied().fold(0.0, f64::max),
         }
     }
 
     /// The column of a variable: what it takes of each capacity, in place of the key of its task.
-    fn column(&self, variable: Variable) -> Vec<f64> {
+    fn column(&self, variable: LpVariable) -> Vec<f64> {
         let mut column = vec![0.0; self.program.intervals];
         match variable {
-            Variable::Slack(row) => column[row] = 1.0,
-            Variable::Part { task, interval } => {
+            LpVariable::Slack(row) => column[row] = 1.0,
+            LpVariable::Part { task, interval } => {
                 self.program.add(task, interval, 1.0, &mut column);
                 self.program.add(task, self.keys[task], -1.0, &mut column);
             }
@@ -120,10 +120,10 @@ impl<'a> Simplex<'a> {
         basis.map(|variable| self.column(*variable)).collect()
     }
 
-    fn cost(&self, variable: Variable) -> f64 {
+    fn cost(&self, variable: LpVariable) -> f64 {
         match variable {
-            Variable::Slack(_) => 0.0,
-            Variable::Part { task, interval } => {
+            LpVariable::Slack(_) => 0.0,
+            LpVariable::Part { task, interval } => {
                 let costs = self.program.costs(task);
                 costs[interval] - costs[self.keys[task]]
             }
@@ -153,7 +153,7 @@ impl<'a> Simplex<'a> {
     }
 
     /// A variable that lowers the objective, or none if none does.
-    fn entering(&mut self, multipliers: &[f64]) -> Option<Variable> {
+    fn entering(&mut self, multipliers: &[f64]) -> Option<LpVariable> {
         let greatest = multipliers
             .iter()
             .enumerate()
@@ -161,7 +161,7 @@ impl<'a> Simplex<'a> {
         if let Some((row, multiplier)) = greatest
             && *multiplier > self.tolerance
         {
-            return Some(Variable::Slack(row));
+            return Some(LpVariable::Slack(row));
         }
         let prices = self.prices(multipliers);
         let mut best = (-self.tolerance, None);
@@ -176,7 +176,7 @@ impl<'a> Simplex<'a> {
             for (interval, ((cost, area), price)) in parts.enumerate() {
                 let value = cost + area * price - own;
                 if area.is_finite() && value < best.0 {
-                    best = (value, Some(Variable::Part { task, interval }));
+                    best = (value, Some(LpVariable::Part { task, interval }));
                 }
             }
             if best.1.is_some() && step % BLOCK == 0 {
@@ -203,7 +203,7 @@ impl<'a> Simplex<'a> {
     }
 
     /// Lets a variable enter, as far as all others stay at 0 or above.
-    fn pivot(&mut self, factors: &Factors, entering: Variable) {
+    fn pivot(&mut self, factors: &Factors, entering: LpVariable) {
         let change = factors.solve(&self.column(entering));
         let values = factors.solve(&self.room());
         let mut least = (f64::INFINITY, None);
@@ -233,10 +233,10 @@ impl<'a> Simplex<'a> {
     }
 
     /// Gives a task another key: one of its parts in the basis, whose place the entering variable takes.
-    fn change_key(&mut self, task: usize, entering: Variable) {
+    fn change_key(&mut self, task: usize, entering: LpVariable) {
         let place = self.basis.iter().position(|variable| is_of(variable, task));
         let successor = place.map_or(entering, |place| self.basis[place]);
-        if let Variable::Part { interval, .. } = successor {
+        if let LpVariable::Part { interval, .. } = successor {
             self.keys[task] = interval;
         }
         if let Some(place) = place {
@@ -245,12 +245,12 @@ impl<'a> Simplex<'a> {
     }
 
     /// The tasks that have more than their key.
-    fn tasks_in_basis(&self, entering: Variable) -> Vec<usize> {
+    fn tasks_in_basis(&self, entering: LpVariable) -> Vec<usize> {
         let variables = self.basis.iter().chain(std::iter::once(&entering));
         let mut tasks: Vec<usize> = variables
             .filter_map(|variable| match variable {
-                Variable::Part { task, .. } => Some(*task),
-                Variable::Slack(_) => None,
+                LpVariable::Part { task, .. } => Some(*task),
+                LpVariable::Slack(_) => None,
             })
             .collect();
         tasks.sort_unstable();
@@ -268,6 +268,6 @@ impl<'a> Simplex<'a> {
     }
 }
 
-fn is_of(variable: &Variable, wanted: usize) -> bool {
-    matches!(variable, Variable::Part { task, .. } if *task == wanted)
+fn is_of(variable: &LpVariable, wanted: usize) -> bool {
+    matches!(variable, LpVariable::Part { task, .. } if *task == wanted)
 }

@@ -162,7 +162,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn what_cannot_be_read_is_not_nothing() {
+    fn missing_or_unreadable_file_is_an_error() {
         let scratch = Scratch::new();
         let file = scratch.path().join("memory.current");
         assert!(read_number(&file).is_err(), "missing");

@@ -72,27 +72,27 @@ pub struct CpuUse {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryUse {
     /// Bytes in RAM, page cache included.
-    pub resident: Option<u64>,
+    pub resident_bytes: Option<u64>,
     /// Bytes in swap.
-    pub swapped: Option<u64>,
+    pub swapped_bytes: Option<u64>,
 }
 
 impl MemoryUse {
     /// Bytes in RAM and in swap: of a frozen job the same before and after a reclaim, but for file
     /// pages, which go without swap. Where the kernel does not tell what is in swap, those in RAM.
     pub fn total(&self) -> Option<u64> {
-        let swapped = self.swapped.unwrap_or(0);
-        self.resident
+        let swapped = self.swapped_bytes.unwrap_or(0);
+        self.resident_bytes
             .map(|resident| resident.saturating_add(swapped))
     }
 }
 
 /// How readily the kernel swaps unless it is told otherwise. With 0 a reclaim of a group takes its file
 /// pages and nothing else.
-const USUAL_SWAPPINESS: u8 = 60;
+const DEFAULT_SWAPPINESS: u8 = 60;
 
 /// Control groups of one version.
-pub trait Cgroups: Send {
+pub trait CgroupDriver: Send {
     /// `v1` or `v2`.
     fn version(&self) -> &'static str;
 
@@ -137,7 +137,7 @@ pub trait Cgroups: Send {
     /// Removes what was made for the cap of a job that has ended; true if nothing is left of it.
     fn forget(&self, job: &JobDirectory) -> bool;
 
-    /// Jobs that have ended and of which something made by [`Cgroups::set_cap`] is left.
+    /// Jobs that have ended and of which something made by [`CgroupDriver::set_cap`] is left.
     ///
     /// # Errors
     ///
@@ -248,13 +248,13 @@ pub trait Cgroups: Send {
     /// other for one reclaim.
     fn ignores_swap(&self) -> bool;
 
-    /// Why there may be processes of jobs here that are not seen, as far as [`Cgroups::jobs`] found when it was
+    /// Why there may be processes of jobs here that are not seen, as far as [`CgroupDriver::jobs`] found when it was
     /// last asked; none: all are seen.
     ///
     /// # Errors
     ///
     /// If that cannot be looked up.
-    fn blind_spot(&self) -> Result<Option<String>, CgroupError>;
+    fn unseen_processes(&self) -> Result<Option<String>, CgroupError>;
 
     /// Cores that the root of what we see may use; none: no limit.
     ///
@@ -288,16 +288,16 @@ pub trait Cgroups: Send {
     fn memory_capacity(&self) -> Result<Option<u64>, CgroupError>;
 
     /// Another handle, for another thread.
-    fn share(&self) -> Box<dyn Cgroups>;
+    fn share(&self) -> Box<dyn CgroupDriver>;
 }
 
 /// What a reclaim achieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reclaimed {
     /// Bytes in RAM before.
-    pub before: u64,
+    pub before_bytes: u64,
     /// Bytes in RAM after.
-    pub after: u64,
+    pub after_bytes: u64,
 }
 
 /// Finds out which version is mounted at `root`, which Slurm uses too: v2 if it is there alone, v1
@@ -306,7 +306,7 @@ pub struct Reclaimed {
 /// # Errors
 ///
 /// One line, if `root` is neither.
-pub fn open(root: &Path, node: &str) -> Result<Box<dyn Cgroups>, String> {
+pub fn open(root: &Path, node: &str) -> Result<Box<dyn CgroupDriver>, String> {
     if root.join("cgroup.controllers").exists() {
         return Ok(Box::new(v2::CgroupV2::new(root, node)));
     }
@@ -324,9 +324,9 @@ const PIECE_BYTES: u64 = 64 << 20;
 /// A reclaim has ended when this many pieces in a row achieved next to nothing.
 const FRUITLESS_PIECES: u32 = 3;
 /// Next to nothing, in bytes.
-const LITTLE_BYTES: u64 = 128 << 10;
+const MIN_PROGRESS_BYTES: u64 = 128 << 10;
 
-/// Reclaims piece by piece, from `resident()` bytes on, until nothing more can be had or `cancel` is set: `piece`
+/// Reclaims piece by piece, from `resident_bytes()` bytes on, until nothing more can be had or `cancel` is set: `piece`
 /// is given what is in RAM and how much of it shall go, and may fail to get it.
 fn reclaim_in_pieces(
     cancel: &AtomicBool,
@@ -342,14 +342,17 @@ fn reclaim_in_pieces(
             other => other?,
         }
         let left = resident()?;
-        fruitless = if after.saturating_sub(left) < LITTLE_BYTES {
+        fruitless = if after.saturating_sub(left) < MIN_PROGRESS_BYTES {
             fruitless + 1
         } else {
             0
         };
         after = left;
     }
-    Ok(Reclaimed { before, after })
+    Ok(Reclaimed {
+        before_bytes: before,
+        after_bytes: after,
+    })
 }
 
 /// The processes in the group itself that are not root's alone, and how many there are of which that cannot be
@@ -375,7 +378,7 @@ fn user_processes(
 }
 
 /// Ends the processes in the group, and in those below it, that are not root's alone; how many.
-fn end_users(group: &Path, processes: &ProcessTable) -> Result<usize, CgroupError> {
+fn end_user_processes(group: &Path, processes: &ProcessTable) -> Result<usize, CgroupError> {
     let (users, _) = user_processes(group, processes)?;
     let mut ended = users.len();
     for process in users {
@@ -384,7 +387,7 @@ fn end_users(group: &Path, processes: &ProcessTable) -> Result<usize, CgroupErro
             .map_err(files::failed("end a process of", group))?;
     }
     for (_, below) in files::subdirectories(group)? {
-        ended += end_users(&below, processes)?;
+        ended += end_user_processes(&below, processes)?;
     }
     Ok(ended)
 }
@@ -441,7 +444,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_names_count() {
+    fn only_complete_directory_names_match() {
         assert_eq!(numbered("job_17", "job_"), Some(17));
         assert_eq!(numbered("job_17x", "job_"), None);
         assert_eq!(numbered("job_", "job_"), None);

@@ -16,7 +16,7 @@ use super::trust::is_trusted;
 /// The value of `oom_score_adj` with which the kernel never ends a process for want of memory
 /// (`OOM_SCORE_ADJ_MIN`), and the usual one.
 const OOM_PROTECTED: i32 = -1000;
-const OOM_USUAL: i32 = 0;
+const OOM_DEFAULT: i32 = 0;
 
 /// The processes that a `/proc` shows.
 #[derive(Debug, Clone)]
@@ -106,8 +106,8 @@ impl ProcessTable {
     pub fn set_oom_killable(&self, process: u32, killable: bool) -> Result<(), CgroupError> {
         let file = self.file(process, "oom_score_adj");
         let (known, wanted) = match killable {
-            true => (OOM_PROTECTED, OOM_USUAL),
-            false => (OOM_USUAL, OOM_PROTECTED),
+            true => (OOM_PROTECTED, OOM_DEFAULT),
+            false => (OOM_DEFAULT, OOM_PROTECTED),
         };
         match files::read(&file) {
             Ok(text) if text.parse() == Ok(known) => {}
@@ -127,7 +127,7 @@ impl ProcessTable {
     pub fn end(&self, process: u32) -> io::Result<()> {
         // Numbers of another table are not the kernel's, and 0 is this daemon's own group.
         let number = i32::try_from(process).ok().filter(|number| *number > 1);
-        let (Some(number), true) = (number, self.root == Path::new(KERNELS)) else {
+        let (Some(number), true) = (number, self.root == Path::new(PROC_ROOT)) else {
             return Ok(());
         };
         match kill(Pid::from_raw(number), Signal::SIGKILL) {
@@ -146,7 +146,7 @@ impl ProcessTable {
 }
 
 /// Where the kernel shows its processes.
-const KERNELS: &str = "/proc";
+const PROC_ROOT: &str = "/proc";
 
 /// No such process (`ESRCH`): it ended after its file was opened, or before it could be moved.
 const NO_SUCH_PROCESS: i32 = 3;
@@ -213,7 +213,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn step_daemon_is_believed_only_when_it_is_root() {
+    fn step_daemon_is_recognised_only_when_it_is_root() {
         let scratch = Scratch::new();
         let table = ProcessTable::new(scratch.path());
         run(scratch.path(), 5, "slurmstepd: [17.batch]\0\0");
@@ -233,7 +233,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn titles_are_taken_as_a_whole() {
+    fn job_and_step_are_read_from_slurmstepd_titles() {
         let job = |title: &[u8]| step_of_title(title).map(|(job, _)| job);
         assert_eq!(job(b"slurmstepd: [4294967295.extern]"), Some(u32::MAX));
         assert_eq!(
@@ -274,7 +274,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_usual_scores_are_protected_and_given_back() {
+    fn only_default_oom_scores_are_changed_and_restored() {
         let scratch = Scratch::new();
         run(scratch.path(), 5, "x");
         let table = ProcessTable::new(scratch.path());

@@ -18,13 +18,13 @@ const MAX_VISITED: usize = 4096;
 /// How many directories that are not believed are looked at, to tell of what was found there.
 const MAX_VISITED_OF_OTHERS: usize = 256;
 /// What systemd hands to users.
-const USERS: &str = "user.slice";
+const USER_SLICE: &str = "user.slice";
 /// Where slurmd's unit has it, as Slurm 22.05 to 25.05 do by themselves.
-const USUAL: &str = "system.slice";
+const SYSTEM_SLICE: &str = "system.slice";
 
 /// What a search found; paths are relative to the root.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundScopes {
     /// Slurm's scopes, the best first: one, unless slurmd was started anew with another `CgroupSlice`, or by another
     /// build, while jobs ran: these stay where they are.
     pub scopes: Vec<PathBuf>,
@@ -40,30 +40,30 @@ pub struct Found {
 /// # Errors
 ///
 /// If a directory that may hold it cannot be read.
-pub fn find(root: &Path, node: &str) -> Result<Found, CgroupError> {
-    let search = Search {
+pub fn find(root: &Path, node: &str) -> Result<FoundScopes, CgroupError> {
+    let search = ScopeSearch {
         root,
         named: format!("{node}_slurmstepd.scope"),
     };
     search.run()
 }
 
-struct Search<'a> {
+struct ScopeSearch<'a> {
     root: &'a Path,
     named: String,
 }
 
 /// What is better comes first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
+struct ScopeCandidate {
     nameless: bool,
     unusual: bool,
     depth: usize,
     path: PathBuf,
 }
 
-impl Search<'_> {
-    fn run(&self) -> Result<Found, CgroupError> {
+impl ScopeSearch<'_> {
+    fn run(&self) -> Result<FoundScopes, CgroupError> {
         let (mut candidates, mut others, mut ignored) = (Vec::new(), Vec::new(), None);
         let mut level = Vec::new();
         if self.is_trusted(self.root)? {
@@ -78,7 +78,7 @@ impl Search<'_> {
                     break;
                 }
                 for (name, path) in files::subdirectories(&directory)? {
-                    let trusted = name != USERS && self.is_trusted(&path)?;
+                    let trusted = name != USER_SLICE && self.is_trusted(&path)?;
                     match (self.is_ours(&name), trusted) {
                         (true, true) => {
                             candidates.push(self.candidate(&name, &path, depth));
@@ -93,7 +93,7 @@ impl Search<'_> {
             level = next;
         }
         let ignored = ignored.or_else(|| self.find_among(others));
-        Ok(Found {
+        Ok(FoundScopes {
             scopes: chosen(candidates),
             ignored: ignored.map(|path| self.below(&path)),
         })
@@ -107,11 +107,11 @@ impl Search<'_> {
         is_trusted(path).map_err(failed("look at", path))
     }
 
-    fn candidate(&self, name: &str, path: &Path, depth: usize) -> Candidate {
+    fn candidate(&self, name: &str, path: &Path, depth: usize) -> ScopeCandidate {
         let path = self.below(path);
-        Candidate {
+        ScopeCandidate {
             nameless: name != self.named,
-            unusual: !path.starts_with(USUAL),
+            unusual: !path.starts_with(SYSTEM_SLICE),
             depth,
             path,
         }
@@ -146,13 +146,13 @@ impl Search<'_> {
 }
 
 /// The best, and what may be the same node's beside it.
-fn chosen(mut candidates: Vec<Candidate>) -> Vec<PathBuf> {
+fn chosen(mut candidates: Vec<ScopeCandidate>) -> Vec<PathBuf> {
     candidates.sort();
     let Some(best) = candidates.first() else {
         return Vec::new();
     };
     let (nameless, depth) = (best.nameless, best.depth);
-    let is_ours = |other: &Candidate| {
+    let is_ours = |other: &ScopeCandidate| {
         let is_of_another_build = other.nameless != nameless && other.depth == depth;
         is_of_another_build || (other.nameless == nameless && (!nameless || other.depth == depth))
     };
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_taken() {
+    fn scope_is_chosen_by_name_slice_and_depth() {
         let order = [
             "system.slice/n1_slurmstepd.scope",
             "system.slice/docker-0a.scope/system.slice/n1_slurmstepd.scope",
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_of_the_node_are_all_taken_and_those_of_containers_are_not() {
+    fn all_scopes_of_the_node_precede_those_of_containers() {
         let taken = |paths: &[&str]| {
             let scopes = find(made(paths).path(), "n1").unwrap().scopes;
             scopes
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_is_not_taken_but_told_of() {
+    fn scope_in_user_slice_is_ignored_and_reported() {
         let users = "user.slice/user-1000.slice/user@1000.service/n1_slurmstepd.scope";
         let scratch = made(&[users, "system.slice"]);
         assert_eq!(found(&scratch), (None, is(users)));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_can_write_is_not_taken_nor_what_is_in_it() {
+    fn scope_is_ignored_when_its_path_is_writable_by_others() {
         let scratch = made(&["system.slice/n1_slurmstepd.scope"]);
         open_to_all(&scratch, "system.slice/n1_slurmstepd.scope");
         let scope = "system.slice/n1_slurmstepd.scope";

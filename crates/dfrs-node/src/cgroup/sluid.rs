@@ -45,13 +45,13 @@ pub fn owner(
             daemons.extend(files::own_processes(&path.join("slurm"))?);
         }
     }
-    let mut said = daemons
+    let mut jobs = daemons
         .iter()
         .filter_map(|process| processes.step_daemon_of(*process))
         .map(|(job, _)| job);
-    let first = said.next();
+    let first = jobs.next();
     Ok(Some(match first {
-        Some(job) if said.all(|other| other == job) => Owner::Job(job),
+        Some(job) if jobs.all(|other| other == job) => Owner::Job(job),
         None if files::processes(directory)?.is_empty() => Owner::Ended,
         _ => Owner::Unknown,
     }))
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_a_jobs_for_as_long_as_a_step_says_so() {
+    fn directory_belongs_to_the_job_named_by_its_slurmstepds() {
         let scratch = Scratch::new();
         step(
             &scratch,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_others_could_have_made_is_not_believed() {
+    fn slurmstepd_title_of_a_user_process_is_ignored() {
         let scratch = Scratch::new();
         step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
         let proc = scratch.path().join("proc");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error() {
+    fn unreadable_process_list_is_an_error() {
         let scratch = Scratch::new();
         step(&scratch, "step_0", 6, "slurmstepd: [17.0]\0");
         let list = scratch.path().join(NAME).join("step_0/slurm/cgroup.procs");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_as_a_whole() {
+    fn only_complete_sluids_match() {
         assert!(is_sluid(NAME));
         for name in [
             "s21DM8A51TJE0",

@@ -49,7 +49,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
-    fn only_what_others_cannot_write_is_trusted() {
+    fn directory_writable_by_others_is_not_trusted() {
         let scratch = Scratch::new();
         let inner = scratch.path().join("a/b");
         fs::create_dir_all(&inner).unwrap();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn links_files_and_what_is_gone_are_not() {
+    fn links_files_and_missing_paths_are_not_trusted() {
         let scratch = Scratch::new();
         symlink("/", scratch.path().join("link")).unwrap();
         fs::write(scratch.path().join("file"), "").unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_owns_is_not() {
+    fn directory_owned_by_a_user_is_not_trusted() {
         let scratch = Scratch::new();
         // Only root can give away; others have shown the rest.
         if std::os::unix::fs::chown(scratch.path(), Some(65_534), None).is_ok() {

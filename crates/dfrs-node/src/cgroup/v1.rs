@@ -26,9 +26,9 @@ use super::files::{self, failed};
 use super::process::ProcessTable;
 use super::trust::is_trusted;
 use super::{
-    CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
-    USUAL_SWAPPINESS, end_users, hold_groups, move_process, numbered, reclaim_in_pieces, tasks,
-    user_processes,
+    CgroupDriver, CgroupError, CpuUse, DEFAULT_SWAPPINESS, Freezer, JobDirectory, MemoryUse,
+    Reclaimed, StepDirectory, end_user_processes, hold_groups, move_process, numbered,
+    reclaim_in_pieces, tasks, user_processes,
 };
 use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
@@ -48,7 +48,7 @@ pub struct CgroupV1 {
     root: PathBuf,
     bases: [String; 2],
     processes: ProcessTable,
-    told_ignored: bool,
+    warned_ignored: bool,
 }
 
 impl CgroupV1 {
@@ -63,7 +63,7 @@ impl CgroupV1 {
             root: root.to_path_buf(),
             bases: [format!("slurm_{node}"), "slurm".to_string()],
             processes: ProcessTable::new(proc),
-            told_ignored: false,
+            warned_ignored: false,
         }
     }
 
@@ -99,18 +99,18 @@ impl CgroupV1 {
     }
 
     /// Once: says that a base is there which is not believed.
-    fn tell_ignored(&mut self) {
+    fn warn_ignored(&mut self) {
         let bases = self
             .bases
             .iter()
             .map(|base| self.root.join("freezer").join(base));
         let mut ignored = bases.filter(|path| path.exists() && !is_trusted(path).unwrap_or(false));
-        if let Some(path) = ignored.next().filter(|_| !self.told_ignored) {
+        if let Some(path) = ignored.next().filter(|_| !self.warned_ignored) {
             log::line(format_args!(
                 "{} is not Slurm's: others than root can write there; it is ignored",
                 path.display()
             ));
-            self.told_ignored = true;
+            self.warned_ignored = true;
         }
     }
 
@@ -178,14 +178,14 @@ impl CgroupV1 {
             move_process(process, target)?;
         }
         if !found.is_empty() {
-            self.return_strangers(controller, freezer, &found)?;
+            self.return_foreign_processes(controller, freezer, &found)?;
         }
         Ok(found.len())
     }
 
     /// Of the processes that were moved, those that are not in the `freezer` group are strangers: a process
     /// ended and another got its number before it was moved. They go where their parents are.
-    fn return_strangers(
+    fn return_foreign_processes(
         &self,
         controller: &str,
         freezer: &Path,
@@ -242,7 +242,7 @@ fn trusted_subdirectories(directory: &Path) -> Result<Vec<(String, PathBuf)>, Cg
 fn let_swap(group: &Path, changed: &mut Vec<PathBuf>) -> Result<(), CgroupError> {
     let swappiness = group.join("memory.swappiness");
     if files::read(&swappiness).is_ok_and(|text| text == "0") {
-        files::write(&swappiness, &USUAL_SWAPPINESS.to_string())?;
+        files::write(&swappiness, &DEFAULT_SWAPPINESS.to_string())?;
         changed.push(swappiness);
     }
     files::subdirectories(group)?
@@ -266,13 +266,13 @@ fn is_busy(error: CgroupError) -> Result<(), CgroupError> {
     }
 }
 
-impl Cgroups for CgroupV1 {
+impl CgroupDriver for CgroupV1 {
     fn version(&self) -> &'static str {
         "v1"
     }
 
     fn jobs(&mut self) -> Result<Vec<JobDirectory>, CgroupError> {
-        self.tell_ignored();
+        self.warn_ignored();
         self.jobs_in("freezer")
     }
 
@@ -420,7 +420,7 @@ impl Cgroups for CgroupV1 {
     }
 
     fn end_processes(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
-        end_users(&self.root.join("freezer").join(&job.path), &self.processes)
+        end_user_processes(&self.root.join("freezer").join(&job.path), &self.processes)
     }
 
     fn freezer(&self, step: &StepDirectory) -> Result<Freezer, CgroupError> {
@@ -460,10 +460,14 @@ impl Cgroups for CgroupV1 {
 
     fn memory_use(&self, job: &JobDirectory) -> MemoryUse {
         MemoryUse {
-            resident: files::read_number(&self.file("memory", job, "memory.usage_in_bytes")).ok(),
-            swapped: files::read_keyed(&self.file("memory", job, "memory.stat"), "total_swap")
-                .ok()
-                .flatten(),
+            resident_bytes: files::read_number(&self.file("memory", job, "memory.usage_in_bytes"))
+                .ok(),
+            swapped_bytes: files::read_keyed(
+                &self.file("memory", job, "memory.stat"),
+                "total_swap",
+            )
+            .ok()
+            .flatten(),
         }
     }
 
@@ -526,7 +530,7 @@ impl Cgroups for CgroupV1 {
         false // each group has a swappiness of its own
     }
 
-    fn blind_spot(&self) -> Result<Option<String>, CgroupError> {
+    fn unseen_processes(&self) -> Result<Option<String>, CgroupError> {
         let frozen = self.jobs_in("freezer")?;
         let counted = self.jobs_in("memory")?;
         let unseen = counted
@@ -569,7 +573,7 @@ impl Cgroups for CgroupV1 {
         Ok(Some(both.saturating_sub(memory)))
     }
 
-    fn share(&self) -> Box<dyn Cgroups> {
+    fn share(&self) -> Box<dyn CgroupDriver> {
         Box::new(self.clone())
     }
 }
@@ -659,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn users_and_base_weigh_what_their_jobs_do() {
+    fn parent_groups_have_the_weight_of_their_jobs() {
         let scratch = Scratch::new();
         let cgroups = CgroupV1::new(scratch.path(), "n1");
         let cap = |user: u32, id: u32, share| {
@@ -686,7 +690,7 @@ mod tests {
     }
 
     #[test]
-    fn lifting_a_cap_that_never_was_makes_nothing() {
+    fn lifting_a_missing_cap_creates_nothing() {
         let scratch = Scratch::new();
         let job = slurm_made(&scratch, &["freezer"], JOB);
         CgroupV1::new(scratch.path(), "n1")
@@ -717,7 +721,7 @@ mod tests {
     }
 
     #[test]
-    fn where_cpu_and_cpuacct_share_a_tree_slurm_has_put_the_processes_there() {
+    fn processes_stay_when_cpu_and_cpuacct_share_a_hierarchy() {
         let scratch = Scratch::new();
         let job = slurm_made(&scratch, &["freezer", "cpu,cpuacct"], JOB);
         std::os::unix::fs::symlink("cpu,cpuacct", scratch.path().join("cpu")).unwrap();
@@ -745,7 +749,7 @@ mod tests {
     }
 
     #[test]
-    fn user_processes_are_freed_of_slurms_cores_and_slurmstepd_is_not() {
+    fn user_processes_leave_the_cpuset_and_slurmstepd_stays() {
         let scratch = Scratch::new();
         let job = slurm_made(&scratch, &["freezer"], JOB);
         let cgroups = CgroupV1::new(scratch.path(), "n1");
@@ -760,7 +764,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_is_removed_with_the_users_last_job() {
+    fn created_groups_are_removed_with_the_last_job_of_the_user() {
         let scratch = Scratch::new();
         let cgroups = CgroupV1::new(scratch.path(), "n1");
         let ended = |id: u32| JobDirectory {
@@ -780,7 +784,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_who_got_a_number_anew_goes_where_its_parent_is() {
+    fn process_with_a_reused_pid_returns_to_the_group_of_its_parent() {
         let scratch = Scratch::new();
         let job = slurm_made(&scratch, &["freezer"], JOB);
         let mut cgroups = CgroupV1::new(scratch.path(), "n1");
@@ -799,14 +803,18 @@ mod tests {
             .join(&job.path)
             .join("step_batch");
         write(&step.join("cgroup.procs"), "101\n").unwrap();
-        cgroups.return_strangers("cpu", &step, &[101, 102]).unwrap();
+        cgroups
+            .return_foreign_processes("cpu", &step, &[101, 102])
+            .unwrap();
         assert_eq!(read(&scratch, "cpu/system.slice/cgroup.procs"), "102");
-        cgroups.return_strangers("cpu", &step, &[101, 103]).unwrap();
+        cgroups
+            .return_foreign_processes("cpu", &step, &[101, 103])
+            .unwrap();
         assert_eq!(read(&scratch, "cpu/cgroup.procs"), "103", "parent unknown");
     }
 
     #[test]
-    fn what_others_can_have_made_is_not_believed() {
+    fn job_is_ignored_when_its_path_is_writable_by_others() {
         use std::os::unix::fs::PermissionsExt;
         for open in ["slurm_n1", "slurm_n1/uid_1000", JOB] {
             let scratch = Scratch::new();
@@ -815,7 +823,7 @@ mod tests {
             fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
             let mut cgroups = CgroupV1::new(scratch.path(), "n1");
             assert_eq!(cgroups.jobs().unwrap(), [], "{open}");
-            assert_eq!(cgroups.told_ignored, open == "slurm_n1");
+            assert_eq!(cgroups.warned_ignored, open == "slurm_n1");
         }
     }
 
@@ -918,8 +926,8 @@ mod tests {
         assert_eq!(
             cgroups.memory_use(&job),
             MemoryUse {
-                resident: Some(4096),
-                swapped: Some(8192)
+                resident_bytes: Some(4096),
+                swapped_bytes: Some(8192)
             }
         );
     }

@@ -18,9 +18,9 @@ use super::process::ProcessTable;
 use super::sluid::{self, Owner};
 use super::trust::is_trusted_down_to;
 use super::{
-    CgroupError, Cgroups, CpuUse, Freezer, JobDirectory, MemoryUse, Reclaimed, StepDirectory,
-    USUAL_SWAPPINESS, end_users, hold_groups, move_process, numbered, reclaim_in_pieces, scope,
-    tasks, user_processes,
+    CgroupDriver, CgroupError, CpuUse, DEFAULT_SWAPPINESS, Freezer, JobDirectory, MemoryUse,
+    Reclaimed, StepDirectory, end_user_processes, hold_groups, move_process, numbered,
+    reclaim_in_pieces, scope, tasks, user_processes,
 };
 use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
@@ -46,11 +46,11 @@ pub struct CgroupV2 {
     node: String,
     scopes: Vec<PathBuf>,
     processes: ProcessTable,
-    blind_spot: Option<String>,
+    unseen_processes: Option<String>,
     /// `vm.swappiness`.
     swappiness: PathBuf,
     calls_since_walk: u32,
-    told_ignored: bool,
+    warned_ignored: bool,
 }
 
 impl CgroupV2 {
@@ -66,10 +66,10 @@ impl CgroupV2 {
             node: node.to_string(),
             scopes: Vec::new(),
             processes: ProcessTable::new(proc),
-            blind_spot: None,
+            unseen_processes: None,
             swappiness: "/proc/sys/vm/swappiness".into(),
             calls_since_walk: CALLS_BETWEEN_WALKS,
-            told_ignored: false,
+            warned_ignored: false,
         }
     }
 
@@ -111,7 +111,7 @@ impl CgroupV2 {
             let found = scope::find(&self.root, &self.node)?;
             // After an error the next call looks again: until then nobody knows which jobs there are.
             self.calls_since_walk = 0;
-            self.tell_ignored(found.ignored.as_deref());
+            self.warn_ignored(found.ignored.as_deref());
             self.scopes = found.scopes;
         }
         Ok(&self.scopes)
@@ -124,18 +124,18 @@ impl CgroupV2 {
     }
 
     /// Once: whoever made one can make more.
-    fn tell_ignored(&mut self, ignored: Option<&Path>) {
-        if let Some(path) = ignored.filter(|_| !self.told_ignored) {
+    fn warn_ignored(&mut self, ignored: Option<&Path>) {
+        if let Some(path) = ignored.filter(|_| !self.warned_ignored) {
             log::line(format_args!(
                 "{} is not Slurm's: others than root can write there; it is ignored",
                 self.root.join(path).display()
             ));
-            self.told_ignored = true;
+            self.warned_ignored = true;
         }
     }
 }
 
-impl Cgroups for CgroupV2 {
+impl CgroupDriver for CgroupV2 {
     fn version(&self) -> &'static str {
         "v2"
     }
@@ -180,7 +180,7 @@ impl Cgroups for CgroupV2 {
             );
             blind_spot = Some(text);
         }
-        self.blind_spot = blind_spot;
+        self.unseen_processes = blind_spot;
         let jobs = jobs.into_iter();
         Ok(jobs.map(|(id, path)| JobDirectory { id, path }).collect())
     }
@@ -269,7 +269,7 @@ impl Cgroups for CgroupV2 {
     }
 
     fn end_processes(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
-        end_users(&self.root.join(&job.path), &self.processes)
+        end_user_processes(&self.root.join(&job.path), &self.processes)
     }
 
     fn freezer(&self, step: &StepDirectory) -> Result<Freezer, CgroupError> {
@@ -302,8 +302,8 @@ impl Cgroups for CgroupV2 {
 
     fn memory_use(&self, job: &JobDirectory) -> MemoryUse {
         MemoryUse {
-            resident: files::read_number(&self.file(job, "memory.current")).ok(),
-            swapped: files::read_number(&self.file(job, "memory.swap.current")).ok(),
+            resident_bytes: files::read_number(&self.file(job, "memory.current")).ok(),
+            swapped_bytes: files::read_number(&self.file(job, "memory.swap.current")).ok(),
         }
     }
 
@@ -366,8 +366,8 @@ impl Cgroups for CgroupV2 {
                 .is_some_and(|file| !takes_swappiness(&file))
     }
 
-    fn blind_spot(&self) -> Result<Option<String>, CgroupError> {
-        Ok(self.blind_spot.clone())
+    fn unseen_processes(&self) -> Result<Option<String>, CgroupError> {
+        Ok(self.unseen_processes.clone())
     }
 
     fn memory_capacity(&self) -> Result<Option<u64>, CgroupError> {
@@ -391,7 +391,7 @@ impl Cgroups for CgroupV2 {
         files::read_limit(&self.root.join("memory.swap.max"))
     }
 
-    fn share(&self) -> Box<dyn Cgroups> {
+    fn share(&self) -> Box<dyn CgroupDriver> {
         Box::new(self.clone())
     }
 }
@@ -403,7 +403,7 @@ fn takes_swappiness(reclaim: &Path) -> bool {
 
 /// What is said of it behind the number of bytes.
 fn swappiness_word() -> String {
-    format!(" swappiness={USUAL_SWAPPINESS}")
+    format!(" swappiness={DEFAULT_SWAPPINESS}")
 }
 
 /// Gives the group, and those below it down to this depth, all cores of its parent where it was given some;
@@ -642,8 +642,8 @@ mod tests {
         assert_eq!(
             cgroups.memory_use(&job),
             MemoryUse {
-                resident: Some(1_000_000),
-                swapped: Some(5)
+                resident_bytes: Some(1_000_000),
+                swapped_bytes: Some(5)
             }
         );
         let gone = JobDirectory {
@@ -662,8 +662,8 @@ mod tests {
         assert_eq!(
             reclaimed,
             Reclaimed {
-                before: 1_000_000,
-                after: 1_000_000
+                before_bytes: 1_000_000,
+                after_bytes: 1_000_000
             }
         );
         assert_eq!(
@@ -673,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_never_swaps_is_told_to_for_a_reclaim() {
+    fn reclaim_sets_swappiness_when_that_of_the_system_is_zero() {
         let scratch = Scratch::new();
         let job = job_at(&scratch, DEBIAN, "step_batch");
         let mut cgroups = CgroupV2::new(scratch.path(), "n1");

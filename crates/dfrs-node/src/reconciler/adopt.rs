@@ -9,9 +9,9 @@ impl Reconciler {
         if self.adopted {
             return true;
         }
-        let leftovers = self.complaints.check("leftovers", self.cgroups.leftovers());
-        let frozen = self.complaints.check("notes", self.facts.frozen());
-        let limits = self.complaints.check("notes", self.facts.limit_notes());
+        let leftovers = self.warnings.check("leftovers", self.cgroups.leftovers());
+        let frozen = self.warnings.check("notes", self.facts.frozen());
+        let limits = self.warnings.check("notes", self.facts.limit_notes());
         let (Some(leftovers), Some(frozen), Some(limits)) = (leftovers, frozen, limits) else {
             return false;
         };
@@ -22,7 +22,7 @@ impl Reconciler {
             let capped = !matches!(self.cgroups.cap(directory), Ok(None));
             let limit = limits.get(&directory.id).copied();
             if capped || limit.is_some() || frozen.contains(&directory.id) {
-                let mut job = Job::new(directory.id, now.monotonic);
+                let mut job = NodeJob::new(directory.id, now.monotonic);
                 job.adopted = true;
                 job.capped = capped;
                 job.limit = limit;
@@ -35,11 +35,11 @@ impl Reconciler {
         }
         let gone = |id: &u32| present.iter().all(|directory| directory.id != *id);
         for id in frozen.into_iter().filter(gone) {
-            self.complaints
+            self.warnings
                 .check(format!("frozen.{id}"), self.facts.set_frozen(id, false));
         }
         for id in limits.into_keys().filter(gone) {
-            self.complaints
+            self.warnings
                 .check(format!("limit.{id}"), self.facts.set_limit_note(id, None));
         }
         true
@@ -63,21 +63,21 @@ impl Reconciler {
 
     /// Takes over the freezing of a job that a predecessor noted; the note goes if somebody has
     /// thawed the job since, lest the next freezing, by Slurm, be taken for ours.
-    fn adopt_holds(&mut self, job: &mut Job, directory: &JobDirectory) {
+    fn adopt_holds(&mut self, job: &mut NodeJob, directory: &JobDirectory) {
         let steps = self.cgroups.steps(directory);
-        let Some(steps) = self.complaints.check(job.subject("steps"), steps) else {
+        let Some(steps) = self.warnings.check(job.subject("steps"), steps) else {
             return;
         };
         // One that cannot be read may be frozen, and nobody else would thaw it.
         let frozen = |step: &_| !matches!(self.cgroups.freezer(step), Ok(Freezer::Thawed));
-        job.holds = steps
+        job.frozen_steps = steps
             .into_iter()
             .filter(frozen)
-            .map(|step| (step.name, Hold::Ours))
+            .map(|step| (step.name, FrozenBy::Dfrs))
             .collect();
-        job.frozen = job.is_held();
+        job.frozen = job.has_frozen_step();
         if !job.frozen {
-            self.complaints
+            self.warnings
                 .check(job.subject("note"), self.facts.set_frozen(job.id, false));
         }
     }

@@ -6,7 +6,7 @@ impl Reconciler {
     /// Sets, changes or lifts the cap, as far as it differs from the kernel's; returns the kernel's.
     pub(super) fn apply_cap(
         &mut self,
-        job: &mut Job,
+        job: &mut NodeJob,
         directory: &JobDirectory,
         now: Now,
     ) -> Option<Quota> {
@@ -15,20 +15,18 @@ impl Reconciler {
             return None;
         }
         let subject = job.subject("cap");
-        let actual = self
-            .complaints
-            .check(&subject, self.cgroups.cap(directory))?;
+        let actual = self.warnings.check(&subject, self.cgroups.cap(directory))?;
         // What cannot be seen, the weight, may be ours even where the cap is not (any more).
         if actual != wanted || wanted.is_none() {
             job.capped = true;
-            self.complaints
+            self.warnings
                 .check(&subject, self.cgroups.set_cap(directory, wanted))?;
         }
         job.capped = wanted.is_some();
         if job.capped {
             let moved = self.cgroups.gather(directory);
             if self
-                .complaints
+                .warnings
                 .check(job.subject("processes"), moved)
                 .is_some_and(|moved| moved > 0)
             {
@@ -41,25 +39,25 @@ impl Reconciler {
 
     /// A job that is frozen needs next to nothing, whatever its share: what of it is not frozen yet, as a step that comes
     /// late, shall do little.
-    fn quota(&self, job: &Job, share: Share) -> Quota {
-        if job.frozen && job.is_held() {
-            let most = Share::clamped(parking::PARKED_CORES / self.capacity);
-            return Quota::of(if share < most { share } else { most }, self.capacity);
+    fn quota(&self, job: &NodeJob, share: Share) -> Quota {
+        if job.frozen && job.has_frozen_step() {
+            let max = Share::clamped(parking::PARKED_CORES / self.capacity_cores);
+            return Quota::of(if share < max { share } else { max }, self.capacity_cores);
         }
         match job.spans_nodes {
-            true => Quota::in_short_periods(share, self.capacity),
-            false => Quota::of(share, self.capacity),
+            true => Quota::in_short_periods(share, self.capacity_cores),
+            false => Quota::of(share, self.capacity_cores),
         }
     }
 
     /// A cap is time on any core: a job of DFRS is not held to the cores that Slurm has bound it to, which others
     /// of the node may be bound to as well. Who is no longer wanted keeps what it has.
-    pub(super) fn unbind(&mut self, job: &mut Job, directory: &JobDirectory) {
+    pub(super) fn unbind(&mut self, job: &mut NodeJob, directory: &JobDirectory) {
         if !job.is_wanted() {
             return;
         }
         let result = self.cgroups.unbind(directory);
-        let changed = self.complaints.check(job.subject("cores"), result);
+        let changed = self.warnings.check(job.subject("cores"), result);
         if changed.is_some_and(|changed| changed > 0) && !job.unbound {
             log::line(format_args!(
                 "job {} was bound to some cores by Slurm (ConstrainCores), and may use all",
@@ -72,7 +70,7 @@ impl Reconciler {
     /// A running job's memory is its own trouble beyond what it asked for; a parked one's goes to
     /// swap. What orders no longer name is as Slurm made it. Silence changes nothing for who runs: what a
     /// job has put into swap meanwhile would not come back when orders are heard again.
-    pub(super) fn apply_swap(&mut self, job: &mut Job, directory: &JobDirectory) {
+    pub(super) fn apply_swap(&mut self, job: &mut NodeJob, directory: &JobDirectory) {
         if job.frozen || !job.abandoned {
             let allowed = job.frozen || !job.is_wanted() || self.settings.jobs_may_swap;
             self.set_swap_allowed(job, directory, allowed);
@@ -81,7 +79,7 @@ impl Reconciler {
 
     pub(super) fn set_swap_allowed(
         &mut self,
-        job: &mut Job,
+        job: &mut NodeJob,
         directory: &JobDirectory,
         allowed: bool,
     ) {
@@ -90,7 +88,7 @@ impl Reconciler {
             return;
         }
         let result = self.cgroups.set_swap_allowed(directory, allowed);
-        if self.complaints.check(job.subject("swap"), result) == Some(true) {
+        if self.warnings.check(job.subject("swap"), result) == Some(true) {
             job.swap_allowed = Some(allowed);
         }
     }

@@ -3,27 +3,27 @@
 use super::*;
 
 /// How often it is looked whether a job that is over has left processes behind: all processes are looked at.
-const REMAINS_INTERVAL: Duration = Duration::from_secs(5);
+const LEFTOVER_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Reconciler {
-    pub(super) fn job_ended(&mut self, job: &mut Job, directory: JobDirectory) {
+    pub(super) fn job_ended(&mut self, job: &mut NodeJob, directory: JobDirectory) {
         self.end_interval(job, MemoryUse::default(), IntervalEnd::End);
         self.unpark(job);
         job.limit = None;
         job.needs = None;
-        self.say_need(job);
-        job.holds.clear();
+        self.report_need(job);
+        job.frozen_steps.clear();
         job.late.clear();
         job.outside_since = None;
         job.adopted = false;
         job.capped = false;
         job.swap_allowed = None;
         job.unbound = false;
-        self.complaints
+        self.warnings
             .check(job.subject("note"), self.facts.set_frozen(job.id, false));
-        self.complaints
+        self.warnings
             .check(job.subject("note"), self.facts.set_limit_note(job.id, None));
-        self.complaints.settle_all(&job.subject(""));
+        self.warnings.clear_all(&job.subject(""));
         self.leftovers.push(directory);
     }
 
@@ -31,25 +31,30 @@ impl Reconciler {
     /// memory that Slurm has given to others. Slurm starts a task's epilog outside of the groups that it ends, also
     /// when the job is being ended. The job is over when orders say so and no `slurmstepd` of it is there, which has
     /// to be so twice: one that is just being started has no title yet.
-    pub(super) fn end_remains(&mut self, job: &mut Job, directory: &JobDirectory, now: Now) {
+    pub(super) fn end_leftover_processes(
+        &mut self,
+        job: &mut NodeJob,
+        directory: &JobDirectory,
+        now: Now,
+    ) {
         if !job.is_over() {
-            job.remains_looked = None;
+            job.leftover_check = None;
             return;
         }
-        let before = job.remains_looked;
-        let is_due = |(looked, _)| now.monotonic.saturating_sub(looked) >= REMAINS_INTERVAL;
+        let before = job.leftover_check;
+        let is_due = |(looked, _)| now.monotonic.saturating_sub(looked) >= LEFTOVER_INTERVAL;
         if !before.is_none_or(is_due) {
             return;
         }
         let daemon = self.processes.has_step_daemon(job.id);
-        let daemon = self.complaints.check(job.subject("remains"), daemon);
+        let daemon = self.warnings.check(job.subject("remains"), daemon);
         let seems_over = daemon == Some(false) && self.processes.is_complete();
-        job.remains_looked = Some((now.monotonic, seems_over));
+        job.leftover_check = Some((now.monotonic, seems_over));
         if !seems_over || before.is_none_or(|(_, seemed_over)| !seemed_over) {
             return;
         }
         let ended = self.cgroups.end_processes(directory);
-        let ended = self.complaints.check(job.subject("remains"), ended);
+        let ended = self.warnings.check(job.subject("remains"), ended);
         if let Some(ended @ 1..) = ended {
             log::line(format_args!(
                 "job {} is over and had left {ended} processes here: they are ended",
@@ -61,20 +66,20 @@ impl Reconciler {
     /// Of a job whose cap was lifted, and that no orders named since this daemon began, nothing is known here,
     /// but its directory may be ours. It has to look ended twice: Slurm makes and removes the directories of
     /// a job one after the other.
-    pub(super) fn look_for_leftovers(&mut self) {
+    pub(super) fn find_leftovers(&mut self) {
         if !self.adopted {
             return;
         }
         let found = self.cgroups.leftovers();
-        let found = self
-            .complaints
-            .check("leftovers", found)
-            .unwrap_or_default();
+        let found = self.warnings.check("leftovers", found).unwrap_or_default();
         let known = |directory: &&JobDirectory| !self.leftovers.contains(directory);
-        let sure = self.suspects.iter().filter(|job| found.contains(job));
+        let sure = self
+            .leftover_candidates
+            .iter()
+            .filter(|job| found.contains(job));
         let new: Vec<JobDirectory> = sure.filter(known).cloned().collect();
         self.leftovers.extend(new);
-        self.suspects = found;
+        self.leftover_candidates = found;
     }
 
     /// What is still busy is tried again at the next tick; what Slurm uses again is not ours.

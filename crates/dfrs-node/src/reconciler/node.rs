@@ -10,38 +10,38 @@ const IGNORED_SWAP: &str = "vm.swappiness is 0, and this kernel cannot be told t
 
 impl Reconciler {
     /// CPUs may go on- and offline and a container's limits may change while we run.
-    pub(super) fn look_at_node(&mut self, now: Now) {
+    pub(super) fn check_node(&mut self, now: Now) {
         let fresh = |seen: Duration| now.monotonic.saturating_sub(seen) < NODE_INTERVAL;
-        if self.node_seen.is_some_and(fresh) {
+        if self.node_checked_at.is_some_and(fresh) {
             return;
         }
-        self.node_seen = Some(now.monotonic);
-        self.look_for_leftovers();
+        self.node_checked_at = Some(now.monotonic);
+        self.find_leftovers();
         self.find_capacity();
         self.find_spare_memory();
         self.swap_bytes = self.swap_for_parking();
-        self.complaints
+        self.warnings
             .check("swap.sock", self.facts.set_swap(self.swap_bytes > 0));
-        self.say_swap_eighths();
+        self.report_swap_eighths();
     }
 
     /// What shares are parts of; stays as it is where a limit cannot be read.
     pub(super) fn find_capacity(&mut self) {
         let limit = self.cgroups.capacity_limit();
-        let Some(limit) = self.complaints.check("capacity", limit) else {
+        let Some(limit) = self.warnings.check("capacity", limit) else {
             return;
         };
         let processors = self.processors();
         let options = self.settings.capacity;
-        let most = options.capacity(processors.threads, limit);
-        let capacity = options.within(most, &processors, self.slurm_cpus);
+        let max_capacity = options.capacity(processors.threads, limit);
+        let capacity = options.within(max_capacity, &processors, self.slurm_cpus);
         self.compare_processors(&processors, limit);
-        if capacity != self.capacity {
+        if capacity != self.capacity_cores {
             log::line(format_args!(
                 "node {} has {capacity} cores for jobs",
                 self.settings.node
             ));
-            self.capacity = capacity;
+            self.capacity_cores = capacity;
         }
     }
 
@@ -52,7 +52,7 @@ impl Reconciler {
         if let Some((_, known)) = known.filter(|(list, _)| *list == of_root) {
             return *known;
         }
-        let processors = Processors::look(of_root.as_deref(), &self.settings.processors);
+        let processors = Processors::detect(of_root.as_deref(), &self.settings.processors);
         self.processors = Some((of_root, processors));
         processors
     }
@@ -62,52 +62,50 @@ impl Reconciler {
         let cpus = self.slurm_cpus.unwrap_or(0);
         let is_meant = limit.is_some() || !self.settings.capacity.are_default();
         if is_meant || !processors.are_fewer_than(cpus) {
-            self.complaints.settle("CPUs");
+            self.warnings.clear("CPUs");
             return;
         }
         let text = format!(
             "Slurm counts {cpus} of this node, and jobs may run on {}: correct CPUs= in slurm.conf (slurmd -C), or give --cpu-capacity",
             processors.threads
         );
-        self.complaints.note("CPUs", text);
+        self.warnings.note("CPUs", text);
     }
 
     /// What the node has beyond what Slurm gives to jobs: half of it may hold what parked jobs keep in RAM, the other
     /// half is the system's. Stays as it is where it cannot be read.
     fn find_spare_memory(&mut self) {
-        let Some(slurm) = self.slurm_memory else {
-            self.spare_memory = self.settings.most_resident;
+        let Some(slurm) = self.slurm_memory_bytes else {
+            self.spare_memory_bytes = self.settings.max_resident_bytes;
             return;
         };
         let installed = swap::installed_memory(&self.settings.meminfo);
-        let installed = self.complaints.check("memory", installed);
+        let installed = self.warnings.check("memory", installed);
         let limit = self
-            .complaints
+            .warnings
             .check("memory", self.cgroups.memory_capacity());
         if let (Some(installed), Some(limit)) = (installed, limit) {
             let own = installed.min(limit.unwrap_or(u64::MAX));
-            self.spare_memory = dfrs_proto::spare::for_parked_jobs(own, slurm);
+            self.spare_memory_bytes = dfrs_proto::spare::for_parked_jobs(own, slurm);
         }
     }
 
     /// Bytes of swap to park jobs in; 0 where none can be parked.
     fn swap_for_parking(&mut self) -> u64 {
         let swap = swap::read(&self.settings.swaps);
-        self.free_swap = swap.free;
-        let ignored = swap.outside > 0 && self.cgroups.ignores_swap();
-        let cached = swap.outside > 0 && self.is_cached_in_ram();
+        self.free_swap_bytes = swap.free_bytes;
+        let ignored = swap.outside_ram_bytes > 0 && self.cgroups.ignores_swap();
+        let cached = swap.outside_ram_bytes > 0 && self.is_cached_in_ram();
         let trouble = match (ignored, cached) {
             (true, _) => Some(IGNORED_SWAP),
             (_, true) => Some(dfrs_proto::swap::KEPT_BY_ZSWAP),
-            _ => swap.trouble(),
+            _ => swap.warning(),
         };
         match trouble {
-            Some(trouble) => self.complaints.note("swap", trouble),
-            None => self.complaints.settle("swap"),
+            Some(trouble) => self.warnings.note("swap", trouble),
+            None => self.warnings.clear("swap"),
         }
-        let limit = self
-            .complaints
-            .check("swap limit", self.cgroups.swap_limit());
+        let limit = self.warnings.check("swap limit", self.cgroups.swap_limit());
         let can_see = self.can_see_all_jobs();
         let has_spare = self.has_spare_memory();
         match limit {
@@ -121,40 +119,43 @@ impl Reconciler {
     }
 
     /// Of the swap that orders ask for, what there is: a job that came back may keep what it does not touch there.
-    fn say_swap_eighths(&mut self) {
-        let counted = self.asked_swap.filter(|_| self.swap_bytes > 0);
+    fn report_swap_eighths(&mut self) {
+        let counted = self.requested_swap_bytes.filter(|_| self.swap_bytes > 0);
         let eighths = counted.map(|counted| {
             let jobs = self.jobs.values().filter(|job| job.frozen);
-            let used =
-                jobs.filter_map(|job| self.cgroups.memory_use(job.directory.as_ref()?).swapped);
+            let used = jobs.filter_map(|job| {
+                self.cgroups
+                    .memory_use(job.directory.as_ref()?)
+                    .swapped_bytes
+            });
             let parked = used.fold(0, u64::saturating_add);
-            swap_eighths(counted, parked, self.free_swap)
+            swap_eighths(counted, parked, self.free_swap_bytes)
         });
-        if eighths == self.said_eighths {
+        if eighths == self.reported_eighths {
             return;
         }
-        let said = self.facts.set_swap_eighths(self.said_eighths, eighths);
-        if self.complaints.check("swap.sock", said).is_some() {
-            self.said_eighths = eighths;
+        let result = self.facts.set_swap_eighths(self.reported_eighths, eighths);
+        if self.warnings.check("swap.sock", result).is_some() {
+            self.reported_eighths = eighths;
         }
     }
 
     /// Whether there is room for what one more parked job may keep.
     fn has_spare_memory(&mut self) -> bool {
         let kept = self.kept_memory(0);
-        let needed = kept.saturating_add(parking::ALWAYS_TOLERATED_BYTES);
-        let is_enough = needed <= self.spare_memory;
+        let needed = kept.saturating_add(parking::MIN_TOLERATED_BYTES);
+        let is_enough = needed <= self.spare_memory_bytes;
         if is_enough {
-            self.complaints.settle("memory for parked jobs");
+            self.warnings.clear("memory for parked jobs");
         } else {
             let mebibytes = |bytes: u64| bytes >> 20;
             let text = format!(
                 "half of what the node has beyond what Slurm gives to jobs is {} MiB, and parked jobs keep {} MiB of it: \
                  no more is parked here; lower RealMemory, or raise MemSpecLimit, in slurm.conf",
-                mebibytes(self.spare_memory),
+                mebibytes(self.spare_memory_bytes),
                 mebibytes(kept)
             );
-            self.complaints.note("memory for parked jobs", text);
+            self.warnings.note("memory for parked jobs", text);
         }
         is_enough
     }
@@ -167,20 +168,20 @@ impl Reconciler {
 
     /// Jobs that are not seen would count as parked. A directory that is being made may look odd once.
     fn can_see_all_jobs(&mut self) -> bool {
-        let trouble = match self.cgroups.blind_spot() {
+        let trouble = match self.cgroups.unseen_processes() {
             Ok(trouble) => trouble,
             Err(error) => Some(error.to_string()),
         };
         match trouble {
             Some(text) => {
-                self.complaints.note("parking", text);
-                self.blind_looks = self.blind_looks.saturating_add(1);
+                self.warnings.note("parking", text);
+                self.unseen_checks = self.unseen_checks.saturating_add(1);
             }
             None => {
-                self.complaints.settle("parking");
-                self.blind_looks = 0;
+                self.warnings.clear("parking");
+                self.unseen_checks = 0;
             }
         }
-        self.blind_looks < 2
+        self.unseen_checks < 2
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dfrs_core::Need;
-use dfrs_proto::message::{DesiredState, JobState, NodeState, Share};
+use dfrs_proto::message::{DesiredState, JobOrder, NodeOrder, Share};
 use dfrs_proto::report::Measurement;
 
 use super::*;
@@ -25,7 +25,7 @@ const LIMIT: &str = "34359738368";
 #[derive(Clone, Default)]
 struct Reclaims {
     asked: Arc<Mutex<Vec<Request>>>,
-    done: Arc<Mutex<Vec<Outcome>>>,
+    done: Arc<Mutex<Vec<ReclaimOutcome>>>,
 }
 
 impl Reclaimer for Reclaims {
@@ -35,7 +35,7 @@ impl Reclaimer for Reclaims {
 
     fn interrupt(&self) {}
 
-    fn finished(&mut self) -> Vec<Outcome> {
+    fn finished(&mut self) -> Vec<ReclaimOutcome> {
         std::mem::take(&mut self.done.lock().unwrap())
     }
 
@@ -128,15 +128,15 @@ impl World {
 
     fn push(&mut self, jobs: &[(u32, f64, bool)]) {
         self.generation += 1;
-        let job = |&(id, share, frozen): &(u32, f64, bool)| JobState {
+        let job = |&(id, share, frozen): &(u32, f64, bool)| JobOrder {
             frozen,
             ended: self.asks_for_ends,
             spans_nodes: self.jobs_span_nodes,
             request: self.request.map(Share::clamped),
             need: self.counted_need,
-            ..JobState::new(id, Share::clamped(share))
+            ..JobOrder::new(id, Share::clamped(share))
         };
-        let node = NodeState {
+        let node = NodeOrder {
             cpus: 2,
             jobs: jobs.iter().map(job).collect(),
             memory: self.slurm_memory,
@@ -148,7 +148,7 @@ impl World {
             nodes: [("n1".to_string(), node)].into(),
         };
         self.orders
-            .hear(&state, "n1", Duration::from_secs(self.seconds));
+            .receive(&state, "n1", Duration::from_secs(self.seconds));
         self.tick();
     }
 
@@ -350,7 +350,7 @@ impl World {
     }
 
     /// Nothing is heard until orders have expired, and a successor's patience too.
-    fn silence(&mut self) {
+    fn expire_orders(&mut self) {
         self.wait(61);
     }
 
@@ -378,7 +378,7 @@ impl World {
         self.has("parked.17.sock")
     }
 
-    fn reclaims_asked(&self) -> usize {
+    fn reclaim_requests(&self) -> usize {
         self.reclaims.asked.lock().unwrap().len()
     }
 
@@ -387,16 +387,16 @@ impl World {
     fn reclaim_ends(&mut self, after: u64) {
         let request = self.reclaims.asked.lock().unwrap().remove(0);
         let memory = self.memory_use();
-        let before = memory.resident.unwrap();
+        let before = memory.resident_bytes.unwrap();
         self.set_resident(after);
-        self.set_swapped(memory.swapped.unwrap_or(0) + before.saturating_sub(after));
+        self.set_swapped(memory.swapped_bytes.unwrap_or(0) + before.saturating_sub(after));
         let limit = request.claim.limit(after);
         if let Some(limit) = limit.filter(|_| !request.is_cancelled()) {
             self.write(&limit_files(self).0, &limit.to_string());
         }
         let reclaim = Reclaim {
-            resident: after,
-            limit,
+            resident_bytes: after,
+            limit_bytes: limit,
             is_protected: true,
         };
         let outcome = (request, Ok(reclaim));
@@ -420,12 +420,12 @@ impl World {
     }
 }
 
-fn cgroups(scratch: &Scratch, layout: Layout) -> Box<dyn Cgroups> {
+fn cgroups(scratch: &Scratch, layout: Layout) -> Box<dyn CgroupDriver> {
     cgroups_with(scratch, layout, Path::new("/proc"))
 }
 
 /// The same with the processes that this directory shows.
-fn cgroups_with(scratch: &Scratch, layout: Layout, proc: &Path) -> Box<dyn Cgroups> {
+fn cgroups_with(scratch: &Scratch, layout: Layout, proc: &Path) -> Box<dyn CgroupDriver> {
     let root = scratch.path().join("cgroup");
     if layout.v2 {
         Box::new(CgroupV2::with_processes(&root, "n1", proc))
@@ -435,7 +435,7 @@ fn cgroups_with(scratch: &Scratch, layout: Layout, proc: &Path) -> Box<dyn Cgrou
 }
 
 fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconciler {
-    let settings = Settings {
+    let settings = ReconcilerSettings {
         node: "n1".to_string(),
         capacity: CapacityOptions {
             fixed: Some(2.0),
@@ -447,10 +447,10 @@ fn reconciler(scratch: &Scratch, layout: Layout, reclaims: &Reclaims) -> Reconci
         zswap: scratch.path().join("zswap"),
         processes: scratch.path().join("proc"),
         processors: scratch.path().join("processors"),
-        most_resident: parking::MOST_TOLERATED_BYTES,
+        max_resident_bytes: parking::MAX_TOLERATED_BYTES,
         jobs_may_swap: false,
     };
-    let facts = Facts::new(&scratch.path().join("run")).unwrap();
+    let facts = FactsDirectory::new(&scratch.path().join("run")).unwrap();
     let measurements = MeasurementFile::open(Some(&scratch.path().join("measurements"))).unwrap();
     Reconciler::new(
         settings,
@@ -533,7 +533,7 @@ fn a_job_that_comes_later_is_capped_when_it_comes() {
 }
 
 #[test]
-fn a_cap_that_somebody_changed_is_put_right() {
+fn externally_changed_cap_is_restored() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, false)]);
@@ -550,7 +550,7 @@ fn a_cap_that_somebody_changed_is_put_right() {
 }
 
 #[test]
-fn a_cap_that_could_not_be_lifted_is_tried_again() {
+fn cap_is_retried_when_it_could_not_be_lifted() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, false)]);
@@ -589,7 +589,7 @@ fn a_cap_that_was_written_in_part_is_undone() {
 }
 
 #[test]
-fn what_is_right_is_not_written_again() {
+fn unchanged_cap_is_not_rewritten() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, false)]);
@@ -612,16 +612,16 @@ fn what_is_right_is_not_written_again() {
 }
 
 #[test]
-fn parking_freezes_reclaims_and_says_so_and_resuming_undoes_it() {
+fn parked_job_is_frozen_reclaimed_and_reported_until_resumed() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, true)]);
         assert!(world.is_frozen() && world.has("frozen.17"));
         world.settle_freezer();
         world.tick();
-        assert_eq!(world.reclaims_asked(), 1);
+        assert_eq!(world.reclaim_requests(), 1);
         world.wait(1);
-        assert_eq!(world.reclaims_asked(), 1, "one reclaim at a time");
+        assert_eq!(world.reclaim_requests(), 1, "one reclaim at a time");
         assert!(!world.is_parked(), "not before its memory is gone");
         world.reclaim_ends(1 << 20);
         assert!(world.is_parked());
@@ -633,7 +633,7 @@ fn parking_freezes_reclaims_and_says_so_and_resuming_undoes_it() {
 }
 
 #[test]
-fn a_job_that_does_not_leave_ram_is_not_parked_but_tried_again() {
+fn job_is_retried_and_not_parked_when_it_stays_in_ram() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, true)]);
@@ -642,9 +642,9 @@ fn a_job_that_does_not_leave_ram_is_not_parked_but_tried_again() {
         world.reclaim_ends(150 << 20);
         assert!(!world.is_parked());
         world.wait(1);
-        assert_eq!(world.reclaims_asked(), 0);
+        assert_eq!(world.reclaim_requests(), 0);
         world.wait(2);
-        assert_eq!(world.reclaims_asked(), 1);
+        assert_eq!(world.reclaim_requests(), 1);
         world.reclaim_ends(1 << 20);
         assert!(world.is_parked());
     });
@@ -666,7 +666,7 @@ fn a_job_that_has_ended_on_this_node_alone_is_parked_here() {
 }
 
 #[test]
-fn it_is_said_when_nothing_is_left_of_a_job_that_was_told_to_end() {
+fn ended_job_is_reported_when_nothing_is_left_of_it() {
     in_every_layout(|mut world| {
         world.start_job();
         world.asks_for_ends = true;
@@ -687,7 +687,7 @@ fn it_is_said_when_nothing_is_left_of_a_job_that_was_told_to_end() {
 }
 
 #[test]
-fn a_step_that_appears_where_a_job_was_parked_is_frozen_before_it_is_parked_again() {
+fn late_step_is_frozen_before_the_job_is_parked_again() {
     in_every_layout(|mut world| {
         world.push(&[(JOB, 0.25, true)]);
         world.wait(2);
@@ -705,7 +705,7 @@ fn a_step_that_appears_where_a_job_was_parked_is_frozen_before_it_is_parked_agai
 }
 
 #[test]
-fn the_word_of_an_absent_job_goes_with_the_orders_that_name_it() {
+fn absent_job_is_parked_only_while_orders_name_it() {
     in_every_layout(|mut world| {
         world.push(&[(JOB, 0.25, true)]);
         world.wait(2);
@@ -727,7 +727,7 @@ fn a_reclaim_that_ends_after_the_thaw_parks_nothing() {
         world.push(&[(JOB, 0.25, true)]);
         world.settle_freezer();
         world.tick();
-        assert_eq!(world.reclaims_asked(), 2);
+        assert_eq!(world.reclaim_requests(), 2);
         world.reclaim_ends(1 << 20);
         assert!(
             !world.is_parked(),
@@ -739,7 +739,7 @@ fn a_reclaim_that_ends_after_the_thaw_parks_nothing() {
 }
 
 #[test]
-fn what_slurm_thaws_stays_thawed_so_that_jobs_can_be_killed() {
+fn job_stays_thawed_when_slurm_thawed_it() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
@@ -755,7 +755,7 @@ fn what_slurm_thaws_stays_thawed_so_that_jobs_can_be_killed() {
 }
 
 #[test]
-fn what_slurm_thaws_is_parked_again_if_the_controller_goes_on_wanting_that() {
+fn job_thawed_by_slurm_is_parked_again_when_orders_persist() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
@@ -775,7 +775,7 @@ fn what_slurm_thaws_is_parked_again_if_the_controller_goes_on_wanting_that() {
 }
 
 #[test]
-fn what_slurm_had_suspended_before_us_is_parked_but_not_thawed_by_us() {
+fn job_suspended_by_slurm_is_parked_and_not_thawed() {
     in_every_layout(|mut world| {
         world.start_job();
         world.slurm_sets_frozen(true);
@@ -787,13 +787,13 @@ fn what_slurm_had_suspended_before_us_is_parked_but_not_thawed_by_us() {
 }
 
 #[test]
-fn silence_lifts_caps_and_leaves_frozen_what_is_frozen() {
+fn expired_orders_lift_caps_and_keep_jobs_frozen() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
         world.wait(60);
         assert!(world.cap().is_some() && world.is_frozen());
-        world.silence();
+        world.expire_orders();
         assert_eq!(world.cap(), None);
         world.wait(1000);
         assert!(world.is_frozen() && world.is_parked() && world.has("frozen.17"));
@@ -806,21 +806,21 @@ fn silence_lifts_caps_and_leaves_frozen_what_is_frozen() {
 }
 
 #[test]
-fn an_empty_state_thaws_after_silence_too() {
+fn empty_orders_thaw_jobs_after_expiry() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
-        world.silence();
+        world.expire_orders();
         world.push(&[]);
         assert!(!world.is_frozen() && !world.is_parked() && !world.has("frozen.17"));
     });
 }
 
 #[test]
-fn silence_freezes_nothing_more() {
+fn expired_orders_freeze_no_other_job() {
     in_every_layout(|mut world| {
         world.push(&[(JOB, 0.25, true)]);
-        world.silence();
+        world.expire_orders();
         world.start_job();
         world.wait(1);
         assert!(!world.is_frozen() && !world.has("frozen.17"));
@@ -828,11 +828,11 @@ fn silence_freezes_nothing_more() {
 }
 
 #[test]
-fn what_slurm_resumes_in_silence_runs_with_all_its_steps() {
+fn job_resumed_after_expiry_runs_with_all_steps() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
-        world.silence();
+        world.expire_orders();
         world.slurm_sets_frozen(false);
         world.wait(1);
         assert!(!world.is_parked());
@@ -849,11 +849,11 @@ fn what_slurm_resumes_in_silence_runs_with_all_its_steps() {
 }
 
 #[test]
-fn a_parked_job_that_ends_in_silence_leaves_nothing() {
+fn parked_job_leaves_nothing_when_it_ends_after_expiry() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
-        world.silence();
+        world.expire_orders();
         world.slurm_sets_frozen(false);
         world.end_job();
         world.wait(1);
@@ -865,12 +865,12 @@ fn a_parked_job_that_ends_in_silence_leaves_nothing() {
 }
 
 #[test]
-fn a_successor_that_hears_nothing_says_again_what_is_parked() {
+fn restarted_daemon_reports_parked_jobs_without_orders() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
         world.crash();
-        world.silence();
+        world.expire_orders();
         assert_eq!(world.cap(), None);
         assert!(world.is_frozen() && !world.is_parked());
         world.reclaim_ends(1 << 20);
@@ -881,13 +881,13 @@ fn a_successor_that_hears_nothing_says_again_what_is_parked() {
 }
 
 #[test]
-fn a_note_of_what_was_thawed_meanwhile_is_not_believed() {
+fn note_of_a_frozen_job_is_ignored_when_it_was_thawed() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
         world.slurm_sets_frozen(false);
         world.crash();
-        world.silence();
+        world.expire_orders();
         assert!(!world.is_frozen() && !world.has("frozen.17"));
         // So a suspend by somebody else is not taken for ours.
         world.slurm_sets_frozen(true);
@@ -897,7 +897,7 @@ fn a_note_of_what_was_thawed_meanwhile_is_not_believed() {
 }
 
 #[test]
-fn a_successor_waits_for_orders_and_then_lifts_what_they_do_not_name() {
+fn restarted_daemon_lifts_caps_only_after_first_orders() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
@@ -918,7 +918,7 @@ fn a_successor_waits_for_orders_and_then_lifts_what_they_do_not_name() {
 }
 
 #[test]
-fn a_successor_parks_again_what_was_parked() {
+fn restarted_daemon_parks_the_job_again() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
@@ -936,7 +936,7 @@ fn a_successor_parks_again_what_was_parked() {
 }
 
 #[test]
-fn a_successor_parks_again_a_large_job_of_which_little_stays() {
+fn restarted_daemon_parks_a_large_job_of_which_little_stays() {
     in_every_layout(|mut world| {
         world.start_job();
         world.set_resident(16 << 30);
@@ -954,7 +954,7 @@ fn a_successor_parks_again_a_large_job_of_which_little_stays() {
 }
 
 #[test]
-fn a_successor_that_hears_nothing_lifts_caps() {
+fn restarted_daemon_lifts_caps_when_no_orders_arrive() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, false)]);
@@ -967,7 +967,7 @@ fn a_successor_that_hears_nothing_lifts_caps() {
 }
 
 #[test]
-fn stopping_lifts_caps_and_leaves_frozen_what_is_frozen() {
+fn stop_lifts_caps_and_keeps_jobs_frozen() {
     in_every_layout(|mut world| {
         world.start_job();
         world.can_reclaim();
@@ -995,7 +995,7 @@ fn stopping_lifts_caps_and_leaves_frozen_what_is_frozen() {
 }
 
 #[test]
-fn a_daemon_stopped_before_it_heard_anything_lifts_its_predecessors_caps() {
+fn existing_caps_are_lifted_when_the_daemon_stops_before_orders() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, false)]);
@@ -1023,7 +1023,7 @@ fn a_job_that_no_orders_name_after_a_restart_leaves_nothing() {
 }
 
 #[test]
-fn what_slurm_is_about_to_make_is_not_taken_for_a_leftover() {
+fn directory_being_created_by_slurm_is_no_leftover() {
     let mut world = World::new(LAYOUTS[0]);
     world.push(&[]);
     // Where it has one tree for both, Slurm may be in the middle of making them.
@@ -1052,7 +1052,7 @@ fn a_job_that_ends_leaves_nothing_and_its_number_may_come_again() {
 }
 
 #[test]
-fn measurements_tell_what_was_promised_and_used() {
+fn measurements_contain_share_and_cpu_seconds() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, false)]);
@@ -1066,7 +1066,7 @@ fn measurements_tell_what_was_promised_and_used() {
         world.end_job();
         world.wait(1);
         let lines = world.measurements();
-        let told: Vec<_> = lines
+        let found: Vec<_> = lines
             .iter()
             .map(|line| {
                 (
@@ -1078,7 +1078,7 @@ fn measurements_tell_what_was_promised_and_used() {
             })
             .collect();
         assert_eq!(
-            told,
+            found,
             [
                 (0.25, 4.0, 2.0, IntervalEnd::Change),
                 (0.5, 10.0, 5.0, IntervalEnd::Period),
@@ -1094,7 +1094,7 @@ fn measurements_tell_what_was_promised_and_used() {
 }
 
 #[test]
-fn status_tells_what_is_enforced() {
+fn status_shows_what_is_enforced() {
     in_every_layout(|mut world| {
         world.start_job();
         world.set_cpu_use(3.0);
@@ -1192,11 +1192,11 @@ fn shares_leave_out_cores_that_slurm_reserves_from_the_first_orders_on() {
 }
 
 #[test]
-fn silence_lets_no_running_job_into_swap() {
+fn expired_orders_keep_running_jobs_out_of_swap() {
     in_every_layout(|mut world| {
         let (swap, kept) = kept_out_of_swap(&mut world);
         let none = if world.layout.v2 { "max" } else { "-1" };
-        world.silence();
+        world.expire_orders();
         assert_eq!(world.cap(), None);
         assert_eq!(files::read(&swap).unwrap(), kept);
         world.push(&[]);
@@ -1205,12 +1205,12 @@ fn silence_lets_no_running_job_into_swap() {
 }
 
 #[test]
-fn a_successor_that_hears_nothing_lets_no_job_into_swap_before_it_is_given_back() {
+fn restarted_daemon_keeps_jobs_out_of_swap_until_orders() {
     in_every_layout(|mut world| {
         let (swap, kept) = kept_out_of_swap(&mut world);
         let none = if world.layout.v2 { "max" } else { "-1" };
         world.crash();
-        world.silence();
+        world.expire_orders();
         assert_eq!(files::read(&swap).unwrap(), kept);
         world.push(&[]);
         assert_eq!(files::read(&swap).unwrap(), none);
@@ -1218,10 +1218,10 @@ fn a_successor_that_hears_nothing_lets_no_job_into_swap_before_it_is_given_back(
 }
 
 #[test]
-fn a_daemon_that_stops_gives_jobs_back_to_swap_after_silence_too() {
+fn stop_allows_swap_again_after_expiry() {
     in_every_layout(|mut world| {
         let (swap, _) = kept_out_of_swap(&mut world);
-        world.silence();
+        world.expire_orders();
         let now = world.now();
         world.reconciler.release(now);
         let none = if world.layout.v2 { "max" } else { "-1" };
@@ -1230,7 +1230,7 @@ fn a_daemon_that_stops_gives_jobs_back_to_swap_after_silence_too() {
 }
 
 #[test]
-fn a_node_whose_swap_stays_in_ram_parks_nothing_and_says_so() {
+fn node_with_swap_in_ram_parks_nothing_and_reports_it() {
     in_every_layout(|mut world| {
         world.start_job();
         world.can_reclaim();
@@ -1238,17 +1238,17 @@ fn a_node_whose_swap_stays_in_ram_parks_nothing_and_says_so() {
         world.push(&[]);
         world.wait(1);
         assert!(!world.has("swap.sock"));
-        let said = world.reconciler.complaints.said();
-        assert!(matches!(said[..], [("swap", text)] if text.contains("zram")));
+        let reported = world.reconciler.warnings.reported();
+        assert!(matches!(reported[..], [("swap", text)] if text.contains("zram")));
         world.has_swap_on("/dev/sda2");
         world.wait(1);
         assert!(world.has("swap.sock"));
-        assert_eq!(world.reconciler.complaints.said(), []);
+        assert_eq!(world.reconciler.warnings.reported(), []);
     });
 }
 
 #[test]
-fn notes_that_cannot_be_read_are_waited_for() {
+fn job_stays_frozen_while_notes_are_unreadable() {
     in_every_layout(|mut world| {
         world.start_job();
         world.push(&[(JOB, 0.25, true)]);

@@ -5,7 +5,7 @@ use super::*;
 impl Reconciler {
     pub(super) fn measure(
         &mut self,
-        job: &mut Job,
+        job: &mut NodeJob,
         directory: &JobDirectory,
         cap: Option<Quota>,
         now: Now,
@@ -13,7 +13,7 @@ impl Reconciler {
         let setting = Setting {
             share: job.share.map(|share| share.fraction()),
             cap_cores: cap.map(Quota::cores),
-            capacity_cores: self.capacity,
+            capacity_cores: self.capacity_cores,
             frozen: job.frozen,
         };
         let reading = self.cgroups.cpu_use(directory);
@@ -36,9 +36,9 @@ impl Reconciler {
 
     /// What the job needs, if that is asked and it runs; who comes back, or asked for something else, is
     /// measured anew.
-    pub(super) fn follow_need(&mut self, job: &mut Job, reading: CpuUse, now: Now) {
+    pub(super) fn follow_need(&mut self, job: &mut NodeJob, reading: CpuUse, now: Now) {
         let request = job.request.filter(|_| !job.frozen);
-        let request = request.map(|share| cores(share.fraction() * self.capacity));
+        let request = request.map(|share| cores(share.fraction() * self.capacity_cores));
         let is_same = |meter: &NeedMeter| Some(meter.request()) == request;
         match &mut job.needs {
             Some(meter) if is_same(meter) => meter.read(now.monotonic, reading, job.capped),
@@ -47,43 +47,48 @@ impl Reconciler {
                     request.and_then(|request| NeedMeter::start(request, now.monotonic, reading));
             }
         }
-        self.say_need(job);
+        self.report_need(job);
     }
 
-    pub(super) fn say_need(&mut self, job: &mut Job) {
-        let (before, need) = (job.said_need, job.need());
+    pub(super) fn report_need(&mut self, job: &mut NodeJob) {
+        let (before, need) = (job.reported_need, job.need());
         if before == need {
             return;
         }
-        let said = self.facts.set_need(job.id, before, need);
-        if self.complaints.check(job.subject("need"), said).is_some() {
-            job.said_need = need;
+        let result = self.facts.set_need(job.id, before, need);
+        if self.warnings.check(job.subject("need"), result).is_some() {
+            job.reported_need = need;
         }
     }
 
     /// Whether there is a job to ask about.
-    pub(super) fn say_news_of_needs(&mut self) {
-        let news = self.jobs.values().map(Job::has_news_of_need);
+    pub(super) fn report_need_changes(&mut self) {
+        let news = self.jobs.values().map(NodeJob::need_changes);
         let news = news.fold((false, false), |all, one| (all.0 | one.0, all.1 | one.1));
-        if news == self.news_of_needs {
+        if news == self.reported_need_changes {
             return;
         }
-        let said = self.facts.set_news_of_needs(news.0, news.1);
-        if self.complaints.check("news of needs", said).is_some() {
-            self.news_of_needs = news;
+        let result = self.facts.set_need_changes(news.0, news.1);
+        if self.warnings.check("news of needs", result).is_some() {
+            self.reported_need_changes = news;
         }
     }
 
-    pub(super) fn read_meter(&self, job: &mut Job, directory: &JobDirectory, now: Now) {
+    pub(super) fn read_meter(&self, job: &mut NodeJob, directory: &JobDirectory, now: Now) {
         if let Some(meter) = &mut job.meter {
             meter.read(now, self.cgroups.cpu_use(directory));
         }
     }
 
-    pub(super) fn end_interval(&mut self, job: &mut Job, memory: MemoryUse, reason: IntervalEnd) {
+    pub(super) fn end_interval(
+        &mut self,
+        job: &mut NodeJob,
+        memory: MemoryUse,
+        reason: IntervalEnd,
+    ) {
         if let Some(meter) = job.meter.take() {
             let measurement = meter.finish(&self.settings.node, job.id, memory, reason);
-            self.complaints
+            self.warnings
                 .check("measurements", self.measurements.append(&measurement));
         }
     }

@@ -17,7 +17,7 @@ pub(super) struct Pair {
 pub(super) fn lines(text: &str) -> Result<Vec<Vec<Pair>>, Mistake> {
     let mut result = Vec::new();
     // Some editors begin a file with this mark.
-    let mut words = Words::new(text.strip_prefix('\u{feff}').unwrap_or(text));
+    let mut words = Lexer::new(text.strip_prefix('\u{feff}').unwrap_or(text));
     loop {
         let pairs = words.rest_of_line()?;
         if !pairs.is_empty() {
@@ -30,12 +30,12 @@ pub(super) fn lines(text: &str) -> Result<Vec<Vec<Pair>>, Mistake> {
 }
 
 /// A place in the text.
-struct Words<'a> {
+struct Lexer<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> Lexer<'a> {
     fn new(text: &'a str) -> Self {
         Self {
             rest: text.chars().peekable(),

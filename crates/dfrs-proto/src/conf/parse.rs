@@ -7,7 +7,8 @@ use dfrs_core::Policy;
 use super::error::Mistake;
 use super::lexer::{self, Pair};
 use super::{
-    Config, DEFAULT_LINEAR_SPEEDUP, DEFAULT_POLICY, Mode, Moldable, Partition, suggest, value,
+    Config, DEFAULT_LINEAR_SPEEDUP, DEFAULT_POLICY, Mode, MoldableSettings, Partition, suggest,
+    value,
 };
 
 pub(super) const GLOBAL_KEYS: &[&str] = &[
@@ -174,7 +175,7 @@ fn partition(pairs: Vec<Pair>) -> Result<Partition, Mistake> {
 }
 
 /// What the moldable jobs of a partition are like, if its policy is DEMT.
-fn moldable(given: &Given) -> Result<Option<Moldable>, Mistake> {
+fn moldable(given: &Given) -> Result<Option<MoldableSettings>, Mistake> {
     let is_moldable = given.get("Policy", "", value::partition_policy)?;
     let out_of_place: &[&str] = if is_moldable {
         &MOBILITY_KEYS
@@ -194,7 +195,7 @@ fn moldable(given: &Given) -> Result<Option<Moldable>, Mistake> {
     }
     let default = DEFAULT_LINEAR_SPEEDUP.to_string();
     let linear_speedup = given.get(LINEAR_SPEEDUP, &default, value::linear_speedup)?;
-    Ok(is_moldable.then_some(Moldable { linear_speedup }))
+    Ok(is_moldable.then_some(MoldableSettings { linear_speedup }))
 }
 
 /// Pairs by the documented spelling of their key, each at most once.

@@ -4,8 +4,8 @@ use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, RunTimeHint, S
 use proptest::prelude::*;
 
 use super::{
-    Config, DEFAULT_LINEAR_SPEEDUP, JobField, Mode, Moldable, Needs, Partition, Weighting,
-    parse as rules, value,
+    Config, DEFAULT_LINEAR_SPEEDUP, JobField, Mode, MoldableSettings, NeedsSource, Partition,
+    Weighting, parse as rules, value,
 };
 
 const SECOND: i64 = 1_000_000;
@@ -26,7 +26,7 @@ fn defaults_are_as_documented() {
     let config = parse("Partition=batch\n");
     assert_eq!(config.mode, Mode::Shadow);
     assert_eq!(config.period, Span(600 * SECOND));
-    assert_eq!(config.needs, Needs::Requested);
+    assert_eq!(config.needs, NeedsSource::Requested);
     assert_eq!(config.checkpoint_wait, Span(60 * SECOND));
     assert_eq!(config.park_timeout, Span(60 * SECOND));
     assert_eq!(config.settle_time, Span(10 * SECOND));
@@ -61,7 +61,7 @@ fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
     let least = config.policy.settings.parallel_least_yield;
     assert_eq!(least, Some(LeastYield(50)));
     assert_eq!(config.job_weight, Weighting::Priority);
-    assert_eq!(config.needs, Needs::Measured);
+    assert_eq!(config.needs, NeedsSource::Measured);
     assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
     assert_eq!(config.park_timeout, Span(30 * SECOND));
     assert_eq!(config.settle_time, Span(0));
@@ -124,7 +124,7 @@ fn memory_is_in_megabytes_or_has_a_suffix() {
 }
 
 #[test]
-fn a_mark_of_byte_order_at_the_head_is_passed_over() {
+fn byte_order_mark_is_skipped() {
     assert_eq!(parse("\u{feff}Mode=off").mode, Mode::Off);
 }
 
@@ -309,7 +309,7 @@ fn the_documented_examples_are_right() {
 }
 
 #[test]
-fn every_key_is_in_the_manual_and_in_the_sample_file_unless_it_is_for_studies() {
+fn every_key_is_in_the_manual_and_the_sample_file() {
     let manual = include_str!("../../../../docs/configuration.md");
     let sample = include_str!("../../../../slurm-conf/dfrs.conf");
     let of_studies = manual
@@ -332,7 +332,7 @@ fn every_key_is_in_the_manual_and_in_the_sample_file_unless_it_is_for_studies() 
 }
 
 #[test]
-fn the_default_policy_is_the_projects_own_as_a_cluster_needs_it() {
+fn default_policy_has_a_penalty_and_a_move_budget() {
     let mut policy: Policy = super::DEFAULT_POLICY.parse().expect("a policy");
     policy.settings.keep_equal_jobs = true;
     policy.settings.penalty = Span(60 * SECOND);
@@ -375,7 +375,7 @@ fn a_period_in_the_policy_counts_and_is_not_contradicted() {
 }
 
 #[test]
-fn what_users_may_choose_is_a_list() {
+fn allow_mobility_is_a_list() {
     let config = parse(
         "Partition=a AllowMobility=Never,park,park InteractiveMobility=never\n\
          Partition=b AllowMobility=none\nPartition=c AllowMobility=all",
@@ -390,11 +390,11 @@ fn what_users_may_choose_is_a_list() {
 }
 
 #[test]
-fn a_partition_has_whole_nodes_for_moldable_jobs_if_it_says_so() {
+fn partition_with_policy_demt_is_moldable() {
     let config =
         parse("Partition=a\nPartition=b policy=demt\nPartition=c Policy=DEMT LinearSpeedup=64");
     assert_eq!(config.moldable("a"), None);
-    let moldable = |linear_speedup| Some(Moldable { linear_speedup });
+    let moldable = |linear_speedup| Some(MoldableSettings { linear_speedup });
     assert_eq!(config.moldable("b"), moldable(DEFAULT_LINEAR_SPEEDUP));
     assert_eq!(config.moldable("c"), moldable(64));
     assert_eq!(config.moldable_names(), ["b", "c"]);
@@ -432,7 +432,7 @@ prop_compose! {
         linear_speedup in prop::option::of(1..=100_000_u32),
     ) -> Partition {
         if let Some(linear_speedup) = linear_speedup {
-            return Partition::whole_nodes("", Moldable { linear_speedup });
+            return Partition::whole_nodes("", MoldableSettings { linear_speedup });
         }
         Partition { allowed, interactive, ..Partition::new("", mobility) }
     }
@@ -443,7 +443,7 @@ prop_compose! {
         policy in prop::sample::select(Policy::catalogue()),
         mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
         job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
-        needs in prop_oneof![Just(Needs::Requested), Just(Needs::Measured)],
+        needs in prop_oneof![Just(NeedsSource::Requested), Just(NeedsSource::Measured)],
         seconds in prop::array::uniform4(5..86_400_i64),
         settle_time in 0..=3600_i64,
         longest_pause in prop::option::of(60..=604_800_i64),
@@ -493,7 +493,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_back(config in any_config()) {
+    fn printed_config_round_trips(config in any_config()) {
         let text = config.to_string();
         prop_assert_eq!(Config::parse(&text, "dfrs.conf"), Ok(config), "printed as:\n{}", text);
     }
@@ -504,7 +504,7 @@ proptest! {
     }
 
     #[test]
-    fn random_text_of_the_right_letters_never_panics(
+    fn random_text_of_keywords_never_panics(
         text in "((Partition|Mode|Journal|Period|SwapPerNode)?[=\"\\\\# \n0-9a/]{0,3}){0,12}"
     ) {
         if let Err(error) = Config::parse(&text, "f") {

@@ -7,42 +7,42 @@ use std::str::FromStr;
 use dfrs_core::policy::PolicyError;
 use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 
-use super::{JobField, Mode, Needs, Weighting, suggest};
+use super::{JobField, Mode, NeedsSource, Weighting, suggest};
 
 const MICROSECONDS: i64 = 1_000_000;
 const MEGABYTE: u64 = 1 << 20;
 
 /// The words of an option and what they mean.
-pub(super) type Words<T> = [(&'static str, T)];
+pub(super) type Keywords<T> = [(&'static str, T)];
 
-pub(super) const MODES: &Words<Mode> = &[
+pub(super) const MODES: &Keywords<Mode> = &[
     ("off", Mode::Off),
     ("shadow", Mode::Shadow),
     ("full", Mode::Full),
 ];
 
-pub(super) const WEIGHTINGS: &Words<Weighting> = &[
+pub(super) const WEIGHTINGS: &Keywords<Weighting> = &[
     ("equal", Weighting::Equal),
     ("priority", Weighting::Priority),
 ];
 
-pub(super) const NEEDS: &Words<Needs> = &[
-    ("requested", Needs::Requested),
-    ("measured", Needs::Measured),
+pub(super) const NEEDS: &Keywords<NeedsSource> = &[
+    ("requested", NeedsSource::Requested),
+    ("measured", NeedsSource::Measured),
 ];
 
-pub(super) const RUN_TIME_HINTS: &Words<RunTimeHint> = &[
+pub(super) const RUN_TIME_HINTS: &Keywords<RunTimeHint> = &[
     ("none", RunTimeHint::Nothing),
     ("limits", RunTimeHint::Limits),
 ];
 
-pub(super) const JOB_FIELDS: &Words<Option<JobField>> = &[
+pub(super) const JOB_FIELDS: &Keywords<Option<JobField>> = &[
     ("none", None),
     ("AdminComment", Some(JobField::AdminComment)),
     ("Extra", Some(JobField::Extra)),
 ];
 
-pub(super) const MOBILITIES: &Words<Mobility> = &[
+pub(super) const MOBILITIES: &Keywords<Mobility> = &[
     ("park", Mobility::Park),
     ("checkpoint", Mobility::Checkpoint),
     ("restart", Mobility::Restart),
@@ -84,7 +84,7 @@ pub(super) fn interactive(key: &str, value: &str) -> Result<Option<Mobility>, St
     }
 }
 
-pub(super) fn word<T: Copy>(key: &str, value: &str, words: &Words<T>) -> Result<T, String> {
+pub(super) fn word<T: Copy>(key: &str, value: &str, words: &Keywords<T>) -> Result<T, String> {
     if let Some((_, meaning)) = words
         .iter()
         .find(|(word, _)| word.eq_ignore_ascii_case(value))
@@ -99,18 +99,18 @@ pub(super) fn word<T: Copy>(key: &str, value: &str, words: &Words<T>) -> Result<
 }
 
 /// The word for a value, for printing.
-pub(super) fn word_for<T: PartialEq>(words: &Words<T>, meaning: &T) -> &'static str {
+pub(super) fn word_for<T: PartialEq>(words: &Keywords<T>, meaning: &T) -> &'static str {
     words
         .iter()
         .find(|(_, candidate)| candidate == meaning)
         .map_or("", |(word, _)| word)
 }
 
-pub(super) fn seconds(key: &str, value: &str, least: i64, most: i64) -> Result<Span, String> {
+pub(super) fn seconds(key: &str, value: &str, min: i64, max: i64) -> Result<Span, String> {
     match value.parse::<i64>() {
-        Ok(seconds) if (least..=most).contains(&seconds) => Ok(Span(seconds * MICROSECONDS)),
+        Ok(seconds) if (min..=max).contains(&seconds) => Ok(Span(seconds * MICROSECONDS)),
         _ => Err(format!(
-            "{key}={value} is wrong; allowed: whole seconds from {least} to {most}"
+            "{key}={value} is wrong; allowed: whole seconds from {min} to {max}"
         )),
     }
 }
@@ -184,7 +184,7 @@ pub(super) fn partition_name(value: &str) -> Result<String, String> {
 /// How often one job may be paused or moved within an hour; `None`: without limit.
 pub(super) fn moves(key: &str, value: &str) -> Result<Option<u32>, String> {
     or_unlimited(value, || {
-        let number = value.parse().ok().filter(|most| (1..=3600).contains(most));
+        let number = value.parse().ok().filter(|max| (1..=3600).contains(max));
         number.ok_or_else(|| {
             format!("{key}={value} is wrong; allowed: a whole number from 1 to 3600")
         })
@@ -247,7 +247,7 @@ pub(super) fn partition_policy(key: &str, value: &str) -> Result<bool, String> {
 /// The most nodes that make a job as many times as fast.
 pub(super) fn linear_speedup(key: &str, value: &str) -> Result<u32, String> {
     let number = value.parse().ok();
-    let number = number.filter(|most| (1..=100_000).contains(most));
+    let number = number.filter(|max| (1..=100_000).contains(max));
     number.ok_or_else(|| {
         format!("{key}={value} is wrong; allowed: a whole number of nodes from 1 to 100000")
     })

@@ -7,7 +7,7 @@ use super::seconds;
 
 /// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Event {
+pub struct JournalEvent {
     /// When it happened: seconds on the line, since the start of the trace (simulated) or since the
     /// UNIX epoch (live).
     #[serde(with = "seconds::time")]
@@ -20,7 +20,7 @@ pub struct Event {
     pub reason: Option<String>,
 }
 
-impl Event {
+impl JournalEvent {
     /// An event without a reason.
     #[must_use]
     pub fn new(t: Time, kind: EventKind) -> Self {
@@ -164,8 +164,8 @@ pub enum EventKind {
         /// The job.
         job: String,
         /// How it ended.
-        #[serde(default, skip_serializing_if = "Outcome::is_completed")]
-        outcome: Outcome,
+        #[serde(default, skip_serializing_if = "JobOutcome::is_completed")]
+        outcome: JobOutcome,
     },
     /// An event of a later version of this program; it changes nothing that earlier versions know.
     #[serde(other)]
@@ -234,7 +234,7 @@ pub struct PlatformNode {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum JobOutcome {
     /// It did all its work (the default, not written).
     #[default]
     Completed,
@@ -247,7 +247,7 @@ pub enum Outcome {
     Other,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Whether the job did all its work.
     #[must_use]
     pub fn is_completed(&self) -> bool {

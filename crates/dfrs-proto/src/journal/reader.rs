@@ -3,14 +3,14 @@
 use std::io::{self, BufRead, Read};
 
 use super::VERSION;
-use super::event::{Event, EventKind};
+use super::event::{EventKind, JournalEvent};
 use crate::text::shortened;
 
 /// The longest line that is read, in bytes: a platform of about a million nodes.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// The longest name of a node and id of a job, in bytes.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 
 /// Why a line is no event; the text does not name the line, [`ReadError::line`] does.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ impl<R: BufRead> JournalReader<R> {
         }
     }
 
-    fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
+    fn next_event(&mut self) -> Result<Option<JournalEvent>, ReadError> {
         let mut text = Vec::new();
         loop {
             text.clear();
@@ -99,7 +99,7 @@ impl<R: BufRead> JournalReader<R> {
 }
 
 impl<R: BufRead> Iterator for JournalReader<R> {
-    type Item = Result<(usize, Event), ReadError>;
+    type Item = Result<(usize, JournalEvent), ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {
@@ -113,8 +113,8 @@ impl<R: BufRead> Iterator for JournalReader<R> {
     }
 }
 
-fn event(text: &[u8], line: usize) -> Result<Event, ReadError> {
-    let event: Event = serde_json::from_slice(text).map_err(|error| ReadError::Line {
+fn event(text: &[u8], line: usize) -> Result<JournalEvent, ReadError> {
+    let event: JournalEvent = serde_json::from_slice(text).map_err(|error| ReadError::Line {
         line,
         what: explain(&error),
     })?;
@@ -126,7 +126,7 @@ fn event(text: &[u8], line: usize) -> Result<Event, ReadError> {
     let bad_name = event.kind.names().find(|name| !is_name(name));
     let what = bad_name.map(|name| {
         let name = shortened(name);
-        format!("the name {name:?} is empty, too long or not printable; allowed are 1 to {LONGEST_NAME} bytes")
+        format!("the name {name:?} is empty, too long or not printable; allowed are 1 to {MAX_NAME_BYTES} bytes")
     });
     match what {
         Some(what) => Err(ReadError::Line { line, what }),
@@ -135,7 +135,7 @@ fn event(text: &[u8], line: usize) -> Result<Event, ReadError> {
 }
 
 fn is_name(name: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control)
 }
 
 /// serde's message without its own line number, which is always 1 here.

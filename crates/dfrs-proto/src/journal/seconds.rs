@@ -7,11 +7,11 @@ const MICROSECONDS: i64 = 1_000_000;
 
 /// The longest time that a journal can hold, in seconds: beyond it (the year 2106 in UNIX time) a
 /// real number of seconds is no longer exact to the microsecond.
-const MOST_SECONDS: i64 = 1 << 32;
+const MAX_SECONDS: i64 = 1 << 32;
 
 /// Whole seconds as a whole number, others with up to six digits after the point.
 fn write<S: Serializer>(microseconds: i64, serializer: S) -> Result<S::Ok, S::Error> {
-    if microseconds.unsigned_abs() > (MOST_SECONDS * MICROSECONDS).unsigned_abs() {
+    if microseconds.unsigned_abs() > (MAX_SECONDS * MICROSECONDS).unsigned_abs() {
         return Err(S::Error::custom(out_of_range(real(microseconds))));
     }
     if microseconds % MICROSECONDS == 0 {
@@ -22,7 +22,7 @@ fn write<S: Serializer>(microseconds: i64, serializer: S) -> Result<S::Ok, S::Er
 
 fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let seconds = f64::deserialize(deserializer)?;
-    if seconds.abs() > real(MOST_SECONDS * MICROSECONDS) {
+    if seconds.abs() > real(MAX_SECONDS * MICROSECONDS) {
         return Err(D::Error::custom(out_of_range(seconds)));
     }
     // In range, as just checked.

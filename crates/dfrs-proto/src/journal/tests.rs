@@ -2,7 +2,7 @@ mod format;
 mod invariants;
 mod properties;
 
-use super::{Event, JournalReader, Tolerance, validate};
+use super::{JournalEvent, JournalReader, Tolerance, validate};
 
 /// The specification for readers.
 const SPECIFICATION: &str = include_str!("../../../../docs/journal.md");
@@ -13,7 +13,7 @@ fn example() -> &'static str {
     rest.split_once("```").expect("its end").0
 }
 
-fn events(text: &str) -> Vec<(usize, Event)> {
+fn events(text: &str) -> Vec<(usize, JournalEvent)> {
     JournalReader::new(text.as_bytes())
         .collect::<Result<_, _>>()
         .unwrap_or_else(|error| panic!("line {}: {error}", error.line()))

@@ -6,13 +6,13 @@ use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum JournalPhase {
     Waiting,
     Running,
     Paused,
 }
 
-impl Phase {
+impl JournalPhase {
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -27,12 +27,12 @@ impl Phase {
 pub(super) struct Track {
     pub tasks: u32,
     /// As many as `tasks`, unless its size is chosen at its start.
-    pub most_tasks: u32,
+    pub max_tasks: u32,
     pub cpu: f64,
     pub mem: f64,
     pub mem_per_node: f64,
     pub runtime: Option<Span>,
-    pub phase: Phase,
+    pub phase: JournalPhase,
     /// Its last yield event, if any.
     pub yielded: Option<f64>,
     /// Tasks on each node; empty unless it runs.
@@ -43,19 +43,19 @@ pub(super) struct Track {
 impl Track {
     pub fn new(
         t: Time,
-        (tasks, most_tasks): (u32, u32),
+        (tasks, max_tasks): (u32, u32),
         cpu: f64,
         (mem, mem_per_node): (f64, f64),
         runtime: Option<Span>,
     ) -> Self {
         Self {
             tasks,
-            most_tasks,
+            max_tasks,
             cpu,
             mem,
             mem_per_node,
             runtime,
-            phase: Phase::Waiting,
+            phase: JournalPhase::Waiting,
             yielded: None,
             places: BTreeMap::new(),
             progress: Progress::new(t, runtime),
@@ -69,14 +69,14 @@ impl Track {
         for node in nodes {
             *self.places.entry(*node).or_default() += 1;
         }
-        self.phase = Phase::Running;
+        self.phase = JournalPhase::Running;
         left
     }
 
     /// Gives up its place at `t`. Returns the nodes that it left.
     pub fn pause(&mut self, t: Time, lost: bool) -> Vec<NodeIndex> {
         self.progress.pause(t);
-        self.phase = Phase::Paused;
+        self.phase = JournalPhase::Paused;
         if lost {
             self.progress.lose();
         }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{NodeIndex, Span, Time};
 
-use super::event::{Event, EventKind, Outcome, PlatformNode};
+use super::event::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 use super::seconds;
-use super::track::{Phase, Track};
+use super::track::{JournalPhase, Track};
 use super::violation::{JournalViolation, Violated};
 
 /// Sums of memory may exceed a node by this share of it: decimal fractions do not add up exactly.
@@ -41,7 +41,7 @@ impl Default for Tolerance {
 /// run time have done exactly that. Events of one `t` take effect together. A node that stays
 /// overfull is reported once. O(events × (nodes of the job + jobs on these nodes)).
 pub fn validate(
-    events: impl IntoIterator<Item = (usize, Event)>,
+    events: impl IntoIterator<Item = (usize, JournalEvent)>,
     tolerance: Tolerance,
 ) -> Vec<JournalViolation> {
     let mut validator = Validator::new(tolerance);
@@ -98,7 +98,7 @@ impl Validator {
     }
 
     /// Takes the next event and the number of its line.
-    pub fn push(&mut self, line: usize, event: &Event) {
+    pub fn push(&mut self, line: usize, event: &JournalEvent) {
         if event.t < self.t {
             // Judged as if it happened now; otherwise one slip would make everything after it wrong.
             self.report(line, event.t, Violated::TimeOrder { before: self.t });
@@ -138,19 +138,24 @@ impl Validator {
                 self.submit(job, track);
             }
             EventKind::Eligible { job, .. } => {
-                self.in_phase("eligible", job, &[Phase::Waiting], Phase::Waiting.name());
+                self.in_phase(
+                    "eligible",
+                    job,
+                    &[JournalPhase::Waiting],
+                    JournalPhase::Waiting.name(),
+                );
             }
             EventKind::Refused { job, nodes } => self.refused(job, nodes),
             EventKind::Start { job, nodes } => {
-                self.place("start", job, nodes, None, Phase::Waiting)
+                self.place("start", job, nodes, None, JournalPhase::Waiting)
             }
             EventKind::Yield { job, value } => self.set_yield(job, *value),
             EventKind::Pause { job, lost } => self.pause(job, *lost),
             EventKind::Resume { job, nodes, stall } => {
-                self.place("resume", job, nodes, *stall, Phase::Paused);
+                self.place("resume", job, nodes, *stall, JournalPhase::Paused);
             }
             EventKind::Migrate { job, nodes, stall } => {
-                self.place("migrate", job, nodes, *stall, Phase::Running);
+                self.place("migrate", job, nodes, *stall, JournalPhase::Running);
             }
             EventKind::Finish { job, outcome } => self.end(job, *outcome),
             EventKind::Unknown => {}
@@ -195,7 +200,7 @@ impl Validator {
     }
 
     fn submit(&mut self, job: &str, track: Track) {
-        let no_tasks = track.tasks == 0 || track.most_tasks < track.tasks;
+        let no_tasks = track.tasks == 0 || track.max_tasks < track.tasks;
         if no_tasks || track.cpu < 0.0 || track.mem < 0.0 || track.mem_per_node < 0.0 {
             self.violate(Violated::BadJob { job: job.into() });
         }
@@ -212,7 +217,7 @@ impl Validator {
         job: &str,
         nodes: &[NodeIndex],
         stall: Option<Span>,
-        from: Phase,
+        from: JournalPhase,
     ) {
         if !self.in_phase(event, job, &[from], from.name()) || !self.fits_platform(job, nodes) {
             return;
@@ -223,7 +228,7 @@ impl Validator {
         let left = track.place(self.t, nodes, stall);
         let taken: Vec<NodeIndex> = track.places.keys().copied().collect();
         let (placed, tasks) = (nodes.len(), track.tasks);
-        let allowed = tasks..=track.most_tasks;
+        let allowed = tasks..=track.max_tasks;
         if !u32::try_from(placed).is_ok_and(|placed| allowed.contains(&placed)) {
             self.violate(Violated::WrongTaskCount {
                 job: job.into(),
@@ -256,14 +261,14 @@ impl Validator {
     }
 
     fn refused(&mut self, job: &str, nodes: &[NodeIndex]) {
-        let phases = [Phase::Waiting, Phase::Paused];
+        let phases = [JournalPhase::Waiting, JournalPhase::Paused];
         if self.in_phase("refused", job, &phases, "waiting or paused") {
             self.fits_platform(job, nodes);
         }
     }
 
     fn pause(&mut self, job: &str, lost: bool) {
-        if !self.in_phase("pause", job, &[Phase::Running], "running") {
+        if !self.in_phase("pause", job, &[JournalPhase::Running], "running") {
             return;
         }
         let Some(track) = self.jobs.get_mut(job) else {
@@ -289,7 +294,7 @@ impl Validator {
             return;
         };
         track.set_yield(t, value);
-        if track.phase == Phase::Running {
+        if track.phase == JournalPhase::Running {
             self.instant.nodes.extend(track.places.keys());
         } else {
             // Right if the job gets a place at this very instant, on a later line.
@@ -297,15 +302,19 @@ impl Validator {
         }
     }
 
-    fn end(&mut self, job: &str, outcome: Outcome) {
-        let (phases, allowed): (&[Phase], _) = if outcome.is_completed() {
+    fn end(&mut self, job: &str, outcome: JobOutcome) {
+        let (phases, allowed): (&[JournalPhase], _) = if outcome.is_completed() {
             (
-                &[Phase::Running],
+                &[JournalPhase::Running],
                 "running, or the outcome another than completed",
             )
         } else {
             (
-                &[Phase::Waiting, Phase::Running, Phase::Paused],
+                &[
+                    JournalPhase::Waiting,
+                    JournalPhase::Running,
+                    JournalPhase::Paused,
+                ],
                 "in the system",
             )
         };
@@ -346,7 +355,7 @@ impl Validator {
         &mut self,
         event: &'static str,
         job: &str,
-        phases: &[Phase],
+        phases: &[JournalPhase],
         allowed: &'static str,
     ) -> bool {
         let what = match self.jobs.get(job) {
@@ -385,8 +394,8 @@ impl Validator {
             let Some(track) = self.jobs.get(&job) else {
                 continue;
             };
-            if track.phase != Phase::Running {
-                let (phase, allowed) = (track.phase.name(), Phase::Running.name());
+            if track.phase != JournalPhase::Running {
+                let (phase, allowed) = (track.phase.name(), JournalPhase::Running.name());
                 self.report(
                     line,
                     self.t,

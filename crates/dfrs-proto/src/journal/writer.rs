@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 
 use dfrs_core::Time;
 
-use super::event::{Event, EventKind};
-use super::standing::Standing;
+use super::event::{EventKind, JournalEvent};
+use super::state::JournalSnapshot;
 use super::{VERSION, seconds};
 
 /// Why an event was not written. The journal is as it was, except after [`WriteError::Io`].
@@ -37,7 +37,7 @@ pub struct JournalWriter<W> {
     out: W,
     last: Option<Time>,
     has_platform: bool,
-    standing: Standing,
+    state: JournalSnapshot,
 }
 
 impl<W: Write> JournalWriter<W> {
@@ -47,23 +47,23 @@ impl<W: Write> JournalWriter<W> {
             out,
             last: None,
             has_platform: false,
-            standing: Standing::default(),
+            state: JournalSnapshot::default(),
         }
     }
 
     /// Goes on with a journal that stands here (see [`reopen`]). Its first event has to be the platform
     /// again.
-    pub fn resume(out: W, standing: Standing) -> Self {
+    pub fn resume(out: W, state: JournalSnapshot) -> Self {
         Self {
-            last: standing.last,
-            standing,
+            last: state.last,
+            state,
             ..Self::new(out)
         }
     }
 
     /// What the journal said before this writer went on with it; nothing the second time.
-    pub fn take_standing(&mut self) -> Standing {
-        std::mem::take(&mut self.standing)
+    pub fn take_state(&mut self) -> JournalSnapshot {
+        std::mem::take(&mut self.state)
     }
 
     /// The earliest time that the next event may have; none if any will do.
@@ -77,7 +77,7 @@ impl<W: Write> JournalWriter<W> {
     /// # Errors
     ///
     /// See [`WriteError`].
-    pub fn write(&mut self, event: &Event) -> Result<(), WriteError> {
+    pub fn write(&mut self, event: &JournalEvent) -> Result<(), WriteError> {
         if let Some(last) = self.last.filter(|last| event.t < *last) {
             return Err(WriteError::TimeOrder { t: event.t, last });
         }
@@ -124,9 +124,9 @@ impl<W: Write> JournalWriter<W> {
 /// # Errors
 ///
 /// The file cannot be read or cut, or its last line is no event (it is left as it is then).
-pub fn reopen(file: &mut File) -> io::Result<Standing> {
+pub fn reopen(file: &mut File) -> io::Result<JournalSnapshot> {
     file.seek(SeekFrom::Start(0))?;
-    let mut standing = Standing::default();
+    let mut state = JournalSnapshot::default();
     let mut input = BufReader::new(&mut *file);
     let (mut complete, mut last) = (0, Vec::new());
     let mut line = Vec::new();
@@ -137,19 +137,19 @@ pub fn reopen(file: &mut File) -> io::Result<Standing> {
             break;
         }
         complete += length as u64;
-        standing.read(&line);
+        state.read(&line);
         std::mem::swap(&mut last, &mut line);
     }
     if complete > 0 {
-        standing.last = Some(event_time(&last)?);
+        state.last = Some(event_time(&last)?);
     }
     file.set_len(complete)?;
     file.seek(SeekFrom::End(0))?;
-    Ok(standing)
+    Ok(state)
 }
 
 fn event_time(line: &[u8]) -> io::Result<Time> {
-    let event: Event = serde_json::from_slice(line).map_err(|error| {
+    let event: JournalEvent = serde_json::from_slice(line).map_err(|error| {
         io::Error::new(
             io::ErrorKind::InvalidData,
             format!("the last line is no event: {error}"),

@@ -1,24 +1,24 @@
 //! Whether tasks are bound to cores, as `task/affinity` does it: DFRS shares CPU time.
 
-use super::facts::{Facts, Node, Partition, lists};
+use super::facts::{SlurmFacts, SlurmNode, SlurmPartition, lists};
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
     if !lists(&facts.task_plugin, "task/affinity") && !lists(&facts.task_plugin, "affinity") {
         return;
     }
-    for partition in wanted.managed(facts) {
+    for partition in requirements.managed(facts) {
         one(facts, partition, findings);
     }
 }
 
 /// Where all nodes of a job have the same `CpuBind`, that counts, else the partition's (slurm.conf(5)).
-fn one(facts: &Facts, partition: &Partition, findings: &mut Findings) {
+fn one(facts: &SlurmFacts, partition: &SlurmPartition, findings: &mut Findings) {
     let name = &partition.name;
     let about = About::Partition(name.clone());
-    let nodes: Vec<&Node> = facts.nodes_of(partition).collect();
-    let is_free = |node: &Node| is_none(&node.cpu_bind);
+    let nodes: Vec<&SlurmNode> = facts.nodes_of(partition).collect();
+    let is_free = |node: &SlurmNode| is_none(&node.cpu_bind);
     let all_free = !nodes.is_empty() && nodes.iter().all(|node| is_free(node));
     let bound = nodes
         .iter()

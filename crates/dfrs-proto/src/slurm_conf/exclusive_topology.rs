@@ -1,11 +1,11 @@
 //! Whether a job keeps others off nodes that it does not have.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
-    let managed = wanted.managed(facts);
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
+    let managed = requirements.managed(facts);
     for partition in managed.filter(|it| it.has_exclusive_topology) {
         let name = &partition.name;
         findings.refuse(

@@ -4,10 +4,10 @@ use super::host_list;
 
 /// Settings, partitions and nodes. Words are as Slurm writes them; where there is none they are empty.
 ///
-/// The plugin fills in what is refused for, and leaves the rest as [`Facts::default`] has it, which
+/// The plugin fills in what is refused for, and leaves the rest as [`SlurmFacts::default`] has it, which
 /// nothing is said about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
+pub struct SlurmFacts {
     /// `SchedulerType=sched/dfrs`: slurmctld runs the plugin. If not, this is its name.
     pub other_scheduler: Option<String>,
     /// `burst_buffer_dfrs.so` keeps Slurm's own schedulers from jobs of DFRS.
@@ -47,11 +47,11 @@ pub struct Facts {
     /// Power saving, as for all partitions.
     pub power: PowerSaving,
     /// cgroup.conf.
-    pub cgroups: Cgroups,
+    pub cgroups: CgroupConf,
     /// All partitions.
-    pub partitions: Vec<Partition>,
+    pub partitions: Vec<SlurmPartition>,
     /// All nodes.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<SlurmNode>,
 }
 
 /// Power saving.
@@ -81,7 +81,7 @@ pub enum Idle {
 
 /// cgroup.conf, with the values that Slurm takes for lines that are not there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cgroups {
+pub struct CgroupConf {
     /// `CgroupPlugin`.
     pub plugin: String,
     /// `ConstrainRAMSpace`.
@@ -89,14 +89,14 @@ pub struct Cgroups {
     /// `AllowedRAMSpace`: percent of what a job asked for.
     pub allowed_ram_percent: f64,
     /// `MaxRAMPercent`: percent of the node's memory.
-    pub most_ram_percent: f64,
+    pub max_ram_percent: f64,
     /// `ConstrainSwapSpace`.
     pub constrains_swap: bool,
 }
 
 /// A partition of slurm.conf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Partition {
+pub struct SlurmPartition {
     /// Its name.
     pub name: String,
     /// `OverSubscribe=FORCE:1`.
@@ -109,7 +109,7 @@ pub struct Partition {
     pub idle: Idle,
     /// Its state lets Slurm start jobs there: `UP` or `DRAIN`.
     pub takes_jobs: bool,
-    /// Positions in [`Facts::nodes`], ascending.
+    /// Positions in [`SlurmFacts::nodes`], ascending.
     pub nodes: Vec<usize>,
     /// `CpuBind`.
     pub cpu_bind: String,
@@ -123,7 +123,7 @@ pub struct Partition {
 
 /// A node of slurm.conf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Node {
+pub struct SlurmNode {
     /// Its name.
     pub name: String,
     /// `CpuBind`.
@@ -132,7 +132,7 @@ pub struct Node {
     pub threads_per_core: u32,
 }
 
-impl Default for Facts {
+impl Default for SlurmFacts {
     /// A Slurm about which no check has anything to say, but that it has no partition.
     fn default() -> Self {
         Self {
@@ -155,37 +155,37 @@ impl Default for Facts {
             has_extra: true,
             is_delivery_known: true,
             power: PowerSaving::default(),
-            cgroups: Cgroups::default(),
+            cgroups: CgroupConf::default(),
             partitions: Vec::new(),
             nodes: Vec::new(),
         }
     }
 }
 
-impl Default for Cgroups {
+impl Default for CgroupConf {
     fn default() -> Self {
         Self {
             plugin: String::new(),
             constrains_ram: true,
             allowed_ram_percent: 100.0,
-            most_ram_percent: 100.0,
+            max_ram_percent: 100.0,
             constrains_swap: false,
         }
     }
 }
 
-impl Facts {
+impl SlurmFacts {
     /// The partition of this name.
     #[must_use]
-    pub fn partition(&self, name: &str) -> Option<&Partition> {
+    pub fn partition(&self, name: &str) -> Option<&SlurmPartition> {
         self.partitions.iter().find(|it| it.name == name)
     }
 
     /// The nodes of a partition.
     pub(super) fn nodes_of<'a>(
         &'a self,
-        partition: &'a Partition,
-    ) -> impl Iterator<Item = &'a Node> {
+        partition: &'a SlurmPartition,
+    ) -> impl Iterator<Item = &'a SlurmNode> {
         let nodes = partition.nodes.iter();
         nodes.filter_map(|&index| self.nodes.get(index))
     }
@@ -197,13 +197,13 @@ impl PowerSaving {
     pub(super) fn excepts(&self, node: &str) -> bool {
         host_list::entries(&self.excepted_nodes)
             .filter(|entry| !entry.contains(':'))
-            .any(|entry| host_list::names(entry, node))
+            .any(|entry| host_list::matches_host(entry, node))
     }
 }
 
-impl Partition {
+impl SlurmPartition {
     /// Whether it has a node in common with the other one. O(nodes of both).
-    pub(super) fn overlaps(&self, other: &Partition) -> bool {
+    pub(super) fn overlaps(&self, other: &SlurmPartition) -> bool {
         let mut theirs = other.nodes.iter().peekable();
         self.nodes.iter().any(|node| {
             while theirs.next_if(|other| *other < node).is_some() {}

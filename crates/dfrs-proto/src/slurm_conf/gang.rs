@@ -1,10 +1,10 @@
 //! Whether another part of Slurm pauses jobs as well.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, _: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, _: Requirements<'_>, findings: &mut Findings) {
     if facts.slices_time {
         findings.refuse(
             About::Scheduler,

@@ -15,7 +15,7 @@ pub(super) fn entries(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether this entry names this host. Names of node sets are none.
-pub(super) fn names(entry: &str, host: &str) -> bool {
+pub(super) fn matches_host(entry: &str, host: &str) -> bool {
     let Some((before, rest)) = entry.split_once('[') else {
         return entry == host;
     };
@@ -28,13 +28,13 @@ pub(super) fn names(entry: &str, host: &str) -> bool {
     let digits = host.bytes().take_while(u8::is_ascii_digit).count();
     (1..=digits).any(|length| {
         let (number, rest) = host.split_at(length);
-        ranges.split(',').any(|range| has(range, number)) && names(after, rest)
+        ranges.split(',').any(|range| range_contains(range, number)) && matches_host(after, rest)
     })
 }
 
 /// Whether a range, as `07-12`, has this number. Its first number says with how many digits all are
 /// written.
-fn has(range: &str, number: &str) -> bool {
+fn range_contains(range: &str, number: &str) -> bool {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let (first, last) = (first.trim(), last.trim());
     let width = first.len();
@@ -49,11 +49,11 @@ mod tests {
     use super::*;
 
     fn has_host(list: &str, host: &str) -> bool {
-        entries(list).any(|entry| names(entry, host))
+        entries(list).any(|entry| matches_host(entry, host))
     }
 
     #[test]
-    fn a_list_names_what_slurm_takes_it_to_name() {
+    fn host_list_matches_the_same_hosts_as_in_slurm() {
         for (list, hosts, others) in [
             ("n1,n2", &["n1", "n2"][..], &["n3", "n", ""][..]),
             ("n[1-3,7]", &["n1", "n3", "n7"], &["n4", "n01", "n11", "n"]),

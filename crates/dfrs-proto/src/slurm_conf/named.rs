@@ -1,11 +1,11 @@
 //! Whether dfrs.conf names partitions that there are.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
-    for line in wanted.lines() {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
+    for line in requirements.lines() {
         let name = &line.name;
         if facts.partition(name).is_none() {
             findings.refuse(
@@ -15,7 +15,7 @@ pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) 
             );
         }
     }
-    if wanted.config.is_some() && wanted.lines().is_empty() {
+    if requirements.config.is_some() && requirements.lines().is_empty() {
         findings.refuse(
             About::DfrsConf,
             "dfrs.conf: no Partition= line: DFRS has nothing to manage",

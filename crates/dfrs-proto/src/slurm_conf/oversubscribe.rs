@@ -1,11 +1,11 @@
 //! Whether Slurm takes several jobs on one core.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
-    let managed = wanted.managed(facts);
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
+    let managed = requirements.managed(facts);
     for partition in managed.filter(|it| !it.is_forced_to_one) {
         let name = &partition.name;
         findings.refuse(

@@ -1,14 +1,14 @@
 //! Whether nodes stay up when nothing runs there.
 
-use super::facts::{Facts, Idle, Partition};
+use super::facts::{Idle, SlurmFacts, SlurmPartition};
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
     if !facts.power.has_programs {
         return;
     }
-    for partition in wanted.managed(facts) {
+    for partition in requirements.managed(facts) {
         let name = &partition.name;
         let about = About::Partition(name.clone());
         let what = |line| {
@@ -26,7 +26,7 @@ pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) 
     }
 }
 
-fn goes_down(facts: &Facts, partition: &Partition) -> bool {
+fn goes_down(facts: &SlurmFacts, partition: &SlurmPartition) -> bool {
     match partition.idle {
         Idle::AsAll => facts.power.idle == Idle::GoesDown,
         own => own == Idle::GoesDown,
@@ -34,13 +34,13 @@ fn goes_down(facts: &Facts, partition: &Partition) -> bool {
 }
 
 /// Whether each of its nodes is excepted, by itself or with a partition.
-fn is_excepted(facts: &Facts, partition: &Partition) -> bool {
+fn is_excepted(facts: &SlurmFacts, partition: &SlurmPartition) -> bool {
     let list = &facts.power.excepted_partitions;
     let is_listed = |name: &str| list.split(',').any(|item| item.trim() == name);
     if is_listed(&partition.name) {
         return true;
     }
-    let others: Vec<&Partition> = facts
+    let others: Vec<&SlurmPartition> = facts
         .partitions
         .iter()
         .filter(|other| is_listed(&other.name))

@@ -1,15 +1,15 @@
 //! Whether users may think that jobs end others.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
     let by = facts.preempt_type.as_str();
     if ["", "preempt/none"].contains(&by) {
         return;
     }
-    for partition in wanted.managed(facts).filter(|it| it.has_preemption) {
+    for partition in requirements.managed(facts).filter(|it| it.has_preemption) {
         let name = &partition.name;
         findings.warn(
             About::Partition(name.clone()),

@@ -2,13 +2,13 @@
 
 use dfrs_core::Mobility;
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
     let moves = |mobility| matches!(mobility, Mobility::Checkpoint | Mobility::Restart);
-    let mut lines = wanted.lines().iter();
+    let mut lines = requirements.lines().iter();
     let moving = lines.find(|line| moves(line.mobility));
     if let Some(line) = moving.filter(|_| !facts.requeues) {
         findings.warn(

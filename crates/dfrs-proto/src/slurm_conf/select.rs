@@ -1,10 +1,10 @@
 //! Whether Slurm counts what DFRS shares out.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, _: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, _: Requirements<'_>, findings: &mut Findings) {
     if facts.select_type != "select/cons_tres" {
         findings.refuse(
             About::Select,

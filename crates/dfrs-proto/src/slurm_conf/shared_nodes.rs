@@ -1,14 +1,14 @@
 //! Whether Slurm itself starts jobs on nodes of DFRS: it is not told which cores DFRS's jobs use.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
-    for partition in wanted.managed(facts) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
+    for partition in requirements.managed(facts) {
         let name = &partition.name;
         let others = facts.partitions.iter().filter(|other| {
-            other.takes_jobs && !wanted.schedules(&other.name) && other.overlaps(partition)
+            other.takes_jobs && !requirements.schedules(&other.name) && other.overlaps(partition)
         });
         for other in others {
             findings.refuse(

@@ -1,10 +1,10 @@
 //! Whether slurmctld runs the plugin.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings, Verdict};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, _: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, _: Requirements<'_>, findings: &mut Findings) {
     if let Some(other) = &facts.other_scheduler {
         findings.add(
             Verdict::Later,

@@ -1,10 +1,10 @@
 //! Whether slurmctld sees the steps of jobs.
 
-use super::facts::{Facts, lists};
+use super::facts::{SlurmFacts, lists};
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, _: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, _: Requirements<'_>, findings: &mut Findings) {
     if lists(&facts.slurmctld_parameters, "enable_stepmgr") {
         findings.warn(
             About::Scheduler,

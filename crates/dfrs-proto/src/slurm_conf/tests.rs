@@ -10,31 +10,31 @@ fn config(text: &str) -> Config {
 }
 
 /// Partition `main` with two nodes, with which all is well.
-fn good() -> Facts {
-    let node = |name: &str| Node {
+fn good() -> SlurmFacts {
+    let node = |name: &str| SlurmNode {
         name: name.to_owned(),
-        ..Node::default()
+        ..SlurmNode::default()
     };
-    Facts {
+    SlurmFacts {
         partitions: vec![partition("main", &[0, 1])],
         nodes: ["n1", "n2", "n3"].map(node).to_vec(),
-        ..Facts::default()
+        ..SlurmFacts::default()
     }
 }
 
-fn partition(name: &str, nodes: &[usize]) -> Partition {
-    Partition {
+fn partition(name: &str, nodes: &[usize]) -> SlurmPartition {
+    SlurmPartition {
         name: name.to_owned(),
         is_forced_to_one: true,
         takes_jobs: true,
         nodes: nodes.to_vec(),
         tier: 1,
-        ..Partition::default()
+        ..SlurmPartition::default()
     }
 }
 
 /// What is found, by check and verdict.
-fn found(change: impl FnOnce(&mut Facts), text: &str) -> Vec<(&'static str, Verdict)> {
+fn found(change: impl FnOnce(&mut SlurmFacts), text: &str) -> Vec<(&'static str, Verdict)> {
     let mut facts = good();
     change(&mut facts);
     let findings = examine(&facts, Some(&config(text)));
@@ -47,18 +47,18 @@ fn found(change: impl FnOnce(&mut Facts), text: &str) -> Vec<(&'static str, Verd
 }
 
 #[track_caller]
-fn leads_to(check: &'static str, verdict: Verdict, change: impl FnOnce(&mut Facts)) {
+fn leads_to(check: &'static str, verdict: Verdict, change: impl FnOnce(&mut SlurmFacts)) {
     assert_eq!(found(change, DFRS_CONF), [(check, verdict)]);
 }
 
 #[test]
-fn nothing_is_said_where_all_is_well() {
+fn good_configuration_has_no_findings() {
     assert_eq!(found(|_| {}, DFRS_CONF), []);
-    assert_eq!(examine(&Facts::default(), None), []);
+    assert_eq!(examine(&SlurmFacts::default(), None), []);
 }
 
 #[test]
-fn each_line_that_keeps_dfrs_from_working_is_refused() {
+fn incompatible_settings_are_refused() {
     use Verdict::Refused;
     leads_to("select", Refused, |it| {
         it.select_type = "select/linear".into();
@@ -98,8 +98,8 @@ fn each_line_that_keeps_dfrs_from_working_is_refused() {
 }
 
 #[test]
-fn a_trial_needs_only_what_decisions_need() {
-    let change = |it: &mut Facts| {
+fn shadow_mode_requires_only_scheduling_settings() {
+    let change = |it: &mut SlurmFacts| {
         it.proctrack_type = "proctrack/linuxproc".into();
         it.is_withheld = false;
         it.cgroups.constrains_swap = true;
@@ -111,9 +111,9 @@ fn a_trial_needs_only_what_decisions_need() {
 }
 
 #[test]
-fn partitions_may_share_nodes_with_those_that_start_nothing_and_with_one_another() {
-    let change = |it: &mut Facts| {
-        it.partitions.push(Partition {
+fn partitions_may_share_nodes_with_inactive_or_managed_ones() {
+    let change = |it: &mut SlurmFacts| {
+        it.partitions.push(SlurmPartition {
             takes_jobs: false,
             ..partition("down", &[0])
         });
@@ -127,13 +127,13 @@ fn partitions_may_share_nodes_with_those_that_start_nothing_and_with_one_another
 }
 
 /// `SuspendTime` for all, with programs.
-fn saving(facts: &mut Facts) {
+fn saving(facts: &mut SlurmFacts) {
     facts.power.has_programs = true;
     facts.power.idle = Idle::GoesDown;
 }
 
 #[test]
-fn nodes_that_are_powered_down_when_idle_are_refused_unless_all_are_excepted() {
+fn idle_power_down_is_refused_unless_all_nodes_are_excepted() {
     use Verdict::Refused;
     leads_to("power_saving", Refused, saving);
     leads_to("power_saving", Refused, |it| {
@@ -151,14 +151,14 @@ fn nodes_that_are_powered_down_when_idle_are_refused_unless_all_are_excepted() {
             it.power.excepted_nodes = nodes.into();
         });
     }
-    let excepted: [fn(&mut Facts); 6] = [
+    let excepted: [fn(&mut SlurmFacts); 6] = [
         |it| it.power.excepted_partitions = "other, main".into(),
         |it| it.power.excepted_nodes = "n[1-2]".into(),
         |it| it.power.excepted_nodes = "n3:1,n2,n1".into(),
         |it| {
             it.power.excepted_nodes = "n1".into();
             it.power.excepted_partitions = "down".into();
-            it.partitions.push(Partition {
+            it.partitions.push(SlurmPartition {
                 takes_jobs: false,
                 ..partition("down", &[1])
             });
@@ -167,7 +167,7 @@ fn nodes_that_are_powered_down_when_idle_are_refused_unless_all_are_excepted() {
         |it| it.power.has_programs = false,
     ];
     for except in excepted {
-        let change = |it: &mut Facts| {
+        let change = |it: &mut SlurmFacts| {
             saving(it);
             except(it);
         };
@@ -176,7 +176,7 @@ fn nodes_that_are_powered_down_when_idle_are_refused_unless_all_are_excepted() {
 }
 
 #[test]
-fn what_makes_dfrs_worse_is_a_warning() {
+fn degrading_settings_are_warnings() {
     use Verdict::Warning;
     leads_to("wall", Warning, |it| it.cgroups.constrains_ram = false);
     for percent in [300.0, 90.0] {
@@ -184,7 +184,7 @@ fn what_makes_dfrs_worse_is_a_warning() {
             it.cgroups.allowed_ram_percent = percent;
         });
     }
-    leads_to("wall", Warning, |it| it.cgroups.most_ram_percent = 98.0);
+    leads_to("wall", Warning, |it| it.cgroups.max_ram_percent = 98.0);
     leads_to("suspend_grace", Warning, |it| {
         it.preempt_parameters = "youngest_first,suspend_grace_time=6".into();
     });
@@ -205,26 +205,26 @@ fn what_makes_dfrs_worse_is_a_warning() {
     leads_to("slurm_starts", Warning, |it| {
         it.scheduler_parameters = "defer".into();
     });
-    let ranked = |it: &mut Facts| {
-        it.partitions.push(Partition {
+    let ranked = |it: &mut SlurmFacts| {
+        it.partitions.push(SlurmPartition {
             tier: 2,
             ..partition("high", &[2])
         });
     };
     let both = format!("{DFRS_CONF}Partition=high\n");
     assert_eq!(found(ranked, &both), [("tiers", Warning)]);
-    let alike = |it: &mut Facts| it.partitions.push(partition("high", &[2]));
+    let alike = |it: &mut SlurmFacts| it.partitions.push(partition("high", &[2]));
     assert_eq!(found(alike, &both), []);
     let moving = DFRS_CONF.replace("=main", "=main Mobility=restart");
-    let never = |it: &mut Facts| it.requeues = false;
+    let never = |it: &mut SlurmFacts| it.requeues = false;
     assert_eq!(found(never, &moving), [("requeue", Warning)]);
 }
 
 #[test]
 fn a_short_grace_and_swap_that_nothing_uses_are_fine() {
-    let short = |it: &mut Facts| it.preempt_parameters = "suspend_grace_time=5".into();
+    let short = |it: &mut SlurmFacts| it.preempt_parameters = "suspend_grace_time=5".into();
     assert_eq!(found(short, DFRS_CONF), []);
-    let swap = |it: &mut Facts| it.cgroups.constrains_swap = true;
+    let swap = |it: &mut SlurmFacts| it.cgroups.constrains_swap = true;
     let found = found(swap, &DFRS_CONF.replace("2000", "0"));
     assert_eq!(found, [("swap_space", Verdict::Warning)]);
 }
@@ -232,7 +232,7 @@ fn a_short_grace_and_swap_that_nothing_uses_are_fine() {
 #[test]
 fn the_cpu_bind_of_nodes_comes_before_that_of_the_partition() {
     let bind = |partition: &'static str, nodes: [&'static str; 2]| {
-        move |it: &mut Facts| {
+        move |it: &mut SlurmFacts| {
             it.task_plugin = "task/affinity,task/cgroup".into();
             it.partitions[0].cpu_bind = partition.into();
             for (node, bind) in it.nodes.iter_mut().zip(nodes) {
@@ -246,7 +246,7 @@ fn the_cpu_bind_of_nodes_comes_before_that_of_the_partition() {
     assert_eq!(found(bind("cores", ["none", ""]), DFRS_CONF), warned);
     assert_eq!(found(bind("none", ["", ""]), DFRS_CONF), []);
     assert_eq!(found(bind("cores", ["none", "none"]), DFRS_CONF), []);
-    let threaded = |it: &mut Facts| {
+    let threaded = |it: &mut SlurmFacts| {
         bind("none", ["", ""])(it);
         it.nodes[0].threads_per_core = 2;
     };
@@ -254,7 +254,7 @@ fn the_cpu_bind_of_nodes_comes_before_that_of_the_partition() {
 }
 
 #[test]
-fn without_dfrs_conf_partitions_are_not_looked_at() {
+fn partitions_are_not_checked_without_dfrs_conf() {
     let mut facts = good();
     facts.partitions[0].is_forced_to_one = false;
     facts.select_type = "select/linear".into();
@@ -265,7 +265,7 @@ fn without_dfrs_conf_partitions_are_not_looked_at() {
 #[test]
 fn jobs_without_an_extra_cannot_show_their_yield_there() {
     let text = format!("{DFRS_CONF}ShowYieldIn=Extra\n");
-    let old = |it: &mut Facts| it.has_extra = false;
+    let old = |it: &mut SlurmFacts| it.has_extra = false;
     assert_eq!(found(old, &text), [("extra", Verdict::Refused)]);
     assert_eq!(found(old, DFRS_CONF), []);
     assert_eq!(found(|_| {}, &text), []);
@@ -273,11 +273,11 @@ fn jobs_without_an_extra_cannot_show_their_yield_there() {
 
 #[test]
 fn a_node_is_judged_by_its_own_cgroup_conf() {
-    let cgroups = Cgroups {
+    let cgroups = CgroupConf {
         plugin: "disabled".into(),
         constrains_ram: false,
         constrains_swap: true,
-        ..Cgroups::default()
+        ..CgroupConf::default()
     };
     let checks = |parks| -> Vec<(&str, Verdict)> {
         let findings = examine_cgroups(&cgroups, parks);
@@ -293,5 +293,5 @@ fn a_node_is_judged_by_its_own_cgroup_conf() {
     };
     assert_eq!(checks(true), of(Refused));
     assert_eq!(checks(false), of(Warning));
-    assert_eq!(examine_cgroups(&Cgroups::default(), true), []);
+    assert_eq!(examine_cgroups(&CgroupConf::default(), true), []);
 }

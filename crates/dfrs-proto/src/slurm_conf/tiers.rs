@@ -1,13 +1,13 @@
 //! What puts jobs of one partition before those of another under Slurm, and not under DFRS.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
-    for partition in wanted.managed(facts) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
+    for partition in requirements.managed(facts) {
         let (name, tier) = (&partition.name, partition.tier);
-        let below = wanted.managed(facts).find(|other| other.tier < tier);
+        let below = requirements.managed(facts).find(|other| other.tier < tier);
         if let Some(other) = below {
             findings.warn(
                 About::Partition(name.clone()),

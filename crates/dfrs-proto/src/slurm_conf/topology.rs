@@ -1,13 +1,13 @@
 //! Whether all nodes are alike to Slurm.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
 /// What Slurm calls a network without a shape, over the years.
 const FLAT: [&str; 4] = ["", "topology/none", "topology/default", "topology/flat"];
 
-pub(super) fn check(facts: &Facts, _: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, _: Requirements<'_>, findings: &mut Findings) {
     let plugin = facts.topology_plugin.as_str();
     if !FLAT.contains(&plugin) {
         findings.warn(

@@ -1,16 +1,16 @@
 //! Whether the memory that a job asked for is what it can have: DFRS promises memory only once.
 
-use super::facts::{Cgroups, Facts};
+use super::facts::{CgroupConf, SlurmFacts};
 use super::finding::{About, Findings};
 use super::processes::IN_SLURMD;
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
     if facts.cgroups.constrains_ram {
-        height(&facts.cgroups, findings);
+        check_percentages(&facts.cgroups, findings);
     } else {
         let what = "ConstrainRAMSpace is not yes: a job may take memory that others were promised";
-        let parks = if wanted.parks {
+        let parks = if requirements.parks {
             ", and no job is parked"
         } else {
             ""
@@ -23,7 +23,7 @@ pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) 
     }
 }
 
-fn height(cgroups: &Cgroups, findings: &mut Findings) {
+fn check_percentages(cgroups: &CgroupConf, findings: &mut Findings) {
     let allowed = cgroups.allowed_ram_percent;
     if allowed > 100.0 {
         findings.warn(
@@ -38,11 +38,11 @@ fn height(cgroups: &Cgroups, findings: &mut Findings) {
             &format!("take AllowedRAMSpace out of cgroup.conf; {IN_SLURMD}"),
         );
     }
-    let most = cgroups.most_ram_percent;
-    if most < 100.0 {
+    let max = cgroups.max_ram_percent;
+    if max < 100.0 {
         findings.warn(
             About::Cgroups,
-            format!("MaxRAMPercent={most}: a job that asks for more than {most} % of a node's memory gets no more, and DFRS counts all of it"),
+            format!("MaxRAMPercent={max}: a job that asks for more than {max} % of a node's memory gets no more, and DFRS counts all of it"),
             "keep memory for the system by MemSpecLimit= or a smaller RealMemory= of the nodes",
         );
     }

@@ -1,15 +1,15 @@
 //! Whether jobs that get whole nodes have nodes of their own: those that share them would take them
 //! from each other for ever.
 
-use super::facts::Facts;
+use super::facts::SlurmFacts;
 use super::finding::{About, Findings};
-use super::wanted::Wanted;
+use super::requirements::Requirements;
 
-pub(super) fn check(facts: &Facts, wanted: Wanted<'_>, findings: &mut Findings) {
-    let whole = |name: &str| wanted.gives_whole_nodes(name);
-    for partition in wanted.managed(facts).filter(|it| whole(&it.name)) {
+pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
+    let whole = |name: &str| requirements.gives_whole_nodes(name);
+    for partition in requirements.managed(facts).filter(|it| whole(&it.name)) {
         let name = &partition.name;
-        let others = wanted
+        let others = requirements
             .managed(facts)
             .filter(|other| other.name != *name && other.overlaps(partition));
         for other in others {

@@ -4,10 +4,10 @@ use dfrs_core::{Cluster, Events, NodeSet, Policy, Time};
 
 use super::Section;
 use crate::ids;
-use crate::names::Directory;
-use crate::scenario::{Outcome, Scenario};
+use crate::names::NodeNames;
+use crate::scenario::{Scenario, ScenarioOutcome};
 use crate::units;
-use crate::words::Budget;
+use crate::words::SizeBudget;
 
 /// What was read of a scenario so far.
 #[derive(Default)]
@@ -21,14 +21,14 @@ pub(super) struct Draft {
     pub(super) policy: Option<Policy>,
     now: Option<Time>,
     pub(super) cluster: Cluster,
-    pub(super) directory: Directory,
+    pub(super) directory: NodeNames,
     /// The list of eligible nodes that was read last, and what it stands for: they are long, and many jobs
     /// share one.
     pub(super) last_list: (String, NodeSet),
     /// How many jobs the last line of jobs stands for.
     pub(super) last_jobs: usize,
     events: Events,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<ScenarioOutcome>,
     /// The line of `----`, counted from 0.
     separator: usize,
     /// The line behind the last one but comments, counted from 0.
@@ -56,7 +56,7 @@ impl Draft {
 
     pub(super) fn separate(&mut self, index: usize) -> Result<(), String> {
         self.separator = index;
-        self.outcome = Some(Outcome::default());
+        self.outcome = Some(ScenarioOutcome::default());
         Ok(())
     }
 
@@ -71,7 +71,11 @@ impl Draft {
         }
     }
 
-    pub(super) fn read_event(&mut self, words: &[&str], budget: &mut Budget) -> Result<(), String> {
+    pub(super) fn read_event(
+        &mut self,
+        words: &[&str],
+        budget: &mut SizeBudget,
+    ) -> Result<(), String> {
         match words {
             ["ended"] => self.events.ended = true,
             ["nodes"] => self.events.nodes_changed = true,

@@ -9,7 +9,7 @@ use crate::error::shown;
 use crate::ids;
 use crate::mappings;
 use crate::units;
-use crate::words::{Budget, Fields};
+use crate::words::{Fields, SizeBudget};
 
 fn mobility(text: &str) -> Result<Mobility, &'static str> {
     let all = [
@@ -24,7 +24,11 @@ fn mobility(text: &str) -> Result<Mobility, &'static str> {
 }
 
 impl Draft {
-    pub(super) fn read_jobs(&mut self, words: &[&str], budget: &mut Budget) -> Result<(), String> {
+    pub(super) fn read_jobs(
+        &mut self,
+        words: &[&str],
+        budget: &mut SizeBudget,
+    ) -> Result<(), String> {
         let Some((list, settings)) = words.split_first() else {
             return Err("'job' is followed by a number, e.g. job 7 cpu=2 memory=8G".into());
         };
@@ -41,7 +45,7 @@ impl Draft {
     }
 
     /// A job without an identity.
-    fn read_job(&mut self, settings: &[&str], budget: &mut Budget) -> Result<Job, String> {
+    fn read_job(&mut self, settings: &[&str], budget: &mut SizeBudget) -> Result<Job, String> {
         let mut fields = Fields::new(settings)?;
         let tasks = self.read_tasks(&mut fields, budget)?;
         let job = Job {
@@ -63,7 +67,7 @@ impl Draft {
             weight: fields
                 .value("weight", units::weight)?
                 .unwrap_or(Weight::ONE),
-            comes_first: fields.flag("comes-first")?,
+            starved: fields.flag("comes-first")?,
             recent_moves: fields.value("recent-moves", units::count)?.unwrap_or(0),
             rigid: tasks.rigid,
             fluid: tasks.fluid,
@@ -74,7 +78,11 @@ impl Draft {
     }
 
     /// A further kind of tasks, of the jobs of the last line.
-    pub(super) fn read_kind(&mut self, words: &[&str], budget: &mut Budget) -> Result<(), String> {
+    pub(super) fn read_kind(
+        &mut self,
+        words: &[&str],
+        budget: &mut SizeBudget,
+    ) -> Result<(), String> {
         if self.last_jobs == 0 {
             return Err("a kind of tasks belongs to the job above; there is none".into());
         }
@@ -94,7 +102,7 @@ impl Draft {
     fn read_tasks(
         &mut self,
         fields: &mut Fields<'_>,
-        budget: &mut Budget,
+        budget: &mut SizeBudget,
     ) -> Result<TaskKind, String> {
         let tasks = fields.value("tasks", units::count)?.unwrap_or(1);
         let cpu = fields.required("cpu", units::cores)?;
@@ -118,7 +126,7 @@ impl Draft {
     fn read_eligible(
         &mut self,
         fields: &mut Fields<'_>,
-        budget: &mut Budget,
+        budget: &mut SizeBudget,
     ) -> Result<Option<NodeSet>, String> {
         let Some(list) = fields.text("eligible")? else {
             return Ok(None);
@@ -131,7 +139,11 @@ impl Draft {
     }
 
     /// Pending unless another state is given.
-    fn read_state(&self, fields: &mut Fields<'_>, budget: &mut Budget) -> Result<JobState, String> {
+    fn read_state(
+        &self,
+        fields: &mut Fields<'_>,
+        budget: &mut SizeBudget,
+    ) -> Result<JobState, String> {
         let running = fields.text("running")?;
         let parked = fields.text("parked")?;
         let paused = fields.flag("paused")?;

@@ -5,7 +5,7 @@ use dfrs_core::{Bytes, Node, NodeIndex, NodeState};
 use super::draft::Draft;
 use crate::names::{expand, pieces};
 use crate::units;
-use crate::words::{Budget, Fields};
+use crate::words::{Fields, SizeBudget};
 
 /// The words for nodes that take no tasks.
 pub(crate) const DRAINING: &str = "draining";
@@ -13,7 +13,11 @@ pub(crate) const DRAINING: &str = "draining";
 pub(crate) const DOWN: &str = "down";
 
 impl Draft {
-    pub(super) fn read_nodes(&mut self, words: &[&str], budget: &mut Budget) -> Result<(), String> {
+    pub(super) fn read_nodes(
+        &mut self,
+        words: &[&str],
+        budget: &mut SizeBudget,
+    ) -> Result<(), String> {
         let Some((list, settings)) = words.split_first() else {
             return Err("'nodes' is followed by names, e.g. nodes n[0-99] cpu=4 memory=64G".into());
         };

@@ -8,14 +8,14 @@ use crate::ids;
 use crate::mappings;
 use crate::reasons;
 use crate::units;
-use crate::words::{Budget, words};
+use crate::words::{SizeBudget, words};
 
 impl Draft {
     pub(super) fn expected_line(
         &mut self,
         verb: &str,
         rest: &str,
-        budget: &mut Budget,
+        budget: &mut SizeBudget,
     ) -> Result<(), String> {
         let outcome = self.outcome.get_or_insert_default();
         if verb == "violation" {
@@ -76,7 +76,7 @@ impl Draft {
         &mut self,
         jobs: &str,
         why: Option<&str>,
-        budget: &mut Budget,
+        budget: &mut SizeBudget,
     ) -> Result<(), String> {
         let why = reasons::blocked(why.unwrap_or_default())?;
         let jobs = ids::expand(jobs, budget)?.into_iter();

@@ -60,10 +60,10 @@ impl Draft {
         let ceiling = fields.value("load-ceiling", limit(units::ceiling))?;
         set(&mut changed.load_ceiling, ceiling);
         let budget = &mut changed.budget;
-        let most = fields.value("moves-per-decision", limit(units::count))?;
-        set(&mut budget.moves_per_decision, most);
-        let most = fields.value("moves-per-job", limit(units::count))?;
-        set(&mut budget.moves_per_job, most);
+        let max = fields.value("moves-per-decision", limit(units::count))?;
+        set(&mut budget.moves_per_decision, max);
+        let max = fields.value("moves-per-job", limit(units::count))?;
+        set(&mut budget.moves_per_job, max);
         changed.keep_equal_jobs = fields.flag("keep-equal-jobs")?;
         set(
             &mut changed.run_time_hint,

@@ -15,7 +15,7 @@ pub(super) fn write(
     labels: &Labels,
     formatter: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let mut lists = Lists {
+    let mut lists = NodeLists {
         labels,
         last: (Vec::new(), String::new()),
     };
@@ -48,12 +48,12 @@ fn write_alike(
 }
 
 /// Lists of nodes. The last one is kept: they are long, and the same for many jobs.
-struct Lists<'a> {
+struct NodeLists<'a> {
     labels: &'a Labels,
     last: (Vec<NodeIndex>, String),
 }
 
-impl Lists<'_> {
+impl NodeLists<'_> {
     fn show(&mut self, nodes: &[NodeIndex]) -> &str {
         if self.last.0 != nodes || self.last.1.is_empty() {
             self.last = (nodes.to_vec(), self.labels.list(nodes.iter().copied()));
@@ -63,7 +63,7 @@ impl Lists<'_> {
 }
 
 /// All but the identity, and a line for each further kind of tasks.
-fn settings(job: &Job, lists: &mut Lists<'_>) -> String {
+fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
     let mut kinds = job.kinds();
     let mut text = kinds
         .next()
@@ -83,7 +83,7 @@ fn settings(job: &Job, lists: &mut Lists<'_>) -> String {
     if job.weight != Weight::ONE {
         text += &format!(" weight={}", show_weight(job.weight));
     }
-    if job.comes_first {
+    if job.starved {
         text += " comes-first";
     }
     if job.recent_moves != 0 {
@@ -109,7 +109,7 @@ fn settings(job: &Job, lists: &mut Lists<'_>) -> String {
     text
 }
 
-fn tasks(kind: &TaskKind, lists: &mut Lists<'_>) -> String {
+fn tasks(kind: &TaskKind, lists: &mut NodeLists<'_>) -> String {
     let mut text = match kind.tasks {
         1 => String::new(),
         tasks => format!("tasks={tasks} "),
@@ -131,13 +131,13 @@ fn tasks(kind: &TaskKind, lists: &mut Lists<'_>) -> String {
     text
 }
 
-fn layout(layout: &Layout, lists: &mut Lists<'_>) -> String {
+fn layout(layout: &Layout, lists: &mut NodeLists<'_>) -> String {
     let mut text = String::new();
-    if let Some(most) = layout.max_tasks_per_node {
-        text += &format!(" max-tasks-per-node={most}");
+    if let Some(max) = layout.max_tasks_per_node {
+        text += &format!(" max-tasks-per-node={max}");
     }
-    if let Some(most) = layout.max_nodes {
-        text += &format!(" max-nodes={most}");
+    if let Some(max) = layout.max_nodes {
+        text += &format!(" max-nodes={max}");
     }
     if let Some(least) = layout.min_nodes {
         text += &format!(" min-nodes={least}");

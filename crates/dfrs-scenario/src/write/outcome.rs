@@ -7,10 +7,10 @@ use crate::ids;
 use crate::mappings;
 use crate::names::Labels;
 use crate::reasons::{show_blocked, show_reason};
-use crate::scenario::Outcome;
+use crate::scenario::ScenarioOutcome;
 
 /// The plan in its order, who waits, and what is violated.
-pub(crate) fn lines_of(outcome: &Outcome, cluster: &Cluster) -> Vec<String> {
+pub(crate) fn lines_of(outcome: &ScenarioOutcome, cluster: &Cluster) -> Vec<String> {
     let labels = Labels::of(cluster);
     let alike = |one: &PlannedAction, next: &PlannedAction| {
         let shares = share_of(one).zip(share_of(next));

@@ -49,7 +49,7 @@ fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
             words.push(format!("{key}={value}"));
         }
     };
-    let limit = |most: Option<u32>| most.map_or("none".into(), |most| most.to_string());
+    let limit = |max: Option<u32>| max.map_or("none".into(), |max| max.to_string());
     add(
         settings.period != implied.period,
         "period",
@@ -78,17 +78,17 @@ fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
         ceiling,
     );
     let (budget, implied_budget) = (&settings.budget, &implied.budget);
-    let most = budget.moves_per_decision;
+    let max = budget.moves_per_decision;
     add(
-        most != implied_budget.moves_per_decision,
+        max != implied_budget.moves_per_decision,
         "moves-per-decision",
-        limit(most),
+        limit(max),
     );
-    let most = budget.moves_per_job;
+    let max = budget.moves_per_job;
     add(
-        most != implied_budget.moves_per_job,
+        max != implied_budget.moves_per_job,
         "moves-per-job",
-        limit(most),
+        limit(max),
     );
     if settings.keep_equal_jobs {
         words.push("keep-equal-jobs".into());

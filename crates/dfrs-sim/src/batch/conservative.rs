@@ -6,7 +6,7 @@ use dfrs_core::{Span, Time};
 
 use super::Discipline;
 use super::machine::Machine;
-use super::plan::Plan;
+use super::plan::ReservationPlan;
 
 /// A job that waits.
 struct Waiting<P> {
@@ -24,7 +24,7 @@ impl<P> Waiting<P> {
 }
 
 /// Reservations at the earliest time at which they delay none that was made before.
-pub(super) struct Conservative<P: Plan> {
+pub(super) struct Conservative<P: ReservationPlan> {
     /// What running jobs, as far as is expected, and reservations leave.
     plan: P,
     /// In the order of submission.
@@ -40,7 +40,7 @@ pub(super) struct Conservative<P: Plan> {
     next: Option<Time>,
 }
 
-impl<P: Plan> Conservative<P> {
+impl<P: ReservationPlan> Conservative<P> {
     /// With a plan in which nothing is taken.
     pub fn new(plan: P) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl<P: Plan> Conservative<P> {
     }
 
     /// Makes all reservations anew, in the order of submission.
-    fn reserve_anew(&mut self, machine: &Machine<'_>, now: Time) {
+    fn rebuild_reservations(&mut self, machine: &Machine<'_>, now: Time) {
         self.plan.clear();
         for (end, job) in machine.by_expected_end() {
             if let Some(place) = self.running.get(&job) {
@@ -86,7 +86,7 @@ impl<P: Plan> Conservative<P> {
     }
 }
 
-impl<P: Plan> Discipline for Conservative<P> {
+impl<P: ReservationPlan> Discipline for Conservative<P> {
     fn ended(&mut self, _: &Machine<'_>, now: Time, job: usize, expected: Time) {
         let place = self.running.remove(&job);
         if let Some(place) = place.filter(|_| expected > now) {
@@ -106,7 +106,7 @@ impl<P: Plan> Discipline for Conservative<P> {
     fn schedule(&mut self, machine: &mut Machine<'_>, now: Time) {
         self.plan.forget_before(now);
         if std::mem::take(&mut self.overran) {
-            self.reserve_anew(machine, now);
+            self.rebuild_reservations(machine, now);
         } else if self.ended_early {
             self.compress(machine, now);
         }

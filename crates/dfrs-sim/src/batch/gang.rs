@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use dfrs_core::{Span, Time};
 
-use super::room::{Room, Tasks};
+use super::cpu_memory::{CpuMemory, Tasks};
 use super::{Batch, id};
-use crate::journal::Journal;
-use crate::outcome::{JobRecord, Outcome};
-use crate::simulate::{Estimates, LAST, Settings, SimulationError};
+use crate::journal::TraceJournal;
+use crate::outcome::{JobRecord, SimOutcome};
+use crate::simulate::{Estimates, LAST, SimSettings, SimulationError};
 use crate::trace::{NODE_CPU, Trace, TraceJob};
 
 /// Whether a job has its turn.
@@ -18,7 +18,7 @@ enum Turn {
     /// It is in the turn that goes on.
     Own,
     /// It fits beside that turn, and keeps its place in the order.
-    Beside,
+    Backfilled,
     No,
 }
 
@@ -31,9 +31,9 @@ struct Running {
 }
 
 /// When the first job of the queue can start, and what of each node is left for others then.
-struct Reservation {
+struct GangReservation {
     start: Time,
-    left: Vec<Room>,
+    left: Vec<CpuMemory>,
 }
 
 struct Gang<'a> {
@@ -43,9 +43,9 @@ struct Gang<'a> {
     times: u32,
     slice: Span,
     /// What is not given out: each CPU counts as often as it may be.
-    free: Vec<Room>,
+    free: Vec<CpuMemory>,
     /// CPUs that nobody uses now.
-    idle: Vec<Room>,
+    idle: Vec<CpuMemory>,
     /// In the order of their turns.
     running: Vec<Running>,
     queue: VecDeque<usize>,
@@ -56,13 +56,13 @@ struct Gang<'a> {
 pub(super) fn run(
     trace: &Trace,
     (batch, times): (Batch, u32),
-    settings: &Settings,
-    mut journal: Journal<'_>,
-) -> Result<Outcome, SimulationError> {
+    settings: &SimSettings,
+    mut journal: TraceJournal<'_>,
+) -> Result<SimOutcome, SimulationError> {
     let mut gang = Gang::new(trace, times, settings);
-    let mut outcome = Outcome {
+    let mut outcome = SimOutcome {
         jobs: vec![JobRecord::default(); trace.jobs.len()],
-        ..Outcome::default()
+        ..SimOutcome::default()
     };
     journal.platform(batch.name().into(), None, settings.nodes)?;
     let mut submitted = 0;
@@ -127,10 +127,10 @@ pub(super) fn run(
 }
 
 impl<'a> Gang<'a> {
-    fn new(trace: &'a Trace, times: u32, settings: &Settings) -> Self {
-        let all = Room {
+    fn new(trace: &'a Trace, times: u32, settings: &SimSettings) -> Self {
+        let all = CpuMemory {
             cpu: NODE_CPU.0 * u64::from(times),
-            ..Room::NODE
+            ..CpuMemory::NODE
         };
         Self {
             jobs: &trace.jobs,
@@ -138,7 +138,7 @@ impl<'a> Gang<'a> {
             times,
             slice: settings.time_slice,
             free: vec![all; settings.nodes as usize],
-            idle: vec![Room::NODE; settings.nodes as usize],
+            idle: vec![CpuMemory::NODE; settings.nodes as usize],
             running: Vec::new(),
             queue: VecDeque::new(),
             now: Time::ZERO,
@@ -204,7 +204,7 @@ impl<'a> Gang<'a> {
             .partition(|running| running.turn == Turn::Own);
         next.extend(last);
         self.running = next;
-        self.idle.fill(Room::NODE);
+        self.idle.fill(CpuMemory::NODE);
         for running in &mut self.running {
             running.turn = Turn::No;
         }
@@ -213,7 +213,7 @@ impl<'a> Gang<'a> {
 
     /// Whoever fits beside the turn need not wait for the next.
     fn fill(&mut self) {
-        self.give_turns(Turn::Beside);
+        self.give_turns(Turn::Backfilled);
     }
 
     fn give_turns(&mut self, turn: Turn) {
@@ -231,7 +231,7 @@ impl<'a> Gang<'a> {
     }
 
     fn use_cpus(&mut self, tasks: &Tasks, begins: bool) {
-        let cpus = Room {
+        let cpus = CpuMemory {
             memory: 0,
             ..tasks.task
         };
@@ -248,11 +248,11 @@ impl<'a> Gang<'a> {
     /// twice, four times, ... as long.
     fn duration(&self, job: usize, done: Span) -> Span {
         let job = &self.jobs[job];
-        let said = match (self.estimates, job.estimate) {
+        let limit = match (self.estimates, job.estimate) {
             (Estimates::User, Some(estimate)) => estimate.max(Span(1)),
             _ => return job.runtime,
         };
-        let mut duration = said;
+        let mut duration = limit;
         while duration <= done {
             duration = Span(duration.0.saturating_mul(2));
         }
@@ -260,15 +260,15 @@ impl<'a> Gang<'a> {
     }
 
     /// A place for the job where CPUs are given out as few times as can be.
-    fn fit(&self, rooms: &[Room], job: &TraceJob) -> Option<Tasks> {
+    fn fit(&self, rooms: &[CpuMemory], job: &TraceJob) -> Option<Tasks> {
         (1..=self.times).find_map(|layer| {
             let unused = NODE_CPU.0 * u64::from(self.times - layer);
             Tasks::find(job, rooms.len(), |node| {
-                let room = Room {
+                let room = CpuMemory {
                     cpu: rooms[node].cpu.saturating_sub(unused).min(NODE_CPU.0),
                     ..rooms[node]
                 };
-                let tasks = room.holds(Room::of_task(job));
+                let tasks = room.holds(CpuMemory::of_task(job));
                 (tasks, tasks)
             })
         })
@@ -295,7 +295,7 @@ impl<'a> Gang<'a> {
             let is_in_time = self.now + self.duration(job, Span::ZERO) <= reservation.start;
             let found = match is_in_time {
                 true => self.fit(&self.free, about),
-                false => self.fit(&self.beside(&reservation), about),
+                false => self.fit(&self.free_with_reservation(&reservation), about),
             };
             let Some(tasks) = found else {
                 self.queue.push_back(job);
@@ -321,14 +321,14 @@ impl<'a> Gang<'a> {
     }
 
     /// What is free now and when the first starts.
-    fn beside(&self, reservation: &Reservation) -> Vec<Room> {
+    fn free_with_reservation(&self, reservation: &GangReservation) -> Vec<CpuMemory> {
         let rooms = self.free.iter().zip(&reservation.left);
         rooms.map(|(free, left)| free.least(*left)).collect()
     }
 
     /// When enough jobs are expected to have ended for the first of the queue. As Slurm's backfill does, it
     /// takes jobs to have CPUs of their own from now on.
-    fn reserve(&self) -> Reservation {
+    fn reserve(&self) -> GangReservation {
         let first = self.queue.front().map(|job| &self.jobs[*job]);
         let expected = |running: &Running| {
             let left = self.duration(running.job, running.done) - running.done;
@@ -351,9 +351,9 @@ impl<'a> Gang<'a> {
             if let Some(place) = first.and_then(|job| self.fit(&left, job)) {
                 place.take_from(&mut left);
                 let start = together[0].0;
-                return Reservation { start, left };
+                return GangReservation { start, left };
             }
         }
-        Reservation { start: LAST, left }
+        GangReservation { start: LAST, left }
     }
 }

@@ -9,7 +9,7 @@ use crate::trace::TraceJob;
 
 /// The least time that a job is expected to take: with less, several jobs could seem to be on one
 /// node at one instant.
-const LEAST: Span = Span(1);
+const MIN_DURATION: Span = Span(1);
 
 /// What a scheduler knows about the time that jobs take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ impl<'a> Machine<'a> {
         let job = &self.jobs[job];
         match (self.durations, job.estimate) {
             (Durations::Known, _) => job.runtime,
-            (Durations::Expected(Estimates::User), Some(estimate)) => estimate.max(LEAST),
-            (Durations::Expected(_), _) => job.runtime.max(LEAST),
+            (Durations::Expected(Estimates::User), Some(estimate)) => estimate.max(MIN_DURATION),
+            (Durations::Expected(_), _) => job.runtime.max(MIN_DURATION),
         }
     }
 

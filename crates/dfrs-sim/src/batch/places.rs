@@ -6,7 +6,7 @@ use dfrs_core::{Mapping, NodeIndex, Time};
 use dfrs_proto::journal::WriteError;
 
 use super::id;
-use crate::journal::Journal;
+use crate::journal::TraceJournal;
 
 pub(super) struct Places {
     free: BTreeSet<u32>,
@@ -24,7 +24,7 @@ impl Places {
     /// The job starts on these nodes; else on the first free ones, one for each task.
     pub fn start(
         &mut self,
-        journal: &mut Journal<'_>,
+        journal: &mut TraceJournal<'_>,
         now: Time,
         job: usize,
         (tasks, mapping): (u32, Option<Mapping>),
@@ -51,7 +51,7 @@ impl Places {
 
     pub fn finish(
         &mut self,
-        journal: &mut Journal<'_>,
+        journal: &mut TraceJournal<'_>,
         now: Time,
         job: usize,
     ) -> Result<(), WriteError> {

@@ -5,7 +5,7 @@ use dfrs_core::{Mapping, Span, Time};
 use crate::trace::TraceJob;
 
 /// What running jobs and reservations leave from now on.
-pub(super) trait Plan {
+pub(super) trait ReservationPlan {
     /// What a job takes of the machine while it runs.
     type Place: Default;
 

@@ -2,7 +2,7 @@
 
 use dfrs_core::{Mapping, Span, Time};
 
-use super::plan::Plan;
+use super::plan::ReservationPlan;
 use super::steps::Steps;
 use crate::trace::TraceJob;
 
@@ -47,7 +47,7 @@ impl Profile {
     }
 }
 
-impl Plan for Profile {
+impl ReservationPlan for Profile {
     /// A number of nodes, no matter which.
     type Place = u32;
 
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_past_is_forgotten_and_nothing_else() {
+    fn forget_before_removes_only_past_steps() {
         let mut profile = Profile::new(2);
         profile.take(Time(0), Time(10), 2);
         profile.take(Time(20), Time(30), 1);

@@ -10,7 +10,7 @@ use crate::simulate::LAST;
 
 /// When the first job of the queue can start, and how many nodes are left then.
 #[derive(Clone, Copy)]
-struct Reservation {
+struct QueueReservation {
     start: Time,
     left: u32,
 }
@@ -25,7 +25,7 @@ pub(super) struct Queue {
     waited: usize,
     /// Made when nodes came free, or stayed taken, for the last time; what has started since is
     /// counted in.
-    reservation: Option<Reservation>,
+    reservation: Option<QueueReservation>,
 }
 
 impl Queue {
@@ -61,7 +61,7 @@ impl Queue {
         machine: &mut Machine<'_>,
         now: Time,
         mut place: usize,
-        reservation: &mut Reservation,
+        reservation: &mut QueueReservation,
     ) {
         while place < self.jobs.len() && self.free > 0 {
             let job = self.jobs[place];
@@ -81,7 +81,7 @@ impl Queue {
     }
 
     /// When enough jobs are expected to have ended for the first of the queue, which does not fit now.
-    fn reserve(&self, machine: &Machine<'_>) -> Reservation {
+    fn reserve(&self, machine: &Machine<'_>) -> QueueReservation {
         let wanted = self.jobs.front().map_or(0, |job| machine.jobs[*job].tasks);
         let mut found = self.free;
         let mut start = None;
@@ -92,7 +92,7 @@ impl Queue {
             start = Some(end);
             found += machine.jobs[job].tasks;
         }
-        Reservation {
+        QueueReservation {
             start: start.unwrap_or(LAST),
             left: found.saturating_sub(wanted),
         }

@@ -4,36 +4,36 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dfrs_core::Time;
 
+use super::cpu_memory::{CpuMemory, Tasks};
 use super::machine::Machine;
-use super::room::{Room, Tasks};
 use super::{Batch, Discipline};
 use crate::simulate::LAST;
 use crate::trace::TraceJob;
 
 /// When the first job of the queue can start, and what of each node is left for others then.
-struct Reservation {
+struct SharedReservation {
     start: Time,
-    left: Vec<Room>,
+    left: Vec<CpuMemory>,
 }
 
 /// Waiting jobs in the order of their submission.
 pub(super) struct SharedQueue {
     batch: Batch,
-    free: Vec<Room>,
+    free: Vec<CpuMemory>,
     running: BTreeMap<usize, Tasks>,
     jobs: VecDeque<usize>,
     /// How many of them waited at the last pass.
     waited: usize,
     /// Made when room came free, or stayed taken, for the last time; what has started since is counted
     /// in.
-    reservation: Option<Reservation>,
+    reservation: Option<SharedReservation>,
 }
 
 impl SharedQueue {
     pub fn new(batch: Batch, nodes: u32) -> Self {
         Self {
             batch,
-            free: vec![Room::NODE; nodes as usize],
+            free: vec![CpuMemory::NODE; nodes as usize],
             running: BTreeMap::new(),
             jobs: VecDeque::new(),
             waited: 0,
@@ -43,7 +43,7 @@ impl SharedQueue {
 
     /// A place on what is free.
     fn fit(&self, job: &TraceJob) -> Option<Tasks> {
-        let task = Room::of_task(job);
+        let task = CpuMemory::of_task(job);
         let all = |node: usize| self.free[node].holds(task);
         Tasks::find(job, self.free.len(), |node| (all(node), all(node)))
     }
@@ -71,26 +71,27 @@ impl SharedQueue {
         machine: &mut Machine<'_>,
         now: Time,
         from: usize,
-        reservation: &mut Reservation,
+        reservation: &mut SharedReservation,
     ) {
         // Room only shrinks: what is no less was tried in vain, too.
-        let mut missed: BTreeMap<(Room, bool), u32> = BTreeMap::new();
+        let mut missed: BTreeMap<(CpuMemory, bool), u32> = BTreeMap::new();
         let mut free_cpu: u64 = self.free.iter().map(|room| room.cpu).sum();
         let tried = self.jobs.split_off(from);
         for job in tried {
             let about = &machine.jobs[job];
-            let task = Room::of_task(about);
+            let task = CpuMemory::of_task(about);
             let is_in_time = now + machine.duration(job) <= reservation.start;
             let least = missed.entry((task, is_in_time)).or_insert(u32::MAX);
             let needed = task.cpu * u64::from(about.tasks);
             let found = (about.tasks < *least && needed <= free_cpu).then(|| {
                 Tasks::find(about, self.free.len(), |node| {
                     let free = self.free[node].holds(task);
-                    let beside = self.free[node].least(reservation.left[node]).holds(task);
+                    let with_reservation =
+                        self.free[node].least(reservation.left[node]).holds(task);
                     match is_in_time {
                         // Those that are gone by then leave to others what can be held for longer.
-                        true => (free - beside, free),
-                        false => (beside, beside),
+                        true => (free - with_reservation, free),
+                        false => (with_reservation, with_reservation),
                     }
                 })
             });
@@ -109,14 +110,14 @@ impl SharedQueue {
 
     /// When enough jobs are expected to have ended for the first of the queue, which does not fit now. It
     /// is to have what is not free before.
-    fn reserve(&self, machine: &Machine<'_>) -> Reservation {
+    fn reserve(&self, machine: &Machine<'_>) -> SharedReservation {
         let mut left = self.free.clone();
         let mut start = None;
         let Some(first) = self.jobs.front().map(|job| &machine.jobs[*job]) else {
-            return Reservation { start: LAST, left };
+            return SharedReservation { start: LAST, left };
         };
-        let task = Room::of_task(first);
-        let holds = |room: &Room| u64::from(room.holds(task));
+        let task = CpuMemory::of_task(first);
+        let holds = |room: &CpuMemory| u64::from(room.holds(task));
         let mut found: u64 = left.iter().map(holds).sum();
         for (end, job) in machine.by_expected_end() {
             if found >= u64::from(first.tasks) && start.is_some_and(|start| start < end) {
@@ -140,7 +141,7 @@ impl SharedQueue {
         if let Some(place) = place {
             place.take_from(&mut left);
         }
-        Reservation {
+        SharedReservation {
             start: start.unwrap_or(LAST),
             left,
         }

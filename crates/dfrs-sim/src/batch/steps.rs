@@ -4,7 +4,7 @@ use dfrs_core::Time;
 
 /// From this time to that of the next step, so much is free.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step<F> {
+pub(super) struct ProfileStep<F> {
     pub from: Time,
     pub free: F,
 }
@@ -12,17 +12,17 @@ pub(super) struct Step<F> {
 /// What is free over time. From the last step on that is what it is for ever; the first began before all
 /// times that are asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Steps<F>(Vec<Step<F>>);
+pub(super) struct Steps<F>(Vec<ProfileStep<F>>);
 
 impl<F: Clone + PartialEq> Steps<F> {
     /// The same at all times.
     pub fn new(free: F) -> Self {
         let from = Time(i64::MIN);
-        Self(vec![Step { from, free }])
+        Self(vec![ProfileStep { from, free }])
     }
 
     /// All steps, ascending by time; there is always one.
-    pub fn all(&self) -> &[Step<F>] {
+    pub fn all(&self) -> &[ProfileStep<F>] {
         &self.0
     }
 
@@ -57,7 +57,7 @@ impl<F: Clone + PartialEq> Steps<F> {
         let place = self.0.partition_point(|step| step.from < at);
         if self.0.get(place).is_none_or(|step| step.from != at) {
             let free = self.0[place.saturating_sub(1)].free.clone();
-            self.0.insert(place, Step { from: at, free });
+            self.0.insert(place, ProfileStep { from: at, free });
         }
         place
     }

@@ -19,7 +19,7 @@ pub(super) struct Closed {
 
 /// Nodes at the same distance from those that lack something.
 #[derive(Default)]
-struct Level {
+struct SearchLevel {
     members: DenseSet,
     /// Reached from these members.
     intervals: DenseSet,
@@ -34,8 +34,8 @@ enum End {
 
 /// One path, and the memory for finding it.
 #[derive(Default)]
-pub(super) struct Search {
-    levels: Vec<Level>,
+pub(super) struct PathSearch {
+    levels: Vec<SearchLevel>,
     /// How many of them the last search used.
     depth: usize,
     /// Those that were not reached.
@@ -47,7 +47,7 @@ pub(super) struct Search {
     intervals: Vec<u32>,
 }
 
-impl Search {
+impl PathSearch {
     /// Makes members do what they lack by `now` in the intervals so far. Those that have to do less
     /// for it are added to `lowered`.
     ///
@@ -112,7 +112,7 @@ impl Search {
     fn start_level(&mut self, flow: &Flow) {
         self.depth += 1;
         if self.levels.len() < self.depth {
-            self.levels.push(Level::default());
+            self.levels.push(SearchLevel::default());
         }
         let level = &mut self.levels[self.depth - 1];
         level.members.clear(flow.members.len());
@@ -199,21 +199,14 @@ impl Search {
         false
     }
 
-    /// Moves as much as possible, at most `most`, along the path.
-    fn push(
-        &self,
-        flow: &mut Flow,
-        most: i128,
-        end: End,
-        now: i64,
-        lowered: &mut Vec<u32>,
-    ) -> i128 {
+    /// Moves as much as possible, at most `max`, along the path.
+    fn push(&self, flow: &mut Flow, max: i128, end: End, now: i64, lowered: &mut Vec<u32>) -> i128 {
         let Some((&last, before)) = self.path.split_last() else {
             return 0;
         };
         let mut amount = match end {
-            End::Interval => most.min(flow.intervals[last as usize].left),
-            End::Member => most.min(flow.spare(last, now)),
+            End::Interval => max.min(flow.intervals[last as usize].left),
+            End::Member => max.min(flow.spare(last, now)),
         };
         for pair in self.path.chunks_exact(2) {
             amount = amount.min(flow.room_in(pair[0], pair[1]));

@@ -1,6 +1,6 @@
 //! Why not all jobs can be in time: jobs that must do more in some intervals than fits there.
 
-use super::instance::{Instance, Level};
+use super::instance::{Instance, StretchLevel};
 
 /// An end of an interval: a fixed time, or a deadline, which is later for a larger stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +29,11 @@ impl Cut {
 
     /// The highest level that was found at which the jobs must do more in the intervals than fits, if
     /// it is so at `level`.
-    pub fn highest(&self, instance: &Instance, level: Level) -> Level {
+    pub fn highest(&self, instance: &Instance, level: StretchLevel) -> StretchLevel {
         let (mut low, mut step) = (level.0, (level.0 >> 16).max(1));
         let mut high = loop {
-            let high = low.saturating_add(step).min(instance.most.0);
-            if high == low || !self.is_violated(instance, Level(high)) {
+            let high = low.saturating_add(step).min(instance.max_level.0);
+            if high == low || !self.is_violated(instance, StretchLevel(high)) {
                 break high;
             }
             low = high;
@@ -41,17 +41,17 @@ impl Cut {
         };
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if self.is_violated(instance, Level(middle)) {
+            if self.is_violated(instance, StretchLevel(middle)) {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        Level(low)
+        StretchLevel(low)
     }
 
     /// Whether the jobs must do more in the intervals than fits.
-    fn is_violated(&self, instance: &Instance, level: Level) -> bool {
+    fn is_violated(&self, instance: &Instance, level: StretchLevel) -> bool {
         let time = |edge: Edge| match edge {
             Edge::At(time) => time,
             Edge::Due(job) => instance.jobs[job as usize].deadline(level),

@@ -7,7 +7,7 @@ use super::bits::{SparseSet, WORD};
 
 /// A part of the time in which no job is released and none is due.
 #[derive(Clone, Debug)]
-pub(super) struct Interval {
+pub(super) struct FlowInterval {
     pub from: i64,
     pub to: i64,
     /// What of its capacity is not used.
@@ -16,7 +16,7 @@ pub(super) struct Interval {
     pub users: SparseSet,
 }
 
-impl Interval {
+impl FlowInterval {
     pub fn length(&self) -> i128 {
         i128::from(self.to - self.from)
     }
@@ -53,14 +53,14 @@ impl Member {
     }
 
     /// The most that it can do in an interval of its window.
-    fn most(&self, interval: &Interval) -> i128 {
+    fn max_amount(&self, interval: &FlowInterval) -> i128 {
         interval.length() * i128::from(self.rate)
     }
 
     /// What it does in this interval, in which it does at most so much.
-    fn amount(&self, interval: u32, most: i128) -> i128 {
+    fn amount(&self, interval: u32, max: i128) -> i128 {
         if self.full.contains(interval) {
-            return most;
+            return max;
         }
         find(&self.parts, interval).map_or(0, |found| self.parts[found].1)
     }
@@ -84,7 +84,7 @@ impl Member {
 /// Intervals one after the other, and the jobs in them.
 #[derive(Default)]
 pub(super) struct Flow {
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<FlowInterval>,
     pub members: Vec<Member>,
     unused: Vec<Member>,
     unused_users: Vec<SparseSet>,
@@ -126,7 +126,7 @@ impl Flow {
     pub fn add_interval(&mut self, from: i64, to: i64, capacity: i64) -> u32 {
         let mut users = self.unused_users.pop().unwrap_or_default();
         users.clear();
-        self.intervals.push(Interval {
+        self.intervals.push(FlowInterval {
             from,
             to,
             left: i128::from(to - from) * i128::from(capacity),
@@ -163,15 +163,15 @@ impl Flow {
     /// How much more the member can do in this interval of its window.
     pub fn room_in(&self, member: u32, interval: u32) -> i128 {
         let member = &self.members[member as usize];
-        let most = member.most(&self.intervals[interval as usize]);
-        most - member.amount(interval, most)
+        let max = member.max_amount(&self.intervals[interval as usize]);
+        max - member.amount(interval, max)
     }
 
     /// How much the member does in this interval.
     pub fn amount(&self, member: u32, interval: u32) -> i128 {
         let member = &self.members[member as usize];
-        let most = member.most(&self.intervals[interval as usize]);
-        member.amount(interval, most)
+        let max = member.max_amount(&self.intervals[interval as usize]);
+        member.amount(interval, max)
     }
 
     /// What the member does and need not have done by `now`.
@@ -185,16 +185,16 @@ impl Flow {
         let (name, number) = (member, interval);
         let member = &mut self.members[name as usize];
         let interval = &mut self.intervals[number as usize];
-        let most = member.most(interval);
-        let before = member.amount(number, most);
+        let max = member.max_amount(interval);
+        let before = member.amount(number, max);
         let after = before + amount;
         if (before == 0) != (after == 0) {
             interval.users.set(name, after != 0);
         }
-        if (before == most) != (after == most) {
-            member.full.set(number, after == most);
+        if (before == max) != (after == max) {
+            member.full.set(number, after == max);
         }
-        member.set_part(number, if after == most { 0 } else { after });
+        member.set_part(number, if after == max { 0 } else { after });
     }
 
     /// The member does so much in the interval, which has as much left.

@@ -7,9 +7,9 @@ use crate::trace::{NODE_CPU, Trace, TraceJob};
 
 /// A stretch, as a whole number of 2^-20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Level(pub u64);
+pub(super) struct StretchLevel(pub u64);
 
-impl Level {
+impl StretchLevel {
     const DIGITS: u32 = 20;
 
     /// The least stretch there is.
@@ -53,25 +53,25 @@ impl Demand {
         })
     }
 
-    /// When it must be finished for this stretch, at most [`Instance::most`]. Rounded up to a microsecond, which asks for less
+    /// When it must be finished for this stretch, at most [`Instance::max_level`]. Rounded up to a microsecond, which asks for less
     /// and so keeps a bound a bound.
-    pub fn deadline(&self, level: Level) -> i64 {
+    pub fn deadline(&self, level: StretchLevel) -> i64 {
         let span = i128::from(self.span) * i128::from(level.0);
-        let one = i128::from(Level::ONE.0);
-        let flow = (span + one - 1) >> Level::DIGITS;
+        let one = i128::from(StretchLevel::ONE.0);
+        let flow = (span + one - 1) >> StretchLevel::DIGITS;
         self.release + i64::try_from(flow).unwrap_or(LAST.0)
     }
 
     /// The highest level at which it is due in a time that there is.
-    fn most(&self) -> Level {
+    fn max_level(&self) -> StretchLevel {
         let left = i128::from(LAST.0 - self.release);
-        let level = (left << Level::DIGITS) / i128::from(self.span);
-        Level(u64::try_from(level).unwrap_or(u64::MAX))
+        let level = (left << StretchLevel::DIGITS) / i128::from(self.span);
+        StretchLevel(u64::try_from(level).unwrap_or(u64::MAX))
     }
 
     /// The least stretch that it can have, were it alone.
-    fn alone(&self) -> Level {
-        Level::at_least(self.work, i128::from(self.rate) * i128::from(self.span))
+    fn alone(&self) -> StretchLevel {
+        StretchLevel::at_least(self.work, i128::from(self.rate) * i128::from(self.span))
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Instance {
     /// Millionths of a node.
     pub capacity: i64,
     /// The highest level at which all jobs are due in a time that there is.
-    pub most: Level,
+    pub max_level: StretchLevel,
 }
 
 impl Instance {
@@ -91,9 +91,9 @@ impl Instance {
         let jobs: Vec<Demand> = jobs
             .filter_map(|job| Demand::new(job, capacity, bound))
             .collect();
-        let most = jobs.iter().map(Demand::most).min();
+        let max_level = jobs.iter().map(Demand::max_level).min();
         Self {
-            most: most.unwrap_or(Level::ONE),
+            max_level: max_level.unwrap_or(StretchLevel::ONE),
             jobs,
             capacity,
         }
@@ -111,8 +111,11 @@ impl Instance {
     }
 
     /// No job can have a smaller stretch, were it alone; at least 1.
-    pub fn least(&self) -> Level {
+    pub fn least(&self) -> StretchLevel {
         let alone = self.jobs.iter().map(Demand::alone);
-        alone.max().unwrap_or(Level::ONE).max(Level::ONE)
+        alone
+            .max()
+            .unwrap_or(StretchLevel::ONE)
+            .max(StretchLevel::ONE)
     }
 }

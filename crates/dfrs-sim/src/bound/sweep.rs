@@ -9,11 +9,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::augment::{Closed, Lack, Search};
+use super::augment::{Closed, Lack, PathSearch};
 use super::cut::{Cut, Edge};
 use super::fill::Fill;
 use super::flow::Flow;
-use super::instance::{Instance, Level};
+use super::instance::{Instance, StretchLevel};
 use super::split::Split;
 
 /// What can be used again by the next sweep.
@@ -21,7 +21,7 @@ use super::split::Split;
 pub(super) struct Sweep {
     flow: Flow,
     fill: Fill,
-    search: Search,
+    search: PathSearch,
     /// What happens at the beginning of each interval.
     moments: Vec<Moment>,
     /// Members that are not complete, ascending.
@@ -31,7 +31,7 @@ pub(super) struct Sweep {
     /// Intervals since the last repair in which somebody lacked something.
     short: u32,
     /// At how many of them they are repaired.
-    patience: u32,
+    max_short_intervals: u32,
     dues: BinaryHeap<Reverse<(i64, u32)>>,
     lacks: Vec<Lack>,
     lowered: Vec<u32>,
@@ -47,9 +47,9 @@ struct Moment {
 impl Sweep {
     /// What is lacking is looked for after so many intervals that are too short, or when no later one
     /// matters to those that lack it.
-    pub fn new(patience: u32) -> Self {
+    pub fn new(max_short_intervals: u32) -> Self {
         Self {
-            patience,
+            max_short_intervals,
             ..Self::default()
         }
     }
@@ -59,7 +59,12 @@ impl Sweep {
     /// # Errors
     ///
     /// Not all jobs can be in time; the cut tells why.
-    pub fn run(&mut self, instance: &Instance, level: Level, split: &Split) -> Result<Split, Cut> {
+    pub fn run(
+        &mut self,
+        instance: &Instance,
+        level: StretchLevel,
+        split: &Split,
+    ) -> Result<Split, Cut> {
         self.flow.clear();
         self.moments.clear();
         self.alive.clear();
@@ -114,7 +119,7 @@ impl Sweep {
             .any(|member| members[*member as usize].lags)
     }
 
-    fn release(&mut self, instance: &Instance, level: Level, job: u32, now: i64) {
+    fn release(&mut self, instance: &Instance, level: StretchLevel, job: u32, now: i64) {
         let demand = &instance.jobs[job as usize];
         let before = i128::from(now - demand.release) * i128::from(demand.rate);
         let due = demand.deadline(level);
@@ -136,7 +141,7 @@ impl Sweep {
         let interval = self.flow.add_interval(from, to, capacity);
         self.short += u32::from(self.fill.give(&mut self.flow, interval, &self.alive));
         self.leave();
-        if self.short > 0 && (self.short >= self.patience || !self.goes_on(to)) {
+        if self.short > 0 && (self.short >= self.max_short_intervals || !self.goes_on(to)) {
             self.repair(to)?;
             self.leave();
         }

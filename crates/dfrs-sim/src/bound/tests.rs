@@ -2,17 +2,17 @@
 
 use dfrs_core::{Span, Time};
 
-use super::instance::{Instance, Level};
+use super::instance::{Instance, StretchLevel};
 use super::split::Split;
 use super::sweep::Sweep;
-use super::{PATIENCE, PRECISION, Search};
+use super::{BoundSearch, MAX_SHORT_INTERVALS, PRECISION};
 use crate::generate::Lublin;
 use crate::metrics::STRETCH_BOUND;
 use crate::trace::{NODE_CPU, Trace};
 
 /// Whether all jobs can have this level.
-fn is_possible(instance: &Instance, level: Level, patience: u32) -> bool {
-    let mut sweep = Sweep::new(patience);
+fn is_possible(instance: &Instance, level: StretchLevel, max_short_intervals: u32) -> bool {
+    let mut sweep = Sweep::new(max_short_intervals);
     let mut split = Split::default();
     while let Some(start) = split.until_contention(instance) {
         match sweep.run(instance, level, &start) {
@@ -32,12 +32,12 @@ fn busy(seed: u64) -> Trace {
     model.trace_at_load(seed, 0.9).expect("a trace")
 }
 
-fn searched(instance: Instance, lower: Level) -> Level {
-    Search::bound(instance, lower, &mut |_, _| ())
+fn searched(instance: Instance, lower: StretchLevel) -> StretchLevel {
+    BoundSearch::bound(instance, lower, &mut |_, _| ())
 }
 
 #[test]
-fn when_sweeps_are_repaired_is_no_matter() {
+fn feasibility_does_not_depend_on_the_repair_interval() {
     for seed in 1..=6 {
         let trace = busy(seed);
         let instance = || Instance::new(&trace, 128, STRETCH_BOUND);
@@ -45,11 +45,15 @@ fn when_sweeps_are_repaired_is_no_matter() {
         let bound = searched(instance(), least);
         assert!(bound > least, "seed {seed} tells nothing");
         let instance = instance();
-        for patience in [1, 7, PATIENCE, u32::MAX] {
+        for max_short_intervals in [1, 7, MAX_SHORT_INTERVALS, u32::MAX] {
             for (part, expected) in [(-10_000, false), (-100, false), (4_000, true), (10, true)] {
-                let level = Level(bound.0.saturating_add_signed(bound.0.cast_signed() / part));
-                let found = is_possible(&instance, level, patience);
-                assert_eq!(found, expected, "seed {seed}, {patience}, 1/{part}");
+                let level =
+                    StretchLevel(bound.0.saturating_add_signed(bound.0.cast_signed() / part));
+                let found = is_possible(&instance, level, max_short_intervals);
+                assert_eq!(
+                    found, expected,
+                    "seed {seed}, {max_short_intervals}, 1/{part}"
+                );
             }
         }
     }
@@ -77,7 +81,7 @@ fn jobs_that_can_use_all_nodes_need_no_sweep() {
 }
 
 #[test]
-fn what_jobs_need_together_is_no_more_than_the_bound() {
+fn joint_bound_is_not_above_the_full_bound() {
     for (seed, nodes) in [(1, 2), (2, 3), (3, 4)] {
         let mut trace = busy(seed);
         for (job, second) in trace.jobs.iter_mut().zip(0..) {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::PRECISION;
-use super::instance::{Instance, Level};
+use super::instance::{Instance, StretchLevel};
 
 /// Stretches up to so many times the least are found as fast without this.
 const PILED_UP: u64 = 8;
@@ -16,21 +16,21 @@ const PILED_UP: u64 = 8;
 impl Instance {
     /// A bound, at least [`Self::least`], and whether that is all that is to be found.
     /// O(jobs log jobs) for each of some tens of tries.
-    pub fn least_together(&self) -> (Level, bool) {
+    pub fn least_together(&self) -> (StretchLevel, bool) {
         let least = self.least();
         let is_all = self.jobs.iter().all(|job| job.rate == self.capacity);
         let first = if is_all { 1 } else { PILED_UP };
-        let mut high = Level(least.0.saturating_mul(first)).min(self.most);
+        let mut high = StretchLevel(least.0.saturating_mul(first)).min(self.max_level);
         if self.is_possible_together(high) {
             return (least, is_all);
         }
         let mut low = least;
-        while high < self.most && !self.is_possible_together(high) {
+        while high < self.max_level && !self.is_possible_together(high) {
             low = high;
-            high = Level(high.0.saturating_mul(2)).min(self.most);
+            high = StretchLevel(high.0.saturating_mul(2)).min(self.max_level);
         }
         while high.0.saturating_sub(low.0) > (low.0 / PRECISION).max(1) {
-            let middle = Level(low.0.midpoint(high.0));
+            let middle = StretchLevel(low.0.midpoint(high.0));
             if self.is_possible_together(middle) {
                 high = middle;
             } else {
@@ -41,7 +41,7 @@ impl Instance {
     }
 
     /// Whether all can be in time by earliest deadline first. Time is told by what could be done until then.
-    fn is_possible_together(&self, level: Level) -> bool {
+    fn is_possible_together(&self, level: StretchLevel) -> bool {
         let capacity = i128::from(self.capacity);
         let mut waiting: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
         let mut left: Vec<i128> = self.jobs.iter().map(|job| job.work).collect();

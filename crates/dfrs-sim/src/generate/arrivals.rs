@@ -11,11 +11,11 @@ const BUCKET_SECONDS: f64 = 86_400.0 / BUCKETS as f64;
 const DAY_BEGINS: usize = 10;
 
 /// Logarithm of the longest gap in rush hours: 5 days. Longer ones are drawn again.
-const LONGEST_LOGARITHM: f64 = 13.0;
+const MAX_LOGARITHM: f64 = 13.0;
 
 /// Parameters of submissions. The names in brackets are those of the published model.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrivals {
+pub(super) struct ArrivalParameters {
     /// Shape of the gamma distribution of the logarithm of a gap in rush hours, in seconds (`aarr`).
     pub gap_shape: f64,
     /// Its scale (`barr`).
@@ -32,8 +32,8 @@ pub(super) struct Arrivals {
 ///
 /// A gap is drawn as it is in rush hours. A second of it takes as much longer in another half hour
 /// of the day as fewer jobs come then.
-pub(super) struct Clock {
-    parameters: Arrivals,
+pub(super) struct ArrivalClock {
+    parameters: ArrivalParameters,
     /// Rate of each half hour from midnight on; 1 on average.
     rates: [f64; BUCKETS],
     /// The half hour of the last submission, counted from the beginning.
@@ -42,8 +42,8 @@ pub(super) struct Clock {
     passed: f64,
 }
 
-impl Clock {
-    pub(super) fn new(parameters: Arrivals) -> Self {
+impl ArrivalClock {
+    pub(super) fn new(parameters: ArrivalParameters) -> Self {
         Self {
             parameters,
             rates: rates(parameters.day_shape, parameters.day_scale),
@@ -57,7 +57,7 @@ impl Clock {
         let shape = self.parameters.gap_shape * self.parameters.rush_to_all;
         let logarithm = loop {
             let drawn = random.gamma(shape, self.parameters.gap_scale);
-            if drawn <= LONGEST_LOGARITHM {
+            if drawn <= MAX_LOGARITHM {
                 break drawn;
             }
         };
@@ -105,7 +105,7 @@ mod tests {
     use super::super::Stream;
     use super::*;
 
-    const ARRIVALS: Arrivals = Arrivals {
+    const ARRIVALS: ArrivalParameters = ArrivalParameters {
         gap_shape: 10.2303,
         gap_scale: 0.4871,
         rush_to_all: 1.0225,
@@ -128,8 +128,8 @@ mod tests {
     }
 
     #[test]
-    fn submissions_never_go_back_and_crowd_in_rush_hours() {
-        let mut clock = Clock::new(ARRIVALS);
+    fn submissions_ascend_and_cluster_in_rush_hours() {
+        let mut clock = ArrivalClock::new(ARRIVALS);
         let mut random = Stream::Jobs.of(5);
         let times: Vec<u64> = (0..5_000).map(|_| clock.next(&mut random)).collect();
         assert!(times.is_sorted());

@@ -2,7 +2,7 @@
 
 use dfrs_core::{Span, Time};
 
-use crate::trace::{MOST_SECONDS, Trace};
+use crate::trace::{MAX_SECONDS, Trace};
 
 /// Why a trace cannot have this load.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -60,8 +60,8 @@ pub fn scale_to_load(trace: &mut Trace, nodes: u32, load: f64) -> Result<(), Loa
     let scaled = |time: Time| (time.since(first).0 as f64 * factor).round() + first.0 as f64;
     let last = trace.jobs.last().map_or(first, |job| job.submit);
     #[allow(clippy::cast_precision_loss)]
-    if scaled(last) > MOST_SECONDS as f64 * 1e6 {
-        let seconds = MOST_SECONDS;
+    if scaled(last) > MAX_SECONDS as f64 * 1e6 {
+        let seconds = MAX_SECONDS;
         return Err(LoadError::TooLong { load, seconds });
     }
     for job in &mut trace.jobs {

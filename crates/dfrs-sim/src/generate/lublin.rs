@@ -2,11 +2,11 @@
 //! characteristics of rigid jobs, JPDC 63(11), 2003), with its published parameters.
 
 use super::Stream;
-use super::arrivals::{Arrivals, Clock};
+use super::arrivals::{ArrivalClock, ArrivalParameters};
 use dfrs_random::Random;
 
 /// Logarithm of the longest run time in seconds: just below 2 days. Longer ones are drawn again.
-const LONGEST_LOGARITHM: f64 = 12.0;
+const MAX_LOGARITHM: f64 = 12.0;
 
 /// What is to be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ pub enum JobType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigidJob {
     /// When it is submitted: whole seconds after midnight of the first day.
-    pub submit: u64,
+    pub submit_seconds: u64,
     /// Number of nodes, 1 to all.
     pub size: u32,
     /// Run time: whole seconds, 1 to 162,754.
-    pub runtime: u64,
+    pub runtime_seconds: u64,
     /// Its type.
     pub job_type: JobType,
 }
@@ -77,7 +77,7 @@ struct Parameters {
     short_slope: f64,
     /// plus this (`pb`).
     short_offset: f64,
-    arrivals: Arrivals,
+    arrivals: ArrivalParameters,
 }
 
 const INTERACTIVE: Parameters = Parameters {
@@ -91,7 +91,7 @@ const INTERACTIVE: Parameters = Parameters {
     long: (7.073, 0.6856),
     short_slope: -0.0118,
     short_offset: 0.9156,
-    arrivals: Arrivals {
+    arrivals: ArrivalParameters {
         gap_shape: 6.5510,
         gap_scale: 0.6621,
         rush_to_all: 0.9797,
@@ -111,7 +111,7 @@ const BATCH: Parameters = Parameters {
     long: (639.1, 0.0156),
     short_slope: -0.003,
     short_offset: 0.6986,
-    arrivals: Arrivals {
+    arrivals: ArrivalParameters {
         gap_shape: 6.0415,
         gap_scale: 0.8531,
         rush_to_all: 1.0519,
@@ -131,7 +131,7 @@ const ONE_TYPE: Parameters = Parameters {
     long: (312.0, 0.03),
     short_slope: -0.0054,
     short_offset: 0.78,
-    arrivals: Arrivals {
+    arrivals: ArrivalParameters {
         gap_shape: 10.2303,
         gap_scale: 0.4871,
         rush_to_all: 1.0225,
@@ -166,14 +166,14 @@ impl Lublin {
 struct Source<'a> {
     job_type: JobType,
     parameters: &'a Parameters,
-    clock: Clock,
+    clock: ArrivalClock,
     /// When its next job is submitted.
     next: u64,
 }
 
 impl<'a> Source<'a> {
     fn new(job_type: JobType, parameters: &'a Parameters, random: &mut Random) -> Self {
-        let mut clock = Clock::new(parameters.arrivals);
+        let mut clock = ArrivalClock::new(parameters.arrivals);
         let next = clock.next(random);
         Self {
             job_type,
@@ -188,9 +188,9 @@ impl<'a> Source<'a> {
         self.next = self.clock.next(random);
         let size = self.parameters.size(nodes, random);
         RigidJob {
-            submit,
+            submit_seconds: submit,
             size,
-            runtime: self.parameters.runtime(size, random),
+            runtime_seconds: self.parameters.runtime(size, random),
             job_type: self.job_type,
         }
     }
@@ -240,7 +240,7 @@ impl Parameters {
                 self.long
             };
             let logarithm = random.gamma(shape, scale);
-            if logarithm <= LONGEST_LOGARITHM {
+            if logarithm <= MAX_LOGARITHM {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
                 let seconds = libm::exp(logarithm) as u64;
                 return seconds;

@@ -29,7 +29,8 @@ pub fn write_swf(
             JobType::Interactive => 0,
             JobType::Batch => 1,
         };
-        let (number, submit, runtime, size) = (place + 1, job.submit, job.runtime, job.size);
+        let (number, submit, runtime, size) =
+            (place + 1, job.submit_seconds, job.runtime_seconds, job.size);
         writeln!(
             output,
             "{number} {submit} -1 {runtime} {size} -1 -1 {size} -1 -1 1 -1 -1 -1 {queue} -1 -1 -1"

@@ -22,7 +22,7 @@ const TASKS: [(&str, u32); 3] = [("serial", 1), ("small", 8), ("wide", u32::MAX)
 /// A class of jobs by run time (*short*: up to a minute; *medium*: up to an hour; *long*) and number
 /// of tasks (*serial*: 1; *small*: 2 to 8; *wide*).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Class {
+pub struct JobClass {
     /// By run time.
     pub run_time: &'static str,
     /// By number of tasks.
@@ -32,9 +32,14 @@ pub struct Class {
 }
 
 /// All classes, by run time and then by number of tasks.
-pub const CLASSES: [Class; 9] = {
-    const fn class(run_time: usize, tasks: usize, mean: &'static str, max: &'static str) -> Class {
-        Class {
+pub const CLASSES: [JobClass; 9] = {
+    const fn class(
+        run_time: usize,
+        tasks: usize,
+        mean: &'static str,
+        max: &'static str,
+    ) -> JobClass {
+        JobClass {
             run_time: RUN_TIMES[run_time].0,
             tasks: TASKS[tasks].0,
             measures: [mean, max],
@@ -100,7 +105,7 @@ fn class_of(job: &TraceJob) -> usize {
     let run_time = RUN_TIMES
         .iter()
         .position(|(_, longest)| job.runtime <= *longest);
-    let tasks = TASKS.iter().position(|(_, most)| job.tasks <= *most);
+    let tasks = TASKS.iter().position(|(_, max)| job.tasks <= *max);
     run_time.unwrap_or(0) * TASKS.len() + tasks.unwrap_or(0)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
-use dfrs_proto::journal::{Event, EventKind};
+use dfrs_proto::journal::{EventKind, JournalEvent};
 
 /// From this time on until the next step, in nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct UtilizationStep {
 
 /// What of a job matters.
 #[derive(Debug, Default)]
-struct Job {
+struct JobLoad {
     need: f64,
     share: f64,
     runs: bool,
@@ -32,7 +32,7 @@ struct Job {
 #[derive(Debug, Default)]
 pub struct Utilization {
     capacity: f64,
-    jobs: BTreeMap<String, Job>,
+    jobs: BTreeMap<String, JobLoad>,
     /// The jobs that stall, by the ends of that.
     stalls: BTreeSet<(Time, String)>,
     /// What is now, if it was not yet returned.
@@ -43,7 +43,7 @@ pub struct Utilization {
 impl Utilization {
     /// Takes the next event, in time order. Steps that end with it go to `steps`. O(jobs in the
     /// system) for each instant.
-    pub fn take(&mut self, event: &Event, steps: &mut Vec<UtilizationStep>) {
+    pub fn take(&mut self, event: &JournalEvent, steps: &mut Vec<UtilizationStep>) {
         self.advance(event.t, steps);
         match &event.kind {
             EventKind::Platform { nodes, .. } => {
@@ -54,9 +54,9 @@ impl Utilization {
                 job, tasks, cpu, ..
             } => {
                 let need = f64::from(*tasks) * cpu;
-                let state = Job {
+                let state = JobLoad {
                     need,
-                    ..Job::default()
+                    ..JobLoad::default()
                 };
                 self.jobs.insert(job.clone(), state);
             }

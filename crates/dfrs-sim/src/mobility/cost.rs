@@ -6,7 +6,7 @@ use std::str::FromStr;
 use dfrs_core::{Bytes, Job, Mapping, Span};
 
 use crate::metrics::NODE_GB;
-use crate::trace::{MOST_SECONDS, NODE_MEMORY, scaled};
+use crate::trace::{MAX_SECONDS, NODE_MEMORY, scaled};
 
 /// Time in which a job that came back or moved makes no progress: a fixed part, and one that grows
 /// with the memory that has to be written and read on each of its nodes (which work side by side).
@@ -35,13 +35,13 @@ impl Cost {
         if self.per_gigabyte == Span::ZERO {
             return self.fixed;
         }
-        let most = mapping
+        let max_memory = mapping
             .iter()
             .map(|run| job.memory_on(run.tasks))
             .max()
             .unwrap_or(Bytes::ZERO);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 8
-        let gigabytes = u128::from(most.0) * NODE_GB as u128;
+        let gigabytes = u128::from(max_memory.0) * NODE_GB as u128;
         let time = gigabytes * u128::from(self.per_gigabyte.0.unsigned_abs());
         let time = time.div_ceil(u128::from(NODE_MEMORY.0));
         self.fixed + Span(i64::try_from(time).unwrap_or(i64::MAX))
@@ -52,7 +52,7 @@ impl Cost {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no cost; allowed are seconds (30), seconds for each GB of memory on a node (2/GB), \
-     or both (30+2/GB), each from 0 to {MOST_SECONDS}"
+     or both (30+2/GB), each from 0 to {MAX_SECONDS}"
 )]
 pub struct CostError(String);
 
@@ -62,7 +62,7 @@ impl FromStr for Cost {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let seconds = |part: &str| {
             scaled(part.trim().as_bytes(), 6)
-                .filter(|time| (0..=MOST_SECONDS * 1_000_000).contains(time))
+                .filter(|time| (0..=MAX_SECONDS * 1_000_000).contains(time))
                 .map(Span)
         };
         let per_gigabyte = |part: &str| {
@@ -109,13 +109,16 @@ mod tests {
         for text in [
             "", "-1", "x", "1/MB", "2/GB+30", "1+", "+1", "1+2", "1e300", "1/GB/GB",
         ] {
-            let told = text.parse::<Cost>().unwrap_err().to_string();
-            assert!(told.contains("30+2/GB") && !told.contains('\n'), "{told}");
+            let error = text.parse::<Cost>().unwrap_err().to_string();
+            assert!(
+                error.contains("30+2/GB") && !error.contains('\n'),
+                "{error}"
+            );
         }
     }
 
     #[test]
-    fn the_node_with_the_most_memory_counts() {
+    fn cost_is_that_of_the_node_with_the_largest_memory() {
         // A quarter of a node, 2 GB, for each task.
         let memory = Bytes(NODE_MEMORY.0 / 4);
         let job = Job::new(JobId(1), Time(0), 4, dfrs_core::Cores(1), memory);

@@ -37,8 +37,8 @@ impl MobilityShares {
     /// kind when shares of others grow. O(jobs).
     pub fn draw(&self, seed: u64, trace: &mut Trace) {
         for job in &mut trace.jobs {
-            let said = job.said_mobility;
-            job.mobility = said.unwrap_or_else(|| self.kind(seed, &job.id));
+            let declared = job.declared_mobility;
+            job.mobility = declared.unwrap_or_else(|| self.kind(seed, &job.id));
         }
     }
 
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_checkpoint() {
+    fn remaining_share_is_checkpoint() {
         let all = MobilityShares::default();
         assert_eq!(all.kind(1, "a"), Mobility::Checkpoint);
         assert_eq!(shares("checkpoint=1"), all);
@@ -182,26 +182,26 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_make_no_sense_are_one_line() {
-        let told = |text: &str| {
-            let told = text.parse::<MobilityShares>().unwrap_err().to_string();
-            assert!(!told.contains('\n'), "{told}");
-            told
+    fn invalid_shares_are_one_line_errors() {
+        let error_of = |text: &str| {
+            let error = text.parse::<MobilityShares>().unwrap_err().to_string();
+            assert!(!error.contains('\n'), "{error}");
+            error
         };
-        assert!(told("").contains("KIND=SHARE"));
-        assert!(told("park").contains("\"park\" is not of the form"));
-        assert!(told("swap=0.5").contains("\"swap\" is no kind"));
-        assert!(told("park=0.5,Park=0.1").contains("park is there twice"));
+        assert!(error_of("").contains("KIND=SHARE"));
+        assert!(error_of("park").contains("\"park\" is not of the form"));
+        assert!(error_of("swap=0.5").contains("\"swap\" is no kind"));
+        assert!(error_of("park=0.5,Park=0.1").contains("park is there twice"));
         for share in ["-0.1", "1.1", "nan", "", "1e9", "half"] {
-            assert!(told(&format!("park={share}")).contains("the share of park"));
+            assert!(error_of(&format!("park={share}")).contains("the share of park"));
         }
-        assert!(told("park=0.7,checkpoint=0.2,never=0.2").contains("more than 1"));
+        assert!(error_of("park=0.7,checkpoint=0.2,never=0.2").contains("more than 1"));
     }
 
     /// The kinds of a seed never change, whatever version draws them. The numbers are those of another
     /// implementation of the generator.
     #[test]
-    fn what_is_drawn_is_fixed() {
+    fn draws_of_a_seed_never_change() {
         let drawn_of = |seed| ["1", "2", "17", "x-1"].map(|id| drawn(seed, id));
         assert_eq!(
             drawn_of(1),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_jobs_are_of_a_kind_as_asked() {
+    fn drawn_kinds_match_their_shares() {
         let mix = shares("park=0.5,restart=0.2,never=0.1");
         let mut counts = [0; KINDS.len()];
         for id in 0..10_000 {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_cannot_move_stays_so_when_more_cannot() {
+    fn immobile_job_stays_immobile_when_the_share_grows() {
         for id in 0..1_000 {
             let id = id.to_string();
             if shares("never=0.2,park=0.5").kind(5, &id) == Mobility::Never {

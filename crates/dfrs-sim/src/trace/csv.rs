@@ -12,14 +12,14 @@ use crate::mobility::kind_named;
 pub(super) const HEADER: &str = "id,submit,tasks,cpu,mem,runtime";
 
 /// The longest id, in bytes.
-const LONGEST_ID: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 
 /// Columns that only a header can name.
 const OPTIONAL: [&str; 2] = ["limit", "mobility"];
 
 /// Which column of a file is which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Columns {
+pub(super) struct CsvColumns {
     count: usize,
     /// In the order of [`HEADER`].
     necessary: [usize; 6],
@@ -27,7 +27,7 @@ pub(super) struct Columns {
     optional: [Option<usize>; OPTIONAL.len()],
 }
 
-impl Default for Columns {
+impl Default for CsvColumns {
     fn default() -> Self {
         Self {
             count: 6,
@@ -108,7 +108,7 @@ fn until_comma(line: &[u8]) -> (&[u8], Option<&[u8]>) {
 
 /// What the first line says of the columns, in whatever order, or what is wrong with that; `None`: it is a job. A
 /// job may be called `id`, but what follows its id are numbers.
-pub(super) fn header(line: &[u8]) -> Option<Result<Columns, String>> {
+pub(super) fn header(line: &[u8]) -> Option<Result<CsvColumns, String>> {
     let found = match fields(line) {
         Ok(found) => found,
         Err(what) => return Some(Err(what)),
@@ -135,7 +135,7 @@ fn is(field: &[u8], name: &str) -> bool {
 }
 
 /// Where the columns are that a header names.
-fn columns(found: &[&[u8]]) -> Result<Columns, String> {
+fn columns(found: &[&[u8]]) -> Result<CsvColumns, String> {
     let unknown = |field: &&&[u8]| !names().any(|name| is(field, name));
     if found.iter().all(|field| unknown(&field)) {
         return Err("the first line is no job and names no column".into());
@@ -158,7 +158,7 @@ fn columns(found: &[&[u8]]) -> Result<Columns, String> {
     for (column, name) in optional.iter_mut().zip(OPTIONAL) {
         *column = place(found, name)?;
     }
-    Ok(Columns {
+    Ok(CsvColumns {
         count: found.len(),
         necessary,
         optional,
@@ -175,7 +175,7 @@ fn place(found: &[&[u8]], name: &str) -> Result<Option<usize>, String> {
 }
 
 /// Reads a line of a job. CPU need and memory requirement are of one task, in fractions of a node.
-pub(super) fn job(line: &[u8], columns: &Columns) -> Result<JobLine, String> {
+pub(super) fn job(line: &[u8], columns: &CsvColumns) -> Result<JobLine, String> {
     let fields = fields(line)?;
     if fields.len() != columns.count {
         return Err(format!(
@@ -196,10 +196,10 @@ pub(super) fn job(line: &[u8], columns: &Columns) -> Result<JobLine, String> {
         Bytes(fraction(memory, "mem", 12, 0, NODE_MEMORY.0)?),
         Span(seconds_of(runtime, "the run time")?),
     );
-    let said_mobility = said_mobility(mobility)?;
+    let declared = declared_mobility(mobility)?;
     let job = TraceJob {
-        said_mobility,
-        mobility: said_mobility.unwrap_or(job.mobility),
+        declared_mobility: declared,
+        mobility: declared.unwrap_or(job.mobility),
         ..job
     };
     Ok(match limit {
@@ -211,7 +211,7 @@ pub(super) fn job(line: &[u8], columns: &Columns) -> Result<JobLine, String> {
 fn id_of(text: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(text)
         .ok()
-        .filter(|id| !id.is_empty() && id.len() <= LONGEST_ID)
+        .filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES)
         .filter(|id| !id.contains(['"', ',']) && !id.chars().any(char::is_control))
         .ok_or_else(|| {
             format!(
@@ -231,7 +231,7 @@ fn count(tasks: &[u8]) -> Result<i64, String> {
 }
 
 /// How the job can give up its place, if its line says so.
-fn said_mobility(text: &[u8]) -> Result<Option<Mobility>, String> {
+fn declared_mobility(text: &[u8]) -> Result<Option<Mobility>, String> {
     if text.is_empty() {
         return Ok(None);
     }

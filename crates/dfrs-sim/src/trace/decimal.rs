@@ -78,7 +78,7 @@ mod tests {
     use super::{scaled, whole};
 
     #[test]
-    fn what_is_not_whole_is_no_whole_number() {
+    fn fraction_is_no_whole_number() {
         assert_eq!(whole(b"2"), Some(2));
         assert_eq!(whole(b"-1"), Some(-1));
         assert_eq!(whole(b"2.000"), Some(2));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_none() {
+    fn malformed_number_is_none() {
         for text in [
             "", "-", ".", "1.2.3", "nan", "inf", "0x10", "1 2", "e5", "1e999", "--1", "1-",
         ] {

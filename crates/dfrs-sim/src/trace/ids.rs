@@ -12,7 +12,7 @@ use super::TraceJob;
 /// twice, and nothing is kept or looked up.
 #[derive(Default)]
 pub(super) struct Ids {
-    known: Option<Known>,
+    known: Option<IdTable>,
 }
 
 impl Ids {
@@ -22,7 +22,7 @@ impl Ids {
         if self.known.is_none() && jobs.last().is_none_or(|last| order(&last.id) < order(id)) {
             return None;
         }
-        let known = self.known.get_or_insert_with(|| Known::new(jobs));
+        let known = self.known.get_or_insert_with(|| IdTable::new(jobs));
         known.find(jobs, id)
     }
 }
@@ -34,12 +34,12 @@ fn order(id: &str) -> (usize, &str) {
 
 /// The places of all jobs by their ids. Nobody sees their order.
 #[derive(Default)]
-struct Known {
+struct IdTable {
     places: HashTable<u32>,
     hasher: RandomState,
 }
 
-impl Known {
+impl IdTable {
     fn new(jobs: &[TraceJob]) -> Self {
         let mut known = Self::default();
         for place in 0..jobs.len() {

@@ -4,7 +4,7 @@ use super::lines::{GZIP, foreign, with_remedy};
 use super::sacct::{self, COMMAND};
 
 /// The most bytes of a message that are shown.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// How text of other programs begins, and what it is. A dump of sacct is what people want of them all.
 const TEXTS: [(&[&str], &str); 7] = [
@@ -69,7 +69,7 @@ pub fn foreign_text(head: &[u8]) -> Option<String> {
         beginnings.any(|beginning| head.starts_with(beginning.as_bytes()))
     };
     if begins(&MESSAGES) {
-        let message = String::from_utf8_lossy(&line[..line.len().min(MOST_SHOWN)]);
+        let message = String::from_utf8_lossy(&line[..line.len().min(MAX_SHOWN)]);
         return Some(format!(
             "begins with the message {:?}; a dump begins with the names of its columns, made with: {COMMAND}",
             message.trim_end()
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_other_programs_write_is_named() {
+    fn text_of_other_programs_is_named() {
         for (head, what) in [
             (
                 "{\n  \"meta\": {},\n  \"jobs\": [",
@@ -147,14 +147,17 @@ mod tests {
             ("\n<!DOCTYPE html>\n<html>", "is HTML or XML"),
             ("<?xml version=\"1.0\"?>", "is HTML or XML"),
         ] {
-            let told = foreign_text(head.as_bytes()).unwrap_or_else(|| panic!("{head}"));
-            assert!(told.starts_with(what), "{head}: {told}");
-            assert!(!told.contains('\n') && told.contains("; "), "{told}");
+            let message = foreign_text(head.as_bytes()).unwrap_or_else(|| panic!("{head}"));
+            assert!(message.starts_with(what), "{head}: {message}");
+            assert!(
+                !message.contains('\n') && message.contains("; "),
+                "{message}"
+            );
         }
     }
 
     #[test]
-    fn what_is_no_text_is_named() {
+    fn binary_formats_are_named() {
         let mut tar = vec![b'a'; 512];
         tar[257..262].copy_from_slice(b"ustar");
         for (head, what) in [
@@ -165,14 +168,14 @@ mod tests {
             (b"\x7fELF\x02\x01\x01\0", "is a binary file; "),
             (b"7z\xbc\xaf\x27\x1c", "is a 7z archive; "),
         ] {
-            let told = foreign_text(head).unwrap_or_default();
-            assert!(told.starts_with(what), "{told}");
+            let message = foreign_text(head).unwrap_or_default();
+            assert!(message.starts_with(what), "{message}");
         }
         assert_eq!(foreign_text(b"\0\0\0\n\0"), None);
     }
 
     #[test]
-    fn what_is_read_is_not_foreign() {
+    fn supported_formats_are_not_foreign() {
         for head in [
             "{\"t\":0,\"event\":\"platform\"}\n",
             "{\"t\":0}\n",

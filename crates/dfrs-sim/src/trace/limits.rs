@@ -13,14 +13,14 @@ use super::swf::seconds_of;
 pub(super) struct JobLine {
     pub job: TraceJob,
     /// Why its limit makes no sense, if there is one and it is taken as unknown.
-    pub odd_limit: Option<String>,
+    pub invalid_limit: Option<String>,
 }
 
 impl From<TraceJob> for JobLine {
     fn from(job: TraceJob) -> Self {
         Self {
             job,
-            odd_limit: None,
+            invalid_limit: None,
         }
     }
 }
@@ -28,13 +28,13 @@ impl From<TraceJob> for JobLine {
 impl JobLine {
     /// The job with what its line says of its limit. Few schedulers ask for limits, so a bad one costs no job.
     pub fn with_limit(job: TraceJob, limit: Result<Option<Span>, String>) -> Self {
-        let (estimate, odd_limit) = match limit {
+        let (estimate, invalid_limit) = match limit {
             Ok(estimate) => (estimate, None),
             Err(what) => (None, Some(what)),
         };
         Self {
             job: TraceJob { estimate, ..job },
-            odd_limit,
+            invalid_limit,
         }
     }
 }
@@ -49,14 +49,14 @@ pub(super) fn estimate_of(text: &[u8], what: impl Display) -> Result<Option<Span
 
 /// Limits that make no sense. Their jobs are there, without a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OddLimits {
+pub struct InvalidLimits {
     /// How many.
     pub count: usize,
     /// The first of them.
     pub first: Option<BadLine>,
 }
 
-impl OddLimits {
+impl InvalidLimits {
     /// Counts one.
     pub(super) fn add(&mut self, bad: BadLine) {
         self.count += 1;

@@ -5,13 +5,13 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::bufread::MultiGzDecoder;
 
 /// The longest line that is read, in bytes. No line of any format comes near.
-pub(super) const LONGEST: usize = 64 << 10;
+pub(super) const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// The longest file that is read, uncompressed, in bytes: a bomb must have an end.
-const MOST_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 
 /// What some editors put before the first line of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What a file is that is no text, and what to do about it.
 pub(super) fn with_remedy(what: &str) -> String {
@@ -100,7 +100,7 @@ impl<R: Read> Lines<R> {
         Self {
             input,
             number: 0,
-            buffer: vec![0; 2 * LONGEST],
+            buffer: vec![0; 2 * MAX_LINE_BYTES],
             start: 0,
             end: 0,
             total: 0,
@@ -119,7 +119,7 @@ impl<R: Read> Lines<R> {
                 break searched + at;
             }
             searched = rest.len();
-            if searched > LONGEST {
+            if searched > MAX_LINE_BYTES {
                 break searched;
             }
             if self.fill()? == 0 {
@@ -129,13 +129,17 @@ impl<R: Read> Lines<R> {
                 break searched;
             }
         };
-        if length > LONGEST {
-            let what = format!("the line is longer than {LONGEST} bytes; is this a trace?");
+        if length > MAX_LINE_BYTES {
+            let what = format!("the line is longer than {MAX_LINE_BYTES} bytes; is this a trace?");
             return Err(invalid(what));
         }
         let line = &self.buffer[self.start..self.start + length];
         self.start = self.end.min(self.start + length + 1);
-        let marked = if self.number == 1 { MARK } else { b"" };
+        let marked = if self.number == 1 {
+            BYTE_ORDER_MARK
+        } else {
+            b""
+        };
         Ok(Some(line.strip_prefix(marked).unwrap_or(line).trim_ascii()))
     }
 
@@ -150,11 +154,11 @@ impl<R: Read> Lines<R> {
                 result => break result,
             }
         };
-        let read = read.map_err(|error| unwhole(&error))?;
+        let read = read.map_err(|error| truncated(&error))?;
         self.end += read;
         self.total += read as u64;
-        if self.total > MOST_BYTES {
-            let what = format!("the file is longer than {MOST_BYTES} bytes; split it");
+        if self.total > MAX_BYTES {
+            let what = format!("the file is longer than {MAX_BYTES} bytes; split it");
             return Err(invalid(what));
         }
         Ok(read)
@@ -162,7 +166,7 @@ impl<R: Read> Lines<R> {
 }
 
 /// The error with what people should ask themselves.
-pub(super) fn unwhole(error: &io::Error) -> io::Error {
+pub(super) fn truncated(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{error}; is the file whole?"))
 }
 

@@ -78,7 +78,7 @@ fn hpc2n(processors: u32, kibibytes: Option<u64>) -> OnNodes {
 mod tests {
     use super::*;
 
-    fn told(processors: u32, kibibytes: Option<u64>) -> (u32, u64, u64) {
+    fn nodes_of(processors: u32, kibibytes: Option<u64>) -> (u32, u64, u64) {
         let found = Model::Hpc2n.on_nodes(processors, kibibytes);
         let percent = |parts: u64, all: u64| parts * 100 / all;
         let memory = percent(found.memory.0, NODE_MEMORY.0);
@@ -88,15 +88,15 @@ mod tests {
     #[test]
     fn hpc2n_pairs_processors_where_memory_allows() {
         let share = |percent: u64| Some(HPC2N_NODE * percent / 100 + 1);
-        assert_eq!(told(4, share(20)), (2, 100, 40));
-        assert_eq!(told(4, share(49)), (2, 100, 98));
-        assert_eq!(told(4, Some(HPC2N_NODE / 2)), (4, 50, 50));
-        assert_eq!(told(4, share(70)), (4, 50, 70));
-        assert_eq!(told(3, share(20)), (3, 50, 20));
-        assert_eq!(told(1, None), (1, 50, 10));
-        assert_eq!(told(2, share(3)), (1, 100, 20));
-        assert_eq!(told(1, share(900)), (1, 50, 100));
-        assert_eq!(told(1, Some(u64::MAX)), (1, 50, 100));
+        assert_eq!(nodes_of(4, share(20)), (2, 100, 40));
+        assert_eq!(nodes_of(4, share(49)), (2, 100, 98));
+        assert_eq!(nodes_of(4, Some(HPC2N_NODE / 2)), (4, 50, 50));
+        assert_eq!(nodes_of(4, share(70)), (4, 50, 70));
+        assert_eq!(nodes_of(3, share(20)), (3, 50, 20));
+        assert_eq!(nodes_of(1, None), (1, 50, 10));
+        assert_eq!(nodes_of(2, share(3)), (1, 100, 20));
+        assert_eq!(nodes_of(1, share(900)), (1, 50, 100));
+        assert_eq!(nodes_of(1, Some(u64::MAX)), (1, 50, 100));
         assert_eq!(Model::Hpc2n.nodes(240), 120);
     }
 }

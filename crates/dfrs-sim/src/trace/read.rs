@@ -6,21 +6,21 @@ use std::path::Path;
 use super::file::open;
 use super::ids::Ids;
 use super::kind::foreign_text;
-use super::limits::{JobLine, OddLimits};
-use super::lines::{Lines, decompressed, unwhole};
+use super::limits::{InvalidLimits, JobLine};
+use super::lines::{Lines, decompressed, truncated};
 use super::model::Model;
 use super::{Trace, csv, sacct, swf};
 
 /// The most jobs that a trace may have. Each takes about 150 bytes of memory.
-const MOST_JOBS: usize = 8_000_000;
+const MAX_JOBS: usize = 8_000_000;
 
 /// The most bytes of comments, empty lines and lines that make no sense, of which a short one counts as
-/// [`SHORTEST`] bytes. A file that has more is something else than a trace, and reading on would tell nothing.
-const MOST_OTHER: usize = 256 << 20;
-const SHORTEST: usize = 64;
+/// [`MIN_COUNTED_BYTES`] bytes. A file that has more is something else than a trace, and reading on would tell nothing.
+const MAX_OTHER_BYTES: usize = 256 << 20;
+const MIN_COUNTED_BYTES: usize = 64;
 
 /// How many of the lines that make no sense are kept to be told.
-pub(super) const MOST_TOLD: usize = 100;
+pub(super) const MAX_REPORTED: usize = 100;
 
 /// A line that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +61,7 @@ pub enum TraceError {
     /// Hardly anything in it is a job.
     #[error(
         "line {line}: {} MiB of lines up to here are no jobs; is this a trace?",
-        MOST_OTHER >> 20
+        MAX_OTHER_BYTES >> 20
     )]
     NoTrace {
         /// Counted from 1.
@@ -77,7 +77,7 @@ pub enum TraceError {
     #[error("is CSV, and --model hpc2n is for SWF; leave it out")]
     NoModel,
     /// More jobs than anybody can mean.
-    #[error("has more than {MOST_JOBS} jobs; split it")]
+    #[error("has more than {MAX_JOBS} jobs; split it")]
     TooMany,
 }
 
@@ -96,7 +96,7 @@ pub struct Reading {
     /// How many lines make no sense. Each of them is left out.
     pub bad_lines: usize,
     /// Limits that make no sense, of jobs that are in the trace.
-    pub odd_limits: OddLimits,
+    pub invalid_limits: InvalidLimits,
 }
 
 /// Reads a trace from a file, which may be compressed with gzip. See [`read`].
@@ -127,7 +127,7 @@ pub fn read(input: impl BufRead, model: Model, strict: bool) -> Result<Reading, 
     let mut input = decompressed(input).map_err(in_first)?;
     let head = input
         .fill_buf()
-        .map_err(|source| in_first(unwhole(&source)))?;
+        .map_err(|source| in_first(truncated(&source)))?;
     if let Some(what) = foreign_text(head) {
         return Err(TraceError::Foreign(what));
     }
@@ -148,14 +148,14 @@ struct Collector {
     strict: bool,
     /// What the first line that is no comment says.
     is_csv: Option<bool>,
-    columns: csv::Columns,
+    columns: csv::CsvColumns,
     trace: Trace,
     /// The line of each job.
     lines: Vec<usize>,
     ids: Ids,
     bad: Vec<BadLine>,
     bad_lines: usize,
-    odd_limits: OddLimits,
+    invalid_limits: InvalidLimits,
     /// The length of all lines that are no jobs.
     other: usize,
 }
@@ -166,13 +166,13 @@ impl Collector {
             model,
             strict,
             is_csv: None,
-            columns: csv::Columns::default(),
+            columns: csv::CsvColumns::default(),
             trace: Trace::default(),
             lines: Vec::new(),
             ids: Ids::default(),
             bad: Vec::new(),
             bad_lines: 0,
-            odd_limits: OddLimits::default(),
+            invalid_limits: InvalidLimits::default(),
             other: 0,
         }
     }
@@ -188,9 +188,9 @@ impl Collector {
             Some(_) => self.take_job(line, text)?,
         }
         if self.trace.jobs.len() == jobs {
-            self.other += text.len().max(SHORTEST);
+            self.other += text.len().max(MIN_COUNTED_BYTES);
         }
-        match self.other > MOST_OTHER {
+        match self.other > MAX_OTHER_BYTES {
             true => Err(TraceError::NoTrace { line }),
             false => Ok(()),
         }
@@ -224,9 +224,9 @@ impl Collector {
     }
 
     fn add(&mut self, line: usize, found: JobLine) -> Result<(), TraceError> {
-        let JobLine { job, odd_limit } = found;
-        let odd_limit = odd_limit.map(|what| BadLine { line, what });
-        if let (true, Some(bad)) = (self.strict, &odd_limit) {
+        let JobLine { job, invalid_limit } = found;
+        let invalid_limit = invalid_limit.map(|what| BadLine { line, what });
+        if let (true, Some(bad)) = (self.strict, &invalid_limit) {
             return Err(TraceError::Strict(bad.clone()));
         }
         let jobs = &mut self.trace.jobs;
@@ -235,13 +235,13 @@ impl Collector {
             let what = format!("job {} is on line {earlier} already", job.id);
             return self.refuse(BadLine { line, what });
         }
-        if jobs.len() >= MOST_JOBS {
+        if jobs.len() >= MAX_JOBS {
             return Err(TraceError::TooMany);
         }
         jobs.push(job);
-        odd_limit
+        invalid_limit
             .into_iter()
-            .for_each(|bad| self.odd_limits.add(bad));
+            .for_each(|bad| self.invalid_limits.add(bad));
         self.lines.push(line);
         Ok(())
     }
@@ -251,7 +251,7 @@ impl Collector {
             return Err(TraceError::Strict(bad));
         }
         self.bad_lines += 1;
-        if self.bad.len() < MOST_TOLD {
+        if self.bad.len() < MAX_REPORTED {
             self.bad.push(bad);
         }
         Ok(())
@@ -266,7 +266,7 @@ impl Collector {
             trace: self.trace,
             bad: self.bad,
             bad_lines: self.bad_lines,
-            odd_limits: self.odd_limits,
+            invalid_limits: self.invalid_limits,
         })
     }
 }

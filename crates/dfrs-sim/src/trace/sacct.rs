@@ -15,7 +15,7 @@ use std::io::{self, BufRead};
 
 use dfrs_core::{Bytes, Span, Time};
 
-use super::limits::OddLimits;
+use super::limits::InvalidLimits;
 use super::lines::{Lines, decompressed};
 use super::read::BadLine;
 use records::Records;
@@ -29,7 +29,7 @@ pub const COMMAND: &str = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --
     --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State";
 
 /// The most lines that a dump may have. Each takes up to about 300 bytes of memory.
-const MOST_LINES: usize = 8_000_000;
+const MAX_LINES: usize = 8_000_000;
 
 /// Why there is no dump.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum DumpError {
     #[error("{0}; correct it, or leave out --strict to skip such lines")]
     Strict(BadLine),
     /// More lines than anybody can mean.
-    #[error("has more than {MOST_LINES} lines; split it")]
+    #[error("has more than {MAX_LINES} lines; split it")]
     TooMany,
     /// It is of more than one machine, and jobs of these have the same ids.
     #[error(
@@ -85,7 +85,7 @@ fn first(bad: &Option<BadLine>) -> String {
 
 /// One run of a job at the site: from its start to its end. A job that was requeued has several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct SacctRun {
     /// The line of the dump, counted from 1.
     pub line: usize,
     /// The job's id as the dump has it; later runs of the same job end in `#2`, `#3` and so on.
@@ -105,7 +105,7 @@ pub struct Run {
     /// Memory that Slurm kept for it on each node because it asked for some; none if unknown or 0.
     pub requested: Option<Bytes>,
     /// Memory that Slurm kept for it on each node, if it asked for none and the dump says so.
-    pub kept: Option<Bytes>,
+    pub allocated: Option<Bytes>,
     /// The most memory that its steps had at one time on one node, as far as the dump tells it, on its
     /// own line if not on those of its steps; none if it was not measured.
     pub resident: Option<Bytes>,
@@ -116,10 +116,10 @@ pub struct Run {
     /// The first of the generic resources that it had (GPUs, as a rule), as the dump writes it: `gres/gpu=4`.
     pub gres: Option<Box<str>>,
     /// The first of the licences and burst buffers that it had: `license/solver=2`.
-    pub lent: Option<Box<str>>,
+    pub licenses: Option<Box<str>>,
 }
 
-impl Run {
+impl SacctRun {
     /// How long it ran: without the time in which it was suspended.
     #[must_use]
     pub fn elapsed(&self) -> Span {
@@ -137,13 +137,13 @@ impl Run {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dump {
     /// What ran from start to end, ascending by submission.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SacctRun>,
     /// The first lines that make no sense, ascending, at most 100.
     pub bad: Vec<BadLine>,
     /// How many lines make no sense. Each of them is left out.
     pub bad_lines: usize,
     /// Limits that make no sense, of runs that are there.
-    pub odd_limits: OddLimits,
+    pub invalid_limits: InvalidLimits,
     /// Jobs that had not ended when the dump was made.
     pub unfinished: usize,
     /// Jobs that ended (were cancelled, as a rule) before they started.
@@ -190,7 +190,7 @@ pub fn read_dump(input: impl BufRead, strict: bool) -> Result<Dump, DumpError> {
         if text.is_empty() {
             continue;
         }
-        if lines.number > MOST_LINES {
+        if lines.number > MAX_LINES {
             return Err(DumpError::TooMany);
         }
         match &mut records {

@@ -7,7 +7,7 @@ use dfrs_core::{Span, Time};
 use super::decimal::{scaled, whole};
 use super::limits::{JobLine, estimate_of};
 use super::model::Model;
-use super::{MOST_NODES, MOST_SECONDS, MOST_TASKS, TraceJob};
+use super::{MAX_NODES, MAX_SECONDS, MAX_TASKS, TraceJob};
 
 /// Number of fields of a line.
 const FIELDS: usize = 18;
@@ -56,8 +56,8 @@ pub(super) fn job(line: &[u8], model: Model) -> Result<JobLine, String> {
 fn memory(fields: &[&[u8]]) -> Result<Option<u64>, String> {
     let used = number(fields, 7, "used memory")?;
     let requested = number(fields, 10, "requested memory")?;
-    let most = u64::try_from(used.max(requested)).ok();
-    Ok(most.filter(|kibibytes| *kibibytes > 0))
+    let larger = u64::try_from(used.max(requested)).ok();
+    Ok(larger.filter(|kibibytes| *kibibytes > 0))
 }
 
 /// The fields, between white space.
@@ -94,25 +94,25 @@ pub(super) fn processors(line: &[u8]) -> Option<u32> {
     (key.trim() == "MaxProcs")
         .then(|| value.parse().ok())
         .flatten()
-        .filter(|count| (1..=MOST_NODES).contains(count))
+        .filter(|count| (1..=MAX_NODES).contains(count))
 }
 
 /// A number of tasks in range; `what` begins the message.
 pub(super) fn tasks_of(count: i64, what: &str) -> Result<u32, String> {
     u32::try_from(count)
         .ok()
-        .filter(|tasks| (1..=MOST_TASKS).contains(tasks))
-        .ok_or_else(|| format!("{what} {count}, allowed are 1 to {MOST_TASKS}"))
+        .filter(|tasks| (1..=MAX_TASKS).contains(tasks))
+        .ok_or_else(|| format!("{what} {count}, allowed are 1 to {MAX_TASKS}"))
 }
 
 /// Seconds as microseconds, in range.
 pub(super) fn seconds_of(text: &[u8], what: impl Display) -> Result<i64, String> {
-    let most = MOST_SECONDS * 1_000_000;
+    let max = MAX_SECONDS * 1_000_000;
     scaled(text, 6)
-        .filter(|microseconds| (0..=most).contains(microseconds))
+        .filter(|microseconds| (0..=max).contains(microseconds))
         .ok_or_else(|| {
             format!(
-                "{what} is {}, allowed are 0 to {MOST_SECONDS} s",
+                "{what} is {}, allowed are 0 to {MAX_SECONDS} s",
                 shown(text)
             )
         })

@@ -13,9 +13,9 @@ use super::{Trace, TraceJob, csv};
 ///
 /// Those of `output`.
 pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
-    let has = |said: fn(&TraceJob) -> bool| trace.jobs.iter().any(said);
+    let has = |is_given: fn(&TraceJob) -> bool| trace.jobs.iter().any(is_given);
     let limits = has(|job| job.estimate.is_some());
-    let mobilities = has(|job| job.said_mobility.is_some());
+    let mobilities = has(|job| job.declared_mobility.is_some());
     writeln!(output, "{}", csv::header_with([limits, mobilities]))?;
     for job in &trace.jobs {
         let submit = Decimal::new(job.submit.0.unsigned_abs(), 6);
@@ -26,11 +26,11 @@ pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
         if limits {
             let limit = job
                 .estimate
-                .map(|said| Decimal::new(said.0.unsigned_abs(), 6));
+                .map(|limit| Decimal::new(limit.0.unsigned_abs(), 6));
             write!(output, ",{}", or_nothing(limit))?;
         }
         if mobilities {
-            write!(output, ",{}", or_nothing(job.said_mobility))?;
+            write!(output, ",{}", or_nothing(job.declared_mobility))?;
         }
         writeln!(output)?;
     }

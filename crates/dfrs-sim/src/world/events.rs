@@ -59,11 +59,11 @@ impl World<'_> {
         let work = self
             .uses
             .as_mut()
-            .map_or(job.runtime, |uses| uses.come(place, job, now));
+            .map_or(job.runtime, |uses| uses.submit(place, job, now));
         self.progress[place] = Progress::new(now, Some(work));
         self.system.insert(Job {
             submit: now,
-            virtual_time: self.users.come(id, now),
+            virtual_time: self.users.submit(id, now),
             ..job.to_job(id)
         });
         Ok(id)

@@ -44,7 +44,7 @@ impl LongPauses {
     }
 
     /// Lets those come first whose time has come. O(log jobs) for each that may.
-    pub(super) fn follow(&mut self, system: &mut Roster, now: Time) {
+    pub(super) fn update(&mut self, system: &mut Roster, now: Time) {
         let Some(longest) = self.longest else {
             return;
         };
@@ -53,7 +53,7 @@ impl LongPauses {
             let Some(pauses) = self.jobs.get(&id) else {
                 continue;
             };
-            system.set_comes_first(id, pauses.were_too_long(longest, now));
+            system.set_starved(id, pauses.were_too_long(longest, now));
             let next = pauses.next_change(longest, now);
             self.changes.extend(next.map(|next| (next, id)));
         }

@@ -15,7 +15,7 @@ impl World<'_> {
         shares: Shares,
     ) -> Result<(), WriteError> {
         for (id, before) in changed {
-            self.measure_anew(id);
+            self.restart_measurement(id);
             let Some(job) = self.system.job(id) else {
                 continue;
             };

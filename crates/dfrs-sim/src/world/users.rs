@@ -34,7 +34,7 @@ impl<'a> Users<'a> {
     }
 
     /// The job begins to wait. Returns what it inherits.
-    pub(super) fn come(&mut self, id: JobId, now: Time) -> Span {
+    pub(super) fn submit(&mut self, id: JobId, now: Time) -> Span {
         let user = self.of(id);
         let inherited = user.map_or(Span::ZERO, |user| self.histories.inherited(user, now));
         if inherited > Span::ZERO {

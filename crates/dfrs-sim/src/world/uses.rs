@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use dfrs_core::{
-    Cores, Interval, Job, JobId, Measured, Met, Need, Progress, Rate, Span, Time, Yield,
+    Cores, GrantedYield, Interval, Job, JobId, Measured, Need, Progress, Rate, Span, Time, Yield,
     shares_of_requests, yields_of,
 };
 use dfrs_proto::journal::WriteError;
@@ -13,7 +13,7 @@ use super::World;
 use crate::coupling::CouplingLoss;
 use crate::journal::position;
 use crate::outcome::JobRecord;
-use crate::simulate::{Needs, Settings};
+use crate::simulate::{Needs, SimSettings};
 use crate::trace::{Trace, TraceJob};
 
 /// How long an interval of a measurement is.
@@ -28,13 +28,13 @@ pub(super) struct Uses {
     needs: Needs,
     loss: CouplingLoss,
     /// Of each job of the trace.
-    jobs: Vec<Used>,
+    jobs: Vec<JobUsage>,
     /// What those asked for that run and are taken to need less.
     requests: BTreeMap<JobId, Cores>,
 }
 
 /// One job.
-struct Used {
+struct JobUsage {
     request: Cores,
     runtime: Span,
     /// Parts of the request that it can use, by phase; its present phase.
@@ -55,12 +55,12 @@ struct Used {
     nodes: u32,
     /// Since when it is held back although it may need more than it is taken to need.
     held_back: Option<Time>,
-    suffered: Span,
+    held_back_total: Span,
     times: u32,
     longest: Span,
 }
 
-impl Used {
+impl JobUsage {
     /// One that is submitted.
     fn of(job: &TraceJob, now: Time) -> Self {
         let uses = job.uses.iter();
@@ -80,28 +80,28 @@ impl Used {
             share: 0.0,
             nodes: 1,
             held_back: None,
-            suffered: Span::ZERO,
+            held_back_total: Span::ZERO,
             times: 0,
             longest: Span::ZERO,
         }
     }
 
     /// The part of its request that it can use now.
-    fn wants(&self) -> f64 {
+    fn demand(&self) -> f64 {
         self.uses.get(self.phase).copied().unwrap_or(1.0)
     }
 
     /// The same of what it gets.
     fn uses(&self) -> f64 {
         if self.runs {
-            self.wants().min(self.share)
+            self.demand().min(self.share)
         } else {
             0.0
         }
     }
 
     fn is_throttled(&self) -> bool {
-        self.runs && self.share < self.wants() - ROUNDING
+        self.runs && self.share < self.demand() - ROUNDING
     }
 
     /// What is done at the end of the present phase.
@@ -114,7 +114,7 @@ impl Used {
 
     /// How fast it is.
     fn rate(&self, loss: CouplingLoss) -> Rate {
-        let share = (self.share / self.wants()).min(1.0);
+        let share = (self.share / self.demand()).min(1.0);
         Rate::of(Yield(loss.speed(share, self.nodes)))
     }
 
@@ -163,7 +163,7 @@ impl Used {
                 self.times += 1;
             }
             (Some(since), false) => {
-                self.suffered += now - since;
+                self.held_back_total += now - since;
                 self.longest = self.longest.max(now - since);
                 self.held_back = None;
             }
@@ -180,7 +180,7 @@ impl Used {
     }
 
     /// Looks at it, if it is time. Returns whether its need is another one.
-    fn look(&mut self, now: Time) -> bool {
+    fn measure(&mut self, now: Time) -> bool {
         let is_due = self.runs && self.next().is_some_and(|next| next <= now);
         if !is_due || self.since >= now {
             return false;
@@ -203,21 +203,21 @@ impl Used {
 
 impl Uses {
     /// `None`: yields tell all.
-    pub(super) fn of(trace: &Trace, settings: &Settings) -> Option<Self> {
+    pub(super) fn of(trace: &Trace, settings: &SimSettings) -> Option<Self> {
         let loss = settings.coupling_loss;
         let any = trace.jobs.iter().any(|job| !job.uses.is_empty());
         let jobs = trace.jobs.iter();
         (any || !loss.is_none()).then(|| Self {
             needs: settings.needs,
             loss,
-            jobs: jobs.map(|job| Used::of(job, job.submit)).collect(),
+            jobs: jobs.map(|job| JobUsage::of(job, job.submit)).collect(),
             requests: BTreeMap::new(),
         })
     }
 
     /// The job at this place is submitted. Returns the work of its first phase.
-    pub(super) fn come(&mut self, place: usize, job: &TraceJob, now: Time) -> Span {
-        let used = Used::of(job, now);
+    pub(super) fn submit(&mut self, place: usize, job: &TraceJob, now: Time) -> Span {
+        let used = JobUsage::of(job, now);
         let work = used.work();
         self.jobs[place] = used;
         work
@@ -228,7 +228,7 @@ impl Uses {
         self.requests.remove(&id);
         let used = &mut self.jobs[position(id)];
         used.change(now, |used| used.runs = false);
-        record.held_back = used.suffered;
+        record.held_back = used.held_back_total;
         record.times_held_back = used.times;
         record.longest_held_back = used.longest;
     }
@@ -271,7 +271,7 @@ impl World<'_> {
             return false;
         }
         let running = self.system.running().map(|job| job.id);
-        let changed = running.filter(|id| uses.jobs[position(*id)].look(now));
+        let changed = running.filter(|id| uses.jobs[position(*id)].measure(now));
         let changed: Vec<JobId> = changed.collect();
         for id in &changed {
             let used = &uses.jobs[position(*id)];
@@ -288,7 +288,7 @@ impl World<'_> {
     }
 
     /// Where a job gets another place, or gives up its own, it needs what it asked for.
-    pub(super) fn measure_anew(&mut self, id: JobId) {
+    pub(super) fn restart_measurement(&mut self, id: JobId) {
         let Some(uses) = &mut self.uses else { return };
         let used = &mut uses.jobs[position(id)];
         used.measured = Measured::new(used.request);
@@ -335,17 +335,17 @@ impl World<'_> {
         for met in shares_of_requests(cluster, &yields, &uses.requests) {
             let place = position(met.job);
             let used = &mut uses.jobs[place];
-            let Met {
+            let GrantedYield {
                 of_request,
                 of_need,
                 ..
             } = met;
-            let told = Rate::of(of_request).share().0;
+            let share = Rate::of(of_request).share().0;
             let starts = self.outcome.jobs[place].start == now;
-            if starts || told != used.share {
-                self.journal.share(now, met.job, told)?;
+            if starts || share != used.share {
+                self.journal.share(now, met.job, share)?;
             }
-            used.change(now, |used| used.share = told);
+            used.change(now, |used| used.share = share);
             used.counted.set_rate(now, Rate::of(of_need));
             self.progress[place].set_rate(now, used.rate(loss));
         }

@@ -3,7 +3,7 @@
 
 use dfrs_core::{Span, Time};
 use dfrs_sim::trace::{Trace, TraceJob};
-use dfrs_sim::{Estimates, Settings};
+use dfrs_sim::{Estimates, SimSettings};
 use proptest::prelude::*;
 
 /// Number of nodes of the random worlds.
@@ -11,8 +11,8 @@ pub const NODES: u32 = 4;
 
 pub const BOTH: [Estimates; 2] = [Estimates::Perfect, Estimates::User];
 
-pub fn with(estimates: Estimates) -> Settings {
-    Settings {
+pub fn with(estimates: Estimates) -> SimSettings {
+    SimSettings {
         estimates,
         ..super::settings(NODES)
     }

@@ -6,15 +6,15 @@ pub mod known;
 use std::path::PathBuf;
 
 use dfrs_core::{NodeIndex, Span, Time};
-use dfrs_proto::journal::{Event, EventKind, JournalViolation, Tolerance, validate};
-use dfrs_sim::metrics::{STRETCH_BOUND, Summary};
+use dfrs_proto::journal::{EventKind, JournalEvent, JournalViolation, Tolerance, validate};
+use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::{Model, Trace, read, read_file};
-use dfrs_sim::{Outcome, Scheduler, Settings, simulate};
+use dfrs_sim::{Scheduler, SimOutcome, SimSettings, simulate};
 use proptest::prelude::*;
 
 /// So many nodes, the papers' penalty of 300 s, and the policy's own period.
-pub fn settings(nodes: u32) -> Settings {
-    Settings::new(nodes)
+pub fn settings(nodes: u32) -> SimSettings {
+    SimSettings::new(nodes)
 }
 
 /// A trace in the project's CSV, without its header.
@@ -44,16 +44,16 @@ pub fn traces(nodes: u32) -> impl Strategy<Value = Trace> {
 
 /// What comes of a trace, its journal, and what is wrong with that.
 pub struct Run {
-    pub outcome: Outcome,
-    pub summary: Summary,
-    pub events: Vec<Event>,
+    pub outcome: SimOutcome,
+    pub summary: SimSummary,
+    pub events: Vec<JournalEvent>,
     pub violations: Vec<JournalViolation>,
 }
 
-pub fn run(trace: &Trace, scheduler: &str, settings: Settings) -> Run {
+pub fn run(trace: &Trace, scheduler: &str, settings: SimSettings) -> Run {
     let scheduler: Scheduler = scheduler.parse().expect("a policy");
     let mut events = Vec::new();
-    let mut sink = |event: &Event| {
+    let mut sink = |event: &JournalEvent| {
         events.push(event.clone());
         Ok(())
     };
@@ -66,7 +66,7 @@ pub fn run(trace: &Trace, scheduler: &str, settings: Settings) -> Run {
     };
     let violations = validate((1..).zip(events.iter().cloned()), exact);
     let name = scheduler.to_string();
-    let summary = Summary::new(name, trace, settings.nodes, &outcome, STRETCH_BOUND);
+    let summary = SimSummary::new(name, trace, settings.nodes, &outcome, STRETCH_BOUND);
     Run {
         outcome,
         summary,
@@ -77,7 +77,7 @@ pub fn run(trace: &Trace, scheduler: &str, settings: Settings) -> Run {
 
 /// What happened to jobs after their submission, a line each.
 pub fn events(run: &Run) -> Vec<String> {
-    let told = |event: &Event| {
+    let line_of = |event: &JournalEvent| {
         let t = event.t.seconds();
         let stall = |stall: &Option<Span>| stall.unwrap_or_default().seconds();
         match &event.kind {
@@ -107,7 +107,7 @@ pub fn events(run: &Run) -> Vec<String> {
             _ => None,
         }
     };
-    run.events.iter().filter_map(told).collect()
+    run.events.iter().filter_map(line_of).collect()
 }
 
 fn list(nodes: &[NodeIndex]) -> String {
@@ -116,7 +116,7 @@ fn list(nodes: &[NodeIndex]) -> String {
 }
 
 /// Start and finish of every job, in seconds.
-pub fn times(outcome: &Outcome) -> Vec<(f64, f64)> {
+pub fn times(outcome: &SimOutcome) -> Vec<(f64, f64)> {
     let seconds = |time: Time| time.seconds();
     outcome
         .jobs
@@ -128,8 +128,9 @@ pub fn times(outcome: &Outcome) -> Vec<(f64, f64)> {
 /// A trace of the Parallel Workloads Archive from the directory in DFRS_TRACES (else
 /// ../shared/data beside the repository); none, with a message, if it is not there.
 pub fn archive(name: &str, model: Model) -> Option<Trace> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("DFRS_TRACES").map_or_else(beside, PathBuf::from);
+    let default_directory =
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("DFRS_TRACES").map_or_else(default_directory, PathBuf::from);
     let path = directory.join(name);
     if !path.exists() {
         eprintln!("skipped: no {name}; set DFRS_TRACES to the directory that holds it");

@@ -3,49 +3,49 @@
 use super::*;
 
 /// A node full of one job, and an array in the queue.
-fn one_behind_another() -> Story {
-    let mut story = Story::new(1);
-    story.submit(large(1));
-    story.run(5);
-    story.submit(ObservedJob {
+fn full_node_and_queued_array() -> TestCluster {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(large(1));
+    cluster.run(5);
+    cluster.submit(ObservedJob {
         array: 5,
         array_master: true,
         ..large(5)
     });
-    story
+    cluster
 }
 
-fn splits(story: &Story) -> usize {
-    let calls = story.calls();
+fn splits(cluster: &TestCluster) -> usize {
+    let calls = cluster.calls();
     calls.iter().filter(|call| *call == "split 5 1").count()
 }
 
 #[test]
-fn tasks_that_are_held_keep_no_others_from_being_made() {
-    let mut story = one_behind_another();
+fn array_is_split_when_its_pending_task_is_held() {
+    let mut cluster = full_node_and_queued_array();
     let task = |held| ObservedJob {
         array: 5,
         array_task: 1,
         held,
         ..large(6)
     };
-    story.submit(task(false));
-    story.run(1);
-    assert_eq!(splits(&story), 0, "one is there");
-    story.submit(task(true));
-    story.run(1);
-    assert!(splits(&story) > 0);
+    cluster.submit(task(false));
+    cluster.run(1);
+    assert_eq!(splits(&cluster), 0, "one is there");
+    cluster.submit(task(true));
+    cluster.run(1);
+    assert!(splits(&cluster) > 0);
 }
 
 #[test]
-fn an_array_that_slurm_refuses_is_asked_about_ever_more_rarely() {
-    let mut story = one_behind_another();
-    story.slurm.0.borrow_mut().dependent.insert(5);
-    story.run(40);
-    let asked = story.slurm.0.borrow().arrays_asked;
+fn refused_array_is_queried_with_growing_backoff() {
+    let mut cluster = full_node_and_queued_array();
+    cluster.slurm.0.borrow_mut().dependent.insert(5);
+    cluster.run(40);
+    let asked = cluster.slurm.0.borrow().array_queries;
     assert!((5..=9).contains(&asked), "{asked}");
-    story.slurm.0.borrow_mut().dependent.clear();
-    assert_eq!(splits(&story), 0);
-    story.run(9);
-    assert!(splits(&story) > 0);
+    cluster.slurm.0.borrow_mut().dependent.clear();
+    assert_eq!(splits(&cluster), 0);
+    cluster.run(9);
+    assert!(splits(&cluster) > 0);
 }

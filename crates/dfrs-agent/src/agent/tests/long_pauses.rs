@@ -13,23 +13,23 @@ const TURN: i64 = 50;
 
 /// One long job on one node, and then for so long others that leave no room for it, one after the other:
 /// whether it runs, second by second.
-fn crowded_out(longest_pause: &str, seconds: i64) -> Vec<bool> {
+fn run_against_other_jobs(longest_pause: &str, seconds: i64) -> Vec<bool> {
     let text = format!(
         "Mode=full\nSwapPerNode=10000\nMovesPerHour=unlimited\nLongestPause={longest_pause}\nPartition=dfrs\n"
     );
     let config = Config::parse(&text, "dfrs.conf").expect("a good configuration");
-    let mut story = Story::with_config(1, config);
-    story.submit(large(1));
-    story.run_with(HEAD_START, 1);
+    let mut cluster = TestCluster::with_config(1, config);
+    cluster.submit(large(1));
+    cluster.run_with(HEAD_START, 1);
     let mut runs = Vec::new();
     for id in 2..2 + u32::try_from(seconds / TURN).expect("few") {
-        story.submit(large(id));
+        cluster.submit(large(id));
         for _ in 0..TURN {
-            story.run_with(1, 4);
-            runs.push(story.state(1) == ObservedState::Running);
+            cluster.run_with(1, 4);
+            runs.push(cluster.state(1) == ObservedState::Running);
         }
-        if story.state(id) == ObservedState::Running {
-            story.slurm.0.borrow_mut().end(id);
+        if cluster.state(id) == ObservedState::Running {
+            cluster.slurm.0.borrow_mut().end(id);
         }
     }
     runs
@@ -45,15 +45,15 @@ fn runs_of(what: bool, all: &[bool]) -> Vec<usize> {
 }
 
 #[test]
-fn without_a_longest_pause_it_stays_parked_as_long_as_others_come() {
-    let runs = crowded_out("unlimited", 900);
+fn job_stays_parked_under_load_when_longest_pause_is_unlimited() {
+    let runs = run_against_other_jobs("unlimited", 900);
     let paused = runs_of(false, &runs);
     assert!(paused.iter().sum::<usize>() > 890, "{paused:?}");
 }
 
 #[test]
-fn with_one_it_comes_back_in_time_and_keeps_its_place_for_an_eighth() {
-    let runs = crowded_out(&LONGEST.to_string(), 1800);
+fn job_resumes_within_longest_pause_and_runs_for_an_eighth() {
+    let runs = run_against_other_jobs(&LONGEST.to_string(), 1800);
     let paused = runs_of(false, &runs);
     assert!(paused.len() >= 3, "{paused:?}");
     assert!(

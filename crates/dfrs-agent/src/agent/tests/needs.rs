@@ -2,29 +2,29 @@
 
 use super::*;
 use dfrs_core::Need;
-use dfrs_proto::conf::Needs;
-use dfrs_proto::message::JobState;
+use dfrs_proto::conf::NeedsSource;
+use dfrs_proto::message::JobOrder;
 
 fn measured() -> Config {
     Config {
-        needs: Needs::Measured,
+        needs: NeedsSource::Measured,
         ..config()
     }
 }
 
 /// Two jobs that ask for all four CPUs of the only node.
-fn two(config: Config) -> Story {
-    let mut story = Story::with_config(1, config);
-    story.submit(job(1, 4));
-    story.submit(job(2, 4));
-    story.run(1);
-    assert_eq!(story.shares("n0"), [0.5, 0.5]);
-    story
+fn two_full_jobs(config: Config) -> TestCluster {
+    let mut cluster = TestCluster::with_config(1, config);
+    cluster.submit(job(1, 4));
+    cluster.submit(job(2, 4));
+    cluster.run(1);
+    assert_eq!(cluster.shares("n0"), [0.5, 0.5]);
+    cluster
 }
 
 /// The nodes say that this job needs so many eighths.
-fn say(story: &mut Story, id: u32, eighths: u8) {
-    let mut nodes = story.daemons.0.borrow_mut();
+fn set_need(cluster: &mut TestCluster, id: u32, eighths: u8) {
+    let mut nodes = cluster.daemons.0.borrow_mut();
     if eighths == 8 {
         nodes.facts.needs.remove(&id);
     } else {
@@ -32,130 +32,137 @@ fn say(story: &mut Story, id: u32, eighths: u8) {
     }
 }
 
-fn order(story: &Story, id: u32) -> JobState {
-    let nodes = story.daemons.0.borrow();
+fn order(cluster: &TestCluster, id: u32) -> JobOrder {
+    let nodes = cluster.daemons.0.borrow();
     let orders = nodes.orders["n0"].jobs.iter();
     *orders.clone().find(|job| job.id == id).expect("is there")
 }
 
-fn close(shares: &[f64], wanted: &[f64]) {
+fn assert_close(shares: &[f64], wanted: &[f64]) {
     let mut pairs = shares.iter().zip(wanted);
     let same = pairs.all(|(share, wanted)| (share - wanted).abs() < 1e-6);
     assert!(same && shares.len() == wanted.len(), "{shares:?}");
 }
 
 #[test]
-fn who_needs_less_leaves_the_rest_to_others_at_once_and_has_it_back_when_it_wakes() {
-    let mut story = two(measured());
-    say(&mut story, 1, 2);
-    story.run_with(1, 1);
-    close(&story.shares("n0"), &[0.2, 0.8]);
-    assert_eq!(order(&story, 1).need.eighths(), 2);
+fn unused_cpu_goes_to_others_until_the_need_grows() {
+    let mut cluster = two_full_jobs(measured());
+    set_need(&mut cluster, 1, 2);
+    cluster.run_with(1, 1);
+    assert_close(&cluster.shares("n0"), &[0.2, 0.8]);
+    assert_eq!(order(&cluster, 1).need.eighths(), 2);
     assert_eq!(
-        order(&story, 1).request.map(|share| share.fraction()),
+        order(&cluster, 1).request.map(|share| share.fraction()),
         Some(1.0)
     );
-    assert_eq!(order(&story, 2).need, Need::WHOLE);
-    say(&mut story, 1, 8);
-    story.run(1);
-    close(&story.shares("n0"), &[0.5, 0.5]);
+    assert_eq!(order(&cluster, 2).need, Need::WHOLE);
+    set_need(&mut cluster, 1, 8);
+    cluster.run(1);
+    assert_close(&cluster.shares("n0"), &[0.5, 0.5]);
 }
 
 #[test]
-fn a_yield_is_of_the_request_and_decisions_remember_the_need() {
-    let mut story = two(measured());
-    say(&mut story, 1, 2);
-    story.run(101);
-    let record = story.agent.ledger.get(1).expect("is known");
+fn yield_is_relative_to_request_and_decisions_use_the_need() {
+    let mut cluster = two_full_jobs(measured());
+    set_need(&mut cluster, 1, 2);
+    cluster.run(101);
+    let record = cluster.agent.ledger.get(1).expect("is known");
     assert!((record.share().0 - 0.2).abs() < 1e-6);
-    let now = Time(story.now * SECOND);
-    let told = story.agent.explanation(1, None, now).expect("is there");
-    assert!((told.r#yield - 0.2).abs() < 1e-6 && (told.need - 0.25).abs() < 1e-9);
+    let now = Time(cluster.now * SECOND);
+    let explanation = cluster.agent.explanation(1, None, now).expect("is there");
+    assert!((explanation.r#yield - 0.2).abs() < 1e-6 && (explanation.need - 0.25).abs() < 1e-9);
     assert!(
-        told.notes.iter().any(|note| note.contains("2/8")),
+        explanation.notes.iter().any(|note| note.contains("2/8")),
         "{:?}",
-        told.notes
+        explanation.notes
     );
-    story.agent.pass(now).expect("looks");
-    let record = story.agent.ledger.get(1).expect("is known");
+    cluster.agent.pass(now).expect("looks");
+    let record = cluster.agent.ledger.get(1).expect("is known");
     let (done, had) = (record.virtual_time(), record.virtual_time_by_need());
     assert!((done.seconds() - 20.0).abs() < 2.0, "{done:?}");
     assert!((had.seconds() - 80.0).abs() < 2.0, "{had:?}");
 }
 
 #[test]
-fn nobody_is_asked_where_needs_are_as_requested() {
-    let mut story = two(config());
-    assert_eq!(order(&story, 1).request, None);
-    say(&mut story, 1, 2);
-    story.run(10);
-    close(&story.shares("n0"), &[0.5, 0.5]);
+fn needs_are_not_measured_when_needs_are_requested() {
+    let mut cluster = two_full_jobs(config());
+    assert_eq!(order(&cluster, 1).request, None);
+    set_need(&mut cluster, 1, 2);
+    cluster.run(10);
+    assert_close(&cluster.shares("n0"), &[0.5, 0.5]);
 }
 
 #[test]
-fn who_has_to_be_over_by_a_time_counts_with_all() {
-    let mut story = two(measured());
-    say(&mut story, 1, 2);
-    story.run(1);
-    let deadline = story.now + 10_000;
-    let change = |story: &Story| {
-        let mut world = story.slurm.0.borrow_mut();
-        world.jobs.get_mut(&1).expect("is there").deadline = deadline;
+fn job_with_deadline_counts_with_its_full_request() {
+    let mut cluster = two_full_jobs(measured());
+    set_need(&mut cluster, 1, 2);
+    cluster.run(1);
+    let deadline = cluster.now + 10_000;
+    let change = |cluster: &TestCluster| {
+        let mut slurmctld = cluster.slurm.0.borrow_mut();
+        slurmctld
+            .jobs
+            .get_mut(&1)
+            .expect("is there")
+            .deadline_seconds = deadline;
     };
-    change(&story);
-    story.run(6);
-    close(&story.shares("n0"), &[0.5, 0.5]);
-    assert_eq!(order(&story, 1).request, None);
+    change(&cluster);
+    cluster.run(6);
+    assert_close(&cluster.shares("n0"), &[0.5, 0.5]);
+    assert_eq!(order(&cluster, 1).request, None);
 }
 
 #[test]
-fn a_job_that_was_parked_or_began_again_counts_with_all() {
-    let mut story = Story::with_config(1, measured());
-    story.submit(sized(1, 600));
-    story.submit(job(2, 4));
-    story.run(20);
-    say(&mut story, 1, 4);
-    story.run(1);
-    let need = |story: &Story| {
-        let record = story.agent.ledger.get(1).expect("is known");
+fn need_is_reset_when_job_is_parked_or_restarted() {
+    let mut cluster = TestCluster::with_config(1, measured());
+    cluster.submit(sized(1, 600));
+    cluster.submit(job(2, 4));
+    cluster.run(20);
+    set_need(&mut cluster, 1, 4);
+    cluster.run(1);
+    let need = |cluster: &TestCluster| {
+        let record = cluster.agent.ledger.get(1).expect("is known");
         record.need.eighths()
     };
-    assert_eq!(need(&story), 4);
-    story.submit(sized(3, 600));
-    story.run(3);
-    assert_eq!(story.state(1), ObservedState::Suspended);
-    assert_eq!(need(&story), 8);
+    assert_eq!(need(&cluster), 4);
+    cluster.submit(sized(3, 600));
+    cluster.run(3);
+    assert_eq!(cluster.state(1), ObservedState::Suspended);
+    assert_eq!(need(&cluster), 8);
     // What is parked is not asked about: the nodes forget it, too.
-    say(&mut story, 1, 8);
-    story.slurm.0.borrow_mut().end(3);
-    story.run(20);
-    assert_eq!((story.state(1), need(&story)), (ObservedState::Running, 8));
-    say(&mut story, 1, 4);
-    story.run(1);
-    assert_eq!(need(&story), 4);
+    set_need(&mut cluster, 1, 8);
+    cluster.slurm.0.borrow_mut().end(3);
+    cluster.run(20);
+    assert_eq!(
+        (cluster.state(1), need(&cluster)),
+        (ObservedState::Running, 8)
+    );
+    set_need(&mut cluster, 1, 4);
+    cluster.run(1);
+    assert_eq!(need(&cluster), 4);
     {
         // Requeued and started again between two looks.
-        let mut world = story.slurm.0.borrow_mut();
-        world.jobs.get_mut(&1).expect("is there").restarts += 1;
+        let mut slurmctld = cluster.slurm.0.borrow_mut();
+        slurmctld.jobs.get_mut(&1).expect("is there").restarts += 1;
     }
-    story.run(6);
-    assert_eq!(need(&story), 8);
+    cluster.run(6);
+    assert_eq!(need(&cluster), 8);
 }
 
 #[test]
-fn another_agent_learns_needs_anew() {
-    let mut story = two(measured());
-    say(&mut story, 1, 2);
-    story.run(1);
-    let state = story.agent.state();
+fn needs_are_reset_when_the_agent_restarts() {
+    let mut cluster = two_full_jobs(measured());
+    set_need(&mut cluster, 1, 2);
+    cluster.run(1);
+    let state = cluster.agent.state();
     assert!(
         state
             .ledger
             .get(1)
             .is_some_and(|record| record.need.is_less())
     );
-    *story.store.0.borrow_mut() = state;
-    story.reopen(config());
-    story.run(1);
-    close(&story.shares("n0"), &[0.5, 0.5]);
+    *cluster.store.0.borrow_mut() = state;
+    cluster.reopen(config());
+    cluster.run(1);
+    assert_close(&cluster.shares("n0"), &[0.5, 0.5]);
 }

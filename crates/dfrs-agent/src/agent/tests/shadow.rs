@@ -10,79 +10,79 @@ fn shadow() -> Config {
 }
 
 /// What DFRS would do with this job, by what it decided last.
-fn would(story: &Story, id: u32) -> Option<String> {
-    let now = Time(story.now * SECOND);
-    let told = story.agent.explanation(id, None, now).expect("is there");
-    told.last_change.map(|change| change.what)
+fn last_decision(cluster: &TestCluster, id: u32) -> Option<String> {
+    let now = Time(cluster.now * SECOND);
+    let explanation = cluster.agent.explanation(id, None, now).expect("is there");
+    explanation.last_change.map(|change| change.what)
 }
 
 #[test]
-fn nothing_is_decided_about_jobs_that_something_else_than_room_holds_back() {
-    let mut story = Story::with_config(1, shadow());
-    story.slurm.0.borrow_mut().held_back.insert(1);
-    story.submit(job(1, 1));
-    story.submit(job(2, 1));
-    story.run(20);
-    assert_eq!(would(&story, 1), None, "it depends on another");
-    assert_eq!(would(&story, 2).as_deref(), Some("start"));
-    story.slurm.0.borrow_mut().held_back.clear();
-    story.run(10);
-    assert_eq!(would(&story, 1).as_deref(), Some("start"));
-    assert!(story.calls().is_empty());
-    let world = story.slurm.0.borrow();
-    assert!(!world.gate_asked, "it writes the reasons of jobs");
+fn job_is_not_planned_when_it_waits_for_more_than_room() {
+    let mut cluster = TestCluster::with_config(1, shadow());
+    cluster.slurm.0.borrow_mut().held_back.insert(1);
+    cluster.submit(job(1, 1));
+    cluster.submit(job(2, 1));
+    cluster.run(20);
+    assert_eq!(last_decision(&cluster, 1), None, "it depends on another");
+    assert_eq!(last_decision(&cluster, 2).as_deref(), Some("start"));
+    cluster.slurm.0.borrow_mut().held_back.clear();
+    cluster.run(10);
+    assert_eq!(last_decision(&cluster, 1).as_deref(), Some("start"));
+    assert!(cluster.calls().is_empty());
+    let slurmctld = cluster.slurm.0.borrow();
+    assert!(!slurmctld.gate_asked, "it writes the reasons of jobs");
 }
 
 #[test]
-fn a_job_that_a_limit_begins_to_hold_back_is_noticed() {
-    let mut story = Story::with_config(1, shadow());
-    story.submit(large(1));
-    story.run(2);
-    assert!(story.agent.admission.ready().contains(&1));
-    story.slurm.0.borrow_mut().held_back.insert(1);
-    story.run(10);
-    assert!(!story.agent.admission.ready().contains(&1));
-    story.slurm.0.borrow_mut().held_back.clear();
-    story.run(10);
-    assert!(story.agent.admission.ready().contains(&1));
+fn job_is_not_ready_while_a_limit_holds_it_back() {
+    let mut cluster = TestCluster::with_config(1, shadow());
+    cluster.submit(large(1));
+    cluster.run(2);
+    assert!(cluster.agent.admission.ready().contains(&1));
+    cluster.slurm.0.borrow_mut().held_back.insert(1);
+    cluster.run(10);
+    assert!(!cluster.agent.admission.ready().contains(&1));
+    cluster.slurm.0.borrow_mut().held_back.clear();
+    cluster.run(10);
+    assert!(cluster.agent.admission.ready().contains(&1));
 }
 
 #[test]
-fn a_line_a_day_says_what_was_seen() {
-    let mut story = Story::with_config(1, shadow());
-    story.submit(job(1, 1));
-    story.run(1);
+fn daily_summary_counts_submitted_and_ended_jobs() {
+    let mut cluster = TestCluster::with_config(1, shadow());
+    cluster.submit(job(1, 1));
+    cluster.run(1);
     let day = 24 * 3600;
-    let pass_at = |story: &mut Story, second: i64| {
-        story.slurm.0.borrow_mut().updates = second;
+    let pass_at = |cluster: &mut TestCluster, second: i64| {
+        cluster.slurm.0.borrow_mut().updates = second;
         let now = Time(second * SECOND);
-        story.agent.pass(now).expect("the model can be looked at");
-        let mut world = story.slurm.0.borrow_mut();
-        std::mem::take(&mut world.infos)
+        cluster.agent.pass(now).expect("the model can be looked at");
+        let mut slurmctld = cluster.slurm.0.borrow_mut();
+        std::mem::take(&mut slurmctld.infos)
     };
-    let begin = story.now;
-    pass_at(&mut story, begin + 10);
-    story.submit(job(2, 1));
-    story.submit(job(3, 1));
-    pass_at(&mut story, begin + 20);
-    story.slurm.0.borrow_mut().end(2);
-    let before = pass_at(&mut story, begin + day - 10);
+    let begin = cluster.now;
+    pass_at(&mut cluster, begin + 10);
+    cluster.submit(job(2, 1));
+    cluster.submit(job(3, 1));
+    pass_at(&mut cluster, begin + 20);
+    cluster.slurm.0.borrow_mut().end(2);
+    let before = pass_at(&mut cluster, begin + day - 10);
     assert!(before.iter().all(|line| !line.contains("jobs came")));
-    let lines = pass_at(&mut story, begin + day + 10);
-    let told = lines.iter().filter(|line| line.contains("jobs came"));
-    let told: Vec<&String> = told.collect();
-    assert_eq!(told.len(), 1, "{lines:?}");
+    let lines = pass_at(&mut cluster, begin + day + 10);
+    let summaries = lines.iter().filter(|line| line.contains("jobs came"));
+    let summaries: Vec<&String> = summaries.collect();
+    assert_eq!(summaries.len(), 1, "{lines:?}");
     let expected =
         "Mode=shadow: in the last 24 h 2 jobs came and 1 ended, all scheduled by Slurm; ";
-    assert!(told[0].starts_with(expected), "{}", told[0]);
-    assert!(story.calls().is_empty());
+    assert!(summaries[0].starts_with(expected), "{}", summaries[0]);
+    assert!(cluster.calls().is_empty());
 }
 
 /// A journal in memory.
 #[derive(Clone, Default)]
-struct Bytes(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+struct JournalBuffer(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
 
-impl std::io::Write for Bytes {
+impl std::io::Write for JournalBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.borrow_mut().write(bytes)
     }
@@ -91,7 +91,7 @@ impl std::io::Write for Bytes {
     }
 }
 
-impl Bytes {
+impl JournalBuffer {
     /// The lines in which this word is, and that the journal keeps its promises.
     fn lines(&self, word: &str) -> Vec<String> {
         use dfrs_proto::journal::{JournalReader, Tolerance, validate};
@@ -106,35 +106,35 @@ impl Bytes {
 }
 
 /// A story whose journal is kept.
-fn told(node_count: u32, config: Config) -> (Story, Bytes) {
+fn with_journal(node_count: u32, config: Config) -> (TestCluster, JournalBuffer) {
     use dfrs_proto::journal::JournalWriter;
 
-    let mut story = Story::with_config(node_count, config.clone());
-    let bytes = Bytes::default();
+    let mut cluster = TestCluster::with_config(node_count, config.clone());
+    let bytes = JournalBuffer::default();
     let writer: Box<dyn std::io::Write> = Box::new(bytes.clone());
     let ports = Ports {
-        slurm: story.slurm.clone(),
-        daemons: story.daemons.clone(),
-        store: Box::new(story.store.clone()),
+        slurm: cluster.slurm.clone(),
+        daemons: cluster.daemons.clone(),
+        store: Box::new(cluster.store.clone()),
         journal: Some(JournalWriter::new(writer)),
         recorder: Box::new(NoRecorder),
         probe: Box::new(NoProbe),
     };
-    let state = story.store.0.borrow().clone();
-    story.agent = Agent::new(ports, config, state, Time(story.now * SECOND));
-    (story, bytes)
+    let state = cluster.store.0.borrow().clone();
+    cluster.agent = Agent::new(ports, config, state, Time(cluster.now * SECOND));
+    (cluster, bytes)
 }
 
 #[test]
-fn the_journal_says_since_when_jobs_wait_for_nothing_but_room() {
-    let (mut story, journal) = told(1, shadow());
-    story.slurm.0.borrow_mut().held_back.insert(1);
+fn journal_records_since_when_jobs_are_eligible() {
+    let (mut cluster, journal) = with_journal(1, shadow());
+    cluster.slurm.0.borrow_mut().held_back.insert(1);
     // Submitted at 1001 and 1002, and seen at 2000.
-    story.submit(job(1, 1));
-    story.submit(job(2, 1));
-    story.run(20);
-    story.slurm.0.borrow_mut().held_back.clear();
-    story.run(20);
+    cluster.submit(job(1, 1));
+    cluster.submit(job(2, 1));
+    cluster.run(20);
+    cluster.slurm.0.borrow_mut().held_back.clear();
+    cluster.run(20);
     let lines = journal.lines("eligible");
     let parts = [
         r#""job":"1","value":false"#,
@@ -148,17 +148,17 @@ fn the_journal_says_since_when_jobs_wait_for_nothing_but_room() {
 }
 
 #[test]
-fn a_refused_start_is_in_the_journal_once_however_often_it_is_tried() {
-    let (mut story, journal) = told(1, config());
-    story.slurm.0.borrow_mut().refuse_start.insert(1);
-    story.submit(job(1, 1));
-    story.run(60);
+fn refused_start_is_journalled_once() {
+    let (mut cluster, journal) = with_journal(1, config());
+    cluster.slurm.0.borrow_mut().refuse_start.insert(1);
+    cluster.submit(job(1, 1));
+    cluster.run(60);
     let lines = journal.lines("refused");
     assert_eq!(lines.len(), 1, "{lines:?}");
     let what = r#""event":"refused","job":"1","nodes":[0],"reason":"Requested nodes are busy""#;
     assert!(lines[0].contains(what), "{}", lines[0]);
-    story.slurm.0.borrow_mut().refuse_start.clear();
-    story.run(60);
-    assert_eq!(story.state(1), ObservedState::Running);
+    cluster.slurm.0.borrow_mut().refuse_start.clear();
+    cluster.run(60);
+    assert_eq!(cluster.state(1), ObservedState::Running);
     assert_eq!(journal.lines("refused").len(), 1);
 }

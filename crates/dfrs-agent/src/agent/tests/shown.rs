@@ -10,59 +10,59 @@ fn showing() -> Config {
     }
 }
 
-fn shown(story: &Story) -> Vec<(u32, Option<u32>)> {
-    std::mem::take(&mut story.slurm.0.borrow_mut().shown)
+fn take_shown(cluster: &TestCluster) -> Vec<(u32, Option<u32>)> {
+    std::mem::take(&mut cluster.slurm.0.borrow_mut().shown)
 }
 
 /// One job runs, and its yield was just shown.
-fn one_shown() -> Story {
-    let mut story = Story::with_config(1, showing());
-    story.submit(large(1));
-    story.run(12);
-    assert_eq!(shown(&story), [(1, Some(100))]);
-    story
+fn one_shown() -> TestCluster {
+    let mut cluster = TestCluster::with_config(1, showing());
+    cluster.submit(large(1));
+    cluster.run(12);
+    assert_eq!(take_shown(&cluster), [(1, Some(100))]);
+    cluster
 }
 
 #[test]
 fn yields_are_shown_as_they_change_and_not_before_a_job_begins() {
-    let mut story = one_shown();
-    story.run(30);
-    assert_eq!(shown(&story), [], "nothing has changed");
-    story.submit(large(2));
-    story.run(12);
+    let mut cluster = one_shown();
+    cluster.run(30);
+    assert_eq!(take_shown(&cluster), [], "nothing has changed");
+    cluster.submit(large(2));
+    cluster.run(12);
     assert_eq!(
-        shown(&story),
+        take_shown(&cluster),
         [(1, Some(0)), (2, Some(100))],
         "the first is parked"
     );
-    story.submit(ObservedJob {
+    cluster.submit(ObservedJob {
         held: true,
         priority: 0,
         ..large(3)
     });
-    story.run(12);
-    assert_eq!(shown(&story), [], "it has not begun");
-    story.slurm.0.borrow_mut().end(2);
-    story.run(12);
-    assert_eq!(shown(&story), [(1, Some(100)), (2, None)]);
+    cluster.run(12);
+    assert_eq!(take_shown(&cluster), [], "it has not begun");
+    cluster.slurm.0.borrow_mut().end(2);
+    cluster.run(12);
+    assert_eq!(take_shown(&cluster), [(1, Some(100)), (2, None)]);
 }
 
 #[test]
-fn what_is_shown_is_taken_away_when_dfrs_gives_back_or_begins_anew() {
-    let mut story = one_shown();
-    story.agent.show_no_yields();
-    story.agent.show_no_yields();
-    assert_eq!(shown(&story), [(1, None)]);
-    let mut story = one_shown();
-    let given_back = story.agent.stand_down(Time((story.now + 1) * SECOND));
+fn shown_yields_are_cleared_on_give_back_and_on_request() {
+    let mut cluster = one_shown();
+    cluster.agent.clear_yields();
+    cluster.agent.clear_yields();
+    assert_eq!(take_shown(&cluster), [(1, None)]);
+    let mut cluster = one_shown();
+    let given_back = cluster.agent.give_back(Time((cluster.now + 1) * SECOND));
     assert_eq!(given_back, Ok(0));
-    assert_eq!(shown(&story), [(1, None)]);
+    assert_eq!(take_shown(&cluster), [(1, None)]);
 }
 
 #[test]
-fn nothing_is_shown_unless_somebody_asks_for_it() {
-    let mut story = Story::new(1);
-    story.submit(large(1));
-    story.run(30);
-    assert_eq!(shown(&story), []);
+fn no_yield_is_shown_by_default() {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(large(1));
+    cluster.run(30);
+    assert_eq!(take_shown(&cluster), []);
 }

@@ -10,7 +10,7 @@ const DEMO: &str = "GreedyPMCR*/move-per/OPT=VT/MINVT=20";
 const PAPERS: &str = "GreedyPM*/per/OPT=MIN/MINVT=20";
 
 /// A job of the workload: when it is submitted, and the seconds that it takes alone.
-struct Row {
+struct WorkloadJob {
     at: i64,
     work: f64,
     job: ObservedJob,
@@ -28,10 +28,10 @@ fn number(words: &[&str], option: &str) -> Option<u32> {
     apart.or_else(joined)?.parse().ok()
 }
 
-fn row(id: u32, words: &[&str]) -> Row {
+fn row(id: u32, words: &[&str]) -> WorkloadJob {
     let per_cpu = number(words, "--mem-per-cpu");
     let memory = per_cpu.or_else(|| number(words, "--mem")).expect("memory");
-    Row {
+    WorkloadJob {
         at: words[0].parse().expect("a time"),
         work: words[2].parse().expect("work"),
         job: ObservedJob {
@@ -48,7 +48,7 @@ fn row(id: u32, words: &[&str]) -> Row {
 }
 
 /// The workload, in the order of submission; of an array, one task.
-fn workload() -> VecDeque<Row> {
+fn workload() -> VecDeque<WorkloadJob> {
     let lines = include_str!("starved.txt").lines();
     let rows = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
     let words = rows.map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -60,7 +60,7 @@ fn workload() -> VecDeque<Row> {
 
 /// What a node is like.
 #[derive(Clone, Copy)]
-struct Machine {
+struct NodeTiming {
     /// What jobs get of the CPU that they are promised.
     delivered: f64,
     /// Seconds that it takes to park a job, and to launch it or wake it up.
@@ -68,12 +68,13 @@ struct Machine {
 }
 
 /// The shares of their need that running jobs are promised now, without those still being launched.
-fn promised(story: &Story, latency: i64) -> BTreeMap<u32, f64> {
-    let world = story.slurm.0.borrow();
-    let nodes = story.daemons.0.borrow();
+fn promised_shares(cluster: &TestCluster, latency: i64) -> BTreeMap<u32, f64> {
+    let slurmctld = cluster.slurm.0.borrow();
+    let nodes = cluster.daemons.0.borrow();
     let mut shares = BTreeMap::new();
-    for job in world.jobs.values() {
-        let runs = job.state == ObservedState::Running && story.now - job.last_launch >= latency;
+    for job in slurmctld.jobs.values() {
+        let runs =
+            job.state == ObservedState::Running && cluster.now - job.last_launch_seconds >= latency;
         let Some(place) = job.places.first().filter(|_| runs) else {
             continue;
         };
@@ -91,29 +92,29 @@ fn promised(story: &Story, latency: i64) -> BTreeMap<u32, f64> {
 }
 
 /// The workload under way.
-struct Run {
-    story: Story,
-    machine: Machine,
+struct WorkloadRun {
+    cluster: TestCluster,
+    machine: NodeTiming,
     begin: i64,
-    rows: VecDeque<Row>,
+    rows: VecDeque<WorkloadJob>,
     /// Seconds of work that submitted jobs have left.
     left: BTreeMap<u32, f64>,
     /// Pauses that were begun.
     pauses: usize,
 }
 
-impl Run {
-    fn new(machine: Machine, policy: &str) -> Self {
+impl WorkloadRun {
+    fn new(machine: NodeTiming, policy: &str) -> Self {
         let text = include_str!("../../../../../docker/conf/dfrs.conf")
             .replace(DEMO, policy)
             .replace("Journal=/var/log/slurm/dfrs-journal.jsonl", "")
             .replace("Partition=main", "Partition=dfrs");
         let config = Config::parse(&text, "dfrs.conf").expect("a good configuration");
-        let story = Story::with_config(4, config);
-        story.daemons.0.borrow_mut().parking_takes = machine.latency;
+        let cluster = TestCluster::with_config(4, config);
+        cluster.daemons.0.borrow_mut().parking_seconds = machine.latency;
         Self {
-            begin: story.now,
-            story,
+            begin: cluster.now,
+            cluster,
             machine,
             rows: workload(),
             left: BTreeMap::new(),
@@ -122,12 +123,12 @@ impl Run {
     }
 
     fn submit(&mut self) {
-        let due = |row: &Row| self.begin + row.at <= self.story.now;
+        let due = |row: &WorkloadJob| self.begin + row.at <= self.cluster.now;
         let count = self.rows.iter().take_while(|row| due(row)).count();
         for row in self.rows.drain(..count) {
             self.left.insert(row.job.id, row.work);
-            self.story.submit(ObservedJob {
-                submit_time: self.story.now,
+            self.cluster.submit(ObservedJob {
+                submit_seconds: self.cluster.now,
                 ..row.job
             });
         }
@@ -135,18 +136,18 @@ impl Run {
 
     /// A second of DFRS's, and of the jobs' work.
     fn pass_second(&mut self) {
-        self.story.run_with(1, 4);
-        let calls = self.story.calls();
+        self.cluster.run_with(1, 4);
+        let calls = self.cluster.calls();
         let begun = |call: &&String| call.starts_with("suspend") || call.starts_with("warn");
         self.pauses += calls.iter().filter(begun).count();
-        for (id, share) in promised(&self.story, self.machine.latency) {
+        for (id, share) in promised_shares(&self.cluster, self.machine.latency) {
             if let Some(work) = self.left.get_mut(&id) {
                 *work -= share * self.machine.delivered;
             }
         }
         self.left.retain(|id, work| {
             if *work <= 0.0 {
-                self.story.slurm.0.borrow_mut().end(*id);
+                self.cluster.slurm.0.borrow_mut().end(*id);
             }
             *work > 0.0
         });
@@ -154,8 +155,8 @@ impl Run {
 }
 
 /// Runs the workload; returns how many pauses were begun, and the seconds until the last job ended.
-fn run(machine: Machine, policy: &str) -> (usize, i64) {
-    let mut run = Run::new(machine, policy);
+fn run(machine: NodeTiming, policy: &str) -> (usize, i64) {
+    let mut run = WorkloadRun::new(machine, policy);
     let mut seconds = 0;
     while seconds == 0 || !run.rows.is_empty() || !run.left.is_empty() {
         assert!(seconds < 3000, "jobs that do not end: {:?}", run.left);
@@ -167,39 +168,39 @@ fn run(machine: Machine, policy: &str) -> (usize, i64) {
 }
 
 /// At most so many pauses, and so many seconds, on this machine: under the papers' policy and under the demo's.
-fn assert_at_most(machine: Machine, papers: (usize, i64), demo: (usize, i64)) {
-    for (policy, most) in [(PAPERS, papers), (DEMO, demo)] {
+fn assert_bounds(machine: NodeTiming, papers: (usize, i64), demo: (usize, i64)) {
+    for (policy, max) in [(PAPERS, papers), (DEMO, demo)] {
         let (pauses, end) = run(machine, policy);
         assert!(
-            pauses <= most.0 && end <= most.1,
+            pauses <= max.0 && end <= max.1,
             "{policy}: {pauses} pauses, {end} s"
         );
     }
 }
 
 #[test]
-fn a_good_machine_pauses_few_jobs() {
-    let machine = Machine {
+fn few_jobs_are_paused_on_fast_nodes() {
+    let machine = NodeTiming {
         delivered: 1.0,
         latency: 1,
     };
-    assert_at_most(machine, (8, 130), (8, 130));
+    assert_bounds(machine, (8, 130), (8, 130));
 }
 
 #[test]
-fn where_pausing_takes_long_jobs_do_more_than_come_and_go() {
-    let machine = Machine {
+fn pauses_are_bounded_when_pausing_is_slow() {
+    let machine = NodeTiming {
         delivered: 0.5,
         latency: 10,
     };
-    assert_at_most(machine, (110, 420), (85, 420));
+    assert_bounds(machine, (110, 420), (85, 420));
 }
 
 #[test]
-fn where_parking_is_in_vain_it_is_tried_rarely() {
-    let machine = Machine {
+fn parking_is_rare_when_it_times_out() {
+    let machine = NodeTiming {
         delivered: 1.0,
         latency: 25,
     };
-    assert_at_most(machine, (60, 600), (75, 450));
+    assert_bounds(machine, (60, 600), (75, 450));
 }

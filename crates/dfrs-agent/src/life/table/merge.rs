@@ -1,17 +1,17 @@
 //! Fewer rows: choices that do not matter are not said.
 
-use super::outcome::Outcome;
+use super::outcome::TransitionOutcome;
 
 /// Which way each choice goes, `None`: either; and what follows.
-type Ways = (Vec<Option<usize>>, Outcome);
+type Ways = (Vec<Option<usize>>, TransitionOutcome);
 
 /// Leaves out the choice at `position`, which can go so many ways, where all of them lead to the same.
 pub(super) fn without_choice(all: Vec<Ways>, position: usize, count: usize) -> Vec<Ways> {
     let mut fewer: Vec<Ways> = Vec::new();
     for (ways, outcome) in &all {
-        let alike: Vec<&Outcome> = all
+        let alike: Vec<&TransitionOutcome> = all
             .iter()
-            .filter(|(others, _)| differ_at_most_in(position, others, ways))
+            .filter(|(others, _)| agree_except_at(position, others, ways))
             .map(|(_, outcome)| outcome)
             .collect();
         let common = (alike.len() == count).then(|| common(&alike)).flatten();
@@ -30,13 +30,13 @@ pub(super) fn without_choice(all: Vec<Ways>, position: usize, count: usize) -> V
     fewer
 }
 
-fn differ_at_most_in(position: usize, ways: &[Option<usize>], others: &[Option<usize>]) -> bool {
+fn agree_except_at(position: usize, ways: &[Option<usize>], others: &[Option<usize>]) -> bool {
     let mut pairs = ways.iter().zip(others).enumerate();
     pairs.all(|(index, (way, other))| index == position || way == other)
 }
 
 /// What follows in all of these cases, if it is the same, or may be called so.
-fn common(outcomes: &[&Outcome]) -> Option<Outcome> {
+fn common(outcomes: &[&TransitionOutcome]) -> Option<TransitionOutcome> {
     let (first, others) = outcomes.split_first()?;
     others.iter().try_fold((*first).clone(), |all, other| {
         if all == **other {

@@ -2,14 +2,14 @@
 
 use dfrs_core::Time;
 
-use super::happening::{self, Happening};
+use super::owned_event::{self, OwnedEvent};
 use super::samples::name;
 use super::scene::Scene;
 use crate::life::{Effects, Life, SECOND};
 
 /// What follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct TransitionOutcome {
     /// The next phase, or that it stays.
     pub(super) becomes: String,
     /// All else.
@@ -18,16 +18,16 @@ pub(super) struct Outcome {
 
 const STAYS: &str = "stays";
 
-impl Outcome {
+impl TransitionOutcome {
     /// What follows in this scene.
-    pub(super) fn of(scene: &Scene, happening: &Happening) -> Self {
+    pub(super) fn of(scene: &Scene, happening: &OwnedEvent) -> Self {
         let before = scene.life();
         let mut after = before.clone();
-        let effects = scene.looked_at(|look| after.on(&happening.event(), look));
+        let effects = scene.with_context(|context| after.on(&happening.event(), context));
         let mut and = counts(&before, &after);
         and.extend(consequences(&effects).map(str::to_owned));
-        if let (Happening::Seen, Some(step)) = (happening, scene.next_step(&after)) {
-            and.push(format!("asks to {}", happening::name(&step)));
+        if let (OwnedEvent::Seen, Some(step)) = (happening, scene.next_step(&after)) {
+            and.push(format!("asks to {}", owned_event::name(&step)));
         }
         let is_same = name(&before.phase) == name(&after.phase);
         let becomes = if is_same {
@@ -79,7 +79,7 @@ fn counts(before: &Life, after: &Life) -> Vec<String> {
 
 fn consequences(effects: &Effects) -> impl Iterator<Item = &'static str> {
     [
-        (effects.is_left_behind, "its nodes are told to end it"),
+        (effects.is_orphaned, "its nodes are told to end it"),
         (effects.has_freed, "others may have its place"),
         (effects.begins_again, "its progress is lost"),
     ]

@@ -3,10 +3,10 @@
 use dfrs_core::Time;
 
 use super::scene::here;
-use crate::life::leaving::{Leaving, Next, Warned};
+use crate::life::leaving::{LeavingPhase, Next, Warned};
 use crate::life::parked::Parked;
-use crate::life::parking::Parking;
-use crate::life::phase::Phase;
+use crate::life::parking::ParkingPhase;
+use crate::life::phase::LifePhase;
 use crate::life::requeued::Requeued;
 use crate::life::starting::Starting;
 use crate::life::unparking::Unparking;
@@ -17,10 +17,10 @@ pub(super) struct Sample {
     /// Only what differs from the last one that is no variant is worth a row.
     pub(super) is_variant: bool,
     /// The phase, if it began at this time.
-    pub(super) phase: fn(Time) -> Phase,
+    pub(super) phase: fn(Time) -> LifePhase,
 }
 
-const fn usual(name: &'static str, phase: fn(Time) -> Phase) -> Sample {
+const fn usual(name: &'static str, phase: fn(Time) -> LifePhase) -> Sample {
     Sample {
         name,
         is_variant: false,
@@ -28,7 +28,7 @@ const fn usual(name: &'static str, phase: fn(Time) -> Phase) -> Sample {
     }
 }
 
-const fn variant(name: &'static str, phase: fn(Time) -> Phase) -> Sample {
+const fn variant(name: &'static str, phase: fn(Time) -> LifePhase) -> Sample {
     Sample {
         name,
         is_variant: true,
@@ -38,17 +38,17 @@ const fn variant(name: &'static str, phase: fn(Time) -> Phase) -> Sample {
 
 /// In the order in which jobs go through them.
 pub(super) const SAMPLES: &[Sample] = &[
-    usual("Waiting", |_| Phase::Waiting),
+    usual("Waiting", |_| LifePhase::Waiting),
     usual("Starting", |since| starting(since, false)),
     variant("Starting, to go on", |since| starting(since, true)),
-    usual("Running", |_| Phase::Running),
+    usual("Running", |_| LifePhase::Running),
     usual("Parking", |since| parking(since, false)),
     variant("Parking, suspended", |since| parking(since, true)),
     usual("Parked", |_| parked(false, false)),
     variant("Parked, called back", |_| parked(true, false)),
     variant("Parked, unheard", |_| parked(false, true)),
     usual("Unparking", |since| {
-        Phase::Unparking(Unparking {
+        LifePhase::Unparking(Unparking {
             placement: here(),
             memory: vec![100],
             since,
@@ -56,10 +56,10 @@ pub(super) const SAMPLES: &[Sample] = &[
         })
     }),
     usual("Leaving, to pause", |_| {
-        Phase::Leaving(Leaving { next: Next::Pause })
+        LifePhase::Leaving(LeavingPhase { next: Next::Pause })
     }),
     usual("Warned, to pause", |since| {
-        Phase::Warned(Warned {
+        LifePhase::Warned(Warned {
             next: Next::Pause,
             since,
         })
@@ -68,20 +68,20 @@ pub(super) const SAMPLES: &[Sample] = &[
     usual("Gone, to pause", |_| requeued(Next::Pause, true)),
     variant("Gone, to restart", |_| requeued(Next::Restart, true)),
     variant("Gone, to move", |_| requeued(Next::Move(here()), true)),
-    usual("Paused", |_| Phase::Paused),
-    usual("Foreign", |_| Phase::Foreign),
+    usual("Paused", |_| LifePhase::Paused),
+    usual("Foreign", |_| LifePhase::Foreign),
 ];
 
-fn parking(since: Time, is_suspended: bool) -> Phase {
-    Phase::Parking(Parking {
+fn parking(since: Time, is_suspended: bool) -> LifePhase {
+    LifePhase::Parking(ParkingPhase {
         since,
         is_suspended,
         is_forgotten: false,
     })
 }
 
-fn parked(called_back: bool, is_unheard: bool) -> Phase {
-    Phase::Parked(Parked {
+fn parked(called_back: bool, is_unheard: bool) -> LifePhase {
+    LifePhase::Parked(Parked {
         placement: here(),
         memory: vec![100],
         called_back,
@@ -89,44 +89,44 @@ fn parked(called_back: bool, is_unheard: bool) -> Phase {
     })
 }
 
-fn starting(since: Time, resumes: bool) -> Phase {
-    Phase::Starting(Starting {
+fn starting(since: Time, resumes: bool) -> LifePhase {
+    LifePhase::Starting(Starting {
         placement: here(),
         since,
         resumes,
     })
 }
 
-fn requeued(next: Next, gone: bool) -> Phase {
-    Phase::Requeued(Requeued { next, gone })
+fn requeued(next: Next, gone: bool) -> LifePhase {
+    LifePhase::Requeued(Requeued { next, gone })
 }
 
 /// The name of a phase.
-pub(super) fn name(phase: &Phase) -> String {
+pub(super) fn name(phase: &LifePhase) -> String {
     match phase {
-        Phase::Waiting => "Waiting".into(),
-        Phase::Starting(Starting { resumes: false, .. }) => "Starting".into(),
-        Phase::Starting(Starting { resumes: true, .. }) => "Starting, to go on".into(),
-        Phase::Running => "Running".into(),
-        Phase::Parking(Parking {
+        LifePhase::Waiting => "Waiting".into(),
+        LifePhase::Starting(Starting { resumes: false, .. }) => "Starting".into(),
+        LifePhase::Starting(Starting { resumes: true, .. }) => "Starting, to go on".into(),
+        LifePhase::Running => "Running".into(),
+        LifePhase::Parking(ParkingPhase {
             is_suspended: false,
             ..
         }) => "Parking".into(),
-        Phase::Parking(_) => "Parking, suspended".into(),
-        Phase::Parked(Parked {
+        LifePhase::Parking(_) => "Parking, suspended".into(),
+        LifePhase::Parked(Parked {
             called_back: true, ..
         }) => "Parked, called back".into(),
-        Phase::Parked(Parked {
+        LifePhase::Parked(Parked {
             is_unheard: true, ..
         }) => "Parked, unheard".into(),
-        Phase::Parked(_) => "Parked".into(),
-        Phase::Unparking(_) => "Unparking".into(),
-        Phase::Leaving(Leaving { next }) => with("Leaving", next),
-        Phase::Warned(Warned { next, .. }) => with("Warned", next),
-        Phase::Requeued(Requeued { next, gone: false }) => with("Requeued", next),
-        Phase::Requeued(Requeued { next, gone: true }) => with("Gone", next),
-        Phase::Paused => "Paused".into(),
-        Phase::Foreign => "Foreign".into(),
+        LifePhase::Parked(_) => "Parked".into(),
+        LifePhase::Unparking(_) => "Unparking".into(),
+        LifePhase::Leaving(LeavingPhase { next }) => with("Leaving", next),
+        LifePhase::Warned(Warned { next, .. }) => with("Warned", next),
+        LifePhase::Requeued(Requeued { next, gone: false }) => with("Requeued", next),
+        LifePhase::Requeued(Requeued { next, gone: true }) => with("Gone", next),
+        LifePhase::Paused => "Paused".into(),
+        LifePhase::Foreign => "Foreign".into(),
     }
 }
 

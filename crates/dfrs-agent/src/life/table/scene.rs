@@ -3,10 +3,10 @@
 use dfrs_core::Time;
 
 use super::samples::Sample;
-use crate::life::{Life, Look, OnNodes, SECOND, Step, samples};
+use crate::life::{JobContext, Life, LifeStep, ParkStatus, SECOND, samples};
 use crate::model::{config, job, nodes};
-use crate::observation::{Observation, ObservedJob, ObservedState, Place};
-use crate::placement::{Placement, Spot};
+use crate::observation::{Observation, ObservedJob, ObservedPlace, ObservedState};
+use crate::placement::{NamedPlacement, NodeTasks};
 
 /// Seconds since the epoch.
 pub(super) const NOW: i64 = 1_000_000;
@@ -14,14 +14,14 @@ pub(super) const NOW: i64 = 1_000_000;
 /// One job on the only node, and what Slurm shows.
 #[derive(Clone)]
 pub(super) struct Scene {
-    phase: fn(Time) -> super::super::Phase,
+    phase: fn(Time) -> super::super::LifePhase,
     job: ObservedJob,
     /// The node has room for it.
     has_room: bool,
     /// What the node says of its parking.
-    on_nodes: OnNodes,
+    park_status: ParkStatus,
     /// Seconds since the phase began.
-    age: i64,
+    age_seconds: i64,
 }
 
 /// Scenes that have something in common.
@@ -29,52 +29,52 @@ pub(super) struct Scenes {
     pub(super) words: &'static str,
     change: fn(&mut Scene),
     /// What may differ among them.
-    pub(super) choices: &'static [Choice],
+    pub(super) choices: &'static [SceneChoice],
 }
 
 /// What can be one way or another.
-pub(super) type Choice = &'static [(&'static str, fn(&mut Scene))];
+pub(super) type SceneChoice = &'static [(&'static str, fn(&mut Scene))];
 
-const TIME: Choice = &[
+const TIME: SceneChoice = &[
     ("in time", |_| {}),
-    ("for too long", |scene| scene.age = 10_000),
+    ("for too long", |scene| scene.age_seconds = 10_000),
 ];
-const ROOM: Choice = &[
+const ROOM: SceneChoice = &[
     ("there is room", |scene| scene.has_room = true),
     ("there is no room", |_| {}),
 ];
-const PROCESSES: Choice = &[
+const PROCESSES: SceneChoice = &[
     ("its processes end", |scene| scene.job.completing = true),
     ("its processes are gone", |_| {}),
 ];
-const PREPARED: Choice = &[
+const PREPARED: SceneChoice = &[
     ("its nodes are prepared", |scene| {
         scene.job.configuring = true;
     }),
     ("its nodes are ready", |_| {}),
 ];
-const MEMORY: Choice = &[
+const MEMORY: SceneChoice = &[
     ("its memory is counted", |scene| hold(scene, 100)),
     ("its memory is released", |scene| hold(scene, 0)),
 ];
-const PARKED: Choice = &[
+const PARKED: SceneChoice = &[
     ("its nodes have parked it", |scene| {
-        scene.on_nodes = OnNodes::Parked;
+        scene.park_status = ParkStatus::Parked;
     }),
     ("its nodes have not parked it", |_| {}),
     ("its memory cannot leave RAM", |scene| {
-        scene.on_nodes = OnNodes::Stuck;
+        scene.park_status = ParkStatus::Stuck;
     }),
 ];
 /// What it can do when it has lost its place.
-pub(super) const KEPT: Choice = &[
+pub(super) const RESTART_CHOICE: SceneChoice = &[
     ("it keeps a checkpoint", |scene| {
         comment(scene, "dfrs:checkpoint");
     }),
     ("it begins again", |scene| comment(scene, "dfrs:restart")),
 ];
 /// How it can give up its place.
-const MOBILITY: Choice = &[
+const MOBILITY: SceneChoice = &[
     ("it can be parked", |scene| comment(scene, "dfrs:park")),
     ("it keeps a checkpoint", |scene| {
         comment(scene, "dfrs:checkpoint");
@@ -89,7 +89,7 @@ pub(super) const WHEN_PLANNED: Scenes = Scenes {
     choices: &[MOBILITY],
 };
 /// Whatever Slurm shows.
-pub(super) const ANYHOW: Scenes = Scenes {
+pub(super) const ALWAYS: Scenes = Scenes {
     words: "",
     change: |_| {},
     choices: &[],
@@ -107,12 +107,12 @@ pub(super) const SEEN: &[Scenes] = &[
     Scenes {
         words: "seen waiting",
         change: |scene| scene.job.state = ObservedState::Pending,
-        choices: &[PROCESSES, KEPT, ROOM, TIME],
+        choices: &[PROCESSES, RESTART_CHOICE, ROOM, TIME],
     },
     Scenes {
         words: "seen running",
         change: |scene| scene.job.state = ObservedState::Running,
-        choices: &[PREPARED, KEPT, MEMORY, ROOM, TIME],
+        choices: &[PREPARED, RESTART_CHOICE, MEMORY, ROOM, TIME],
     },
     Scenes {
         words: "seen suspended",
@@ -135,7 +135,7 @@ pub(super) const FORGOTTEN: [(Scenes, bool); 4] = [
         Scenes {
             words: "forgotten: seen waiting",
             change: |_| {},
-            choices: &[KEPT],
+            choices: &[RESTART_CHOICE],
         },
         false,
     ),
@@ -143,7 +143,7 @@ pub(super) const FORGOTTEN: [(Scenes, bool); 4] = [
         Scenes {
             words: "requeued since slurmctld was killed",
             change: |_| {},
-            choices: &[KEPT],
+            choices: &[RESTART_CHOICE],
         },
         true,
     ),
@@ -166,8 +166,8 @@ pub(super) const FORGOTTEN: [(Scenes, bool); 4] = [
 ];
 
 /// Its only place.
-pub(super) fn here() -> Placement {
-    Placement(vec![Spot {
+pub(super) fn here() -> NamedPlacement {
+    NamedPlacement(vec![NodeTasks {
         node: "n0".into(),
         tasks: 1,
     }])
@@ -178,10 +178,10 @@ fn comment(scene: &mut Scene, text: &str) {
 }
 
 fn hold(scene: &mut Scene, memory: u64) {
-    scene.job.places = vec![Place {
+    scene.job.places = vec![ObservedPlace {
         node: 0,
         tasks: 1,
-        memory,
+        memory_mib: memory,
     }];
 }
 
@@ -192,8 +192,8 @@ impl Scene {
             phase: sample.phase,
             job: job(1, 1),
             has_room: false,
-            on_nodes: OnNodes::Unknown,
-            age: 0,
+            park_status: ParkStatus::Unknown,
+            age_seconds: 0,
         }
     }
 
@@ -220,22 +220,22 @@ impl Scene {
 
     /// The job's life so far.
     pub(super) fn life(&self) -> Life {
-        let since = Time((NOW - self.age) * SECOND);
+        let since = Time((NOW - self.age_seconds) * SECOND);
         samples::in_phase((self.phase)(since))
     }
 
     /// What a job with this life would ask of Slurm.
-    pub(super) fn next_step(&self, life: &Life) -> Option<Step> {
-        self.looked_at(|look| life.next_step(look, self.on_nodes))
+    pub(super) fn next_step(&self, life: &Life) -> Option<LifeStep> {
+        self.with_context(|context| life.next_step(context, self.park_status))
     }
 
     /// Looks at the job.
-    pub(super) fn looked_at<T>(&self, with: impl FnOnce(&Look) -> T) -> T {
+    pub(super) fn with_context<T>(&self, with: impl FnOnce(&JobContext) -> T) -> T {
         let mut nodes = nodes(1);
-        nodes[0].allocated_memory = if self.has_room { 500 } else { 1000 };
+        nodes[0].allocated_memory_mib = if self.has_room { 500 } else { 1000 };
         let observation = Observation::new([self.job.clone()], nodes);
         let config = config();
-        with(&Look::new(
+        with(&JobContext::new(
             &self.job,
             &observation,
             &config,

@@ -39,8 +39,8 @@ impl Site {
         if !dfrs_conf.is_empty() {
             self.dfrs_conf = dfrs_conf.to_owned();
         }
-        let is_said = |line: &&str| line.contains('=') && !line.starts_with('#');
-        for line in slurms.lines().filter(is_said) {
+        let is_setting = |line: &&str| line.contains('=') && !line.starts_with('#');
+        for line in slurms.lines().filter(is_setting) {
             let mut all = words(line);
             match line.split_once('=').expect("has one").0 {
                 "NodeName" => self.nodes = all.split_off(1),
@@ -66,13 +66,13 @@ impl Site {
             !self.words.contains_key(key)
         };
         let kept: Vec<&str> = config.lines().filter(is_other).collect();
-        let said = self
+        let settings = self
             .words
             .iter()
             .map(|(key, value)| format!("{key} = {value}\n"));
         host.answer(
             CONFIG,
-            format!("{}\n{}", kept.join("\n"), said.collect::<String>()),
+            format!("{}\n{}", kept.join("\n"), settings.collect::<String>()),
         );
         let shown = self.partitions.iter();
         let shown = shown.map(|(name, fields)| {
@@ -126,14 +126,14 @@ fn record<'a>(
         !keys.contains(&key)
     };
     let kept: Vec<&str> = line.split_whitespace().filter(is_kept).collect();
-    let said = fields.map(|(key, value)| match value.as_str() {
+    let new_fields = fields.map(|(key, value)| match value.as_str() {
         "CLOUD" => format!("{key}=IDLE+CLOUD{asleep}"),
         _ => format!("{key}={value}"),
     });
     // The name of what the line is about comes first.
-    let mut said: Vec<String> = said.collect();
-    said.extend(kept.iter().map(|&word| word.to_owned()));
-    said.join(" ") + "\n"
+    let mut line_fields: Vec<String> = new_fields.collect();
+    line_fields.extend(kept.iter().map(|&word| word.to_owned()));
+    line_fields.join(" ") + "\n"
 }
 
 fn comment<'a>(text: &'a str, key: &str) -> Option<&'a str> {
@@ -141,7 +141,7 @@ fn comment<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn the_doctor_says_of_each_what_it_is_known_to_lead_to() {
+fn known_configurations_have_their_expected_verdict() {
     let base = Site::default().with(&read(&directory().join("base.txt")));
     let entries = std::fs::read_dir(directory()).expect("the configurations");
     let mut looked_at = 0;
@@ -151,21 +151,29 @@ fn the_doctor_says_of_each_what_it_is_known_to_lead_to() {
         }
         let text = read(&path);
         let verdict = match comment(&text, "# verdict: ") {
-            Some("fine") => Level::Ok,
-            Some("later") => Level::Todo,
-            Some("warned") => Level::Warning,
-            Some("refused") => Level::Error,
+            Some("fine") => FindingLevel::Ok,
+            Some("later") => FindingLevel::Todo,
+            Some("warned") => FindingLevel::Warning,
+            Some("refused") => FindingLevel::Error,
             other => panic!("{}: verdict {other:?}", path.display()),
         };
-        let says = comment(&text, "# says: ");
-        assert_eq!(says.is_none(), verdict == Level::Ok, "{}", path.display());
+        let expected = comment(&text, "# says: ");
+        assert_eq!(
+            expected.is_none(),
+            verdict == FindingLevel::Ok,
+            "{}",
+            path.display()
+        );
         let site = base.clone().with(&text);
         for release in 0..RECORDED.len() {
             let findings = site.host(release).controller();
-            let said = findings.text();
+            let output = findings.text();
             let name = path.display();
-            assert_eq!(worst(&findings), verdict, "{name}:\n{said}");
-            assert!(said.contains(says.unwrap_or_default()), "{name}:\n{said}");
+            assert_eq!(worst(&findings), verdict, "{name}:\n{output}");
+            assert!(
+                output.contains(expected.unwrap_or_default()),
+                "{name}:\n{output}"
+            );
         }
         looked_at += 1;
     }

@@ -6,7 +6,7 @@ use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals};
 use super::load::days;
 use super::short;
 use crate::replay::Replay;
-use crate::replay::schedule::Schedule;
+use crate::replay::schedule::ReplaySchedule;
 use crate::replay::show::{duration, number, percent, significant};
 
 pub fn add(page: &mut Page, replay: &Replay) {
@@ -22,7 +22,7 @@ pub fn add(page: &mut Page, replay: &Replay) {
 }
 
 /// When jobs are paused and moved, and how much memory with them.
-fn charts(page: &mut Page, replay: &Replay, schedule: &Schedule) {
+fn charts(page: &mut Page, replay: &Replay, schedule: &ReplaySchedule) {
     let length = schedule.timeline.cut.length.seconds();
     let hours = length / 3600.0;
     let timeline = &schedule.timeline;
@@ -96,20 +96,20 @@ fn kinds(replay: &Replay) -> String {
 #[allow(clippy::cast_precision_loss)] // counts
 fn table(page: &mut Page, replay: &Replay) {
     let places = || (0..replay.schedules.len()).filter(|place| replay.schedules[*place].is_dfrs());
-    let schedules: Vec<&Schedule> = places().map(|place| &replay.schedules[place]).collect();
+    let schedules: Vec<&ReplaySchedule> = places().map(|place| &replay.schedules[place]).collect();
     let names: Vec<String> = places().map(|place| short(replay, place)).collect();
     let mut heads = vec![""];
     heads.extend(names.iter().map(String::as_str));
     let mut table = Table::new("", &heads);
     let jobs = replay.source.trace.jobs.len().max(1) as f64;
     let gigabytes = replay.source.node_gigabytes();
-    let mut row = |what: &str, value: &dyn Fn(&Schedule) -> String| {
+    let mut row = |what: &str, value: &dyn Fn(&ReplaySchedule) -> String| {
         let cells = schedules
             .iter()
             .map(|schedule| Cell::number(value(schedule)));
         table.row([Cell::text(what)].into_iter().chain(cells));
     };
-    let hours = |schedule: &Schedule| (schedule.summary.makespan / 3600.0).max(1e-9);
+    let hours = |schedule: &ReplaySchedule| (schedule.summary.makespan / 3600.0).max(1e-9);
     row("pauses per hour", &|schedule| {
         decimals(schedule.summary.pauses as f64 / hours(schedule), 2)
     });
@@ -121,8 +121,8 @@ fn table(page: &mut Page, replay: &Replay) {
         number(paused.count())
     });
     row("most pauses of a job", &|schedule| {
-        let most = schedule.records.iter().map(|record| record.pauses).max();
-        most.unwrap_or(0).to_string()
+        let max = schedule.records.iter().map(|record| record.pauses).max();
+        max.unwrap_or(0).to_string()
     });
     row("migrations per hour", &|schedule| {
         decimals(schedule.summary.migrations as f64 / hours(schedule), 2)

@@ -2,10 +2,10 @@
 
 use dfrs_report::{Axis, Bars, Cell, Page, Table, decimals, percent};
 
-use super::{main_ones, short};
+use super::{main_schedules, short};
 use crate::replay::Replay;
-use crate::replay::compare::{NOTICED, Parting, Shift, partings, worst};
-use crate::replay::schedule::Schedule;
+use crate::replay::compare::{Breakdown, MIN_SHIFT_SECONDS, Shift, breakdowns, worst};
+use crate::replay::schedule::ReplaySchedule;
 use crate::replay::show::{brief, number, significant, unbroken};
 use crate::summary::mean;
 
@@ -30,10 +30,10 @@ pub fn add(page: &mut Page, replay: &Replay) {
     );
     page.heading("Which jobs");
     page.text("Each table parts all jobs by something that is known of them. Lost time and stretch are means over the jobs of the row.");
-    for parting in partings(&replay.source) {
-        page.table(&by_class(replay, &parting));
+    for breakdown in breakdowns(&replay.source) {
+        page.table(&by_class(replay, &breakdown));
     }
-    losers(page, replay);
+    delayed_jobs(page, replay);
 }
 
 fn shifts(page: &mut Page, replay: &Replay) {
@@ -63,12 +63,12 @@ fn shifts(page: &mut Page, replay: &Replay) {
             cell(number(shift.sooner.count)),
             cell(share(shift.sooner.count, jobs)),
             cell(brief(shift.sooner.median)),
-            cell(brief(shift.sooner.most)),
+            cell(brief(shift.sooner.max)),
             cell(number(shift.later.count)),
             cell(share(shift.later.count, jobs)),
             cell(brief(shift.later.median)),
             cell(brief(shift.later.mean)),
-            cell(brief(shift.later.most)),
+            cell(brief(shift.later.max)),
             cell(number(shift.same)),
         ]);
     }
@@ -90,7 +90,7 @@ fn bars(replay: &Replay) -> String {
         .collect();
     let after = &replay.schedules[replay.after];
     let mut bars = Bars::new("Sooner and later", Axis::linear("jobs"), groups);
-    for place in main_ones(replay) {
+    for place in main_schedules(replay) {
         if place == replay.after {
             continue;
         }
@@ -98,7 +98,7 @@ fn bars(replay: &Replay) -> String {
         let mut counts = vec![0usize; 2 * STEPS.len()];
         for (before, after) in before.lost.iter().zip(&after.lost) {
             let by = after - before;
-            if by.abs() <= NOTICED {
+            if by.abs() <= MIN_SHIFT_SECONDS {
                 continue;
             }
             let step = STEPS.iter().position(|(limit, _)| by.abs() <= *limit);
@@ -116,9 +116,9 @@ fn bars(replay: &Replay) -> String {
     bars.to_svg()
 }
 
-fn by_class(replay: &Replay, parting: &Parting) -> Table {
-    let places = main_ones(replay);
-    let schedules: Vec<&Schedule> = places
+fn by_class(replay: &Replay, breakdown: &Breakdown) -> Table {
+    let places = main_schedules(replay);
+    let schedules: Vec<&ReplaySchedule> = places
         .iter()
         .map(|place| &replay.schedules[*place])
         .collect();
@@ -129,7 +129,7 @@ fn by_class(replay: &Replay, parting: &Parting) -> Table {
     }
     heads.extend(["sooner", "later"]);
     let against = format!("DFRS against {}", short(replay, replay.before));
-    let mut table = Table::new(&format!("By {}.", parting.title), &heads)
+    let mut table = Table::new(&format!("By {}.", breakdown.title), &heads)
         .group("", 2)
         .group("time lost", schedules.len())
         .group("stretch", schedules.len())
@@ -138,7 +138,7 @@ fn by_class(replay: &Replay, parting: &Parting) -> Table {
         &replay.schedules[replay.before],
         &replay.schedules[replay.after],
     );
-    for class in &parting.classes {
+    for class in &breakdown.classes {
         let of = |values: &[f64]| mean(class.jobs.iter().map(|job| values[*job]));
         let shift = Shift::of(&before.lost, &after.lost, class.jobs.iter().copied());
         let mut row = vec![
@@ -162,7 +162,7 @@ fn by_class(replay: &Replay, parting: &Parting) -> Table {
     table
 }
 
-fn losers(page: &mut Page, replay: &Replay) {
+fn delayed_jobs(page: &mut Page, replay: &Replay) {
     let (before, after) = (
         &replay.schedules[replay.before],
         &replay.schedules[replay.after],

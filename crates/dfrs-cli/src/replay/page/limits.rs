@@ -6,10 +6,10 @@ use dfrs_sim::Cost;
 use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
 
 use crate::replay::show::{number, percent, sentence, significant};
-use crate::replay::{Arguments, Replay};
-use crate::sim::world::Hint;
+use crate::replay::{Replay, ReplayArguments};
+use crate::sim::sim_options::RunTimeHintArg;
 
-pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
+pub fn add(page: &mut Page, arguments: &ReplayArguments, replay: &Replay) {
     let source = &replay.source;
     page.section("What this page rests on");
     page.heading("Assumed");
@@ -77,7 +77,7 @@ pub fn add(page: &mut Page, arguments: &Arguments, replay: &Replay) {
 }
 
 /// What jobs can do, and how it was drawn where they differ.
-fn mobility(arguments: &Arguments, trace: &Trace) -> String {
+fn mobility(arguments: &ReplayArguments, trace: &Trace) -> String {
     let mut text = format!(
         "How jobs under DFRS can give up their places: {}",
         arguments.mobility
@@ -85,47 +85,47 @@ fn mobility(arguments: &Arguments, trace: &Trace) -> String {
     if text.contains(',') {
         text += &format!(", drawn with the seed {}", arguments.seed);
     }
-    let says = |job: &&TraceJob| job.said_mobility.is_some();
-    let said = trace.jobs.iter().filter(says).count();
-    if said > 0 {
-        text += &format!("; the trace says it of {} jobs itself", number(said));
+    let has_mobility = |job: &&TraceJob| job.declared_mobility.is_some();
+    let given = trace.jobs.iter().filter(has_mobility).count();
+    if given > 0 {
+        text += &format!("; the trace says it of {} jobs itself", number(given));
     }
     text + " (--mobility)."
 }
 
 /// What policies of DFRS were told besides, as far as it is not what they have by default.
-fn settings_of_policies(arguments: &Arguments, trace: &Trace) -> Vec<String> {
-    let mut told = Vec::new();
+fn settings_of_policies(arguments: &ReplayArguments, trace: &Trace) -> Vec<String> {
+    let mut notes = Vec::new();
     let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
     if knows_none {
-        told.push(
+        notes.push(
             "No job has a time limit: the default policy makes no reservation, and jobs on several nodes lend nothing."
                 .to_owned(),
         );
     }
-    if arguments.run_time_hint == Hint::Limits {
+    if arguments.run_time_hint == RunTimeHintArg::Limits {
         let none = if knows_none { "; no job has one" } else { "" };
-        told.push(format!(
+        notes.push(format!(
             "Policies with GreedyPMC take jobs for long by their time limits, as far as these have been true (--run-time-hint limits){none}."
         ));
     }
     if let Some(period) = arguments.period {
-        told.push(format!(
+        notes.push(format!(
             "Policies that look at all jobs periodically do so every {} s (--period).",
             period.seconds()
         ));
     }
     if let Some(ceiling) = arguments.load_ceiling.0 {
-        told.push(format!(
+        notes.push(format!(
             "DFRS puts no more load than {ceiling} on a node (--load-ceiling)."
         ));
     }
     if let Some(least) = arguments.parallel_least_yield.0 {
-        told.push(format!(
+        notes.push(format!(
             "Jobs on several nodes have a yield of at least {least} under policies with GreedyPMC (--parallel-least-yield)."
         ));
     }
-    told
+    notes
 }
 
 /// How EASY takes jobs of which no time limit is known.
@@ -155,13 +155,13 @@ fn seconds(cost: Cost) -> String {
     }
 }
 
-fn swap(arguments: &Arguments) -> String {
+fn swap(arguments: &ReplayArguments) -> String {
     #[allow(clippy::cast_precision_loss)] // to be looked at
     let share = arguments.swap.0 as f64 / NODE_MEMORY.0 as f64;
     percent(share)
 }
 
-fn costs(arguments: &Arguments) -> String {
+fn costs(arguments: &ReplayArguments) -> String {
     let mut text = String::new();
     for (cost, what) in [
         (arguments.park_cost, "parked"),
@@ -179,13 +179,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cost_has_its_unit_once() {
-        let told = |cost: &str| seconds(cost.parse().expect("a cost"));
-        assert_eq!(told("30"), "30 s");
-        assert_eq!(told("0"), "0 s");
-        assert_eq!(told("0.5/GB"), "0.5 s for each GB of its memory on a node");
+    fn cost_text_has_each_unit_once() {
+        let shown = |cost: &str| seconds(cost.parse().expect("a cost"));
+        assert_eq!(shown("30"), "30 s");
+        assert_eq!(shown("0"), "0 s");
+        assert_eq!(shown("0.5/GB"), "0.5 s for each GB of its memory on a node");
         assert_eq!(
-            told("30+2/GB"),
+            shown("30+2/GB"),
             "30 s and 2 s for each GB of its memory on a node"
         );
     }

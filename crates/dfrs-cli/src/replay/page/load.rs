@@ -5,7 +5,7 @@ use dfrs_report::{Axis, Chart, Page, Series, Style};
 
 use super::short;
 use crate::replay::Replay;
-use crate::replay::show::{Clock, duration};
+use crate::replay::show::{TimeBase, duration};
 use crate::replay::timeline::Timeline;
 
 /// About how many dates an axis names.
@@ -59,13 +59,13 @@ fn chart(
 /// The axis of time: days since the beginning, with dates where there are any.
 pub fn days(replay: &Replay) -> Axis {
     let clock = replay.source.clock;
-    if clock == Clock::SinceStart {
+    if clock == TimeBase::SinceStart {
         return Axis::linear("days since the first submission");
     }
     let day = 86_400_000_000;
     let first = replay.source.first();
     let timeline = &replay.schedules[0].timeline; // all are as long
-    let whole = i64::try_from(timeline.stretches())
+    let whole = i64::try_from(timeline.bins())
         .unwrap_or(1)
         .saturating_mul(timeline.cut.length.0);
     let every = (whole / day / DATES).max(1) * day;

@@ -5,7 +5,7 @@ use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals, perce
 use super::{names, short};
 use crate::replay::Replay;
 use crate::replay::compare::Shift;
-use crate::replay::schedule::Schedule;
+use crate::replay::schedule::ReplaySchedule;
 use crate::replay::show::{brief, number, seconds_ticks, significant, unbroken};
 use crate::replay::table::verdict;
 use crate::summary::{mean, quantile, sorted};
@@ -57,7 +57,7 @@ pub fn add(page: &mut Page, replay: &Replay) {
 fn facts(page: &mut Page, replay: &Replay) {
     let after = &replay.schedules[replay.after];
     let jobs = replay.source.trace.jobs.len().max(1) as f64;
-    let lost = |schedule: &Schedule| brief(mean(schedule.lost.iter().copied()));
+    let lost = |schedule: &ReplaySchedule| brief(mean(schedule.lost.iter().copied()));
     let mut facts = Vec::new();
     for opponent in replay.opponents() {
         let (before, name) = (&replay.schedules[opponent], short(replay, opponent));
@@ -76,7 +76,7 @@ fn facts(page: &mut Page, replay: &Replay) {
                 format!("of jobs done more than a minute sooner / later than {name}"),
             ),
             (
-                brief(shift.later.most),
+                brief(shift.later.max),
                 format!("later than {name}: the job that loses most"),
             ),
         ]);
@@ -106,7 +106,7 @@ fn table(page: &mut Page, replay: &Replay) {
     };
     let caption = format!("All jobs. EASY backfilling is simulated as DFRS is; {easy}.");
     let mut table = Table::new(&caption, &heads);
-    let mut row = |what: &str, value: &dyn Fn(&Schedule) -> String| {
+    let mut row = |what: &str, value: &dyn Fn(&ReplaySchedule) -> String| {
         let cells = replay
             .schedules
             .iter()
@@ -164,7 +164,7 @@ fn shares(
     replay: &Replay,
     title: &str,
     axis: Axis,
-    values: impl Fn(&Schedule) -> Vec<f64>,
+    values: impl Fn(&ReplaySchedule) -> Vec<f64>,
 ) -> String {
     let all = axis.ticks.is_none();
     let y = Axis::linear("share of jobs").with_range(0.0, 1.0);
@@ -172,7 +172,7 @@ fn shares(
     for (place, schedule) in replay.schedules.iter().enumerate() {
         let values = sorted(&values(schedule));
         let part = |point: u32| f64::from(point) / f64::from(POINTS);
-        let mut points: Vec<(f64, f64)> = vec![(1.0, at_most(&values, 1.0))];
+        let mut points: Vec<(f64, f64)> = vec![(1.0, share_up_to(&values, 1.0))];
         points.extend(
             (0..=POINTS)
                 .map(|point| (quantile(&values, part(point)), part(point)))
@@ -205,7 +205,7 @@ fn shares(
 
 /// The share of a sorted list that is at most so much.
 #[allow(clippy::cast_precision_loss)] // numbers of jobs
-fn at_most(sorted: &[f64], value: f64) -> f64 {
+fn share_up_to(sorted: &[f64], value: f64) -> f64 {
     let count = sorted.partition_point(|other| *other <= value);
     count as f64 / sorted.len().max(1) as f64
 }

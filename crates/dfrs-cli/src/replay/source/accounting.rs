@@ -7,9 +7,9 @@ use dfrs_sim::trace::sacct::{
     Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, SiteTrace, read_dump, to_trace,
 };
 
-use super::{Source, bytes};
+use super::{ReplaySource, bytes};
 use crate::replay::SiteOptions;
-use crate::replay::show::{Clock, number, percent, significant};
+use crate::replay::show::{TimeBase, number, percent, significant};
 
 /// The dump, which `file` names to people, of a site with so many nodes.
 pub fn read(
@@ -17,7 +17,7 @@ pub fn read(
     input: impl BufRead,
     (options, nodes): (&SiteOptions, Option<u32>),
     strict: bool,
-) -> Result<Source, String> {
+) -> Result<ReplaySource, String> {
     let site = options.site(nodes)?;
     let rules = options.rules();
     let dump = read_dump(input, strict).map_err(|error| error.to_string())?;
@@ -25,12 +25,12 @@ pub fn read(
         return Err("has no column MaxRSS, which --memory measured needs; add it to --format, or leave out --memory".into());
     }
     let taken = to_trace(&dump, &site, &rules);
-    refuse_what_is_left_out(&taken, strict)?;
+    refuse_left_out(&taken, strict)?;
     let jobs = taken.trace.jobs.len();
     let assumed = assumptions(&dump, &rules, &taken.assumed, jobs);
     let too_many = too_many_cpus(&taken, site.nodes, site.cpus_per_node);
-    let as_it_was = taken.trace.as_it_was();
-    let mut source = Source {
+    let as_it_was = taken.trace.recorded_schedule();
+    let mut source = ReplaySource {
         kind: "a dump of Slurm's accounting",
         batch_unit: "CPUs, wherever they are free (a job's memory counts as the CPUs that go with it)",
         batch: (taken.by_cpus, site.nodes.saturating_mul(site.cpus_per_node)),
@@ -38,27 +38,27 @@ pub fn read(
         node_cpus: f64::from(site.cpus_per_node),
         node_memory: Some(bytes(site.memory_per_node)),
         cpus: taken.cpus.iter().copied().map(f64::from).collect(),
-        told_of: Vec::new(),
+        journal_facts: Vec::new(),
         as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
         trace: taken.trace,
         clock: if dump.unix_time {
-            Clock::Utc
+            TimeBase::Utc
         } else {
-            Clock::Local
+            TimeBase::Local
         },
         left_out: Vec::new(),
         not_simulated: Vec::new(),
         capped: taken.capped,
         assumed,
-        told: String::new(),
+        warnings: String::new(),
     };
     source.note(file, too_many);
     for caution in cautions(&dump, &taken.assumed, jobs) {
         source.caution(file, Some(caution));
     }
-    source.note(file, dump.odd_limits.note());
-    let told: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
-    source.leave_out(file, "lines that make no sense", dump.bad_lines, &told);
+    source.note(file, dump.invalid_limits.note());
+    let malformed: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
+    source.leave_out(file, "lines that make no sense", dump.bad_lines, &malformed);
     for (why, left_out) in [
         (GENERIC, &taken.generic),
         ("jobs that had more than such nodes have", &taken.misfits),
@@ -86,7 +86,7 @@ pub fn read(
 const GENERIC: &str = "jobs that had GPUs or other generic resources";
 
 /// Refuses the dump if no job is left of it, or with `strict` if any is left out.
-fn refuse_what_is_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
+fn refuse_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
     let first = |left_out: &LeftOut| left_out.lines.first().map(ToString::to_string);
     let (generic, misfit) = (first(&taken.generic), first(&taken.misfits));
     if let (true, Some(first)) = (strict, &misfit) {
@@ -121,7 +121,7 @@ fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
         all.push(format!(
             "{} used more CPU time than their CPUs have, up to {}% of it, {} core-hours beyond it in all: nothing bound them to what they asked for. DFRS's caps do: dfrs replay lets them run as many times longer under DFRS, and dfrs sim as long as they did.",
             of_jobs(assumed.overused),
-            assumed.overused_most_percent,
+            assumed.max_overuse_percent,
             significant(assumed.overused_time.seconds() / 3600.0, 2),
         ));
     }
@@ -143,7 +143,7 @@ fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
         "had GPUs or other generic resources, which count for nothing here (--keep-gres): as many run at a time as CPUs and memory allow, and the plugin does not start them.",
     );
     counted(
-        assumed.lent_ignored,
+        assumed.licenses_ignored,
         "had licences or burst buffers, which count for nothing here: more of them may run at a time than there were.",
     );
     counted(
@@ -194,7 +194,7 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Ve
         "asked for no memory, or for all of the nodes' (`--mem=0` looks the same), and the dump does not say what Slurm kept for them: what was measured counts, with the headroom.",
     );
     counted(
-        assumed.memory_kept,
+        assumed.memory_allocated,
         "asked for no memory, or for all of the nodes': what Slurm kept for them (`AllocTRES`) counts.",
     );
     counted(
@@ -235,14 +235,14 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Ve
 
 /// A sentence if more CPUs were in use at one time than the options say there are.
 fn too_many_cpus(taken: &SiteTrace, nodes: u32, cpus_per_node: u32) -> Option<String> {
-    let records = taken.trace.as_it_was()?;
+    let records = taken.trace.recorded_schedule()?;
     let mut changes: Vec<_> = records
         .iter()
         .zip(&taken.cpus)
         .flat_map(|(record, cpus)| [(record.start, true, *cpus), (record.finish, false, *cpus)])
         .collect();
     changes.sort_unstable(); // at one time, what ends comes first
-    let (mut now, mut most) = (0u64, 0u64);
+    let (mut now, mut peak) = (0u64, 0u64);
     for (_, comes, cpus) in changes {
         let cpus = u64::from(cpus);
         now = if comes {
@@ -250,10 +250,10 @@ fn too_many_cpus(taken: &SiteTrace, nodes: u32, cpus_per_node: u32) -> Option<St
         } else {
             now.saturating_sub(cpus)
         };
-        most = most.max(now);
+        peak = peak.max(now);
     }
     let there_are = u64::from(nodes) * u64::from(cpus_per_node);
-    (most > there_are).then(|| {
-        format!("Jobs had up to {most} CPUs at one time, and {nodes} nodes of {cpus_per_node} CPUs have {there_are}: check `--nodes` and `--cpus-per-node`, or choose the partitions with `sacct --partition`.")
+    (peak > there_are).then(|| {
+        format!("Jobs had up to {peak} CPUs at one time, and {nodes} nodes of {cpus_per_node} CPUs have {there_are}: check `--nodes` and `--cpus-per-node`, or choose the partitions with `sacct --partition`.")
     })
 }

@@ -1,26 +1,29 @@
 //! From a journal, of a simulation or of a live cluster.
 
-mod life;
+mod job;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use dfrs_agent::live_journal::BY_OTHERS;
 use dfrs_core::{Bytes, Cores, Time};
-use dfrs_proto::journal::{Event, EventKind, JournalReader, Outcome, PlatformNode};
+use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalReader, PlatformNode};
 use dfrs_sim::JobRecord;
-use dfrs_sim::trace::{MOST_NODES, MOST_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-use super::{Source, Told};
-use crate::replay::Arguments;
-use crate::replay::show::{Clock, number};
-use life::Life;
+use super::{JournalFacts, ReplaySource};
+use crate::replay::ReplayArguments;
+use crate::replay::show::{TimeBase, number};
+use job::JournalJob;
 
 /// Times of live journals are UNIX seconds; no simulated one lasts until 1990.
 const LIVE_FROM: f64 = 631_152_000.0;
 
-pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
-    let mut lives = Lives::default();
+pub(super) fn read(
+    arguments: &ReplayArguments,
+    input: impl BufRead,
+) -> Result<ReplaySource, String> {
+    let mut lives = JournalJobs::default();
     let mut reader = JournalReader::new(input);
     for event in &mut reader {
         let (line, event) = event.map_err(|error| format!("line {}: {error}", error.line()))?;
@@ -31,17 +34,17 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
                     "{what}; dfrs check says more, or leave out --strict"
                 ));
             }
-            lives.odd.push(what);
+            lives.malformed_events.push(what);
         }
     }
-    let shape = Shape::of(&lives.platform)
+    let shape = NodeShape::of(&lives.platform)
         .ok_or("has no platform, or one without nodes; dfrs check says more")?;
     let nodes = arguments.nodes.unwrap_or(shape.count);
     lives.into_source(arguments, &shape, nodes)
 }
 
 /// The node that stands for all.
-struct Shape {
+struct NodeShape {
     cpu: f64,
     memory: f64,
     count: u32,
@@ -49,7 +52,7 @@ struct Shape {
     alike: bool,
 }
 
-impl Shape {
+impl NodeShape {
     /// The most frequent shape, and as many nodes of it as have the CPU of all.
     fn of(nodes: &[PlatformNode]) -> Option<Self> {
         let mut shapes: BTreeMap<(u64, u64), usize> = BTreeMap::new();
@@ -58,11 +61,11 @@ impl Shape {
             let shape = (node.cpu.to_bits(), node.mem.to_bits());
             *shapes.entry(shape).or_default() += 1;
         }
-        let (most, _) = shapes.iter().max_by_key(|(_, count)| **count)?;
-        let (cpu, memory) = (f64::from_bits(most.0), f64::from_bits(most.1));
+        let (most_common, _) = shapes.iter().max_by_key(|(_, count)| **count)?;
+        let (cpu, memory) = (f64::from_bits(most_common.0), f64::from_bits(most_common.1));
         let all: f64 = nodes.iter().filter(usable).map(|node| node.cpu).sum();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
-        let count = (all / cpu).round().clamp(1.0, f64::from(MOST_NODES)) as u32;
+        let count = (all / cpu).round().clamp(1.0, f64::from(MAX_NODES)) as u32;
         Some(Self {
             cpu,
             memory,
@@ -74,20 +77,20 @@ impl Shape {
 
 /// All jobs of a journal, in the order in which they came.
 #[derive(Default)]
-struct Lives {
+struct JournalJobs {
     platform: Vec<PlatformNode>,
     policy: String,
     /// When a writer last began, or saw other nodes: what ran then may have run before.
     began: Option<Time>,
-    jobs: Vec<Life>,
+    jobs: Vec<JournalJob>,
     /// The latest job of each id.
     latest: BTreeMap<String, usize>,
     resubmitted: usize,
-    odd: Vec<String>,
+    malformed_events: Vec<String>,
 }
 
-impl Lives {
-    fn take(&mut self, event: Event) -> Result<(), String> {
+impl JournalJobs {
+    fn take(&mut self, event: JournalEvent) -> Result<(), String> {
         let t = event.t;
         match event.kind {
             EventKind::Platform { policy, nodes, .. } => {
@@ -106,7 +109,8 @@ impl Lives {
                 ..
             } => {
                 let place = self.jobs.len();
-                let mut life = Life::new(job.clone(), t, tasks, cpu, (mem, mem_per_node), runtime);
+                let mut life =
+                    JournalJob::new(job.clone(), t, tasks, cpu, (mem, mem_per_node), runtime);
                 life.is_moldable = most_tasks.is_some();
                 if let Some(earlier) = self.latest.insert(job, place) {
                     if !self.jobs[earlier].is_over() {
@@ -118,37 +122,37 @@ impl Lives {
                 self.jobs.push(life);
             }
             EventKind::Eligible { job, value, waited } => {
-                self.life(&job)?.set_eligible(t, value, waited)?;
+                self.job_mut(&job)?.set_eligible(t, value, waited)?;
             }
             EventKind::Start { job, nodes } => {
                 let is_whole = self.began != Some(t);
                 let by_others = event.reason.is_some_and(|why| why == BY_OTHERS);
-                let life = self.life(&job)?;
+                let life = self.job_mut(&job)?;
                 life.start(t, &nodes)?;
                 (life.is_whole, life.by_others) = (is_whole, by_others);
             }
-            EventKind::Yield { job, value } => self.life(&job)?.set_yield(t, value),
-            EventKind::Pause { job, lost } => self.life(&job)?.pause(t, lost)?,
+            EventKind::Yield { job, value } => self.job_mut(&job)?.set_yield(t, value),
+            EventKind::Pause { job, lost } => self.job_mut(&job)?.pause(t, lost)?,
             EventKind::Resume { job, nodes, stall } => {
-                self.life(&job)?.place(t, &nodes, stall, false)?;
+                self.job_mut(&job)?.place(t, &nodes, stall, false)?;
             }
             EventKind::Migrate { job, nodes, stall } => {
-                self.life(&job)?.place(t, &nodes, stall, true)?;
+                self.job_mut(&job)?.place(t, &nodes, stall, true)?;
             }
             EventKind::Finish { job, outcome } => {
                 // A writer that begins finds jobs of before gone: of some it knows no more than that.
                 let found_gone = self.began == Some(t);
-                let life = self.life(&job)?;
+                let life = self.job_mut(&job)?;
                 life.finish(t)?;
                 life.is_whole &= !found_gone;
-                life.ended_unseen = found_gone && outcome == Outcome::Other;
+                life.end_time_unknown = found_gone && outcome == JobOutcome::Other;
             }
             EventKind::Refused { .. } | EventKind::Unknown => {}
         }
         Ok(())
     }
 
-    fn life(&mut self, job: &str) -> Result<&mut Life, String> {
+    fn job_mut(&mut self, job: &str) -> Result<&mut JournalJob, String> {
         self.latest
             .get(job)
             .and_then(|place| self.jobs.get_mut(*place))
@@ -157,11 +161,11 @@ impl Lives {
 
     fn into_source(
         self,
-        arguments: &Arguments,
-        shape: &Shape,
+        arguments: &ReplayArguments,
+        shape: &NodeShape,
         nodes: u32,
-    ) -> Result<Source, String> {
-        let mut jobs: Vec<(TraceJob, u32, JobRecord, Told)> = Vec::new();
+    ) -> Result<ReplaySource, String> {
+        let mut jobs: Vec<(TraceJob, u32, JobRecord, JournalFacts)> = Vec::new();
         let (mut unfinished, mut never_ran, mut unseen, mut measured) = (0, 0, 0, 0);
         let mut misfits = Vec::new();
         for life in &self.jobs {
@@ -170,14 +174,14 @@ impl Lives {
                 never_ran += usize::from(life.is_over());
                 continue;
             };
-            if life.ended_unseen {
+            if life.end_time_unknown {
                 unseen += 1;
                 continue;
             }
             match on_node(life, shape) {
                 Ok((job, cpus)) => {
                     measured += usize::from(life.is_measured());
-                    jobs.push((job, cpus, record, life.told()));
+                    jobs.push((job, cpus, record, life.facts()));
                 }
                 Err(what) => misfits.push(format!("job {} {what}", life.id)),
             }
@@ -204,7 +208,7 @@ impl Lives {
         if whole_cpus > 1 {
             trace.count_cpus(whole_cpus);
         }
-        let mut source = Source {
+        let mut source = ReplaySource {
             kind: "a journal of slurm-dfrs",
             batch: (
                 Trace {
@@ -222,10 +226,10 @@ impl Lives {
             node_cpus: shape.cpu,
             node_memory: (shape.memory > 1e6).then_some(shape.memory),
             cpus: jobs.iter().map(|(_, cpus, ..)| f64::from(*cpus)).collect(),
-            told_of: jobs.iter().map(|(.., told)| *told).collect(),
+            journal_facts: jobs.iter().map(|(.., facts)| *facts).collect(),
             as_it_was: Some((
                 // Where DFRS only watches, what happened is not its policy's.
-                match jobs.iter().all(|(.., told)| told.by_others) {
+                match jobs.iter().all(|(.., facts)| facts.by_others) {
                     true => "as it was".to_owned(),
                     false => format!("as it was ({})", self.policy),
                 },
@@ -234,12 +238,16 @@ impl Lives {
                     .collect(),
             )),
             trace,
-            clock: if live { Clock::Utc } else { Clock::SinceStart },
+            clock: if live {
+                TimeBase::Utc
+            } else {
+                TimeBase::SinceStart
+            },
             left_out: Vec::new(),
             not_simulated: Vec::new(),
             capped: Vec::new(),
             assumed: Vec::new(),
-            told: String::new(),
+            warnings: String::new(),
         };
         if !shape.alike {
             source.assumed.push(format!(
@@ -255,8 +263,8 @@ impl Lives {
         source.leave_out(
             file,
             "events that make no sense (dfrs check says more)",
-            self.odd.len(),
-            &self.odd,
+            self.malformed_events.len(),
+            &self.malformed_events,
         );
         source.leave_out(
             file,
@@ -272,7 +280,7 @@ impl Lives {
 }
 
 /// The job in shares of a node, and the CPUs that it takes from others under a batch scheduler.
-fn on_node(life: &Life, shape: &Shape) -> Result<(TraceJob, u32), String> {
+fn on_node(life: &JournalJob, shape: &NodeShape) -> Result<(TraceJob, u32), String> {
     let (cpu, memory) = (
         life.cpu / shape.cpu,
         life.memory_of_task() / shape.memory.max(f64::MIN_POSITIVE),
@@ -284,7 +292,7 @@ fn on_node(life: &Life, shape: &Shape) -> Result<(TraceJob, u32), String> {
             life.memory_of_task() / shape.memory
         ));
     }
-    if !(1..=MOST_TASKS).contains(&life.tasks) {
+    if !(1..=MAX_TASKS).contains(&life.tasks) {
         return Err(format!("has {} tasks", life.tasks));
     }
     #[allow(clippy::cast_precision_loss)] // both are below 2^53

@@ -4,7 +4,7 @@ use crate::replay::show::{number, percent};
 
 /// What is not replayed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LeftOut {
+pub struct LeftOutCount {
     /// What it is, in the plural.
     pub why: String,
     /// How many of it.
@@ -14,13 +14,13 @@ pub struct LeftOut {
 }
 
 /// Time of all CPUs of what ran and ended, in seconds.
-pub fn core_seconds(left_out: &[LeftOut]) -> f64 {
+pub fn core_seconds(left_out: &[LeftOutCount]) -> f64 {
     left_out.iter().filter_map(|one| one.core_seconds).sum()
 }
 
 /// How many of the jobs that ran and ended are not replayed, and which part of the work they were; none if
 /// there are none. `kept`: the jobs that are replayed, and the time of their CPUs in seconds.
-pub fn summary(left_out: &[LeftOut], kept: (usize, f64)) -> Option<String> {
+pub fn summary(left_out: &[LeftOutCount], kept: (usize, f64)) -> Option<String> {
     let ran = || left_out.iter().filter(|one| one.core_seconds.is_some());
     let jobs: usize = ran().map(|one| one.count).sum();
     if jobs == 0 {
@@ -46,8 +46,8 @@ pub fn summary(left_out: &[LeftOut], kept: (usize, f64)) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn left_out(why: &str, count: usize, core_seconds: Option<f64>) -> LeftOut {
-        LeftOut {
+    fn left_out(why: &str, count: usize, core_seconds: Option<f64>) -> LeftOutCount {
+        LeftOutCount {
             why: why.into(),
             count,
             core_seconds,
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_ran_and_their_part_of_the_work_are_summed_up() {
+    fn summary_has_left_out_jobs_and_their_core_hours() {
         let all = [
             left_out("jobs with GPUs", 1200, Some(7200.0)),
             left_out("lines that make no sense", 7, None),

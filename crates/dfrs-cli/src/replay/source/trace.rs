@@ -2,33 +2,36 @@
 
 use std::io::BufRead;
 
-use dfrs_sim::trace::{self, MOST_NODES, Model, TraceError, TraceJob};
+use dfrs_sim::trace::{self, MAX_NODES, Model, TraceError, TraceJob};
 
-use super::{Source, told};
-use crate::replay::Arguments;
-use crate::replay::show::{Clock, number};
+use super::{ReplaySource, trace_error_text};
+use crate::replay::ReplayArguments;
+use crate::replay::show::{TimeBase, number};
 
 /// A trace whose jobs are the same to all schedulers.
-pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source, String> {
+pub(super) fn read(
+    arguments: &ReplayArguments,
+    input: impl BufRead,
+) -> Result<ReplaySource, String> {
     let reading =
         trace::read(input, arguments.model(), arguments.strict).map_err(|error| match error {
-            TraceError::Empty(_) => format!("{}, or a journal", told(&error)),
-            error => told(&error),
+            TraceError::Empty(_) => format!("{}, or a journal", trace_error_text(&error)),
+            error => trace_error_text(&error),
         })?;
     let trace = reading.trace;
     let nodes = arguments
         .nodes
         .or(trace.nodes)
-        .filter(|nodes| (1..=MOST_NODES).contains(nodes))
+        .filter(|nodes| (1..=MAX_NODES).contains(nodes))
         .ok_or("does not say how many nodes there are; give --nodes")?;
     let has_memory = trace.has_memory;
     // In SWF the CPU need of a job is that of its processors, which are two on a node of HPC2N.
-    let as_it_was = trace.as_it_was();
+    let as_it_was = trace.recorded_schedule();
     let (node_cpus, had): (f64, fn(&TraceJob) -> f64) = match arguments.model() {
         Model::Hpc2n if as_it_was.is_some() => (2.0, |job| 2.0 * job.nodes_needed()),
         _ => (1.0, |job| f64::from(job.tasks)),
     };
-    let mut source = Source {
+    let mut source = ReplaySource {
         kind: "a trace (SWF or CSV)",
         batch: (trace.clone(), nodes),
         batch_unit: "nodes, one for each task",
@@ -36,15 +39,15 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
         node_cpus,
         node_memory: None,
         cpus: trace.jobs.iter().map(had).collect(),
-        told_of: Vec::new(),
+        journal_facts: Vec::new(),
         as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
         trace,
-        clock: Clock::SinceStart,
+        clock: TimeBase::SinceStart,
         left_out: Vec::new(),
         not_simulated: Vec::new(),
         capped: Vec::new(),
         assumed: Vec::new(),
-        told: String::new(),
+        warnings: String::new(),
     };
     let jobs = &source.trace.jobs;
     let started = jobs.iter().filter(|job| job.waited.is_some()).count();
@@ -59,13 +62,13 @@ pub(super) fn read(arguments: &Arguments, input: impl BufRead) -> Result<Source,
         let assumed = "The trace does not say how much memory jobs require, so they require none, and a processor is a node. DFRS looks better than it is where memory is short (`--model`).";
         source.assumed.push(assumed.into());
     }
-    source.note(&arguments.file, reading.odd_limits.note());
-    let told: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
+    source.note(&arguments.file, reading.invalid_limits.note());
+    let malformed: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
     source.leave_out(
         &arguments.file,
         "lines that make no sense",
         reading.bad_lines,
-        &told,
+        &malformed,
     );
     Ok(source)
 }

@@ -2,7 +2,7 @@
 
 use dfrs_report::{decimals, significant};
 
-use super::{Claim, Finding, Holds, LOADS, best, ends, mean, ratios};
+use super::{ClaimFinding, ClaimVerdict, LOADS, PaperClaim, best, ends, mean, ratios};
 use crate::reproduce::experiment::{EASY, EASY_PUBLISHED, IPDPS, PENALTY};
 use crate::reproduce::measure::Measure;
 use crate::reproduce::results::{Query, Results};
@@ -14,57 +14,57 @@ const PER: &str = "DYNMCB8-PER 600";
 const ASAP: &str = "DYNMCB8-ASAP-PER 600";
 const STRETCH: &str = "DYNMCB8-STRETCH-PER 600";
 
-pub const CLAIMS: &[Claim] = &[
-    Claim {
+pub const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         place: "IPDPS V, Figure 1(a)",
-        says: "Without a penalty DYNMCB8 is best, with degradation factors averaging 1.16",
+        statement: "Without a penalty DYNMCB8 is best, with degradation factors averaging 1.16",
         check: |results| {
             let (name, _) = best(results, TraceSet::Scaled, IPDPS, FREE)?;
             let value = mean(results, TraceSet::Scaled, "DYNMCB8", FREE)?;
-            Some(Finding {
+            Some(ClaimFinding {
                 found: format!("{}; the best is {name}", significant(value, 3)),
-                holds: Holds::of(
+                holds: ClaimVerdict::of(
                     usize::from(name == "DYNMCB8") + usize::from((value / 1.16 - 1.0).abs() <= 0.1),
                     2,
                 ),
             })
         },
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V, Figure 1(a)",
-        says: "EASY's degradation values are nearly 28 times those of GREEDY-PMTN on average",
+        statement: "EASY's degradation values are nearly 28 times those of GREEDY-PMTN on average",
         check: |results| quotient(results, EASY_PUBLISHED, "GREEDY-PMTN", 28.0),
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V, Figure 1(a)",
-        says: "The same for EASY as it is defined",
+        statement: "The same for EASY as it is defined",
         check: |results| quotient(results, EASY, "GREEDY-PMTN", 28.0),
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V, Figure 1(a)",
-        says: "GREEDY-PMTN's degradation values are 4.5 times those of DYNMCB8-PER on average",
+        statement: "GREEDY-PMTN's degradation values are 4.5 times those of DYNMCB8-PER on average",
         check: |results| quotient(results, "GREEDY-PMTN", PER, 4.5),
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V, Figure 1(a)",
-        says: "Without a penalty the best of the three periodic algorithms is DYNMCB8-ASAP-PER",
+        statement: "Without a penalty the best of the three periodic algorithms is DYNMCB8-ASAP-PER",
         check: |results| {
             let (name, value) = best(results, TraceSet::Scaled, &[PER, ASAP, STRETCH], FREE)?;
-            Some(Finding {
+            Some(ClaimFinding {
                 found: format!("{name}, {}", significant(value, 3)),
-                holds: Holds::when(name == ASAP),
+                holds: ClaimVerdict::when(name == ASAP),
             })
         },
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V, Figure 1(b)",
-        says: "With the penalty the periodic algorithms are best above a load of 0.3, GREEDY-PMTN and GREEDY-PMTN-MIGR \
+        statement: "With the penalty the periodic algorithms are best above a load of 0.3, GREEDY-PMTN and GREEDY-PMTN-MIGR \
                below it",
         check: best_by_load,
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V, Figure 1(b)",
-        says: "With the penalty DYNMCB8 is no longer best and still outperforms GREEDY and the batch schedulers",
+        statement: "With the penalty DYNMCB8 is no longer best and still outperforms GREEDY and the batch schedulers",
         check: |results| {
             let of = |policy| mean(results, TraceSet::Scaled, policy, COSTLY);
             let ours = of("DYNMCB8")?;
@@ -78,15 +78,15 @@ pub const CLAIMS: &[Claim] = &[
                 .collect();
             // The published claim is about the first three.
             let held = values[..3].iter().filter(|value| ours < **value).count();
-            Some(Finding {
+            Some(ClaimFinding {
                 found: format!("DYNMCB8 {}; {}", significant(ours, 3), listed.join(", ")),
-                holds: Holds::of(held, 3),
+                holds: ClaimVerdict::of(held, 3),
             })
         },
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V, Table I",
-        says: "DYNMCB8-STRETCH-PER always has worse averages than DYNMCB8-PER",
+        statement: "DYNMCB8-STRETCH-PER always has worse averages than DYNMCB8-PER",
         check: |results| {
             let (mut held, mut found) = (0, Vec::new());
             for set in [TraceSet::Scaled, TraceSet::Unscaled, TraceSet::Weeks] {
@@ -103,24 +103,24 @@ pub const CLAIMS: &[Claim] = &[
                     ));
                 }
             }
-            (!found.is_empty()).then(|| Finding {
-                holds: Holds::of(held, found.len()),
+            (!found.is_empty()).then(|| ClaimFinding {
+                holds: ClaimVerdict::of(held, found.len()),
                 found: found.join("; "),
             })
         },
     },
-    Claim {
+    PaperClaim {
         place: "IPDPS V",
-        says: "A decision of DYNMCB8 takes about 0.25 s, at most 4.5 s (of 2010's processors; for more than 10 jobs)",
+        statement: "A decision of DYNMCB8 takes about 0.25 s, at most 4.5 s (of 2010's processors; for more than 10 jobs)",
         check: decision_time,
     },
 ];
 
-fn quotient(results: &Results, above: &str, below: &str, published: f64) -> Option<Finding> {
+fn quotient(results: &Results, above: &str, below: &str, published: f64) -> Option<ClaimFinding> {
     let set = TraceSet::Scaled;
     let value = mean(results, set, above, FREE)? / mean(results, set, below, FREE)?;
     let (low, high) = ends(&ratios(results, above, below, FREE)?);
-    Some(Finding {
+    Some(ClaimFinding {
         found: format!(
             "{} ({} to {} at single loads)",
             significant(value, 3),
@@ -128,14 +128,14 @@ fn quotient(results: &Results, above: &str, below: &str, published: f64) -> Opti
             significant(high, 3)
         ),
         holds: match value / published {
-            ratio if (0.8..=1.25).contains(&ratio) => Holds::Yes,
-            ratio if (0.5..=2.0).contains(&ratio) => Holds::Partly,
-            _ => Holds::No,
+            ratio if (0.8..=1.25).contains(&ratio) => ClaimVerdict::Yes,
+            ratio if (0.5..=2.0).contains(&ratio) => ClaimVerdict::Partly,
+            _ => ClaimVerdict::No,
         },
     })
 }
 
-fn best_by_load(results: &Results) -> Option<Finding> {
+fn best_by_load(results: &Results) -> Option<ClaimFinding> {
     let mut held = 0;
     let mut found = Vec::new();
     for tenths in LOADS {
@@ -149,13 +149,13 @@ fn best_by_load(results: &Results) -> Option<Finding> {
         });
         found.push(format!("0.{tenths} {name}"));
     }
-    Some(Finding {
+    Some(ClaimFinding {
         found: found.join(", "),
-        holds: Holds::of(held, 9),
+        holds: ClaimVerdict::of(held, 9),
     })
 }
 
-fn decision_time(results: &Results) -> Option<Finding> {
+fn decision_time(results: &Results) -> Option<ClaimFinding> {
     let spread = |measure| {
         results.spread(&Query {
             set: TraceSet::Unscaled,
@@ -167,12 +167,12 @@ fn decision_time(results: &Results) -> Option<Finding> {
     };
     let mean = spread(Measure::MeanDecision)?.mean;
     let longest = spread(Measure::LongestDecision)?.maximum;
-    Some(Finding {
+    Some(ClaimFinding {
         found: format!(
             "{} ms, at most {} ms on the machine of this reproduction",
             decimals(mean * 1e3, 3),
             decimals(longest * 1e3, 1)
         ),
-        holds: Holds::when(longest < 4.5),
+        holds: ClaimVerdict::when(longest < 4.5),
     })
 }

@@ -3,7 +3,7 @@
 mod load;
 mod period;
 
-use super::Claim;
+use super::PaperClaim;
 use crate::reproduce::experiment::{EASY, EASY_PUBLISHED};
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
@@ -12,68 +12,68 @@ const BOUND: Measure = Measure::DegradationFromBound;
 const IDLE: Measure = Measure::Underutilization;
 const SETS: [TraceSet; 3] = [TraceSet::Unscaled, TraceSet::Scaled, TraceSet::Weeks];
 
-pub const CLAIMS: &[Claim] = &[
-    Claim {
+pub const CLAIMS: &[PaperClaim] = &[
+    PaperClaim {
         place: "TPDS 5.1",
-        says: "EASY and FCFS are almost always outperformed by several orders of magnitude (taken as a factor of 100 in \
+        statement: "EASY and FCFS are almost always outperformed by several orders of magnitude (taken as a factor of 100 in \
                the averages at every load)",
         check: |results| load::orders_of_magnitude(results, EASY_PUBLISHED),
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.1",
-        says: "The same for EASY as it is defined",
+        statement: "The same for EASY as it is defined",
         check: |results| load::orders_of_magnitude(results, EASY),
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.1",
-        says: "GreedyPM*/OPT=MIN performs well at low load, and worse than most other algorithms above 0.3",
+        statement: "GreedyPM*/OPT=MIN performs well at low load, and worse than most other algorithms above 0.3",
         check: load::greedy_pm,
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.1",
-        says: "The best algorithm whatever the load is GreedyPM*/per/OPT=MIN/MINVT=600 (taken as within 5% of the best at \
+        statement: "The best algorithm whatever the load is GreedyPM*/per/OPT=MIN/MINVT=600 (taken as within 5% of the best at \
                each load)",
         check: load::best_everywhere,
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.1",
-        says: "The best algorithms are on average at most a factor 7 away from the bound",
+        statement: "The best algorithms are on average at most a factor 7 away from the bound",
         check: load::factor_7,
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.3.2",
-        says: "Above a period of 900 s, underutilization on both synthetic sets is lower than EASY's",
+        statement: "Above a period of 900 s, underutilization on both synthetic sets is lower than EASY's",
         check: |results| period::better_than_easy(results, EASY_PUBLISHED),
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.3.2",
-        says: "The same against EASY as it is defined",
+        statement: "The same against EASY as it is defined",
         check: |results| period::better_than_easy(results, EASY),
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.3.2",
-        says: "On the HPC2N weeks underutilization is above EASY's (6.4%) at every period and reaches a plateau of 11.8%",
+        statement: "On the HPC2N weeks underutilization is above EASY's (6.4%) at every period and reaches a plateau of 11.8%",
         check: period::plateau,
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.3.2",
-        says: "Underutilization falls steadily with the period from 600 to 12,000 s (taken as: on each set, the longest \
+        statement: "Underutilization falls steadily with the period from 600 to 12,000 s (taken as: on each set, the longest \
                period has less than the shortest)",
         check: period::falls,
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.3.2",
-        says: "From 600 to 12,000 s the average degradation rises by a factor below 3 (scaled), 1.5 (unscaled) and 2 (HPC2N)",
+        statement: "From 600 to 12,000 s the average degradation rises by a factor below 3 (scaled), 1.5 (unscaled) and 2 (HPC2N)",
         check: period::rises,
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.3.2",
-        says: "Even with a period of 20 penalties EASY is outperformed by two orders of magnitude on average",
+        statement: "Even with a period of 20 penalties EASY is outperformed by two orders of magnitude on average",
         check: |results| period::at_long_periods(results, EASY_PUBLISHED),
     },
-    Claim {
+    PaperClaim {
         place: "TPDS 5.3.2",
-        says: "The same against EASY as it is defined",
+        statement: "The same against EASY as it is defined",
         check: |results| period::at_long_periods(results, EASY),
     },
 ];

@@ -2,7 +2,7 @@
 
 use super::{
     EASY, EASY_NOTE, EASY_PUBLISHED, EASY_SHARED, Experiment, HPC2N_NOTE, IPDPS, LOAD_NOTE, LOADS,
-    PENALTY, Shape,
+    PENALTY, ResultLayout,
 };
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
@@ -37,7 +37,7 @@ pub const ALL: &[Experiment] = &[
         penalty: 0,
         periods: &[],
         measures: &[Measure::DegradationFromBest { penalty: 0 }],
-        shape: Shape::ByLoad,
+        shape: ResultLayout::ByLoad,
         differences: &[
             EASY_NOTE,
             "Averages of degradation factors hang on few traces with very bad values; the paper prints no deviations for \
@@ -53,7 +53,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: &[],
         measures: &[Measure::DegradationFromBest { penalty: PENALTY }],
-        shape: Shape::ByLoad,
+        shape: ResultLayout::ByLoad,
         differences: &[EASY_NOTE],
     },
     Experiment {
@@ -65,7 +65,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: &[],
         measures: &[Measure::DegradationFromBest { penalty: PENALTY }],
-        shape: Shape::Spread,
+        shape: ResultLayout::Spread,
         differences: &[
             EASY_NOTE,
             "GREEDY, GREEDY-PMTN, GREEDY-PMTN-MIGR and DYNMCB8 have deviations of up to four times their averages: few traces decide them.",
@@ -100,7 +100,7 @@ pub const ALL: &[Experiment] = &[
             Measure::PausesPerJob,
             Measure::MigrationsPerJob,
         ],
-        shape: Shape::Measures,
+        shape: ResultLayout::Measures,
         differences: &[
             LOAD_NOTE,
             "Times of pauses: a pause is counted once, with the memory that is saved and restored counted once, as in the authors' simulator. \

@@ -2,7 +2,7 @@
 
 use super::{
     BEST, EASY, EASY_NOTE, EASY_PUBLISHED, EASY_SHARED, Experiment, HPC2N_NOTE, LOAD_NOTE, LOADS,
-    PENALTY, PERIODS, SECOND, Shape, TPDS,
+    PENALTY, PERIODS, ResultLayout, SECOND, TPDS,
 };
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
@@ -31,7 +31,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: &[],
         measures: &[Measure::DegradationFromBound],
-        shape: Shape::ByLoad,
+        shape: ResultLayout::ByLoad,
         differences: &[EASY_NOTE],
     },
     Experiment {
@@ -44,7 +44,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: &[],
         measures: &[Measure::DegradationFromBound],
-        shape: Shape::Spread,
+        shape: ResultLayout::Spread,
         differences: &[
             EASY_NOTE,
             "HPC2N: over all 182 weeks degradations are about 0.8 times the published ones, for batch schedulers and DFRS alike, so that the bound is \
@@ -70,7 +70,7 @@ pub const ALL: &[Experiment] = &[
             Measure::MigrationsPerJob,
             Measure::Bandwidth,
         ],
-        shape: Shape::Measures,
+        shape: ResultLayout::Measures,
         differences: &[LOAD_NOTE],
     },
     Experiment {
@@ -82,7 +82,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: &[],
         measures: &[Measure::Underutilization],
-        shape: Shape::Spread,
+        shape: ResultLayout::Spread,
         differences: &[
             "EASY: the published values are those of `EASY/no-shadow`. The real one, which has no published value, leaves less \
                  idle; what that does to the comparison with DFRS is in the last section.",
@@ -105,7 +105,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: &[600, 1200, 3000, 12_000],
         measures: TURNS,
-        shape: Shape::Measures,
+        shape: ResultLayout::Measures,
         differences: &[
             "A period of 600 s: jobs take turns. A job that comes back stalls for half of the period. When work comes faster than \
              the other half can do it, jobs wait, every remap exchanges them for others, and the backlog feeds itself to the end of the trace. Of \
@@ -126,7 +126,7 @@ pub const ALL: &[Experiment] = &[
         penalty: 0,
         periods: &[],
         measures: TURNS,
-        shape: Shape::Measures,
+        shape: ResultLayout::Measures,
         differences: &[],
     },
     Experiment {
@@ -139,7 +139,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: PERIODS,
         measures: &[Measure::Underutilization],
-        shape: Shape::ByPeriod,
+        shape: ResultLayout::ByPeriod,
         differences: &[
             "The level of EASY that the paper draws is that of `EASY/no-shadow`. Against it the published crossing, at a period of \
                  about 900 s on synthetic traces, can be checked; the real EASY lies lower.",
@@ -156,7 +156,7 @@ pub const ALL: &[Experiment] = &[
         penalty: PENALTY,
         periods: PERIODS,
         measures: &[Measure::DegradationFromBound],
-        shape: Shape::SetsByPeriod,
+        shape: ResultLayout::SetsByPeriod,
         differences: &[HPC2N_NOTE],
     },
 ];

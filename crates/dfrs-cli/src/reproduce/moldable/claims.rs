@@ -1,14 +1,14 @@
 //! What the paper says in words, checked against what was measured.
 
-use dfrs_moldable::workload::Model;
+use dfrs_moldable::workload::WorkloadModel;
 use dfrs_moldable::{Algorithm, Order};
-use dfrs_report::{Cell, Close, Table, decimals};
+use dfrs_report::{Agreement, Cell, Table, decimals};
 
 use super::TASKS;
-use super::measure::{Criterion, Ratios};
+use super::measure::{RatioCriterion, Ratios};
 
-const WEAK: Model = Model::UniformWeak;
-const HIGH: Model = Model::UniformHigh;
+const WEAK: WorkloadModel = WorkloadModel::UniformWeak;
+const HIGH: WorkloadModel = WorkloadModel::UniformHigh;
 const SAF: Algorithm = Algorithm::ListGraham(Order::SmallestArea);
 const LPTF: Algorithm = Algorithm::ListGraham(Order::WeightPerTime);
 const SHELVES: Algorithm = Algorithm::ListGraham(Order::Shelves);
@@ -26,44 +26,44 @@ pub const DIFFERENCES: &[&str] = &[
      for the minsum: it does not get worse with the number of tasks, as the paper's curve does on mixed tasks.",
 ];
 
-struct Claim {
+struct MoldableClaim {
     place: &'static str,
-    says: &'static str,
+    statement: &'static str,
     /// What was found, how many of its parts hold, and how many there are.
     check: fn(&Ratios) -> Option<(String, usize, usize)>,
 }
 
-const CLAIMS: &[Claim] = &[
-    Claim {
+const CLAIMS: &[MoldableClaim] = &[
+    MoldableClaim {
         place: "4.2, Figure 3",
-        says: "Weakly parallel: DEMT's makespan ratio is no more than 2, and worse on average than all others but Gang",
+        statement: "Weakly parallel: DEMT's makespan ratio is no more than 2, and worse on average than all others but Gang",
         check: |ratios| {
-            let own = averages(ratios, WEAK, Algorithm::Demt, Criterion::Makespan)?;
-            let mut held = usize::from(greatest(&own) <= 2.0);
+            let own = averages(ratios, WEAK, Algorithm::Demt, RatioCriterion::Makespan)?;
+            let mut held = usize::from(maximum(&own) <= 2.0);
             for other in [Algorithm::Sequential, SHELVES, LPTF, SAF] {
                 held += usize::from(
-                    mean(&own) > mean(&averages(ratios, WEAK, other, Criterion::Makespan)?),
+                    mean(&own) > mean(&averages(ratios, WEAK, other, RatioCriterion::Makespan)?),
                 );
             }
             Some((range(&own), held, 5))
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2, Figure 3",
-        says: "Weakly parallel: all other algorithms have a makespan ratio around 1.5 on average",
+        statement: "Weakly parallel: all other algorithms have a makespan ratio around 1.5 on average",
         check: |ratios| {
             let (mut held, mut found) = (0, Vec::new());
             for other in [Algorithm::Sequential, SHELVES, LPTF, SAF] {
-                let value = mean(&averages(ratios, WEAK, other, Criterion::Makespan)?);
+                let value = mean(&averages(ratios, WEAK, other, RatioCriterion::Makespan)?);
                 held += usize::from((1.2..=1.8).contains(&value));
                 found.push(format!("{other} {}", decimals(value, 2)));
             }
             Some((found.join(", "), held, 4))
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2, Figure 4",
-        says: "Highly parallel: DEMT is clearly the best for the minsum",
+        statement: "Highly parallel: DEMT is clearly the best for the minsum",
         check: |ratios| {
             let (mut held, mut found) = (0, Vec::new());
             for tasks in TASKS {
@@ -74,35 +74,40 @@ const CLAIMS: &[Claim] = &[
             Some((format!("best: {}", found.join(", ")), held, TASKS.len()))
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2, Figure 4",
-        says: "Highly parallel: the makespan ratio of the list algorithms is always below 2",
+        statement: "Highly parallel: the makespan ratio of the list algorithms is always below 2",
         check: |ratios| {
             let mut all = Vec::new();
             for other in [SHELVES, LPTF, SAF] {
                 for tasks in TASKS {
                     all.push(
                         ratios
-                            .point(HIGH, *tasks, other, Criterion::Makespan)?
-                            .greatest,
+                            .point(HIGH, *tasks, other, RatioCriterion::Makespan)?
+                            .max,
                     );
                 }
             }
             Some((
-                format!("at most {}", decimals(greatest(&all), 2)),
-                usize::from(greatest(&all) < 2.0),
+                format!("at most {}", decimals(maximum(&all), 2)),
+                usize::from(maximum(&all) < 2.0),
                 1,
             ))
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2, Figure 5",
-        says: "Mixed: DEMT has a ratio of about 2 for both criteria, SAF is better, and the two other lists get worse with the number of tasks",
+        statement: "Mixed: DEMT has a ratio of about 2 for both criteria, SAF is better, and the two other lists get worse with the number of tasks",
         check: |ratios| {
             let (mut held, mut found) = (0, Vec::new());
-            for criterion in Criterion::ALL {
-                let own = mean(&averages(ratios, Model::Mixed, Algorithm::Demt, criterion)?);
-                let saf = mean(&averages(ratios, Model::Mixed, SAF, criterion)?);
+            for criterion in RatioCriterion::ALL {
+                let own = mean(&averages(
+                    ratios,
+                    WorkloadModel::Mixed,
+                    Algorithm::Demt,
+                    criterion,
+                )?);
+                let saf = mean(&averages(ratios, WorkloadModel::Mixed, SAF, criterion)?);
                 held += usize::from((1.6..=2.4).contains(&own)) + usize::from(saf < own);
                 found.push(format!(
                     "DEMT {}, SAF {}",
@@ -111,7 +116,12 @@ const CLAIMS: &[Claim] = &[
                 ));
             }
             for other in [SHELVES, LPTF] {
-                let values = averages(ratios, Model::Mixed, other, Criterion::WeightedCompletion)?;
+                let values = averages(
+                    ratios,
+                    WorkloadModel::Mixed,
+                    other,
+                    RatioCriterion::WeightedCompletion,
+                )?;
                 let (first, last) = (values.first()?, values.last()?);
                 held += usize::from(*last > first * 1.2);
                 found.push(format!(
@@ -123,21 +133,21 @@ const CLAIMS: &[Claim] = &[
             Some((found.join("; "), held, 6))
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2, Figure 6",
-        says: "Cirne-Berman: DEMT clearly outperforms the others for the minsum, and alone keeps a stable ratio",
+        statement: "Cirne-Berman: DEMT clearly outperforms the others for the minsum, and alone keeps a stable ratio",
         check: |ratios| {
             let mut held = 0;
             for tasks in TASKS {
-                held += usize::from(best(ratios, Model::Cirne, *tasks)? == Algorithm::Demt);
+                held += usize::from(best(ratios, WorkloadModel::Cirne, *tasks)? == Algorithm::Demt);
             }
             let own = averages(
                 ratios,
-                Model::Cirne,
+                WorkloadModel::Cirne,
                 Algorithm::Demt,
-                Criterion::WeightedCompletion,
+                RatioCriterion::WeightedCompletion,
             )?;
-            let is_stable = greatest(&own) < 1.2 * least(&own);
+            let is_stable = maximum(&own) < 1.2 * minimum(&own);
             Some((
                 format!(
                     "best at {held} of {} numbers of tasks; {}",
@@ -149,21 +159,21 @@ const CLAIMS: &[Claim] = &[
             ))
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2",
-        says: "DEMT's minsum ratio is never more than 2.5, and on average around 2",
+        statement: "DEMT's minsum ratio is never more than 2.5, and on average around 2",
         check: |ratios| {
-            let all = ratios.all(Algorithm::Demt, Criterion::WeightedCompletion);
-            let held = usize::from(greatest(&all) <= 2.5)
+            let all = ratios.all(Algorithm::Demt, RatioCriterion::WeightedCompletion);
+            let held = usize::from(maximum(&all) <= 2.5)
                 + usize::from((1.75..=2.25).contains(&mean(&all)));
             Some((range(&all), held, 2)).filter(|_| !all.is_empty())
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2",
-        says: "DEMT's makespan ratio is almost always below 2, and 1.9 on average",
+        statement: "DEMT's makespan ratio is almost always below 2, and 1.9 on average",
         check: |ratios| {
-            let all = ratios.all(Algorithm::Demt, Criterion::Makespan);
+            let all = ratios.all(Algorithm::Demt, RatioCriterion::Makespan);
             let below = all.iter().filter(|ratio| **ratio < 2.0).count();
             let held = usize::from(below * 10 >= all.len() * 9)
                 + usize::from((1.7..=2.1).contains(&mean(&all)));
@@ -171,12 +181,12 @@ const CLAIMS: &[Claim] = &[
             Some((found, held, 2)).filter(|_| !all.is_empty())
         },
     },
-    Claim {
+    MoldableClaim {
         place: "4.2, Figure 7",
-        says: "Less than 2 s for the largest instances",
+        statement: "Less than 2 s for the largest instances",
         check: |ratios| {
             let mut longest = 0.0f64;
-            for model in Model::ALL {
+            for model in WorkloadModel::ALL {
                 longest = longest.max(ratios.seconds(model, 400, Algorithm::Demt)?.1);
             }
             Some((
@@ -186,12 +196,12 @@ const CLAIMS: &[Claim] = &[
             ))
         },
     },
-    Claim {
+    MoldableClaim {
         place: "not in the paper",
-        says: "`DEMT+` is better than DEMT for both criteria on average",
+        statement: "`DEMT+` is better than DEMT for both criteria on average",
         check: |ratios| {
             let (mut held, mut found) = (0, Vec::new());
-            for criterion in Criterion::ALL {
+            for criterion in RatioCriterion::ALL {
                 let (own, other) = (
                     ratios.all(Algorithm::Demt, criterion),
                     ratios.all(Algorithm::DemtPlus, criterion),
@@ -222,13 +232,13 @@ pub fn table(ratios: &Ratios) -> Option<Table> {
         };
         is_empty = false;
         let (word, close) = match held {
-            held if held == parts => ("yes", Close::Near),
-            0 => ("no", Close::Far),
-            _ => ("partly", Close::Off),
+            held if held == parts => ("yes", Agreement::Near),
+            0 => ("no", Agreement::Far),
+            _ => ("partly", Agreement::Off),
         };
         table.row([
             Cell::text(claim.place),
-            Cell::text(claim.says),
+            Cell::text(claim.statement),
             Cell::text(found),
             Cell::marked(word, close),
         ]);
@@ -239,9 +249,9 @@ pub fn table(ratios: &Ratios) -> Option<Table> {
 /// The averages at all numbers of tasks.
 fn averages(
     ratios: &Ratios,
-    model: Model,
+    model: WorkloadModel,
     algorithm: Algorithm,
-    criterion: Criterion,
+    criterion: RatioCriterion,
 ) -> Option<Vec<f64>> {
     let points = TASKS
         .iter()
@@ -250,13 +260,13 @@ fn averages(
 }
 
 /// The paper's algorithm with the smallest minsum.
-fn best(ratios: &Ratios, model: Model, tasks: u32) -> Option<Algorithm> {
+fn best(ratios: &Ratios, model: WorkloadModel, tasks: u32) -> Option<Algorithm> {
     let papers = Algorithm::ALL
         .into_iter()
         .filter(|known| *known != Algorithm::DemtPlus);
     let values: Option<Vec<(Algorithm, f64)>> = papers
         .map(|known| {
-            let point = ratios.point(model, tasks, known, Criterion::WeightedCompletion)?;
+            let point = ratios.point(model, tasks, known, RatioCriterion::WeightedCompletion)?;
             Some((known, point.average))
         })
         .collect();
@@ -271,11 +281,11 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / count
 }
 
-fn least(values: &[f64]) -> f64 {
+fn minimum(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-fn greatest(values: &[f64]) -> f64 {
+fn maximum(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
@@ -283,7 +293,7 @@ fn range(values: &[f64]) -> String {
     format!(
         "{} on average, {} to {}",
         decimals(mean(values), 2),
-        decimals(least(values), 2),
-        decimals(greatest(values), 2)
+        decimals(minimum(values), 2),
+        decimals(maximum(values), 2)
     )
 }

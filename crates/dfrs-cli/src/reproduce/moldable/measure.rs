@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use dfrs_moldable::workload::{Model, generate};
+use dfrs_moldable::workload::{WorkloadModel, generate};
 use dfrs_moldable::{Algorithm, Criteria, Problem, Shuffles, bounds};
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +12,18 @@ use crate::runs::Runs;
 
 /// The tasks of one run.
 #[derive(Clone, Debug, Serialize)]
-struct Run {
+struct MoldableRun {
     moldable: &'static str,
     tasks: u32,
     processors: u32,
     seed: u64,
     #[serde(skip)]
-    model: Model,
+    model: WorkloadModel,
 }
 
 /// What one run gave.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Measured {
+struct MoldableMeasures {
     bound_makespan: f64,
     bound_weighted_completion: f64,
     /// For each algorithm makespan, weighted completion and seconds.
@@ -32,12 +32,12 @@ struct Measured {
 
 /// What is divided by its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Criterion {
+pub enum RatioCriterion {
     Makespan,
     WeightedCompletion,
 }
 
-impl Criterion {
+impl RatioCriterion {
     pub const ALL: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
     /// Its name in files.
@@ -59,18 +59,18 @@ impl Criterion {
 
 /// Ratios over the runs of one number of tasks.
 #[derive(Clone, Copy, Debug)]
-pub struct Point {
-    pub least: f64,
+pub struct RatioPoint {
+    pub min: f64,
     /// The sum of the values over the sum of the bounds, as in the paper.
     pub average: f64,
-    pub greatest: f64,
+    pub max: f64,
 }
 
 /// All runs of the chosen figures.
 pub struct Ratios {
     /// Runs for each number of tasks.
     pub runs: u32,
-    measured: BTreeMap<(Model, u32), Vec<Measured>>,
+    measured: BTreeMap<(WorkloadModel, u32), Vec<MoldableMeasures>>,
 }
 
 impl Ratios {
@@ -82,7 +82,7 @@ impl Ratios {
         seed: u64,
         runs: &mut Runs,
     ) -> Result<Self, String> {
-        let mut models: Vec<Model> = figures
+        let mut models: Vec<WorkloadModel> = figures
             .iter()
             .flat_map(|figure| figure.models)
             .copied()
@@ -92,7 +92,7 @@ impl Ratios {
         let mut wanted = Vec::new();
         for model in models {
             for tasks in TASKS.iter().rev() {
-                wanted.extend((0..count).map(|number| Run {
+                wanted.extend((0..count).map(|number| MoldableRun {
                     moldable: model.name(),
                     tasks: *tasks,
                     processors: PROCESSORS,
@@ -102,7 +102,7 @@ impl Ratios {
             }
         }
         let found = runs.execute("moldable tasks", &wanted, execute)?;
-        let mut measured: BTreeMap<(Model, u32), Vec<Measured>> = BTreeMap::new();
+        let mut measured: BTreeMap<(WorkloadModel, u32), Vec<MoldableMeasures>> = BTreeMap::new();
         for (run, found) in wanted.iter().zip(found) {
             measured
                 .entry((run.model, run.tasks))
@@ -118,19 +118,21 @@ impl Ratios {
     /// Minimum, average and maximum ratio to the bound; none if it was not measured.
     pub fn point(
         &self,
-        model: Model,
+        model: WorkloadModel,
         tasks: u32,
         algorithm: Algorithm,
-        criterion: Criterion,
-    ) -> Option<Point> {
+        criterion: RatioCriterion,
+    ) -> Option<RatioPoint> {
         let place = Algorithm::ALL
             .iter()
             .position(|known| *known == algorithm)?;
         let pairs = self.measured.get(&(model, tasks))?.iter().map(|measured| {
             let (makespan, weighted, _) = measured.algorithms[place];
             match criterion {
-                Criterion::Makespan => (makespan, measured.bound_makespan),
-                Criterion::WeightedCompletion => (weighted, measured.bound_weighted_completion),
+                RatioCriterion::Makespan => (makespan, measured.bound_makespan),
+                RatioCriterion::WeightedCompletion => {
+                    (weighted, measured.bound_weighted_completion)
+                }
             }
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();
@@ -138,29 +140,34 @@ impl Ratios {
         let sums = pairs
             .iter()
             .fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
-        Some(Point {
-            least: ratios.clone().fold(f64::INFINITY, f64::min),
+        Some(RatioPoint {
+            min: ratios.clone().fold(f64::INFINITY, f64::min),
             average: sums.0 / sums.1,
-            greatest: ratios.fold(0.0, f64::max),
+            max: ratios.fold(0.0, f64::max),
         })
     }
 
     /// The ratios of single runs.
-    pub fn all(&self, algorithm: Algorithm, criterion: Criterion) -> Vec<f64> {
+    pub fn all(&self, algorithm: Algorithm, criterion: RatioCriterion) -> Vec<f64> {
         let place = Algorithm::ALL.iter().position(|known| *known == algorithm);
         let runs = self.measured.values().flatten();
-        let ratio = |measured: &Measured| {
+        let ratio = |measured: &MoldableMeasures| {
             let (makespan, weighted, _) = measured.algorithms[place?];
             Some(match criterion {
-                Criterion::Makespan => makespan / measured.bound_makespan,
-                Criterion::WeightedCompletion => weighted / measured.bound_weighted_completion,
+                RatioCriterion::Makespan => makespan / measured.bound_makespan,
+                RatioCriterion::WeightedCompletion => weighted / measured.bound_weighted_completion,
             })
         };
         runs.filter_map(ratio).collect()
     }
 
     /// Mean and longest time of an algorithm, in seconds.
-    pub fn seconds(&self, model: Model, tasks: u32, algorithm: Algorithm) -> Option<(f64, f64)> {
+    pub fn seconds(
+        &self,
+        model: WorkloadModel,
+        tasks: u32,
+        algorithm: Algorithm,
+    ) -> Option<(f64, f64)> {
         let place = Algorithm::ALL
             .iter()
             .position(|known| *known == algorithm)?;
@@ -174,12 +181,12 @@ impl Ratios {
     }
 }
 
-fn execute(run: &Run) -> Result<Measured, String> {
+fn execute(run: &MoldableRun) -> Result<MoldableMeasures, String> {
     let tasks = run.tasks as usize;
     let instance = generate(run.model, tasks, run.processors, run.seed)
         .map_err(|error| format!("{}: {error}", run.moldable))?;
     let problem = Problem::of(&instance);
-    let least = bounds(&problem);
+    let lower_bounds = bounds(&problem);
     let measure = |algorithm: Algorithm| {
         let begin = Instant::now();
         let schedule = algorithm.schedule(&problem, Shuffles::default());
@@ -190,9 +197,9 @@ fn execute(run: &Run) -> Result<Measured, String> {
         } = schedule.criteria(&instance);
         (makespan, weighted_completion, seconds)
     };
-    Ok(Measured {
-        bound_makespan: least.makespan,
-        bound_weighted_completion: least.weighted_completion,
+    Ok(MoldableMeasures {
+        bound_makespan: lower_bounds.makespan,
+        bound_weighted_completion: lower_bounds.weighted_completion,
         algorithms: Algorithm::ALL.map(measure).to_vec(),
     })
 }

@@ -4,7 +4,7 @@ use dfrs_moldable::Algorithm;
 use dfrs_report::{Axis, Cell, Chart, Page, Series, Table, csv_line, decimals};
 
 use super::claims;
-use super::measure::{Criterion, Ratios};
+use super::measure::{RatioCriterion, Ratios};
 use super::{ALL_RUNS, Figure, PROCESSORS, TASKS};
 
 /// A file by its name without directory.
@@ -39,7 +39,7 @@ fn curves(page: &mut Page, figure: &Figure, ratios: &Ratios, files: &mut Vec<Nam
     let Some(model) = figure.models.first().copied() else {
         return;
     };
-    for criterion in Criterion::ALL {
+    for criterion in RatioCriterion::ALL {
         let title = format!("{}: {}", figure.title, criterion.title());
         let axis = Axis::linear("ratio to the lower bound").with_range(1.0, 3.0);
         let mut chart = Chart::new(
@@ -82,7 +82,7 @@ fn curves(page: &mut Page, figure: &Figure, ratios: &Ratios, files: &mut Vec<Nam
 }
 
 /// Minimum, average and maximum ratio at some numbers of tasks.
-fn table(figure: &Figure, ratios: &Ratios, criterion: Criterion) -> Table {
+fn table(figure: &Figure, ratios: &Ratios, criterion: RatioCriterion) -> Table {
     let shown = [25, 100, 400];
     let mut heads = vec!["algorithm"];
     heads.extend(shown.iter().flat_map(|_| ["minimum", "average", "maximum"]));
@@ -99,7 +99,7 @@ fn table(figure: &Figure, ratios: &Ratios, criterion: Criterion) -> Table {
                 .first()
                 .and_then(|model| ratios.point(*model, tasks, algorithm, criterion));
             let Some(point) = point else { continue };
-            let numbers = [point.least, point.average, point.greatest];
+            let numbers = [point.min, point.average, point.max];
             row.extend(numbers.map(|number| Cell::number(decimals(number, 2))));
         }
         table.row(row);
@@ -122,7 +122,7 @@ fn csv(figure: &Figure, ratios: &Ratios) -> String {
     for model in figure.models {
         for tasks in TASKS {
             for algorithm in Algorithm::ALL {
-                for criterion in Criterion::ALL {
+                for criterion in RatioCriterion::ALL {
                     let Some(point) = ratios.point(*model, *tasks, algorithm, criterion) else {
                         continue;
                     };
@@ -133,9 +133,9 @@ fn csv(figure: &Figure, ratios: &Ratios) -> String {
                         ratios.runs.to_string(),
                         algorithm.name().into(),
                         criterion.name().into(),
-                        point.least.to_string(),
+                        point.min.to_string(),
                         point.average.to_string(),
-                        point.greatest.to_string(),
+                        point.max.to_string(),
                     ]);
                 }
             }

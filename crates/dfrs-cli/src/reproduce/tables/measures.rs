@@ -3,7 +3,7 @@
 use dfrs_report::{Cell, Table};
 
 use super::{first_upper, present};
-use crate::reproduce::cells::{beside, label, show};
+use crate::reproduce::cells::{compared_cells, label, show};
 use crate::reproduce::experiment::Experiment;
 use crate::reproduce::measure::Measure;
 use crate::reproduce::published::{Statistic, Value, published};
@@ -82,7 +82,7 @@ fn cells(
         None => [Cell::number("–"), Cell::number("–"), Cell::number("")],
         Some(spread) => {
             let [average, reproduced, difference] =
-                beside(measure, printed(Statistic::Average), spread.mean);
+                compared_cells(measure, printed(Statistic::Average), spread.mean);
             let theirs = in_brackets(measure, printed(Statistic::Maximum));
             let ours = Some(Value::Is(spread.maximum)).filter(|_| spread.count > 1);
             [

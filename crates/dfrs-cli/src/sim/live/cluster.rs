@@ -3,24 +3,24 @@
 use std::fmt::Write;
 
 use dfrs_agent::model::acts::Act;
-use dfrs_agent::model::{Model, Settings as Timing, Submission, job};
+use dfrs_agent::model::{ClusterModel, JobSubmission, ModelSettings as Timing, job};
 use dfrs_agent::observation::{ObservedJob, ObservedNode};
 use dfrs_core::{Policy, RunTimeHint, Span, Time};
 use dfrs_proto::conf::Config;
-use dfrs_sim::Settings;
+use dfrs_sim::SimSettings;
 use dfrs_sim::metrics::NODE_GB;
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 const SECOND: i64 = 1_000_000;
 /// UNIX seconds at which the first second of the trace begins.
-const BEGINS: i64 = 1_000_000;
+const TRACE_START_UNIX: i64 = 1_000_000;
 /// A node has no more CPUs than this: Slurm knows whole ones only.
-const MOST_CPUS: u64 = 1000;
+const MAX_CPUS: u64 = 1000;
 /// A node's memory, in what the model takes for MiB: fine enough for every trace.
-const MEMORY: u64 = 100_000_000;
+const NODE_MIB: u64 = 100_000_000;
 const PARTITION: &str = "live";
 /// Keys of dfrs.conf that other options say.
-const SAID_ELSEWHERE: [(&str, &str); 8] = [
+const KEYS_WITH_OPTIONS: [(&str, &str); 8] = [
     ("Mode", "leave it out"),
     ("Policy", "give --policy"),
     ("Period", "give --period"),
@@ -47,11 +47,11 @@ fn key_of(line: &str) -> &str {
 }
 
 /// The machine.
-pub struct Cluster {
+pub struct LiveCluster {
     nodes: u32,
     /// CPUs of a node.
     cpus: u32,
-    /// In the unit of [`MEMORY`].
+    /// In the unit of [`NODE_MIB`].
     swap: u64,
     /// In the same unit, a second.
     swap_speed: u64,
@@ -61,21 +61,21 @@ pub struct Cluster {
     run_time_hint: RunTimeHint,
 }
 
-impl Cluster {
+impl LiveCluster {
     /// Nodes with so many CPUs that every task of the trace needs whole ones, if there are not too many.
     ///
     /// # Errors
     ///
     /// One line about an option.
-    pub fn new(trace: &Trace, settings: &Settings, gigabytes: f64) -> Result<Self, String> {
+    pub fn new(trace: &Trace, settings: &SimSettings, gigabytes: f64) -> Result<Self, String> {
         if !(0.001..=1e6).contains(&gigabytes) {
             return Err("--swap-speed: allowed: GB/s, from 0.001 to 1000000".into());
         }
         let divisor = trace.jobs.iter().map(|job| job.cpu.0);
         let divisor = divisor.fold(NODE_CPU.0, greatest_common_divisor);
-        let cpus = (NODE_CPU.0 / divisor.max(1)).min(MOST_CPUS);
+        let cpus = (NODE_CPU.0 / divisor.max(1)).min(MAX_CPUS);
         let first = trace.jobs.iter().map(|job| job.submit.0).min().unwrap_or(0);
-        let of_memory = |amount: f64| amount * as_real(MEMORY);
+        let of_memory = |amount: f64| amount * as_real(NODE_MIB);
         Ok(Self {
             nodes: settings.nodes,
             cpus: u32::try_from(cpus).unwrap_or(1),
@@ -87,13 +87,13 @@ impl Cluster {
     }
 
     /// The model's time at the trace's 0.
-    pub fn begins(&self) -> Time {
-        Time(BEGINS * SECOND - self.first.0)
+    pub fn trace_zero(&self) -> Time {
+        Time(TRACE_START_UNIX * SECOND - self.first.0)
     }
 
     /// The model's time at this time of the trace.
     pub fn time(&self, time: Time) -> Time {
-        Time(self.begins().0 + time.0)
+        Time(self.trace_zero().0 + time.0)
     }
 
     /// Its dfrs.conf: what options say, and these lines.
@@ -104,15 +104,15 @@ impl Cluster {
     pub fn conf(
         &self,
         policy: &Policy,
-        settings: &Settings,
+        settings: &SimSettings,
         lines: &[String],
     ) -> Result<String, String> {
         for line in lines {
             let key = key_of(line);
-            let said = SAID_ELSEWHERE
+            let conflict = KEYS_WITH_OPTIONS
                 .iter()
                 .find(|(known, _)| known.eq_ignore_ascii_case(key));
-            if let Some((known, remedy)) = said {
+            if let Some((known, remedy)) = conflict {
                 return Err(format!("--live-conf {line}: not {known}; {remedy}"));
             }
         }
@@ -127,8 +127,8 @@ impl Cluster {
             text.push_str("RunTimeHint=limits\n");
         }
         let mut keys = lines.iter().map(|line| key_of(line));
-        let says_cost = keys.any(|key| key.eq_ignore_ascii_case("MoveCost"));
-        if policy.weighs_moves() && !says_cost {
+        let sets_move_cost = keys.any(|key| key.eq_ignore_ascii_case("MoveCost"));
+        if policy.weighs_moves() && !sets_move_cost {
             let _ = writeln!(text, "MoveCost={}", settings.penalty.0 / SECOND);
         }
         if let Some(ceiling) = settings.load_ceiling {
@@ -147,7 +147,7 @@ impl Cluster {
     }
 
     /// The model of it; `is_safe`: slurmctld is never killed, and need not save what it knows.
-    pub fn model(&self, timing: Timing, is_safe: bool) -> Model {
+    pub fn model(&self, timing: Timing, is_safe: bool) -> ClusterModel {
         let nodes = (0..self.nodes).map(|index| {
             let node = ObservedNode {
                 index,
@@ -156,14 +156,14 @@ impl Cluster {
                 down: false,
                 all_cpus: self.cpus,
                 cpus: self.cpus,
-                memory: MEMORY,
-                allocated_memory: 0,
+                memory: NODE_MIB,
+                allocated_memory_mib: 0,
             };
             (node, PARTITION.to_owned())
         });
         let timing = Timing {
-            swap: self.swap,
-            swap_speed: self.swap_speed.max(1),
+            swap_mib: self.swap,
+            swap_mib_per_second: self.swap_speed.max(1),
             save_interval: if is_safe {
                 Span(i64::MAX / 4)
             } else {
@@ -171,7 +171,7 @@ impl Cluster {
             },
             ..timing
         };
-        Model::new(nodes.collect(), timing, Time(BEGINS * SECOND))
+        ClusterModel::new(nodes.collect(), timing, Time(TRACE_START_UNIX * SECOND))
     }
 
     /// All jobs, as they are submitted; with time limits only if the policy asks for these.
@@ -179,10 +179,10 @@ impl Cluster {
         let has_limits = policy.reserves() || self.run_time_hint == RunTimeHint::Limits;
         let jobs = trace.jobs.iter().enumerate();
         jobs.map(|(index, job)| {
-            let submission = Submission {
+            let submission = JobSubmission {
                 // Of whom it is not said whose they are, each has a user of its own.
                 user: job.user.unwrap_or_else(|| label(index)),
-                ..Submission::new(label(index), self.job(job, has_limits), job.runtime)
+                ..JobSubmission::new(label(index), self.job(job, has_limits), job.runtime)
             };
             (self.time(job.submit), Act::Submit(Box::new(submission)))
         })
@@ -193,16 +193,16 @@ impl Cluster {
         let cpus = of_trace.cpu.0 * u64::from(self.cpus) + NODE_CPU.0 / 2;
         let cpus = (cpus / NODE_CPU.0).max(1);
         let limit = of_trace.estimate.filter(|_| has_limit);
-        let memory = u128::from(of_trace.memory.0) * u128::from(MEMORY);
+        let memory = u128::from(of_trace.memory.0) * u128::from(NODE_MIB);
         let memory = memory / u128::from(NODE_MEMORY.0) / u128::from(cpus);
         ObservedJob {
-            submit_time: 0,
+            submit_seconds: 0,
             partition: PARTITION.into(),
             comment: format!("dfrs:{}", of_trace.mobility),
             tasks: of_trace.tasks,
             cpus_per_task: u32::try_from(cpus).unwrap_or(1),
             // In Slurm none at all would be the whole node's.
-            memory: u64::try_from(memory).unwrap_or(MEMORY).max(1),
+            memory: u64::try_from(memory).unwrap_or(NODE_MIB).max(1),
             limit_minutes: limit.map_or(0, |limit| minutes(limit.max(of_trace.runtime))),
             ..job(0, 1)
         }
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use dfrs_core::{Bytes, Cores};
 
-    fn cluster(needs: &[u64]) -> (Cluster, Trace) {
+    fn cluster(needs: &[u64]) -> (LiveCluster, Trace) {
         let of_need = |need: &u64| {
             let memory = Bytes(NODE_MEMORY.0 / 10);
             TraceJob::new("a", Time(7_500_000), 1, Cores(*need), memory, Span(1))
@@ -252,12 +252,12 @@ mod tests {
             jobs: needs.iter().map(of_need).collect(),
             ..Trace::default()
         };
-        let cluster = Cluster::new(&trace, &Settings::new(2), 0.5).expect("a cluster");
+        let cluster = LiveCluster::new(&trace, &SimSettings::new(2), 0.5).expect("a cluster");
         (cluster, trace)
     }
 
     #[test]
-    fn a_node_has_as_many_cpus_as_make_all_needs_whole() {
+    fn node_cpus_make_all_needs_whole() {
         let cpus = |needs: &[u64]| cluster(needs).0.cpus;
         assert_eq!(cpus(&[1_000_000]), 1);
         assert_eq!(cpus(&[250_000, 1_000_000]), 4);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_need_and_require_what_the_trace_says() {
+    fn jobs_have_the_needs_and_memory_of_the_trace() {
         let (cluster, trace) = cluster(&[250_000, 1_000_000]);
         let jobs: Vec<ObservedJob> = trace
             .jobs
@@ -274,19 +274,22 @@ mod tests {
             .map(|job| cluster.job(job, false))
             .collect();
         assert_eq!((jobs[0].cpus_per_task, jobs[1].cpus_per_task), (1, 4));
-        assert_eq!((jobs[0].memory, jobs[1].memory), (MEMORY / 10, MEMORY / 40));
+        assert_eq!(
+            (jobs[0].memory, jobs[1].memory),
+            (NODE_MIB / 10, NODE_MIB / 40)
+        );
         assert_eq!(
             cluster.time(Time(7_500_000)),
-            Time(BEGINS * SECOND + 500_000)
+            Time(TRACE_START_UNIX * SECOND + 500_000)
         );
     }
 
     #[test]
-    fn what_other_options_say_is_no_line_of_the_configuration() {
+    fn conf_line_of_another_option_is_refused() {
         let (cluster, _) = cluster(&[1_000_000]);
         let conf = |lines: &[&str]| {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            cluster.conf(&Policy::catalogue()[0], &Settings::new(2), &lines)
+            cluster.conf(&Policy::catalogue()[0], &SimSettings::new(2), &lines)
         };
         assert!(conf(&["SettleTime=5", "MovesPerHour=unlimited"]).is_ok());
         for (line, words) in [
@@ -294,8 +297,8 @@ mod tests {
             ("Perod=5", "did you mean"),
             ("SettleTime=-1", "SettleTime"),
         ] {
-            let told = conf(&[line]).expect_err(line);
-            assert!(told.contains(words) && !told.contains('\n'), "{told}");
+            let error = conf(&[line]).expect_err(line);
+            assert!(error.contains(words) && !error.contains('\n'), "{error}");
         }
     }
 }

@@ -7,39 +7,39 @@ use dfrs_agent::simulation::Draw;
 use dfrs_core::{Span, Time};
 use dfrs_sim::trace::Trace;
 
-use super::cluster::Cluster;
+use super::cluster::LiveCluster;
 
 const MINUTE: Span = Span::from_seconds(60);
 /// Seconds for which a slurmctld that was killed is away.
-const AWAY: i64 = 20;
+const KILL_DOWNTIME_SECONDS: i64 = 20;
 /// A slow node takes so many times as long.
-const SLOWNESS: u32 = 10;
+const SLOW_FACTOR: u32 = 10;
 /// Of each kind.
-const MOST: u32 = 100_000;
+const MAX_FAULTS: u32 = 100_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FaultKind {
     Fail,
     Hang,
     Slow,
     Kill,
 }
 
-const KINDS: [(&str, Kind); 4] = [
-    ("fail", Kind::Fail),
-    ("hang", Kind::Hang),
-    ("slow", Kind::Slow),
-    ("kill", Kind::Kill),
+const KINDS: [(&str, FaultKind); 4] = [
+    ("fail", FaultKind::Fail),
+    ("hang", FaultKind::Hang),
+    ("slow", FaultKind::Slow),
+    ("kill", FaultKind::Kill),
 ];
 
 /// How often what goes wrong.
 #[derive(Clone, Debug, Default)]
-pub struct Faults(Vec<(Kind, u32)>);
+pub struct Faults(Vec<(FaultKind, u32)>);
 
 impl Faults {
     /// Whether slurmctld is killed.
     pub fn kill_slurmctld(&self) -> bool {
-        self.0.iter().any(|(kind, _)| *kind == Kind::Kill)
+        self.0.iter().any(|(kind, _)| *kind == FaultKind::Kill)
     }
 
     /// At random moments from the first submission to the last one, at random nodes. What a node suffers
@@ -49,7 +49,7 @@ impl Faults {
         seed: u64,
         trace: &Trace,
         nodes: u32,
-        cluster: &Cluster,
+        cluster: &LiveCluster,
     ) -> Vec<(Time, Act)> {
         let submits = || trace.jobs.iter().map(|job| cluster.time(job.submit).0);
         let (first, last) = (submits().min().unwrap_or(0), submits().max().unwrap_or(0));
@@ -60,10 +60,10 @@ impl Faults {
                 let at = Time(draw.between(first, last));
                 let node = draw.small(nodes);
                 let (act, lasts, end) = match kind {
-                    Kind::Fail => (Act::PowerOff(node), 10, Some(Act::PowerOn(node))),
-                    Kind::Hang => (Act::Hang(node), 5, Some(Act::Unhang(node))),
-                    Kind::Slow => (Act::Slow(node, SLOWNESS), 10, Some(Act::Slow(node, 1))),
-                    Kind::Kill => (Act::Kill(AWAY), 0, None),
+                    FaultKind::Fail => (Act::PowerOff(node), 10, Some(Act::PowerOn(node))),
+                    FaultKind::Hang => (Act::Hang(node), 5, Some(Act::Unhang(node))),
+                    FaultKind::Slow => (Act::Slow(node, SLOW_FACTOR), 10, Some(Act::Slow(node, 1))),
+                    FaultKind::Kill => (Act::Kill(KILL_DOWNTIME_SECONDS), 0, None),
                 };
                 acts.push((at, act));
                 acts.extend(end.map(|end| (Time(at.0 + lasts * MINUTE.0), end)));
@@ -88,8 +88,12 @@ impl FromStr for Faults {
                     "{name:?} is no kind of fault; allowed: {names}, for example fail=2"
                 ));
             };
-            let count = count.trim().parse().ok().filter(|count| *count <= MOST);
-            let count = count.ok_or_else(|| format!("{name}: allowed: 0 to {MOST}"))?;
+            let count = count
+                .trim()
+                .parse()
+                .ok()
+                .filter(|count| *count <= MAX_FAULTS);
+            let count = count.ok_or_else(|| format!("{name}: allowed: 0 to {MAX_FAULTS}"))?;
             if faults.0.iter().any(|(other, _)| other == kind) {
                 return Err(format!("{name} is there twice; give each kind once"));
             }
@@ -104,15 +108,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_fault_is_one_line() {
+    fn malformed_fault_is_one_line() {
         for (text, words) in [
             ("fire=1", "allowed: fail, hang, slow, kill"),
             ("fail", "fail: allowed: 0 to"),
             ("fail=-1", "fail: allowed: 0 to"),
             ("kill=1,kill=1", "kill is there twice"),
         ] {
-            let told = text.parse::<Faults>().expect_err(text);
-            assert!(told.contains(words) && !told.contains('\n'), "{told}");
+            let error = text.parse::<Faults>().expect_err(text);
+            assert!(error.contains(words) && !error.contains('\n'), "{error}");
         }
         let faults: Faults = "fail=2, kill=1".parse().expect("faults");
         assert!(faults.kill_slurmctld());

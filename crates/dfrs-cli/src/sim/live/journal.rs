@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_agent::model::{Fate, Model};
+use dfrs_agent::model::{ClusterModel, ProgramOutcome};
 use dfrs_core::{NodeIndex, Span, Time};
-use dfrs_proto::journal::{Event, EventKind};
+use dfrs_proto::journal::{EventKind, JournalEvent};
 use dfrs_sim::trace::Trace;
 
 use super::cluster::{index, label};
 
 /// What the journal says of one job.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
+pub struct LiveJobCounts {
     pub pauses: u32,
     pub migrations: u32,
     pub migrated_tasks: u64,
@@ -21,7 +21,7 @@ pub struct Counts {
     allocated: f64,
 }
 
-impl Counts {
+impl LiveJobCounts {
     /// Run time that it could have done with the CPU that it had.
     #[expect(
         clippy::cast_possible_truncation,
@@ -39,13 +39,13 @@ impl Counts {
         }
     }
 
-    fn goes_to(&mut self, nodes: &[NodeIndex], now: Time) {
+    fn start_on(&mut self, nodes: &[NodeIndex], now: Time) {
         self.count_until(now);
         self.since = Some(now);
         self.nodes = nodes.to_vec();
     }
 
-    fn leaves(&mut self, now: Time) {
+    fn stop(&mut self, now: Time) {
         self.count_until(now);
         self.since = None;
     }
@@ -53,12 +53,12 @@ impl Counts {
     fn take(&mut self, event: &EventKind, now: Time) {
         match event {
             EventKind::Start { nodes, .. } | EventKind::Resume { nodes, .. } => {
-                self.goes_to(nodes, now);
+                self.start_on(nodes, now);
             }
             EventKind::Migrate { nodes, .. } => {
                 self.migrations += 1;
                 self.migrated_tasks += arriving(&self.nodes, nodes);
-                self.goes_to(nodes, now);
+                self.start_on(nodes, now);
             }
             EventKind::Yield { value, .. } => {
                 self.count_until(now);
@@ -66,9 +66,9 @@ impl Counts {
             }
             EventKind::Pause { .. } => {
                 self.pauses += 1;
-                self.leaves(now);
+                self.stop(now);
             }
-            EventKind::Finish { .. } => self.leaves(now),
+            EventKind::Finish { .. } => self.stop(now),
             EventKind::Platform { .. }
             | EventKind::Submit { .. }
             | EventKind::Eligible { .. }
@@ -101,7 +101,7 @@ pub struct Translator<'a> {
     zero: Time,
     /// Positions in the trace, by Slurm's ids. An id may be used again.
     jobs: BTreeMap<String, usize>,
-    counts: Vec<Counts>,
+    counts: Vec<LiveJobCounts>,
     /// CPU and memory of a node in the plugin's units.
     whole: (f64, f64),
 }
@@ -112,7 +112,7 @@ impl<'a> Translator<'a> {
             trace,
             zero,
             jobs: BTreeMap::new(),
-            counts: vec![Counts::default(); trace.jobs.len()],
+            counts: vec![LiveJobCounts::default(); trace.jobs.len()],
             whole: (1.0, 1.0),
         }
     }
@@ -122,7 +122,7 @@ impl<'a> Translator<'a> {
     }
 
     /// What was said of the job at this position.
-    pub fn counts(&self, index: usize) -> &Counts {
+    pub fn counts(&self, index: usize) -> &LiveJobCounts {
         &self.counts[index]
     }
 
@@ -132,17 +132,21 @@ impl<'a> Translator<'a> {
     }
 
     /// The first job that has not ended.
-    pub fn first_open(&self, model: &Model) -> String {
+    pub fn first_open(&self, model: &ClusterModel) -> String {
         let open = |index: &usize| {
             let program = model.programs().get(&label(*index));
-            program.is_none_or(|program| program.fate == Fate::Open)
+            program.is_none_or(|program| program.outcome == ProgramOutcome::Open)
         };
         let first = (0..self.trace.jobs.len()).find(open);
         first.map_or(String::new(), |index| self.trace.jobs[index].id.clone())
     }
 
     /// The event in the words of the trace; `None` for a job that is not of it.
-    pub fn translate(&mut self, mut event: Event, model: &Model) -> Option<Event> {
+    pub fn translate(
+        &mut self,
+        mut event: JournalEvent,
+        model: &ClusterModel,
+    ) -> Option<JournalEvent> {
         event.t = self.time(event.t);
         match &mut event.kind {
             EventKind::Platform { nodes, .. } => {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use dfrs_agent::model::Settings;
+use dfrs_agent::model::ModelSettings;
 use dfrs_core::Span;
 
 use crate::options::seconds;
@@ -14,7 +14,7 @@ const NAMES: &str = "launch, call, message, orders, probe, kill, requeue";
 pub struct Latencies(Vec<(&'static str, Span)>);
 
 /// The latency of this name, and the name.
-fn named<'a>(settings: &'a mut Settings, name: &str) -> Option<(&'static str, &'a mut Span)> {
+fn named<'a>(settings: &'a mut ModelSettings, name: &str) -> Option<(&'static str, &'a mut Span)> {
     Some(match name {
         "launch" => ("launch", &mut settings.launch),
         "call" => ("call", &mut settings.call),
@@ -29,8 +29,8 @@ fn named<'a>(settings: &'a mut Settings, name: &str) -> Option<(&'static str, &'
 
 impl Latencies {
     /// The model's, with these.
-    pub fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
+    pub fn settings(&self) -> ModelSettings {
+        let mut settings = ModelSettings::default();
         for (name, span) in &self.0 {
             if let Some((_, latency)) = named(&mut settings, name) {
                 *latency = *span;
@@ -48,7 +48,7 @@ impl FromStr for Latencies {
         let mut latencies = Self::default();
         for part in text.split(',').filter(|part| !part.trim().is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            let mut settings = Settings::default();
+            let mut settings = ModelSettings::default();
             let Some((name, _)) = named(&mut settings, name.trim()) else {
                 return Err(format!(
                     "{:?} is no latency; allowed: {NAMES}, for example launch=2",
@@ -75,19 +75,19 @@ mod tests {
         let settings = settings.expect("latencies").settings();
         assert_eq!(settings.launch, Span::from_seconds(2));
         assert_eq!(settings.kill, Span(500_000));
-        assert_eq!(settings.orders, Settings::default().orders);
+        assert_eq!(settings.orders, ModelSettings::default().orders);
     }
 
     #[test]
-    fn what_is_no_latency_is_one_line() {
+    fn malformed_latency_is_one_line() {
         for (text, words) in [
             ("prolog=1", "allowed: launch, call"),
             ("launch", "allowed: seconds"),
             ("launch=-1", "allowed: seconds"),
             ("launch=1,launch=2", "launch is there twice"),
         ] {
-            let told = text.parse::<Latencies>().expect_err(text);
-            assert!(told.contains(words) && !told.contains('\n'), "{told}");
+            let error = text.parse::<Latencies>().expect_err(text);
+            assert!(error.contains(words) && !error.contains('\n'), "{error}");
         }
     }
 }

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use dfrs_sim::generate::Lublin;
-use dfrs_sim::trace::MOST_NODES;
+use dfrs_sim::trace::MAX_NODES;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::super::place::{Document, Item};
-use super::super::sources::{Block, Origin};
+use super::super::document::{Document, StudyValue};
+use super::super::sources::{Block, TraceOrigin};
 use crate::input::SwfModel;
 
 /// The most traces of a block.
-const MOST: u64 = 100_000;
+const MAX_RANGE: u64 = 100_000;
 const KNOWN: [&str; 9] = [
     "name", "generate", "file", "jobs", "nodes", "seeds", "loads", "model", "weeks",
 ];
@@ -39,7 +39,7 @@ pub fn read(document: &Document, value: &Spanned<DeValue>) -> Result<Vec<Block>,
 
 /// What the entries of a block say, one by one.
 #[derive(Default)]
-struct Said {
+struct TraceEntries {
     name: Option<String>,
     generate: bool,
     files: Vec<PathBuf>,
@@ -52,7 +52,7 @@ struct Said {
 }
 
 fn block(document: &Document, value: &Spanned<DeValue>) -> Result<Block, String> {
-    let mut said = Said::default();
+    let mut given = TraceEntries::default();
     let span = value.span();
     for (name, value) in super::entries(document, "traces", value, &KNOWN)? {
         let items = document.items(name, value)?;
@@ -61,26 +61,26 @@ fn block(document: &Document, value: &Spanned<DeValue>) -> Result<Block, String>
             _ => Err(document.refuse(&value.span(), format!("{name} has one value"))),
         };
         match name {
-            "name" => said.name = Some(one()?.text.clone()),
-            "generate" => said.generate = generate(document, one()?)?,
+            "name" => given.name = Some(one()?.text.clone()),
+            "generate" => given.generate = generate(document, one()?)?,
             "file" => {
                 let items = items.iter();
-                said.files = items
-                    .map(|item| beside(document.path, &item.text))
+                given.files = items
+                    .map(|item| sibling_path(document.path, &item.text))
                     .collect();
             }
-            "jobs" => said.jobs = Some(number(document, name, one()?, 1_000_000)?),
-            "nodes" => said.nodes = Some(number(document, name, one()?, MOST_NODES)?),
-            "seeds" => said.seeds = Some(range(document, name, &items)?),
-            "loads" => said.loads = loads(document, &items)?,
-            "model" => said.model = Some(model(document, one()?)?),
-            _ => said.weeks = Some(range(document, name, &items)?),
+            "jobs" => given.jobs = Some(number(document, name, one()?, 1_000_000)?),
+            "nodes" => given.nodes = Some(number(document, name, one()?, MAX_NODES)?),
+            "seeds" => given.seeds = Some(range(document, name, &items)?),
+            "loads" => given.loads = loads(document, &items)?,
+            "model" => given.model = Some(model(document, one()?)?),
+            _ => given.weeks = Some(range(document, name, &items)?),
         }
     }
-    said.block().map_err(|what| document.refuse(&span, what))
+    given.block().map_err(|what| document.refuse(&span, what))
 }
 
-impl Said {
+impl TraceEntries {
     /// The block, or what does not go together.
     fn block(self) -> Result<Block, String> {
         let misplaced = |names: &[(&str, bool)], of: &str| {
@@ -96,7 +96,7 @@ impl Said {
                 if let Some(what) = misplaced(&of_files, "traces from a file") {
                     return Err(what);
                 }
-                let origin = Origin::Lublin {
+                let origin = TraceOrigin::Lublin {
                     jobs: self.jobs.unwrap_or(1_000),
                     nodes: self.nodes.unwrap_or(Lublin::default().nodes),
                     seeds: self.seeds.unwrap_or_else(|| vec![1]),
@@ -114,7 +114,7 @@ impl Said {
                 let name = self.files[0].file_name().unwrap_or_default();
                 let name = name.to_string_lossy();
                 let name = name.split('.').next().unwrap_or_default().to_owned();
-                let origin = Origin::Files {
+                let origin = TraceOrigin::Files {
                     paths: self.files,
                     model: self.model.unwrap_or(SwfModel::Processors),
                     nodes: self.nodes,
@@ -137,14 +137,14 @@ impl Said {
     }
 }
 
-fn generate(document: &Document, item: &Item) -> Result<bool, String> {
+fn generate(document: &Document, item: &StudyValue) -> Result<bool, String> {
     match item.text.as_str() {
         "lublin" => Ok(true),
         other => Err(document.refuse(&item.span, format!("generate is {other}; allowed: lublin"))),
     }
 }
 
-fn model(document: &Document, item: &Item) -> Result<SwfModel, String> {
+fn model(document: &Document, item: &StudyValue) -> Result<SwfModel, String> {
     SwfModel::from_str(&item.text, false).map_err(|_| {
         let what = format!("model is {}; allowed: processors, hpc2n", item.text);
         document.refuse(&item.span, what)
@@ -152,27 +152,27 @@ fn model(document: &Document, item: &Item) -> Result<SwfModel, String> {
 }
 
 /// A file that is named relative to that of the study.
-fn beside(study: &Path, file: &str) -> PathBuf {
+fn sibling_path(study: &Path, file: &str) -> PathBuf {
     study.parent().unwrap_or(Path::new("")).join(file)
 }
 
-fn number(document: &Document, name: &str, item: &Item, most: u32) -> Result<u32, String> {
+fn number(document: &Document, name: &str, item: &StudyValue, max: u32) -> Result<u32, String> {
     let number = item
         .text
         .parse()
         .ok()
-        .filter(|number| (1..=most).contains(number));
+        .filter(|number| (1..=max).contains(number));
     number.ok_or_else(|| {
         let what = format!(
-            "{name} is {}; allowed: whole numbers from 1 to {most}",
+            "{name} is {}; allowed: whole numbers from 1 to {max}",
             item.text
         );
         document.refuse(&item.span, what)
     })
 }
 
-fn loads(document: &Document, items: &[Item]) -> Result<Vec<f64>, String> {
-    let load = |item: &Item| {
+fn loads(document: &Document, items: &[StudyValue]) -> Result<Vec<f64>, String> {
+    let load = |item: &StudyValue| {
         let load = item
             .text
             .parse()
@@ -190,12 +190,12 @@ fn loads(document: &Document, items: &[Item]) -> Result<Vec<f64>, String> {
 }
 
 /// Whole numbers, or a text such as 1..40, both included, or 1..181 step 18.
-fn range(document: &Document, name: &str, items: &[Item]) -> Result<Vec<u64>, String> {
+fn range(document: &Document, name: &str, items: &[StudyValue]) -> Result<Vec<u64>, String> {
     let mut found: Vec<u64> = Vec::new();
     for item in items {
         let numbers = numbers(&item.text).ok_or_else(|| {
             let what = format!(
-                "{name}: {} is none; allowed: 7, or from and to as in \"1..40\" (40 included) or \"1..181 step 18\", at most {MOST}",
+                "{name}: {} is none; allowed: 7, or from and to as in \"1..40\" (40 included) or \"1..181 step 18\", at most {MAX_RANGE}",
                 item.text
             );
             document.refuse(&item.span, what)
@@ -219,7 +219,7 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
     let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
     let step: u64 = step.trim().parse().ok().filter(|step| *step > 0)?;
     let count = last.checked_sub(first)? / step;
-    (count < MOST).then(|| (0..=count).map(|place| first + place * step).collect())
+    (count < MAX_RANGE).then(|| (0..=count).map(|place| first + place * step).collect())
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_have_both_ends() {
+    fn range_includes_both_ends() {
         assert_eq!(numbers("3..5"), Some(vec![3, 4, 5]));
         assert_eq!(numbers("2..20 step 9"), Some(vec![2, 11, 20]));
         assert_eq!(numbers("7"), Some(vec![7]));

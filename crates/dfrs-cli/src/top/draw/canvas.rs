@@ -7,7 +7,7 @@ use crate::top::words::times;
 
 /// What a text is, which decides how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum TextStyle {
     Plain,
     Strong,
     Quiet,
@@ -21,7 +21,7 @@ pub enum Look {
     Warning,
 }
 
-impl Look {
+impl TextStyle {
     fn style(self, colours: bool) -> Style {
         let plain = Style::new();
         let coloured = |colour| match colours {
@@ -58,7 +58,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Text of at most this width; the rest of it is made empty in the same look.
-    pub fn text(&mut self, x: u16, y: u16, width: u16, text: &str, look: Look) {
+    pub fn text(&mut self, x: u16, y: u16, width: u16, text: &str, look: TextStyle) {
         let width = width.min(self.size().0.saturating_sub(x));
         if width == 0 || y >= self.size().1 {
             return;
@@ -73,14 +73,14 @@ impl<'a> Canvas<'a> {
     }
 
     /// Text as wide as it is; where the next one may begin.
-    pub fn put(&mut self, x: u16, y: u16, text: &str, look: Look) -> u16 {
+    pub fn put(&mut self, x: u16, y: u16, text: &str, look: TextStyle) -> u16 {
         let width = u16::try_from(text.chars().count()).unwrap_or(u16::MAX);
         self.text(x, y, width, text, look);
         x.saturating_add(width)
     }
 
     /// The same, ending at the right side of its room.
-    pub fn right(&mut self, x: u16, y: u16, width: u16, text: &str, look: Look) {
+    pub fn right(&mut self, x: u16, y: u16, width: u16, text: &str, look: TextStyle) {
         let room = usize::from(width);
         self.text(x, y, width, &format!("{text:>room$}"), look);
     }
@@ -101,11 +101,11 @@ impl<'a> Canvas<'a> {
         });
         let drawn: String = drawn.collect();
         let solid = u16::try_from(first.min(blank)).unwrap_or(room);
-        self.put(x, y, "[", Look::Strong);
-        self.put(x + 1, y, &drawn, Look::Paused);
-        self.put(x + 1, y, &"|".repeat(solid.into()), Look::Good);
+        self.put(x, y, "[", TextStyle::Strong);
+        self.put(x + 1, y, &drawn, TextStyle::Paused);
+        self.put(x + 1, y, &"|".repeat(solid.into()), TextStyle::Good);
         let at = u16::try_from(blank).unwrap_or(room);
-        self.put(x + 1 + at, y, &words, Look::Plain);
-        self.put(x + 1 + room, y, "]", Look::Strong);
+        self.put(x + 1 + at, y, &words, TextStyle::Plain);
+        self.put(x + 1 + room, y, "]", TextStyle::Strong);
     }
 }

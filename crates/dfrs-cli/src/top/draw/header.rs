@@ -1,12 +1,12 @@
 //! The lines at the top: where it comes from, when it is, bars of the whole cluster, sums.
 
 use super::Banner;
-use super::canvas::{Canvas, Look};
-use crate::top::model::{Model, Phase};
+use super::canvas::{Canvas, TextStyle};
+use crate::top::model::{TopModel, TopPhase};
 use crate::top::words::{instant, quantity};
 
 /// Draws them; how many lines they are.
-pub fn draw(canvas: &mut Canvas, model: &Model, banner: &Banner) -> u16 {
+pub fn draw(canvas: &mut Canvas, model: &TopModel, banner: &Banner) -> u16 {
     let (width, height) = canvas.size();
     title(canvas, width, banner);
     if height < 6 {
@@ -16,7 +16,7 @@ pub fn draw(canvas: &mut Canvas, model: &Model, banner: &Banner) -> u16 {
     bars(canvas, model, width);
     let mut y = 2;
     let mut line = |canvas: &mut Canvas, words: &[String]| {
-        canvas.text(0, y, width, &joined(words, width), Look::Plain);
+        canvas.text(0, y, width, &joined(words, width), TextStyle::Plain);
         y += 1;
     };
     line(canvas, &counts(model, wide));
@@ -47,14 +47,14 @@ fn title(canvas: &mut Canvas, width: u16, banner: &Banner) {
     if name.chars().count() > kept {
         name = name.chars().take(kept).collect();
     }
-    canvas.text(0, 0, width, &name, Look::Strong);
+    canvas.text(0, 0, width, &name, TextStyle::Strong);
     let length = u16::try_from(when.chars().count()).unwrap_or(width);
     let x = width.saturating_sub(length);
-    canvas.text(x, 0, length, &when, Look::Strong);
+    canvas.text(x, 0, length, &when, TextStyle::Strong);
 }
 
 /// CPU and memory of all nodes.
-fn bars(canvas: &mut Canvas, model: &Model, width: u16) {
+fn bars(canvas: &mut Canvas, model: &TopModel, width: u16) {
     let usage = model.usage_of_all();
     let cpu: f64 = model.nodes.iter().map(|node| node.cpu).sum();
     let memory: f64 = model.nodes.iter().map(|node| node.memory).sum();
@@ -69,14 +69,14 @@ fn bars(canvas: &mut Canvas, model: &Model, width: u16) {
         false => format!("{}/{}", quantity(usage.allocated), quantity(usage.needed)),
     };
     let parts = (usage.allocated / cpu, usage.needed / cpu);
-    canvas.put(0, 1, "CPU", Look::Strong);
+    canvas.put(0, 1, "CPU", TextStyle::Strong);
     canvas.bar(3, 1, half.saturating_sub(4), parts, &words);
     let words = match width >= 72 {
         true => format!("{} of {}", quantity(usage.memory), quantity(memory)),
         false => quantity(usage.memory),
     };
     let part = usage.memory / memory;
-    canvas.put(half, 1, "Mem", Look::Strong);
+    canvas.put(half, 1, "Mem", TextStyle::Strong);
     canvas.bar(
         half + 3,
         1,
@@ -86,7 +86,7 @@ fn bars(canvas: &mut Canvas, model: &Model, width: u16) {
     );
 }
 
-fn counts(model: &Model, wide: bool) -> Vec<String> {
+fn counts(model: &TopModel, wide: bool) -> Vec<String> {
     let totals = &model.totals;
     let count = |number: u64, long: &str, short: &str| {
         format!("{number} {}", if wide { long } else { short })
@@ -104,8 +104,8 @@ fn counts(model: &Model, wide: bool) -> Vec<String> {
 
 /// Yields of what runs, and stretches of the jobs in the system and of those that completed.
 #[expect(clippy::cast_precision_loss, reason = "numbers of jobs")]
-fn shares(model: &Model, banner: &Banner, wide: bool) -> Vec<String> {
-    let running = model.jobs().filter(|job| job.phase == Phase::Running);
+fn shares(model: &TopModel, banner: &Banner, wide: bool) -> Vec<String> {
+    let running = model.jobs().filter(|job| job.phase == TopPhase::Running);
     let (least, sum, count) = running
         .fold((f64::INFINITY, 0.0, 0u64), |(least, sum, count), job| {
             (job.share.min(least), sum + job.share, count + 1)

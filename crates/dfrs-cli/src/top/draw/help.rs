@@ -1,6 +1,6 @@
 //! The page of keys.
 
-use super::canvas::{Canvas, Look};
+use super::canvas::{Canvas, TextStyle};
 
 const KEYS: [(&str, &str); 14] = [
     ("q, F10", "quit"),
@@ -23,13 +23,19 @@ const REPLAY: [(&str, &str); 2] = [("Space", "pause, go on"), ("+, -", "twice, h
 
 pub fn draw(canvas: &mut Canvas, is_replay: bool) {
     let (width, _) = canvas.size();
-    canvas.text(0, 0, width, "dfrs top: keys", Look::Sorted);
+    canvas.text(0, 0, width, "dfrs top: keys", TextStyle::Sorted);
     let more = if is_replay { &REPLAY[..] } else { &[] };
     let (keys, rest) = KEYS.split_at(11);
     let all = keys.iter().chain(more).chain(rest);
     let column = if width >= 72 { 31 } else { 10 };
     for ((key, what), y) in all.zip(1..) {
-        canvas.text(0, y, column - 1, key, Look::Strong);
-        canvas.text(column, y, width.saturating_sub(column), what, Look::Plain);
+        canvas.text(0, y, column - 1, key, TextStyle::Strong);
+        canvas.text(
+            column,
+            y,
+            width.saturating_sub(column),
+            what,
+            TextStyle::Plain,
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The nodes: for each a bar of CPU and one of memory.
 
-use super::canvas::{Canvas, Look};
-use crate::top::model::{Model, Node};
+use super::canvas::{Canvas, TextStyle};
+use crate::top::model::{TopModel, TopNode};
 use crate::top::screen::{Pane, Screen};
 use crate::top::words::percent;
 
@@ -9,16 +9,21 @@ use crate::top::words::percent;
 const WIDTH: usize = 38;
 
 /// Names are cut to this.
-const LONGEST_NAME: usize = 16;
+const MAX_NAME_WIDTH: usize = 16;
 
 /// The least room inside of a node's cell for two bars.
-const ROOM_FOR_MEMORY: u16 = 20;
+const MIN_MEMORY_WIDTH: u16 = 20;
 
 /// Draws those that are in sight, in a part of the room from a line on; how many lines they took.
-pub fn draw(canvas: &mut Canvas, (y, room): (u16, u16), model: &Model, screen: &mut Screen) -> u16 {
+pub fn draw(
+    canvas: &mut Canvas,
+    (y, room): (u16, u16),
+    model: &TopModel,
+    screen: &mut Screen,
+) -> u16 {
     // The table of jobs has the greater part.
-    let most = (room / 3).min(room.saturating_sub(6));
-    if most < 2 {
+    let max_rows = (room / 3).min(room.saturating_sub(6));
+    if max_rows < 2 {
         screen.nodes.fit(0, 0);
         return 0;
     }
@@ -26,14 +31,14 @@ pub fn draw(canvas: &mut Canvas, (y, room): (u16, u16), model: &Model, screen: &
     let (width, _) = canvas.size();
     let columns = (usize::from(width) / WIDTH).max(1);
     let needed = nodes.len().div_ceil(columns);
-    let lines = needed.min(usize::from(most - 1)).max(1);
+    let lines = needed.min(usize::from(max_rows - 1)).max(1);
     screen.nodes.fit(nodes.len(), lines * columns);
     // Whole lines of nodes.
     let top = screen.nodes.top.div_ceil(columns) * columns;
-    let seen: Vec<&Node> = nodes.into_iter().skip(top).take(lines * columns).collect();
+    let seen: Vec<&TopNode> = nodes.into_iter().skip(top).take(lines * columns).collect();
     title(canvas, y, (top, seen.len()), screen);
     let longest = seen.iter().map(|node| node.name.chars().count()).max();
-    let name = longest.unwrap_or(0).clamp(2, LONGEST_NAME);
+    let name = longest.unwrap_or(0).clamp(2, MAX_NAME_WIDTH);
     let cell = width / u16::try_from(columns).unwrap_or(1);
     let mut places = (0..lines).flat_map(|line| (0..columns).map(move |column| (line, column)));
     for (index, node) in seen.iter().enumerate() {
@@ -43,7 +48,7 @@ pub fn draw(canvas: &mut Canvas, (y, room): (u16, u16), model: &Model, screen: &
         let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let at = (number(column) * cell, y + 1 + number(line));
         let selected = screen.pane == Pane::Nodes && top + index == screen.nodes.selected;
-        one(canvas, at, (number(name), cell), (model, node), selected);
+        draw_node(canvas, at, (number(name), cell), (model, node), selected);
     }
     number_of_lines(lines)
 }
@@ -62,29 +67,33 @@ fn title(canvas: &mut Canvas, y: u16, (top, seen): (usize, usize), screen: &Scre
         text += ": CPU given/needed in %, memory in %";
     }
     let look = match screen.pane {
-        Pane::Nodes => Look::Sorted,
-        Pane::Jobs => Look::Chosen,
+        Pane::Nodes => TextStyle::Sorted,
+        Pane::Jobs => TextStyle::Chosen,
     };
     canvas.text(0, y, canvas.size().0, &text, look);
 }
 
-fn one(
+fn draw_node(
     canvas: &mut Canvas,
     (x, y): (u16, u16),
     (name, cell): (u16, u16),
-    (model, node): (&Model, &Node),
+    (model, node): (&TopModel, &TopNode),
     selected: bool,
 ) {
-    let look = if selected { Look::Chosen } else { Look::Plain };
+    let look = if selected {
+        TextStyle::Chosen
+    } else {
+        TextStyle::Plain
+    };
     canvas.text(x, y, name, &node.name, look);
     let x = x + name + 1;
     let inner = cell.saturating_sub(name + 2);
     if node.cpu <= 0.0 {
-        canvas.text(x, y, inner, "gone", Look::Quiet);
+        canvas.text(x, y, inner, "gone", TextStyle::Quiet);
         return;
     }
     let usage = model.usage(node);
-    let memory = if inner >= ROOM_FOR_MEMORY {
+    let memory = if inner >= MIN_MEMORY_WIDTH {
         inner / 3
     } else {
         0

@@ -2,31 +2,31 @@
 
 use dfrs_core::Time;
 
-use super::canvas::{Canvas, Look};
-use crate::top::column::{Column, fitting};
-use crate::top::model::{Job, Model, Phase};
+use super::canvas::{Canvas, TextStyle};
+use crate::top::column::{JobColumn, fitting};
+use crate::top::model::{TopJob, TopModel, TopPhase};
 use crate::top::screen::{Pane, Screen};
 
 /// Ids are cut to this.
-const LONGEST_ID: usize = 12;
+const MAX_ID_WIDTH: usize = 12;
 
 /// How many nodes of a job are named.
-const MOST_NODES: usize = 8;
+const MAX_NODES: usize = 8;
 
 /// Draws the lines in sight in so many from a line on; all rows there are.
 pub fn draw<'a>(
     canvas: &mut Canvas,
     (y, room): (u16, u16),
-    (model, screen): (&'a Model, &mut Screen),
+    (model, screen): (&'a TopModel, &mut Screen),
     now: Time,
-) -> Vec<&'a Job> {
+) -> Vec<&'a TopJob> {
     let rows = screen.rows(model, now);
     screen
         .jobs
         .fit(rows.len(), usize::from(room.saturating_sub(1)));
     let seen = rows.iter().skip(screen.jobs.top).take(screen.jobs.page);
     let longest = seen.clone().map(|job| job.id.chars().count()).max();
-    let id = longest.unwrap_or(0).clamp(4, LONGEST_ID);
+    let id = longest.unwrap_or(0).clamp(4, MAX_ID_WIDTH);
     let columns = fitting(canvas.size().0, u16::try_from(id).unwrap_or(4));
     if room == 0 {
         return rows;
@@ -39,14 +39,14 @@ pub fn draw<'a>(
     rows
 }
 
-fn titles(canvas: &mut Canvas, y: u16, columns: &[(Column, u16)], screen: &Screen) {
-    canvas.text(0, y, canvas.size().0, "", Look::Chosen);
+fn titles(canvas: &mut Canvas, y: u16, columns: &[(JobColumn, u16)], screen: &Screen) {
+    canvas.text(0, y, canvas.size().0, "", TextStyle::Chosen);
     let mut x = 0;
     for (column, width) in columns {
         let look = if *column == screen.sort {
-            Look::Sorted
+            TextStyle::Sorted
         } else {
-            Look::Chosen
+            TextStyle::Chosen
         };
         let mut title = column.title().to_owned();
         if *column == screen.sort {
@@ -59,29 +59,29 @@ fn titles(canvas: &mut Canvas, y: u16, columns: &[(Column, u16)], screen: &Scree
         let filter = format!(" filter: {} ", screen.filter);
         let length = u16::try_from(filter.chars().count()).unwrap_or(0);
         let x = canvas.size().0.saturating_sub(length);
-        canvas.text(x, y, length, &filter, Look::Sorted);
+        canvas.text(x, y, length, &filter, TextStyle::Sorted);
     }
 }
 
 fn line(
     canvas: &mut Canvas,
     y: u16,
-    columns: &[(Column, u16)],
-    (job, now): (&Job, Time),
+    columns: &[(JobColumn, u16)],
+    (job, now): (&TopJob, Time),
     (screen, selected): (&Screen, bool),
 ) {
     if selected {
-        canvas.text(0, y, canvas.size().0, "", Look::Chosen);
+        canvas.text(0, y, canvas.size().0, "", TextStyle::Chosen);
     }
     let mut x = 0;
     for (column, width) in columns {
         let mut text = column.cell(job, now);
-        if *column == Column::Why {
+        if *column == JobColumn::Why {
             text = text.chars().skip(screen.shift).collect();
         }
         let look = match selected {
-            true => Look::Chosen,
-            false => look(*column, job),
+            true => TextStyle::Chosen,
+            false => text_style(*column, job),
         };
         cell(canvas, (x, y, *width), *column, &text, look);
         x += width + 1;
@@ -91,9 +91,9 @@ fn line(
 fn cell(
     canvas: &mut Canvas,
     (x, y, width): (u16, u16, u16),
-    column: Column,
+    column: JobColumn,
     text: &str,
-    look: Look,
+    look: TextStyle,
 ) {
     match column.is_text() {
         true => canvas.text(x, y, width, text, look),
@@ -101,19 +101,19 @@ fn cell(
     }
 }
 
-fn look(column: Column, job: &Job) -> Look {
+fn text_style(column: JobColumn, job: &TopJob) -> TextStyle {
     match (column, job.phase) {
-        (_, Phase::Over(_)) => Look::Quiet,
-        (Column::Phase, Phase::Running) => Look::Good,
-        (Column::Phase, Phase::Paused) => Look::Paused,
-        (Column::Phase, Phase::Waiting) => Look::Waiting,
-        (Column::Job, _) => Look::Strong,
-        _ => Look::Plain,
+        (_, TopPhase::Over(_)) => TextStyle::Quiet,
+        (JobColumn::Phase, TopPhase::Running) => TextStyle::Good,
+        (JobColumn::Phase, TopPhase::Paused) => TextStyle::Paused,
+        (JobColumn::Phase, TopPhase::Waiting) => TextStyle::Waiting,
+        (JobColumn::Job, _) => TextStyle::Strong,
+        _ => TextStyle::Plain,
     }
 }
 
 /// What happened to a job last and where it is, in one line.
-pub fn details(job: &Job, model: &Model) -> String {
+pub fn details(job: &TopJob, model: &TopModel) -> String {
     let mut text = format!("{}: {}", job.id, job.last.what);
     if !job.last.why.is_empty() {
         text = text + ", " + &job.last.why;
@@ -121,7 +121,7 @@ pub fn details(job: &Job, model: &Model) -> String {
     if job.places.is_empty() {
         return text;
     }
-    let named = job.places.iter().take(MOST_NODES).map(|(node, tasks)| {
+    let named = job.places.iter().take(MAX_NODES).map(|(node, tasks)| {
         let name = model
             .nodes
             .get(*node)

@@ -17,8 +17,8 @@ use crate::top::screen::Pane;
 const JOURNAL: &str = include_str!("tests/journal.jsonl");
 const FRAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/top/draw/tests");
 
-fn model(text: &str) -> Model {
-    let mut model = Model::default();
+fn model(text: &str) -> TopModel {
+    let mut model = TopModel::default();
     for event in JournalReader::new(text.as_bytes()) {
         model.follow(&event.expect("an event").1);
     }
@@ -42,7 +42,7 @@ fn drawn(size: (u16, u16), screen: &mut Screen, banner: &Banner, colours: bool) 
     frame.expect("never fails").buffer.clone()
 }
 
-fn is_as_found_right(name: &str, buffer: &Buffer) {
+fn assert_matches_recording(name: &str, buffer: &Buffer) {
     let text = crate::top::text(buffer);
     let path = Path::new(FRAMES).join(format!("{name}.txt"));
     if std::env::var_os("UPDATE_FRAMES").is_some() {
@@ -56,16 +56,16 @@ fn is_as_found_right(name: &str, buffer: &Buffer) {
 }
 
 #[test]
-fn frames_are_as_they_were_found_right() {
+fn frames_match_the_recorded_ones() {
     for (width, height) in [(80, 24), (40, 15), (160, 50)] {
         let mut screen = Screen::new(true);
         let buffer = drawn((width, height), &mut screen, &banner(), true);
-        is_as_found_right(&format!("{width}x{height}"), &buffer);
+        assert_matches_recording(&format!("{width}x{height}"), &buffer);
     }
 }
 
 #[test]
-fn a_live_frame_has_the_plugin_and_what_is_wrong() {
+fn live_frame_shows_plugin_status_and_trouble() {
     let banner = Banner {
         source: "journal".to_owned(),
         state: "live".to_owned(),
@@ -74,21 +74,21 @@ fn a_live_frame_has_the_plugin_and_what_is_wrong() {
         now: Time::from_seconds(655),
     };
     let mut screen = Screen::new(false);
-    is_as_found_right("live", &drawn((80, 24), &mut screen, &banner, true));
+    assert_matches_recording("live", &drawn((80, 24), &mut screen, &banner, true));
 }
 
 #[test]
-fn the_page_of_keys_fits() {
+fn help_page_fits() {
     for (width, height, name) in [(80, 24, "help"), (40, 18, "help-narrow")] {
         let mut screen = Screen::new(true);
         screen.help = true;
         let buffer = drawn((width, height), &mut screen, &banner(), true);
-        is_as_found_right(name, &buffer);
+        assert_matches_recording(name, &buffer);
     }
 }
 
 #[test]
-fn nothing_breaks_at_any_size() {
+fn any_size_is_drawn() {
     let model = model(JOURNAL);
     for (width, height) in (0..50).flat_map(|width| (0..30).map(move |height| (width, height))) {
         for help in [false, true] {
@@ -102,7 +102,7 @@ fn nothing_breaks_at_any_size() {
 }
 
 #[test]
-fn nothing_breaks_without_nodes_and_with_absurd_ones() {
+fn missing_and_absurd_nodes_are_drawn() {
     let absurd = r#"{"t":0,"event":"platform","version":1,"policy":"","nodes":[{"name":"ñandú-日本語-日本語-日本語","cpu":-1,"mem":0},{"name":"b","cpu":1e-300,"mem":1e-300}]}
 {"t":0,"event":"submit","job":"日本語日本語日本語","tasks":4000000000,"cpu":1e308,"mem":1e308}
 {"t":0,"event":"start","job":"日本語日本語日本語","nodes":[0,1,9]}
@@ -118,7 +118,7 @@ fn nothing_breaks_without_nodes_and_with_absurd_ones() {
 }
 
 #[test]
-fn without_colours_there_is_none() {
+fn no_colour_is_used_when_disabled() {
     let mut screen = Screen::new(true);
     let is_coloured = |buffer: &Buffer| {
         let mut cells = buffer.content().iter();
@@ -134,7 +134,7 @@ fn without_colours_there_is_none() {
 }
 
 #[test]
-fn only_what_is_in_sight_is_drawn_of_many() {
+fn only_visible_nodes_and_jobs_are_drawn() {
     let nodes = (0..2000).map(|node| format!("{{\"name\":\"n{node}\",\"cpu\":1,\"mem\":1}}"));
     let nodes: Vec<String> = nodes.collect();
     let mut text = format!(

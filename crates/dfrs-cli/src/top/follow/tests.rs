@@ -37,85 +37,85 @@ fn finish(job: &str) -> String {
 }
 
 /// Everything that is new, in short: the job of an event, `anew`, or the number of a bad line.
-fn news(follower: &mut Follower) -> Vec<String> {
-    let mut told = Vec::new();
-    let mut tell = |news| {
-        told.push(match news {
-            News::Event(event) => match event.kind {
+fn poll_all(follower: &mut Follower) -> Vec<String> {
+    let mut updates = Vec::new();
+    let mut on_update = |news| {
+        updates.push(match news {
+            JournalUpdate::Event(event) => match event.kind {
                 EventKind::Finish { job, .. } => job,
                 other => format!("{other:?}"),
             },
-            News::Anew => "anew".to_owned(),
-            News::Bad(line, _) => format!("bad {line}"),
+            JournalUpdate::Restarted => "anew".to_owned(),
+            JournalUpdate::Malformed(line, _) => format!("bad {line}"),
         });
     };
-    while follower.poll(&mut tell).expect("can be read") {}
-    told
+    while follower.poll(&mut on_update).expect("can be read") {}
+    updates
 }
 
 #[test]
-fn lines_come_once_when_they_are_whole() {
+fn line_is_read_once_when_complete() {
     let scratch = Scratch::new("whole");
     let (one, two) = (finish("1"), finish("2"));
     let (before, after) = two.split_at(20);
     scratch.write(&(one + before));
     let mut follower = Follower::open(&scratch.0).expect("is there");
-    assert_eq!(news(&mut follower), ["1"]);
-    assert_eq!(news(&mut follower), [""; 0]);
+    assert_eq!(poll_all(&mut follower), ["1"]);
+    assert_eq!(poll_all(&mut follower), [""; 0]);
     scratch.append(&after[..5]);
-    assert_eq!(news(&mut follower), [""; 0]);
+    assert_eq!(poll_all(&mut follower), [""; 0]);
     scratch.append(&(after[5..].to_owned() + "\n" + &finish("3")));
-    assert_eq!(news(&mut follower), ["2", "3"]);
+    assert_eq!(poll_all(&mut follower), ["2", "3"]);
 }
 
 #[test]
-fn a_line_without_its_end_is_none_even_if_it_would_do() {
+fn line_without_newline_is_not_read() {
     let scratch = Scratch::new("end");
     scratch.write(finish("1").trim_end());
     let mut follower = Follower::open(&scratch.0).expect("is there");
-    assert_eq!(news(&mut follower), [""; 0]);
+    assert_eq!(poll_all(&mut follower), [""; 0]);
     scratch.append("\n");
-    assert_eq!(news(&mut follower), ["1"]);
+    assert_eq!(poll_all(&mut follower), ["1"]);
 }
 
 #[test]
-fn a_file_that_takes_the_place_is_followed_after_the_end_of_the_old_one() {
+fn replaced_file_is_followed_after_end_of_old_one() {
     let scratch = Scratch::new("replaced");
     scratch.write(&finish("1"));
     let mut follower = Follower::open(&scratch.0).expect("is there");
-    assert_eq!(news(&mut follower), ["1"]);
+    assert_eq!(poll_all(&mut follower), ["1"]);
     scratch.append(&(finish("2") + "{\"t\":"));
     let old = scratch.0.with_extension("1");
     fs::rename(&scratch.0, &old).expect("renames");
-    assert_eq!(news(&mut follower), ["2"]);
+    assert_eq!(poll_all(&mut follower), ["2"]);
     assert!(!follower.is_there());
     scratch.write(&finish("3"));
-    assert_eq!(news(&mut follower), ["anew", "3"]);
+    assert_eq!(poll_all(&mut follower), ["anew", "3"]);
     assert!(follower.is_there());
 }
 
 #[test]
-fn a_file_that_is_cut_is_read_from_its_beginning() {
+fn truncated_file_is_read_from_the_start() {
     let scratch = Scratch::new("cut");
     scratch.write(&(finish("1") + &finish("2") + "{\"t\""));
     let mut follower = Follower::open(&scratch.0).expect("is there");
-    assert_eq!(news(&mut follower), ["1", "2"]);
+    assert_eq!(poll_all(&mut follower), ["1", "2"]);
     scratch.write("");
-    assert_eq!(news(&mut follower), ["anew"]);
+    assert_eq!(poll_all(&mut follower), ["anew"]);
     scratch.append(&finish("3"));
-    assert_eq!(news(&mut follower), ["3"]);
+    assert_eq!(poll_all(&mut follower), ["3"]);
 }
 
 #[test]
-fn bad_lines_are_told_and_passed_over() {
+fn malformed_lines_are_reported_and_skipped() {
     let scratch = Scratch::new("bad");
     scratch.write(&(finish("1") + "no event\n\n\u{0}\u{1}\n" + &finish("2")));
     let mut follower = Follower::open(&scratch.0).expect("is there");
-    assert_eq!(news(&mut follower), ["1", "bad 2", "bad 4", "2"]);
+    assert_eq!(poll_all(&mut follower), ["1", "bad 2", "bad 4", "2"]);
 }
 
 #[test]
-fn what_is_longer_than_a_chunk_is_read_whole() {
+fn line_longer_than_a_chunk_is_read_whole() {
     let scratch = Scratch::new("long");
     let nodes: Vec<String> = (0..20_000)
         .map(|node| format!("{{\"name\":\"node{node}\",\"cpu\":64,\"mem\":1e11}}"))
@@ -128,14 +128,14 @@ fn what_is_longer_than_a_chunk_is_read_whole() {
     scratch.write(&platform);
     let mut follower = Follower::open(&scratch.0).expect("is there");
     let mut count = 0;
-    let mut tell = |news| match news {
-        News::Event(event) => {
+    let mut on_update = |news| match news {
+        JournalUpdate::Event(event) => {
             assert_eq!(event.t, Time::from_seconds(7));
             count += 1;
         }
         other => panic!("{other:?}"),
     };
-    while follower.poll(&mut tell).expect("can be read") {}
+    while follower.poll(&mut on_update).expect("can be read") {}
     assert_eq!((count, follower.part_read()), (1, 1.0));
 }
 

@@ -1,26 +1,26 @@
 //! One job as it is shown.
 
 use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
-use dfrs_proto::journal::{EventKind, Outcome};
+use dfrs_proto::journal::{EventKind, JobOutcome};
 use dfrs_sim::metrics::{STRETCH_BOUND, bounded_stretch};
 
-use super::Key;
+use super::JobKey;
 
 /// How much of a text for people is kept, in characters.
-const LONGEST_TEXT: usize = 300;
+const MAX_TEXT_CHARS: usize = 300;
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum TopPhase {
     Running,
     Paused,
     Waiting,
-    Over(Outcome),
+    Over(JobOutcome),
 }
 
 /// What happened to a job last, and why.
 #[derive(Debug)]
-pub struct Change {
+pub struct LastChange {
     pub at: Time,
     pub what: &'static str,
     /// Empty if the journal does not say.
@@ -28,8 +28,8 @@ pub struct Change {
 }
 
 #[derive(Debug)]
-pub struct Job {
-    pub key: Key,
+pub struct TopJob {
+    pub key: JobKey,
     pub id: String,
     pub submit: Time,
     pub tasks: u32,
@@ -39,21 +39,21 @@ pub struct Job {
     pub memory: (f64, f64),
     /// Dedicated run time, where the journal says it.
     pub runtime: Option<Span>,
-    pub phase: Phase,
+    pub phase: TopPhase,
     /// Its last yield, 0 to 1.
     pub share: f64,
     /// Positions of nodes with numbers of tasks; empty unless it runs.
     pub places: Vec<(usize, u32)>,
     pub pauses: u32,
     pub moves: u32,
-    pub last: Change,
+    pub last: LastChange,
     stalled_until: Time,
     progress: Progress,
 }
 
-impl Job {
+impl TopJob {
     /// The job of a submission; none of any other event.
-    pub fn submitted(key: Key, t: Time, kind: &EventKind) -> Option<Self> {
+    pub fn submitted(key: JobKey, t: Time, kind: &EventKind) -> Option<Self> {
         let EventKind::Submit {
             job,
             tasks,
@@ -74,7 +74,7 @@ impl Job {
             cpu: *cpu,
             memory: (*mem, *mem_per_node),
             runtime: *runtime,
-            phase: Phase::Waiting,
+            phase: TopPhase::Waiting,
             share: 0.0,
             places: Vec::new(),
             pauses: 0,
@@ -114,39 +114,39 @@ impl Job {
         self.last = change(t, what, reason);
     }
 
-    pub(super) fn finish(&mut self, t: Time, outcome: Outcome, reason: Option<&str>) {
+    pub(super) fn finish(&mut self, t: Time, outcome: JobOutcome, reason: Option<&str>) {
         self.progress.pause(t);
-        self.phase = Phase::Over(outcome);
+        self.phase = TopPhase::Over(outcome);
         self.last = change(t, "finish", reason);
     }
 
     /// In one word.
     pub fn phase_at(&self, now: Time) -> &'static str {
         match self.phase {
-            Phase::Running if now < self.stalled_until => "stalled",
-            Phase::Running => "running",
-            Phase::Paused => "paused",
-            Phase::Waiting => "waiting",
-            Phase::Over(Outcome::Completed) => "done",
-            Phase::Over(Outcome::Cancelled) => "cancel",
-            Phase::Over(Outcome::Failed) => "failed",
-            Phase::Over(Outcome::Other) => "ended",
+            TopPhase::Running if now < self.stalled_until => "stalled",
+            TopPhase::Running => "running",
+            TopPhase::Paused => "paused",
+            TopPhase::Waiting => "waiting",
+            TopPhase::Over(JobOutcome::Completed) => "done",
+            TopPhase::Over(JobOutcome::Cancelled) => "cancel",
+            TopPhase::Over(JobOutcome::Failed) => "failed",
+            TopPhase::Over(JobOutcome::Other) => "ended",
         }
     }
 
     pub fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Over(_))
+        matches!(self.phase, TopPhase::Over(_))
     }
 
     /// Its yield; none unless it runs.
     pub fn running_share(&self) -> Option<f64> {
-        (self.phase == Phase::Running).then_some(self.share)
+        (self.phase == TopPhase::Running).then_some(self.share)
     }
 
     /// Dedicated run time done by now.
     pub fn virtual_time(&self, now: Time) -> Span {
         match self.phase {
-            Phase::Running => self.progress.clone().virtual_time(now),
+            TopPhase::Running => self.progress.clone().virtual_time(now),
             _ => self.progress.counted(),
         }
     }
@@ -191,15 +191,15 @@ fn counted(nodes: &[NodeIndex]) -> Vec<(usize, u32)> {
     groups.map(|group| (group[0], count(group))).collect()
 }
 
-fn change(at: Time, what: &'static str, reason: Option<&str>) -> Change {
+fn change(at: Time, what: &'static str, reason: Option<&str>) -> LastChange {
     let why = reason.map(printable).unwrap_or_default();
-    Change { at, what, why }
+    LastChange { at, what, why }
 }
 
 /// A text that spoils no line, and no memory.
 pub fn printable(text: &str) -> String {
-    let letters = text.chars().take(LONGEST_TEXT);
-    letters
+    let chars = text.chars().take(MAX_TEXT_CHARS);
+    chars
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect()
 }

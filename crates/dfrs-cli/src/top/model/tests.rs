@@ -6,14 +6,14 @@ use dfrs_proto::journal::JournalReader;
 pub const PLATFORM: &str = r#"{"t":0,"event":"platform","version":1,"policy":"P","nodes":[{"name":"n0","cpu":2,"mem":10},{"name":"n1","cpu":2,"mem":10}]}
 "#;
 
-fn follow(model: &mut Model, text: &str) {
+fn follow(model: &mut TopModel, text: &str) {
     for event in JournalReader::new(text.as_bytes()) {
         model.follow(&event.expect("an event").1);
     }
 }
 
-fn model(text: &str) -> Model {
-    let mut model = Model::default();
+fn model(text: &str) -> TopModel {
+    let mut model = TopModel::default();
     follow(&mut model, &(PLATFORM.to_owned() + text));
     model
 }
@@ -31,7 +31,7 @@ const LIFE: &str = r#"{"t":0,"event":"submit","job":"7","tasks":2,"cpu":1,"mem":
 "#;
 
 #[test]
-fn a_job_is_followed_through_its_life() {
+fn job_is_tracked_from_submit_to_finish() {
     let mut model = model(LIFE);
     let job = model.jobs().next().expect("is there");
     assert_eq!(job.places, [(0, 2)]);
@@ -42,19 +42,19 @@ fn a_job_is_followed_through_its_life() {
     assert_eq!(job.part_done(at(80)), Some(0.3));
     assert_eq!(job.stretch(at(90)), Some(90.0 / 40.0));
     assert_eq!((job.pauses, job.moves, job.last.what), (1, 0, "resume"));
-    let usage = Usage {
+    let usage = TopUsage {
         allocated: 2.0,
         needed: 2.0,
         memory: 7.0,
     };
     assert_eq!(model.usage(&model.nodes[0]), usage);
-    assert_eq!(model.usage(&model.nodes[1]), Usage::default());
+    assert_eq!(model.usage(&model.nodes[1]), TopUsage::default());
     assert_eq!(model.usage_of_all(), usage);
     follow(
         &mut model,
         "{\"t\":150,\"event\":\"finish\",\"job\":\"7\"}\n",
     );
-    assert_eq!(model.usage_of_all(), Usage::default());
+    assert_eq!(model.usage_of_all(), TopUsage::default());
     assert!(model.nodes[0].jobs.is_empty());
     let totals = Totals {
         ended: 1,
@@ -80,7 +80,7 @@ fn reasons_stay_on_one_line() {
 }
 
 #[test]
-fn what_ended_is_forgotten_but_for_a_few() {
+fn only_the_last_ended_jobs_are_kept() {
     let mut text = String::new();
     for job in 0..1000 {
         let _ = write!(
@@ -92,7 +92,7 @@ fn what_ended_is_forgotten_but_for_a_few() {
     let model = model(&text);
     assert_eq!(
         (model.ended().count(), model.totals.ended),
-        (MOST_ENDED, 1000)
+        (MAX_ENDED, 1000)
     );
     assert_eq!(model.ended().next().map(|job| job.id.as_str()), Some("999"));
     assert!(model.jobs.is_empty() && model.keys.is_empty());
@@ -100,23 +100,23 @@ fn what_ended_is_forgotten_but_for_a_few() {
 }
 
 #[test]
-fn a_repeated_platform_keeps_jobs_and_a_new_file_with_one_does_not() {
+fn repeated_platform_keeps_jobs_unless_file_restarted() {
     let mut model = model(LIFE);
     follow(&mut model, PLATFORM);
     assert_eq!(model.totals.running, 1);
-    model.begin_anew();
+    model.mark_restart();
     follow(
         &mut model,
         "{\"t\":80,\"event\":\"yield\",\"job\":\"7\",\"value\":0.25}\n",
     );
     assert_eq!(model.usage_of_all().allocated, 0.5);
-    model.begin_anew();
+    model.mark_restart();
     follow(&mut model, PLATFORM);
     assert_eq!((model.totals, model.jobs.len()), (Totals::default(), 0));
 }
 
 #[test]
-fn what_nobody_knows_is_counted_and_harms_nothing() {
+fn unknown_jobs_and_nodes_are_counted() {
     let model = model(
         r#"{"t":5,"event":"start","job":"9","nodes":[0]}
 {"t":5,"event":"submit","job":"8","tasks":1,"cpu":1e308,"mem":1}
@@ -129,7 +129,7 @@ fn what_nobody_knows_is_counted_and_harms_nothing() {
     );
     assert_eq!(
         (
-            model.totals.strange,
+            model.totals.unexpected_events,
             model.totals.waiting,
             model.totals.running
         ),

@@ -11,13 +11,13 @@ const JOURNAL: &str = r#"{"t":100,"event":"platform","version":1,"policy":"P","n
 {"t":9001,"event":"finish","job":"2","outcome":"cancelled"}
 "#;
 
-fn player(text: &'static str, model: &mut Model) -> Player<JournalReader<&'static [u8]>> {
+fn player(text: &'static str, model: &mut TopModel) -> Player<JournalReader<&'static [u8]>> {
     Player::new(JournalReader::new(text.as_bytes()), 10.0, model)
 }
 
 #[test]
-fn events_come_when_their_time_has_come() {
-    let mut model = Model::default();
+fn events_are_played_at_their_time() {
+    let mut model = TopModel::default();
     let mut player = player(JOURNAL, &mut model);
     assert_eq!(
         (player.now(), model.nodes.len()),
@@ -41,8 +41,8 @@ fn events_come_when_their_time_has_come() {
 }
 
 #[test]
-fn times_without_jobs_are_skipped_and_the_end_is_the_end() {
-    let mut model = Model::default();
+fn idle_times_are_skipped_up_to_the_end() {
+    let mut model = TopModel::default();
     let mut player = player(JOURNAL, &mut model);
     player.advance(Duration::from_secs(11), &mut model, || true);
     assert_eq!(
@@ -59,8 +59,8 @@ fn times_without_jobs_are_skipped_and_the_end_is_the_end() {
 }
 
 #[test]
-fn who_has_no_time_goes_no_further_than_what_was_read() {
-    let mut model = Model::default();
+fn replay_stops_at_the_last_event_read_when_out_of_time() {
+    let mut model = TopModel::default();
     let mut player = player(JOURNAL, &mut model);
     player.advance(Duration::from_secs(900), &mut model, || false);
     assert_eq!(
@@ -73,8 +73,8 @@ fn who_has_no_time_goes_no_further_than_what_was_read() {
 }
 
 #[test]
-fn one_goes_to_an_instant_after_the_first_event() {
-    let mut model = Model::default();
+fn seek_goes_to_a_time_after_the_first_event() {
+    let mut model = TopModel::default();
     let mut player = player(JOURNAL, &mut model);
     player.seek(Some(Span::from_seconds(450)), &mut model);
     assert_eq!(
@@ -90,22 +90,22 @@ fn one_goes_to_an_instant_after_the_first_event() {
 
 #[test]
 fn speeds_have_their_limits() {
-    let mut model = Model::default();
+    let mut model = TopModel::default();
     let mut player = player(JOURNAL, &mut model);
     for _ in 0..99 {
         player.faster();
     }
-    assert_eq!(player.speed, FASTEST);
+    assert_eq!(player.speed, MAX_SPEED);
     player.advance(Duration::MAX, &mut model, || true);
     for _ in 0..99 {
         player.slower();
     }
-    assert_eq!(player.speed, SLOWEST);
+    assert_eq!(player.speed, MIN_SPEED);
 }
 
 #[test]
-fn a_bad_line_ends_it_and_is_told() {
-    let mut model = Model::default();
+fn malformed_line_ends_the_replay_with_an_error() {
+    let mut model = TopModel::default();
     let text =
         "{\"t\":1,\"event\":\"submit\",\"job\":\"1\",\"tasks\":1,\"cpu\":1,\"mem\":1}\nno event\n";
     let mut player = player(text, &mut model);

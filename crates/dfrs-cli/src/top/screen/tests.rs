@@ -16,70 +16,70 @@ const JOURNAL: &str = r#"{"t":0,"event":"platform","version":1,"policy":"P","nod
 
 const NOW: Time = Time::from_seconds(10);
 
-fn model() -> Model {
-    let mut model = Model::default();
+fn model() -> TopModel {
+    let mut model = TopModel::default();
     for event in JournalReader::new(JOURNAL.as_bytes()) {
         model.follow(&event.expect("an event").1);
     }
     model
 }
 
-fn press(screen: &mut Screen, model: &Model, codes: &[KeyCode]) -> Action {
-    let mut action = Action::None;
+fn press(screen: &mut Screen, model: &TopModel, codes: &[KeyCode]) -> ScreenAction {
+    let mut action = ScreenAction::None;
     for code in codes {
         action = screen.key(KeyEvent::from(*code), model, NOW);
     }
     action
 }
 
-fn type_text(screen: &mut Screen, model: &Model, text: &str) {
+fn type_text(screen: &mut Screen, model: &TopModel, text: &str) {
     for letter in text.chars() {
         press(screen, model, &[KeyCode::Char(letter)]);
     }
 }
 
-fn ids(screen: &Screen, model: &Model) -> Vec<String> {
+fn ids(screen: &Screen, model: &TopModel) -> Vec<String> {
     let rows = screen.rows(model, NOW);
     rows.iter().map(|job| job.id.clone()).collect()
 }
 
 #[test]
-fn jobs_are_sorted_by_each_column_with_those_that_are_over_last() {
+fn jobs_are_sorted_by_column_with_ended_ones_last() {
     let model = model();
     let mut screen = Screen::new(false);
     assert_eq!(ids(&screen, &model), ["18", "9", "17", "20"]);
     for (column, expected) in [
-        (Column::Job, ["9", "17", "18", "20"]),
-        (Column::Tasks, ["18", "9", "17", "20"]),
-        (Column::Yield, ["9", "18", "17", "20"]),
-        (Column::Stretch, ["9", "18", "17", "20"]),
-        (Column::Virtual, ["18", "9", "17", "20"]),
-        (Column::Flow, ["17", "18", "9", "20"]),
-        (Column::Last, ["18", "9", "17", "20"]),
-        (Column::Since, ["9", "18", "17", "20"]),
+        (JobColumn::Job, ["9", "17", "18", "20"]),
+        (JobColumn::Tasks, ["18", "9", "17", "20"]),
+        (JobColumn::Yield, ["9", "18", "17", "20"]),
+        (JobColumn::Stretch, ["9", "18", "17", "20"]),
+        (JobColumn::Virtual, ["18", "9", "17", "20"]),
+        (JobColumn::Flow, ["17", "18", "9", "20"]),
+        (JobColumn::Last, ["18", "9", "17", "20"]),
+        (JobColumn::Since, ["9", "18", "17", "20"]),
     ] {
         screen.sort = column;
         assert_eq!(ids(&screen, &model), expected, "{column:?}");
     }
-    screen.sort = Column::Job;
+    screen.sort = JobColumn::Job;
     press(&mut screen, &model, &[KeyCode::Char('I')]);
     assert_eq!(ids(&screen, &model), ["18", "17", "9", "20"]);
 }
 
 #[test]
-fn the_keys_of_the_columns_go_round() {
+fn sort_keys_cycle_through_columns() {
     let model = model();
     let mut screen = Screen::new(false);
     press(&mut screen, &model, &[KeyCode::Char('<')]);
-    assert_eq!(screen.sort, Column::Job);
+    assert_eq!(screen.sort, JobColumn::Job);
     press(&mut screen, &model, &[KeyCode::Char('<')]);
-    assert_eq!(screen.sort, Column::Why);
+    assert_eq!(screen.sort, JobColumn::Why);
     press(&mut screen, &model, &[KeyCode::F(6), KeyCode::Char('>')]);
-    assert_eq!(screen.sort, Column::Phase);
+    assert_eq!(screen.sort, JobColumn::Phase);
 }
 
 #[test]
-fn a_filter_takes_jobs_and_nodes() {
+fn filter_matches_jobs_and_nodes() {
     let model = model();
     let mut screen = Screen::new(false);
     let names = |screen: &Screen| -> Vec<String> {
@@ -105,7 +105,7 @@ fn a_filter_takes_jobs_and_nodes() {
 }
 
 #[test]
-fn a_search_goes_to_jobs_and_says_if_there_is_none() {
+fn search_selects_next_match_or_reports_none() {
     let model = model();
     let mut screen = Screen::new(false);
     screen.jobs.fit(4, 2);
@@ -134,7 +134,7 @@ fn a_search_goes_to_jobs_and_says_if_there_is_none() {
 }
 
 #[test]
-fn the_selected_line_stays_in_sight() {
+fn selected_line_stays_visible() {
     let model = model();
     let mut screen = Screen::new(false);
     screen.jobs.fit(100, 10);
@@ -156,50 +156,53 @@ fn the_selected_line_stays_in_sight() {
 }
 
 #[test]
-fn keys_of_the_replay_are_its_own() {
+fn replay_keys_work_only_in_replay() {
     let model = model();
     for (code, action) in [
-        (KeyCode::Char(' '), Action::Pause),
-        (KeyCode::Char('+'), Action::Faster),
-        (KeyCode::Char('-'), Action::Slower),
+        (KeyCode::Char(' '), ScreenAction::Pause),
+        (KeyCode::Char('+'), ScreenAction::Faster),
+        (KeyCode::Char('-'), ScreenAction::Slower),
     ] {
         assert_eq!(press(&mut Screen::new(true), &model, &[code]), action);
         assert_eq!(
             press(&mut Screen::new(false), &model, &[code]),
-            Action::None
+            ScreenAction::None
         );
     }
 }
 
 #[test]
-fn it_ends_by_q_f10_and_control_c_and_not_while_something_is_typed() {
+fn quit_keys_are_q_f10_and_ctrl_c_except_while_typing() {
     let model = model();
     let mut screen = Screen::new(false);
     assert_eq!(
         press(&mut screen, &model, &[KeyCode::Char('q')]),
-        Action::Quit
+        ScreenAction::Quit
     );
-    assert_eq!(press(&mut screen, &model, &[KeyCode::F(10)]), Action::Quit);
+    assert_eq!(
+        press(&mut screen, &model, &[KeyCode::F(10)]),
+        ScreenAction::Quit
+    );
     let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert_eq!(screen.key(control, &model, NOW), Action::Quit);
+    assert_eq!(screen.key(control, &model, NOW), ScreenAction::Quit);
     press(&mut screen, &model, &[KeyCode::F(1)]);
     assert!(screen.help);
     assert_eq!(
         press(&mut screen, &model, &[KeyCode::Char('x')]),
-        Action::None
+        ScreenAction::None
     );
     assert!(!screen.help);
     press(&mut screen, &model, &[KeyCode::F(4)]);
     assert_eq!(
         press(&mut screen, &model, &[KeyCode::Char('q')]),
-        Action::None
+        ScreenAction::None
     );
     assert_eq!(screen.filter, "q");
-    assert_eq!(screen.key(control, &model, NOW), Action::Quit);
+    assert_eq!(screen.key(control, &model, NOW), ScreenAction::Quit);
 }
 
 #[test]
-fn users_are_not_known() {
+fn user_key_reports_that_users_are_unknown() {
     let model = model();
     let mut screen = Screen::new(false);
     press(&mut screen, &model, &[KeyCode::Char('u')]);

@@ -1,8 +1,8 @@
 //! The least average expected stretch.
 
 use super::super::constraints::Constraints;
-use super::Line;
-use components::{Candidate, Component, NOTHING, Row, components};
+use super::StretchLine;
+use components::{ConstraintRow, NOTHING, StretchComponent, YieldCandidate, components};
 
 mod cholesky;
 mod components;
@@ -14,10 +14,10 @@ const ACCURACY: f64 = 1e-14;
 const EXACT: f64 = 1e-11;
 
 /// More steps than this gain nothing but rounding; about 10 are usual.
-const MOST_STEPS: usize = 80;
+const MAX_STEPS: usize = 80;
 
 /// The part of the way to the nearest bound that a step may go.
-const MOST_OF_THE_WAY: f64 = 0.999;
+const STEP_FRACTION: f64 = 0.999;
 
 /// The yields of the least sum of expected stretches, none being below `least`, where all jobs have
 /// the smallest possible maximum stretch.
@@ -25,7 +25,11 @@ const MOST_OF_THE_WAY: f64 = 0.999;
 /// The problem is convex and its constraints are linear. Jobs of nodes on which the least yields leave
 /// nothing are settled; the others are solved for each set of jobs that are connected by common
 /// constraints. O(jobs³ + constraints × jobs there²) for each of some 10 steps in such a set.
-pub(super) fn minimise(constraints: &Constraints, lines: &[Line], least: Vec<f64>) -> Vec<f64> {
+pub(super) fn minimise(
+    constraints: &Constraints,
+    lines: &[StretchLine],
+    least: Vec<f64>,
+) -> Vec<f64> {
     let mut yields = least;
     for mut component in components(constraints, lines, &yields) {
         let gains = component.solve();
@@ -45,22 +49,22 @@ struct Point {
     prices: Vec<f64>,
 }
 
-impl Component {
+impl StretchComponent {
     /// What each job gains; none: all that it can.
     ///
     /// A primal-dual interior-point method: steps of Newton's method for the conditions of optimality,
     /// where the products of what is left and its price, which should be 0, are led to 0 together.
     /// How fast follows from how far a step straight to 0 would go (Mehrotra).
     fn solve(&mut self) -> Vec<Option<f64>> {
-        let most: Vec<f64> = self.jobs.iter().map(|job| job.most).collect();
-        self.rows.retain(|row| row.used(&most) > row.left);
+        let upper: Vec<f64> = self.jobs.iter().map(|job| job.max_gain).collect();
+        self.rows.retain(|row| row.used(&upper) > row.left);
         self.round(&self.search().0)
     }
 
     /// The best point, and how many steps lead there.
     fn search(&self) -> (Point, usize) {
         let mut point = self.start();
-        for steps in 0..MOST_STEPS {
+        for steps in 0..MAX_STEPS {
             let gap = point.gap();
             let sum = self.sum(&point);
             let is_exact = gap <= EXACT * EXACT * sum;
@@ -76,7 +80,7 @@ impl Component {
             let step = self.step(&point, &matrix, centre);
             point = point.after(&step, point.lengths(&step));
         }
-        (point, MOST_STEPS)
+        (point, MAX_STEPS)
     }
 
     /// The sum of stretches.
@@ -88,19 +92,20 @@ impl Component {
     /// A point well within all bounds.
     fn start(&self) -> Point {
         let mut share = vec![0.5f64; self.jobs.len()];
-        let most: Vec<f64> = self.jobs.iter().map(|job| job.most).collect();
+        let upper: Vec<f64> = self.jobs.iter().map(|job| job.max_gain).collect();
         for row in &self.rows {
             for (job, _) in &row.terms {
-                share[*job] = share[*job].min(0.5 * row.left / row.used(&most));
+                share[*job] = share[*job].min(0.5 * row.left / row.used(&upper));
             }
         }
         let gains: Vec<f64> = share
             .iter()
             .zip(&self.jobs)
-            .map(|(share, job)| share * job.most)
+            .map(|(share, job)| share * job.max_gain)
             .collect();
         let slack = self.slack(&gains);
-        let slope = |(job, gain): (&Candidate, &f64)| job.flow / (job.base + gain).powi(2) * gain;
+        let slope =
+            |(job, gain): (&YieldCandidate, &f64)| job.flow / (job.base + gain).powi(2) * gain;
         let mean = self.jobs.iter().zip(&gains).map(slope).sum::<f64>() / real(slack.len());
         Point {
             prices: slack.iter().map(|slack| mean / slack).collect(),
@@ -112,22 +117,22 @@ impl Component {
     /// What constraints, upper bounds and lower bounds leave, in this order.
     fn slack(&self, gains: &[f64]) -> Vec<f64> {
         let rows = self.rows.iter().map(|row| row.left - row.used(gains));
-        let most = self
+        let upper = self
             .jobs
             .iter()
             .zip(gains)
-            .map(|(job, gain)| job.most - gain);
-        rows.chain(most).chain(gains.iter().copied()).collect()
+            .map(|(job, gain)| job.max_gain - gain);
+        rows.chain(upper).chain(gains.iter().copied()).collect()
     }
 
     /// What each job pays for a bit of gain at these prices of what is left.
     fn costs(&self, prices: &[f64]) -> Vec<f64> {
         let (rows, bounds) = prices.split_at(self.rows.len());
-        let (most, least) = bounds.split_at(self.jobs.len());
-        let mut costs: Vec<f64> = most
+        let (upper, least) = bounds.split_at(self.jobs.len());
+        let mut costs: Vec<f64> = upper
             .iter()
             .zip(least)
-            .map(|(most, least)| most - least)
+            .map(|(upper, least)| upper - least)
             .collect();
         for (row, price) in self.rows.iter().zip(rows) {
             for (job, part) in &row.terms {
@@ -145,7 +150,7 @@ impl Component {
             .zip(&point.gains)
             .zip(self.costs(&point.prices));
         jobs.map(|((job, gain), cost)| {
-            (cost - job.flow / (job.base + gain).powi(2)).abs() * job.most
+            (cost - job.flow / (job.base + gain).powi(2)).abs() * job.max_gain
         })
         .sum()
     }
@@ -160,7 +165,7 @@ impl Component {
             .zip(&point.slack)
             .map(|(price, slack)| price / slack)
             .collect();
-        for (Row { terms, .. }, weight) in self.rows.iter().zip(&weights) {
+        for (ConstraintRow { terms, .. }, weight) in self.rows.iter().zip(&weights) {
             for (at, (job, part)) in terms.iter().enumerate() {
                 for (other, others) in &terms[..=at] {
                     matrix[job.max(other) * size + job.min(other)] += weight * part * others;
@@ -202,7 +207,7 @@ impl Component {
     /// The gains of this point; all that there is where only rounding is missing.
     fn round(&self, point: &Point) -> Vec<Option<f64>> {
         let jobs = self.jobs.iter().zip(&point.gains);
-        jobs.map(|(job, gain)| (job.most - gain > NOTHING).then_some(*gain))
+        jobs.map(|(job, gain)| (job.max_gain - gain > NOTHING).then_some(*gain))
             .collect()
     }
 }
@@ -219,15 +224,15 @@ impl Point {
 
     /// How much of the step can be taken, of gains and of prices, so that all stays above 0.
     fn lengths(&self, step: &Self) -> (f64, f64) {
-        let most = |now: &[f64], changes: &[f64]| {
+        let upper = |now: &[f64], changes: &[f64]| {
             let bounds = now.iter().zip(changes).filter(|(_, change)| **change < 0.0);
             bounds
-                .map(|(now, change)| -MOST_OF_THE_WAY * now / change)
+                .map(|(now, change)| -STEP_FRACTION * now / change)
                 .fold(1.0, f64::min)
         };
         (
-            most(&self.slack, &step.slack),
-            most(&self.prices, &step.prices),
+            upper(&self.slack, &step.slack),
+            upper(&self.prices, &step.prices),
         )
     }
 
@@ -258,9 +263,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Jobs of (flow, base, most), all in the constraints that they have a share of.
-    fn component(jobs: &[(f64, f64, f64)], rows: &[(f64, &[f64])]) -> Component {
+    fn component(jobs: &[(f64, f64, f64)], rows: &[(f64, &[f64])]) -> StretchComponent {
         let jobs = jobs.iter().enumerate();
-        let rows = rows.iter().map(|(left, parts)| Row {
+        let rows = rows.iter().map(|(left, parts)| ConstraintRow {
             left: *left,
             terms: parts
                 .iter()
@@ -269,13 +274,13 @@ mod tests {
                 .filter(|(_, part)| *part > 0.0)
                 .collect(),
         });
-        Component {
+        StretchComponent {
             jobs: jobs
-                .map(|(index, (flow, base, most))| Candidate {
+                .map(|(index, (flow, base, upper))| YieldCandidate {
                     index,
                     flow: *flow,
                     base: *base,
-                    most: *most,
+                    max_gain: *upper,
                 })
                 .collect(),
             rows: rows.collect(),
@@ -287,8 +292,8 @@ mod tests {
     fn by_price(jobs: &[(f64, f64, f64)], left: f64, parts: &[f64]) -> Vec<f64> {
         let at = |price: f64| -> Vec<f64> {
             let jobs = jobs.iter().zip(parts);
-            jobs.map(|((flow, base, most), part)| {
-                ((flow / (price * part)).sqrt() - base).clamp(0.0, *most)
+            jobs.map(|((flow, base, upper), part)| {
+                ((flow / (price * part)).sqrt() - base).clamp(0.0, *upper)
             })
             .collect()
         };
@@ -312,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_goes_where_it_is_worth_most() {
+    fn leftover_goes_where_it_lowers_stretch_most() {
         let mut one = component(&[(1.0, 1.0, 2.0), (4.0, 1.0, 2.0)], &[(1.3, &[1.0, 1.0])]);
         let gains: Vec<f64> = one.solve().into_iter().map(Option::unwrap).collect();
         assert!(
@@ -332,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_gains_all_that_it_can_is_said_to() {
+    fn gain_is_none_at_the_upper_bound() {
         let mut component = component(&[(100.0, 0.1, 0.5), (1.0, 1.0, 0.9)], &[(1.0, &[1.0, 1.0])]);
         let gains = component.solve();
         assert_eq!(gains[0], None);
@@ -343,7 +348,7 @@ mod tests {
     }
 
     /// Two jobs that start at gains of 0.5 and 0.125.
-    fn pair() -> Component {
+    fn pair() -> StretchComponent {
         component(
             &[(9.0, 1.0, 2.0), (2.5, 0.375, 0.5)],
             &[(0.5625, &[0.5, 0.25])],
@@ -360,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_starts_where_all_that_is_left_is_worth_the_same() {
+    fn search_starts_with_equal_products_of_slack_and_price() {
         let point = pair().start();
         assert_close(&point.gains, &[0.5, 0.125]);
         assert_close(&point.slack, &[0.28125, 1.5, 0.375, 0.5, 0.125]);
@@ -371,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_judged_by_its_stretches_and_by_what_jobs_pay() {
+    fn point_has_sum_of_stretches_costs_and_error() {
         let component = pair();
         let point = Point {
             prices: vec![6.0, 1.5, 0.25, 0.5, 0.75],
@@ -386,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_would_lead_to_what_is_aimed_at_if_all_were_linear() {
+    fn step_solves_the_linearised_conditions() {
         let component = pair();
         let point = Point {
             prices: vec![6.0, 1.5, 0.25, 0.5, 0.75],
@@ -429,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_falls_limits_a_step() {
+    fn only_decreasing_values_limit_a_step() {
         let point = |slack: &[f64], prices: &[f64]| Point {
             gains: Vec::new(),
             slack: slack.to_vec(),
@@ -438,8 +443,8 @@ mod tests {
         let now = point(&[1.0, 1.0], &[1.0, 2.0]);
         assert_eq!(now.lengths(&point(&[0.0, 5.0], &[0.0, 0.0])), (1.0, 1.0));
         let (gains, prices) = now.lengths(&point(&[-4.0, -2.0], &[-0.5, -4.0]));
-        assert!((gains - MOST_OF_THE_WAY / 4.0).abs() < 1e-12);
-        assert!((prices - MOST_OF_THE_WAY / 2.0).abs() < 1e-12);
+        assert!((gains - STEP_FRACTION / 4.0).abs() < 1e-12);
+        assert!((prices - STEP_FRACTION / 2.0).abs() < 1e-12);
     }
 
     /// Jobs and one constraint that they cannot all gain everything by.
@@ -452,17 +457,17 @@ mod tests {
         );
         (proptest::collection::vec(job, 2..12), 0.001f64..0.98).prop_map(|(jobs, share)| {
             let parts: Vec<f64> = jobs.iter().map(|(.., part)| *part).collect();
-            let wanted: f64 = jobs.iter().map(|(_, _, most, part)| most * part).sum();
+            let wanted: f64 = jobs.iter().map(|(_, _, upper, part)| upper * part).sum();
             let jobs = jobs
                 .into_iter()
-                .map(|(flow, base, most, _)| (flow, base, most));
+                .map(|(flow, base, upper, _)| (flow, base, upper));
             (jobs.collect(), parts, share * wanted)
         })
     }
 
     proptest! {
         #[test]
-        fn few_steps_lead_to_where_all_pay_the_same((jobs, parts, left) in problem()) {
+        fn few_steps_lead_to_equal_prices((jobs, parts, left) in problem()) {
             let expected = by_price(&jobs, left, &parts);
             let mut component = component(&jobs, &[(left, &parts)]);
             let steps = component.search().1;
@@ -470,7 +475,7 @@ mod tests {
                 .solve()
                 .into_iter()
                 .zip(&jobs)
-                .map(|(gain, (.., most))| gain.unwrap_or(*most))
+                .map(|(gain, (.., upper))| gain.unwrap_or(*upper))
                 .collect();
             let sum = |gains: &[f64]| -> f64 {
                 let jobs = jobs.iter().zip(gains);

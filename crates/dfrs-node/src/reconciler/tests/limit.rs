@@ -102,11 +102,11 @@ fn job_keeps_its_own_limit_when_too_much_of_it_stays() {
 }
 
 #[test]
-fn limit_stays_in_silence_and_is_given_back_when_slurm_resumes_the_job() {
+fn limit_stays_after_expiry_until_slurm_resumes_the_job() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
-        world.silence();
+        world.expire_orders();
         world.wait(1000);
         assert!(world.is_parked());
         assert_eq!(limit(&world), parked_limit());
@@ -118,7 +118,7 @@ fn limit_stays_in_silence_and_is_given_back_when_slurm_resumes_the_job() {
 }
 
 #[test]
-fn limit_is_given_back_by_a_successor_that_has_heard_nothing_when_the_job_was_resumed() {
+fn limit_is_restored_before_orders_when_the_job_was_resumed() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
@@ -133,7 +133,7 @@ fn limit_is_given_back_by_a_successor_that_has_heard_nothing_when_the_job_was_re
 }
 
 #[test]
-fn successor_gives_the_limit_back_before_it_thaws() {
+fn restarted_daemon_restores_the_limit_before_it_thaws() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
@@ -146,7 +146,7 @@ fn successor_gives_the_limit_back_before_it_thaws() {
 }
 
 #[test]
-fn daemon_killed_while_it_reclaims_leaves_the_limit_to_its_successor() {
+fn limit_is_restored_when_the_daemon_was_killed_in_a_reclaim() {
     let mut world = World::new(LAYOUTS[0]);
     world.start_job();
     world.push(&[(JOB, 0.25, true)]);
@@ -216,11 +216,11 @@ fn limit_is_held_while_a_step_that_came_late_is_frozen() {
 }
 
 #[test]
-fn late_step_is_frozen_in_silence_and_thawed_when_slurm_resumes_the_job() {
+fn late_step_is_frozen_after_expiry_until_slurm_resumes_the_job() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
-        world.silence();
+        world.expire_orders();
         let step = world.later_step();
         world.wait(1);
         let is_frozen = || ["1", "FROZEN"].contains(&files::read(&step).unwrap().as_str());
@@ -235,7 +235,7 @@ fn late_step_is_frozen_in_silence_and_thawed_when_slurm_resumes_the_job() {
 }
 
 #[test]
-fn job_without_a_memory_limit_is_not_parked_and_says_why() {
+fn job_without_a_memory_limit_is_not_parked_and_is_reported() {
     in_every_layout(|mut world| {
         world.start_job();
         let none = if world.layout.v2 {
@@ -249,10 +249,12 @@ fn job_without_a_memory_limit_is_not_parked_and_says_why() {
         for _ in 0..3 {
             world.wait(2);
         }
-        assert_eq!(world.reclaims_asked(), 0);
+        assert_eq!(world.reclaim_requests(), 0);
         assert!(!world.is_parked() && world.has("stuck.17.sock"));
-        let said = world.reconciler.complaints.said();
-        let text = said.iter().find(|(about, _)| *about == "job 17 parking");
+        let reported = world.reconciler.warnings.reported();
+        let text = reported
+            .iter()
+            .find(|(about, _)| *about == "job 17 parking");
         assert!(text.unwrap().1.contains("ConstrainRAMSpace=yes"));
         world.push(&[]);
         assert!(!world.has("stuck.17.sock"));
@@ -260,7 +262,7 @@ fn job_without_a_memory_limit_is_not_parked_and_says_why() {
 }
 
 #[test]
-fn job_is_stuck_only_when_there_is_free_swap_for_what_stays() {
+fn job_is_stuck_only_when_free_swap_exceeds_its_memory() {
     in_every_layout(|mut world| {
         world.start_job();
         let mebibytes = |size: u64, used: u64| {
@@ -313,7 +315,7 @@ fn parked_jobs_keep_together_no_more_than_the_node_has_beyond_slurms_memory() {
 }
 
 #[test]
-fn node_without_memory_for_what_stays_of_a_job_says_that_it_parks_none() {
+fn node_without_spare_memory_reports_that_it_parks_none() {
     in_every_layout(|mut world| {
         world.start_job();
         world.can_reclaim();
@@ -359,10 +361,10 @@ fn note_of_a_job_that_has_ended_is_removed() {
         world.wait(1);
         assert!(!world.has("limit.17"));
         let note = LimitNote {
-            running: 1,
-            parked: None,
+            running_bytes: 1,
+            parked_bytes: None,
         };
-        let facts = Facts::new(&world.scratch.path().join("run")).unwrap();
+        let facts = FactsDirectory::new(&world.scratch.path().join("run")).unwrap();
         facts.set_limit_note(18, Some(note)).unwrap();
         world.crash();
         world.push(&[]);
@@ -385,7 +387,7 @@ fn start_epilog(world: &World) -> PathBuf {
 }
 
 #[test]
-fn process_beside_the_steps_is_let_end_and_then_frozen_with_one() {
+fn process_outside_steps_is_frozen_after_the_epilog_timeout() {
     in_every_layout(|mut world| {
         let proc = world.scratch.path().join("proc");
         world.reconciler.cgroups = cgroups_with(&world.scratch, world.layout, &proc);
@@ -400,7 +402,7 @@ fn process_beside_the_steps_is_let_end_and_then_frozen_with_one() {
         world.push(&[(JOB, 0.25, true)]);
         world.settle_freezer();
         world.wait(5);
-        assert_eq!(world.reclaims_asked(), 0, "not all of it is frozen");
+        assert_eq!(world.reclaim_requests(), 0, "not all of it is frozen");
         assert_eq!(files::read(&task).unwrap(), "101");
         world.wait(6);
         assert_eq!(files::read(&task).unwrap(), "200", "moved into a step");
@@ -417,7 +419,7 @@ fn process_beside_the_steps_is_let_end_and_then_frozen_with_one() {
 }
 
 #[test]
-fn job_is_not_parked_while_a_process_beside_its_steps_has_no_step_to_go_to() {
+fn job_is_not_parked_while_a_process_has_no_step() {
     let mut world = World::new(LAYOUTS[2]);
     let proc = world.scratch.path().join("proc");
     world.reconciler.cgroups = cgroups_with(&world.scratch, world.layout, &proc);
@@ -428,7 +430,7 @@ fn job_is_not_parked_while_a_process_beside_its_steps_has_no_step_to_go_to() {
     world.wait(60);
     world.wait(1);
     assert!(!world.is_parked());
-    assert_eq!(world.reclaims_asked(), 0);
+    assert_eq!(world.reclaim_requests(), 0);
 }
 
 /// A job of which no directory is found.
@@ -442,8 +444,10 @@ fn absent_job_is_not_parked_while_a_slurmstepd_of_it_runs() {
             world.wait(1);
         }
         assert!(!world.is_parked());
-        let said = world.reconciler.complaints.said();
-        assert!(matches!(said[..], [("job 17 absence", text)] if text.contains("ProctrackType")));
+        let reported = world.reconciler.warnings.reported();
+        assert!(
+            matches!(reported[..], [("job 17 absence", text)] if text.contains("ProctrackType"))
+        );
         fs::remove_dir_all(proc.join("100")).unwrap();
         world.wait(1);
         assert!(world.is_parked());
@@ -460,8 +464,8 @@ fn absent_job_is_not_ended_where_not_all_processes_are_seen() {
             world.wait(1);
         }
         assert!(!world.is_parked());
-        let said = world.reconciler.complaints.said();
-        assert!(matches!(said[..], [("job 17 absence", text)] if text.contains("hidepid")));
+        let reported = world.reconciler.warnings.reported();
+        assert!(matches!(reported[..], [("job 17 absence", text)] if text.contains("hidepid")));
     });
 }
 
@@ -480,8 +484,8 @@ fn node_where_jobs_are_not_seen_parks_none() {
     assert!(world.has("swap.sock"), "Slurm may be making it");
     world.wait(1);
     assert!(!world.has("swap.sock"));
-    let said = world.reconciler.complaints.said();
-    assert!(matches!(said[..], [("parking", text)] if text.contains("ProctrackType")));
+    let reported = world.reconciler.warnings.reported();
+    assert!(matches!(reported[..], [("parking", text)] if text.contains("ProctrackType")));
 }
 
 #[test]
@@ -518,7 +522,7 @@ fn swap_that_zswap_keeps_in_ram_parks_none_with_v1() {
 }
 
 #[test]
-fn swap_that_a_job_keeps_after_it_came_back_is_said_to_be_missing() {
+fn swap_kept_by_a_resumed_job_is_reported_as_missing() {
     in_every_layout(|mut world| {
         world.start_job();
         world.can_reclaim();

@@ -3,7 +3,7 @@
 use super::*;
 
 /// All that is said of needs, without the sockets' endings: `need.17.4 needs-less`.
-fn said(world: &World) -> String {
+fn need_links(world: &World) -> String {
     let entries = fs::read_dir(world.scratch.path().join("run")).unwrap();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name.starts_with("need")).collect();
@@ -12,7 +12,7 @@ fn said(world: &World) -> String {
 }
 
 /// The job runs, may use the whole node of two cores, and is asked about.
-fn asked_about(layout: Layout) -> World {
+fn with_request(layout: Layout) -> World {
     let mut world = World::new(layout);
     world.start_job();
     world.set_cpu_use_and_throttling(0.0, Some(0.0));
@@ -26,7 +26,7 @@ fn push(world: &mut World) {
 }
 
 /// It lives on a quarter of a core for so long; orders come again before they expire.
-fn live_on_little(world: &mut World, seconds: u64) {
+fn run_with_low_use(world: &mut World, seconds: u64) {
     for _ in 0..seconds {
         let used = (world.seconds + 1) as f64 / 4.0;
         world.set_cpu_use_and_throttling(used, Some(0.0));
@@ -39,88 +39,96 @@ fn live_on_little(world: &mut World, seconds: u64) {
 
 /// A job of which it is known that half of its request is enough.
 fn lowered(layout: Layout) -> World {
-    let mut world = asked_about(layout);
-    live_on_little(&mut world, 65);
+    let mut world = with_request(layout);
+    run_with_low_use(&mut world, 65);
     world.counted_need = Need::from_eighths(4);
     push(&mut world);
-    assert_eq!(said(&world), ENOUGH, "{layout:?}");
+    assert_eq!(need_links(&world), ENOUGH, "{layout:?}");
     world
 }
 
 const ENOUGH: &str = "need.17.4 need.17.5 need.17.6 need.17.7";
 
 #[test]
-fn a_job_that_lives_on_little_is_said_to_need_less_until_it_counts_with_that() {
+fn lower_need_is_reported_until_orders_count_it() {
     for layout in LAYOUTS {
-        let mut world = asked_about(layout);
-        live_on_little(&mut world, 55);
-        assert_eq!(said(&world), "", "{layout:?}");
-        live_on_little(&mut world, 10);
-        assert_eq!(said(&world), format!("{ENOUGH} needs-less"), "{layout:?}");
+        let mut world = with_request(layout);
+        run_with_low_use(&mut world, 55);
+        assert_eq!(need_links(&world), "", "{layout:?}");
+        run_with_low_use(&mut world, 10);
+        assert_eq!(
+            need_links(&world),
+            format!("{ENOUGH} needs-less"),
+            "{layout:?}"
+        );
         world.counted_need = Need::from_eighths(4);
         push(&mut world);
-        assert_eq!(said(&world), ENOUGH, "{layout:?}");
+        assert_eq!(need_links(&world), ENOUGH, "{layout:?}");
     }
 }
 
 #[test]
-fn a_job_that_is_held_back_is_said_to_need_more() {
+fn higher_need_is_reported_when_the_job_is_throttled() {
     for layout in LAYOUTS {
         let mut world = lowered(layout);
         let used = world.seconds as f64 / 4.0;
         world.set_cpu_use_and_throttling(used, Some(1.0));
         world.wait(1);
-        assert_eq!(said(&world), "needs-more", "{layout:?}");
+        assert_eq!(need_links(&world), "needs-more", "{layout:?}");
         world.counted_need = Need::WHOLE;
         push(&mut world);
-        assert_eq!(said(&world), "", "{layout:?}");
+        assert_eq!(need_links(&world), "", "{layout:?}");
     }
 }
 
 #[test]
-fn who_is_frozen_ends_or_is_no_longer_asked_about_is_measured_anew() {
+fn need_is_reset_when_the_job_is_frozen_ended_or_dropped() {
     for layout in LAYOUTS {
         let mut world = lowered(layout);
         world.request = None;
         push(&mut world);
         world.wait(1);
-        assert_eq!(said(&world), "", "{layout:?}");
+        assert_eq!(need_links(&world), "", "{layout:?}");
 
         let mut world = lowered(layout);
         world.push(&[(JOB, 1.0, true)]);
-        assert_eq!(said(&world), "needs-more", "{layout:?}");
+        assert_eq!(need_links(&world), "needs-more", "{layout:?}");
 
         let mut world = lowered(layout);
         world.end_job();
         world.wait(1);
-        assert_eq!(said(&world), "needs-more", "{layout:?}: nothing is known");
+        assert_eq!(
+            need_links(&world),
+            "needs-more",
+            "{layout:?}: nothing is known"
+        );
         world.push(&[]);
-        assert_eq!(said(&world), "", "{layout:?}");
+        assert_eq!(need_links(&world), "", "{layout:?}");
 
         let mut world = lowered(layout);
-        world.silence();
-        assert_eq!(said(&world), "", "{layout:?}");
+        world.expire_orders();
+        assert_eq!(need_links(&world), "", "{layout:?}");
     }
 }
 
 #[test]
-fn a_successor_knows_nothing_of_it() {
+fn restarted_daemon_has_no_measured_need() {
     for layout in LAYOUTS {
         let mut world = lowered(layout);
         world.crash();
-        assert_eq!(said(&world), "", "{layout:?}");
+        assert_eq!(need_links(&world), "", "{layout:?}");
         push(&mut world);
-        assert_eq!(said(&world), "needs-more", "{layout:?}");
+        assert_eq!(need_links(&world), "needs-more", "{layout:?}");
     }
 }
 
 #[test]
-fn nobody_asks_for_needs_in_orders_of_an_older_plugin() {
-    let mut world = asked_about(LAYOUTS[3]);
+fn need_is_absent_when_orders_have_no_request() {
+    let mut world = with_request(LAYOUTS[3]);
     world.request = None;
     push(&mut world);
-    live_on_little(&mut world, 100);
-    assert_eq!(said(&world), "");
+    run_with_low_use(&mut world, 100);
+    assert_eq!(need_links(&world), "");
     let status = world.reconciler.status(&world.orders, world.now());
     assert_eq!(status.jobs[0].need, None);
     world.request = Some(1.0);

@@ -6,19 +6,19 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use dfrs_core::{NodeIndex, Span, Time};
 
 use super::super::{
-    Event, EventKind, JobStanding, JournalReader, JournalWriter, Outcome, PlatformNode, ReadError,
-    Standing, WriteError, reopen,
+    EventKind, JobOutcome, JournalEvent, JournalJobState, JournalReader, JournalSnapshot,
+    JournalWriter, PlatformNode, ReadError, WriteError, reopen,
 };
 use super::{events, example};
 
-fn platform(t: i64) -> Event {
+fn platform(t: i64) -> JournalEvent {
     let nodes = vec![PlatformNode {
         name: "n0".into(),
         cpu: 1.0,
         mem: 1.0,
     }];
     let period = Some(Span(600_000_000));
-    Event::new(
+    JournalEvent::new(
         Time(t),
         EventKind::Platform {
             version: 1,
@@ -29,12 +29,12 @@ fn platform(t: i64) -> Event {
     )
 }
 
-fn finish(t: i64) -> Event {
-    Event::new(
+fn finish(t: i64) -> JournalEvent {
+    JournalEvent::new(
         Time(t),
         EventKind::Finish {
             job: "1".into(),
-            outcome: Outcome::Completed,
+            outcome: JobOutcome::Completed,
         },
     )
 }
@@ -45,7 +45,7 @@ fn read_error(text: &str) -> ReadError {
         .expect("an error")
 }
 
-fn write(event: &Event) -> String {
+fn write(event: &JournalEvent) -> String {
     let mut writer = JournalWriter::new(Vec::new());
     let platform = platform(0);
     writer.write(&platform).expect("platform");
@@ -95,7 +95,7 @@ fn golden_lines() {
         runtime: None,
     };
     assert_eq!(
-        write(&Event::new(Time(1_700_000_000_123_456), submit)),
+        write(&JournalEvent::new(Time(1_700_000_000_123_456), submit)),
         r#"{"t":1700000000.123456,"event":"submit","job":"17_3","tasks":2,"cpu":1.5,"mem":0.0,"mem_per_node":1024.0}"#
     );
     let pause = EventKind::Pause {
@@ -103,7 +103,7 @@ fn golden_lines() {
         lost: true,
     };
     assert_eq!(
-        write(&Event::new(Time(5), pause).because("node n3 failed")),
+        write(&JournalEvent::new(Time(5), pause).because("node n3 failed")),
         r#"{"t":5e-6,"event":"pause","job":"1","lost":true,"reason":"node n3 failed"}"#
     );
     let eligible = |value, waited| EventKind::Eligible {
@@ -112,11 +112,14 @@ fn golden_lines() {
         waited,
     };
     assert_eq!(
-        write(&Event::new(Time(0), eligible(false, None))),
+        write(&JournalEvent::new(Time(0), eligible(false, None))),
         r#"{"t":0,"event":"eligible","job":"1","value":false}"#
     );
     assert_eq!(
-        write(&Event::new(Time(0), eligible(true, Some(Span(90_000_000))))),
+        write(&JournalEvent::new(
+            Time(0),
+            eligible(true, Some(Span(90_000_000)))
+        )),
         r#"{"t":0,"event":"eligible","job":"1","value":true,"waited":90}"#
     );
     let refused = EventKind::Refused {
@@ -124,36 +127,36 @@ fn golden_lines() {
         nodes: vec![NodeIndex(0), NodeIndex(2)],
     };
     assert_eq!(
-        write(&Event::new(Time(0), refused).because("Requested nodes are busy")),
+        write(&JournalEvent::new(Time(0), refused).because("Requested nodes are busy")),
         r#"{"t":0,"event":"refused","job":"1","nodes":[0,2],"reason":"Requested nodes are busy"}"#
     );
     let finish = EventKind::Finish {
         job: "1".into(),
-        outcome: Outcome::Cancelled,
+        outcome: JobOutcome::Cancelled,
     };
     assert_eq!(
-        write(&Event::new(Time(7_000_000), finish)),
+        write(&JournalEvent::new(Time(7_000_000), finish)),
         r#"{"t":7,"event":"finish","job":"1","outcome":"cancelled"}"#
     );
 }
 
 #[test]
-fn unknown_events_fields_and_outcomes_are_passed_over() {
+fn unknown_events_fields_and_outcomes_are_ignored() {
     let text = "{\"t\":1,\"event\":\"weather\",\"sky\":\"blue\"}\n\n\
                 {\"t\":2,\"event\":\"finish\",\"job\":\"1\",\"outcome\":\"evaporated\",\"more\":[1]}\n";
     let events = events(text);
     assert_eq!(
         events[0],
-        (1, Event::new(Time(1_000_000), EventKind::Unknown))
+        (1, JournalEvent::new(Time(1_000_000), EventKind::Unknown))
     );
     let EventKind::Finish { outcome, .. } = events[1].1.kind else {
         panic!("{events:?}")
     };
-    assert_eq!((events[1].0, outcome), (3, Outcome::Other));
+    assert_eq!((events[1].0, outcome), (3, JobOutcome::Other));
 }
 
 #[test]
-fn errors_name_the_line_and_what_is_wrong_there() {
+fn errors_name_the_line_and_the_cause() {
     let cases = [
         ("{\"t\":1}\n", "is no event: missing field `event`"),
         (
@@ -185,11 +188,11 @@ fn errors_name_the_line_and_what_is_wrong_there() {
     for (text, expected) in cases {
         let error = read_error(&format!("\n{text}"));
         assert_eq!(error.line(), 2);
-        let said = error.to_string();
-        assert!(said.starts_with(expected), "{said:?} for {text:?}");
+        let message = error.to_string();
+        assert!(message.starts_with(expected), "{message:?} for {text:?}");
         assert!(
-            said.ends_with("; a journal has one event as a JSON object on each line"),
-            "{said:?}"
+            message.ends_with("; a journal has one event as a JSON object on each line"),
+            "{message:?}"
         );
     }
 }
@@ -205,7 +208,7 @@ fn other_versions_are_refused() {
 }
 
 #[test]
-fn nothing_follows_an_error_and_a_half_written_last_line_is_left_out() {
+fn reader_stops_at_an_error_and_skips_a_partial_last_line() {
     let mut reader = JournalReader::new("x\n{\"t\":1,\"event\":\"weather\"}\n".as_bytes());
     assert!(matches!(reader.next(), Some(Err(_))));
     assert!(reader.next().is_none());
@@ -221,7 +224,7 @@ fn nothing_follows_an_error_and_a_half_written_last_line_is_left_out() {
 }
 
 #[test]
-fn the_writer_keeps_time_order_and_wants_the_platform_first() {
+fn writer_requires_time_order_and_the_platform_first() {
     let mut writer = JournalWriter::new(Vec::new());
     assert!(matches!(
         writer.write(&finish(0)),
@@ -250,7 +253,7 @@ fn numbers_that_json_cannot_hold_are_not_written() {
             job: "1".into(),
             value,
         };
-        let result = writer.write(&Event::new(Time(1), kind));
+        let result = writer.write(&JournalEvent::new(Time(1), kind));
         assert!(matches!(result, Err(WriteError::NotFinite)));
     }
     assert_eq!(
@@ -270,15 +273,15 @@ fn times_that_would_lose_their_microseconds_are_not_written() {
 }
 
 #[test]
-fn a_journal_that_a_crash_cut_off_is_continued_after_its_last_whole_line() {
+fn truncated_journal_continues_after_its_last_whole_line() {
     let mut file = temporary_file();
     file.write_all(example().as_bytes()).expect("write");
     file.write_all(b"{\"t\":5000,\"event\":\"fin")
         .expect("write");
-    let standing = reopen(&mut file).expect("reopen");
-    assert_eq!(standing.last, Some(Time(4_620_100_000)));
+    let state = reopen(&mut file).expect("reopen");
+    assert_eq!(state.last, Some(Time(4_620_100_000)));
 
-    let mut writer = JournalWriter::resume(&mut file, standing);
+    let mut writer = JournalWriter::resume(&mut file, state);
     assert!(matches!(
         writer.write(&platform(0)),
         Err(WriteError::TimeOrder { .. })
@@ -299,15 +302,15 @@ fn a_journal_that_a_crash_cut_off_is_continued_after_its_last_whole_line() {
 }
 
 #[test]
-fn where_a_journal_stands_is_read_at_every_line() {
+fn journal_state_is_restored_at_every_line() {
     let (running, moved) = ([0, 0, 0, 1], [0, 0, 1, 1]);
-    let on = |nodes: [u32; 4]| Some(JobStanding::Running(nodes.map(NodeIndex).to_vec()));
+    let on = |nodes: [u32; 4]| Some(JournalJobState::Running(nodes.map(NodeIndex).to_vec()));
     let expected = [
         None,
-        Some(JobStanding::Waiting),
+        Some(JournalJobState::Waiting),
         on(running),
         on(running),
-        Some(JobStanding::Paused),
+        Some(JournalJobState::Paused),
         on([1; 4]),
         on([1; 4]),
         on(moved),
@@ -317,21 +320,20 @@ fn where_a_journal_stands_is_read_at_every_line() {
         let mut file = temporary_file();
         let begin: Vec<&str> = example().split_inclusive('\n').take(lines).collect();
         file.write_all(begin.concat().as_bytes()).expect("write");
-        let standing = reopen(&mut file).expect("reopen");
-        assert_eq!(standing.jobs.get("17"), expected.as_ref(), "{lines} lines");
-        let names: Vec<&str> = standing
-            .nodes
-            .iter()
-            .map(|node| node.name.as_str())
-            .collect();
+        let state = reopen(&mut file).expect("reopen");
+        assert_eq!(state.jobs.get("17"), expected.as_ref(), "{lines} lines");
+        let names: Vec<&str> = state.nodes.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["n0", "n1"]);
     }
 }
 
 #[test]
-fn an_empty_file_is_reopened_as_a_new_journal_and_a_foreign_one_is_left_alone() {
+fn reopen_accepts_an_empty_file_and_refuses_a_foreign_one() {
     let mut file = temporary_file();
-    assert_eq!(reopen(&mut file).expect("reopen"), Standing::default());
+    assert_eq!(
+        reopen(&mut file).expect("reopen"),
+        JournalSnapshot::default()
+    );
     file.write_all(b"precious\nthings").expect("write");
     let error = reopen(&mut file).expect_err("no journal");
     assert!(

@@ -32,12 +32,12 @@ fn after(mut lines: Vec<String>, more: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn the_documented_example_keeps_every_promise() {
+fn documented_example_is_valid() {
     assert_eq!(violations(example()), [""; 0]);
 }
 
 #[test]
-fn nothing_comes_before_the_platform() {
+fn event_before_the_platform_is_a_violation() {
     let text = format!("{}\n{PLATFORM}\n", submit(0, 1));
     assert_eq!(
         violations(&text),
@@ -75,7 +75,7 @@ fn capacities_are_not_negative() {
 }
 
 #[test]
-fn what_waits_may_be_kept_back_and_refused() {
+fn waiting_job_may_be_ineligible_and_refused() {
     let back = event(1, "eligible", 1, r#","value":false"#);
     let refused = |t| event(t, "refused", 1, r#","nodes":[1,1],"reason":"busy""#);
     let waits = [submit(1, 1), back.clone(), refused(2)];
@@ -302,7 +302,7 @@ fn memory_given_up_and_taken_at_one_instant_is_not_added() {
 }
 
 #[test]
-fn cpu_is_never_promised_twice() {
+fn cpu_is_never_exceeded() {
     let small = |id| submit(1, id).replace(r#""mem":4"#, r#""mem":1"#);
     let place = |id, value: &str| {
         [

@@ -4,7 +4,8 @@ use dfrs_core::{NodeIndex, Span, Time};
 use proptest::prelude::*;
 
 use super::super::{
-    Event, EventKind, JournalReader, JournalWriter, Outcome, PlatformNode, Tolerance, validate,
+    EventKind, JobOutcome, JournalEvent, JournalReader, JournalWriter, PlatformNode, Tolerance,
+    validate,
 };
 
 fn job() -> impl Strategy<Value = String> {
@@ -23,12 +24,12 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(1.0), -2.0..2.0, 0.0..1e12]
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
+fn outcome() -> impl Strategy<Value = JobOutcome> {
     prop_oneof![
-        Just(Outcome::Completed),
-        Just(Outcome::Cancelled),
-        Just(Outcome::Failed),
-        Just(Outcome::Other)
+        Just(JobOutcome::Completed),
+        Just(JobOutcome::Cancelled),
+        Just(JobOutcome::Failed),
+        Just(JobOutcome::Other)
     ]
 }
 
@@ -71,7 +72,7 @@ fn kind() -> impl Strategy<Value = EventKind> {
 }
 
 /// Events in any order of kinds, in time order.
-fn journal() -> impl Strategy<Value = Vec<Event>> {
+fn journal() -> impl Strategy<Value = Vec<JournalEvent>> {
     let step = (
         prop_oneof![Just(0_i64), 0..10_000_000_i64],
         kind(),
@@ -84,10 +85,10 @@ fn journal() -> impl Strategy<Value = Vec<Event>> {
     )
         .prop_map(|(start, platform, steps)| {
             let mut t = start;
-            let mut events = vec![Event::new(Time(t), platform)];
+            let mut events = vec![JournalEvent::new(Time(t), platform)];
             for (step, kind, reason) in steps {
                 t += step;
-                events.push(Event {
+                events.push(JournalEvent {
                     t: Time(t),
                     kind,
                     reason,
@@ -97,7 +98,7 @@ fn journal() -> impl Strategy<Value = Vec<Event>> {
         })
 }
 
-fn text_of(events: &[Event]) -> String {
+fn text_of(events: &[JournalEvent]) -> String {
     let mut writer = JournalWriter::new(Vec::new());
     for event in events {
         writer.write(event).expect("in order and finite");
@@ -107,7 +108,7 @@ fn text_of(events: &[Event]) -> String {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(events in journal()) {
+    fn journal_round_trips(events in journal()) {
         let text = text_of(&events);
         prop_assert_eq!(text.lines().count(), events.len());
         let read: Result<Vec<_>, _> = JournalReader::new(text.as_bytes()).collect();
@@ -150,28 +151,28 @@ proptest! {
         for (at, (length, value, stall, pause)) in pieces.iter().copied().enumerate() {
             let stall = Some(Span(stall * SECOND));
             if pause && at > 0 {
-                body.push(Event::new(Time(t), EventKind::Pause { job: job(), lost: false }));
+                body.push(JournalEvent::new(Time(t), EventKind::Pause { job: job(), lost: false }));
                 t += 7 * SECOND;
-                body.push(Event::new(Time(t), EventKind::Resume { job: job(), nodes: node(), stall }));
+                body.push(JournalEvent::new(Time(t), EventKind::Resume { job: job(), nodes: node(), stall }));
             } else if at > 0 {
-                body.push(Event::new(Time(t), EventKind::Migrate { job: job(), nodes: node(), stall }));
+                body.push(JournalEvent::new(Time(t), EventKind::Migrate { job: job(), nodes: node(), stall }));
             } else {
-                body.push(Event::new(Time(t), EventKind::Start { job: job(), nodes: node() }));
+                body.push(JournalEvent::new(Time(t), EventKind::Start { job: job(), nodes: node() }));
             }
-            body.push(Event::new(Time(t), EventKind::Yield { job: job(), value }));
+            body.push(JournalEvent::new(Time(t), EventKind::Yield { job: job(), value }));
             let stalled = if at > 0 { stall.map_or(0, |span| span.0) } else { 0 };
             t += stalled + length * SECOND;
             #[allow(clippy::cast_precision_loss)] // below 1000
             let length = length as f64;
             done += value * length;
         }
-        body.push(Event::new(Time(t), EventKind::Finish { job: job(), outcome: Outcome::Completed }));
+        body.push(JournalEvent::new(Time(t), EventKind::Finish { job: job(), outcome: JobOutcome::Completed }));
         #[allow(clippy::cast_possible_truncation)] // below 20,000 s
         let runtime = Some(Span((done * 1e6).round() as i64 + slip * SECOND));
         let submit = EventKind::Submit { job: job(), tasks: 1, most_tasks: None, cpu: 1.0, mem: 1.0, mem_per_node: 0.0, runtime };
         let mut events = vec![
-            Event::new(Time(0), EventKind::Platform { version: 1, policy: "x".into(), period: None, nodes: platform }),
-            Event::new(Time(0), submit),
+            JournalEvent::new(Time(0), EventKind::Platform { version: 1, policy: "x".into(), period: None, nodes: platform }),
+            JournalEvent::new(Time(0), submit),
         ];
         events.extend(body);
         let found = validate(events.into_iter().enumerate(), Tolerance::default());

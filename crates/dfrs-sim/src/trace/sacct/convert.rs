@@ -2,12 +2,12 @@
 
 use dfrs_core::{Bytes, Cores, Span};
 
-use super::{Dump, Run};
+use super::{Dump, SacctRun};
 use crate::trace::read::BadLine;
-use crate::trace::{MOST_SECONDS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+use crate::trace::{MAX_SECONDS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 /// The smallest CPU need that is believed, as one part of so many of what the job had.
-const LEAST_PART: u64 = 100;
+const MIN_CPU_PART: u64 = 100;
 
 /// The machine: equal nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,12 +82,12 @@ pub struct Assumed {
     /// CPU time that these used beyond that of their CPUs.
     pub overused_time: Span,
     /// The most that one of these used, in percent of the time of its CPUs; 0 if there are none.
-    pub overused_most_percent: u64,
+    pub max_overuse_percent: u64,
     /// They asked for no memory (or for all of the node's, which looks the same), and the dump does not say what
     /// Slurm kept for them; what was measured counts.
     pub memory_not_requested: usize,
     /// They asked for none either, and what Slurm kept for them counts.
-    pub memory_kept: usize,
+    pub memory_allocated: usize,
     /// Their memory was not measured though measurements count; what they asked for counts.
     pub memory_not_measured: usize,
     /// Neither: the same share of the node's memory as of its CPUs.
@@ -99,7 +99,7 @@ pub struct Assumed {
     /// They used more CPU time than all CPUs of their nodes have, which cannot be; they need all that they had.
     pub impossible: usize,
     /// They had licences or burst buffers, which do not count.
-    pub lent_ignored: usize,
+    pub licenses_ignored: usize,
 }
 
 /// Runs that are not in the traces.
@@ -112,7 +112,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    fn add(&mut self, run: &Run, what: String) {
+    fn add(&mut self, run: &SacctRun, what: String) {
         self.core_time = sum(self.core_time, run.core_time());
         let line = run.line;
         self.lines.push(BadLine { line, what });
@@ -121,7 +121,7 @@ impl LeftOut {
 
 impl Assumed {
     /// Counts the run if it used more than it had. How long it would have run with no more than its CPUs.
-    fn look_at_use(&mut self, run: &Run, site: &Site) -> Span {
+    fn check_usage(&mut self, run: &SacctRun, site: &Site) -> Span {
         let more_memory = run
             .requested
             .zip(run.resident)
@@ -142,9 +142,9 @@ impl Assumed {
         self.overused_time = sum(self.overused_time, Span(used.0 - had.0));
         let times = |number: i64| i128::from(number) * i128::from(used.0) / i128::from(had.0);
         let percent = u64::try_from(times(100)).unwrap_or(u64::MAX);
-        self.overused_most_percent = self.overused_most_percent.max(percent);
+        self.max_overuse_percent = self.max_overuse_percent.max(percent);
         let longer = i64::try_from(times(run.elapsed().0)).unwrap_or(i64::MAX);
-        Span(longer.min(MOST_SECONDS * 1_000_000))
+        Span(longer.min(MAX_SECONDS * 1_000_000))
     }
 }
 
@@ -191,8 +191,8 @@ pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
             continue;
         }
         all.assumed.gres_ignored += usize::from(run.gres.is_some());
-        all.assumed.lent_ignored += usize::from(run.lent.is_some());
-        let capped = all.assumed.look_at_use(run, site);
+        all.assumed.licenses_ignored += usize::from(run.licenses.is_some());
+        let capped = all.assumed.check_usage(run, site);
         let cpu = cpu_need(run, site, rules, &mut all.assumed);
         let bytes = memory(run, site, rules, &mut all.assumed);
         let memory = share(NODE_MEMORY, bytes.0, site.memory_per_node.0);
@@ -220,7 +220,7 @@ fn sum(one: Span, other: Span) -> Span {
     Span(one.0.saturating_add(other.0))
 }
 
-fn job(run: &Run, tasks: u32, cpu: Cores, memory: Bytes) -> TraceJob {
+fn job(run: &SacctRun, tasks: u32, cpu: Cores, memory: Bytes) -> TraceJob {
     let job = TraceJob::new(&run.id, run.submit, tasks, cpu, memory, run.elapsed());
     let estimate = run.limit.filter(|limit| *limit > Span::ZERO);
     TraceJob {
@@ -231,8 +231,8 @@ fn job(run: &Run, tasks: u32, cpu: Cores, memory: Bytes) -> TraceJob {
     }
 }
 
-fn misfit(run: &Run, site: &Site) -> Option<String> {
-    let Run {
+fn misfit(run: &SacctRun, site: &Site) -> Option<String> {
+    let SacctRun {
         id, nodes, cpus, ..
     } = run;
     let has = if run.nodes > site.nodes {
@@ -259,7 +259,7 @@ fn misfit(run: &Run, site: &Site) -> Option<String> {
 }
 
 /// CPU need of one task: of its share of the job's CPUs, the part that was used.
-fn cpu_need(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Cores {
+fn cpu_need(run: &SacctRun, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Cores {
     let had = u128::from(run.elapsed().0.unsigned_abs()) * u128::from(run.cpus);
     let used = match (rules.cpu, run.cpu_time) {
         (CpuRule::Requested, _) => had,
@@ -269,7 +269,7 @@ fn cpu_need(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Cor
             had
         }
     };
-    let least = had.div_ceil(u128::from(LEAST_PART));
+    let least = had.div_ceil(u128::from(MIN_CPU_PART));
     assumed.cpu_raised += usize::from(used < least);
     assumed.cpu_lowered += usize::from(used > had);
     let (used, had) = if had == 0 {
@@ -285,19 +285,19 @@ fn cpu_need(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Cor
 }
 
 /// Memory that is required on each node.
-fn memory(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Bytes {
-    let kept = run.kept.map(|bytes| bytes.min(site.memory_per_node));
+fn memory(run: &SacctRun, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Bytes {
+    let kept = run.allocated.map(|bytes| bytes.min(site.memory_per_node));
     let asked = run.requested.or(kept);
     let measured = run.resident.map(|bytes| {
         let percent = u128::from(rules.headroom_percent) + 100;
         let bytes = u128::from(bytes.0) * percent / 100;
-        let most = asked.unwrap_or(site.memory_per_node);
-        Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).min(most)
+        let max = asked.unwrap_or(site.memory_per_node);
+        Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).min(max)
     });
     let counts_kept = run.requested.is_none() && kept.is_some();
     match (rules.memory, asked, measured) {
         (MemoryRule::Requested, Some(asked), _) => {
-            assumed.memory_kept += usize::from(counts_kept);
+            assumed.memory_allocated += usize::from(counts_kept);
             asked
         }
         (MemoryRule::Measured, _, Some(measured)) => measured,
@@ -306,7 +306,7 @@ fn memory(run: &Run, site: &Site, rules: &Rules, assumed: &mut Assumed) -> Bytes
             measured
         }
         (MemoryRule::Measured, Some(asked), None) => {
-            assumed.memory_kept += usize::from(counts_kept);
+            assumed.memory_allocated += usize::from(counts_kept);
             assumed.memory_not_measured += usize::from(!counts_kept);
             asked
         }
@@ -326,7 +326,7 @@ fn share(all: Bytes, part: u64, whole: u64) -> Bytes {
 
 /// CPUs that the job takes from others under a batch scheduler: those that it had or, if more, as many as
 /// go with the memory that it requires on each node.
-fn cpus_taken(run: &Run, site: &Site, memory: Bytes) -> u32 {
+fn cpus_taken(run: &SacctRun, site: &Site, memory: Bytes) -> u32 {
     let all = u128::from(site.memory_per_node.0.max(1));
     let on_each = (u128::from(site.cpus_per_node) * u128::from(memory.0)).div_ceil(all);
     let by_memory = on_each.min(u128::from(site.cpus_per_node)) * u128::from(run.nodes);
@@ -345,8 +345,8 @@ mod tests {
         memory_per_node: Bytes(128 * GIB),
     };
 
-    fn run() -> Run {
-        Run {
+    fn run() -> SacctRun {
+        SacctRun {
             line: 7,
             id: "17".into(),
             submit: Time::from_seconds(0),
@@ -356,16 +356,16 @@ mod tests {
             nodes: 2,
             cpus: 16,
             requested: Some(Bytes(64 * GIB)),
-            kept: None,
+            allocated: None,
             resident: Some(Bytes(10 * GIB)),
             cpu_time: Some(Span::from_seconds(400)),
             limit: Some(Span::from_seconds(600)),
             gres: None,
-            lent: None,
+            licenses: None,
         }
     }
 
-    fn converted(run: Run, rules: Rules) -> SiteTrace {
+    fn converted(run: SacctRun, rules: Rules) -> SiteTrace {
         let runs = vec![run];
         let dump = Dump {
             runs,
@@ -374,7 +374,7 @@ mod tests {
         to_trace(&dump, &SITE, &rules)
     }
 
-    fn of(run: Run, rules: Rules) -> (TraceJob, Assumed) {
+    fn of(run: SacctRun, rules: Rules) -> (TraceJob, Assumed) {
         let all = converted(run, rules);
         (all.trace.jobs[0].clone(), all.assumed)
     }
@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn the_site_and_batch_schedulers_get_the_same_jobs() {
         let all = converted(run(), Rules::default());
-        let record = &all.trace.as_it_was().expect("records")[0];
+        let record = &all.trace.recorded_schedule().expect("records")[0];
         assert_eq!(
             (record.start, record.finish),
             (Time::from_seconds(50), Time::from_seconds(150))
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_was_not_asked_for_or_measured_is_assumed_and_told() {
+    fn missing_memory_is_assumed_and_counted() {
         let memory = |requested: Option<u64>, resident: Option<u64>, rules: Rules| {
             let mut run = run();
             run.requested = requested.map(|count| Bytes(count * GIB));
@@ -484,14 +484,17 @@ mod tests {
     }
 
     #[test]
-    fn who_asked_for_nothing_has_what_slurm_kept_for_it() {
+    fn job_without_a_memory_request_has_its_allocated_memory() {
         let memory = |kept: u64, rules: Rules| {
             let mut run = run();
-            (run.requested, run.kept) = (None, Some(Bytes(kept * GIB)));
+            (run.requested, run.allocated) = (None, Some(Bytes(kept * GIB)));
             run.resident = Some(Bytes(10 * GIB));
             let (job, assumed) = of(run, rules);
             assert_eq!(assumed.memory_not_requested, 0);
-            (job.memory.0 / (NODE_MEMORY.0 / 128), assumed.memory_kept)
+            (
+                job.memory.0 / (NODE_MEMORY.0 / 128),
+                assumed.memory_allocated,
+            )
         };
         assert_eq!(memory(100, Rules::default()), (100, 1));
         // Of a larger node than the site's.
@@ -500,8 +503,8 @@ mod tests {
     }
 
     #[test]
-    fn what_no_node_could_have_held_is_left_out_and_told() {
-        let told = |change: &dyn Fn(&mut Run)| {
+    fn job_that_exceeds_the_site_is_left_out_and_reported() {
+        let misfit_of = |change: &dyn Fn(&mut SacctRun)| {
             let mut run = run();
             change(&mut run);
             let all = converted(run, Rules::default());
@@ -510,14 +513,14 @@ mod tests {
             all.misfits.lines[0].to_string()
         };
         assert!(
-            told(&|run| run.nodes = 5)
+            misfit_of(&|run| run.nodes = 5)
                 .contains("line 7: job 17 had 5 nodes, there are 4 (--nodes)")
         );
         assert!(
-            told(&|run| run.cpus = 65)
+            misfit_of(&|run| run.cpus = 65)
                 .contains("65 CPUs on 2 nodes, a node has 32 (--cpus-per-node)")
         );
-        let memory = told(&|run| run.requested = Some(Bytes(129 * GIB)));
+        let memory = misfit_of(&|run| run.requested = Some(Bytes(129 * GIB)));
         assert!(
             memory.contains("132096M of memory on a node, which has 131072M"),
             "{memory}"
@@ -543,12 +546,12 @@ mod tests {
         assert_eq!((kept.trace.jobs.len(), kept.assumed.gres_ignored), (1, 1));
         assert_eq!(kept.generic, LeftOut::default());
         let mut licensed = run();
-        licensed.lent = Some("license/solver=2".into());
-        assert_eq!(of(licensed, Rules::default()).1.lent_ignored, 1);
+        licensed.licenses = Some("license/solver=2".into());
+        assert_eq!(of(licensed, Rules::default()).1.licenses_ignored, 1);
     }
 
     #[test]
-    fn who_used_more_than_it_had_is_counted() {
+    fn overuse_of_cpu_and_memory_is_counted() {
         let used = |cpu_seconds: i64, memory: u64| {
             let mut run = run();
             run.cpu_time = Some(Span::from_seconds(cpu_seconds));
@@ -559,7 +562,7 @@ mod tests {
         let assumed = used(6400, 65);
         assert_eq!((assumed.overused, assumed.memory_lowered), (1, 1));
         assert_eq!(assumed.overused_time, Span::from_seconds(4800));
-        assert_eq!(assumed.overused_most_percent, 400);
+        assert_eq!(assumed.max_overuse_percent, 400);
         // Its two nodes had 6400 s, a twentieth, and a second for each of 64 CPUs.
         assert_eq!((used(6784, 1).overused, used(6784, 1).impossible), (1, 0));
         assert_eq!((used(6785, 1).overused, used(6785, 1).impossible), (0, 1));
@@ -592,16 +595,16 @@ mod tests {
     }
 
     #[test]
-    fn numbers_at_their_limits_do_no_harm() {
-        let mut most = run();
-        most.end = Time::from_seconds(crate::trace::MOST_SECONDS);
-        most.nodes = 4;
-        most.cpus = 128;
-        most.requested = Some(Bytes(128 * GIB));
-        most.cpu_time = Some(Span(i64::MAX));
-        most.resident = Some(Bytes(u64::MAX));
+    fn extreme_numbers_do_not_overflow() {
+        let mut largest = run();
+        largest.end = Time::from_seconds(crate::trace::MAX_SECONDS);
+        largest.nodes = 4;
+        largest.cpus = 128;
+        largest.requested = Some(Bytes(128 * GIB));
+        largest.cpu_time = Some(Span(i64::MAX));
+        largest.resident = Some(Bytes(u64::MAX));
         let (job, _) = of(
-            most,
+            largest,
             Rules {
                 headroom_percent: u32::MAX,
                 ..MEASURED

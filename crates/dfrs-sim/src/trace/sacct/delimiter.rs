@@ -25,7 +25,7 @@ const KNOWN: [&str; 20] = [
 ];
 
 /// How many of them there must be.
-const FEWEST: usize = 2;
+const MIN_COLUMNS: usize = 2;
 
 /// What is between the names of columns of sacct in this line, for people, if it is the same everywhere, and
 /// neither a `|` nor blanks.
@@ -40,7 +40,7 @@ pub(super) fn other_than_bar(line: &[u8]) -> Option<String> {
     let is = |name: &str, known: &str| name.eq_ignore_ascii_case(known);
     let has_id = names().any(|name| is(name, "JobID") || is(name, "JobIDRaw"));
     let known = names().filter(|name| KNOWN.iter().any(|known| is(name, known)));
-    if !has_id || known.take(FEWEST).count() < FEWEST {
+    if !has_id || known.take(MIN_COLUMNS).count() < MIN_COLUMNS {
         return None;
     }
     let trimmed = line.trim_matches(|letter| !is_name(letter));

@@ -4,15 +4,15 @@ use dfrs_core::{Bytes, Span, Time};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use crate::trace::MOST_SECONDS;
+use crate::trace::MAX_SECONDS;
 use crate::trace::decimal::scaled;
 use crate::trace::swf::shown;
 
 /// The most memory that is believed: an exabyte.
-const MOST_BYTES: u64 = 1 << 60;
+const MAX_BYTES: u64 = 1 << 60;
 
 /// The most CPU time that is believed: a million CPUs for as long as a trace may last.
-const MOST_CPU_SECONDS: i64 = MOST_SECONDS * 1_000;
+const MAX_CPU_SECONDS: i64 = MAX_SECONDS * 1_000;
 
 /// An instant, if it is known: UNIX seconds, or a date and a time, `2026-10-25T02:30:00+0200`. Without an
 /// offset from UTC behind it it is local time, taken as if it were UTC.
@@ -26,7 +26,7 @@ pub(super) fn time(text: &[u8], name: &str) -> Result<Option<Time>, String> {
         std::str::from_utf8(text).ok().and_then(date_and_time)
     };
     seconds
-        .filter(|seconds| (0..=MOST_SECONDS).contains(seconds))
+        .filter(|seconds| (0..=MAX_SECONDS).contains(seconds))
         .map(|seconds| Some(Time::from_seconds(seconds)))
         .ok_or_else(|| {
             format!(
@@ -84,7 +84,7 @@ pub(super) fn is_unix(text: &[u8]) -> bool {
 pub(super) fn cpu_time(text: &[u8]) -> Result<Option<Span>, String> {
     match text {
         b"" | b"INVALID" => Ok(None),
-        _ => length(text, MOST_CPU_SECONDS)
+        _ => length(text, MAX_CPU_SECONDS)
             .map(|span| (span > Span::ZERO).then_some(span))
             .ok_or_else(|| refused("TotalCPU", text)),
     }
@@ -94,7 +94,7 @@ pub(super) fn cpu_time(text: &[u8]) -> Result<Option<Span>, String> {
 pub(super) fn time_limit(text: &[u8]) -> Result<Option<Span>, String> {
     match text {
         b"" | b"UNLIMITED" | b"Partition_Limit" | b"INVALID" => Ok(None),
-        _ => limit_length(text, MOST_SECONDS)
+        _ => limit_length(text, MAX_SECONDS)
             .map(Some)
             .ok_or_else(|| refused("Timelimit", text)),
     }
@@ -104,7 +104,7 @@ pub(super) fn time_limit(text: &[u8]) -> Result<Option<Span>, String> {
 pub(super) fn suspended(text: &[u8]) -> Result<Span, String> {
     match text {
         b"" | b"INVALID" => Ok(Span::ZERO),
-        _ => length(text, MOST_SECONDS).ok_or_else(|| refused("Suspended", text)),
+        _ => length(text, MAX_SECONDS).ok_or_else(|| refused("Suspended", text)),
     }
 }
 
@@ -116,25 +116,25 @@ fn refused(name: &str, text: &[u8]) -> String {
 }
 
 /// A length of time: `[DD-[HH:]]MM:SS[.mmm]`, at most so many seconds.
-fn length(text: &[u8], most: i64) -> Option<Span> {
+fn length(text: &[u8], max: i64) -> Option<Span> {
     let (days, clock) = days(text)?;
     let parts: Vec<&[u8]> = clock.split(|byte| *byte == b':').collect();
     match parts[..] {
-        [hours, minutes, seconds] => span([days, whole(hours)?, whole(minutes)?], seconds, most),
-        [minutes, seconds] => span([days, 0, whole(minutes)?], seconds, most),
+        [hours, minutes, seconds] => span([days, whole(hours)?, whole(minutes)?], seconds, max),
+        [minutes, seconds] => span([days, 0, whole(minutes)?], seconds, max),
         _ => None,
     }
 }
 
 /// As [`length`], or as sbatch takes it: `1-00` and `1-00:30` are days, hours and minutes. Of a time that
 /// sacct prints nothing is left out behind days.
-fn limit_length(text: &[u8], most: i64) -> Option<Span> {
+fn limit_length(text: &[u8], max: i64) -> Option<Span> {
     let (days, clock) = days(text)?;
     let parts: Vec<&[u8]> = clock.split(|byte| *byte == b':').collect();
     match (text.contains(&b'-'), &parts[..]) {
-        (true, [hours]) => span([days, whole(hours)?, 0], b"0", most),
-        (true, [hours, minutes]) => span([days, whole(hours)?, whole(minutes)?], b"0", most),
-        _ => length(text, most),
+        (true, [hours]) => span([days, whole(hours)?, 0], b"0", max),
+        (true, [hours, minutes]) => span([days, whole(hours)?, whole(minutes)?], b"0", max),
+        _ => length(text, max),
     }
 }
 
@@ -147,12 +147,12 @@ fn days(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// So many days, hours, minutes and seconds, if that is at most so many seconds.
-fn span([days, hours, minutes]: [i64; 3], seconds: &[u8], most: i64) -> Option<Span> {
+fn span([days, hours, minutes]: [i64; 3], seconds: &[u8], max: i64) -> Option<Span> {
     let seconds = decimal(seconds, 6)?;
     let hours = days.checked_mul(24)?.checked_add(hours)?;
     let minutes = hours.checked_mul(60)?.checked_add(minutes)?;
     let sum = minutes.checked_mul(60_000_000)?.checked_add(seconds)?;
-    (sum <= most.checked_mul(1_000_000)?).then_some(Span(sum))
+    (sum <= max.checked_mul(1_000_000)?).then_some(Span(sum))
 }
 
 fn whole(text: &[u8]) -> Option<i64> {
@@ -234,7 +234,7 @@ fn memory(text: &[u8], exponent: u32) -> Option<Bytes> {
     };
     let thousandths = u128::try_from(decimal(number, 3)?).ok()?;
     let bytes = u64::try_from((thousandths << exponent) / 1000).ok()?;
-    (bytes <= MOST_BYTES).then_some(Bytes(bytes))
+    (bytes <= MAX_BYTES).then_some(Bytes(bytes))
 }
 
 /// A number of nodes, CPUs or tasks; none if empty.

@@ -3,7 +3,7 @@
 use crate::trace::swf::shown;
 
 /// The most bytes of a resource's name and number that are told.
-const MOST_SHOWN: usize = 48;
+const MAX_SHOWN: usize = 48;
 
 /// The first generic resource of `cpu=4,gres/gpu=2,mem=8G,node=1` of which there is one at least; the whole of
 /// a kind rather than of one type of it.
@@ -17,7 +17,7 @@ pub(super) fn of_tres(text: &[u8]) -> Option<Box<str>> {
 }
 
 /// The first licence or burst buffer of the same.
-pub(super) fn lent(text: &[u8]) -> Option<Box<str>> {
+pub(super) fn licenses(text: &[u8]) -> Option<Box<str>> {
     let is_lent = |part: &&[u8]| part.starts_with(b"license/") || part.starts_with(b"bb/");
     counted(text).find(is_lent).map(named)
 }
@@ -42,7 +42,7 @@ fn counted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// As it is written, if that can be shown.
 fn named(part: &[u8]) -> Box<str> {
-    let plain = part.len() <= MOST_SHOWN && part.iter().all(u8::is_ascii_graphic);
+    let plain = part.len() <= MAX_SHOWN && part.iter().all(u8::is_ascii_graphic);
     match std::str::from_utf8(part) {
         Ok(text) if plain => text.into(),
         _ => shown(part).into(),
@@ -88,8 +88,8 @@ mod tests {
     }
 
     #[test]
-    fn licences_are_lent() {
-        let of = |text: &str| lent(text.as_bytes());
+    fn licenses_are_found_in_tres() {
+        let of = |text: &str| licenses(text.as_bytes());
         assert_eq!(
             of("cpu=1,license/solver=2").as_deref(),
             Some("license/solver=2")

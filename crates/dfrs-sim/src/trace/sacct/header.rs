@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_columns_are_named() {
         let error = |line: &str| Columns::of(line.as_bytes()).expect_err("an error");
         let line = ALL.replace("TotalCPU|", "").replace("|State", "");
         assert_eq!(error(&line), "columns are missing: TotalCPU, State");
@@ -294,10 +294,10 @@ mod tests {
             ("||", "has || between"),
         ] {
             let line = ALL.replace('|', delimiter);
-            let told = error(&line);
+            let message = error(&line);
             assert!(
-                told.starts_with(named) && told.contains("--delimiter"),
-                "{told}"
+                message.starts_with(named) && message.contains("--delimiter"),
+                "{message}"
             );
             assert!(names_columns(line.as_bytes()), "{line}");
         }

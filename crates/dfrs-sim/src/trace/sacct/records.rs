@@ -7,14 +7,14 @@ use dfrs_core::{Bytes, Time};
 use super::fields::{self, Per};
 use super::generic;
 use super::header::{Column, Columns};
-use super::steps::{Step, measure};
-use super::{Dump, DumpError, Run};
-use crate::trace::MOST_TASKS;
-use crate::trace::read::{BadLine, MOST_TOLD};
+use super::steps::{StepUsage, measure};
+use super::{Dump, DumpError, SacctRun};
+use crate::trace::MAX_TASKS;
+use crate::trace::read::{BadLine, MAX_REPORTED};
 use crate::trace::swf::shown;
 
 /// The longest id of a job or step that is believed, in bytes.
-const LONGEST_ID: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 
 /// States of jobs that have not ended, whatever their end is said to be.
 const UNFINISHED: [&[u8]; 13] = [
@@ -34,8 +34,8 @@ const UNFINISHED: [&[u8]; 13] = [
 ];
 
 /// What the line of a job says.
-enum JobLine {
-    Ran(Run),
+enum SacctJobLine {
+    Ran(SacctRun),
     Unfinished,
     NeverRan,
 }
@@ -54,11 +54,11 @@ pub(super) struct Records {
     strict: bool,
     dump: Dump,
     /// The steps of each run.
-    steps: Vec<Vec<Step>>,
+    steps: Vec<Vec<StepUsage>>,
     /// The last line of each job: its run, if it is one.
     latest: BTreeMap<String, Option<usize>>,
     /// Steps that came before their job.
-    early: Vec<(String, Step)>,
+    early: Vec<(String, StepUsage)>,
     /// The cluster of all lines so far, where they name one.
     cluster: Option<Vec<u8>>,
     /// Whether all times so far are instants rather than local time, once there is one.
@@ -129,7 +129,7 @@ impl Records {
             let times = self.times(fields)?;
             let step = self.step(fields, &times, step)?;
             match self.latest.get(job) {
-                Some(run) => self.belongs(*run, step),
+                Some(run) => self.add_step(*run, step),
                 None => self.early.push((job.to_owned(), step)),
             }
             return Ok(());
@@ -142,16 +142,16 @@ impl Records {
             self.latest.insert(job.to_owned(), None);
         }
         let run = match found? {
-            JobLine::Ran(run) => {
+            SacctJobLine::Ran(run) => {
                 self.dump.runs.push(run);
                 self.steps.push(Vec::new());
                 Some(self.dump.runs.len() - 1)
             }
-            JobLine::Unfinished => {
+            SacctJobLine::Unfinished => {
                 self.dump.unfinished += 1;
                 None
             }
-            JobLine::NeverRan => {
+            SacctJobLine::NeverRan => {
                 self.dump.never_ran += 1;
                 None
             }
@@ -195,7 +195,7 @@ impl Records {
         id: &str,
         fields: &[&[u8]],
         times: &Times,
-    ) -> Result<JobLine, String> {
+    ) -> Result<SacctJobLine, String> {
         let field = |column| self.columns.field(fields, column);
         let state = field(Column::State).split(|byte| *byte == b' ').next();
         let state = state.unwrap_or_default();
@@ -220,28 +220,28 @@ impl Records {
         let suspended = fields::suspended(field(Column::Suspended))?;
         let resident = self.measured_memory(fields, true)?;
         let (Some(end), false) = (end, UNFINISHED.contains(&state)) else {
-            return Ok(JobLine::Unfinished);
+            return Ok(SacctJobLine::Unfinished);
         };
         let Some(start) = start else {
-            return Ok(JobLine::NeverRan);
+            return Ok(SacctJobLine::NeverRan);
         };
         let nothing = start == end && (state == b"CANCELLED" || cpus == 0 || nodes == 0);
         if nothing || state == b"REVOKED" {
-            return Ok(JobLine::NeverRan);
+            return Ok(SacctJobLine::NeverRan);
         }
         let submit = submit.ok_or("Submit is unknown")?;
         in_order(submit, start, "Start is before Submit")?;
         in_order(start, end, "End is before Start")?;
-        if !(1..=MOST_TASKS).contains(&nodes) || cpus < nodes {
+        if !(1..=MAX_TASKS).contains(&nodes) || cpus < nodes {
             return Err(format!(
                 "NNodes is {nodes} and NCPUS {cpus}; a job that ran had at least one of each, and a CPU on each node"
             ));
         }
         let limit = limit.unwrap_or_else(|what| {
-            self.dump.odd_limits.add(BadLine { line, what });
+            self.dump.invalid_limits.add(BadLine { line, what });
             None
         });
-        Ok(JobLine::Ran(Run {
+        Ok(SacctJobLine::Ran(SacctRun {
             line,
             id: id.to_owned(),
             submit: eligible
@@ -256,15 +256,15 @@ impl Records {
             requested: requested
                 .map(|asked| allocated.map_or(asked, |bytes| (bytes, Per::Job)))
                 .map(|(bytes, per)| per_node(bytes, per, nodes, cpus)),
-            kept: allocated
+            allocated: allocated
                 .filter(|_| requested.is_none())
                 .map(|bytes| per_node(bytes, Per::Job, nodes, cpus)),
             resident,
             cpu_time,
             limit,
             gres: self.generic(fields),
-            lent: generic::lent(field(Column::AllocatedTres))
-                .or_else(|| generic::lent(field(Column::RequestedTres))),
+            licenses: generic::licenses(field(Column::AllocatedTres))
+                .or_else(|| generic::licenses(field(Column::RequestedTres))),
         }))
     }
 
@@ -276,13 +276,13 @@ impl Records {
             .or_else(|| generic::of_gres(field(Column::Gres)))
     }
 
-    fn step(&self, fields: &[&[u8]], times: &Times, name: &str) -> Result<Step, String> {
+    fn step(&self, fields: &[&[u8]], times: &Times, name: &str) -> Result<StepUsage, String> {
         let field = |column| self.columns.field(fields, column);
         // Components of a step are called 0+0 and 0+1.
         let has_tasks = name
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'+');
-        Ok(Step {
+        Ok(StepUsage {
             start: times.start,
             end: times.end,
             memory: self.measured_memory(fields, has_tasks)?,
@@ -305,7 +305,7 @@ impl Records {
     }
 
     /// Takes the step of a job that is there, and if it ran, of this run.
-    fn belongs(&mut self, run: Option<usize>, step: Step) {
+    fn add_step(&mut self, run: Option<usize>, step: StepUsage) {
         self.dump.steps += 1;
         if let Some(run) = run {
             self.steps[run].push(step);
@@ -317,7 +317,7 @@ impl Records {
             return Err(DumpError::Strict(bad));
         }
         self.dump.bad_lines += 1;
-        if self.dump.bad.len() < MOST_TOLD {
+        if self.dump.bad.len() < MAX_REPORTED {
             self.dump.bad.push(bad);
         }
         Ok(())
@@ -327,7 +327,7 @@ impl Records {
     pub fn finish(mut self) -> Result<Dump, DumpError> {
         for (job, step) in std::mem::take(&mut self.early) {
             match self.latest.get(&job) {
-                Some(run) => self.belongs(*run, step),
+                Some(run) => self.add_step(*run, step),
                 None => self.dump.stray_steps += 1,
             }
         }
@@ -335,7 +335,7 @@ impl Records {
             measure(run, steps);
             self.dump.components += usize::from(run.id.contains('+'));
         }
-        self.name_repeated()?;
+        self.number_repeated_runs()?;
         let mut dump = self.dump;
         dump.unix_time = self.instants == Some(true);
         dump.bad.sort_by_key(|bad| bad.line);
@@ -351,13 +351,13 @@ impl Records {
 
     /// Runs of one job get ids of their own, in the order in which they started; a run that is there
     /// twice is left out once.
-    fn name_repeated(&mut self) -> Result<(), DumpError> {
+    fn number_repeated_runs(&mut self) -> Result<(), DumpError> {
         let mut runs = std::mem::take(&mut self.dump.runs);
         runs.sort_by(|one, other| {
-            let of = |run: &Run| (run.start, run.end, run.line);
+            let of = |run: &SacctRun| (run.start, run.end, run.line);
             one.id.cmp(&other.id).then(of(one).cmp(&of(other)))
         });
-        let mut kept: Vec<Run> = Vec::with_capacity(runs.len());
+        let mut kept: Vec<SacctRun> = Vec::with_capacity(runs.len());
         let (mut first, mut number) = (0, 1);
         for run in runs {
             let same_job = kept.get(first).is_some_and(|first| first.id == run.id);
@@ -394,7 +394,7 @@ impl Records {
 fn identity(text: &[u8]) -> Result<(&str, Option<&str>), String> {
     let id = std::str::from_utf8(text)
         .ok()
-        .filter(|id| id.len() <= LONGEST_ID)
+        .filter(|id| id.len() <= MAX_ID_BYTES)
         .filter(|id| id.starts_with(|first: char| first.is_ascii_digit()))
         .filter(|id| {
             id.bytes()

@@ -2,11 +2,11 @@
 
 use dfrs_core::{Bytes, Span, Time};
 
-use super::Run;
+use super::SacctRun;
 
 /// What one step used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct StepUsage {
     /// Where unknown, the run's.
     pub start: Option<Time>,
     /// Where unknown, the run's.
@@ -21,7 +21,7 @@ pub(super) struct Step {
 /// rule. Memory of steps that overlap in time adds up, as if all were on the same node. Where no step
 /// measured any, that of the job's own line stays: `print_fields` of Slurm 20.11 writes there what the
 /// only step of a job measured, if it has the job's name, and no line for the step.
-pub(super) fn measure(run: &mut Run, steps: &[Step]) {
+pub(super) fn measure(run: &mut SacctRun, steps: &[StepUsage]) {
     let sum = steps
         .iter()
         .filter_map(|step| step.cpu_time)
@@ -33,7 +33,7 @@ pub(super) fn measure(run: &mut Run, steps: &[Step]) {
 }
 
 /// The most memory at one time; none if no step measured any. O(n log n).
-fn peak(run: &Run, steps: &[Step]) -> Option<Bytes> {
+fn peak(run: &SacctRun, steps: &[StepUsage]) -> Option<Bytes> {
     let mut changes: Vec<(Time, bool, u64)> = Vec::with_capacity(2 * steps.len());
     for step in steps {
         let Some(memory) = step.memory else { continue };
@@ -46,7 +46,7 @@ fn peak(run: &Run, steps: &[Step]) -> Option<Bytes> {
     // counts by itself.
     changes.sort_unstable();
     let longest = steps.iter().filter_map(|step| step.memory).max()?;
-    let (mut now, mut most) = (0u128, u128::from(longest.0));
+    let (mut now, mut max) = (0u128, u128::from(longest.0));
     for (_, comes, memory) in changes {
         let memory = u128::from(memory);
         now = if comes {
@@ -54,17 +54,17 @@ fn peak(run: &Run, steps: &[Step]) -> Option<Bytes> {
         } else {
             now.saturating_sub(memory)
         };
-        most = most.max(now);
+        max = max.max(now);
     }
-    Some(Bytes(u64::try_from(most).unwrap_or(u64::MAX)))
+    Some(Bytes(u64::try_from(max).unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn run() -> Run {
-        Run {
+    fn run() -> SacctRun {
+        SacctRun {
             line: 2,
             id: "1".into(),
             submit: Time::from_seconds(0),
@@ -74,17 +74,17 @@ mod tests {
             nodes: 1,
             cpus: 1,
             requested: None,
-            kept: None,
+            allocated: None,
             resident: None,
             cpu_time: Some(Span::from_seconds(30)),
             limit: None,
             gres: None,
-            lent: None,
+            licenses: None,
         }
     }
 
-    fn step(start: Option<i64>, end: Option<i64>, memory: Option<u64>) -> Step {
-        Step {
+    fn step(start: Option<i64>, end: Option<i64>, memory: Option<u64>) -> StepUsage {
+        StepUsage {
             start: start.map(Time::from_seconds),
             end: end.map(Time::from_seconds),
             memory: memory.map(Bytes),
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    fn measured(steps: &[Step]) -> (Option<u64>, i64) {
+    fn measured(steps: &[StepUsage]) -> (Option<u64>, i64) {
         let mut run = run();
         measure(&mut run, steps);
         let cpu_time = run.cpu_time.unwrap_or_default().seconds();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_line_of_the_job_counts_where_no_step_measured_memory() {
-        let of = |steps: &[Step]| {
+        let of = |steps: &[StepUsage]| {
             let mut run = run();
             run.resident = Some(Bytes(9));
             measure(&mut run, steps);
@@ -135,7 +135,7 @@ mod tests {
     fn a_step_that_ends_before_it_starts_does_no_harm() {
         let odd = step(Some(90), Some(20), Some(7));
         assert_eq!(measured(&[odd]).0, Some(7));
-        let most = step(None, None, Some(u64::MAX));
-        assert_eq!(measured(&[most.clone(), most]).0, Some(u64::MAX));
+        let largest = step(None, None, Some(u64::MAX));
+        assert_eq!(measured(&[largest.clone(), largest]).0, Some(u64::MAX));
     }
 }

@@ -3,27 +3,27 @@
 use dfrs_report::significant;
 
 use super::{BOUND, SETS};
-use crate::reproduce::claims::{Finding, Holds, LOADS, best, ends, mean, ratios};
+use crate::reproduce::claims::{ClaimFinding, ClaimVerdict, LOADS, best, ends, mean, ratios};
 use crate::reproduce::experiment::{BEST, TPDS};
 use crate::reproduce::results::Results;
 use crate::reproduce::traces::TraceSet;
 
-pub fn orders_of_magnitude(results: &Results, easy: &str) -> Option<Finding> {
+pub fn orders_of_magnitude(results: &Results, easy: &str) -> Option<ClaimFinding> {
     let factors = ratios(results, easy, BEST, BOUND)?;
     let (low, high) = ends(&factors);
     let held = factors.iter().filter(|factor| **factor >= 100.0).count();
-    Some(Finding {
+    Some(ClaimFinding {
         found: format!(
             "{easy} over {BEST}: {} to {}",
             significant(low, 3),
             significant(high, 3)
         ),
-        holds: Holds::of(held, factors.len()),
+        holds: ClaimVerdict::of(held, factors.len()),
     })
 }
 
 /// How many of the other DFRS algorithms are better at low and at higher loads.
-pub fn greedy_pm(results: &Results) -> Option<Finding> {
+pub fn greedy_pm(results: &Results) -> Option<ClaimFinding> {
     let subject = "GreedyPM*/OPT=MIN";
     let others = || {
         TPDS.iter()
@@ -46,16 +46,16 @@ pub fn greedy_pm(results: &Results) -> Option<Finding> {
         .count();
     let high = counts[3..].iter().filter(|count| **count > all / 2).count();
     let listed: Vec<String> = counts.iter().map(ToString::to_string).collect();
-    Some(Finding {
+    Some(ClaimFinding {
         found: format!(
             "of {all} others, better from load 0.1 to 0.9: {}",
             listed.join(", ")
         ),
-        holds: Holds::of(low + high, counts.len()),
+        holds: ClaimVerdict::of(low + high, counts.len()),
     })
 }
 
-pub fn best_everywhere(results: &Results) -> Option<Finding> {
+pub fn best_everywhere(results: &Results) -> Option<ClaimFinding> {
     let mut held = 0;
     let mut exceptions = Vec::new();
     for tenths in LOADS {
@@ -76,13 +76,13 @@ pub fn best_everywhere(results: &Results) -> Option<Finding> {
         [] => "at all nine loads".into(),
         exceptions => exceptions.join("; "),
     };
-    Some(Finding {
+    Some(ClaimFinding {
         found,
-        holds: Holds::of(held, 9),
+        holds: ClaimVerdict::of(held, 9),
     })
 }
 
-pub fn factor_7(results: &Results) -> Option<Finding> {
+pub fn factor_7(results: &Results) -> Option<ClaimFinding> {
     let mut held = 0;
     let mut found = Vec::new();
     for set in SETS {
@@ -91,8 +91,8 @@ pub fn factor_7(results: &Results) -> Option<Finding> {
             found.push(format!("{}: {}", set.title(), significant(value, 3)));
         }
     }
-    (!found.is_empty()).then(|| Finding {
-        holds: Holds::of(held, found.len()),
+    (!found.is_empty()).then(|| ClaimFinding {
+        holds: ClaimVerdict::of(held, found.len()),
         found: found.join("; "),
     })
 }

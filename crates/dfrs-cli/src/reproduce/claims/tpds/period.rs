@@ -3,13 +3,13 @@
 use dfrs_report::{percent, significant};
 
 use super::{BOUND, IDLE, SETS};
-use crate::reproduce::claims::{Finding, Holds, ends, mean, mean_at};
+use crate::reproduce::claims::{ClaimFinding, ClaimVerdict, ends, mean, mean_at};
 use crate::reproduce::experiment::{BEST, EASY, EASY_PUBLISHED, PERIODS};
 use crate::reproduce::measure::Measure;
 use crate::reproduce::results::Results;
 use crate::reproduce::traces::TraceSet;
 
-pub fn better_than_easy(results: &Results, easy: &str) -> Option<Finding> {
+pub fn better_than_easy(results: &Results, easy: &str) -> Option<ClaimFinding> {
     let (mut held, mut all, mut found) = (0, 0, Vec::new());
     for set in [TraceSet::Unscaled, TraceSet::Scaled] {
         let theirs = mean(results, set, easy, IDLE)?;
@@ -30,13 +30,13 @@ pub fn better_than_easy(results: &Results, easy: &str) -> Option<Finding> {
             percent(theirs)
         ));
     }
-    Some(Finding {
-        holds: Holds::of(held, all),
+    Some(ClaimFinding {
+        holds: ClaimVerdict::of(held, all),
         found: found.join("; "),
     })
 }
 
-pub fn plateau(results: &Results) -> Option<Finding> {
+pub fn plateau(results: &Results) -> Option<ClaimFinding> {
     let set = TraceSet::Weeks;
     let theirs = mean(results, set, EASY_PUBLISHED, IDLE)?;
     let ours: Option<Vec<f64>> = PERIODS
@@ -44,7 +44,7 @@ pub fn plateau(results: &Results) -> Option<Finding> {
         .map(|period| mean_at(results, set, BEST, Some(*period), IDLE))
         .collect();
     let (low, high) = ends(&ours?);
-    Some(Finding {
+    Some(ClaimFinding {
         found: format!(
             "{} to {}, {EASY_PUBLISHED} {}, {EASY} {}",
             percent(low),
@@ -52,7 +52,7 @@ pub fn plateau(results: &Results) -> Option<Finding> {
             percent(theirs),
             percent(mean(results, set, EASY, IDLE)?)
         ),
-        holds: Holds::of(
+        holds: ClaimVerdict::of(
             usize::from(low > theirs) + usize::from((low - 0.118).abs() < 0.0118),
             2,
         ),
@@ -70,7 +70,7 @@ fn first_and_last(results: &Results, measure: Measure) -> Vec<(TraceSet, f64, f6
         .collect()
 }
 
-pub fn falls(results: &Results) -> Option<Finding> {
+pub fn falls(results: &Results) -> Option<ClaimFinding> {
     let pairs = first_and_last(results, IDLE);
     let held = pairs.iter().filter(|(_, first, last)| last < first).count();
     let found = pairs.iter().map(|(set, first, last)| {
@@ -81,13 +81,13 @@ pub fn falls(results: &Results) -> Option<Finding> {
             percent(*last)
         )
     });
-    (!pairs.is_empty()).then(|| Finding {
+    (!pairs.is_empty()).then(|| ClaimFinding {
         found: found.collect::<Vec<_>>().join("; "),
-        holds: Holds::of(held, pairs.len()),
+        holds: ClaimVerdict::of(held, pairs.len()),
     })
 }
 
-pub fn rises(results: &Results) -> Option<Finding> {
+pub fn rises(results: &Results) -> Option<ClaimFinding> {
     let pairs = first_and_last(results, BOUND);
     let limit = |set: TraceSet| match set {
         TraceSet::Scaled => 3.0,
@@ -101,13 +101,13 @@ pub fn rises(results: &Results) -> Option<Finding> {
     let found = pairs
         .iter()
         .map(|(set, first, last)| format!("{}: {}", set.title(), significant(last / first, 3)));
-    (!pairs.is_empty()).then(|| Finding {
+    (!pairs.is_empty()).then(|| ClaimFinding {
         found: found.collect::<Vec<_>>().join("; "),
-        holds: Holds::of(held, pairs.len()),
+        holds: ClaimVerdict::of(held, pairs.len()),
     })
 }
 
-pub fn at_long_periods(results: &Results, easy: &str) -> Option<Finding> {
+pub fn at_long_periods(results: &Results, easy: &str) -> Option<ClaimFinding> {
     let (mut held, mut found) = (0, Vec::new());
     for set in SETS {
         let ours = mean_at(results, set, BEST, Some(6000), BOUND);
@@ -120,8 +120,8 @@ pub fn at_long_periods(results: &Results, easy: &str) -> Option<Finding> {
             ));
         }
     }
-    (!found.is_empty()).then(|| Finding {
-        holds: Holds::of(held, found.len()),
+    (!found.is_empty()).then(|| ClaimFinding {
+        holds: ClaimVerdict::of(held, found.len()),
         found: format!("{easy} over {BEST}: {}", found.join("; ")),
     })
 }

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_definite_is_refused() {
+    fn indefinite_matrix_is_refused() {
         assert!(!factorise(&mut [1.0, 0.0, 2.0, 1.0], 2));
         assert!(!factorise(&mut [0.0], 1));
         assert!(!factorise(&mut [f64::NAN], 1));

@@ -1,38 +1,38 @@
 //! What is left to decide once all jobs have their least yields.
 
 use super::super::super::constraints::Constraints;
-use super::super::Line;
+use super::super::StretchLine;
 
 /// What is smaller than this, as a part of a node's capacity, is taken for nothing.
 pub(super) const NOTHING: f64 = 1e-11;
 
 /// A job that may get more than the least yield.
-pub(super) struct Candidate {
+pub(super) struct YieldCandidate {
     pub(super) index: usize,
     /// Flow time at the end of the period, in periods.
     pub(super) flow: f64,
     /// Virtual time at the end of the period with the least yield, in periods.
     pub(super) base: f64,
     /// The most that it can gain.
-    pub(super) most: f64,
+    pub(super) max_gain: f64,
 }
 
 /// Jobs that are connected by common constraints: how much yield shall each gain?
-pub(super) struct Component {
-    pub(super) jobs: Vec<Candidate>,
-    pub(super) rows: Vec<Row>,
+pub(super) struct StretchComponent {
+    pub(super) jobs: Vec<YieldCandidate>,
+    pub(super) rows: Vec<ConstraintRow>,
 }
 
 /// A constraint, in parts of its capacity.
 #[derive(Clone)]
-pub(super) struct Row {
+pub(super) struct ConstraintRow {
     /// What the least yields leave.
     pub(super) left: f64,
     /// Its jobs, as positions in their component, and what each needs.
     pub(super) terms: Vec<(usize, f64)>,
 }
 
-impl Row {
+impl ConstraintRow {
     /// What these gains use.
     pub(super) fn used(&self, gains: &[f64]) -> f64 {
         self.terms
@@ -44,7 +44,7 @@ impl Row {
 
 /// Where a job is among components.
 #[derive(Clone, Copy)]
-enum Place {
+enum ComponentSlot {
     /// In none: its yield is settled.
     Settled,
     /// In one that is not found yet.
@@ -57,9 +57,9 @@ enum Place {
 #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
 pub(super) fn components(
     constraints: &Constraints,
-    lines: &[Line],
+    lines: &[StretchLine],
     yields: &[f64],
-) -> Vec<Component> {
+) -> Vec<StretchComponent> {
     let part = |row: usize, need: u64| need as f64 / constraints.capacity[row].max(1) as f64;
     let left = |row| {
         let members = constraints.members(row).iter();
@@ -73,22 +73,22 @@ pub(super) fn components(
         let mut rows = constraints.places(job).iter();
         yields[job] < 1.0 && rows.all(|(row, _)| left[*row as usize] > NOTHING)
     };
-    let mut place: Vec<Place> = (0..lines.len())
+    let mut place: Vec<ComponentSlot> = (0..lines.len())
         .map(|job| {
             if may_gain(job) {
-                Place::Unknown
+                ComponentSlot::Unknown
             } else {
-                Place::Settled
+                ComponentSlot::Settled
             }
         })
         .collect();
     let mut seen = vec![false; constraints.len()];
     let mut found = Vec::new();
     for first in 0..lines.len() {
-        if !matches!(place[first], Place::Unknown) {
+        if !matches!(place[first], ComponentSlot::Unknown) {
             continue;
         }
-        place[first] = Place::At(0);
+        place[first] = ComponentSlot::At(0);
         let mut members = vec![first];
         let mut rows = Vec::new();
         let mut next = 0;
@@ -102,29 +102,29 @@ pub(super) fn components(
                 let mut terms = Vec::new();
                 for (other, need) in constraints.members(row) {
                     let other = *other as usize;
-                    if matches!(place[other], Place::Unknown) {
-                        place[other] = Place::At(members.len());
+                    if matches!(place[other], ComponentSlot::Unknown) {
+                        place[other] = ComponentSlot::At(members.len());
                         members.push(other);
                     }
-                    if let Place::At(at) = place[other] {
+                    if let ComponentSlot::At(at) = place[other] {
                         terms.push((at, part(row, *need)));
                     }
                 }
                 // Each node has a price of its own.
-                let each = Row {
+                let each = ConstraintRow {
                     left: left[row],
                     terms,
                 };
                 rows.extend(std::iter::repeat_n(each, constraints.nodes(row)));
             }
         }
-        let jobs = members.into_iter().map(|index| Candidate {
+        let jobs = members.into_iter().map(|index| YieldCandidate {
             index,
             flow: lines[index].flow,
             base: lines[index].virtual_time + yields[index],
-            most: 1.0 - yields[index],
+            max_gain: 1.0 - yields[index],
         });
-        found.push(Component {
+        found.push(StretchComponent {
             jobs: jobs.collect(),
             rows,
         });

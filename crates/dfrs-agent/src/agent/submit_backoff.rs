@@ -1,0 +1,126 @@
+//! Submissions that are raised again after growing delays, for policies that ask for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Policy, Span, Time};
+
+use super::SECOND;
+
+/// Jobs that were submitted and not placed ([`Policy::retry_after`]). Not kept over restarts: delays begin
+/// anew then.
+#[derive(Debug, Default)]
+pub(super) struct SubmitBackoff {
+    /// How often each was tried in vain, and when it is tried again: never, while it is being tried.
+    waiting: BTreeMap<u32, (u32, Option<Time>)>,
+    due: BTreeSet<(Time, u32)>,
+}
+
+impl SubmitBackoff {
+    /// When the next job is tried again.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// The jobs to try again now, of those that are `ready` to start. O(log n) for each.
+    pub(super) fn take_due(&mut self, ready: &BTreeSet<u32>, now: Time) -> Vec<u32> {
+        let mut again = Vec::new();
+        while let Some((at, id)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
+            self.due.remove(&(at, id));
+            if !ready.contains(&id) {
+                self.waiting.remove(&id);
+                continue;
+            }
+            if let Some((_, due)) = self.waiting.get_mut(&id) {
+                *due = None;
+            }
+            again.push(id);
+        }
+        again
+    }
+
+    /// A job was tried, and waits.
+    pub(super) fn failed(&mut self, id: u32, policy: &Policy, now: Time) {
+        let (tries, due) = self.waiting.entry(id).or_insert((0, None));
+        *tries += 1;
+        let at = policy
+            .retry_after(*tries)
+            .map(|delay| retry_slot(now, delay));
+        let before = std::mem::replace(due, at);
+        if let Some(before) = before {
+            self.due.remove(&(before, id));
+        }
+        match at {
+            Some(at) => drop(self.due.insert((at, id))),
+            None => drop(self.waiting.remove(&id)),
+        }
+    }
+
+    /// A job has a place, or is gone.
+    pub(super) fn forget(&mut self, id: u32) {
+        if let Some((_, Some(at))) = self.waiting.remove(&id) {
+            self.due.remove(&(at, id));
+        }
+    }
+}
+
+/// When a job is tried again after this delay: with others, up to a quarter of it later, as a decision is about
+/// all that wait.
+fn retry_slot(now: Time, delay: Span) -> Time {
+    let step = (delay.0 / 4).max(SECOND);
+    let at = now + delay;
+    Time((at.0 + step - 1).div_euclid(step).saturating_mul(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried_at(policy: &str, placed_at: Option<i64>) -> Vec<i64> {
+        let policy: Policy = policy.parse().expect("a policy");
+        let ready = BTreeSet::from([7]);
+        let mut retries = SubmitBackoff::default();
+        let mut tried = Vec::new();
+        retries.failed(7, &policy, Time(0));
+        for second in 0..100 {
+            let now = Time(second * SECOND);
+            for id in retries.take_due(&ready, now) {
+                tried.push(second);
+                if placed_at.is_some_and(|at| at <= second) {
+                    retries.forget(id);
+                } else {
+                    retries.failed(id, &policy, now);
+                }
+            }
+        }
+        tried
+    }
+
+    #[test]
+    fn job_is_retried_with_growing_backoff_until_it_is_placed() {
+        assert_eq!(tried_at("GREEDY", None), [2, 6, 14, 32, 64]);
+        assert_eq!(tried_at("GREEDY", Some(10)), [2, 6, 14]);
+    }
+
+    #[test]
+    fn retries_of_long_waiting_jobs_are_batched() {
+        let times: BTreeSet<Time> = (0..100)
+            .map(|second| retry_slot(Time(second * SECOND), Span::from_seconds(4096)))
+            .collect();
+        assert!(times.len() <= 2, "{times:?}");
+    }
+
+    #[test]
+    fn policy_without_retries_gets_none() {
+        assert!(tried_at("Greedy*", None).is_empty());
+    }
+
+    #[test]
+    fn job_is_not_retried_when_it_may_not_start() {
+        let policy: Policy = "GREEDY".parse().expect("a policy");
+        let mut retries = SubmitBackoff::default();
+        retries.failed(7, &policy, Time(0));
+        let later = Time(3 * SECOND);
+        assert!(retries.take_due(&BTreeSet::new(), later).is_empty());
+        assert_eq!(retries.next(), None);
+    }
+}

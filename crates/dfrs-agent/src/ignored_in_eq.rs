@@ -1,0 +1,21 @@
+//! What is kept beside a thing, and is no part of what that is.
+
+/// A value that plays no part where its owner is compared: what is different since somebody last asked, or
+/// when something was last counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IgnoredInEq<T>(pub(crate) T);
+
+impl<T: Default> IgnoredInEq<T> {
+    /// The value, which begins anew.
+    pub(crate) fn take(&mut self) -> T {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl<T> PartialEq for IgnoredInEq<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<T> Eq for IgnoredInEq<T> {}

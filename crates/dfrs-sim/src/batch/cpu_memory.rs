@@ -1,0 +1,117 @@
+//! Nodes that jobs share: whole CPUs and memory, of which nothing is given out twice, as Slurm's
+//! select/cons_tres does with CR_Core_Memory and OverSubscribe=NO.
+
+use dfrs_core::{Mapping, NodeIndex, Run};
+
+use crate::trace::{NODE_CPU, NODE_MEMORY, TraceJob};
+
+/// An amount of CPU (microcores) and memory (parts of a node's).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CpuMemory {
+    pub cpu: u64,
+    pub memory: u64,
+}
+
+impl CpuMemory {
+    /// All of a node.
+    pub const NODE: Self = Self {
+        cpu: NODE_CPU.0,
+        memory: NODE_MEMORY.0,
+    };
+
+    /// What is kept for each task of the job.
+    pub fn of_task(job: &TraceJob) -> Self {
+        Self {
+            cpu: job.allocated_cpu.0,
+            memory: job.memory.0,
+        }
+    }
+
+    /// How many tasks that take so much each have room here.
+    pub fn holds(&self, task: Self) -> u32 {
+        let by = |all: u64, each: u64| all.checked_div(each).unwrap_or(u64::MAX);
+        let count = by(self.cpu, task.cpu).min(by(self.memory, task.memory));
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// The smaller of each.
+    pub fn least(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu.min(other.cpu),
+            memory: self.memory.min(other.memory),
+        }
+    }
+
+    /// So many tasks take so much each.
+    pub fn take(&mut self, task: Self, tasks: u32) {
+        self.cpu -= task.cpu * u64::from(tasks);
+        self.memory -= task.memory * u64::from(tasks);
+    }
+
+    /// So many tasks give so much each back.
+    pub fn give(&mut self, task: Self, tasks: u32) {
+        self.cpu += task.cpu * u64::from(tasks);
+        self.memory += task.memory * u64::from(tasks);
+    }
+}
+
+/// The nodes that a job's tasks are on, and what each of them takes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tasks {
+    pub task: CpuMemory,
+    pub runs: Vec<Run>,
+}
+
+impl Tasks {
+    /// Takes nodes in their order, of each as many tasks as `cpu_memory` says: first what it says they should
+    /// rather have, in a second round up to all. `None` if there is not room for all. O(nodes).
+    pub fn find(job: &TraceJob, nodes: usize, room: impl Fn(usize) -> (u32, u32)) -> Option<Self> {
+        let mut missing = job.tasks;
+        let mut given: Vec<(usize, u32, u32)> = Vec::new();
+        for node in 0..nodes {
+            let (rather, all) = room(node);
+            if all == 0 {
+                continue;
+            }
+            let tasks = rather.min(all).min(missing);
+            missing -= tasks;
+            given.push((node, tasks, all));
+            if missing == 0 {
+                break;
+            }
+        }
+        for (_, tasks, all) in &mut given {
+            let more = (*all - *tasks).min(missing);
+            *tasks += more;
+            missing -= more;
+        }
+        if missing > 0 {
+            return None;
+        }
+        let runs = given.into_iter().filter(|(_, tasks, _)| *tasks > 0);
+        let run = |(node, tasks, _)| Run {
+            node: NodeIndex(u32::try_from(node).unwrap_or(u32::MAX)),
+            tasks,
+        };
+        Some(Self {
+            task: CpuMemory::of_task(job),
+            runs: runs.map(run).collect(),
+        })
+    }
+
+    pub fn take_from(&self, rooms: &mut [CpuMemory]) {
+        for run in &self.runs {
+            rooms[run.node.index()].take(self.task, run.tasks);
+        }
+    }
+
+    pub fn give_to(&self, rooms: &mut [CpuMemory]) {
+        for run in &self.runs {
+            rooms[run.node.index()].give(self.task, run.tasks);
+        }
+    }
+
+    pub fn mapping(&self) -> Mapping {
+        Mapping::new(self.runs.clone())
+    }
+}

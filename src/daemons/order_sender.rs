@@ -1,0 +1,154 @@
+//! Carries orders to the node daemons.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use dfrs_agent::daemons::OrderChanges;
+use dfrs_agent::slurm::LogLevel;
+use dfrs_proto::message::{DesiredState, Message};
+
+use super::facts_store::NodeFactsStore;
+use super::in_flight::{CompletedMessage, InFlight};
+use super::send_queue::{MAX_IN_FLIGHT, OrderBatch, SendQueue};
+use super::{SendTiming, TICK, Traffic};
+use crate::log::Log;
+use crate::node_link::NodeLink;
+
+/// Where dfrsd listens; slurmd replaces %n by the node's name.
+const DAEMON: &str = "/run/dfrs/%n/dfrsd.sock";
+/// How long the last orders may take, once it is to stop.
+const FINAL_ORDERS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What the courier hears of.
+pub(super) enum SenderEvent {
+    /// The change of orders with this number.
+    Orders(OrderChanges, u64),
+    Completed(CompletedMessage),
+    Stop,
+}
+
+/// The thread's state.
+pub(super) struct OrderSender {
+    queue: SendQueue,
+    in_flight: InFlight,
+    store: Arc<NodeFactsStore>,
+    traffic: Arc<Traffic>,
+    log: Log,
+    time_to_live: Duration,
+    generation: u64,
+    stop_deadline: Option<Instant>,
+}
+
+impl OrderSender {
+    pub(super) fn new(
+        link: &Arc<dyn NodeLink>,
+        events: &Sender<SenderEvent>,
+        (store, traffic): (&Arc<NodeFactsStore>, &Arc<Traffic>),
+        log: &Log,
+        timing: SendTiming,
+        generation: u64,
+    ) -> Self {
+        let events = events.clone();
+        // Nobody listens to what lands after the end.
+        let on_completed = move |completed| {
+            let _ = events.send(SenderEvent::Completed(completed));
+        };
+        Self {
+            queue: SendQueue::new(timing),
+            in_flight: InFlight::new(Arc::clone(link), Arc::new(on_completed), MAX_IN_FLIGHT),
+            store: Arc::clone(store),
+            traffic: Arc::clone(traffic),
+            log: log.clone(),
+            time_to_live: timing.time_to_live,
+            generation,
+            stop_deadline: None,
+        }
+    }
+
+    /// Carries orders until it is told to stop.
+    pub(super) fn run(&mut self, events: &Receiver<SenderEvent>) {
+        // After a panic: what was under way may never be heard of again.
+        self.queue.reset_in_flight(Instant::now());
+        while !self.is_done(Instant::now()) {
+            match events.recv_timeout(TICK) {
+                Ok(event) => {
+                    self.handle(event);
+                    while let Ok(event) = events.try_recv() {
+                        self.handle(event);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.send_due(Instant::now());
+            self.report(Instant::now());
+        }
+        self.in_flight.abandon();
+    }
+
+    /// Whether it was told to stop and has nothing more to send, or no more time.
+    fn is_done(&self, now: Instant) -> bool {
+        self.stop_deadline
+            .is_some_and(|end| now >= end || !self.queue.has_to_send(now))
+    }
+
+    fn report(&self, now: Instant) {
+        let (under_way, late) = self.queue.messages();
+        self.traffic
+            .set_orders(self.queue.due(now), under_way, late);
+    }
+
+    fn handle(&mut self, event: SenderEvent) {
+        let now = Instant::now();
+        match event {
+            SenderEvent::Orders(changes, number) => self.queue.change(changes, number, now),
+            SenderEvent::Stop => self.stop_deadline = Some(now + FINAL_ORDERS_TIMEOUT),
+            SenderEvent::Completed(completed) => {
+                self.in_flight.join(completed.id);
+                if let Some(problem) = completed.problem {
+                    let line = format!("internal error in a message to nodes: {problem}");
+                    self.log.write(LogLevel::Error, &line);
+                }
+                let answers = self.queue.completed(completed.id, &completed.failed, now);
+                self.store.confirm_orders(&answers.confirmed);
+                self.store
+                    .record_answers(&answers.answered, &answers.silent);
+            }
+        }
+    }
+
+    fn send_due(&mut self, now: Instant) {
+        self.queue.mark_late(now);
+        while self.in_flight.has_room() {
+            let load = match self.stop_deadline {
+                None => self.queue.next(now),
+                Some(_) => self.queue.next_urgent(now),
+            };
+            let Some(load) = load else { return };
+            match self.send(&load) {
+                Ok(id) => self.queue.started(id, &load, now),
+                Err(problem) => {
+                    self.queue.not_started(&load, now);
+                    self.log
+                        .write(LogLevel::Error, &format!("orders not sent: {problem}"));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, load: &OrderBatch) -> Result<u64, String> {
+        self.generation += 1;
+        let message = Message::State(DesiredState {
+            generation: self.generation,
+            time_to_live: u32::try_from(self.time_to_live.as_secs()).unwrap_or(u32::MAX),
+            nodes: load.clone(),
+        });
+        let bytes = message.encode().map_err(|error| error.to_string())?;
+        let names = load.keys().cloned().collect();
+        self.in_flight
+            .start(names, DAEMON.to_owned(), bytes)
+            .map_err(|error| error.to_string())
+    }
+}
