@@ -49,16 +49,16 @@ pub const HOST: TestProgram = TestProgram {
 
 /// Calls the shim.
 pub const SNAPSHOT_TEST: TestProgram = TestProgram {
-    name: "looks",
-    files: &["looks.c", "edits.c", "known.c", "no_select.c"],
+    name: "snapshot_test",
+    files: &["snapshot_test.c", "mutations.c", "client_view.c", "no_select.c"],
     with_shim: true,
     with_records: false,
 };
 
 /// Calls the shim on the records of select/cons_tres.
 pub const CORE_ROWS_TEST: TestProgram = TestProgram {
-    name: "rows",
-    files: &["rows.c", "edits.c"],
+    name: "core_rows_test",
+    files: &["core_rows_test.c", "mutations.c"],
     with_shim: true,
     with_records: true,
 };

@@ -3,7 +3,7 @@
  * no_select.c - in place of the shim's select.c, where there is no select plugin: what it would say of
  * records that are changed at will.
  */
-#include "edits.h"
+#include "mutations.h"
 
 #include "internal.h"
 

@@ -69,10 +69,10 @@ fn unsound_scenarios_break_their_rule() {
     }
 }
 
-/// What `tests/cluster` tells of a real Slurm goes the same way here.
+/// What `tests/e2e` tells of a real Slurm goes the same way here.
 #[test]
 fn cluster_scenarios_have_the_expected_log() {
-    for (path, text, scenario) in scenarios("tests/stories") {
+    for (path, text, scenario) in scenarios("tests/transcripts") {
         let (log, result) = run_with_transcript(&scenario);
         let log = log.join("\n");
         assert!(result.is_ok(), "{}: {result:?}\n{log}", path.display());

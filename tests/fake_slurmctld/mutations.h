@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * edits.h - a cluster of any size, and changes of it.
+ * mutations.h - a cluster of any size, and changes of it.
  */
-#ifndef FAKE_EDITS_H
-#define FAKE_EDITS_H
+#ifndef FAKE_MUTATIONS_H
+#define FAKE_MUTATIONS_H
 
 #include "slurmctld.h"
 

@@ -9,7 +9,7 @@ EVERY_SECONDS = 10
 FILE = "/var/lib/slurm/slurmctld/dfrs_status.json"
 
 
-class Told(Watcher):
+class SelfReport(Watcher):
     def __init__(self, site, needs):
         super().__init__(site, EVERY_SECONDS)
         self.needs = needs

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * looks.c - the shim's calls for many jobs, on records that change.
+ * snapshot_test.c - the shim's calls for many jobs, on records that change.
  *
  * usage: looks SCENARIO
  *
@@ -14,8 +14,8 @@
  * reservations keep jobs of others off. preemption: whether a start may end jobs.
  * Prints what was found; a test looks at it.
  */
-#include "edits.h"
-#include "known.h"
+#include "mutations.h"
+#include "client_view.h"
 
 #include "internal.h"
 

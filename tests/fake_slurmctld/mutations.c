@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * edits.c - a cluster of any size, and changes of it. Records of jobs are made and freed, and ids used
+ * mutations.c - a cluster of any size, and changes of it. Records of jobs are made and freed, and ids used
  * again, as slurmctld does.
  */
-#include "edits.h"
+#include "mutations.h"
 
 #include "internal.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * known.h - what a caller of dfrs_snapshot() knows, as text.
+ * client_view.h - what a caller of dfrs_snapshot() knows, as text.
  */
-#ifndef FAKE_KNOWN_H
-#define FAKE_KNOWN_H
+#ifndef FAKE_CLIENT_VIEW_H
+#define FAKE_CLIENT_VIEW_H
 
 #include "slurmctld.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * known.c - what a caller of dfrs_snapshot() knows, as text.
+ * client_view.c - what a caller of dfrs_snapshot() knows, as text.
  */
-#include "known.h"
+#include "client_view.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rows.c - the shim's calls on the records in which select/cons_tres counts what is in use, which Slurm's own files
+ * core_rows_test.c - the shim's calls on the records in which select/cons_tres counts what is in use, which Slurm's own files
  * keep.
  *
  * usage: rows SCENARIO
@@ -9,7 +9,7 @@
  * with jobs of DFRS leave its partitions.
  * Prints what was found; a test looks at it.
  */
-#include "edits.h"
+#include "mutations.h"
 
 #include "internal.h"
 
