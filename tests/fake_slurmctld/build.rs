@@ -50,7 +50,12 @@ pub const HOST: TestProgram = TestProgram {
 /// Calls the shim.
 pub const SNAPSHOT_TEST: TestProgram = TestProgram {
     name: "snapshot_test",
-    files: &["snapshot_test.c", "mutations.c", "client_view.c", "no_select.c"],
+    files: &[
+        "snapshot_test.c",
+        "mutations.c",
+        "client_view.c",
+        "no_select.c",
+    ],
     with_shim: true,
     with_records: false,
 };
