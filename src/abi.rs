@@ -69,7 +69,7 @@ pub extern "C" fn fini() {
             if !ended {
                 shim::log(
                     LogLevel::Error,
-                    "DFRS's thread does not end; it is left behind, and does nothing in Slurm any more",
+                    "DFRS's thread did not end within its timeout; it is abandoned, and calls Slurm no more",
                 );
                 shim::fence_close();
             }

@@ -97,7 +97,7 @@ pub struct CircuitBreaker<S, D> {
     has_given_back: bool,
     /// Backfill schedules all partitions.
     is_handed_over: bool,
-    /// When it does at the latest, since DFRS stands down; `None`: when all is given back.
+    /// When it does at the latest, since breaker open, DFRS disabled; `None`: when all is given back.
     handover_deadline: Option<Time>,
 }
 
@@ -268,8 +268,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
             );
             Some((why, Cause::Machine))
         } else if report.dropped_plans >= MAX_DROPPED_PLANS {
-            let why =
-                format!("{MAX_DROPPED_PLANS} decisions in a row had no plan that keeps the rules");
+            let why = format!("{MAX_DROPPED_PLANS} decisions in a row had no valid plan");
             Some((why, Cause::Defect))
         } else {
             None
@@ -300,7 +299,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         self.reset_at = rests.then_some(Time(now.0 + RESET_TIMEOUT.0));
         let until = if rests {
             format!(
-                "for {} minutes; then DFRS tries again, once",
+                "for {} minutes; then one retry",
                 RESET_TIMEOUT.0 / 60_000_000
             )
         } else {
@@ -316,7 +315,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
             String::new()
         };
         let text = format!(
-            "{why}; DFRS stands down: paused jobs come back, caps are lifted, {when}backfill schedules all partitions {until}"
+            "{why}; breaker open, DFRS disabled: paused jobs come back, caps are lifted, {when}backfill schedules all partitions {until}"
         );
         self.agent.slurm().log(LogLevel::Error, &text);
         self.health = Health::StandingDown(now);
@@ -390,7 +389,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
     fn report_failure(&mut self, problem: &str) -> Span {
         let next = Span((self.interval.0 * 2).min(MAX_RETRY_INTERVAL.0));
         let text = format!(
-            "jobs that DFRS parked are not back: {problem}; tried again in {} s; 'scontrol resume' brings back single ones",
+            "jobs that DFRS parked are not back: {problem}; retry in {} s; 'scontrol resume' brings back single ones",
             next.0 / 1_000_000
         );
         self.agent.slurm().log(LogLevel::Error, &text);
@@ -518,10 +517,7 @@ mod tests {
         trip_by_time(&mut breaker, Time::from_seconds(2010));
         assert!(slurm.0.borrow().handed_over);
         let error = slurm.0.borrow().errors[0].clone();
-        assert!(
-            error.ends_with("for 10 minutes; then DFRS tries again, once"),
-            "{error}"
-        );
+        assert!(error.ends_with("for 10 minutes; then one retry"), "{error}");
         assert_eq!(breaker.status().rearms, Some(2610.0));
         for seconds in 2010..2610 {
             breaker.tick(Time::from_seconds(seconds));
@@ -647,7 +643,7 @@ mod tests {
         };
         let took = Took::default();
         assert_eq!(breaker.problem_of(&dropped(2), &took), None);
-        let why = "3 decisions in a row had no plan that keeps the rules".to_owned();
+        let why = "3 decisions in a row had no valid plan".to_owned();
         let problem = breaker.problem_of(&dropped(3), &took);
         assert_eq!(problem, Some((why, Cause::Defect)));
     }

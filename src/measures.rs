@@ -26,7 +26,7 @@ pub struct PassTimes {
     pub skipped: u64,
     /// Plans that broke a rule and were dropped.
     pub plans_dropped: u64,
-    /// Decisions that took too long and were ended.
+    /// Decisions that were ended by their timeout.
     pub decisions_ended: u64,
 }
 

@@ -155,7 +155,7 @@ impl<S: Slurm> PluginScheduler<S> {
         let history = core.and_then(Core::history_for_reset);
         let config = self.config.clone().ok_or("there is no dfrs.conf");
         let unkept = self.finish(host);
-        host.log(LogLevel::Info, "DFRS has rested, and begins again");
+        host.log(LogLevel::Info, "breaker reset, DFRS enabled again");
         let config = config.map_err(str::to_owned);
         let mut next = Self::set_up_with(host, config, unkept, None, give_back);
         if let (Some(mut core), Some(history)) = (next.core.take(), history) {

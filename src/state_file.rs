@@ -146,7 +146,7 @@ impl Store for StateFile {
         };
         if !durable && !self.hangs {
             let line = format!(
-                "{NAME} has not been written for {} s: StateSaveLocation hangs; scheduling goes on, and what DFRS does now it may not know after a crash",
+                "{NAME} has not been written for {} s: StateSaveLocation hangs; scheduling continues, but a crash now may lose what DFRS did since",
                 DISK_TIMEOUT.as_secs()
             );
             self.log.write(LogLevel::Error, &line);

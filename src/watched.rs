@@ -46,7 +46,7 @@ impl Watched {
                 let why = panic_text(panic.as_ref());
                 log.write(
                     LogLevel::Error,
-                    &format!("internal error in thread {name}: {why}; it begins again"),
+                    &format!("internal error in thread {name}: {why}; thread restarted"),
                 );
                 if still_wanted.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                     return;

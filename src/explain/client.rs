@@ -149,20 +149,20 @@ fn read(stream: &mut UnixStream, line: &mut Vec<u8>) -> io::Result<IoProgress> {
         return Ok(IoProgress::Asked(question(&line[..end])));
     }
     Ok(match line.len() {
-        MAX_REQUEST_BYTES => IoProgress::Asked(Err("is no question: it is too long".to_owned())),
+        MAX_REQUEST_BYTES => IoProgress::Asked(Err("invalid request: too long".to_owned())),
         _ => IoProgress::On,
     })
 }
 
 fn question(line: &[u8]) -> Result<ExplainRequest, String> {
     let question: ExplainRequest =
-        serde_json::from_slice(line).map_err(|error| format!("is no question: {error}"))?;
+        serde_json::from_slice(line).map_err(|error| format!("invalid request: {error}"))?;
     if question.version == VERSION {
         Ok(question)
     } else {
         let theirs = question.version;
         Err(format!(
-            "is a question of version {theirs}; this plugin answers version {VERSION}: use the dfrs that came with it"
+            "is a request of version {theirs}; this plugin answers version {VERSION}: use the dfrs that came with it"
         ))
     }
 }

@@ -40,7 +40,7 @@ fn job(id: u32, user: u32) -> Explanation {
         neighbours: 1,
         neighbour_jobs: vec![99],
         last_change: Some(LastDecision {
-            why: "makes room for the new job 99".to_owned(),
+            why: "preempted by the new job 99".to_owned(),
             ..LastDecision::default()
         }),
         ..Explanation::default()

@@ -81,7 +81,7 @@ impl JournalFileWriter {
             let gap = lost.map_or_else(String::new, |lost| {
                 format!("; {lost} lines were lost, and 'dfrs check' will miss them")
             });
-            let line = format!("{path}: the journal is written again{gap}");
+            let line = format!("{path}: journal written again{gap}");
             self.log.write(LogLevel::Info, &line);
         }
     }
@@ -89,7 +89,7 @@ impl JournalFileWriter {
     fn log_failure(&mut self, problem: &io::Error) {
         if !std::mem::replace(&mut self.fails, true) {
             let line = format!(
-                "{}: the journal is not written: {problem}; it is tried again, and scheduling goes on",
+                "{}: journal not written: {problem}; will be retried, scheduling continues",
                 self.path.display()
             );
             self.log.write(LogLevel::Error, &line);

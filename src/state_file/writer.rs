@@ -93,7 +93,7 @@ impl StateFileWriter {
     fn log_failure(&mut self, problem: &str) {
         if !std::mem::replace(&mut self.fails, true) {
             let line = format!(
-                "dfrs_state not written: {problem}; it is tried again; scheduling goes on, and what DFRS does now it may not know after a crash"
+                "dfrs_state not written: {problem}; will be retried; scheduling continues, but a crash now may lose what DFRS did since"
             );
             self.log.write(LogLevel::Error, &line);
         }

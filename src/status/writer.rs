@@ -112,7 +112,7 @@ impl StatusThread {
             let path = self.file.path().display();
             match outcome {
                 Err(problem) if !std::mem::replace(&mut self.fails, true) => {
-                    let line = format!("{path} is not written: {problem}; scheduling goes on");
+                    let line = format!("{path} not written: {problem}; scheduling continues");
                     self.log.write(LogLevel::Error, &line);
                 }
                 Ok(()) if std::mem::take(&mut self.fails) => {

@@ -146,7 +146,7 @@ static void slices(void)
 	make_many();
 	for (uint32_t i = 0; i < REASONS; i++) {
 		ids[i] = i + 1;
-		texts[i] = (i % 2) ? "DFRS: waits for memory" : "DFRS: waits for its turn";
+		texts[i] = (i % 2) ? "DFRS: waits for memory" : "DFRS: waits for the next decision";
 	}
 	on_gate = pass_a_millisecond;
 	dfrs_remember_partitions(PARTITIONS);

@@ -171,7 +171,7 @@ impl LiveJournal {
         for job in std::mem::take(&mut self.unknown_jobs.names) {
             let outcome = JobOutcome::Other;
             let finish = JournalEvent::new(now, EventKind::Finish { job, outcome });
-            self.emit(&finish.because("DFRS knows nothing of it any more"))?;
+            self.emit(&finish.because("no longer in DFRS's records"))?;
         }
         Ok(())
     }

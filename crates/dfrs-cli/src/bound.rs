@@ -39,7 +39,7 @@ pub struct BoundArguments {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = BoundFormat::Table)]
     format: BoundFormat,
-    /// Refuse the trace if a line makes no sense
+    /// Refuse the trace if a malformed line
     #[arg(long)]
     strict: bool,
 }

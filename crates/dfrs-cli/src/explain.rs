@@ -117,9 +117,10 @@ fn request(path: &Path, question: &ExplainRequest) -> Result<Vec<u8>, String> {
             .read_to_end(&mut answer)?;
         Ok::<_, std::io::Error>(answer)
     };
-    let answer = exchange().map_err(|error| format!("{error}; perhaps too many ask: try again"))?;
+    let answer =
+        exchange().map_err(|error| format!("{error}; perhaps too many requests: try again"))?;
     if answer.is_empty() {
-        return Err("closes at once; too many ask, try again".to_owned());
+        return Err("closed at once: too many requests, try again".to_owned());
     }
     Ok(answer)
 }

@@ -156,8 +156,7 @@ fn changed(
     let mut notes = String::new();
     if let Some(first) = reading.bad.first() {
         let count = reading.bad_lines;
-        notes =
-            format!("{file}: lines that make no sense, left out: {count}; the first: {first}\n");
+        notes = format!("{file}: malformed lines, left out: {count}; the first: {first}\n");
     }
     if let Some(odd) = reading.invalid_limits.note() {
         notes += &format!("{file}: note: {odd}\n");

@@ -147,7 +147,7 @@ fn of_file(source: &TraceSource, input: impl BufRead) -> Result<(Trace, String),
     if reading.bad_lines > 0 {
         let _ = writeln!(
             notes,
-            "{file}: lines that make no sense, left out: {}",
+            "{file}: malformed lines, left out: {}",
             reading.bad_lines
         );
     }

@@ -99,7 +99,7 @@ pub struct ReplayArguments {
     /// Write a page for people to this file
     #[arg(long, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Refuse the file if a line makes no sense or a job could not have run on such nodes
+    /// Refuse the file if a malformed line or a job could not have run on such nodes
     #[arg(long)]
     strict: bool,
 }

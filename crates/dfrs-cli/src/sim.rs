@@ -87,7 +87,7 @@ pub struct SimArguments {
     /// earlier call, finished or interrupted, has left
     #[arg(long, value_name = "FILE", conflicts_with_all = ["journal", "jobs_csv", "utilization_csv", "gantt"])]
     results: Option<PathBuf>,
-    /// Refuse the trace if a line makes no sense or a job can never start
+    /// Refuse the trace if a malformed line or a job can never start
     #[arg(long)]
     strict: bool,
     /// Print all policies with a line about each, and do nothing else
@@ -163,7 +163,7 @@ fn try_run(arguments: &SimArguments) -> Result<(String, String), String> {
     }
     if arguments.sim_options.loses_by_coupling() && arguments.live.live {
         return Err(
-            "dfrs sim: --live takes it that yields tell how fast jobs are; leave it out, or --coupling-loss"
+            "dfrs sim: --live takes the yield as a job's speed; leave out --live or --coupling-loss"
                 .into(),
         );
     }

@@ -124,7 +124,7 @@ pub(crate) fn trouble(status: &Status, age: f64) -> Option<String> {
     match status.breaker.state {
         BreakerState::StandingDown | BreakerState::Open if status.mode == "off" => None,
         BreakerState::StandingDown | BreakerState::Open => Some(format!(
-            "DFRS stands down: {why}; 'scontrol reconfigure' starts it again"
+            "breaker open, DFRS disabled: {why}; 'scontrol reconfigure' enables it again"
         )),
         BreakerState::Off | BreakerState::Closed => None,
     }

@@ -138,7 +138,7 @@ fn file_name(path: &Path) -> String {
 fn in_file(path: &Path, error: &io::Error) -> String {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "ask who may read it (root and SlurmUser may), or use dfrs explain for single jobs"
+            "only root and SlurmUser may read it; use dfrs explain for single jobs"
         }
         _ => "name the journal of a plugin that runs on this host, or a copy with --replay",
     };

@@ -30,7 +30,7 @@ what an administrator sent
 GreedyP*/per/OPT=MIN at 1000 s, job 30 submitted: 3 nodes (2 up), 2 jobs run, 2 wait
 
 Plan:
-  0  pause  job 17         makes room for the new job 30
+  0  pause  job 17         preempted by the new job 30
   1  start  job 30  on n0  its memory fits now
 
 Yields:

@@ -109,7 +109,7 @@ fn dump_is_replayed_to_table_and_page() {
     }
     for message in [
         "line 28: ReqMem is \"lots\"",
-        "left out, lines that make no sense: 7",
+        "left out, malformed lines: 7",
         "left out, jobs that had not ended: 2",
         "left out, jobs that ended before they started: 2",
         "left out, steps whose job is not in the dump: 1",
@@ -711,7 +711,7 @@ fn job_ended_during_a_journal_gap_is_left_out() {
     let (output, errors) = replays(&[&journal]);
     assert!(output.contains("2 jobs on 1 node"), "{output}");
     assert!(
-        errors.contains("left out, jobs that ended while nobody wrote: 1"),
+        errors.contains("left out, jobs that ended while the journal was not written: 1"),
         "{errors}"
     );
 }

@@ -174,7 +174,7 @@ fn left_out_lines_and_jobs_are_reported_or_refused() {
     assert_eq!(
         anonymized(errors),
         "FILE: line 4: has 2 columns, expected are the 6 of id,submit,tasks,cpu,mem,runtime\n\
-         FILE: lines that make no sense, left out: 1\n\
+         FILE: malformed lines, left out: 1\n\
          FILE: job d does not fit on 2 nodes (the memory of its 3 tasks is too much)\n\
          FILE: jobs that can never start, left out: 1\n"
     );

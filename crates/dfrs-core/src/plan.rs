@@ -83,13 +83,13 @@ impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fits => formatter.write_str("its memory fits now"),
-            Self::MakesRoomFor(job) => write!(formatter, "makes room for the new job {job}"),
+            Self::MakesRoomFor(job) => write!(formatter, "preempted by the new job {job}"),
             Self::Remap => formatter.write_str("the remap of all jobs places it so"),
             Self::DoesNotFitRemap => {
                 formatter.write_str("not all jobs fit and it has the lowest priority")
             }
-            Self::LessLoad => formatter.write_str("its move to less load pays"),
-            Self::BreaksCycle => formatter.write_str("steps aside within a migration"),
+            Self::LessLoad => formatter.write_str("moves to less loaded nodes"),
+            Self::BreaksCycle => formatter.write_str("paused within a migration"),
             Self::Share => formatter.write_str("loads changed"),
         }
     }

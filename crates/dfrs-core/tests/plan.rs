@@ -26,17 +26,14 @@ fn yields_change_no_places() {
 fn reasons_are_words() {
     for (reason, words) in [
         (Reason::Fits, "its memory fits now"),
-        (
-            Reason::MakesRoomFor(JobId(7)),
-            "makes room for the new job 7",
-        ),
+        (Reason::MakesRoomFor(JobId(7)), "preempted by the new job 7"),
         (Reason::Remap, "the remap of all jobs places it so"),
         (
             Reason::DoesNotFitRemap,
             "not all jobs fit and it has the lowest priority",
         ),
-        (Reason::LessLoad, "its move to less load pays"),
-        (Reason::BreaksCycle, "steps aside within a migration"),
+        (Reason::LessLoad, "moves to less loaded nodes"),
+        (Reason::BreaksCycle, "paused within a migration"),
         (Reason::Share, "loads changed"),
     ] {
         assert_eq!(reason.to_string(), words);

@@ -251,7 +251,7 @@ fn invalid_usage_is_one_line_and_an_exit_status() {
         "{error}"
     );
     assert!(
-        error.contains("standard input: message makes no sense: time_to_live"),
+        error.contains("standard input: invalid message: time_to_live"),
         "{error}"
     );
     let second = serve(&daemon.directory).output().unwrap();

@@ -208,7 +208,7 @@ pub enum MessageError {
         found: u64,
     },
     /// Right shape, impossible content.
-    #[error("message makes no sense: {}", shortened(.0))]
+    #[error("invalid message: {}", shortened(.0))]
     Content(String),
 }
 

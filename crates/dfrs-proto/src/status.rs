@@ -217,7 +217,7 @@ pub struct Passes {
     pub skipped: u64,
     /// Plans that broke a rule and were dropped.
     pub plans_dropped: u64,
-    /// Decisions that took too long and were ended.
+    /// Decisions that were ended by their timeout.
     #[serde(default)]
     pub decisions_ended: u64,
 }

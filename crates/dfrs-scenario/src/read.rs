@@ -33,7 +33,7 @@ pub(crate) struct Section {
 ///
 /// # Errors
 ///
-/// The first line that makes no sense, or of a scenario that lacks something.
+/// The first malformed line, or of a scenario that lacks something.
 pub fn read(text: &str, file: &str) -> Result<Vec<Scenario>, ScenarioError> {
     let sections = sections(text, file)?.into_iter();
     Ok(sections.map(|section| section.scenario).collect())

@@ -1,4 +1,4 @@
-//! Dumps of Slurm's accounting: columns, odd jobs, lines that make no sense, and hostile ones.
+//! Dumps of Slurm's accounting: columns, odd jobs, malformed lines, and hostile ones.
 
 mod common;
 

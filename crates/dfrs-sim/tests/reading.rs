@@ -1,4 +1,4 @@
-//! Traces as files: formats, compression, and lines that make no sense.
+//! Traces as files: formats, compression, and malformed lines.
 
 use std::io::Write;
 

@@ -203,7 +203,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             LifeStep::Abandon(why) => {
                 slurm.log(
                     LogLevel::Info,
-                    &format!("job {}: gave up what was under way: {why}", job.id),
+                    &format!("job {}: action abandoned: {why}", job.id),
                 );
                 Ok(())
             }

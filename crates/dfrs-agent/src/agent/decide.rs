@@ -51,12 +51,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let what = match failure {
             DecisionFailure::Ended => {
                 self.probe.happened(Incident::DecisionEnded);
-                "a decision took too long and was ended"
+                "decision timeout"
             }
-            DecisionFailure::Dropped => "a decision was dropped, as no plan keeps the rules",
+            DecisionFailure::Dropped => "decision dropped: no valid plan",
         };
         let text = format!(
-            "{what} ({in_a_row} in a row): it starts and moves nothing; tried again in {pause} s"
+            "{what} ({in_a_row} in a row): nothing is started or moved; retry in {pause} s"
         );
         self.slurm.log(LogLevel::Error, &text);
     }
@@ -136,12 +136,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             |pause| {
                 let seconds = pause.0 / SECOND;
                 format!(
-                    "decided again without {}, for {seconds} s",
+                    "decision retried without {}, for {seconds} s",
                     jobs_named(&new)
                 )
             },
         );
-        let text = format!("plan dropped, it breaks a rule: {first}; {follows}");
+        let text = format!("plan dropped, it is invalid: {first}; {follows}");
         self.slurm.log(LogLevel::Error, &text);
         !new.is_empty()
     }

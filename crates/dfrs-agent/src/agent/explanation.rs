@@ -136,7 +136,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let mut notes = Vec::new();
         self.moldable_notes(job, &mut notes);
         if record.is_some_and(|record| record.life.is_stuck()) {
-            notes.push("pausing it failed three times: it is not tried again".to_owned());
+            notes.push("pausing it failed three times: no more retries".to_owned());
         }
         if let Some(life) = record.map(|record| &record.life)
             && life.left_alone_until() > now
@@ -187,7 +187,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let need = self.need(job, record);
         if need.is_less() {
             notes.push(format!(
-                "it lives on less than it asked for, and counts with {need} of it; all of it comes back within seconds when it is held back"
+                "it uses less CPU than requested and counts with a need of {need}; its full request is restored within seconds when it is throttled"
             ));
         }
         let left_out: Vec<&str> = self.refusals.left_out(job.id, now).take(5).collect();

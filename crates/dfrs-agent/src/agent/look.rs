@@ -349,7 +349,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let Err(problem) = self.slurm.abort_orphaned(job, node) else {
             return true;
         };
-        let text = format!("job {job}: {node} was not told to end it: {problem}");
+        let text = format!("job {job}: abort message to {node} failed: {problem}");
         self.slurm.log(LogLevel::Error, &text);
         // One that Slurm does not know any more cannot be told.
         seen.node(node).is_none()

@@ -132,7 +132,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Err(word) = parse_comment(&job.comment) {
             let word: String = word.chars().take(80).collect();
             notes.push(format!(
-                "its comment says '{word}', which is no speedup: it counts as if it said nothing"
+                "its comment has an invalid speedup '{word}', which is ignored"
             ));
         }
     }

@@ -178,7 +178,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         if let Some(why) = self.refusals.reason(job.id).filter(|_| held_off) {
             return Some(format!(
-                "DFRS: Slurm did not start it where it was planned ({why}); is tried elsewhere or later"
+                "DFRS: Slurm did not start it where it was planned ({why}); will be retried elsewhere or later"
             ));
         }
         let is_left_out = record.life.is_waiting() || record.life.is_parked();
@@ -188,7 +188,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .filter(|_| is_left_out)
         {
             return Some(format!(
-                "DFRS: left out of decisions for a while, as a plan for it broke a rule ({rule}); slurmctld's log has more"
+                "DFRS: excluded from decisions for a while, its plan was invalid ({rule}); see slurmctld's log"
             ));
         }
         if self.kept_away.contains(&job.id) {

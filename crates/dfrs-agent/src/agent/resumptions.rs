@@ -85,7 +85,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if !runs {
             self.resumptions.0.remove(&id);
         } else if let Err(problem) = self.slurm.repeat_resumption(id) {
-            let text = format!("job {id}: its nodes are not told again that it goes on: {problem}");
+            let text = format!("job {id}: resume message to its nodes not repeated: {problem}");
             self.slurm.log(LogLevel::Verbose, &text);
         }
     }

@@ -59,9 +59,8 @@ impl SlowNodes {
             left_alone.push(format!("{} for {seconds} s", spot.node));
         }
         let left_alone = left_alone.join(", ");
-        (!left_alone.is_empty()).then(|| {
-            format!("parking took too long for two jobs: no job is parked on {left_alone}")
-        })
+        (!left_alone.is_empty())
+            .then(|| format!("parking timeout for two jobs: no job is parked on {left_alone}"))
     }
 
     /// Whether there is none.

@@ -45,10 +45,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 fn text(id: u32, ending: Ending) -> String {
     match ending {
         Ending::Saved => format!(
-            "job {id} ended with 0 after DFRS's warning: it is queued again, to go on from what it saved"
+            "job {id} ended with 0 after the checkpoint signal: requeued, to continue from its checkpoint"
         ),
         Ending::Failed => {
-            format!("job {id} died of DFRS's warning, or failed after it: it is queued again")
+            format!("job {id} was killed by the checkpoint signal, or failed after it: requeued")
         }
     }
 }

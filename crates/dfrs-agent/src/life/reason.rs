@@ -9,7 +9,7 @@ use super::requeued::Requeued;
 use crate::cluster::memory_request;
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedPlace};
 
-const SUSPENDED: &str = "DFRS: suspended by an operator, who can resume it";
+const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
 const RESUMED_BY_OPERATOR: &str =
     "DFRS: resumed by an operator; comes back as soon as its memory is free, before all others";
 
@@ -55,7 +55,7 @@ impl Life {
 
 fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Observation) -> String {
     blocked.map_or_else(
-        || "waits for its turn".to_owned(),
+        || "waits for the next decision".to_owned(),
         |why| phrase(job, why, observation),
     )
 }
@@ -78,7 +78,7 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
                 .to_owned()
         }
         Blocked::NeverFits if observation.has_exclusivity_limits(job) => {
-            "waits for nodes: other jobs keep it off (--exclusive=user, MCS labels)".to_owned()
+            "waits for nodes: other jobs there exclude it (--exclusive=user, MCS labels)".to_owned()
         }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),

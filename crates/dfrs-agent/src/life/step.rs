@@ -9,10 +9,10 @@ use crate::placement::NamedPlacement;
 pub(super) const ROOM_TIMEOUT: Span = Span(120_000_000);
 /// Why, then.
 pub(super) const NO_ROOM: LifeStep =
-    LifeStep::Abandon("the memory of its nodes did not become free");
+    LifeStep::Abandon("timeout: the memory of its nodes did not become free");
 
 /// Why parking is given up: some node was too slow, or the job is.
-pub(crate) const TOO_SLOW: &str = "its nodes did not move its memory to swap in time";
+pub(crate) const TOO_SLOW: &str = "timeout: its nodes did not move its memory to swap";
 /// The same: it is the job that keeps its memory in RAM.
 pub(super) const STUCK: &str = "its memory cannot leave RAM (locked, or in use by the kernel)";
 

@@ -7,7 +7,7 @@ use super::change::JournalChange;
 /// Why an event is in the journal that DFRS has not brought about: users, operators, backfill, or a failure.
 pub const BY_OTHERS: &str = "not by DFRS";
 
-const BEFORE: &str = "decided before DFRS began again";
+const BEFORE: &str = "decided before DFRS was restarted";
 
 /// What is going to happen to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -425,7 +425,7 @@ mod tests {
             reasons,
             [
                 fits,
-                "makes room for the new job 2",
+                "preempted by the new job 2",
                 fits,
                 fits,
                 "not by DFRS"

@@ -62,7 +62,7 @@ impl TrialScenario {
     ///
     /// # Errors
     ///
-    /// The first line that makes no sense.
+    /// The first malformed line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut scenario = Self::default();
         for (number, line) in (1..).zip(text.lines()) {

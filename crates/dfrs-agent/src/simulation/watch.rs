@@ -31,7 +31,7 @@ const MAX_ERRORS: usize = 60;
 const EXPECTED_ERRORS: [&str; 4] = [
     "dfrsd does not answer",
     "no space left on device",
-    "was not told to end it",
+    "abort message to",
     "the state is kept again",
 ];
 

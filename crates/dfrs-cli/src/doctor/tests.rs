@@ -430,7 +430,7 @@ fn degrading_configuration_is_a_warning() {
     });
     leads_to(
         FindingLevel::Warning,
-        "jobs of main preempt nobody",
+        "jobs of main neither preempt",
         |host| {
             host.change(CONFIG, "PreemptType ", "PreemptType = preempt/qos\nOther ");
             host.change(PARTITIONS, "PreemptMode=OFF", "PreemptMode=REQUEUE");

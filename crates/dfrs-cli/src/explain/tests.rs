@@ -14,11 +14,11 @@ fn example() -> Explanation {
         partition: "shared".to_owned(),
         mode: "full".to_owned(),
         phase: "parked".to_owned(),
-        why: Some("DFRS: parked; waits for its turn".to_owned()),
+        why: Some("DFRS: parked; waits for the next decision".to_owned()),
         last_change: Some(LastDecision {
             at: 990.0,
             what: "pause".to_owned(),
-            why: "makes room for a new job".to_owned(),
+            why: "preempted by a new job".to_owned(),
         }),
         nodes: vec![OnNode {
             name: "n1".to_owned(),
@@ -77,14 +77,14 @@ fn job_answer_is_printed_one_fact_per_line() {
     assert_eq!((outcome.code, outcome.errors.as_str()), (0, ""));
     let expected = "\
 job 17 of user 1000 in partition shared: parked
-why          parked; waits for its turn
-decided      pause 10.0 s ago: makes room for a new job
+why          parked; waits for the next decision
+decided      pause 10.0 s ago: preempted by a new job
 nodes        n1 (2 tasks); 3 other jobs have places there (18, 19, 20)
 asks for     2 x 1 CPU
 yield        0.00 now; has done 50.0 s of work in 100.0 s: stretch 2.00
 weight       1 (priority 7)
 mobility     park; paused or moved 1 times within an hour of at most 6
-next look    when a job is submitted or ends; all are placed anew in 5 min
+next look    when a job is submitted or ends; all jobs are remapped in 5 min
 note         a [31m note
 ";
     assert_eq!(outcome.output, expected);

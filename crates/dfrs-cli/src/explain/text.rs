@@ -53,7 +53,7 @@ fn facts(job: &Explanation) -> Vec<(&'static str, String)> {
     let next_remap = length(job.next_remap - job.now);
     facts.push((
         "next look",
-        format!("when a job is submitted or ends; all are placed anew in {next_remap}"),
+        format!("when a job is submitted or ends; all jobs are remapped in {next_remap}"),
     ));
     if job.mode != "full" {
         let note = format!("DFRS only watches (Mode={}): Slurm decides", job.mode);

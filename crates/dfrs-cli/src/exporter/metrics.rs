@@ -84,7 +84,7 @@ impl MetricsWriter<'_> {
         let trips = u64::from(status.breaker.trips);
         self.counter(
             "dfrs_breaker_trips",
-            "How often the breaker was tripped since somebody last asked for a start",
+            "How often the breaker opened since the last start by hand",
             trips,
         )
     }
@@ -229,7 +229,7 @@ impl MetricsWriter<'_> {
         )?;
         self.counter(
             "dfrs_decisions_ended",
-            "Decisions that took too long and were ended",
+            "Decisions that were ended by their timeout",
             passes.decisions_ended,
         )?;
         let locks = &status.locks;

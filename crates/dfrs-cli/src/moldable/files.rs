@@ -31,7 +31,7 @@ pub fn read(path: &Path, processors: u32) -> Result<MoldableInstance, String> {
             )));
         }
         let text = std::str::from_utf8(&line)
-            .map_err(|_| at_line("is not UTF-8; write the file anew".into()))?;
+            .map_err(|_| at_line("is not UTF-8; write the file again".into()))?;
         file::add_line(&mut instance, text).map_err(|error| at_line(error.to_string()))?;
     }
     match instance.tasks().is_empty() {

@@ -94,7 +94,7 @@ fn text(journal: &Path, comparison: &ShadowComparison) -> String {
     line("what separates the simulated backfill from what was is not.");
     if comparison.began_before > 0 {
         line(&format!(
-            "Of {} more jobs, which ran when the journal or slurmctld began, nobody knows when they started: they are simulated, and do not count.",
+            "Of {} more jobs, which ran when the journal or slurmctld began, the start is not known: they are simulated, and do not count.",
             number(comparison.began_before)
         ));
     }

@@ -60,11 +60,11 @@ fn state(status: &Status) -> String {
     let state = match breaker.state {
         BreakerState::Off => "nothing is scheduled by DFRS",
         BreakerState::Closed => "works",
-        BreakerState::StandingDown => "stands down: paused jobs come back",
-        BreakerState::Open => "has stood down: backfill schedules all partitions",
+        BreakerState::StandingDown => "breaker opening: paused jobs come back",
+        BreakerState::Open => "breaker open: backfill schedules all partitions",
     };
     let why = breaker.why.as_deref().map(|why| match breaker.state {
-        BreakerState::Closed => format!("; stood down before: {why}"),
+        BreakerState::Closed => format!("; breaker was open before: {why}"),
         _ => format!("; {why}"),
     });
     format!("{state}{}", why.unwrap_or_default())

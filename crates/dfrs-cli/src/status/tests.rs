@@ -50,7 +50,7 @@ fn reason_for_not_scheduling_is_one_line() {
         status.breaker.why = Some("internal error: y".to_owned());
     });
     assert!(
-        open.starts_with("DFRS stands down: internal error: y; "),
+        open.starts_with("breaker open, DFRS disabled: internal error: y; "),
         "{open}"
     );
 }

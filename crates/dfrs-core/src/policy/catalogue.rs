@@ -90,7 +90,7 @@ impl Policy {
             }
         };
         let protected = if self.weighs_moves() {
-            "give way last and do not move"
+            "are preempted last and do not move"
         } else {
             "stay in place"
         };

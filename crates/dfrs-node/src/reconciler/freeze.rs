@@ -60,7 +60,7 @@ impl Reconciler {
             };
             if hold.is_released() && !known.is_some_and(FrozenBy::is_released) {
                 log::line(format_args!(
-                    "job {} {}: thawed by somebody else, left so for a while",
+                    "job {} {}: thawed by another process, left so for a while",
                     job.id, step.name
                 ));
             }

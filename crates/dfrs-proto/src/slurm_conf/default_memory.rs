@@ -11,7 +11,7 @@ pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings
         if !is_known && !requirements.gives_whole_nodes(name) {
             findings.warn(
                 About::Partition(name.clone()),
-                format!("slurm.conf: PartitionName={name}: a job that asks for no memory gets all of its nodes', and shares them with nobody"),
+                format!("slurm.conf: PartitionName={name}: a job without a memory request gets all of its nodes', and does not share them"),
                 "set DefMemPerCPU or DefMemPerNode",
             );
         }

@@ -13,7 +13,7 @@ pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings
         let name = &partition.name;
         findings.warn(
             About::Partition(name.clone()),
-            format!("slurm.conf: PreemptType={by}: jobs of {name} preempt nobody, and nobody preempts them: they share"),
+            format!("slurm.conf: PreemptType={by}: jobs of {name} neither preempt nor are preempted: they share"),
             &format!("write PreemptMode=OFF for PartitionName={name}, so that users know"),
         );
     }

@@ -14,15 +14,15 @@ use super::{Trace, csv, sacct, swf};
 /// The most jobs that a trace may have. Each takes about 150 bytes of memory.
 const MAX_JOBS: usize = 8_000_000;
 
-/// The most bytes of comments, empty lines and lines that make no sense, of which a short one counts as
+/// The most bytes of comments, empty lines and malformed lines, of which a short one counts as
 /// [`MIN_COUNTED_BYTES`] bytes. A file that has more is something else than a trace, and reading on would tell nothing.
 const MAX_OTHER_BYTES: usize = 256 << 20;
 const MIN_COUNTED_BYTES: usize = 64;
 
-/// How many of the lines that make no sense are kept to be told.
+/// How many of the malformed lines are kept to be told.
 pub(super) const MAX_REPORTED: usize = 100;
 
-/// A line that makes no sense.
+/// A malformed line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {
@@ -49,7 +49,7 @@ pub enum TraceError {
         /// What the system says.
         source: io::Error,
     },
-    /// A line makes no sense, and none may.
+    /// A malformed line, and none may.
     #[error("{0}; correct it, or leave out --strict to skip such lines")]
     Strict(BadLine),
     /// It is what another program writes, and this is what and what to do.
@@ -91,7 +91,7 @@ fn first(bad: &Option<BadLine>) -> String {
 pub struct Reading {
     /// The trace.
     pub trace: Trace,
-    /// The first lines that make no sense, ascending, at most 100.
+    /// The first malformed lines, ascending, at most 100.
     pub bad: Vec<BadLine>,
     /// How many lines make no sense. Each of them is left out.
     pub bad_lines: usize,
@@ -111,7 +111,7 @@ pub fn read_file(path: &Path, model: Model, strict: bool) -> Result<Reading, Tra
 
 /// Reads a trace, which may be compressed with gzip. Its first line tells the format: CSV has commas
 /// and SWF has not, comments (`;` in SWF, `#` in CSV) aside. What processors and memory of SWF are on
-/// nodes, `model` says; CSV says it itself, and only takes the default. A line that makes no sense is left out
+/// nodes, `model` says; CSV says it itself, and only takes the default. A malformed line is left out
 /// and told, or with `strict` refused; so is one whose id another line had before it. A limit that makes no
 /// sense is unknown and told, or with `strict` refused. O(n log n).
 ///

@@ -50,7 +50,7 @@ pub enum DumpError {
         /// What is wrong with it.
         what: String,
     },
-    /// A line makes no sense, and none may.
+    /// A malformed line, and none may.
     #[error("{0}; correct it, or leave out --strict to skip such lines")]
     Strict(BadLine),
     /// More lines than anybody can mean.
@@ -138,7 +138,7 @@ impl SacctRun {
 pub struct Dump {
     /// What ran from start to end, ascending by submission.
     pub runs: Vec<SacctRun>,
-    /// The first lines that make no sense, ascending, at most 100.
+    /// The first malformed lines, ascending, at most 100.
     pub bad: Vec<BadLine>,
     /// How many lines make no sense. Each of them is left out.
     pub bad_lines: usize,
@@ -168,7 +168,7 @@ pub struct Dump {
     pub unix_time: bool,
 }
 
-/// Reads a dump, which may be compressed with gzip. A line that makes no sense is left out and told,
+/// Reads a dump, which may be compressed with gzip. A malformed line is left out and told,
 /// or with `strict` refused; a limit that makes none is unknown and told, or refused. O(n log n).
 ///
 /// # Errors

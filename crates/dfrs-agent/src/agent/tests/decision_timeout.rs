@@ -20,7 +20,7 @@ fn decision_starts_nothing_and_is_retried_when_it_times_out() {
     let [line] = &errors[..] else {
         panic!("one line: {errors:?}")
     };
-    assert!(line.contains("tried again in 10 s"), "{line}");
+    assert!(line.contains("retry in 10 s"), "{line}");
 
     // What comes meanwhile waits for it, too, though it could be decided about.
     cluster.now += 1;

@@ -50,13 +50,13 @@ fn other_jobs_start_in_same_pass_when_one_job_breaks_a_rule() {
     let errors = errors(&cluster);
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(
-        errors[0].starts_with("plan dropped, it breaks a rule: ")
+        errors[0].starts_with("plan dropped, it is invalid: ")
             && errors[0].ends_with("; decided again without job 1, for 60 s"),
         "{errors:?}"
     );
     assert_eq!(
         cluster.slurm.0.borrow().reasons[&1],
-        "DFRS: left out of decisions for a while, as a plan for it broke a rule (task count); slurmctld's log has more"
+        "DFRS: excluded from decisions for a while, its plan was invalid (task count); see slurmctld's log"
     );
 }
 
@@ -123,7 +123,7 @@ fn decision_is_retried_when_no_job_can_be_excluded() {
     let errors = errors(&cluster);
     assert_eq!(
         errors[1],
-        "a decision was dropped, as no plan keeps the rules (1 in a row): it starts and moves nothing; tried again in 10 s"
+        "decision dropped: no valid plan (1 in a row): nothing is started or moved; retry in 10 s"
     );
     cluster.agent.check = check;
     cluster.run(80);

@@ -29,7 +29,7 @@ fn explanation_of_parked_job_names_its_cause_and_its_nodes() {
     assert_eq!(parked.phase, "parked");
     assert!(parked.why.expect("waits").starts_with("DFRS: parked; "));
     let why = parked.last_change.expect("it was paused").why;
-    assert_eq!(why, "makes room for the new job 2");
+    assert_eq!(why, "preempted by the new job 2");
     assert_eq!(
         (parked.nodes[0].name.as_str(), parked.node_count),
         ("n0", 1)

@@ -110,7 +110,7 @@ fn parked_job_stays_suspended_when_an_operator_suspends_it() {
     cluster.run(1);
     assert_eq!(
         reason(&cluster).as_deref(),
-        Some("DFRS: suspended by an operator, who can resume it")
+        Some("DFRS: suspended by an operator; 'scontrol resume' resumes it")
     );
     cluster.slurm.0.borrow_mut().end(2);
     cluster.run(60);

@@ -21,7 +21,7 @@ pub fn add(page: &mut Page, arguments: &ReplayArguments, replay: &Replay) {
             significant(memory / f64::from(1 << 30), 3),
         ),
         None => format!(
-            "{} equal nodes. Their memory is not known; where GB are told, a node has {} GB.",
+            "{} equal nodes. Their memory is not known; where GB are given, a node has {} GB.",
             number(source.nodes as usize),
             significant(source.node_gigabytes(), 1)
         ),

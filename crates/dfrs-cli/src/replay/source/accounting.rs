@@ -58,7 +58,7 @@ pub fn read(
     }
     source.note(file, dump.invalid_limits.note());
     let malformed: Vec<String> = dump.bad.iter().map(ToString::to_string).collect();
-    source.leave_out(file, "lines that make no sense", dump.bad_lines, &malformed);
+    source.leave_out(file, "malformed lines", dump.bad_lines, &malformed);
     for (why, left_out) in [
         (GENERIC, &taken.generic),
         ("jobs that had more than such nodes have", &taken.misfits),

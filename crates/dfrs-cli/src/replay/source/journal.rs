@@ -274,7 +274,12 @@ impl JournalJobs {
         );
         source.leave_out(file, "jobs that had not ended", unfinished, &[]);
         source.leave_out(file, "jobs that ended before they started", never_ran, &[]);
-        source.leave_out(file, "jobs that ended while nobody wrote", unseen, &[]);
+        source.leave_out(
+            file,
+            "jobs that ended while the journal was not written",
+            unseen,
+            &[],
+        );
         Ok(source)
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     fn summary_has_left_out_jobs_and_their_core_hours() {
         let all = [
             left_out("jobs with GPUs", 1200, Some(7200.0)),
-            left_out("lines that make no sense", 7, None),
+            left_out("malformed lines", 7, None),
             left_out("jobs that are too large", 1, Some(1800.0)),
         ];
         assert_eq!(

@@ -66,7 +66,7 @@ pub(super) fn read(
     let malformed: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
     source.leave_out(
         &arguments.file,
-        "lines that make no sense",
+        "malformed lines",
         reading.bad_lines,
         &malformed,
     );

@@ -78,7 +78,7 @@ fn fields_are_read_in_their_units() {
     assert_eq!(*stall, Some(Span(300_000_000)));
     assert_eq!(
         events[4].1.reason.as_deref(),
-        Some("makes room for the new job 18")
+        Some("preempted by the new job 18")
     );
     assert_eq!(events[6].1.t, Time(1_200_500_000));
 }
