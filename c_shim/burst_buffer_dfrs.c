@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * burst_buffer_dfrs.c - a plugin of its own, BurstBufferType=burst_buffer/dfrs, which keeps Slurm's own
- * schedulers from starting jobs of DFRS partitions, and leaves them alone with all other jobs.
+ * burst_buffer_dfrs.c - a plugin of its own, BurstBufferType=burst_buffer/dfrs, which keeps Slurm's
+ * own schedulers from starting jobs of DFRS partitions, and leaves them alone with all other jobs.
  *
- * It has no burst buffer. But before any of Slurm's schedulers gives a job nodes, slurmctld asks the
- * burst buffer plugin whether the job's data is there, and a job whose data is not simply waits:
- * select_nodes(), in all versions. sched_dfrs knows which jobs are to wait.
+ * The plugin has no burst buffer. But before any of Slurm's schedulers gives a job nodes, slurmctld
+ * calls the burst buffer plugin to find out whether the job's data is there, and a job whose data
+ * is not simply waits: select_nodes(), in all versions. sched_dfrs knows which jobs are to wait.
  */
 #include "loaded.h"
 #include "withhold.h"
@@ -24,7 +24,7 @@ enum { NOT_READY = 0, READY = 1 };
 typedef int (*withhold_check_t)(const void *job);
 typedef void (*end_hook_t)(void *job);
 
-/* Slurm asks one question at a time (g_context_lock). */
+/* Slurm makes one such call at a time (g_context_lock). */
 static withhold_check_t question;
 static end_hook_t end_hook;
 static time_t undecided_since;
@@ -92,7 +92,8 @@ extern int bb_p_job_start_stage_out(job_record_t *job)
 	return SLURM_SUCCESS;
 }
 
-/* --- what a plugin without a burst buffer says --------------------------------------------------------- */
+/* --- what a plugin without a burst buffer returns
+ * ----------------------------------------------- */
 
 extern int init(void)
 {

@@ -5,8 +5,8 @@
  * Plain data in, plain calls out. No Slurm header is included here and no Slurm record crosses this
  * line; the same file serves every Slurm version. Everything with "#if SLURM_VERSION_NUMBER" is
  * behind it. Functions that return int return 0, or a Slurm error number (dfrs_strerror() names
- * it). Functions take and release slurmctld's locks themselves, unless they say otherwise, and may
- * be called from any thread that holds none.
+ * it). Functions take and release slurmctld's locks themselves, unless noted otherwise, and may be
+ * called from any thread that holds none.
  */
 #ifndef DFRS_SHIM_H
 #define DFRS_SHIM_H
@@ -29,11 +29,11 @@ enum {
 /* dfrs_job_t.flags */
 enum {
 	DFRS_JOB_COMPLETING = 1 << 0, /* its processes may still live on `places` */
-	/* Nodes are being prepared, or told of less memory: do not suspend or requeue. */
+	/* Its nodes are being prepared, or get less memory: do not suspend or requeue the job. */
 	DFRS_JOB_CONFIGURING = 1 << 1,
 	DFRS_JOB_BATCH = 1 << 2, /* has a script; others (srun, salloc) cannot be requeued */
 	DFRS_JOB_REQUEUE = 1 << 3, /* may be requeued (JobRequeue, --requeue, --no-requeue) */
-	DFRS_JOB_EXCLUSIVE = 1 << 4, /* asked for whole nodes */
+	DFRS_JOB_EXCLUSIVE = 1 << 4, /* requested whole nodes */
 	DFRS_JOB_HELD = 1 << 5, /* priority 0 */
 	/* Step records or a prolog are still there, or slurmd would take its launch for the run that
 	 * has just ended: too early to restart it. */
@@ -47,16 +47,17 @@ enum {
 	/* -N with a range and no -n: its nodes make its tasks, one on each or tasks_per_node; `tasks` are
 	 * those on min_nodes, or on the nodes that it has. */
 	DFRS_JOB_SIZED_BY_NODES = 1 << 12,
-	/* Its priority was taken by a hold (scontrol hold, uhold), not by an operator's suspension. */
+	/* The priority was taken by a hold (scontrol hold, uhold), not by an operator's suspension. */
 	DFRS_JOB_ON_HOLD = 1 << 13,
 	/* Of scrontab: each of its runs is a submission of its own, under the same id. */
 	DFRS_JOB_CRON = 1 << 14,
-	/* Has devices (GRES), though it may not have asked for them: --exclusive gives those of its nodes. */
+	/* Has devices (GRES), though it may not have requested them: --exclusive gives those of its
+	 * nodes. */
 	DFRS_JOB_HOLDS_GRES = 1 << 15,
 	DFRS_JOB_ADMIN_HOLD = 1 << 16, /* on hold, by an operator and not by its user */
 };
 
-/* dfrs_job_t.special: what a job asks for that exact placement does not cover. */
+/* dfrs_job_t.special: what a job requests that exact placement does not cover. */
 enum {
 	DFRS_SPECIAL_NONE = 0,
 	DFRS_SPECIAL_GRES = 1,
@@ -70,7 +71,7 @@ enum {
 	DFRS_SPECIAL_EXPAND = 9, /* --dependency=expand */
 	DFRS_SPECIAL_CORE_SPEC = 10, /* --core-spec, --thread-spec */
 	DFRS_SPECIAL_ARBITRARY = 11, /* -m arbitrary */
-	DFRS_SPECIAL_NODE_LIST = 12, /* --nodelist with fewer nodes than asked for */
+	DFRS_SPECIAL_NODE_LIST = 12, /* --nodelist with fewer nodes than requested */
 	DFRS_SPECIAL_FEATURES = 13, /* --constraint with counts, parentheses or brackets */
 	DFRS_SPECIAL_BROKEN = 14, /* Slurm has no details of it */
 	DFRS_SPECIAL_SEGMENTS = 16, /* --segment; from Slurm 24.05 on */
@@ -104,7 +105,7 @@ typedef struct {
 	uint32_t state, flags;
 	uint32_t special; /* dfrs_jobs_gate() and dfrs_job_start() refuse it with ESLURM_NOT_SUPPORTED */
 	uint32_t restarts; /* how often it was requeued */
-	uint32_t user; /* whose it is */
+	uint32_t user; /* the user's id */
 	/* Stands for its MCS label; 0: it has none, or its label does not keep other jobs off its nodes
 	 * (MCSParameters, --exclusive=mcs). Jobs with different ones are on no node together. */
 	uint32_t label;
@@ -148,9 +149,9 @@ typedef struct {
 	int64_t free_until;
 	int64_t deadline; /* --deadline, UNIX seconds; 0: none */
 	int64_t reservation_end; /* of the reservation that it has nodes in, when Slurm ends it; 0: none, or past */
-	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now
-	 * while its prolog runs. Its processes may still be being launched. Of steps that a stepmgr of
-	 * the job's own keeps (SlurmctldParameters=enable_stepmgr) slurmctld knows nothing. */
+	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now while its
+	 * prolog runs. Its processes may still be being launched. Steps that a stepmgr of the job's own
+	 * keeps (SlurmctldParameters=enable_stepmgr) are unknown to slurmctld. */
 	int64_t last_launch;
 	int64_t resumed; /* of a running job, UNIX seconds: when it last came back from a suspension; 0: never */
 } dfrs_job_t;
@@ -183,8 +184,8 @@ typedef struct {
 	bool all_nodes;
 	bool cores_visible; /* dfrs_hide_cores() has something to do */
 	uint32_t job_count, gone_count, node_count, place_count, set_count, index_count, string_bytes;
-	uint32_t jobs_seen; /* of the partitions asked for, changed or not */
-	/* New and changed jobs of the partitions asked for; not ended, or ended and still completing. */
+	uint32_t jobs_seen; /* of the requested partitions, changed or not */
+	/* New and changed jobs of the requested partitions; not ended, or ended and still completing. */
 	dfrs_job_t *jobs;
 	uint32_t *gone; /* ids that were in an earlier one and are no such jobs any more */
 	/* Of these partitions, and, draining, those that their jobs hold besides; ascending by index. */
@@ -245,13 +246,14 @@ bool dfrs_is_primary(void);
 /* Directory of slurm.conf, and StateSaveLocation. Copies at most size bytes, NUL-terminated. */
 int dfrs_conf_directory(char *out, size_t size);
 int dfrs_state_directory(char *out, size_t size);
-/* What slurmctld is configured to do, as far as DFRS depends on it. whole: names of those partitions whose jobs
- * get whole nodes, comma-separated, which snapshots go by from then on; starts: DFRS starts jobs, so that it
- * matters whether burst_buffer_dfrs.so is loaded, and a moment is waited for it. Never NULL. */
+/* What slurmctld is configured to do, as far as DFRS depends on it. whole: names of those
+ * partitions whose jobs get whole nodes, comma-separated; later snapshots use them. starts: DFRS
+ * starts jobs, so that burst_buffer_dfrs.so has to be loaded; the call waits a moment for it. Never
+ * NULL. */
 dfrs_conf_t *dfrs_conf_look(const char *whole, bool starts);
 void dfrs_conf_free(dfrs_conf_t *conf);
-/* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h says what
- * the answers mean. job: a job_record_t; the caller has a job lock. */
+/* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h
+ * defines the answers. job: a job_record_t; the caller has a job lock. */
 int dfrs_job_withheld(const void *job);
 /* A job ends, for burst_buffer_dfrs.so: if it is one of DFRS's and ends by itself after a warning that was not due
  * by its time limit, Slurm queues it again as soon as it has completed, and it never counts as done
@@ -302,32 +304,32 @@ int dfrs_job_outcome(uint32_t job_id, int64_t submit_time);
 
 /* --- pending jobs -------------------------------------------------------------------------- */
 
-/* Calls for many jobs hold the locks for a few milliseconds at a time and let others in between: what
- * they say of one job is of another instant than what they say of the next. */
+/* Calls for many jobs hold the locks for a few milliseconds at a time and let others in between:
+ * the results for two jobs are of different instants. */
 
 /* May these pending jobs start now as far as everything but resources is concerned (dependencies,
  * begin time, limits, holds, partition state, reservations, array throttle, deadlines)? As
- * backfill's own tests. results[i]: 0: yes. EAGAIN: it was requeued so lately that it has to wait for
- * the next second. ESLURM_NOT_SUPPORTED: see dfrs_job_t.special. Else Slurm has set the job's reason.
- * Asked for each job: what is its own (state, hold, dependencies, association's and QOS's counts,
- * array throttle, time and node limits, licences, deadline). Asked once for a slice of jobs that agree
- * in it: whether partition, QOS, account and user go together. */
+ * backfill's own tests. results[i]: 0: yes. EAGAIN: the job was requeued so lately that it has to
+ * wait for the next second. ESLURM_NOT_SUPPORTED: see dfrs_job_t.special. Else Slurm has set the
+ * job's reason. Checked for each job: what is its own (state, hold, dependencies, association's and
+ * QOS's counts, array throttle, time and node limits, licences, deadline). Checked once for a slice
+ * of jobs that agree in it: whether partition, QOS, account and user go together. */
 void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results);
-/* Do these pending jobs wait for nothing but room, as far as Slurm has noted what they wait for? For
- * somebody who may not ask dfrs_jobs_gate(): it takes the read locks and writes nothing. Read are the state,
- * a hold, the begin time, the partition's state, what dfrs_job_t.special says, and the reason that Slurm
- * gave the job last (dependencies, limits, licences, reservations, array throttle): an answer may be as old
- * as that. */
+/* Do these pending jobs wait for nothing but room, as far as Slurm has noted what they wait for?
+ * For callers that may not call dfrs_jobs_gate(): this takes the read locks and writes nothing.
+ * Read are the state, a hold, the begin time, the partition's state, dfrs_job_t.special, and the
+ * reason that Slurm gave the job last (dependencies, limits, licences, reservations, array
+ * throttle): an answer may be as old as that. */
 void dfrs_jobs_wait_for_room(const uint32_t *job_ids, uint32_t count, bool *results);
 /* Gives each of up to `max` tasks of this array's pending record a record of its own, with a job_id
  * of its own; the record with this job_id keeps the rest, and at last is the last task itself. A
  * throttle (--array=...%n) is the gate's business. */
 int dfrs_array_split(uint32_t job_id, uint32_t max);
-/* Shown by squeue as the jobs' reasons; of a pending job that is not held, Slurm's own reason becomes
- * Resources. texts[i] NULL: none; what begins with "DFRS:" is taken away, also from a job that is
- * over. Jobs that are gone, and those that already say so, are left alone; if all do, nothing is
- * locked for writing. Slurm's scheduling passes clear reasons now and then: set them again in every
- * cycle. */
+/* Shown by squeue as the jobs' reasons; of a pending job that is not held, Slurm's own reason
+ * becomes Resources. texts[i] NULL: none; a reason that begins with "DFRS:" is removed, also from a
+ * job that is over. Jobs that are gone, and those that already have the reason, are left alone; if
+ * all are, nothing is locked for writing. Slurm's scheduling passes clear reasons now and then: set
+ * them again in every cycle. */
 void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count);
 
 /* Where a job's yield is shown. */
@@ -341,37 +343,37 @@ bool dfrs_has_extra(void);
 /* No yield is to be shown. */
 #define DFRS_NO_YIELD UINT32_MAX
 
-/* Shows the jobs' yields (in hundredths) in a field of their records, as a note in brackets at the end
- * of what others wrote there; DFRS_NO_YIELD takes the note away. A job that is over keeps the one that
- * it had. Jobs that are gone, and those that already say so, are left alone; if all do, nothing is
- * locked for writing. */
+/* Shows the jobs' yields (in hundredths) in a field of their records, as a note in brackets at the
+ * end of its other text; DFRS_NO_YIELD removes the note. A job that is over keeps the note that it
+ * had. Jobs that are gone, and those that already have the note, are left alone; if all are,
+ * nothing is locked for writing. */
 void dfrs_jobs_set_yield(const uint32_t *job_ids, const uint32_t *yields, uint32_t count, uint32_t field);
 
 /* --- nodes ----------------------------------------------------------------------------------- */
 
-/* So many parked jobs live on these nodes. Where a node drains or is to be rebooted, a note in brackets
- * at the end of its reason says so, which sinfo -R and scontrol show; everywhere else such a note is
- * taken away. The rest of the reason, its time and its user stay. Nodes that are gone, and those that
- * already say so, are left alone; if all do, nothing is locked for writing. Whoever gives a node
- * another reason takes the note away with the former one: say it again now and then. */
+/* How many parked jobs live on these nodes. Where a node drains or is to be rebooted, a note in
+ * brackets at the end of its reason shows the number, also in sinfo -R and scontrol; everywhere
+ * else such a note is removed. The rest of the reason, its time and its user stay. Nodes that are
+ * gone, and those that already have the note, are left alone; if all are, nothing is locked for
+ * writing. A new reason replaces the former one with its note: set it again now and then. */
 void dfrs_nodes_set_parked(const char *const *names, const uint32_t *parked, uint32_t count);
 
 /* --- actions; each checks that the job is in the state it needs ----------------------------- */
 
-/* Starts a pending job, whose time limit is cut to its deadline, on exactly these nodes with exactly so many tasks each (ascending nodes);
- * CPUs are no constraint, memory is. Nodes on which other jobs are completing may be used: count
- * what these still hold. Asks dfrs_jobs_gate() again. The
- * job may use all cores of its nodes; exclusive jobs have all CPUs. whole: it has all CPUs and all memory
- * of its nodes, whatever it asks for, and counts as exclusive from then on.
- * ESLURM_NODES_BUSY: no memory, or a node cannot be used now. EAGAIN: as dfrs_jobs_gate(). An array's
- * tasks need records of their own first (ESLURM_NOT_SUPPORTED). */
+/* Starts a pending job, whose time limit is cut to its deadline, on exactly these nodes with
+ * exactly so many tasks each (ascending nodes); CPUs are no constraint, memory is. Nodes on which
+ * other jobs are completing may be used: count what these still hold. Calls dfrs_jobs_gate() again.
+ * The job may use all cores of its nodes; exclusive jobs have all CPUs. whole: the job has all CPUs
+ * and all memory of its nodes, whatever it requests, and counts as exclusive from then on.
+ * ESLURM_NODES_BUSY: no memory, or a node cannot be used now. EAGAIN: as dfrs_jobs_gate(). An
+ * array's tasks need records of their own first (ESLURM_NOT_SUPPORTED). */
 int dfrs_job_start(uint32_t job_id, const dfrs_place_t *places, uint32_t count, bool whole);
 /* Suspends a running job; it keeps its nodes, its memory and its priority. Its processes get SIGTSTP
  * now and SIGSTOP about two seconds later. */
 int dfrs_job_suspend(uint32_t job_id);
 int dfrs_job_resume(uint32_t job_id);
-/* Has the nodes of a running job told once more that it goes on: slurmctld says it once. A step that runs takes
- * no notice (_handle_resume() of slurmstepd). */
+/* Sends the nodes of a running job the resumption again: slurmctld sends it once. A running step
+ * ignores it (_handle_resume() of slurmstepd). */
 int dfrs_job_repeat_resumption(uint32_t job_id);
 /* Gives a suspended job's memory back to Slurm's accounting; fills memory[i] (MiB) for the job's
  * i-th node, in the snapshot's order, so that the caller can keep it. *count: in: room, out: used. */
@@ -401,28 +403,29 @@ int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, const dfrs_war
 /* After a requeue: lets it start before Slurm's own delay has passed. EAGAIN: not everything of the
  * former run is gone yet, see DFRS_JOB_COMPLETING and DFRS_JOB_STEPS_ALIVE. */
 int dfrs_job_clear_begin_time(uint32_t job_id);
-/* Ends whatever a node still runs, or remembers, of a pending job. A slurmd that once had a job's batch
- * script takes the same job's next one for a second copy until it is told this. Said once: said again
- * to a node that did not answer, it would end the job's next run. */
+/* Ends whatever a node still runs, or remembers, of a pending job. A slurmd that once had a
+ * job's batch script takes the same job's next one for a second copy until it gets this message.
+ * The message is sent once: sent again to a node that did not answer, it would end the job's
+ * next run. */
 int dfrs_job_abort_left_behind(uint32_t job_id, const char *node);
 /* Running and suspended jobs of these partitions whose cores Slurm counts (after a restart, a
- * reconfigure, a change of a partition, an operator's resume) are hidden from it again, in slices. From
- * then on they share their nodes, as all jobs of OverSubscribe=FORCE do. Returns how many. To be
- * called when a snapshot says cores_visible, before jobs are started. */
+ * reconfigure, a change of a partition, an operator's resume) are hidden from it again, in slices.
+ * From then on they share their nodes, as all jobs of OverSubscribe=FORCE do. Returns how many. To
+ * be called when a snapshot has cores_visible set, before jobs are started. */
 int dfrs_hide_cores(const char *partitions);
 /* A job's time limit as it was before DFRS added to it. */
 typedef struct {
 	uint32_t minutes;
-	uint32_t set_by; /* what Slurm has noted of who set it; for dfrs_job_take_back_time() only */
+	uint32_t set_by; /* the user who set it, as Slurm has noted; for dfrs_job_take_back_time() only */
 } dfrs_limit_t;
 
 /* Adds this many seconds, rounded down to minutes, to a job's time limit and those of its steps (a
  * job's limit counts virtual time); EINVAL if that is none. Jobs without a limit stay so. Fills before.
  * Slurm keeps the longer limit when it requeues the job. */
 int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds, dfrs_limit_t *before);
-/* Takes so many minutes, which were added to it, off the limit of a job that is back in the queue, or whose run
- * of scrontab is over. What others changed in between stays: no limit gets shorter than what it was
- * before the first addition, and one that is shorter by now is left alone. */
+/* Takes so many minutes, which were added to it, off the limit of a job that is back in the queue,
+ * or whose run of scrontab is over. Changes by others in between stay: no limit gets shorter than
+ * what it was before the first addition, and one that is shorter by now is left alone. */
 int dfrs_job_take_back_time(uint32_t job_id, uint32_t minutes, const dfrs_limit_t *before);
 
 /* --- to the nodes --------------------------------------------------------------------------- */
@@ -444,7 +447,7 @@ typedef struct {
 	uint64_t count; /* how often they were taken */
 	uint64_t held, waited; /* sums */
 	uint64_t longest, longest_wait;
-	uint64_t longest_lately; /* longest hold since this was last asked for */
+	uint64_t longest_lately; /* longest hold since this was last read */
 	/* How many took how long; the last: and more. */
 	uint64_t holds[DFRS_LOCK_BUCKETS], waits[DFRS_LOCK_BUCKETS];
 } dfrs_lock_counts_t;

@@ -175,7 +175,7 @@ static obstacles_t in_the_way(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	};
 }
 
-/* Whether it is of some cores or devices of its nodes, and says nothing of whole ones. */
+/* Whether it is of some cores or devices of its nodes, and not of whole ones. */
 static bool is_of_parts(const slurmctld_resv_t *reservation)
 {
 	return !(reservation->ctld_flags & RESV_CTLD_FULL_NODE) &&

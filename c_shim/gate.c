@@ -52,8 +52,8 @@ static bool is_member(job_record_t *job)
 	return false;
 }
 
-/* What select_nodes() asks, too, but too late: when room has been made. Of the jobs of one user, which
- * come one after the other, only the first is asked while the lock is held. */
+/* A check of select_nodes(), too, but there it comes too late: when room has been made. Of the jobs
+ * of one user, which come one after the other, only the first is checked while the lock is held. */
 static bool partition_allows(job_record_t *job)
 {
 	static membership_t allowed;
@@ -72,7 +72,7 @@ static bool partition_allows(job_record_t *job)
 	return true;
 }
 
-/* slurmctld's own scheduler, which says so in squeue, does not come to these jobs. */
+/* slurmctld's own scheduler, which shows this in squeue, does not come to these jobs. */
 static bool licences_free(job_record_t *job, time_t now)
 {
 	if (!license_job_test(job, now, true))
@@ -99,7 +99,7 @@ int dfrs_job_eligible(job_record_t *job, time_t now)
 	job->last_sched_eval = now;
 	if (dfrs_special(job))
 		return ESLURM_NOT_SUPPORTED;
-	/* First, as in Slurm's queue: jobs whose association or QOS is gone come no further. */
+	/* First, as in Slurm's queue: jobs whose association or QOS is gone are checked no further. */
 	if (!job_independent(job))
 		return ESLURM_DEPENDENCY;
 	if (!qos_valid(job)) {

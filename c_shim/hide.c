@@ -11,7 +11,7 @@ typedef struct {
 	dfrs_scope_t scope;
 	uint32_t *job_ids;
 	uint32_t count, room;
-	/* Nodes of the partitions, as they were at this turn of the lock. */
+	/* Nodes of the partitions, as they were when the lock was taken this time. */
 	bitstr_t *managed;
 	uint64_t turn;
 } hide_t;

@@ -17,22 +17,22 @@ void dfrs_unlock_write(void);
 /* Gives the write locks back after a job was changed: if rc is no error, others see that, and it is saved
  * soon. Returns rc. */
 int dfrs_end_job_change(int rc);
-/* The same, where memory of its nodes was changed, too. */
+/* As dfrs_end_job_change(), where memory of the job's nodes was changed, too. */
 int dfrs_end_memory_change(int rc);
 /* Between two pieces of long work under the lock: if it has been held for a few milliseconds, others
  * get it for a while. Nothing that was found before still holds then. */
 void dfrs_next_piece_read(void);
 void dfrs_next_piece_write(void);
-/* Changes those of `count` things that are to be changed, in pieces: all are asked about under the read
- * locks (may_write is false), and only those for which the answer is true are under the write locks, where
- * they are asked about and changed in one. If none is to be, nothing is locked for writing. */
+/* Changes those of `count` things that are to be changed, in pieces: all are checked under the read
+ * locks (may_write is false), and only those for which the answer is true under the write locks,
+ * where they are checked and changed in one. If none is to be, nothing is locked for writing. */
 typedef bool (*dfrs_change_t)(const void *what, uint32_t position, bool may_write);
 void dfrs_change_differing(uint32_t count, dfrs_change_t change, const void *what);
 /* Changes with each time that a lock is taken: what is found under the write lock holds as long as
  * this is the same. */
 uint64_t dfrs_lock_generation(void);
 
-/* note.c: what DFRS adds, in brackets and with a number, to words that others gave. */
+/* note.c: what DFRS adds, in brackets and with a number, to texts that others wrote. */
 
 /* number: the characters that it may have; the first is a digit. */
 typedef struct {
@@ -42,7 +42,8 @@ typedef struct {
 extern const dfrs_note_t dfrs_note_parked;
 /* What a job gets. */
 extern const dfrs_note_t dfrs_note_yield;
-/* What others say, who may have gone on after a note: to be freed. text may be NULL. */
+/* The text without the note, also where others added text after it: to be freed. text may be
+ * NULL. */
 char *dfrs_without_note(const char *text, const dfrs_note_t *note);
 /* Adds the note at the end of a text of Slurm's. */
 void dfrs_add_note(char **text, const dfrs_note_t *note, const char *number);
@@ -68,11 +69,11 @@ typedef bool (*dfrs_is_ours_t)(const part_record_t *partition, const void *conte
  * the first that is ours; NULL: none. */
 part_record_t *dfrs_choose_partition(const job_record_t *job, dfrs_is_ours_t is_ours,
 				     const void *context);
-/* The same of those in the list. */
+/* As dfrs_choose_partition(), among the partitions in the list. */
 part_record_t *dfrs_managed_partition(const job_record_t *job, const char *partitions);
 /* Remembers the partitions of the latest snapshot, for calls that name a job only. */
 void dfrs_remember_partitions(const char *partitions);
-/* Remembers which of them give jobs whole nodes, and says of one whether it does. */
+/* Remembers which of them give jobs whole nodes, and returns of one whether it does. */
 void dfrs_remember_whole(const char *partitions);
 bool dfrs_gives_whole_nodes(const part_record_t *partition);
 /* As dfrs_managed_partition(), for these. */
@@ -87,22 +88,23 @@ typedef struct {
 /* Counted once for each partition while the lock is held. partition may be NULL. */
 dfrs_sizes_t dfrs_node_sizes(const part_record_t *partition);
 
-/* requests.c: what a job asked for, in plain numbers. All need a job lock; details must be there. */
+/* requests.c: what a job requests, in plain numbers. All need a job lock; details must be there. */
 
 /* Threads of each of the node's cores, where Slurm gives whole cores away; 1 where it gives CPUs. */
 uint32_t dfrs_threads(const node_record_t *node);
-/* Whether the job says how its tasks lie on cores: --threads-per-core (--hint=nomultithread), --ntasks-per-core. */
+/* Whether the job defines how its tasks lie on cores: --threads-per-core (--hint=nomultithread),
+ * --ntasks-per-core. */
 bool dfrs_constrains_cores(const dfrs_details_t *details);
 /* CPUs that a task holds where cores have so many threads: -c, and of a job that is not to use all threads of its
  * cores or is to have tasks alone on theirs those of all the cores that -c takes, as select/cons_tres counts and srun
  * inside the job expects (dist_tasks() of 22.05 and 24.11). */
 uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads);
-/* Those that so many of its tasks hold on one node: whole cores, if it minds them. */
+/* CPUs that so many tasks of the job hold on one node: whole cores, if it constrains them. */
 uint32_t dfrs_cpus_of_tasks(const dfrs_details_t *details, uint32_t threads, uint32_t tasks);
 /* Of so many CPUs held there those that --mem-per-cpu counts: not the threads that --threads-per-core leaves idle
  * (job_resources_get_node_cpu_cnt() of 22.05 and 24.11). */
 uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus);
-/* --ntasks-per-node; 0: not said. */
+/* --ntasks-per-node; 0: not given. */
 uint32_t dfrs_tasks_per_node(const dfrs_details_t *details);
 uint32_t dfrs_tasks(const job_record_t *job);
 /* --overcommit: more tasks than CPUs. */
@@ -119,7 +121,7 @@ bool dfrs_single_record(const job_record_t *job);
 uint64_t dfrs_node_memory(const node_record_t *node);
 /* MiB that the job is to get on this node for so many CPUs. */
 uint64_t dfrs_memory_request(const job_record_t *job, const node_record_t *node, uint32_t cpus);
-/* Whether its nodes are being prepared, or told of less memory: no time to suspend or requeue it. */
+/* Whether its nodes are being prepared, or get less memory: no time to suspend or requeue it. */
 bool dfrs_is_changing(const job_record_t *job);
 /* True if the job was requeued so lately that slurmd would still take its launch for the old run. */
 bool dfrs_too_early(const job_record_t *job, time_t now);
@@ -135,7 +137,7 @@ typedef struct {
 	uint64_t cpus, memory, nodes;
 } dfrs_amounts_t;
 
-/* Whether the job may have so much now. If not, its reason says which limit it would exceed. */
+/* Whether the job may have so much now. If not, its reason names the limit that it would exceed. */
 bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts);
 /* As above, for the least that the job can get wherever it is placed. */
 bool dfrs_minimum_within_limits(job_record_t *job);
@@ -147,7 +149,7 @@ void dfrs_limits_restore(job_record_t *job, uint16_t *limits);
 /* Counts a job that has just started with what it holds now, in place of what it was counted with. */
 void dfrs_limits_count_again(job_record_t *job);
 
-/* select.c: the records of select/cons_tres. All need the write locks unless they say otherwise. */
+/* select.c: the records of select/cons_tres. All need the write locks unless noted otherwise. */
 
 /* Whether the plugin is loaded and has its records. */
 bool dfrs_select_ready(void);

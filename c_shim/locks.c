@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * locks.c - slurmctld's locks, in the two sets that the shim uses: for how long they are held and
- * waited for, and pauses between long holds, or many short ones in a row, in which everybody else
- * gets in.
+ * waited for, and pauses between long holds, or many short ones in a row, in which all other
+ * threads get in.
  */
 #include "internal.h"
 
@@ -10,9 +10,9 @@
 
 /* A slice is over after this; what looks at the clock now and then overshoots it a little. */
 #define SLICE_NANOSECONDS (4 * 1000000LL)
-/* At least so long is a pause: a thread that waits for the lock is woken and takes it. Slurm's locks are
- * not fair to whoever waits when they are given back and taken again at once: a writer that comes just
- * then is let in before the writer that waits. */
+/* A pause takes at least so long: a thread that waits for the lock is woken and takes it. Slurm's
+ * locks are not fair to waiting threads when they are given back and taken again at once: a writer
+ * that comes just then is let in before the writer that waits. */
 #define MIN_PAUSE_NANOSECONDS (500 * 1000LL)
 /* A pause is so many times shorter than the holds before it. */
 #define HOLDS_A_PAUSE 4
@@ -33,7 +33,8 @@ static _Atomic uint64_t turns;
 /* A thread holds one of the sets at a time. */
 static __thread int64_t taken;
 static __thread uint32_t pieces;
-/* When this thread gave a set back, and for how long it held them since nobody else could get in. */
+/* When this thread gave a set back, and for how long it held them since another thread could last
+ * get in. */
 static __thread int64_t given_back, held_in_a_row;
 
 static int64_t monotonic(void)
@@ -85,8 +86,8 @@ static void pause_for(int64_t nanoseconds)
 	(void) nanosleep(&time, NULL);
 }
 
-/* Lets everybody else in when this thread has held the locks for a slice with nothing in between, as one
- * hold or as many, such as the starts of many jobs. */
+/* Lets all other threads in when this thread has held the locks for a slice with nothing in
+ * between, as one hold or as many, such as the starts of many jobs. */
 static void pause_if_due(void)
 {
 	if (monotonic() - given_back >= MIN_PAUSE_NANOSECONDS) {

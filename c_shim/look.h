@@ -25,15 +25,15 @@ typedef struct {
 	uint32_t holders; /* jobs that hold cores */
 	bool differs; /* of hide.c: cores are to be hidden, or shown */
 	bool uncovered; /* one of them does so on another's node, of which Slurm does not know */
-	bool whole; /* its jobs get whole nodes, whatever they ask for */
+	bool whole; /* its jobs get whole nodes, whatever they request */
 	bool partial; /* has not all of the scope's nodes */
-	/* Those that keep its nodes from others now or later; and those that always begin so many seconds from now
-	 * (TIME_FLOAT), which keep off only who runs for longer. */
+	/* Reservations that keep its nodes from others now or later; and those that always begin so many
+	 * seconds from now (TIME_FLOAT), which keep off only jobs that run for longer. */
 	dfrs_reservations_t fixed, floating;
 	dfrs_sizes_t sizes; /* of its nodes; no threads: not counted yet */
 } dfrs_scoped_t;
 
-/* What a node is configured with, or what a job asks of each of its nodes. */
+/* What a node is configured with, or what a job requests of each of its nodes. */
 typedef struct {
 	uint32_t cpus, disk; /* disk: MB (TmpDisk, --tmp) */
 	uint16_t sockets, cores, threads; /* cores of a socket, threads of a core */
@@ -94,7 +94,7 @@ time_t dfrs_reservation_end(const dfrs_scope_t *scope, const job_record_t *job);
 
 /* Whether it was warned, and not just now by Slurm, because its end is near. */
 bool dfrs_warned(const job_record_t *job, time_t now);
-/* The same of one that has just ended by itself, before anything followed from that. */
+/* Whether such a job has just ended by itself, before anything followed from that. */
 bool dfrs_ended_after_warning(const job_record_t *job);
 /* Whether the job belongs into a snapshot. */
 bool dfrs_record_wanted(const job_record_t *job);
@@ -134,7 +134,7 @@ typedef struct {
 struct dfrs_view {
 	uint32_t look; /* number of the present one */
 	bool forgotten;
-	uint64_t partitions; /* digest of the names asked for */
+	uint64_t partitions; /* digest of the requested names */
 	uint64_t scope; /* dfrs_scope_t.digest that the classes are of */
 	dfrs_stamp_t *stamps;
 	uint32_t stamp_room, stamp_count;
@@ -145,7 +145,7 @@ struct dfrs_view {
 	uint64_t node_names; /* digest of which nodes there are */
 };
 
-/* Begins a look; says whether it has to be a complete one. */
+/* Begins a look; returns whether it has to be a complete one. */
 bool dfrs_view_begin(dfrs_view_t *view, const char *partitions, const dfrs_scope_t *scope);
 /* Notes that the job is there. Returns its stamp, whose digest is 0 if it is new; NULL: no memory. */
 dfrs_stamp_t *dfrs_view_stamp(dfrs_view_t *view, uint32_t job_id);

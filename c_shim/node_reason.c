@@ -5,7 +5,7 @@
  */
 #include "internal.h"
 
-/* Whether an administrator waits for it to be empty. One that is down waits for nobody. */
+/* Whether an administrator waits for the node to be empty. Not so if it is down. */
 static bool is_to_be_empty(const node_record_t *node)
 {
 	return !IS_NODE_DOWN(node) &&
@@ -22,8 +22,8 @@ static char *wanted_reason(const node_record_t *node, uint32_t parked)
 	if (parked && is_to_be_empty(node))
 		dfrs_add_note(&reason, &dfrs_note_parked, number);
 	else if (!*reason && node->reason && IS_NODE_DOWN(node) && IS_NODE_NO_RESPOND(node))
-		/* What Slurm would have said had it found no reason: by it ReturnToService=1 knows
-		 * the node. */
+		/* What Slurm would have written had it found no reason: by it ReturnToService=1 knows the
+		 * node. */
 		xstrcat(reason, "Not responding");
 	return reason;
 }
@@ -47,7 +47,7 @@ static bool reason_differs(const node_record_t *node, uint32_t parked)
 	return differs;
 }
 
-/* Who gave a reason, and when, stays with it. */
+/* The user and the time of a reason stay with it. */
 static void set_reason(node_record_t *node, uint32_t parked)
 {
 	time_t now = time(NULL);

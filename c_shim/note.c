@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * note.c - a number in brackets, at the end of words that others gave.
+ * note.c - a number in brackets, at the end of texts that others wrote.
  */
 #include "internal.h"
 

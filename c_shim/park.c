@@ -48,8 +48,8 @@ int dfrs_job_resume(uint32_t job_id)
 	return change_suspension(job_id, RESUME_JOB);
 }
 
-/* What job_suspend() has slurmctld send when a job is resumed. Said once, even if a node does not answer: what is
- * kept to be said later might be heard after another suspension. */
+/* What job_suspend() has slurmctld send when a job is resumed. Sent once, even if a node does not
+ * answer: a message that is kept for later might arrive after another suspension. */
 static void send_resumption(const job_record_t *job)
 {
 	agent_arg_t *request = xmalloc(sizeof(*request));
@@ -164,7 +164,8 @@ int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count)
 	return dfrs_end_memory_change(rc);
 }
 
-/* What a host has again: no more than the node has, whose RealMemory may have been lowered since. */
+/* Memory of a host after it was given back: no more than the node has, whose RealMemory may have
+ * been lowered since. */
 static uint64_t claimed(host_t host, uint64_t memory)
 {
 	return MIN(memory, dfrs_node_memory(node_record_table_ptr[host.node]));

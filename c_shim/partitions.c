@@ -69,8 +69,8 @@ part_record_t *dfrs_choose_partition(const job_record_t *job, dfrs_is_ours_t is_
 {
 	search_t search = { .job = job, .is_ours = is_ours, .context = context };
 
-	/* A running job is in one partition. A pending one may wait in several; whoever looked at
-	 * it last left any of them in part_ptr. */
+	/* A running job is in one partition. A pending one may wait in several; part_ptr may be any of
+	 * them, as the last user of the record left it. */
 	if (IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->part_ptr_list)
 		(void) list_for_each_ro(job->part_ptr_list, find_ours, &search);
 	else if (job->part_ptr && is_ours(job->part_ptr, context))

@@ -14,9 +14,9 @@ static bool has_reason(const job_record_t *job, const char *text)
 	return job->state_desc && !strcmp(job->state_desc, text);
 }
 
-/* Slurm says itself what keeps a job waiting whatever room there is: that it is held, also by Slurm, which says in
- * its description why ("launch failed requeued held"); that it waits for other jobs, or for a time that its user
- * gave. */
+/* Slurm's own reasons keep a job pending whatever room there is: that it is held, also by Slurm,
+ * whose description gives the cause ("launch failed requeued held"); that it waits for other jobs,
+ * or for a time that its user gave. */
 static bool keeps_slurm_reason(const job_record_t *job, time_t now)
 {
 	const dfrs_details_t *details = job->details;
@@ -30,7 +30,7 @@ static bool keeps_slurm_reason(const job_record_t *job, time_t now)
 	return (details->begin_time > now) && !dfrs_is_begin_of_requeue(job);
 }
 
-/* What was said of a job that is over is only taken away. */
+/* The reason of a job that is over is only removed. */
 static bool reason_differs(const job_record_t *job, const char *text)
 {
 	return job && (!text || !IS_JOB_FINISHED(job)) && !has_reason(job, text);

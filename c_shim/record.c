@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record.c - one job and one node, as the snapshot says it.
+ * record.c - one job and one node, as in the snapshot.
  */
 #include "look.h"
 
@@ -100,7 +100,8 @@ bool dfrs_warned(const job_record_t *job, time_t now)
 
 bool dfrs_ended_after_warning(const job_record_t *job)
 {
-	/* Its end_time is when it ended; end_time_exp is as it was until its limits are counted off. */
+	/* The record's end_time is when the job ended; end_time_exp is as it was until its limits are
+	 * counted off. */
 	return dfrs_ended_by_itself(job) && IS_JOB_COMPLETING(job) &&
 	       warned_early(job, job->end_time, job->end_time_exp);
 }
@@ -127,8 +128,8 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_ARRAY_MASTER;
 	if (steps_alive(job, now))
 		flags |= DFRS_JOB_STEPS_ALIVE;
-	/* Slurm starts a cron job that is requeued at its next time, and cancels one that waits and whose limit ends
-	 * after its deadline (deadline_ok() of 22.05 and 24.11). */
+	/* Slurm starts a cron job that is requeued at its next time, and cancels a pending one whose limit
+	 * ends after its deadline (deadline_ok() of 22.05 and 24.11). */
 	if (details && details->requeue && !(job->bit_flags & CRON_JOB) && !dfrs_has_deadline(job))
 		flags |= DFRS_JOB_REQUEUE;
 	if (job->bit_flags & CRON_JOB)
@@ -185,7 +186,7 @@ static void fill_array(dfrs_job_t *entry, const job_record_t *job)
 		entry->array_throttle = array->array_recs->max_run_tasks;
 }
 
-/* Counted when a job first asks. */
+/* Counted when a job first needs it. */
 static const dfrs_sizes_t *sizes_of(dfrs_scoped_t *partition)
 {
 	if (!partition->sizes.max_threads)
@@ -193,8 +194,8 @@ static const dfrs_sizes_t *sizes_of(dfrs_scoped_t *partition)
 	return &partition->sizes;
 }
 
-/* CPUs of a task, where its partition's nodes differ as on those whose cores have most threads. On others it holds
- * less. */
+/* CPUs of a task, where its partition's nodes differ as on those whose cores have most threads. On
+ * other nodes a task holds less. */
 static void fill_cpus(dfrs_job_t *entry, const dfrs_details_t *details, dfrs_scoped_t *partition)
 {
 	uint32_t threads = dfrs_constrains_cores(details) ? sizes_of(partition)->max_threads : 1;
@@ -204,8 +205,9 @@ static void fill_cpus(dfrs_job_t *entry, const dfrs_details_t *details, dfrs_sco
 			   dfrs_memory_cpus(details, threads, entry->cpus_per_task);
 }
 
-/* As under Slurm, a node has no more tasks of a job that minds cores than it has cores for: srun would wait for
- * more. Where nodes differ this is for the largest, and a start on others is refused. */
+/* As under Slurm, a node has no more tasks of a job that constrains cores than it has cores for:
+ * srun would wait for more. Where nodes differ this is for the largest, and a start on others is
+ * refused. */
 static void bound_by_cores(dfrs_job_t *entry, const dfrs_details_t *details,
 			   dfrs_scoped_t *partition)
 {
@@ -222,20 +224,21 @@ static void bound_by_cores(dfrs_job_t *entry, const dfrs_details_t *details,
 		entry->tasks_per_node = max;
 }
 
-/* No step has more tasks on a node (step_create() of 22.05 and 24.11), so no job is laid out with more. It
- * also bounds what a job costs that asks for millions of tasks of nothing. */
+/* No step has more tasks on a node (step_create() of 22.05 and 24.11), so no job is laid out with
+ * more. The bound also limits the cost of a job with millions of tasks that request nothing. */
 static void bound_tasks_per_node(dfrs_job_t *entry)
 {
 	uint32_t max = slurm_conf.max_tasks_per_node;
 
 	if (entry->flags & DFRS_JOB_SIZED_BY_NODES)
-		return; /* they say themselves how many each node has */
+		return; /* their number on each node is given */
 	if (max && (entry->tasks > max) &&
 	    (!entry->tasks_per_node || (entry->tasks_per_node > max)))
 		entry->tasks_per_node = max;
 }
 
-/* Its partition gives each job so many nodes at least. More nodes than tasks it does not get here. */
+/* The partition gives each job so many nodes at least. A job does not get more nodes than tasks
+ * here. */
 static void raise_min_nodes(dfrs_job_t *entry, uint32_t least)
 {
 	bool sized_by_nodes = entry->flags & DFRS_JOB_SIZED_BY_NODES;
@@ -347,7 +350,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 	entry->tasks = entry->cpus_per_task = entry->min_nodes = 1;
 	if (job->details)
 		fill_request(entry, job, partition, now);
-	/* "Prefer": no more is asked of nodes that share their CPUs. */
+	/* "Prefer": nodes that share their CPUs need no more than this. */
 	if (job->bit_flags & USE_MIN_NODES)
 		entry->max_nodes = entry->min_nodes;
 	entry->warn_seconds = job->warn_time;
@@ -372,8 +375,9 @@ static uint32_t cpus_per_task_on(const dfrs_details_t *details, const node_recor
 	return node ? dfrs_cpus_per_task(details, dfrs_threads(node)) : 1;
 }
 
-/* Whether the job has the CPUs that its tasks are to hold. One that minds cores, and that was started by a DFRS that
- * did not know, has fewer: then each of its tasks has what it asked for. */
+/* Whether the job has the CPUs that its tasks are to hold. A job that constrains cores, and that
+ * was started by a DFRS that did not know, has fewer: then each of its tasks has what the job
+ * requested. */
 static bool holds_cores(const dfrs_job_t *entry, const dfrs_details_t *details,
 			const job_resources_t *resources)
 {

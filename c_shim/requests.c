@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * requests.c - what a job asked for.
+ * requests.c - what a job requests.
  */
 #include "internal.h"
 
@@ -94,8 +94,8 @@ bool dfrs_sized_by_nodes(const job_record_t *job)
 	       (details->max_nodes > details->min_nodes);
 }
 
-/* A number of tasks: a pending job may ask for more than 32 bits hold, and is to be refused for it, not started
- * with what is left over. */
+/* A number of tasks: a pending job may request more than 32 bits hold, and is to be refused for it,
+ * not started with what is left over. */
 static uint32_t many(uint64_t tasks)
 {
 	return (uint32_t) MIN(tasks, NO_VAL - 1);
@@ -119,7 +119,7 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	if (dfrs_sized_by_nodes(job) || dfrs_overcommits(details))
 		return many(nodes * on_each);
 	if ((tasks == 0) || (tasks == NO_VAL)) {
-		/* No -n: as many as the nodes and CPUs asked for make room for. */
+		/* No -n: as many as the requested nodes and CPUs make room for. */
 		tasks = nodes * on_each;
 		if (details->min_cpus != NO_VAL)
 			tasks = MAX(tasks, ((uint64_t) details->min_cpus + cpus_per_task - 1) / cpus_per_task);
@@ -149,7 +149,7 @@ static int is_hierarchical(void *record, void *argument)
 	return dfrs_is_hierarchical(record);
 }
 
-/* What the options of the job, not those of its nodes, ask for. */
+/* What the options of the job, not those of its nodes, request. */
 static uint32_t special_of_job(const job_record_t *job)
 {
 	if (job->gres_list_req && list_count(job->gres_list_req))
@@ -186,7 +186,7 @@ static uint32_t special_of_request(const dfrs_details_t *details)
 	if ((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
 		return DFRS_SPECIAL_ARBITRARY;
 	if (((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_PLANE) && (details->max_nodes != 1))
-		return DFRS_SPECIAL_PLANE; /* on one node it says nothing */
+		return DFRS_SPECIAL_PLANE; /* on one node it has no effect */
 	if (dfrs_wants_segments(details))
 		return DFRS_SPECIAL_SEGMENTS;
 	if (dfrs_wants_memory_updates(details))

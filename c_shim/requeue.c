@@ -250,8 +250,9 @@ int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds, dfrs_limit_t *before
 	return rc;
 }
 
-/* Its next run is to have the same limit as its first. Slurm takes what counted towards limits of associations and
- * QOS off as soon as a job completes (deallocate_nodes() of 22.05 and 24.11): by the longer one. */
+/* The job's next run is to have the same limit as its first. Slurm takes what counted towards
+ * limits of associations and QOS off as soon as a job completes (deallocate_nodes() of 22.05 and
+ * 24.11): by the longer one. */
 static bool will_run_again(const job_record_t *job)
 {
 	return IS_JOB_PENDING(job) || (IS_JOB_FINISHED(job) && (job->bit_flags & CRON_JOB));
@@ -269,7 +270,8 @@ static int take_back_time(job_record_t *job, uint32_t minutes, const dfrs_limit_
 		return SLURM_SUCCESS;
 	least = MIN(job->time_limit, MAX(before->minutes, 1));
 	job->time_limit -= MIN(minutes, job->time_limit - least);
-	/* It is as before, and nobody else's: limits hold for it again, or Slurm may replace it by a default. */
+	/* The limit is as before, and so is the mark of its setter: limits hold for it again, or Slurm
+	 * may replace it by a default. */
 	if (job->time_limit == before->minutes)
 		job->limit_set.time = (uint16_t) before->set_by;
 	return SLURM_SUCCESS;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * room.c - whether pending jobs wait for nothing but room, by what Slurm has noted of them: for somebody
- * who may only look.
+ * room.c - whether pending jobs wait for nothing but room, by what Slurm has noted of them: for
+ * callers that may only read.
  */
 #include "internal.h"
 
-/* What Slurm leaves as the reason of a job that may start, or says of one for which there is no room. Slurm
- * gives jobs reasons when they are submitted, in its scheduling passes, and when something is done to them;
- * every reason that is not named here keeps a job from starting whatever room there is. */
+/* What Slurm leaves as the reason of a job that may start, or gives to one for which there is no
+ * room. Slurm gives jobs reasons when they are submitted, in its scheduling passes, and when
+ * something is done to them; every reason that is not named here keeps a job from starting whatever
+ * room there is. */
 static bool is_of_room(const job_record_t *job)
 {
 	switch (job->state_reason) {
@@ -15,7 +16,7 @@ static bool is_of_room(const job_record_t *job)
 	case WAIT_PRIORITY:
 	case WAIT_RESOURCES:
 	case WAIT_NODE_NOT_AVAIL:
-	/* It stays until a pass finds that the time has come; the time itself is looked at. */
+	/* The reason stays until a pass finds that the time has come; the time itself is looked at. */
 	case WAIT_TIME:
 	/* "defer": the next pass looks at it. */
 	case FAIL_DEFER:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scope.c - what one look looks at: the partitions that were asked for, their nodes, the reservations,
- * features and equipment that decide which of these a job may use.
+ * scope.c - what one look covers: the requested partitions, their nodes, the reservations, features
+ * and equipment that decide which of these a job may use.
  *
  * Whether any of that has changed is seen from a digest of it, not from Slurm's update times: these are
  * whole seconds, and not all that changes moves them. It costs microseconds.
@@ -43,7 +43,8 @@ static bool floats(const slurmctld_resv_t *reservation)
 	return reservation->flags & RESERVE_FLAG_TIME_FLOAT;
 }
 
-/* One that floats may have a length in place of an end (_get_rel_start_end() of 22.05 and 24.11). */
+/* A floating reservation may have a length in place of an end (_get_rel_start_end() of 22.05 and
+ * 24.11). */
 static bool keeps_from_others(const slurmctld_resv_t *reservation, const dfrs_scope_t *scope)
 {
 	bool has_length = reservation->duration && (reservation->duration != NO_VAL);
@@ -137,7 +138,7 @@ static int add_configuration(void *record, void *argument)
 
 /* --- nodes that have left their partition ---------------------------------------------------------------- */
 
-/* Those of jobs of before OverSubscribe=FORCE: they go when the jobs are hidden. */
+/* Claims of jobs from before OverSubscribe=FORCE: they go when the jobs are hidden. */
 static void add_claims(dfrs_scope_t *scope, const job_resources_t *resources)
 {
 	uint32_t host = 0;

@@ -151,8 +151,9 @@ typedef struct {
 	uint32_t first, count;
 } cores_t;
 
-/* Counts all of them as the job's and as used in its row, as it is bound to none and others are not to have what it
- * runs on; returns whether one was not. may_set is false: only says so. */
+/* Counts all of the node's cores as the job's and as used in its row, as the job is bound to none
+ * and others are not to have what it runs on; returns whether one was not. may_set is false:
+ * nothing is changed. */
 static bool show_node(const job_resources_t *resources, bitstr_t *row, cores_t cores, bool may_set)
 {
 	bool differs = false;
@@ -172,8 +173,9 @@ static bool show_node(const job_resources_t *resources, bitstr_t *row, cores_t c
 	return differs;
 }
 
-/* The same for all of the job's nodes but these. A job without cores fits into the first row, so that all that are
- * hidden are there; when one ends, Slurm takes its cores out of it, also where others have the same. */
+/* show_node() for all of the job's nodes but these. A job without cores fits into the first row, so
+ * that all that are hidden are there; when one ends, Slurm takes its cores out of it, also where
+ * others have the same. */
 static bool show_elsewhere(const job_record_t *job, const bitstr_t *but, bool may_set)
 {
 	const job_resources_t *resources = job->job_resrcs;
@@ -204,7 +206,7 @@ void dfrs_select_hide(job_record_t *job, const bitstr_t *managed)
 {
 	uint32_t times = times_in_rows(job);
 
-	/* One that runs and found no row ("job overflow") counts on its nodes all the same. */
+	/* A running job that found no row ("job overflow") counts on its nodes all the same. */
 	if (!times && IS_JOB_RUNNING(job))
 		uncount(job->job_resrcs);
 	/* RESUME stands for "cores only", in both directions. */

@@ -170,7 +170,7 @@ static inline int dfrs_suspend_operation(uint32_t job_id, uint16_t op)
 #endif
 }
 
-/* The message that a job goes on; freed by whoever sends it. */
+/* The message that a job goes on; freed by its sender. */
 static inline suspend_int_msg_t *dfrs_resumption_of(const job_record_t *job)
 {
 	suspend_int_msg_t *message = xmalloc(sizeof(*message));
@@ -218,7 +218,7 @@ static inline job_record_t *dfrs_split_record(job_record_t *job)
 #endif
 }
 
-/* As above for an array whose last task it is. */
+/* As dfrs_split_record(), for an array whose last task it is. */
 static inline job_record_t *dfrs_split_last_record(job_record_t *job)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
@@ -255,8 +255,8 @@ static inline int dfrs_partition_allows_qos(job_record_t *job)
 #endif
 }
 
-/* Ends what this node still runs of the job. Said once, even if the node does not answer:
- * abort_job_on_nodes() would say it again every minute. */
+/* Ends what this node still runs of the job. Sent once, even if the node does not answer:
+ * abort_job_on_nodes() would send it again every minute. */
 static inline void dfrs_abort_job_on_node(job_record_t *job, node_record_t *node)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
@@ -286,7 +286,7 @@ static inline void dfrs_notify_client(job_record_t *job)
 #endif
 }
 
-/* Whether the whole of each node was asked for (--exclusive; not =user, =mcs). */
+/* Whether the whole of each node was requested (--exclusive; not =user, =mcs). */
 static inline bool dfrs_whole_nodes(uint8_t whole_node)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
@@ -296,8 +296,8 @@ static inline bool dfrs_whole_nodes(uint8_t whole_node)
 #endif
 }
 
-/* From now on the whole of each node is asked for: as Slurm notes it where a partition's jobs get no other
- * nodes (_resolve_shared_status() of 22.05 and 24.11, OverSubscribe=EXCLUSIVE). */
+/* From now on the whole of each node is requested: as Slurm notes it where a partition's jobs get
+ * no other nodes (_resolve_shared_status() of 22.05 and 24.11, OverSubscribe=EXCLUSIVE). */
 static inline void dfrs_want_whole_nodes(uint8_t *whole_node)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
@@ -331,7 +331,8 @@ static inline bool dfrs_feature_grouped(const job_feature_t *feature)
 		(feature->op_code != FEATURE_OP_END));
 }
 
-/* --- what only newer versions have: nobody asks an older one for it ---------------------------- */
+/* --- what only newer versions have; it is not used with older ones
+ * ------------------------------ */
 
 /* --segment */
 static inline bool dfrs_wants_segments(const dfrs_details_t *details)
@@ -383,7 +384,7 @@ static inline bool dfrs_wants_memory_updates(const dfrs_details_t *details)
 #endif
 }
 
-/* Whether its nodes are just being told of a smaller amount of memory (scontrol update). */
+/* Whether its nodes are just getting a smaller amount of memory (scontrol update). */
 static inline bool dfrs_memory_changes(const job_record_t *job)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
@@ -403,7 +404,7 @@ static inline bool dfrs_topology_exclusive(const part_record_t *partition)
 #endif
 }
 
-/* Whether its nodes are powered down as soon as they are idle, whatever SuspendExcParts says. */
+/* Whether its nodes are powered down as soon as they are idle, whatever SuspendExcParts is. */
 static inline bool dfrs_powers_down_on_idle(const part_record_t *partition)
 {
 #ifdef PART_FLAG_PDOI
@@ -413,8 +414,8 @@ static inline bool dfrs_powers_down_on_idle(const part_record_t *partition)
 #endif
 }
 
-/* cgroup.conf as slurmctld has read it; NULL: this Slurm does not show it. A plugin with an unknown variable is not
- * loaded, so it is asked for by its name. */
+/* cgroup.conf as slurmctld has read it; NULL: this Slurm does not show it. A plugin with an unknown
+ * variable is not loaded, so the symbol is weak. */
 #pragma weak slurm_cgroup_conf
 static inline const cgroup_conf_t *dfrs_cgroup_conf(void)
 {
@@ -443,8 +444,9 @@ static inline bool dfrs_is_of_former_run(uint32_t reason)
 
 /* --- messages to the nodes -------------------------------------------------------------------- */
 
-/* Whether slurmd says of a message whether it found its socket. In 23.11 a child of slurmd connects, and
- * slurmd answers with its own errno, which is 0 (_rpc_forward_data(), to 23.11.11). */
+/* Whether slurmd reports of a message whether it found its socket. In 23.11 a child of slurmd
+ * connects, and slurmd answers with its own errno, which is 0 (_rpc_forward_data(), to
+ * 23.11.11). */
 static inline bool dfrs_delivery_is_reported(void)
 {
 	return (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)) ||

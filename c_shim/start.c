@@ -4,7 +4,7 @@
  *
  * Slurm offers no such call. select_nodes() is given a request that leaves it no choice - all other
  * nodes excluded, one CPU and one MiB on each - and does all of its bookkeeping with it. Before
- * anything of the job leaves slurmctld, what it allocated is laid out again as asked for, and the
+ * anything of the job leaves slurmctld, what it allocated is laid out again as requested, and the
  * figures that were derived from it are derived again.
  */
 #include "internal.h"
@@ -96,7 +96,7 @@ static bool within_limits(job_record_t *job, const layout_t *layout)
 	return dfrs_within_limits(job, &amounts);
 }
 
-/* Whether this thread is having Slurm start a job, and nobody else is. */
+/* Whether this thread, and no other, is having Slurm start a job. */
 static __thread bool starting;
 
 bool dfrs_is_starting(void)
@@ -200,8 +200,9 @@ static int select_on_completing_nodes(job_record_t *job)
 
 	cg_node_bitmap = none;
 	job->bit_flags |= BACKFILL_TEST;
-	/* With PreemptType= Slurm might end other jobs to make room. Where it believes that it is at it already,
-	 * it ends none, and the start fails (select_nodes() and _preempt_jobs() of 22.05 and 24.11). */
+	/* With PreemptType= Slurm might end other jobs to make room. Where its record has this under way
+	 * already, it ends none, and the start fails (select_nodes() and _preempt_jobs() of 22.05 and
+	 * 24.11). */
 	job->details->preempt_start_time = time(NULL) + PREEMPTION_UNDER_WAY;
 	starting = true;
 	rc = dfrs_select_nodes(job);
@@ -223,7 +224,7 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 	int rc;
 
 	put_request(job->details, &request);
-	/* The job is within its limits; the skeleton may ask for less than a QOS demands. */
+	/* The job is within its limits; the skeleton may request less than a QOS demands. */
 	limits = dfrs_limits_lift(job);
 	/* A job that is CONFIGURING before stays it, and no prolog message leaves with figures of
 	 * the skeleton. */
@@ -239,7 +240,8 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 
 /* --- laying it out again ---------------------------------------------------------------------------- */
 
-/* As many cores of the node as the job asked for, by name: CPU time is shared out by dfrsd, not by binding. */
+/* As many cores of the node as the job requested, by name: CPU time is shared out by dfrsd, not by
+ * binding. */
 static void name_cores(job_resources_t *resources, uint32_t host, const node_alloc_t *alloc)
 {
 	uint16_t sockets = 0, cores = 0;
@@ -322,8 +324,9 @@ static void cut_to_deadline(job_record_t *job, time_t now)
 		job->time_limit = minutes;
 }
 
-/* slurmctld tells the node that launches the job how many tasks it has, and counts those of a job whose
- * size was open by its nodes (allocate_nodes() and build_node_details() of 22.05 and 24.11). */
+/* slurmctld sends the node that launches the job its number of tasks, and counts those of a job
+ * whose size was open by its nodes (allocate_nodes() and build_node_details() of 22.05 and
+ * 24.11). */
 static void count_tasks(job_record_t *job, const layout_t *layout)
 {
 	dfrs_details_t *details = job->details;
@@ -332,7 +335,8 @@ static void count_tasks(job_record_t *job, const layout_t *layout)
 		details->num_tasks = layout->count * details->ntasks_per_node;
 }
 
-/* Whether it still asks for as many tasks as it was planned with: `scontrol update` may have changed that since. */
+/* Whether the job still requests as many tasks as it was planned with: `scontrol update` may have
+ * changed that since. */
 static bool is_as_planned(const job_record_t *job, const dfrs_place_t *places, uint32_t count,
 			  bool whole)
 {
@@ -348,7 +352,7 @@ static bool is_as_planned(const job_record_t *job, const dfrs_place_t *places, u
 static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places, uint32_t count,
 		 bool whole)
 {
-	/* Asked again: since the caller asked, another start may have used up a limit. */
+	/* Checked again: since the caller's check another start may have used up a limit. */
 	time_t now = time(NULL);
 	int rc = dfrs_job_eligible(job, now);
 	uint32_t limit;
@@ -382,7 +386,7 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 		error("dfrs: %pJ was given other nodes than asked for", job);
 	} else {
 		lay_out(job, layout);
-		/* select_nodes() has counted the skeleton, and told the database of it. */
+		/* select_nodes() has counted the skeleton, and sent it to the database. */
 		dfrs_limits_count_again(job);
 		(void) jobacct_storage_g_job_start(acct_db_conn, job);
 	}

@@ -71,7 +71,7 @@ bool dfrs_view_begin(dfrs_view_t *view, const char *partitions, const dfrs_scope
 
 /* --- stamps ---------------------------------------------------------------------------------------------- */
 
-/* Ids come in sequence: eight of them are neighbours, which share cache lines. */
+/* Ids come in sequence: eight consecutive ones are adjacent in memory, and share cache lines. */
 static uint32_t stamp_slot(const dfrs_view_t *view, uint32_t job_id)
 {
 	uint32_t block = (job_id / 8) * UINT32_C(0x9e3779b1);

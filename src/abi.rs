@@ -93,8 +93,8 @@ pub extern "C" fn sched_p_reconfig() -> i32 {
     })
 }
 
-/// Not Slurm's question but that of `burst_buffer_dfrs.so`: whether Slurm's own schedulers are to leave this
-/// job alone (`c_shim/withhold.h`).
+/// Not called by Slurm but by `burst_buffer_dfrs.so`: whether Slurm's own schedulers are to leave
+/// this job alone (`c_shim/withhold.h`).
 ///
 /// # Safety
 ///

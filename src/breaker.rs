@@ -1,8 +1,9 @@
-//! Keeps trouble in DFRS away from slurmctld: a panic, records that are not what the plugin was
-//! compiled for, a pass that computes for too long, or plans that break rules whatever is left out, and DFRS stands
-//! down: caps are lifted, paused jobs come back, then Slurm's own backfill schedules all partitions, and one error line
-//! says why. It stays so until the next restart or reconfigure, or, where the machine may be the cause, until DFRS has
-//! rested.
+//! Keeps failures in DFRS away from slurmctld. The breaker opens on a panic, on records that are
+//! not what the plugin was compiled for, on a pass that computes for too long, and on plans that
+//! break rules whatever is left out. Then DFRS is disabled: caps are lifted, paused jobs come back,
+//! then Slurm's own backfill schedules all partitions, and one error line has the reason. DFRS
+//! stays disabled until the next restart or reconfigure, or, where the machine may be the cause,
+//! until the breaker is reset ten minutes later.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -35,9 +36,9 @@ const MIN_RETRY_INTERVAL: Span = Span(2_000_000);
 const MAX_WITHHELD_TIME: Span = Span(3_600_000_000);
 /// The longest time between two attempts of which one failed: it doubles from one failure to the next.
 const MAX_RETRY_INTERVAL: Span = Span(300_000_000);
-/// Where the machine may have been the cause, DFRS begins again after this,
+/// Where the machine may have been the cause, the breaker is reset after this,
 const RESET_TIMEOUT: Span = Span(600_000_000);
-/// unless it has done so within this: then it was not the machine.
+/// unless it was reset within this: then it was not the machine.
 const PROBATION: Span = Span(3_600_000_000);
 
 /// What tripped it.
@@ -49,13 +50,13 @@ enum Cause {
     Machine,
 }
 
-/// What happened to this breaker and those before it, since somebody last asked for a start.
+/// What happened to this breaker and those before it, since the last start or reconfigure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BreakerHistory {
     /// When it was tripped last, and why.
     tripped: Option<(Time, String)>,
     trips: u32,
-    /// When DFRS last began again by itself.
+    /// When the breaker was last reset by itself.
     rearmed: Option<Time>,
 }
 
@@ -85,11 +86,11 @@ pub struct CircuitBreaker<S, D> {
     stopwatch: Stopwatch,
     health: Health,
     history: BreakerHistory,
-    /// When DFRS begins again by itself.
+    /// When the breaker is reset by itself.
     reset_at: Option<Time>,
     max_pass_time: Duration,
     max_decision_time: Duration,
-    /// Time to the next attempt to stand down.
+    /// Time to the next attempt to give the cluster back.
     interval: Span,
     /// The agent only gives back what one before it has parked.
     only_gives_back: bool,
@@ -97,12 +98,12 @@ pub struct CircuitBreaker<S, D> {
     has_given_back: bool,
     /// Backfill schedules all partitions.
     is_handed_over: bool,
-    /// When it does at the latest, since breaker open, DFRS disabled; `None`: when all is given back.
+    /// When it does at the latest, since DFRS is disabled; `None`: when all is given back.
     handover_deadline: Option<Time>,
 }
 
 impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
-    /// A closed breaker. Passes are measured by `stopwatch`, which the agent tells where it is.
+    /// A closed breaker. Passes are measured by `stopwatch`, in which the agent notes its stage.
     pub fn new(agent: Agent<S, D>, stopwatch: Stopwatch) -> Self {
         Self {
             agent,
@@ -120,8 +121,9 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         }
     }
 
-    /// One that only gives back what an agent before this one has parked. Who comes after it tells the nodes
-    /// nothing, so that they have to have heard all of it before it ends.
+    /// A breaker that only gives back what an agent before this one has parked. The next agent
+    /// sends the nodes nothing about it, so the nodes have to confirm all of it before this one
+    /// ends.
     pub fn giving_back(agent: Agent<S, D>, stopwatch: Stopwatch, now: Time) -> Self {
         Self {
             health: Health::StandingDown(now),
@@ -130,7 +132,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         }
     }
 
-    /// Goes on where one before it, which rested, has ended.
+    /// Goes on with the history of a breaker before it, which was open until its reset.
     #[must_use]
     pub fn with_history(mut self, history: BreakerHistory, now: Time) -> Self {
         self.history = BreakerHistory {
@@ -140,7 +142,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         self
     }
 
-    /// What happened to it, if it has rested and DFRS shall begin again.
+    /// What happened to it, if its reset is due.
     #[must_use]
     pub fn history_for_reset(&self, now: Time) -> Option<BreakerHistory> {
         let rested = self.reset_at.is_some_and(|at| at <= now);
@@ -150,7 +152,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
     /// Whether it was only to give back what an agent before it has parked, and that is done.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        // A job that is left out may be parked: nobody else knows what to do about it either.
+        // A job that is left out may be parked: nothing else knows what to do about it either.
         let all = self.agent.left_out().next().is_none();
         self.only_gives_back && all && self.has_given_back && self.health == Health::Open
     }
@@ -185,7 +187,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         self.health == Health::Active
     }
 
-    /// The time that it is told is so far ahead of the wall clock from now on.
+    /// The agent's time is so far ahead of the wall clock from now on.
     pub fn set_ahead(&mut self, ahead: Ahead) {
         self.agent.set_ahead(ahead);
     }
@@ -201,7 +203,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         false
     }
 
-    /// Slurm was reconfigured: what it was told before may be forgotten.
+    /// Slurm was reconfigured: what was written to it before may be lost.
     pub fn refresh(&mut self) {
         self.agent.refresh();
     }
@@ -287,8 +289,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
             "this plugin does not fit this slurmctld ({problem}): it does nothing; install the one built for this Slurm version"
         );
         self.agent.slurm().log(LogLevel::Error, &text);
-        // Without news the node daemons lift their caps.
-        // Whoever goes on asks again.
+        // Without orders the node daemons lift their caps. The next agent sends orders again.
         let _ = self.finish(now);
         false
     }
@@ -354,7 +355,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         }
         let parked = catch_unwind(AssertUnwindSafe(|| self.agent.give_back(now)));
         if self.agent.left_out().next().is_some() {
-            // It was not the machine alone.
+            // The machine was not the only cause.
             self.reset_at = None;
         }
         let problem = match parked {
@@ -371,7 +372,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
             Ok(Ok(_)) => None,
             Ok(Err(problem)) => Some(problem.to_string()),
             Err(panic) => {
-                // It was not the machine alone.
+                // The machine was not the only cause.
                 self.reset_at = None;
                 Some(format!("internal error: {}", panic_text(panic.as_ref())))
             }
@@ -734,7 +735,7 @@ mod tests {
             }
         }
         assert_eq!(slurm.0.borrow().jobs[&2].state, ObservedState::Running);
-        // It got its memory at 2010 and was resumed at 2012. Attempts are two seconds apart.
+        // The job got its memory at 2010 and was resumed at 2012. Attempts are two seconds apart.
         assert_eq!(begins, Some(2022), "its node has heard at 2021");
         assert!(slurm.0.borrow().handed_over);
         assert_eq!(slurm.0.borrow().errors, Vec::<String>::new());

@@ -1,6 +1,6 @@
-//! To the node daemons and back, with no node in another's way: each message travels in a thread of
-//! its own (`in_flight`), the courier decides which node is sent to when and with which others
-//! (`send_queue`), the prober asks what nodes publish. Neither ever waits for a node.
+//! To the node daemons and back, with no node in another's way: each message has a thread of its
+//! own (`in_flight`), the order sender decides which node is sent to when and with which others
+//! (`send_queue`), the node poller polls what nodes publish. Neither ever waits for a node.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,16 +31,18 @@ mod traffic;
 
 /// Nodes and messages are looked after this often when nothing happens.
 const TICK: Duration = Duration::from_millis(200);
-/// How long `stop` waits for what may still be under way: the courier's last messages and its end.
+/// How long `stop` waits for what may still be under way: the order sender's last messages and its
+/// end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long what may take.
 #[derive(Clone, Copy, Debug)]
 pub struct SendTiming {
-    /// How long daemons keep their caps without news; they get some three times as often.
+    /// How long daemons keep their caps without orders; they get some three times as often.
     pub time_to_live: Duration,
-    /// A message that is under way for longer has met a node that is slow or hangs: others no longer wait for
-    /// it, and news for its nodes travel to each of them alone until it lands.
+    /// A message that is under way for longer has met a node that is slow or hangs: others no
+    /// longer wait for it, and new orders for its nodes are sent to each of them alone until it
+    /// completes.
     pub late: Duration,
     /// A node that got no message is tried again after this, and after twice as long each time, up to a
     /// minute.

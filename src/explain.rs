@@ -1,6 +1,7 @@
-//! Answers to questions about single jobs (`docs/explain.md`): a UNIX socket beside the status file, for all to
-//! connect to. A thread of its own talks to whoever asks; what it asks in turn is answered between two passes,
-//! from the agent's own memory, so that neither slurmctld's locks nor a pass ever wait for a client.
+//! Answers to questions about single jobs (`docs/explain.md`): a UNIX socket beside the status
+//! file, for all to connect to. A thread of its own serves the clients; their questions are
+//! answered between two passes, from the agent's own memory, so that neither slurmctld's locks nor
+//! a pass ever wait for a client.
 
 use std::io;
 use std::path::Path;
@@ -29,11 +30,11 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Questions that are answered at once; the others wait for the next tick.
 const MAX_PER_TICK: usize = 8;
 
-/// Who asks, as the kernel says.
+/// The user at the other end, by the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Requester {
     user: u32,
-    /// Root and SlurmUser see everybody's jobs.
+    /// Root and SlurmUser see all users' jobs.
     sees_all: bool,
 }
 
@@ -61,7 +62,7 @@ impl Explainer {
         })
     }
 
-    /// Answers what was asked since, by `explain`; a few questions at a time.
+    /// Answers the questions that came since, by `explain`; a few at a time.
     pub fn answer(&self, mut explain: impl FnMut(&ExplainRequest) -> Option<Explanation>) {
         for asked in self.queues.take_questions(MAX_PER_TICK) {
             let found = explain(&asked.question);
@@ -70,7 +71,7 @@ impl Explainer {
         }
     }
 
-    /// The same, but says so if it cannot be started.
+    /// As `start()`, but logs a line if it cannot be started.
     pub fn start_or_log(directory: &Path, log: &Log) -> Option<Self> {
         let started = Self::start(directory, log).inspect_err(|problem| {
             let line = format!("no answers to 'dfrs explain': {problem}; scheduling goes on");

@@ -24,7 +24,7 @@ mod writer;
 
 /// How long the start waits for the file to be opened, which reads all of it.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long what depends on the journal waits for it, once; while it hangs nobody waits again.
+/// How long what depends on the journal waits for it, once; while it hangs nothing waits again.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Opens the journal at `path`, going on with what is there.

@@ -1,5 +1,6 @@
-//! The Slurm plugin `sched/dfrs`: the reconciler of [`dfrs_agent`] inside slurmctld. Here are the ABI,
-//! the thread, the breaker, the calls through the C shim, the couriers to the nodes, and the files.
+//! The Slurm plugin `sched/dfrs`: the reconciler of [`dfrs_agent`] inside slurmctld. Here are the
+//! ABI, the thread, the breaker, the calls through the C shim, the messages to the nodes, and the
+//! files.
 
 // Without the shim there are no symbols for slurmctld to load: that is no plugin. Tests, clippy and
 // documentation of the rest need none.

@@ -16,7 +16,7 @@ use crate::node_link::NodeLink;
 use crate::runtime::PluginHost;
 use crate::shim::{self, View};
 
-/// SIGUSR1: what a job's script gets if it asked for no signal of its own.
+/// SIGUSR1: what a job's script gets if it requested no signal of its own.
 const FALLBACK_SIGNAL: u32 = 10;
 
 /// slurmctld around the plugin.
@@ -103,7 +103,7 @@ pub struct Calls {
 }
 
 impl Drop for Calls {
-    /// Says for how long slurmctld's locks were held.
+    /// Logs for how long slurmctld's locks were held.
     fn drop(&mut self) {
         for line in shim::lock_times().lines() {
             shim::log(LogLevel::Info, &line);

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use dfrs_agent::recorder::{Occasion, Recorder};
 
-/// Whoever makes this file asks for the next decision.
+/// A user that makes this file requests a record of the next decision.
 const REQUEST: &str = "dfrs_record";
-/// The last decision that was asked for, and the last plan that was dropped.
+/// The last decision that was requested, and the last plan that was dropped.
 const ASKED: &str = "dfrs_recorded.txt";
 const DROPPED: &str = "dfrs_dropped.txt";
 /// Plans that are dropped again and again are recorded only so often.

@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// the state file three, the journal two, the status file one).
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What the thread needs of its surroundings, made anew at each start and reload.
+/// What the thread needs of its host, made new at each start and reload.
 pub trait PluginHost: Send + 'static {
     /// The calls into Slurm.
     type Slurm: Slurm;
@@ -60,7 +60,7 @@ pub trait PluginHost: Send + 'static {
 enum RuntimeRequest {
     None,
     Reload,
-    /// DFRS stood down and has rested.
+    /// The breaker is reset after its timeout.
     Reset,
     /// What was to be given back is.
     GivenBack,
@@ -115,7 +115,8 @@ impl Runtime {
         let ended =
             self.ended.recv_timeout(SHUTDOWN_TIMEOUT) == Err(RecvTimeoutError::Disconnected);
         if ended {
-            // A panic that got past the breaker was reported by the panic hook; there is nobody to tell.
+            // A panic that got past the breaker was reported by the panic hook; nothing is left to
+            // report.
             let _ = self.thread.join();
         } else {
             library::keep_loaded();
@@ -160,7 +161,7 @@ fn run(host: &impl PluginHost, request: &(Mutex<RuntimeRequest>, Condvar)) {
     let _ = scheduler.finish(host);
 }
 
-/// Ticks until something is asked.
+/// Ticks until there is a request.
 fn serve<T: PluginHost>(
     scheduler: &mut PluginScheduler<T::Slurm>,
     host: &T,

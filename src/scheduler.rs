@@ -32,7 +32,7 @@ pub(crate) struct PluginScheduler<S> {
     config: Option<Config>,
     core: Option<Core<S>>,
     slurm_conf: SlurmConf,
-    /// What it has said is wrong.
+    /// The problem that was logged.
     problem: Option<String>,
     /// None: it has panicked; scheduling goes on without.
     reporter: Option<Reporter>,
@@ -41,7 +41,7 @@ pub(crate) struct PluginScheduler<S> {
 
 /// What was found when slurm.conf and the partitions were last looked at.
 struct SlurmConf {
-    /// They are as DFRS needs them.
+    /// slurm.conf and the partitions are as DFRS needs them.
     fits: bool,
     /// The partitions were changed then, in UNIX seconds; `None`: they may have been again in the same second.
     changed_at: Option<i64>,
@@ -62,12 +62,11 @@ enum ExplainerState {
     /// Not before this slurmctld is the one that controls the cluster.
     NotYet,
     Yes(Explainer),
-    /// There is nothing to say, or it does not work.
+    /// There is nothing to answer, or it does not work.
     No,
 }
 
-/// A scheduler that does something: the breaker, the time that it is told, and what of it the status file
-/// shows.
+/// A scheduler that does something: the breaker, its clock, and what of it the status file shows.
 struct Core<S> {
     breaker: CircuitBreaker<S, NodeDaemons>,
     clock: MonotonicClock,
@@ -90,7 +89,8 @@ impl<S: Slurm> PluginScheduler<S> {
         Self::set_up_with(host, config, unkept, None, give_back)
     }
 
-    /// `reported`: what was said to be wrong already. `give_back`: makes what gives back what was parked, if anything was and somebody has to.
+    /// `reported`: the problem that was logged already. `give_back`: makes what gives back what was
+    /// parked, if anything was and DFRS has to.
     fn set_up_with<T: PluginHost<Slurm = S>>(
         host: &T,
         config: Result<Config, String>,
@@ -143,13 +143,13 @@ impl<S: Slurm> PluginScheduler<S> {
         }
     }
 
-    /// Whether DFRS stood down because of the machine, and has rested.
+    /// Whether DFRS is disabled because of the machine, and its reset is due.
     pub(crate) fn is_reset_due(&self) -> bool {
         let core = self.core.as_ref();
         core.is_some_and(|core| core.history_for_reset().is_some())
     }
 
-    /// Begins again with the dfrs.conf that it had: another one is read when somebody asks for it.
+    /// Resumes with the dfrs.conf that it had: another one is read when a reconfigure requests it.
     pub(crate) fn reset(self, host: &impl PluginHost<Slurm = S>) -> Self {
         let core = self.core.as_ref();
         let history = core.and_then(Core::history_for_reset);
@@ -202,7 +202,7 @@ impl<S: Slurm> PluginScheduler<S> {
         fits != before
     }
 
-    /// The same dfrs.conf with partitions that are others now.
+    /// Goes on with the dfrs.conf that it had, as partitions have changed.
     pub(crate) fn with_changed_partitions(self, host: &impl PluginHost<Slurm = S>) -> Self {
         let config = self.config.clone().ok_or("there is no dfrs.conf");
         let unkept = self.finish(host);
@@ -240,7 +240,7 @@ impl<S: Slurm> PluginScheduler<S> {
             .ok();
     }
 
-    /// Answers what was asked about jobs, if anything was.
+    /// Answers questions about jobs, if there are any.
     pub(crate) fn explain(&mut self, host: &impl PluginHost<Slurm = S>) {
         let explaining = std::mem::replace(&mut self.explainer, ExplainerState::No);
         let next = || self.explain_by(explaining, host);
@@ -303,7 +303,7 @@ impl<S: Slurm> PluginScheduler<S> {
         }
     }
 
-    /// Takes away what Slurm's own tools show of yields: the dfrs.conf that comes next may say otherwise.
+    /// Removes the yields that Slurm's own tools show: the next dfrs.conf may not show them.
     pub(crate) fn show_no_yields(&mut self) {
         if let Some(core) = &mut self.core {
             core.breaker.show_no_yields();
@@ -385,7 +385,7 @@ fn status_directory(host: &impl PluginHost, config: Option<&Config>) -> PathBuf 
     asked.unwrap_or_else(|| host.state_directory())
 }
 
-/// An agent, the time that it is told, and what of it the status file shows.
+/// An agent, its clock, and what of it the status file shows.
 type StartedAgent<T> = (
     Agent<<T as PluginHost>::Slurm, NodeDaemons>,
     MonotonicClock,
@@ -417,9 +417,9 @@ fn make_core<T: PluginHost>(
     })
 }
 
-/// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are worth
-/// nothing, and memory would be given to others while it is still in use: nothing is parked then, and nobody
-/// counts with less than it asked for.
+/// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are
+/// worth nothing, and memory would be given to others while it is still in use: nothing is parked
+/// then, and no job counts with less than it requested.
 fn without_unacknowledged_features(host: &impl PluginHost, config: &Config) -> Config {
     let mut config = config.clone();
     if host.delivery_known() {
@@ -449,7 +449,8 @@ fn give_back<T: PluginHost>(
     unkept: Option<State>,
     next: Option<&Config>,
 ) -> Option<Core<T::Slurm>> {
-    // A file that cannot be read is reported by whoever schedules next; nothing is known to be parked.
+    // A file that cannot be read is reported when a scheduler starts next; nothing is known to be
+    // parked.
     let path = state_file::path_in(&host.state_directory());
     let state = unkept
         .clone()
@@ -487,7 +488,7 @@ fn start_agent<T: PluginHost>(
     let no_thread = |problem: std::io::Error| format!("no thread: {problem}");
     let path = state_file::path_in(&host.state_directory());
     let (journal, gauge) = open_journal(host, config).unzip();
-    // A state that says what the journal has is kept after the journal has it.
+    // A state that refers to the journal is kept after the journal is.
     let before: state_file::PreWriteHook = match gauge.clone() {
         Some(gauge) => Box::new(move || gauge.settle()),
         None => Box::new(|| {}),
@@ -501,7 +502,7 @@ fn start_agent<T: PluginHost>(
         &host.node_link(),
         &host.shared_log(),
         SendTiming::with_time_to_live(time_to_live),
-        // Nodes pass over orders that are older than others that they have heard.
+        // Nodes ignore orders that are older than others that they have received.
         u64::try_from(now.0 / 1000).unwrap_or(0),
     )
     .map_err(no_thread)?;

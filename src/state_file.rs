@@ -49,7 +49,8 @@ pub fn load(path: &Path) -> Result<State, String> {
     log::read(&bytes).map_err(|problem| format!("{}: {problem}", path.display()))
 }
 
-/// What has to be on its disk first, because the changes say that it is: the journal. Does not wait for long.
+/// What has to be on its disk first, because the changes refer to it: the journal. Does not wait
+/// for long.
 pub type PreWriteHook = Box<dyn FnMut() + Send>;
 
 /// The file as the agent's store.
@@ -57,7 +58,7 @@ pub struct StateFile {
     shared: Arc<StateHandover>,
     log: Log,
     thread: Option<Watched>,
-    /// A wait was in vain, and nothing has been kept since.
+    /// A wait timed out, and nothing has been kept since.
     hangs: bool,
 }
 
@@ -142,7 +143,7 @@ impl Store for StateFile {
             DISK_TIMEOUT
         };
         let Some(durable) = self.shared.wait(number, max_wait) else {
-            return false; // The writer has said why.
+            return false; // The writer has logged why.
         };
         if !durable && !self.hangs {
             let line = format!(
@@ -160,7 +161,7 @@ impl Store for StateFile {
         if let Some(thread) = self.thread.take()
             && !thread.stop(SHUTDOWN_TIMEOUT)
         {
-            // It must not come back and overwrite what others have written since.
+            // The writer must not come back and overwrite what others have written since.
             self.shared.abandon();
         }
     }

@@ -10,7 +10,8 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::histogram::Histogram;
 use crate::measures::PassTimes;
 
-/// A stopwatch that the breaker starts and stops, the agent tells where it is, and the status file reads.
+/// A stopwatch that the breaker starts and stops, in which the agent notes its stage, and which the
+/// status file reads.
 #[derive(Clone, Default)]
 pub struct Stopwatch(Rc<RefCell<StopwatchState>>);
 
@@ -18,7 +19,7 @@ pub struct Stopwatch(Rc<RefCell<StopwatchState>>);
 struct StopwatchState {
     times: PassTimes,
     passes: u64,
-    /// How long passes took that were asked for.
+    /// How long the requested passes took.
     taken: Histogram,
     /// When the pass began, by both clocks.
     began: Option<(Instant, Duration)>,
@@ -46,7 +47,7 @@ impl Stopwatch {
         watch.parts = Default::default();
     }
 
-    /// It has ended, in whatever way. `skipped`: it could not even look.
+    /// The pass has ended, in whatever way. `skipped`: it could not even look.
     pub fn stop(&self, skipped: bool) -> Took {
         let mut watch = self.0.borrow_mut();
         let now = Instant::now();

@@ -1,4 +1,5 @@
-//! Threads whose panics are noticed: one error line, and they begin again with the state that they had.
+//! Threads whose panics are noticed: one error line, and they are restarted with the state that
+//! they had.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +12,7 @@ use dfrs_agent::slurm::LogLevel;
 use crate::library;
 use crate::log::Log;
 
-/// A thread that panicked begins again after this, doubled each time up to the last.
+/// A thread that panicked is restarted after this, doubled each time up to the last.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
@@ -19,7 +20,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(60);
 pub struct Watched {
     thread: JoinHandle<()>,
     ended: Receiver<()>,
-    /// Dropped when the thread shall end rather than begin again.
+    /// Dropped when the thread shall end rather than be restarted.
     wanted: Sender<()>,
 }
 
@@ -39,7 +40,7 @@ impl Watched {
         let (wanted, still_wanted) = channel();
         let log = log.clone();
         let run = move || {
-            // Whoever waits for `ended` hears of the end however the thread ends.
+            // Ends the wait for `ended` however the thread ends.
             let _end = end;
             let mut pause = MIN_BACKOFF;
             while let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(&mut state))) {
@@ -62,8 +63,8 @@ impl Watched {
         })
     }
 
-    /// Waits until the thread has ended, whose body was told to; after `timeout` it is left alone, with the
-    /// library in memory, as its code still runs. Returns whether it has ended.
+    /// Waits until the thread has ended, whose body was stopped; after `timeout` it is left alone,
+    /// with the library in memory, as its code still runs. Returns whether it has ended.
     pub fn stop(self, timeout: Duration) -> bool {
         drop(self.wanted);
         let ended = self.ended.recv_timeout(timeout) == Err(RecvTimeoutError::Disconnected);
@@ -77,7 +78,7 @@ impl Watched {
     }
 }
 
-/// What a panic said.
+/// The text of a panic.
 pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
     literal

@@ -14,7 +14,7 @@ from cluster import DOCKER, Failure
 SCHEDULERS = {
     # Each job on one node: no work is lost to parallelism.
     "backfill-one": ("backfill-whole", lambda job: (1, 1)),
-    # Each job on as many nodes as its user would ask for.
+    # Each job on as many nodes as its user would request.
     "backfill-asked": ("backfill-whole", lambda job: (job.asks, job.asks)),
     # Slurm takes as many of the nodes as are free when the job starts.
     "backfill-range": ("backfill-whole", lambda job: (1, len(job.times))),
@@ -193,7 +193,7 @@ CONF = "/etc/slurm/dfrs.conf"
 
 
 def configure(cluster):
-    """Gives the partition to DEMT, and waits until the plugin says so."""
+    """Gives the partition to DEMT, and waits until the plugin reports it."""
     change = "s/^Partition=main .*/JobWeight=priority\\nPartition=main Policy=DEMT/"
     before = ready(cluster)
     cluster.output("controller", "sed", "-i", change, CONF)

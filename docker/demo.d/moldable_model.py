@@ -9,7 +9,7 @@ MODEL = "cirne"
 TASKS = 30
 # The model's times are 1 to 10 on one processor: seconds here, times this.
 TIME_SCALE = 4
-# A user asks for as many nodes as are used by half at least.
+# A user requests as many nodes as are used by half at least.
 EFFICIENCY = 0.5
 
 HEADER = """\
@@ -39,7 +39,7 @@ def read(text):
 
 
 def asks(times):
-    """How many nodes a user would ask for."""
+    """How many nodes a user would request."""
     speedups = [times[0] / time for time in times]
     return max(nodes for nodes, speedup in enumerate(speedups, 1) if speedup / nodes >= EFFICIENCY)
 

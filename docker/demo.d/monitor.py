@@ -35,7 +35,7 @@ class Monitor:
         configuration = self.directory / "prometheus.yml"
         configuration.write_text(self._configuration())
         with (self.directory / "prometheus.log").open("w") as log:
-            # It outlives this program if the cluster does.
+            # The monitor outlives this program if the cluster does.
             self.process = subprocess.Popen(
                 [f"{programs.stdout.strip()}/prometheus", f"--config.file={configuration}",
                  f"--storage.tsdb.path={self.directory}/data", f"--web.listen-address={self.address}"],

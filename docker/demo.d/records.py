@@ -38,7 +38,7 @@ class Outcome:
 
     @property
     def slowdown(self):
-        """The same without a bound."""
+        """The stretch without a bound."""
         return self.flow / self.work
 
 

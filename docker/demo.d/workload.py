@@ -5,7 +5,7 @@ import math
 import re
 from dataclasses import dataclass
 
-# Slurm's time limits are whole minutes. A user who knows the job well asks for twice what it takes;
+# Slurm's time limits are whole minutes. A user who knows the job well requests twice what it takes;
 # the batch system deserves good estimates.
 LIMIT_FACTOR = 2
 

@@ -9,7 +9,7 @@ fail() {
 
 munge_key=/etc/munge/munge.key
 
-# The key is made anew with every cluster, on a volume that all its containers share.
+# The key is made with every new cluster, on a volume that all its containers share.
 make_munge_key() {
 	[ -e $munge_key ] && return
 	dd if=/dev/urandom of=$munge_key.partial bs=1024 count=1 status=none
@@ -92,7 +92,7 @@ write_configuration() {
 	esac
 	case ${DFRS_BACKUP:-no} in
 	no) echo SlurmctldTimeout=60 >/etc/slurm/controllers.conf ;;
-	# It takes over when the first has been silent for so long.
+	# The backup takes over when the first has been silent for so long.
 	yes) printf '%s\n' SlurmctldHost=backup SlurmctldTimeout=10 >/etc/slurm/controllers.conf ;;
 	*) fail "unknown DFRS_BACKUP '$DFRS_BACKUP'; use no or yes" ;;
 	esac
@@ -123,7 +123,7 @@ start_mariadb() {
 		GRANT ALL ON slurm_acct_db.* TO slurm@localhost"
 }
 
-# The database of Slurm's accounting, with an account of alice and bob: everybody else is refused.
+# The database of Slurm's accounting, with an account of alice and bob: all other users are refused.
 start_accounting() {
 	start_mariadb
 	install -o slurm -m 600 /opt/conf/slurmdbd.conf /etc/slurm/slurmdbd.conf
@@ -149,7 +149,7 @@ open_cgroups() {
 	done
 }
 
-# In cgroup v2 a group that holds processes cannot hand its controllers on: everybody moves to a
+# In cgroup v2 a group that holds processes cannot hand its controllers on: all processes move to a
 # leaf first. Slurm makes system.slice/NODE_slurmstepd.scope below.
 open_unified_cgroup() {
 	local process controller

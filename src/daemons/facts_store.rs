@@ -1,4 +1,4 @@
-//! What is known of the nodes, written by courier and prober, read by the agent.
+//! What is known of the nodes, written by order sender and node poller, read by the agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ pub(super) struct NodeFactsStore(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// A change copies them only if somebody still reads the ones before.
+    /// A change copies them only if the ones before are still being read.
     facts: Arc<NodeFacts>,
     /// How often orders were changed.
     number: u64,
     orders: BTreeMap<String, OrderNumbers>,
     parking: BTreeMap<u32, ParkingJob>,
-    /// Where jobs are whose needs are asked for.
+    /// Where jobs are whose needs are polled.
     places: NeedQueries,
     /// There were such jobs before or after the last change.
     polls_needs: bool,
@@ -32,7 +32,7 @@ struct Inner {
 struct OrderNumbers {
     /// The last one in which this node's orders changed.
     given: u64,
-    /// The last one of whose orders the node has said that it got them.
+    /// The number of the last orders that the node has confirmed.
     confirmed: u64,
 }
 
@@ -40,8 +40,9 @@ struct OrderNumbers {
 #[derive(Clone)]
 pub(super) struct ParkingJob {
     pub(super) nodes: Vec<String>,
-    /// The change with which it began. A job that was parked before says so until it hears that it is thawed:
-    /// what nodes say counts when they have the orders that were theirs then.
+    /// The change with which it began. A job that was parked before is published as parked until
+    /// its nodes get the order to thaw it: answers count when the nodes have the orders of this
+    /// change.
     pub(super) since: u64,
     orders: Vec<u64>,
 }
@@ -66,7 +67,7 @@ impl NodeFactsStore {
         }
     }
 
-    /// A job needs this, asked after it came to its place with this change.
+    /// A job needs this, polled after it came to its place with this change.
     pub(super) fn needs(&self, job: u32, since: u64, need: Need) {
         let mut inner = self.lock();
         let facts = &inner.facts;
@@ -86,12 +87,12 @@ impl NodeFactsStore {
         }
     }
 
-    /// Whether the last change matters to whoever asks for needs.
+    /// Whether the last change matters to the polling of needs.
     pub(super) fn polls_needs(&self) -> bool {
         self.lock().polls_needs
     }
 
-    /// Whether all nodes of a job have heard that they are to say what it needs.
+    /// Whether all nodes of a job have the orders to publish what it needs.
     pub(super) fn is_measured_on_all_nodes(&self, job: u32) -> bool {
         let inner = self.lock();
         let confirmed = |node: &str| inner.orders.get(node).map_or(0, |orders| orders.confirmed);
@@ -137,7 +138,7 @@ impl NodeFactsStore {
             .collect()
     }
 
-    /// All nodes of this job say that it is parked, asked after it began with this change.
+    /// All nodes of this job publish that it is parked, polled after it began with this change.
     pub(super) fn parked(&self, job: u32, since: u64) {
         let mut inner = self.lock();
         let parking = inner.parking.get(&job);
@@ -146,7 +147,8 @@ impl NodeFactsStore {
         }
     }
 
-    /// A node says that this job cannot be parked there, asked after it began with this change.
+    /// A node publishes that this job cannot be parked there, polled after it began with this
+    /// change.
     pub(super) fn stuck(&self, job: u32, since: u64) {
         let mut inner = self.lock();
         let parking = inner.parking.get(&job);
@@ -156,8 +158,8 @@ impl NodeFactsStore {
         }
     }
 
-    /// Whether nodes that keep the job frozen may be asked whether it is still parked: nobody asks about it
-    /// otherwise, and all have heard that they are to keep it so.
+    /// Whether nodes that keep the job frozen may be polled whether it is still parked: it is not
+    /// polled otherwise, and all of them have the orders to keep it so.
     pub(super) fn can_poll_parked(&self, job: u32, nodes: &BTreeSet<String>) -> bool {
         let inner = self.lock();
         let is_current = |node: &String| {
@@ -178,7 +180,7 @@ impl NodeFactsStore {
         }
     }
 
-    /// Whether these jobs are parked is another question now.
+    /// Whether these jobs are parked has to be found again.
     pub(super) fn forget_not_parked(&self, jobs: &BTreeSet<u32>) {
         let mut inner = self.lock();
         let known = &inner.facts.not_parked;
@@ -188,8 +190,8 @@ impl NodeFactsStore {
         }
     }
 
-    /// Orders change, and these jobs are being parked. Forgets nodes that are gone, which are silent by right,
-    /// and jobs that are no longer asked about. Returns the number of the change.
+    /// Orders change, and these jobs are being parked. Forgets nodes that are gone, which are
+    /// rightly silent, and jobs that are no longer polled. Returns the number of the change.
     pub(super) fn change(
         &self,
         changes: &OrderChanges,
@@ -220,14 +222,14 @@ impl NodeFactsStore {
 }
 
 impl Inner {
-    /// What a job needed elsewhere is nothing here. Who counts with all again although it was known to need
-    /// less has begun anew without anybody's seeing it elsewhere.
+    /// What a job needed elsewhere does not hold here. A job that counts with its whole request
+    /// again, although it was known to need less, was restarted without having been seen elsewhere.
     fn forget_needs_of(&mut self, moved: &QueryChanges) {
         let both = moved.elsewhere.iter().chain(&moved.whole);
         self.forget_needs(both.copied().collect());
     }
 
-    /// What a node that does not answer would say is not known.
+    /// The needs on a node that does not answer are unknown.
     fn forget_needs_on(&mut self, nodes: &[String]) {
         let jobs = nodes.iter().flat_map(|node| self.places.jobs_on(node));
         self.forget_needs(jobs.map(|(job, _)| job).collect());
@@ -263,7 +265,8 @@ impl Inner {
         }
     }
 
-    /// Whether all nodes of a job have the orders by which it is frozen. Where there is no node, nobody has.
+    /// Whether all nodes of a job have the orders by which it is frozen. False where there is no
+    /// node.
     fn all_nodes_have_orders(&self, parking: &ParkingJob) -> bool {
         let mut nodes = parking.nodes.iter().zip(&parking.orders);
         let has = |node, number| {
@@ -275,7 +278,7 @@ impl Inner {
 
     fn remove_gone(&mut self, gone: &BTreeSet<String>) {
         let (number, parking) = (self.number, &self.parking);
-        // What was parked before it was begun anew is not known to be parked.
+        // What was parked before it was begun again is not known to be parked.
         let goes_on = |job: &u32| {
             parking
                 .get(job)

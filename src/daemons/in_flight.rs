@@ -21,13 +21,13 @@ pub(super) struct CompletedMessage {
     pub(super) problem: Option<String>,
 }
 
-/// The messages of one thread, which hears of each end by `on_completed`.
+/// The messages of one thread, which gets the end of each by `on_completed`.
 pub(super) struct InFlight {
     link: Arc<dyn NodeLink>,
     on_completed: Arc<dyn Fn(CompletedMessage) + Send + Sync>,
     threads: BTreeMap<u64, JoinHandle<()>>,
     last: u64,
-    /// Messages that are under way at most, in any case: beyond that even the patient wait.
+    /// Messages that are under way at most, in any case: beyond that no other starts.
     max: usize,
 }
 
@@ -51,8 +51,8 @@ impl InFlight {
         self.threads.len() < self.max
     }
 
-    /// Sends `data` to `address` on each of `nodes`; returns the flight's number, none of which is used
-    /// twice.
+    /// Sends `data` to `address` on each of `nodes`; returns the message's number, none of which is
+    /// used twice.
     ///
     /// # Errors
     ///
@@ -88,10 +88,10 @@ impl InFlight {
         Ok(id)
     }
 
-    /// Ends the thread of a flight that has landed.
+    /// Ends the thread of a message that has completed.
     pub(super) fn join(&mut self, id: u64) {
         if let Some(thread) = self.threads.remove(&id) {
-            // Its last act was to say so, and what panics in it is caught.
+            // The thread's last act was to report its end, and what panics in it is caught.
             let _ = thread.join();
         }
     }

@@ -1,9 +1,10 @@
-//! What nodes are asked about needs, and when. No threads and no clock here.
+//! What nodes are polled for about needs, and when. No threads and no clock here.
 //!
-//! A node that has such jobs is asked now and then whether one needs less than it counts with, and, while one
-//! counts with less than it asked for, often whether one needs more. Only where there is news, its jobs are
-//! asked about one by one: all nodes of the job at once whether so many eighths of its request are enough,
-//! until that is known to the eighth. No answer means that they are not, and so that it needs more.
+//! A node that has such jobs is polled now and then whether one needs less than it counts with,
+//! and, while one counts with less than it requested, often whether one needs more. Only where that
+//! changed, its jobs are polled one by one: all nodes of the job at once whether so many eighths of
+//! its request are enough, until that is known to the eighth. No answer means that they are not,
+//! and so that it needs more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -12,26 +13,26 @@ use dfrs_agent::daemons::OrderChanges;
 use dfrs_agent::need_queries::NeedQueries;
 use dfrs_core::Need;
 
-/// How often nodes are asked whether a job needs less.
+/// How often nodes are polled whether a job needs less.
 const LESS_INTERVAL: Duration = Duration::from_secs(10);
-/// How often they are asked whether one needs more: so long a job that wakes may be held back.
+/// How often they are polled whether one needs more: so long a job that wakes may be held back.
 const MORE_INTERVAL: Duration = Duration::from_secs(2);
-/// A job that did not need less is not asked about for so long: the news was another one's, or is so on some
-/// of its nodes only.
+/// A job that did not need less is not polled for so long: the change was another one's, or is so
+/// on some of its nodes only.
 const UNCHANGED_BACKOFF: Duration = Duration::from_secs(30);
-/// Nodes in one question about less.
+/// Nodes in one query about less.
 const BATCH: usize = 64;
 /// Nodes in one about more, which one that hangs keeps waiting: Slurm sends to so many at once.
 const URGENT_BATCH: usize = 16;
 
-/// A question to nodes.
+/// A query to nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NeedQuery {
     pub(super) about: NeedQueryKind,
     pub(super) nodes: Vec<String>,
 }
 
-/// What it asks.
+/// What is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NeedQueryKind {
     /// Whether a job there needs less than it counts with.
@@ -58,14 +59,14 @@ impl NeedQuery {
 /// What was learned of a job: what it needs, where it is since the change of orders of that number.
 pub(super) type LearnedNeed = (u32, u64, Need);
 
-/// A node that is asked.
+/// A node that is polled.
 #[derive(Debug)]
 struct NodePolls {
     less: NextPoll,
     more: NextPoll,
 }
 
-/// When it is asked next; none: it is being asked.
+/// When it is polled next; none: a query is under way.
 type NextPoll = Option<Instant>;
 
 /// How far it is known what a job needs.
@@ -75,7 +76,7 @@ struct NeedSearch {
     counted: u8,
     /// So many eighths are not enough, for all that is known, and so many are.
     bounds: (u8, u8),
-    /// What is asked next, or now.
+    /// What is polled next, or now.
     asked_eighths: u8,
     is_open: bool,
 }
@@ -105,7 +106,7 @@ impl NeedSearch {
         }
     }
 
-    /// What it asked is so, or is not. Returns what the job needs, once that is known.
+    /// The polled eighths are enough, or are not. Returns what the job needs, once that is known.
     fn answer(&mut self, is_enough: bool) -> Option<Need> {
         if is_enough {
             self.bounds.1 = self.asked_eighths;
@@ -119,13 +120,13 @@ impl NeedSearch {
     }
 }
 
-/// All nodes and jobs that are asked about.
+/// All nodes and jobs that are polled.
 #[derive(Debug, Default)]
 pub(super) struct NeedSchedule {
     places: NeedQueries,
     nodes: BTreeMap<String, NodePolls>,
     searches: BTreeMap<u32, NeedSearch>,
-    /// Jobs that are not asked about less before.
+    /// Jobs that are not polled about less before.
     backoff: BTreeMap<u32, Instant>,
 }
 
@@ -150,8 +151,8 @@ impl NeedSchedule {
         }
     }
 
-    /// The next question that is due. Nodes that are `silent` are asked nothing, nor is of a job of which not
-    /// all nodes `know`. O(nodes and jobs that are asked about).
+    /// The next query that is due. Nodes that are `silent` are not polled, and neither is a job
+    /// whose nodes do not all have its orders (`knows`). O(nodes and jobs that are polled).
     pub(super) fn next(
         &mut self,
         now: Instant,
@@ -211,7 +212,7 @@ impl NeedSchedule {
         (!due.is_empty()).then_some(NeedQuery { about, nodes: due })
     }
 
-    /// A question has come to its end: no on `failed`, and yes on all other nodes.
+    /// A query has completed: no on `failed`, and yes on all other nodes.
     pub(super) fn answer(
         &mut self,
         question: &NeedQuery,
@@ -229,7 +230,7 @@ impl NeedSchedule {
         None
     }
 
-    /// A question that could not be asked is asked again when it is due again.
+    /// A query that could not be sent is sent again when it is due again.
     pub(super) fn not_sent(&mut self, question: &NeedQuery, now: Instant) {
         if let NeedQueryKind::Enough(job, ..) = question.about {
             self.searches.remove(&job);
@@ -259,7 +260,7 @@ impl NeedSchedule {
         }
     }
 
-    /// Asks about those jobs on this node that the news may be of.
+    /// Polls those jobs on this node that the change may be of.
     fn search_on(&mut self, node: &str, about: NeedQueryKind, now: Instant) {
         let is_less = about == NeedQueryKind::Less;
         for (job, counted) in self.places.jobs_on(node) {
@@ -311,7 +312,7 @@ fn next_poll(asked: &mut NodePolls, about: NeedQueryKind) -> &mut NextPoll {
     }
 }
 
-/// Whether there may be such news of a job that counts with this.
+/// Whether there may be such a change of a job that counts with this.
 fn concerns(about: NeedQueryKind, counted: Need) -> bool {
     if about == NeedQueryKind::Less {
         counted > Need::LEAST
@@ -385,7 +386,7 @@ mod tests {
             }
         }
 
-        /// Asks and answers all that is due.
+        /// Polls and answers all that is due.
         fn ask(&mut self) {
             while let Some(question) = self.needs.next(self.now, &self.silent, |_| true) {
                 self.asked.push(question.about);
@@ -452,8 +453,8 @@ mod tests {
     }
 
     proptest! {
-        /// However the truth changes while it is looked for, what is found was enough at some moment, and no
-        /// more than four questions are asked.
+        /// However the truth changes while it is looked for, what is found was enough at some
+        /// moment, and no more than four queries are sent.
         #[test]
         fn found_need_was_sufficient_at_some_time_of_the_search(
             counted in 1u8..=8,

@@ -1,6 +1,7 @@
-//! Learns from the node daemons what they publish as socket names: how much swap nodes have (`swap`), which of the
-//! jobs that are being parked are parked, or cannot be, whether those that are parked still are (`parked`), and what
-//! jobs need (`needs`). The question is a message to that name; whether it can be delivered is the answer.
+//! Polls the node daemons for what they publish as socket names: how much swap nodes have (`swap`),
+//! which of the jobs that are being parked are parked, or cannot be, whether those that are parked
+//! still are (`parked`), and what jobs need (`needs`). The query is a message to that name; whether
+//! it can be delivered is the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,21 +19,23 @@ use super::swap::{self, SwapSchedule};
 use super::{SendTiming, TICK, Traffic};
 use crate::node_link::NodeLink;
 
-/// How often they are asked about jobs that are being parked, which takes them seconds: each
-/// question is a process that slurmd has to start.
+/// How often nodes are polled about jobs that are being parked, which takes them seconds: each
+/// query is a process that slurmd has to start.
 const PARKED_INTERVAL: Duration = Duration::from_millis(500);
-/// The longest time between two such questions: it grows with the time that a job has been asked about.
+/// The longest time between two such queries: it grows with the time that a job has been polled.
 const MAX_PARKED_INTERVAL: Duration = Duration::from_secs(5);
-/// How often they are asked whether such a job cannot be parked, which no node knows before this either.
+/// How often nodes are polled whether such a job cannot be parked, which no node knows before this
+/// either.
 const STUCK_INTERVAL: Duration = Duration::from_secs(2);
-/// Questions under way at the same time, those that are late aside.
+/// Queries under way at the same time, those that are late aside.
 const MAX_ON_TIME: usize = 8;
-/// Questions under way at most, with those that are late.
+/// Queries under way at most, with those that are late.
 const MAX_IN_FLIGHT: usize = 48;
 
-/// What the prober hears of.
+/// What the node poller receives.
 pub(super) enum PollerEvent {
-    /// Other nodes, and which jobs they keep frozen; the board knows which of these are being parked.
+    /// Other nodes, and which jobs they keep frozen; the facts store knows which of these are being
+    /// parked.
     NodesChanged {
         more: BTreeMap<String, BTreeSet<u32>>,
         fewer: BTreeSet<String>,
@@ -54,7 +57,7 @@ enum PollQuery {
     Need(needs::NeedQuery),
 }
 
-/// When a job that is being parked was asked about.
+/// When a job that is being parked was polled.
 #[derive(Clone, Copy)]
 struct ParkingPolls {
     first: Instant,
@@ -73,7 +76,7 @@ impl ParkingPolls {
         }
     }
 
-    /// Whether it is due to ask whether the job is parked.
+    /// Whether it is due to poll whether the job is parked.
     fn is_due(&self, now: Instant) -> bool {
         let interval = (now - self.first) / 32;
         now - self.last >= interval.clamp(PARKED_INTERVAL, MAX_PARKED_INTERVAL)
@@ -103,7 +106,7 @@ impl NodePoller {
         timing: SendTiming,
     ) -> Self {
         let events = events.clone();
-        // Nobody listens to what lands after the end.
+        // After the end there is no receiver for what completes.
         let on_completed = move |completed| {
             let _ = events.send(PollerEvent::Completed(completed));
         };
@@ -121,9 +124,9 @@ impl NodePoller {
         }
     }
 
-    /// Asks until it is told to stop.
+    /// Polls until it is stopped.
     pub(super) fn run(&mut self, events: &Receiver<PollerEvent>) {
-        // After a panic: what was under way may never be heard of again.
+        // After a panic: what was under way may never complete.
         self.open.clear();
         self.needs.reset_in_flight(Instant::now());
         self.swap.reset_in_flight(Instant::now());
@@ -178,7 +181,7 @@ impl NodePoller {
                 self.store.parked(job, since);
             }
             Some((PollQuery::Stuck(job, since, nodes), _)) => {
-                // Who has the name says so: here an answer is what counts.
+                // Only nodes where it is so have the name: here an answer is what counts.
                 if nodes.iter().any(|node| !completed.failed.contains(node)) {
                     self.store.stuck(job, since);
                 }
@@ -193,7 +196,7 @@ impl NodePoller {
                     .collect();
                 let now = Instant::now();
                 if missing.is_empty() && !completed.failed.is_empty() {
-                    // Nodes that do not answer say nothing.
+                    // Nodes that do not answer do not count.
                     self.parked.not_sent(&question, now);
                 } else if let Some(node) = self.parked.answer(&question, &missing, now) {
                     self.store.not_parked(question.0, node);
@@ -218,7 +221,7 @@ impl NodePoller {
         self.poll_parked(now);
     }
 
-    /// Asks nodes that have such jobs what these need.
+    /// Polls nodes that have such jobs for what these need.
     fn poll_needs(&mut self, now: Instant) {
         let facts = self.store.facts();
         let store = Arc::clone(&self.store);
@@ -235,14 +238,14 @@ impl NodePoller {
         }
     }
 
-    /// Whether another question may be asked: nobody waits for those that are late.
+    /// Whether another query may start: those that are late are not waited for.
     fn has_room(&self, now: Instant) -> bool {
         let in_time = |(_, asked): &&(PollQuery, Instant)| now - *asked < self.late;
         self.in_flight.has_room() && self.open.values().filter(in_time).count() < MAX_ON_TIME
     }
 
-    /// Asks the nodes of each job that is being parked whether they have done it, and less often whether they cannot;
-    /// one question of each kind at a time for each job.
+    /// Polls the nodes of each job that is being parked whether they have done it, and less often
+    /// whether they cannot; one query of each kind at a time for each job.
     fn poll_parking(&mut self, now: Instant) {
         let parking = self.store.parkings_to_poll();
         self.parking_polls
@@ -287,7 +290,7 @@ impl NodePoller {
         self.open.values().any(|(question, _)| is_it(question))
     }
 
-    /// Asks nodes whether jobs that nobody asks about otherwise are still parked there.
+    /// Polls nodes whether jobs that are not polled otherwise are still parked there.
     fn poll_parked(&mut self, now: Instant) {
         let store = Arc::clone(&self.store);
         while self.has_room(now) {
@@ -304,7 +307,7 @@ impl NodePoller {
         }
     }
 
-    /// Asks nodes that answer how much swap they have.
+    /// Polls nodes that answer for how much swap they have.
     fn poll_swap(&mut self, now: Instant) {
         let facts = self.store.facts();
         let passed = self.swap.skip_silent(&facts.silent, now);
@@ -321,7 +324,7 @@ impl NodePoller {
         }
     }
 
-    /// Returns false if it cannot be asked: then it is asked again when it is due again.
+    /// Returns false if the query cannot be sent: then it is sent again when it is due again.
     fn send(
         &mut self,
         nodes: Vec<String>,

@@ -20,7 +20,7 @@ const DAEMON: &str = "/run/dfrs/%n/dfrsd.sock";
 /// How long the last orders may take, once it is to stop.
 const FINAL_ORDERS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the courier hears of.
+/// What the order sender receives.
 pub(super) enum SenderEvent {
     /// The change of orders with this number.
     Orders(OrderChanges, u64),
@@ -50,7 +50,7 @@ impl OrderSender {
         generation: u64,
     ) -> Self {
         let events = events.clone();
-        // Nobody listens to what lands after the end.
+        // After the end there is no receiver for what completes.
         let on_completed = move |completed| {
             let _ = events.send(SenderEvent::Completed(completed));
         };
@@ -66,9 +66,9 @@ impl OrderSender {
         }
     }
 
-    /// Carries orders until it is told to stop.
+    /// Sends orders until it is stopped.
     pub(super) fn run(&mut self, events: &Receiver<SenderEvent>) {
-        // After a panic: what was under way may never be heard of again.
+        // After a panic: what was under way may never complete.
         self.queue.reset_in_flight(Instant::now());
         while !self.is_done(Instant::now()) {
             match events.recv_timeout(TICK) {
@@ -87,7 +87,7 @@ impl OrderSender {
         self.in_flight.abandon();
     }
 
-    /// Whether it was told to stop and has nothing more to send, or no more time.
+    /// Whether it was stopped and has nothing more to send, or no more time.
     fn is_done(&self, now: Instant) -> bool {
         self.stop_deadline
             .is_some_and(|end| now >= end || !self.queue.has_to_send(now))

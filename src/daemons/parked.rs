@@ -1,27 +1,27 @@
-//! Whether jobs that are parked still are, asked rarely. No threads and no clock here.
+//! Whether jobs that are parked still are, polled rarely. No threads and no clock here.
 //!
-//! Orders say which jobs nodes keep frozen. Of those that nobody asks about otherwise, all nodes are asked now and then
-//! whether the job is parked there. A node that is reached by its orders, and not by that question, several times in a
-//! row, no longer has the job parked. Once is not enough: a message is lost, or dfrsd has just been started again and
-//! looks first.
+//! Orders have the jobs that nodes keep frozen. For those that are not polled otherwise, all nodes
+//! are polled now and then whether the job is parked there. A node that gets its orders, but
+//! several times in a row not that query, no longer has the job parked. Once is not enough: a
+//! message is lost, or dfrsd has just been restarted and looks first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// How often nodes are asked about a job.
+/// How often nodes are polled about a job.
 const INTERVAL: Duration = Duration::from_secs(300);
-/// The same after no answer, or where the job cannot be asked about now.
+/// How soon they are polled again after no answer, or where the job cannot be polled now.
 const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// So many times in a row without an answer, the job is not parked there any more.
 const MAX_MISSING: u32 = 3;
 
-/// A job and its nodes, all of which are asked.
+/// A job and its nodes, all of which are polled.
 pub(super) type ParkedQuery = (u32, Vec<String>);
 
 #[derive(Debug)]
 struct FrozenJobPoll {
     nodes: BTreeSet<String>,
-    /// `None`: it is being asked about.
+    /// `None`: a query is under way.
     due: Option<Instant>,
     missing: u32,
 }
@@ -29,7 +29,7 @@ struct FrozenJobPoll {
 /// What other orders mean for jobs that nodes keep frozen.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FrozenChanges {
-    /// They are frozen on other nodes than before, or on none.
+    /// Jobs that are frozen on other nodes than before, or on none.
     pub(super) jobs: BTreeSet<u32>,
     /// Jobs that were frozen there are so no longer.
     pub(super) thawing: BTreeSet<String>,
@@ -86,7 +86,7 @@ impl ParkedSchedule {
         }
     }
 
-    /// The next job to ask about. One that may not be is looked at again later. O(jobs).
+    /// The next job to poll. A job that may not be polled is looked at again later. O(jobs).
     pub(super) fn next(
         &mut self,
         now: Instant,
@@ -105,8 +105,8 @@ impl ParkedSchedule {
         None
     }
 
-    /// A question has come to its end: these nodes, which can be reached, do not say that the job is parked. Returns
-    /// one on which it is not any more, if there is one.
+    /// A query has completed: these nodes, which can be reached, do not have the job parked.
+    /// Returns one on which it is not any more, if there is one.
     pub(super) fn answer(
         &mut self,
         (id, nodes): &ParkedQuery,
@@ -127,7 +127,7 @@ impl ParkedSchedule {
         (job.missing >= MAX_MISSING).then(|| (*node).clone())
     }
 
-    /// A question that could not be asked is asked again later.
+    /// A query that could not be sent is sent again later.
     pub(super) fn not_sent(&mut self, (id, _): &ParkedQuery, now: Instant) {
         if let Some(job) = self.jobs.get_mut(id) {
             job.due = Some(now + RETRY_INTERVAL);
@@ -165,8 +165,8 @@ mod tests {
         (parked, now)
     }
 
-    /// When job 7 was asked about within so many seconds, and when it was said not to be parked, if the nodes that
-    /// `missing` names for each second did not say so.
+    /// When job 7 was polled within so many seconds, and when it was found not to be parked, if the
+    /// nodes that `missing` names for each second did not have it parked.
     fn polls(
         parked: &mut ParkedSchedule,
         began: Instant,

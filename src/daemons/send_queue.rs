@@ -1,9 +1,10 @@
 //! Which node is sent its orders when, and with which others. No threads and no clock here.
 //!
-//! Slurm's fan-out answers when its last node has: after `MessageTimeout` (10 s) and more if one hangs, and a
-//! node that Slurm reaches by way of that one hears no sooner. So each node is in a lane by how it
-//! answered last time, and shares a message only with nodes of its lane. Whenever a message lands, it says of
-//! each of its nodes whether it has it: this alone tells those that hang from those that only shared it.
+//! Slurm's fan-out answers when its last node has: after `MessageTimeout` (10 s) and more if one
+//! hangs, and a node that Slurm reaches by way of that one gets them no sooner. So each node has a
+//! reachability, by how it answered last time, and shares a message only with nodes of the same.
+//! When a message completes, it is known of each of its nodes whether it has it: only this
+//! distinguishes nodes that hang from those that only shared it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -28,14 +29,14 @@ const MIN_HANGING_MESSAGES: usize = 16;
 /// What is known of a node from the messages to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reachability {
-    /// It got the last one, or there was none yet.
+    /// The node got the last message, or there was none yet.
     Answers,
     /// The last one is late, and other nodes shared it: any of them may be the cause.
     Doubtful,
-    /// It did not get the last one, which was known at once: no dfrsd.
+    /// The node did not get the last message, which was known at once: no dfrsd.
     Refuses,
-    /// It did not get the last one, which was known late: it hangs, or has no slurmd (to which 24.11 tries
-    /// to connect for 11 s).
+    /// The node did not get the last message, which was known late: it hangs, or has no slurmd (to
+    /// which 24.11 tries to connect for 11 s).
     Hangs,
 }
 
@@ -47,7 +48,7 @@ impl Reachability {
         Reachability::Hangs,
     ];
 
-    /// Whose nodes get new orders at once.
+    /// Nodes of these get new orders at once.
     const URGENT: [Reachability; 2] = [Reachability::Answers, Reachability::Doubtful];
 
     /// Messages under way at the same time, those that are late aside.
@@ -58,8 +59,8 @@ impl Reachability {
         }
     }
 
-    /// Messages of all lanes that may be under way when one more starts: those to nodes that do not answer
-    /// leave room for others.
+    /// Messages of any reachability that may be under way when one more starts: those to nodes that
+    /// do not answer leave room for others.
     fn max_in_flight(self) -> usize {
         match self {
             Reachability::Answers => MAX_IN_FLIGHT,
@@ -77,7 +78,7 @@ struct NodeSendState {
     orders: NodeOrder,
     /// The number of the change that made them.
     number: u64,
-    /// That of the newest orders of which it is known that the node has them.
+    /// The number of the newest orders of which it is known that the node has them.
     confirmed: u64,
     /// The newest message to it that has come to its end.
     newest_completed: u64,
@@ -105,7 +106,7 @@ pub(super) type OrderBatch = BTreeMap<String, NodeOrder>;
 pub(super) struct Answers {
     pub(super) answered: Vec<String>,
     pub(super) silent: Vec<String>,
-    /// Those that answered, with the number of the change whose orders they have.
+    /// Nodes that answered, with the number of the change whose orders they have.
     pub(super) confirmed: Vec<(String, u64)>,
 }
 
@@ -196,8 +197,8 @@ impl SendQueue {
             Reachability::Answers | Reachability::Refuses => BATCH,
             // Each answers for itself.
             Reachability::Doubtful => 1,
-            // Who is back is known the sooner the fewer others share its message; but many that hang one by one
-            // would hold more threads than there are.
+            // The fewer others share its message, the sooner a node is known to be back; but many
+            // that hang one by one would hold more threads than there are.
             Reachability::Hangs => {
                 let hangs = |node: &&NodeSendState| node.lane == Reachability::Hangs;
                 let hanging = self.nodes.values().filter(hangs).count();
@@ -206,7 +207,7 @@ impl SendQueue {
         }
     }
 
-    /// Whether one more message may start in this lane.
+    /// Whether one more message may start to nodes of this reachability.
     fn is_open(&self, lane: Reachability) -> bool {
         self.under_way(lane) < lane.max_on_time() && self.in_flight.len() < lane.max_in_flight()
     }
@@ -247,9 +248,9 @@ impl SendQueue {
         }
     }
 
-    /// Others no longer wait for messages that are late. Of the nodes that share one, those that are not known
-    /// to have their orders are sent them again at once, the others when they would have been: all of
-    /// them may have it, which is known when it lands.
+    /// Others no longer wait for messages that are late. Of the nodes that share one, those that
+    /// are not known to have their orders are sent them again at once, the others when they would
+    /// have been: all of them may have it, which is known when it completes.
     pub(super) fn mark_late(&mut self, now: Instant) {
         for (id, message) in &mut self.in_flight {
             if message.late || now - message.since < self.late {
@@ -353,7 +354,7 @@ impl NodeSendState {
         self.due_after(refresh, now);
     }
 
-    /// It is due again now if it is not known to have its orders, else then.
+    /// The node is due again now if it is not known to have its orders, else then.
     fn due_after(&mut self, refresh: Instant, now: Instant) {
         let has_news = self.number > self.confirmed;
         self.due = if has_news { now } else { refresh };
@@ -363,7 +364,8 @@ impl NodeSendState {
         self.in_flight.is_none() && self.due <= now
     }
 
-    /// This message to it has come to its end. Whether none did that was sent later, and would tell more.
+    /// This message to the node has completed. Returns whether no later one did, which would be
+    /// newer.
     fn complete(&mut self, id: u64) -> bool {
         if self.in_flight == Some(id) {
             self.in_flight = None;
@@ -405,7 +407,7 @@ mod tests {
             }
         }
 
-        /// Starts all that may start; returns the flights and their nodes.
+        /// Starts all that may start; returns the messages and their nodes.
         fn start(&mut self) -> Vec<(u64, Vec<String>)> {
             let mut started = Vec::new();
             while let Some(load) = self.queue.next(self.now) {
@@ -420,7 +422,7 @@ mod tests {
             self.queue.completed(message, failed, self.now)
         }
 
-        /// Starts and lands until nothing is due any more; returns the messages' nodes.
+        /// Starts and completes messages until nothing is due any more; returns their nodes.
         fn deliver(&mut self) -> Vec<Vec<String>> {
             let mut all = Vec::new();
             loop {

@@ -1,30 +1,32 @@
-//! What nodes are asked about their swap, and when. No threads and no clock here.
+//! What nodes are polled for about their swap, and when. No threads and no clock here.
 //!
-//! A node says in eighths of `SwapPerNode` how much of that parked jobs can have there now. One that has all of it is
-//! asked two questions each time: whether it can park jobs at all, and whether all eight eighths are there. Of others
-//! the eighths are searched for, in three questions more; nodes whose search has come as far share these. No answer is
-//! no. A dfrsd that does not count eighths says nothing of them: its node counts with all.
+//! A node publishes in eighths of `SwapPerNode` how much of that parked jobs can have there now. A
+//! node that has all of it gets two queries each time: whether it can park jobs at all, and whether
+//! all eight eighths are there. Of others the eighths are searched for, in three queries more;
+//! nodes whose search has come as far share these. No answer is no. A dfrsd that does not count
+//! eighths publishes none: its node counts with all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use dfrs_agent::daemons::EIGHTHS;
 
-/// How often nodes are asked.
+/// How often nodes are polled.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// One on which a job came back is asked after this: what it leaves in swap is no longer for parked jobs.
+/// A node on which a job came back is polled after this: what it leaves in swap is no longer for
+/// parked jobs.
 const AFTER_RETURN: Duration = Duration::from_secs(2);
-/// Nodes in one question.
+/// Nodes in one query.
 const BATCH: usize = 64;
 
-/// A question to nodes.
+/// A query to nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SwapQuery {
     pub(super) about: SwapQueryKind,
     pub(super) nodes: Vec<String>,
 }
 
-/// What it asks.
+/// What is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SwapQueryKind {
     /// Whether the node can park jobs.
@@ -52,13 +54,13 @@ pub(super) type LearnedSwap = Vec<(String, Option<u8>)>;
 /// A node, and how far it is known what it has.
 #[derive(Debug)]
 struct SwapSearch {
-    /// What it is asked next, or now.
+    /// What is polled next, or now.
     query: SwapQueryKind,
-    /// When; `None`: it is being asked.
+    /// When; `None`: a query is under way.
     due: Option<Instant>,
     /// So many eighths are there, and so many are not.
     bounds: (u8, u8),
-    /// It is asked again at this time, once this search is over.
+    /// The node is polled again at this time, once this search is over.
     recheck_at: Option<Instant>,
 }
 
@@ -72,7 +74,7 @@ impl SwapSearch {
         }
     }
 
-    /// What it asked is so, or is not. Returns what it has, once that is known.
+    /// What was polled is so, or is not. Returns what the node has, once that is known.
     fn answer(&mut self, is_so: bool) -> Option<Option<u8>> {
         self.query = match (self.query, is_so) {
             (SwapQueryKind::Any, true) => SwapQueryKind::Eighths(EIGHTHS),
@@ -110,14 +112,14 @@ impl SwapSearch {
     }
 }
 
-/// All nodes that are asked.
+/// All nodes that are polled.
 #[derive(Debug, Default)]
 pub(super) struct SwapSchedule {
     nodes: BTreeMap<String, SwapSearch>,
 }
 
 impl SwapSchedule {
-    /// These nodes are to be asked, too, those no longer.
+    /// The first nodes are to be polled, too, the others no longer.
     pub(super) fn change<'a>(
         &mut self,
         more: impl Iterator<Item = &'a String>,
@@ -144,7 +146,7 @@ impl SwapSchedule {
         }
     }
 
-    /// Nodes that are due and `silent`: nothing is known of these, and they are asked nothing.
+    /// Nodes that are due and `silent`: nothing is known of these, and they are not polled.
     pub(super) fn skip_silent(&mut self, silent: &BTreeSet<String>, now: Instant) -> LearnedSwap {
         let mut passed = Vec::new();
         for (name, node) in &mut self.nodes {
@@ -156,7 +158,7 @@ impl SwapSchedule {
         passed
     }
 
-    /// The next question that is due: searches that have begun are ended first. O(nodes).
+    /// The next query that is due: searches that have begun are ended first. O(nodes).
     pub(super) fn next(&mut self, now: Instant) -> Option<SwapQuery> {
         let is_due = |node: &&SwapSearch| node.due.is_some_and(|due| due <= now);
         let due = self.nodes.values().filter(is_due);
@@ -172,7 +174,7 @@ impl SwapSchedule {
         Some(SwapQuery { about, nodes })
     }
 
-    /// A question has come to its end: no on `failed`, and yes on all other nodes.
+    /// A query has completed: no on `failed`, and yes on all other nodes.
     pub(super) fn answer(
         &mut self,
         question: &SwapQuery,
@@ -194,7 +196,7 @@ impl SwapSchedule {
         learned
     }
 
-    /// A question that could not be asked is asked again when it is due again.
+    /// A query that could not be sent is sent again when it is due again.
     pub(super) fn not_sent(&mut self, question: &SwapQuery, now: Instant) {
         for name in &question.nodes {
             if let Some(node) = self.nodes.get_mut(name) {
@@ -215,7 +217,7 @@ impl SwapSchedule {
 mod tests {
     use super::*;
 
-    /// Nodes, and what their dfrsd say.
+    /// Nodes, and what their dfrsd publish.
     struct SwapFixture {
         swap: SwapSchedule,
         now: Instant,
@@ -254,7 +256,7 @@ mod tests {
             }
         }
 
-        /// Asks and answers all that is due.
+        /// Polls and answers all that is due.
         fn ask(&mut self) {
             while let Some(question) = self.swap.next(self.now) {
                 self.asked.push(question.about);

@@ -1,5 +1,5 @@
-//! Courier and prober with nodes that are missing or hang. Nothing here waits for a time: a node hangs until
-//! the test lets it go.
+//! Order sender and node poller with nodes that are missing or hang. Nothing here waits for a time:
+//! a node hangs until the test releases it.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ const FAILED: Duration = Duration::from_secs(60);
 /// The nodes as a link sees them.
 #[derive(Default)]
 struct FakeNodeState {
-    /// Nodes and addresses where nobody listens.
+    /// Nodes and addresses without a receiver.
     missing: BTreeSet<String>,
     /// A message to one of these nodes does not return before they do not hang any more, and then has
     /// reached none of them.
@@ -118,7 +118,7 @@ fn got_orders(nodes: &FakeNodeState) -> BTreeSet<String> {
     orders.map(|(node, _)| node.clone()).collect()
 }
 
-/// Couriers that try again at once, and for whom all that hangs is late soon.
+/// Daemons that are sent to again at once, and with which all that hangs is late soon.
 fn start_daemons(link: &Arc<FakeLink>, log: &Log) -> NodeDaemons {
     let timing = SendTiming {
         late: Duration::from_millis(50),
@@ -129,7 +129,7 @@ fn start_daemons(link: &Arc<FakeLink>, log: &Log) -> NodeDaemons {
     NodeDaemons::start(&link, log, timing, 7).expect("threads")
 }
 
-/// Waits until the facts are so; who writes them has nobody to wake.
+/// Waits until the facts are so; their writer wakes no thread.
 fn wait_for_facts(daemons: &NodeDaemons, what: &str, condition: impl Fn(&NodeFacts) -> bool) {
     let end = Instant::now() + FAILED;
     while !condition(&daemons.facts()) {
@@ -221,7 +221,7 @@ fn need_is_measured_only_on_nodes_that_report_a_change() {
     let enough = |eighths: u8| format!("/run/dfrs/%n/need.7.{eighths}.sock");
     let no = [enough(2), enough(5)];
     link.change(|nodes| nodes.missing = BTreeSet::from(no));
-    // It needs more than the two eighths that it counts with, and six are enough.
+    // The job needs more than the two eighths that it counts with, and six are enough.
     wait_for_facts(&daemons, "a need", |facts| {
         facts.needs == BTreeMap::from([(7, dfrs_core::Need::from_eighths(6))])
     });

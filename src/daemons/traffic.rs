@@ -1,4 +1,4 @@
-//! How busy courier and prober are, for the status file.
+//! How busy order sender and node poller are, for the status file.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +21,7 @@ impl Traffic {
         self.late.store(late, Ordering::Relaxed);
     }
 
-    /// Questions under way.
+    /// Queries under way.
     pub(super) fn set_questions(&self, questions: usize) {
         self.questions.store(questions, Ordering::Relaxed);
     }

@@ -12,7 +12,7 @@ use rustix::net::{SendFlags, send};
 
 use super::Requester;
 
-/// A client has so long to ask, and so long to read.
+/// A client has so long to send its question, and so long to read.
 pub(super) const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// And the scheduler so long to answer: a pass may take a while.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -29,11 +29,11 @@ enum ClientState {
 /// What is to be done with it next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ClientAction {
-    /// It goes on.
+    /// The client goes on.
     Stay,
     /// This is to be answered.
     Ask(ExplainRequest),
-    /// It is over.
+    /// The client is finished.
     Close,
 }
 
@@ -60,7 +60,7 @@ impl Client {
         &self.stream
     }
 
-    /// When it is given up, or told that it takes too long.
+    /// When the client times out.
     pub(super) fn deadline(&self) -> Instant {
         self.deadline
     }
@@ -69,7 +69,7 @@ impl Client {
     pub(super) fn interest(&self) -> PollFlags {
         match self.state {
             ClientState::Receiving(_) => PollFlags::IN,
-            ClientState::Waiting => PollFlags::empty(), // that it hangs up is told in any case
+            ClientState::Waiting => PollFlags::empty(), // a hang-up is reported in any case
             ClientState::Sending(..) => PollFlags::OUT,
         }
     }
@@ -99,7 +99,7 @@ impl Client {
         }
     }
 
-    /// Its time is up: whoever waits for an answer is told, all others are through.
+    /// The client timed out: one that waits for an answer gets a refusal, all others are closed.
     pub(super) fn on_timeout(&mut self, now: Instant) -> ClientAction {
         match self.state {
             ClientState::Waiting => {
@@ -135,7 +135,7 @@ enum IoProgress {
     Asked(Result<ExplainRequest, String>),
 }
 
-/// As much as is there, up to a whole line or what no question is as long as.
+/// As much as is there, up to a whole line or more bytes than any question has.
 fn read(stream: &mut UnixStream, line: &mut Vec<u8>) -> io::Result<IoProgress> {
     let mut piece = [0; MAX_REQUEST_BYTES];
     let count = match stream.read(&mut piece[..MAX_REQUEST_BYTES - line.len()]) {
@@ -168,7 +168,7 @@ fn question(line: &[u8]) -> Result<ExplainRequest, String> {
 }
 
 fn write(stream: &UnixStream, answer: &[u8], out: &mut usize) -> io::Result<IoProgress> {
-    // One that has gone away must not send slurmctld a signal.
+    // A client that has gone away must not send slurmctld a signal.
     match send(
         stream,
         answer.get(*out..).unwrap_or_default(),

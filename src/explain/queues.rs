@@ -1,4 +1,4 @@
-//! Questions and answers on their way between the thread that talks to clients and the scheduler.
+//! Questions and answers on their way between the thread that serves clients and the scheduler.
 
 use std::collections::VecDeque;
 use std::io;
@@ -26,7 +26,7 @@ struct Pending {
     closed: bool,
 }
 
-/// Its lock is never held for longer than it takes to move a question or an answer.
+/// The queues' lock is never held for longer than it takes to move a question or an answer.
 pub(super) struct Queues {
     pending: Mutex<Pending>,
     /// A byte here wakes the thread.
@@ -43,7 +43,7 @@ impl Queues {
         Ok((Arc::new(Self { pending, wake }), woken))
     }
 
-    /// Leaves a question.
+    /// Adds a question.
     pub(super) fn ask(&self, asked: PendingQuestion) {
         self.lock().questions.push_back(asked);
     }
@@ -55,7 +55,7 @@ impl Queues {
         pending.questions.drain(..count).collect()
     }
 
-    /// Nobody waits for the answer any more.
+    /// The answer is no longer waited for.
     pub(super) fn withdraw(&self, token: u64) {
         let mut pending = self.lock();
         pending.questions.retain(|asked| asked.token != token);

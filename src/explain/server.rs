@@ -15,7 +15,7 @@ use super::socket::Socket;
 
 /// Clients at one time.
 const MAX_CLIENTS: usize = 64;
-/// Those of one user.
+/// Clients of one user.
 pub(super) const MAX_CLIENTS_PER_USER: usize = 4;
 /// Places that only root and SlurmUser get.
 const RESERVED: usize = 8;
@@ -74,7 +74,8 @@ impl Server {
         }
     }
 
-    /// Waits until something happens or somebody's time is up; says on which clients' streams.
+    /// Waits until something happens or a client times out; returns what happened on which clients'
+    /// streams.
     fn wait(&mut self) -> Vec<(u64, PollFlags)> {
         let earliest = self.clients.values().map(Client::deadline).min();
         let wait = earliest.map(|at| at.saturating_duration_since(Instant::now()));
@@ -113,7 +114,7 @@ impl Server {
 
     /// Accepts all connections that wait; closes at once what is too many.
     fn accept(&mut self, now: Instant) {
-        // Not for ever: those who are in have to be served.
+        // Not for ever: those that are in have to be served.
         for _ in 0..MAX_CLIENTS {
             match self.socket.accept() {
                 Ok(None) => return,
@@ -126,7 +127,7 @@ impl Server {
                         self.clients.insert(self.next_token, client);
                     }
                 }
-                // No more files: it would be told of again at once.
+                // No more files: accept(2) would fail again at once.
                 Err(_) => return std::thread::sleep(ACCEPT_BACKOFF),
             }
         }

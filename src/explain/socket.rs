@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use dfrs_proto::explain::SOCKET;
 
-/// All may connect: who they are the kernel says.
+/// All users may connect: the kernel identifies them.
 const MODE: u32 = 0o666;
 
-/// One that listens; its name is taken away when it is dropped.
+/// A socket that listens; its name is removed when it is dropped.
 pub(super) struct Socket {
     listener: UnixListener,
     path: PathBuf,
@@ -48,7 +48,7 @@ impl Socket {
         &self.listener
     }
 
-    /// The next client and its user; `None`: nobody is there.
+    /// The next client and its user; `None`: there is none.
     pub(super) fn accept(&self) -> io::Result<Option<(UnixStream, u32)>> {
         match self.listener.accept() {
             Ok((stream, _)) => {

@@ -1,4 +1,4 @@
-//! Clients of every kind; who may know what.
+//! Clients of every kind; which users may know what.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -47,7 +47,7 @@ fn job(id: u32, user: u32) -> Explanation {
     }
 }
 
-/// Whoever asks is root or SlurmUser here, as the server runs as the same user.
+/// The client is root or SlurmUser here, as the server runs as the same user.
 fn read_answer(stream: UnixStream) -> ExplainResponse {
     let mut line = String::new();
     BufReader::new(stream)
@@ -81,7 +81,8 @@ fn question_is_answered_while_other_clients_misbehave() {
         stream
     };
     answering(&explainer, || {
-        // Some say nothing, some half of it, some go away at once or before they hear, one never reads.
+        // Some send nothing, some half of it, some go away at once or before an answer, one never
+        // reads.
         let silent: Vec<UnixStream> = (0..3).map(|_| connect()).collect();
         let half = ask("{\"version\":1,");
         drop(ask(""));
@@ -118,7 +119,7 @@ fn clients_beyond_the_limit_are_closed() {
     let explainer = Explainer::start(&scratch.0, &Log::discarding()).expect("listens");
     let connect = || UnixStream::connect(scratch.0.join(SOCKET));
     answering(&explainer, || {
-        // Those that are too many are closed; the rest hold their places until their time is up.
+        // Clients that are too many are closed; the rest hold their places until they time out.
         let clients: Vec<UnixStream> = (0..100).filter_map(|_| connect().ok()).collect();
         let mut closed = 0;
         for mut stream in clients {

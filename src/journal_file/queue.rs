@@ -33,7 +33,7 @@ struct QueuedLines {
     overflows: bool,
     behind_since: Option<Instant>,
     fails: bool,
-    /// Somebody waited in vain, and nothing has been written since.
+    /// A wait timed out, and nothing has been written since.
     hangs: bool,
     stops: bool,
     abandoned: bool,
@@ -103,7 +103,7 @@ impl JournalQueue {
         lines.stops
     }
 
-    /// Whether nobody waits for the writer any more: it writes nothing.
+    /// Whether the writer is no longer waited for: it writes nothing.
     pub(super) fn is_abandoned(&self) -> bool {
         self.lock().abandoned
     }
@@ -162,7 +162,7 @@ impl JournalSink {
 }
 
 impl io::Write for JournalSink {
-    /// Never fails: what is lost is counted, and said by the writer.
+    /// Never fails: what is lost is counted, and logged by the writer.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.queue.put(line);
         Ok(line.len())

@@ -170,7 +170,7 @@ mod tests {
         target.append(lines.as_bytes()).expect("writes");
     }
 
-    /// That of [`PLATFORM_LINE`] at this time.
+    /// [`PLATFORM_LINE`] at this time.
     fn platform_at(t: u32) -> String {
         PLATFORM_LINE.replacen('1', &t.to_string(), 1)
     }

@@ -8,7 +8,7 @@ use dfrs_proto::journal::JournalSnapshot;
 use super::*;
 use crate::log::CapturedLog;
 
-/// What a test makes of each attempt to write: an error, or none. It waits for the test's word.
+/// What a test makes of each attempt to write: an error, or none. Waits until the test decides.
 struct SlowTarget {
     begun: Sender<()>,
     words: Receiver<io::Result<()>>,

@@ -29,7 +29,7 @@ pub(super) struct JournalFileWriter {
     target: Box<dyn JournalTarget>,
     path: PathBuf,
     queue: Arc<JournalQueue>,
-    /// Who waits for it to be opened.
+    /// Gets the result of the opening.
     opened: Option<Sender<io::Result<JournalSnapshot>>>,
     log: Log,
     fails: bool,
@@ -56,7 +56,7 @@ impl JournalFileWriter {
     /// Opens the journal and writes lines until there are no more.
     pub(super) fn run(&mut self) {
         if let Some(opened) = self.opened.take() {
-            // Whoever waited may have gone by now, and will have no lines.
+            // The receiver may have gone by now, and will have no lines.
             let _ = opened.send(self.target.open());
         }
         while let JournalWork::Write(lines) = self.queue.take() {

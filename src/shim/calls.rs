@@ -23,7 +23,7 @@ pub(super) fn result(code: c_int) -> Result<(), SlurmError> {
         return Ok(());
     }
     // SAFETY: Slurm returns a pointer to a constant or thread-local NUL-terminated text that stays
-    // valid until this thread asks again.
+    // valid until this thread's next call.
     let text = unsafe { text_at(bindings::dfrs_strerror(code)) };
     Err(SlurmError { code, text })
 }
@@ -179,11 +179,11 @@ pub fn layout_problem() -> Option<String> {
 pub enum SlurmOutcome {
     /// Slurm has forgotten it, or its id belongs to another job now.
     Unknown,
-    /// It has not ended.
+    /// The job has not ended.
     Alive,
-    /// Its script or command returned 0.
+    /// The job's script or command returned 0.
     Completed,
-    /// Somebody cancelled it, or its deadline passed.
+    /// The job was cancelled, or its deadline passed.
     Cancelled,
     /// Exit code, signal, time limit, memory or node.
     Failed,
@@ -227,7 +227,7 @@ pub fn jobs_wait_for_room(jobs: &[u32]) -> Vec<bool> {
 ///
 /// # Errors
 ///
-/// It is not an array's record, or not pending.
+/// The job is not an array's record, or not pending.
 pub fn array_split(job: u32, max: u32) -> Result<(), SlurmError> {
     // SAFETY: takes numbers only.
     result(unsafe { bindings::dfrs_array_split(job, max) })
@@ -252,7 +252,7 @@ pub fn jobs_set_reason(reasons: &[(u32, Option<String>)]) {
 pub fn has_field(field: JobField) -> bool {
     match field {
         JobField::AdminComment => true,
-        // SAFETY: says what the shim was built for, and touches nothing.
+        // SAFETY: returns what the shim was built for, and touches nothing.
         JobField::Extra => unsafe { bindings::dfrs_has_extra() },
     }
 }
@@ -289,7 +289,7 @@ pub fn nodes_set_parked(parked: &[(String, u32)]) {
 }
 
 /// Starts a pending job with so many tasks (second) on each of these nodes (first: Slurm's index;
-/// ascending); `whole`: with all that is on these nodes, whatever it asks for.
+/// ascending); `whole`: with all that is on these nodes, whatever it requests.
 ///
 /// # Errors
 ///
@@ -312,7 +312,7 @@ pub fn job_start(job: u32, layout: &[(u32, u32)], whole: bool) -> Result<(), Slu
 ///
 /// # Errors
 ///
-/// It is not running, or its nodes are still being configured.
+/// The job is not running, or its nodes are still being configured.
 pub fn job_suspend(job: u32) -> Result<(), SlurmError> {
     // SAFETY: takes numbers only.
     result(unsafe { bindings::dfrs_job_suspend(job) })
@@ -322,17 +322,17 @@ pub fn job_suspend(job: u32) -> Result<(), SlurmError> {
 ///
 /// # Errors
 ///
-/// It is not suspended.
+/// The job is not suspended.
 pub fn job_resume(job: u32) -> Result<(), SlurmError> {
     // SAFETY: takes numbers only.
     result(unsafe { bindings::dfrs_job_resume(job) })
 }
 
-/// Has the nodes of a running job told once more that it goes on; those that know that take no notice.
+/// Sends the nodes of a running job the resumption again; those that have it ignore it.
 ///
 /// # Errors
 ///
-/// It does not run.
+/// The job does not run.
 pub fn job_repeat_resumption(job: u32) -> Result<(), SlurmError> {
     // SAFETY: takes numbers only.
     result(unsafe { bindings::dfrs_job_repeat_resumption(job) })
@@ -343,7 +343,7 @@ pub fn job_repeat_resumption(job: u32) -> Result<(), SlurmError> {
 ///
 /// # Errors
 ///
-/// It is not suspended.
+/// The job is not suspended.
 pub fn job_release_memory(job: u32) -> Result<Vec<u64>, SlurmError> {
     const TOO_SMALL: i32 = 34; // ERANGE
     let mut memory = vec![0; 64];
@@ -367,7 +367,7 @@ pub fn job_release_memory(job: u32) -> Result<Vec<u64>, SlurmError> {
 ///
 /// # Errors
 ///
-/// It does not fit on one of the nodes, or the job does not hold them any more.
+/// The memory does not fit on one of the nodes, or the job does not hold them any more.
 pub fn job_claim_memory(job: u32, memory: &[u64]) -> Result<(), SlurmError> {
     // SAFETY: the array has `count` elements and outlives the call.
     result(unsafe { bindings::dfrs_job_claim_memory(job, memory.as_ptr(), count(memory.len())) })
@@ -377,7 +377,7 @@ pub fn job_claim_memory(job: u32, memory: &[u64]) -> Result<(), SlurmError> {
 ///
 /// # Errors
 ///
-/// It is not running, or has neither.
+/// The job is not running, or has neither.
 pub fn job_warn(job: u32, fallback: u32) -> Result<(), SlurmError> {
     // SAFETY: takes numbers only.
     result(unsafe { bindings::dfrs_job_warn(job, fallback) })
@@ -387,7 +387,7 @@ pub fn job_warn(job: u32, fallback: u32) -> Result<(), SlurmError> {
 ///
 /// # Errors
 ///
-/// It may not be requeued, or is in no state for it.
+/// The job may not be requeued, or is in no state for it.
 pub fn job_requeue(job: u32) -> Result<(), SlurmError> {
     // SAFETY: takes numbers only.
     result(unsafe { bindings::dfrs_job_requeue(job) })
@@ -399,7 +399,7 @@ pub fn job_requeue(job: u32) -> Result<(), SlurmError> {
 ///
 /// # Errors
 ///
-/// It has ended in another way, or not, or Slurm has forgotten it.
+/// The job has ended in another way, or not, or Slurm has forgotten it.
 pub fn job_requeue_warned(
     job: u32,
     submit_time: i64,
@@ -423,7 +423,7 @@ pub fn job_requeue_warned(
 ///
 /// # Errors
 ///
-/// It is not pending, or not there, or the node is not.
+/// The job is not pending, or not there, or the node is not.
 pub fn job_abort_left_behind(job: u32, node: &str) -> Result<(), SlurmError> {
     let node = c_string(node);
     // SAFETY: the string outlives the call, which only reads it.
@@ -459,7 +459,7 @@ pub fn lock_times() -> LockTimes {
 ///
 /// # Errors
 ///
-/// It has no nodes, or this is less than a minute.
+/// The job has no nodes, or this is less than a minute.
 pub fn job_extend_time(job: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError> {
     let mut before = bindings::dfrs_limit_t::default();
     // SAFETY: fills the record, if it returns 0.
@@ -472,7 +472,7 @@ pub fn job_extend_time(job: u32, seconds: u32) -> Result<JobTimeLimit, SlurmErro
 ///
 /// # Errors
 ///
-/// It is not in the queue.
+/// The job is not in the queue.
 pub fn job_take_back_time(job: u32, extended: &LimitExtension) -> Result<(), SlurmError> {
     let before = bindings::dfrs_limit_t {
         minutes: extended.from.minutes,
@@ -533,7 +533,7 @@ pub fn count_cycle(microseconds: u32, queue_length: u32, depth: u32, started: u3
 ///
 /// # Errors
 ///
-/// Its thread cannot be created.
+/// The thread cannot be created.
 pub fn backfill_start(hidden: &[String]) -> Result<(), SlurmError> {
     fence_pass();
     let hidden = comma_separated(hidden);

@@ -1,5 +1,5 @@
-//! What slurm.conf and cgroup.conf say, from slurmctld's memory, as the checks want it that `dfrs doctor`
-//! makes, too.
+//! What is in slurm.conf and cgroup.conf, from slurmctld's memory, as the checks want it that `dfrs
+//! doctor` makes, too.
 
 use std::ffi::{CString, c_char};
 

@@ -16,13 +16,13 @@ const NO_MEMORY: i32 = 12;
 /// A view of these partitions. Belongs to one [`Observation`].
 pub struct View {
     partitions: CString,
-    /// Those of them whose jobs' cores are hidden.
+    /// The partitions whose jobs' cores are hidden.
     managed: CString,
     /// None: there was no memory for it.
     raw: Option<NonNull<bindings::dfrs_view_t>>,
     sets: SharedNodeSets,
     cores_visible: bool,
-    /// What was said last may not have been taken in.
+    /// The last changes may not have been taken in.
     is_stale: bool,
 }
 
@@ -66,7 +66,8 @@ impl View {
             bindings::dfrs_snapshot(view.as_ptr(), self.partitions.as_ptr(), &raw mut raw)
         };
         result(code)?;
-        // SAFETY: just filled; all that this view has said since it was forgotten was applied to `seen`.
+        // SAFETY: just filled; all that this view has returned since it was forgotten was applied
+        // to `seen`.
         let different = unsafe { apply(&raw, &mut self.sets, seen) };
         self.cores_visible = raw.cores_visible;
         self.is_stale = false;

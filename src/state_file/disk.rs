@@ -9,8 +9,8 @@ const MAX_BAD_FILES: u32 = 100;
 
 /// Where the file is kept.
 pub(super) trait Disk: Send {
-    /// Replaces the file, durably: after a crash the old or the new one is there, whole, unless `is_wanted` says
-    /// at the last moment that it is not to be replaced.
+    /// Replaces the file, durably: after a crash the old or the new one is there, whole, unless at
+    /// the last moment `is_wanted` returns false.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// Grows when an older plugin could not understand the file.
 const VERSION: u32 = 2;
-/// Jobs in one entry of a file that is written anew.
+/// Jobs in one entry of a file that is rewritten.
 const JOBS_PER_ENTRY: usize = 500;
 
 #[derive(Serialize, Deserialize)]

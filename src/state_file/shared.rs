@@ -116,7 +116,7 @@ impl StateHandover {
         self.changed.notify_all();
     }
 
-    /// Nobody waits for the writer any more: it writes nothing.
+    /// The writer is no longer waited for: it writes nothing.
     pub(super) fn abandon(&self) {
         self.lock().abandoned = true;
     }

@@ -165,7 +165,7 @@ fn unreadable_file_is_logged_once_and_never_overwritten() {
     fs::remove_dir_all(directory).expect("cleans up");
 }
 
-/// A file in memory on a disk that fails or hangs when it is told to.
+/// A file in memory on a disk that fails or hangs on demand.
 #[derive(Clone, Default)]
 struct FakeDisk(Arc<(Mutex<Fake>, Condvar)>);
 

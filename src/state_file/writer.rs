@@ -12,7 +12,7 @@ use super::shared::{StateHandover, StateWork};
 use super::{PreWriteHook, log};
 use crate::log::Log;
 
-/// A file that is not longer than this is not written anew for its length.
+/// A file that is not longer than this is not rewritten for its length.
 const MIN_REWRITE_LENGTH: usize = 64 << 10;
 /// What failed is tried again after this, doubled each time up to the last.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ pub(super) struct StateFileWriter {
     head: Head,
     /// What the file holds, or will hold when the next attempt succeeds.
     live: BTreeMap<u32, PersistedJob>,
-    /// Length of the file when it was last written anew, and now. `None`: it has to be.
+    /// Length of the file when it was last rewritten, and now. `None`: it has to be.
     lengths: Option<(usize, usize)>,
     /// The number of the last changes that were handed over.
     taken: u64,
@@ -100,7 +100,7 @@ impl StateFileWriter {
         self.shared.failed();
     }
 
-    /// Writes these changes: adds them to the file, or writes it anew if that is due.
+    /// Writes these changes: adds them to the file, or rewrites it if that is due.
     fn write(&mut self, changes: StateChanges) -> Result<(), String> {
         self.apply(&changes);
         match self.lengths.take() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use dfrs_proto::status::FILE;
 
-/// It names nodes and partitions, no users and no jobs.
+/// The file names nodes and partitions, no users and no jobs.
 const MODE: u32 = 0o644;
 
 /// Where the file is.
@@ -26,8 +26,9 @@ impl StatusFile {
         &self.path
     }
 
-    /// Writes it anew, under another name first. After a crash an older one may be there. `is_wanted` is asked
-    /// last: a disk that hung may answer long after somebody else has taken over.
+    /// Rewrites the file, under another name first. After a crash an older one may be there.
+    /// `is_wanted` is called last: a disk that hung may answer long after another thread has taken
+    /// over.
     pub(super) fn replace(&self, bytes: &[u8], is_wanted: impl Fn() -> bool) -> io::Result<()> {
         let new = self.path.with_extension("new");
         match fs::remove_file(&new) {

@@ -1,5 +1,5 @@
-//! The thread that writes the status file: whoever has a new status waits for nothing, and a disk that hangs
-//! costs one status in memory.
+//! The thread that writes the status file: a caller with a new status waits for nothing, and a disk
+//! that hangs costs one status in memory.
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -26,7 +26,7 @@ pub struct BookArguments {
     stage: bool,
 }
 
-/// Writes target/book/source and, unless told otherwise, target/book/site.
+/// Writes target/book/source and, unless the arguments exclude it, target/book/site.
 ///
 /// # Errors
 ///
@@ -134,7 +134,7 @@ fn stage_linked(root: &Path, path: &Path, source: &Path) -> Result<(), String> {
     write(&to, text.as_bytes())
 }
 
-/// The part of the summary for docs/adr/, which nobody has to keep.
+/// The part of the summary for docs/adr/, which is generated.
 fn decisions(docs: &Path) -> Result<String, String> {
     let mut part = "\n# Decisions\n\n".to_owned();
     for path in files::below(&docs.join("adr"))? {

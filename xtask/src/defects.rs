@@ -83,7 +83,7 @@ fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
         .args(["--package", "dfrs-agent", "--example", "seeds"])
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", target)
-        // It is built more often than it runs long.
+        // The program is built more often than it runs long.
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
         .env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true")

@@ -32,7 +32,8 @@ pub fn run(_arguments: &LicencesArguments) -> Result<(), String> {
     }
 }
 
-/// What `cargo tree` says of all that is linked into a program: `name v1.0.0|LICENCE`, a package a line.
+/// What `cargo tree` lists of all that is linked into a program: `name v1.0.0|LICENCE`, a package a
+/// line.
 fn linked() -> Result<String, String> {
     let what = ["tree", "--workspace", "--exclude", env!("CARGO_PKG_NAME")];
     let how = ["--locked", "--target", "all", "--edges", "normal"];

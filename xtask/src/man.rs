@@ -99,14 +99,14 @@ pub(crate) fn write(directory: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Those that people see; help is no page of its own.
+/// The commands that are shown; help is no page of its own.
 fn commands(program: &Command) -> impl Iterator<Item = &Command> {
     let all = program.get_subcommands();
     all.filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
 fn page(command: &Command, name: &str, section: u8, directory: &Path) -> std::io::Result<()> {
-    // The synopsis says "dfrs sim", the title "dfrs-sim".
+    // The synopsis has "dfrs sim", the title "dfrs-sim".
     let called = command.get_bin_name().unwrap_or(name).to_owned();
     let page = Man::new(
         command

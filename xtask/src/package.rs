@@ -78,7 +78,7 @@ impl PackageFormat {
 ///
 /// # Errors
 ///
-/// What is missing, or what a tool says.
+/// What is missing, or a tool's output.
 pub fn run(arguments: &PackageArguments) -> Result<(), String> {
     let pages = arguments.output.join("man");
     crate::man::write(&pages).map_err(|error| format!("{}: {error}", pages.display()))?;

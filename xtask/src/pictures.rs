@@ -25,7 +25,7 @@ pub fn run(_arguments: &PicturesArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// One line for each picture that is not what the documents say.
+/// One line for each picture that is not as in the documents.
 pub fn problems(root: &Path) -> Vec<String> {
     let pictures = match all(root) {
         Ok(pictures) => pictures,

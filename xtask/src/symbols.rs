@@ -20,7 +20,7 @@ const EXPORTS: [&str; 8] = [
     "sched_p_reconfig",
 ];
 
-/// The same of `burst_buffer_dfrs.so` (`src/interfaces/burst_buffer.c`).
+/// The exports of `burst_buffer_dfrs.so` (`src/interfaces/burst_buffer.c`).
 const BURST_BUFFER_EXPORTS: [&str; 25] = [
     "bb_p_build_het_job_script",
     "bb_p_get_status",

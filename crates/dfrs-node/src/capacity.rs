@@ -7,10 +7,10 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::cgroup::files;
 
-/// What the administrator says about the node's CPUs.
+/// What the administrator sets about the node's CPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CapacityOptions {
-    /// Cores, whatever the machine says.
+    /// Cores, whatever the machine reports.
     pub fixed: Option<f64>,
     /// Cores kept from jobs, for the system's own processes.
     pub reserved: f64,
@@ -29,15 +29,16 @@ impl CapacityOptions {
         (cores - self.reserved).max(MIN_CORES)
     }
 
-    /// The part of this capacity that shares are parts of: not more than Slurm counts on the node, which
-    /// leaves out the cores that it reserves (`CoreSpecCount`), unless the administrator says more.
+    /// The part of this capacity that shares are parts of: not more than Slurm counts on the node,
+    /// which leaves out the cores that it reserves (`CoreSpecCount`), unless the administrator sets
+    /// more.
     pub fn within(&self, capacity: f64, processors: &Processors, slurm_cpus: Option<u32>) -> f64 {
         let counted = slurm_cpus.and_then(|cpus| processors.threads_of(cpus));
         let limit = counted.filter(|_| self.fixed.is_none());
         limit.map_or(capacity, |max| capacity.min(max))
     }
 
-    /// Nothing is said.
+    /// None is given.
     pub fn are_default(&self) -> bool {
         *self == CapacityOptions::default()
     }
@@ -48,14 +49,14 @@ impl CapacityOptions {
 pub struct Processors {
     /// Hardware threads.
     pub threads: f64,
-    /// The cores that these are of; none if the machine does not tell.
+    /// The cores that these are of; none if the machine does not show them.
     pub cores: Option<f64>,
 }
 
 impl Processors {
-    /// Those of the root of the cgroups, as `0-3,8`. Where it names none those of this process, which may
-    /// be fewer: `CPUAffinity=` of systemd and `isolcpus=` hold for it and not for jobs.
-    /// `system`: as `/sys/devices/system/cpu`. O(threads).
+    /// The processors of the root of the cgroups, as `0-3,8`. Where it names none those of this
+    /// process, which may be fewer: `CPUAffinity=` of systemd and `isolcpus=` hold for it and not
+    /// for jobs. `system`: as `/sys/devices/system/cpu`. O(threads).
     pub fn detect(of_root: Option<&str>, system: &Path) -> Processors {
         let found = of_root.map(numbers).filter(|found| !found.is_empty());
         let found = found.unwrap_or_else(own_affinity);
@@ -70,10 +71,10 @@ impl Processors {
     }
 
     /// In hardware threads, what Slurm counts as so many CPUs: it may count cores. Never less than
-    /// that. None where it cannot be told.
+    /// that. None where it is unknown.
     pub fn threads_of(&self, slurm_cpus: u32) -> Option<f64> {
         let (cpus, cores) = (f64::from(slurm_cpus), self.cores?);
-        // Who counts more than there are cores counts threads.
+        // A Slurm that counts more than there are cores counts threads.
         let threads_each = if cpus > cores {
             1.0
         } else {

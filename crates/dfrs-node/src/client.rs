@@ -15,7 +15,7 @@ use crate::options::Address;
 /// How long a daemon may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Asks the daemon what it enforces.
+/// Requests from the daemon what it enforces.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ fn deliver(socket: &Path, data: Vec<u8>) -> Result<UnixStream, String> {
     Ok(stream)
 }
 
-/// The status as a table for people, and what is wrong.
+/// The status as a table, and what is wrong.
 pub fn table(status: &NodeStatus) -> String {
     let mut text = headline(status);
     text.push_str(&jobs(status));

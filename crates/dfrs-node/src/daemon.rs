@@ -26,7 +26,7 @@ use crate::reclaimer::ReclaimThread;
 use crate::reconciler::{Reconciler, ReconcilerSettings};
 use crate::{Now, cgroup, panics};
 
-/// Everybody may pass through to a name that is known, nobody sees which there are.
+/// All users may pass through to a name that is known, none sees which there are.
 const DIRECTORY_MODE: u32 = 0o711;
 
 /// How long a sender may take for its whole message, and a receiver for its whole answer.
@@ -95,7 +95,7 @@ struct Daemon {
     clock: Clock,
     node: String,
     orders: Orders,
-    /// Caps are lifted because nothing was heard; remembered to say it once.
+    /// Caps are lifted because no orders arrived; remembered to log it once.
     uncapped: bool,
 }
 
@@ -223,7 +223,7 @@ fn make_directory(directory: &Path) -> Result<(), String> {
     open_to_all(directory).map_err(failed)
 }
 
-/// Whoever knows what is in there can get at it.
+/// A user that knows a name in there can reach it.
 fn open_to_all(directory: &Path) -> std::io::Result<()> {
     fs::set_permissions(directory, fs::Permissions::from_mode(DIRECTORY_MODE))
 }

@@ -1,5 +1,5 @@
-//! A stream that has to be done by some moment: a time-out of each read alone would let whoever
-//! sends a byte now and then hold it for ever.
+//! A stream that has to be done by some moment: with a timeout of each read alone a client that
+//! sends a byte now and then would hold it for ever.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

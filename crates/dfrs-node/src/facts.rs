@@ -1,11 +1,11 @@
-//! Facts that the controller can ask for without a protocol of ours: names beside the socket.
+//! Facts that the controller can query without a protocol of ours: names beside the socket.
 //!
-//! Slurm's fan-out reports the nodes on which the address that it was given did not exist. A fact is
-//! therefore a symbolic link to the daemon's socket: a message to `parked_bytes.17.sock` reaches exactly
-//! the nodes on which job 17 is parked, and one to `need.17.3.sock` those on which three eighths of what
-//! it asked for are enough for it. Plain files are the daemon's own notes for a successor after a crash:
-//! `frozen.17` that it froze the job, and may undo that; `limit.17` that it lowered the job's memory limit,
-//! and what to give back.
+//! Slurm's fan-out reports the nodes on which the address that it was given did not exist. A fact
+//! is therefore a symbolic link to the daemon's socket: a message to `parked_bytes.17.sock` reaches
+//! exactly the nodes on which job 17 is parked, and one to `need.17.3.sock` those on which three
+//! eighths of what it requested are enough for it. Plain files are the daemon's own notes for a
+//! successor after a crash: `frozen.17` that it froze the job, and may undo that; `limit.17` that
+//! it lowered the job's memory limit, and what to give back.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,7 @@ pub struct FactsDirectory {
 
 impl FactsDirectory {
     /// Facts of the daemon whose socket is in `directory`, which exists. Links of a predecessor are
-    /// removed: what they say has to be found true again first.
+    /// removed: their facts have to be found true again first.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl FactsDirectory {
         Ok(facts)
     }
 
-    /// Says whether job `id` is parked here.
+    /// Publishes whether job `id` is parked here.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl FactsDirectory {
         self.set_link(&format!("parked.{id}.sock"), parked)
     }
 
-    /// Says whether it is job `id` itself that keeps its memory in RAM.
+    /// Publishes whether it is job `id` itself that keeps its memory in RAM.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl FactsDirectory {
         self.set_link(&format!("stuck.{id}.sock"), stuck)
     }
 
-    /// Says whether jobs can be parked here.
+    /// Publishes whether jobs can be parked here.
     ///
     /// # Errors
     ///
@@ -81,8 +81,8 @@ impl FactsDirectory {
         self.set_link(SWAP, present)
     }
 
-    /// Says how many eighths of the swap that was asked for can hold parked jobs: these and all that are fewer; of
-    /// none, nobody asks. `before`: what was said.
+    /// Publishes how many eighths of the requested swap can hold parked jobs: these and all that
+    /// are fewer; none is not queried. `before`: what was published.
     ///
     /// # Errors
     ///
@@ -97,7 +97,8 @@ impl FactsDirectory {
         self.set_link(LESS_SWAP, eighths.is_some_and(|eighths| eighths < EIGHTHS))
     }
 
-    /// Says whether some job here needs more than it counts with in decisions, and whether one needs less.
+    /// Publishes whether some job here needs more than it counts with in decisions, and whether one
+    /// needs less.
     ///
     /// # Errors
     ///
@@ -107,8 +108,8 @@ impl FactsDirectory {
         self.set_link(LESS, less)
     }
 
-    /// Says what is enough for job `id`, of which `before` was said: this need, and all that are larger. Of
-    /// one that needs its request nothing is said.
+    /// Publishes what is enough for job `id`, of which `before` was published: this need, and all
+    /// that are larger. For a job that needs its request nothing is published.
     ///
     /// # Errors
     ///

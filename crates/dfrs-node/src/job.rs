@@ -20,8 +20,9 @@ const ACTIVE_PERIOD: Duration = Duration::from_secs(2);
 /// a node may have many jobs.
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Who thaws a job says so: within this the controller, which sees it in Slurm, no longer wants it frozen.
-/// One that still does has stopped it again since, and slurmd has heard that before the resumption.
+/// A thaw by Slurm or a user shows in Slurm: within this time the controller, which sees it there,
+/// no longer wants the job frozen. If it still does, it has stopped the job again since, and slurmd
+/// got that before the resumption.
 const REFREEZE_DELAY: Duration = Duration::from_secs(5);
 
 /// One job: what is wanted of it, and what was done about it.
@@ -33,33 +34,33 @@ pub struct NodeJob {
     pub share: Option<Share>,
     /// Wanted: a cap that holds it up as shortly as can be.
     pub spans_nodes: bool,
-    /// Wanted: what it needs of this share of the node, which it asked for; none: nobody asks.
+    /// Wanted: what it needs of this share of the node, which it requested; none: not requested.
     pub request: Option<Share>,
     /// What it counts with in decisions.
     pub counted_need: Need,
     /// Wanted: frozen.
     pub frozen: bool,
-    /// Wanted: the word that nothing of it is left.
+    /// Wanted: a report that nothing of it is left.
     pub ended: bool,
     /// Orders have named it.
     pub was_named: bool,
     /// When it was last looked whether it is over and has left processes behind, and whether it seemed so.
     pub leftover_check: Option<(Duration, bool)>,
-    /// Nobody has wanted anything for too long: what is frozen stays so, and no other job is frozen.
+    /// No orders have named it for too long: what is frozen stays so, and no other job is frozen.
     pub abandoned: bool,
     /// Where it is, while it is on this node.
     pub directory: Option<JobDirectory>,
-    /// A predecessor may have told the kernel something about it.
+    /// A predecessor may have set something of it in the kernel.
     pub adopted: bool,
     /// The kernel may have a cap of ours.
     pub capped: bool,
-    /// What we last told the kernel about its memory in swap; none: nothing.
+    /// What we last set in the kernel about its memory in swap; none: nothing.
     pub swap_allowed: Option<bool>,
-    /// It was bound to some cores, and is no longer; said once.
+    /// The job was bound to some cores, and is no longer; logged once.
     pub unbound: bool,
     /// Steps that were dealt with since the job shall be frozen.
     pub frozen_steps: BTreeMap<String, FrozenBy>,
-    /// Those of them that came, and were frozen, while nothing was heard.
+    /// Steps that came, and were frozen, while no orders arrived.
     pub late: BTreeSet<String>,
     /// How far it is on its way to swap.
     pub parking: Parking,
@@ -67,7 +68,7 @@ pub struct NodeJob {
     pub bytes_when_frozen: Option<u64>,
     /// What was done to its memory limit, and is to be given back.
     pub limit: Option<LimitNote>,
-    /// It was said that it keeps its memory in RAM itself.
+    /// It is published that the job itself keeps its memory in RAM.
     pub reported_stuck: bool,
     /// Since when there are processes of its user in none of its steps, while it shall be frozen.
     pub outside_since: Option<Duration>,
@@ -75,9 +76,9 @@ pub struct NodeJob {
     pub reclaim: Option<Request>,
     /// The measurement under way.
     pub meter: Option<Meter>,
-    /// What it needs, while that is asked and it runs here.
+    /// What it needs, while that is requested and it runs here.
     pub needs: Option<NeedMeter>,
-    /// What was said of that.
+    /// The need that was published.
     pub reported_need: Need,
     /// When something happened to it.
     pub changed: Duration,
@@ -85,16 +86,16 @@ pub struct NodeJob {
     pub checked_at: Option<Duration>,
 }
 
-/// How a step came to be frozen. The file is the same that Slurm suspends and resumes by, so who
-/// wrote it last must be remembered.
+/// How a step came to be frozen. The file is the same that Slurm suspends and resumes by, so its
+/// last writer must be remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrozenBy {
     /// We froze it: it is ours to thaw.
     Dfrs,
-    /// It was frozen when we came, by Slurm's suspend: Slurm's resume will thaw it.
+    /// The step was frozen when we came, by Slurm's suspend: Slurm's resume will thaw it.
     Slurm,
-    /// It was frozen, and somebody thawed it then: Slurm, to resume, signal or kill the job. It is left
-    /// alone for a while; to freeze it at once would keep the job from dying.
+    /// The step was frozen, and Slurm or a user thawed it then, to resume, signal or kill the job.
+    /// It is left alone for a while; to freeze it at once would keep the job from dying.
     Released(Duration),
 }
 
@@ -103,13 +104,13 @@ pub enum FrozenBy {
 pub enum FreezeStep {
     /// Write to the freezer.
     Freeze,
-    /// Note this, if it is news.
+    /// Note this, if it is new.
     Note(FrozenBy),
 }
 
 impl FrozenBy {
     /// The next thing to do about a step of a job that shall be frozen, by what is known of it and
-    /// what the kernel says.
+    /// its state in the kernel.
     pub fn next(known: Option<FrozenBy>, state: Freezer, now: Duration) -> FreezeStep {
         match (known, state) {
             (None, Freezer::Thawed) => FreezeStep::Freeze,
@@ -125,7 +126,7 @@ impl FrozenBy {
         }
     }
 
-    /// Somebody thawed it.
+    /// Slurm or a user thawed it.
     pub fn is_released(self) -> bool {
         matches!(self, FrozenBy::Released(_))
     }
@@ -179,7 +180,7 @@ impl NodeJob {
         self.abandoned = false;
     }
 
-    /// Takes note that nobody says any more what is wanted of it: no cap, and frozen if it is.
+    /// Takes note that there are no orders for it any more: no cap, and frozen if it is.
     pub fn abandon(&mut self, now: Duration) {
         self.set_wanted(
             None,
@@ -203,7 +204,7 @@ impl NodeJob {
         self.frozen_steps.values().any(|hold| !hold.is_released())
     }
 
-    /// What it needs of what it asked for, as far as that is known.
+    /// What it needs of what it requested, as far as that is known.
     pub fn need(&self) -> Need {
         self.needs.as_ref().map_or(Need::WHOLE, NeedMeter::need)
     }
@@ -215,8 +216,8 @@ impl NodeJob {
         (asked && need > counted, asked && need < counted)
     }
 
-    /// Whether it is time to look at it. One that somebody may wake without a word, as in silence, needs its memory at
-    /// once then.
+    /// Whether it is time to look at it. A job that may be thawed without an order, as during
+    /// silence, needs its memory at once then.
     pub fn is_due(&self, now: Duration) -> bool {
         let is_being_parked = self.frozen && self.parking != Parking::Parked;
         let may_wake = self.abandoned && self.limit.is_some();
@@ -230,7 +231,7 @@ impl NodeJob {
         now.saturating_sub(self.changed) >= ACTIVE_PERIOD
     }
 
-    /// Orders named it, and do no longer, or ask for its end.
+    /// Orders named it, and do no longer, or request its end.
     pub fn is_over(&self) -> bool {
         self.was_named && !self.abandoned && (!self.is_wanted() || self.ended)
     }
@@ -318,7 +319,7 @@ mod tests {
         for state in [Freezer::Thawed, Freezer::Frozen] {
             assert_eq!(next(Some(lately), state), Note(lately));
         }
-        // Nobody says that it may run.
+        // No order lets it run.
         assert_eq!(
             next(Some(FrozenBy::Released(at(5))), Freezer::Thawed),
             Freeze

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// Writes one line, if that is possible: a full disk, or a log that nobody reads any more, is no reason to end.
+/// Writes one line, if that is possible: a full disk, or a log without a reader, is no reason to
+/// end.
 pub fn line(text: impl Display) {
     let _ = writeln!(io::stderr(), "dfrsd: {text}");
 }
 
-/// Says a thing once for as long as it stays the same, because the daemon meets every trouble again
-/// at each turn of its loop; and only when it was met twice in a row, because a job that ends takes
-/// its files away under our hands, which is no trouble.
+/// Logs a problem once for as long as it stays the same, because the daemon meets it again at each
+/// pass of its loop; and only when it was met twice in a row, because a job that ends takes its
+/// files away under our hands, which is no problem.
 #[derive(Debug, Default)]
 pub struct ActiveWarnings {
     open: BTreeMap<String, ActiveWarning>,
@@ -24,7 +25,7 @@ struct ActiveWarning {
 }
 
 impl ActiveWarnings {
-    /// Notes trouble with `subject`.
+    /// Notes a problem with `subject`.
     pub fn note(&mut self, subject: impl Into<String>, text: impl Display) {
         let (subject, text) = (subject.into(), text.to_string());
         match self.open.get_mut(&subject) {
@@ -46,12 +47,12 @@ impl ActiveWarnings {
         }
     }
 
-    /// `subject` is well again: a next complaint about it is news.
+    /// `subject` has no problem any more: a next complaint about it is new.
     pub fn clear(&mut self, subject: &str) {
         self.open.remove(subject);
     }
 
-    /// Everything whose name begins so is well again, or gone.
+    /// Everything whose name begins so has no problem any more, or is gone.
     pub fn clear_all(&mut self, prefix: &str) {
         self.open.retain(|subject, _| !subject.starts_with(prefix));
     }
@@ -75,7 +76,7 @@ impl ActiveWarnings {
         }
     }
 
-    /// What was said and not settled.
+    /// What was logged and not settled.
     pub fn reported(&self) -> Vec<(&str, &str)> {
         let reported = self.open.iter().filter(|(_, warning)| warning.reported);
         reported

@@ -35,7 +35,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// An interval that begins `now`; none if the kernel does not tell the CPU time.
+    /// An interval that begins `now`; none if the kernel does not report the CPU time.
     pub fn start(setting: Setting, now: Now, cpu: CpuUse) -> Option<Meter> {
         cpu.used_seconds?;
         Some(Meter {

@@ -1,5 +1,5 @@
-//! What a job needs here of what it asked for, from what the kernel says that it used. Pure: no I/O, no
-//! clock. The rule itself is [`Measured`].
+//! What a job needs here of what it requested, from the CPU use that the kernel reports. Pure: no
+//! I/O, no clock. The rule itself is [`Measured`].
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const REACTION: Duration = Duration::from_secs(1);
 const MIN_THROTTLED_SECONDS: f64 = 0.2;
 
-/// Who was held back for a smaller part of an interval lost next to nothing: the kernel hands out quotas in
-/// slices, and stops now and then somebody who stays below his.
+/// A job that was held back for a smaller part of an interval lost next to nothing: the kernel
+/// hands out quotas in slices, and stops now and then a job that stays below its quota.
 const NOTICEABLE_FRACTION: f64 = 0.05;
 
 /// One job, measured since it was met here.
@@ -29,8 +29,8 @@ pub struct NeedMeter {
 }
 
 impl NeedMeter {
-    /// A job that asked for so much here, of which nothing is known yet; none if the kernel does not tell its
-    /// CPU time.
+    /// A job that requested so much here, of which nothing is known yet; none if the kernel does
+    /// not report its CPU time.
     pub fn start(request: Cores, now: Duration, cpu: CpuUse) -> Option<NeedMeter> {
         cpu.used_seconds?;
         Some(NeedMeter {
@@ -41,7 +41,7 @@ impl NeedMeter {
         })
     }
 
-    /// What it asked for here.
+    /// What it requested here.
     pub fn request(&self) -> Cores {
         self.request
     }
@@ -51,8 +51,8 @@ impl NeedMeter {
         self.measured.need()
     }
 
-    /// Takes a reading; one that lacks the CPU time (the job is just ending) says nothing. `capped`: it could
-    /// have been held back, so that it was if the kernel does not say.
+    /// Takes a reading; one that lacks the CPU time (the job is just ending) is ignored. `capped`:
+    /// it could have been held back, so that it was if the kernel does not report it.
     pub fn read(&mut self, now: Duration, cpu: CpuUse, capped: bool) {
         let lasted = now.saturating_sub(self.since);
         let (Some(used), Some(before)) = (cpu.used_seconds, self.first.used_seconds) else {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// However it behaves, who is held back for a second needs its request.
+        /// However it behaves, a job that is held back for a second needs its request.
         #[test]
         fn need_is_the_request_after_a_second_of_throttling(
             before in proptest::collection::vec((1.0f64..100.0, 0.0f64..2.0, 0.0f64..0.2), 0..30),

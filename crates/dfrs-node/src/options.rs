@@ -109,7 +109,7 @@ impl Address {
 }
 
 impl ServeOptions {
-    /// What is said about the node's CPUs.
+    /// The options about the node's CPUs.
     pub fn capacity(&self) -> CapacityOptions {
         CapacityOptions {
             fixed: self.cpu_capacity,

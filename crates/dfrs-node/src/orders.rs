@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dfrs_proto::message::{DesiredState, NodeOrder};
 
-/// The newest orders heard, and when.
+/// The newest orders received, and when.
 #[derive(Debug)]
 pub struct Orders {
     started: Duration,
@@ -23,27 +23,27 @@ struct ReceivedOrders {
 /// What became of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum OrdersVerdict {
-    /// It is what holds from now on.
+    /// These orders hold from now on.
     Accepted,
-    /// It repeats what holds, and confirms it.
+    /// These orders repeat what holds, and confirm it.
     Confirmed,
-    /// It is older than what holds, and was ignored.
+    /// These orders are older than what holds, and were ignored.
     Stale {
         /// The generation that holds.
         newest: u64,
     },
-    /// It says nothing of this node.
+    /// These orders do not name this node.
     NotNamed,
 }
 
 /// What to do about the jobs of this node at some moment.
 #[derive(Debug, PartialEq)]
 pub enum Desired<'a> {
-    /// Nothing was heard yet: change nothing. Caps may be there from a predecessor, and lifting
-    /// them at every restart would let all jobs run at full speed for a while.
+    /// No orders yet: change nothing. Caps may be there from a predecessor, and lifting them at
+    /// every restart would let all jobs run at full speed for a while.
     Wait,
-    /// Nothing was heard for too long: nobody is capped. What is frozen stays frozen, because Slurm
-    /// counts it suspended and its memory as others': it may not wake without Slurm's knowledge.
+    /// No orders for too long: no job is capped. What is frozen stays frozen, because Slurm counts
+    /// it suspended and its memory as others': it may not wake without Slurm's knowledge.
     Uncap,
     /// Exactly this.
     Enforce(&'a NodeOrder),
@@ -111,7 +111,7 @@ impl Orders {
         self.held.as_ref().map(|held| held.node.cpus)
     }
 
-    /// Time since the newest orders were heard.
+    /// Time since the newest orders were received.
     pub fn age(&self, now: Duration) -> Option<Duration> {
         self.held
             .as_ref()
@@ -221,7 +221,7 @@ mod tests {
     }
 
     proptest! {
-        /// In any order and with any repetition, what holds is the newest generation heard.
+        /// In any order and with any repetition, what holds is the newest generation received.
         #[test]
         fn newest_generation_holds_in_any_order_of_messages(generations in proptest::collection::vec(0u64..20, 1..40)) {
             let mut orders = Orders::new(at(0), at(60));

@@ -9,8 +9,8 @@ pub const MIN_TOLERATED_BYTES: u64 = dfrs_proto::spare::MIN_BYTES_PER_JOB;
 /// Of a large job, this fraction (one in so many) may stay in RAM: page tables and pinned pages.
 pub const TOLERATED_FRACTION: u64 = 16;
 
-/// What may stay in RAM of any parked job at most, in bytes, unless the administrator says
-/// otherwise: of a very large job a sixteenth is much. Of all parked jobs of a node it may be so much, too, where
+/// What may stay in RAM of any parked job at most, in bytes, unless the administrator sets it: of a
+/// very large job a sixteenth is much. Of all parked jobs of a node it may be so much, too, where
 /// it is not known what the node has beyond what Slurm gives to jobs.
 pub const MAX_TOLERATED_BYTES: u64 = 1 << 30;
 
@@ -61,7 +61,7 @@ pub enum ParkingRefusal {
 pub struct Claim {
     /// Bytes in RAM and in swap when it was frozen.
     pub before_bytes: u64,
-    /// What may stay of it by the administrator's word, in bytes.
+    /// What may stay of it by the administrator's setting, in bytes.
     pub max_resident_bytes: u64,
 }
 
@@ -82,9 +82,9 @@ impl Claim {
 /// How far a job is on its way to swap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parking {
-    /// It is not frozen by all of its steps.
+    /// Not frozen by all of its steps.
     Running,
-    /// Frozen; a reclaim was asked for and has not ended.
+    /// Frozen; a reclaim was requested and has not ended.
     Reclaiming,
     /// Frozen; the last reclaim left too much in RAM: try again then.
     Retry {

@@ -1,4 +1,4 @@
-//! Who may give orders: root and Slurm's own user, nobody else.
+//! Which users may give orders: root and Slurm's own user.
 
 use std::fmt;
 use std::process::Command;
@@ -12,12 +12,12 @@ pub struct Authorized {
 /// Why a sender was refused; one line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The kernel says that the process at the other end is somebody else's.
+    /// By the kernel, the process at the other end belongs to another user.
     Process {
-        /// Its user.
+        /// The user of the process.
         uid: u32,
     },
-    /// `slurmd` says that the message is somebody else's.
+    /// By `slurmd`, the message is from another user.
     Sender {
         /// The user that the frame names.
         uid: u32,
@@ -43,7 +43,7 @@ impl Authorized {
         Authorized { controller }
     }
 
-    /// Checks who is at the other end, by the kernel (`SO_PEERCRED`).
+    /// Checks which user is at the other end, by the kernel (`SO_PEERCRED`).
     ///
     /// # Errors
     ///
@@ -56,8 +56,8 @@ impl Authorized {
         }
     }
 
-    /// Checks whom the frame names. `slurmd` connects as the sender, so that both checks agree; a
-    /// `slurmd` that did not (it is root) must still not carry others' messages.
+    /// Checks which user the frame names. `slurmd` connects as the sender, so that both checks
+    /// agree; a `slurmd` that did not (it is root) must still not carry others' messages.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Authorized {
     }
 }
 
-/// The id of a user given by name or number; asks the system's user database.
+/// The id of a user given by name or number; looked up in the system's user database.
 ///
 /// # Errors
 ///

@@ -33,7 +33,8 @@ impl Quota {
         Quota::in_periods(share.fraction() * capacity, LONG_PERIOD)
     }
 
-    /// The same in the shortest periods in which it is so much, from [`SHORT_PERIOD`] on.
+    /// The quota as by [`Quota::of`], but in the shortest periods in which it is so much, from
+    /// [`SHORT_PERIOD`] on.
     pub fn in_short_periods(share: Share, capacity: f64) -> Quota {
         let cores = share.fraction() * capacity;
         let steps = (MIN_MICROSECONDS as f64 / cores / PERIOD_STEP as f64).ceil();
@@ -174,7 +175,7 @@ mod tests {
             }
         }
 
-        /// What the kernel is told is what was wanted, within its bounds.
+        /// The kernel is given what was wanted, within its bounds.
         #[test]
         fn a_cap_is_the_share(share in 0.0f64..=1.0, capacity in 0.01f64..1000.0) {
             let wanted = (share * capacity).max(0.01);

@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 use crate::cgroup::{CgroupDriver, CgroupError, JobDirectory};
 use crate::parking::{self, Claim};
 
-/// It ends a system call of the thread; nothing else sends or handles it.
+/// Ends a system call of the thread; nothing else sends or handles this signal.
 const INTERRUPT: Signal = Signal::SIGUSR1;
 
 /// One job whose memory is to be pushed to swap.
@@ -25,7 +25,7 @@ pub struct Request {
     pub claim: Claim,
     /// The memory limit that it has while it runs.
     pub limit_bytes: u64,
-    /// Set by whoever no longer wants it.
+    /// Set when it is no longer wanted.
     pub cancel: Arc<AtomicBool>,
 }
 
@@ -40,7 +40,7 @@ impl Request {
         }
     }
 
-    /// It is no longer wanted.
+    /// The reclaim is no longer wanted.
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::SeqCst);
     }
@@ -58,7 +58,7 @@ pub struct Reclaim {
     pub resident_bytes: u64,
     /// The memory limit that holds the job to it; none: too much stays, and the job has the limit that it had.
     pub limit_bytes: Option<u64>,
-    /// Its processes could be protected from being ended when others touch memory of theirs.
+    /// The job's processes could be protected from being ended when others touch memory of theirs.
     pub is_protected: bool,
 }
 
@@ -127,7 +127,7 @@ impl Reclaimer for ReclaimThread {
 
     fn interrupt(&self) {
         if let Some(thread) = &self.thread {
-            // One that has ended has nothing under way.
+            // A thread that has ended has nothing under way.
             let _ = pthread_kill(thread.as_pthread_t(), INTERRUPT);
         }
     }
@@ -145,8 +145,9 @@ impl Reclaimer for ReclaimThread {
     }
 }
 
-/// Pushes the job's memory to swap and lowers its memory limit to what stays, so that the kernel holds it to that
-/// whoever touches its memory. If it is cancelled, or too much stays, the job has its own limit again.
+/// Pushes the job's memory to swap and lowers its memory limit to what stays, so that the kernel
+/// holds the job to that, whichever process touches its memory. If it is cancelled, or too much
+/// stays, the job has its own limit again.
 ///
 /// # Errors
 ///
@@ -163,7 +164,7 @@ pub fn confine(cgroups: &dyn CgroupDriver, request: &Request) -> Result<Reclaim,
             ..
         })
     );
-    // Looked at after the limit was written: whoever cancels gives the limit back after that, too.
+    // Looked at after the limit was written: a cancellation gives the limit back after that, too.
     if is_confined && !request.is_cancelled() {
         return result;
     }

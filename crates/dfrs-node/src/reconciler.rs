@@ -1,4 +1,4 @@
-//! Compares what is desired with what the kernel says, and does what is missing.
+//! Compares what is desired with the state in the kernel, and does what is missing.
 //!
 //! One [`Reconciler::tick`] looks at every job and takes each one step; nothing is assumed to have
 //! worked, the next tick looks again. So lost messages, restarts (of this daemon, of Slurm, of the
@@ -41,7 +41,7 @@ const NODE_INTERVAL: Duration = Duration::from_secs(1);
 /// How often it is looked whether a job of which no directory is found has ended: all processes are looked at.
 const ABSENCE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Why a job of which nothing is found is not said to be gone.
+/// Why a job of which nothing is found is not reported as gone.
 const NO_DIRECTORY: &str = "a slurmstepd of it runs, and no directory of its cgroups is found: it does not count as parked \
     or ended; check ProctrackType=proctrack/cgroup, CgroupPlugin and CgroupSlice";
 const HIDDEN_PROCESSES: &str = "no directory of it is found, and /proc does not show all processes: it does not count as \
@@ -52,7 +52,7 @@ const HIDDEN_PROCESSES: &str = "no directory of it is found, and /proc does not 
 pub struct ReconcilerSettings {
     /// Slurm's name of the node.
     pub node: String,
-    /// What the administrator says about its CPUs.
+    /// What the administrator sets about its CPUs.
     pub capacity: CapacityOptions,
     /// The longest interval of a measurement.
     pub measure_period: Duration,
@@ -97,17 +97,17 @@ pub struct Reconciler {
     swap_bytes: u64,
     /// Bytes of swap outside of RAM that are free.
     free_swap_bytes: u64,
-    /// Bytes of swap that the orders ask for.
+    /// Bytes of swap that the orders request.
     requested_swap_bytes: Option<u64>,
-    /// What was said of that, in eighths.
+    /// What was published of that, in eighths.
     reported_eighths: Option<u8>,
-    /// Bytes that Slurm has for jobs, as the orders say.
+    /// Bytes that Slurm has for jobs, by the orders.
     slurm_memory_bytes: Option<u64>,
     /// Bytes for what parked jobs keep in RAM.
     spare_memory_bytes: u64,
     /// How often in a row there may have been jobs that are not seen.
     unseen_checks: u32,
-    /// What was said: some job needs more than it counts with, and one needs less.
+    /// What was published: some job needs more than it counts with, and one needs less.
     reported_need_changes: (bool, bool),
 }
 
@@ -184,9 +184,9 @@ impl Reconciler {
         self.remove_leftovers(&present);
     }
 
-    /// Lifts all caps, gives all memory limits back, lets all jobs swap as Slurm does, removes all links (nobody
-    /// answers there any more), and ends the measurements.
-    /// What is frozen stays so, for Slurm does not know that we stop; notes tell a successor.
+    /// Lifts all caps, gives all memory limits back, lets all jobs swap as Slurm does, removes all
+    /// links (no daemon answers there any more), and ends the measurements. What is frozen stays
+    /// so, for Slurm does not know that we stop; notes inform a successor.
     pub fn release(&mut self, now: Now) {
         if let Ok(present) = self.cgroups.jobs() {
             self.adopt_once(&present, now);
@@ -216,7 +216,7 @@ impl Reconciler {
         self.warnings.check("links", self.facts.remove_links());
     }
 
-    /// What is enforced, for people and programs that ask.
+    /// What is enforced, for `dfrsd status` and programs.
     pub fn status(&self, orders: &Orders, now: Now) -> NodeStatus {
         NodeStatus {
             v: VERSION,
@@ -301,7 +301,7 @@ impl Reconciler {
         }
     }
 
-    /// One job's turn. `directory`: where it is now, if it is here.
+    /// Brings one job to its orders. `directory`: where it is now, if it is here.
     fn serve(&mut self, job: &mut NodeJob, directory: Option<&JobDirectory>, now: Now) {
         if job.directory.as_ref() != directory {
             if let Some(known) = job.directory.take() {
@@ -337,10 +337,10 @@ impl Reconciler {
         self.measure(job, directory, cap, now);
     }
 
-    /// A job that has no process here, because its last step here has ended or none has begun: it is parked
-    /// as soon as it shall be, and said to have ended if that is asked. A step that was being launched when
-    /// that was asked is let appear first. That no directory of it was found is not enough: no process may be its
-    /// `slurmstepd` either.
+    /// A job that has no process here, because its last step here has ended or none has begun: it
+    /// is parked as soon as it shall be, and reported as ended if orders request that. A step that
+    /// was being launched when that was requested is let appear first. That no directory of it was
+    /// found is not enough: no process may be its `slurmstepd` either.
     fn serve_absent(&mut self, job: &mut NodeJob, now: Now) {
         if !job.frozen && !job.ended {
             self.unpark(job);
@@ -363,7 +363,7 @@ impl Reconciler {
         }
     }
 
-    /// Whether a second witness says so, too, and could know.
+    /// Whether a second check confirms it, and could know.
     fn is_surely_absent(&mut self, job: &NodeJob) -> bool {
         let subject = job.subject("absence");
         let trouble = match self.cgroups.unseen_processes() {

@@ -17,7 +17,7 @@ pub fn read(swaps: &Path) -> Swap {
 ///
 /// # Errors
 ///
-/// If that is not said there.
+/// If the file does not contain it.
 pub fn installed_memory(meminfo: &Path) -> Result<u64, CgroupError> {
     let text = files::read(meminfo)?;
     dfrs_proto::spare::installed(&text)

@@ -136,7 +136,7 @@ fn wait_until(condition: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Whoever runs the test is the controller's user.
+/// The user that runs the test is the controller's user.
 fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -326,7 +326,7 @@ fn a_job_of_which_the_memory_cannot_be_read_is_not_parked() {
     let daemon = Daemon::serve(directory);
     let order = state(1, r#"{"id":17,"share":0.5,"frozen":true}"#);
     assert!(daemon.send(&order).status.success());
-    // Said when it is met twice, which takes the daemon two seconds.
+    // Logged when it is met twice, which takes the daemon two seconds.
     assert!(
         wait_until(|| daemon.log().contains("job 17 reclaim: cannot read")),
         "{}",

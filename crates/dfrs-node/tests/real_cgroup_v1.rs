@@ -149,8 +149,8 @@ impl Node {
         );
     }
 
-    /// In the place of `slurmstepd`, which is never frozen: it counts rounds in which it gets memory in the middle of a
-    /// system call, and ends when it is refused that.
+    /// In the place of `slurmstepd`, which is never frozen: it counts how often it gets memory in
+    /// the middle of a system call, and ends when it is refused that.
     fn start_step_daemon(&mut self) {
         let rounds = "dd if=/dev/zero of=/dev/null bs=256k count=1 2> /dev/null";
         let script = format!("while {rounds}; do echo >> rounds; sleep 0.1; done");
@@ -429,7 +429,7 @@ fn a_frozen_job_stands_still_and_leaves_ram_if_there_is_swap() {
     assert!(node.cores_used_at_least(0.25) > 0.25, "it goes on");
 }
 
-/// Its memory, of which `memory.force_empty` would never see the end, is touched in a loop.
+/// The job's memory, of which `memory.force_empty` would never see the end, is touched in a loop.
 #[test]
 #[ignore = "needs root and cgroup v1"]
 fn reclaim_ends_when_the_job_comes_back() {
@@ -648,7 +648,7 @@ fn leftover_processes_are_ended_when_the_job_is_over() {
     }
     println!("ended after {:.1} s", begin.elapsed().as_secs_f64());
     assert!(!is_there(&mut node), "{}", node.log());
-    // It is logged after they are gone.
+    // The line is logged after they are gone.
     let is_logged = || node.log().contains("had left 1 processes here");
     assert!(wait_until(is_logged), "{}", node.log());
 }

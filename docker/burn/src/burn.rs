@@ -12,7 +12,7 @@ use crate::pace::{Pace, PaceStep};
 const SWEEP: Duration = Duration::from_secs(10);
 /// Pages written between two looks at the CPU clock.
 const FILL_STEP: usize = 16;
-/// Rounds of arithmetic between two looks at the CPU clock, some microseconds.
+/// Operations between two looks at the CPU clock, some microseconds.
 const SPIN_STEP: u32 = 4_000;
 
 /// What a task has to do and how far it has come. All work is in CPU seconds.

@@ -14,7 +14,7 @@ pub enum CheckpointError {
     Io {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The file is there and is not a checkpoint.

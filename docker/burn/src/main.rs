@@ -164,7 +164,7 @@ impl BurnRun {
         self.write_line("checkpoint", "")
     }
 
-    /// Works until all is done (true) or until it is told to stop (false).
+    /// Works until all is done (true) or until a signal stops it (false).
     fn work(&mut self, signals: &Signals) -> Result<bool, Error> {
         let mut reported = Instant::now();
         while !self.task.is_finished() {

@@ -17,7 +17,7 @@ pub enum PaceStep {
     SleepUntil(Duration),
 }
 
-/// Turns wall time into allowed CPU time. Both clocks are the caller's and only need to be
+/// Converts wall time to allowed CPU time. Both clocks are the caller's and only need to be
 /// monotonic.
 #[derive(Debug, Clone)]
 pub struct Pace {

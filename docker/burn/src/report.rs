@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The first word is UNIX time; `done` and `total` are CPU seconds of work. `stop` stands in place
-//! of `finish` when the task was told to end.
+//! of `finish` when a signal ended the task.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ pub struct ProgressReport {
 }
 
 impl ProgressReport {
-    /// Appends to the file at `path`; without a path the report says nothing.
+    /// Appends to the file at `path`; without a path nothing is written.
     ///
     /// # Errors
     /// When the file cannot be opened.

@@ -1,25 +1,25 @@
-//! Whole clusters for minutes, by a clock that only this advances: no node that answers may be without news
-//! for so long that its caps lapse, whatever other nodes do.
+//! Whole clusters for minutes, by a clock that only this advances: no node that answers may be
+//! without orders for so long that its caps lapse, whatever other nodes do.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// How long caps live without news.
+/// How long caps live without orders.
 const TIME_TO_LIVE: Duration = Duration::from_secs(60);
-/// The courier looks at least so often.
+/// The order sender looks at least so often.
 const TICK: Duration = Duration::from_millis(200);
 /// A message under way for longer is late.
 const LATE: Duration = Duration::from_secs(1);
-/// How long a message takes to a node with which all is well.
+/// How long a message takes to a node without problems.
 const QUICK: Duration = Duration::from_millis(10);
 
 /// What a node does with a message.
 #[derive(Clone, Copy)]
 enum NodeBehavior {
-    /// It has it after this time.
+    /// The node has the message after this time.
     Answers(Duration),
-    /// It never does, which is known after this time.
+    /// The node never has it, which is known after this time.
     Fails(Duration),
 }
 
@@ -70,7 +70,7 @@ struct SimulatedCluster {
     queue: SendQueue,
     way: MessageRoute,
     begin: Instant,
-    /// Until then all is well with all nodes.
+    /// Until then no node has problems.
     trouble: Instant,
     now: Instant,
     nodes: BTreeMap<String, SimulatedNode>,
@@ -124,7 +124,7 @@ impl SimulatedCluster {
         self
     }
 
-    /// All is well at first.
+    /// No problems at first.
     fn later(mut self) -> Self {
         self.trouble += Duration::from_secs(65);
         self
@@ -253,7 +253,7 @@ impl SimulatedCluster {
         longest
     }
 
-    /// The longest time from a change to this node's news of it, or of a later one.
+    /// The longest time from a change to this node's receipt of it, or of a later one.
     fn slowest(&self, news: &[(Instant, u64)]) -> Duration {
         let changes = (1..).zip(&self.changes);
         let waited = changes.map(|(number, changed)| {
@@ -270,7 +270,7 @@ const fn seconds(seconds: u64) -> Duration {
 }
 
 const QUICKLY: NodeBehavior = NodeBehavior::Answers(QUICK);
-/// Who hears nothing of one message hears the next one in time.
+/// A node that misses one message gets the next one in time.
 const IN_TIME: Duration = seconds(45);
 
 /// Long enough for caps to lapse once, and for what hangs for a minute to be known.

@@ -1,7 +1,7 @@
 //! SPDX licence expressions: names, `WITH` exceptions, `AND`, `OR` and brackets.
 
-/// Whether somebody who may only use the licences that `is_allowed` names may use the work; none if
-/// the expression is malformed. `AND` binds closer than `OR`; `/`, in old crates, is `OR`.
+/// Whether the work may be used under the licences that `is_allowed` names alone; none if the
+/// expression is malformed. `AND` binds closer than `OR`; `/`, in old crates, is `OR`.
 pub fn holds(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> Option<bool> {
     let spaced = expression
         .replace('/', " OR ")

@@ -1,11 +1,11 @@
-//! A manual page from a page of the documentation: what both say is written once.
+//! A manual page from a page of the documentation: what is in both is written once.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use roff::{Inline, Roff, bold, roman};
 
 use super::SOURCE;
 
-/// What a page of the manual is called, and what its first lines say.
+/// What a page of the manual is called, and what is in its first lines.
 pub(super) struct Title<'a> {
     pub(super) name: &'a str,
     pub(super) section: u8,

@@ -41,7 +41,7 @@ pub(super) fn build(stage: PackageStage) -> Result<PathBuf, String> {
         .join(format!("{}_{version}_{architecture}.deb", stage.name));
     stage.open_directories()?;
     let mut dpkg = Command::new("dpkg-deb");
-    // The same contents are the same package, whenever it is made.
+    // The same contents make the same package, whenever it is made.
     dpkg.env("SOURCE_DATE_EPOCH", seconds_of_source()?)
         .args(["--build", "--root-owner-group", "-Zxz"])
         .arg(&stage.root)

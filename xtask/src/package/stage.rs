@@ -11,7 +11,7 @@ use super::{PackageFormat, files_in, tool};
 /// Files that are never changed, and programs.
 pub(super) const PLAIN: u32 = 0o644;
 pub(super) const PROGRAM: u32 = 0o755;
-/// Of the changelog and the package, unless DEBFULLNAME and DEBEMAIL say who builds.
+/// Maintainer of the changelog and the package, unless DEBFULLNAME and DEBEMAIL are set.
 const DEFAULT_MAINTAINER: &str = "The slurm-dfrs authors <nobody@localhost>";
 
 pub(super) struct PackageStage {
@@ -89,7 +89,7 @@ impl PackageStage {
         self.object(from, to, PROGRAM)
     }
 
-    /// The same for a library.
+    /// As `program()`, for a library.
     pub(super) fn library(&mut self, from: &Path, to: &str) -> Result<(), String> {
         self.object(from, to, self.format.library_mode())
     }
@@ -125,7 +125,7 @@ impl PackageStage {
         Ok(())
     }
 
-    /// A file for people.
+    /// A document.
     pub(super) fn document(&mut self, from: &Path, below: &str) -> Result<(), String> {
         let name = from.file_name().unwrap_or_default().to_string_lossy();
         let to = match below {
@@ -201,7 +201,7 @@ pub(super) fn seconds_of_source() -> Result<String, String> {
     Ok(seconds.as_secs().to_string())
 }
 
-/// The same as date(1) writes it in this format.
+/// The time of the source as date(1) writes it in this format.
 pub(super) fn date_of_source(format: &str) -> Result<String, String> {
     let mut date = Command::new("date");
     date.env("LC_ALL", "C").args([
@@ -225,7 +225,7 @@ fn commit(format: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Who builds, as Debian's own tools ask it.
+/// The builder's name and address, by Debian's own variables.
 pub(super) fn builder() -> String {
     let variable = |name| {
         std::env::var(name)

@@ -25,7 +25,7 @@ pub fn problems(root: &Path, path: &Path, text: &str) -> Vec<String> {
             let page = match &other {
                 None => text,
                 Some(Ok(page)) => page,
-                Some(Err(_)) => continue, // said above
+                Some(Err(_)) => continue, // reported above
             };
             if !headings(page).any(|name| name == heading) {
                 problems.push(format!(

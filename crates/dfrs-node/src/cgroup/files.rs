@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::CgroupError;
 
-/// No such device (`ENODEV`): what the kernel says of a file of a group that was removed.
+/// No such device (`ENODEV`): the kernel's error for a file of a group that was removed.
 const NO_SUCH_DEVICE: i32 = 19;
 
 /// Names the file and the deed in an error.
@@ -40,7 +40,7 @@ pub fn read_number(path: &Path) -> Result<u64, CgroupError> {
         .map_err(|_| failed("understand", path)(io::ErrorKind::InvalidData.into()))
 }
 
-/// The limit that is the file's text; none if it says `max` or `-1`, or does not exist, as at the
+/// The limit that is the file's text; none if it is `max` or `-1`, or does not exist, as at the
 /// kernel's own root.
 ///
 /// # Errors
@@ -80,7 +80,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), CgroupError> {
     fs::write(path, text).map_err(failed("write", path))
 }
 
-/// The same in one call, which a signal ends: for what takes the kernel long.
+/// `write()` in one call, which a signal ends: for what takes the kernel long.
 ///
 /// # Errors
 ///

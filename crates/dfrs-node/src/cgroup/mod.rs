@@ -26,7 +26,7 @@ pub struct CgroupError {
     pub doing: &'static str,
     /// The file.
     pub path: String,
-    /// What the kernel said.
+    /// The kernel's error.
     pub source: std::io::Error,
 }
 
@@ -51,15 +51,15 @@ pub struct StepDirectory {
 /// Whether processes are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freezer {
-    /// They run.
+    /// The processes run.
     Thawed,
-    /// They shall stop, and some have not yet (a process in the kernel may take its time).
+    /// The processes shall stop, and some have not yet (a process in the kernel may take its time).
     Freezing,
     /// All are stopped.
     Frozen,
 }
 
-/// What a job used, as far as the kernel tells.
+/// What a job used, as far as the kernel reports it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CpuUse {
     /// CPU time, in seconds.
@@ -79,7 +79,8 @@ pub struct MemoryUse {
 
 impl MemoryUse {
     /// Bytes in RAM and in swap: of a frozen job the same before and after a reclaim, but for file
-    /// pages, which go without swap. Where the kernel does not tell what is in swap, those in RAM.
+    /// pages, which go without swap. Where the kernel does not report what is in swap, those in
+    /// RAM.
     pub fn total(&self) -> Option<u64> {
         let swapped = self.swapped_bytes.unwrap_or(0);
         self.resident_bytes
@@ -87,8 +88,8 @@ impl MemoryUse {
     }
 }
 
-/// How readily the kernel swaps unless it is told otherwise. With 0 a reclaim of a group takes its file
-/// pages and nothing else.
+/// How readily the kernel swaps by default. With 0 a reclaim of a group takes its file pages and
+/// nothing else.
 const DEFAULT_SWAPPINESS: u8 = 60;
 
 /// Control groups of one version.
@@ -117,7 +118,7 @@ pub trait CgroupDriver: Send {
     /// If the kernel refuses.
     fn set_cap(&self, job: &JobDirectory, cap: Option<Quota>) -> Result<(), CgroupError>;
 
-    /// Brings all user processes of the job under its cap, and tells how many were not. To be
+    /// Brings all user processes of the job under its cap, and returns how many were not. To be
     /// repeated: new ones appear at any time. O(p log p) for p processes of the job.
     ///
     /// # Errors
@@ -125,9 +126,9 @@ pub trait CgroupDriver: Send {
     /// If a process that still lives cannot be moved.
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError>;
 
-    /// Lets the job's processes use all cores that Slurm has on this node, where Slurm has bound them to
-    /// some (`ConstrainCores=yes`), and tells how many places were changed. To be repeated: Slurm binds each
-    /// new step. O(steps of the job), and with v1 its processes.
+    /// Lets the job's processes use all cores that Slurm has on this node, where Slurm has bound
+    /// them to some (`ConstrainCores=yes`), and returns how many places were changed. To be
+    /// repeated: Slurm binds each new step. O(steps of the job), and with v1 its processes.
     ///
     /// # Errors
     ///
@@ -145,7 +146,7 @@ pub trait CgroupDriver: Send {
     fn leftovers(&self) -> Result<Vec<JobDirectory>, CgroupError>;
 
     /// Lets the job's memory go to swap, or keeps it from there: then what is beyond the job's
-    /// memory limit is the job's own trouble. False if it is not kept from there, because the job
+    /// memory limit is the job's own problem. False if it is not kept from there, because the job
     /// has no such limit (yet), or the kernel does not count swap.
     ///
     /// # Errors
@@ -215,9 +216,10 @@ pub trait CgroupDriver: Send {
     /// If the kernel refuses.
     fn hold_tasks(&self, job: &JobDirectory, margin: Option<u64>) -> Result<(), CgroupError>;
 
-    /// Whether the kernel may end processes of the job when its memory limit leaves no other way. Where it
-    /// may not, whoever needs the memory waits or is refused it: also a process of another job that
-    /// touches pages that count for this one. O(1) with v1, O(processes of the job) with v2.
+    /// Whether the kernel may end processes of the job when its memory limit leaves no other way.
+    /// Where it may not, a process that needs the memory waits or is refused it: also a process of
+    /// another job that touches pages that count for this one. O(1) with v1, O(processes of the
+    /// job) with v2.
     ///
     /// # Errors
     ///
@@ -231,10 +233,10 @@ pub trait CgroupDriver: Send {
     /// If its processes cannot be listed.
     fn huge_pages(&self, job: &JobDirectory) -> Result<u64, CgroupError>;
 
-    /// Pushes the job's memory to swap as far as it goes, and tells how much was and is in RAM.
-    /// Takes as long as the disk does: call it from a thread that has nothing else to do. Ends early
-    /// when `cancel` is set, after one piece at most, or at once if the thread gets a signal. With v1 the job's
-    /// memory limit is left at what its memory was pushed to.
+    /// Pushes the job's memory to swap as far as it goes, and returns how much was and is in RAM.
+    /// Takes as long as the disk does: call it from a thread that has nothing else to do. Ends
+    /// early when `cancel` is set, after one piece at most, or at once if the thread gets a signal.
+    /// With v1 the job's memory limit is left at what its memory was pushed to.
     ///
     /// # Errors
     ///
@@ -248,8 +250,8 @@ pub trait CgroupDriver: Send {
     /// other for one reclaim.
     fn ignores_swap(&self) -> bool;
 
-    /// Why there may be processes of jobs here that are not seen, as far as [`CgroupDriver::jobs`] found when it was
-    /// last asked; none: all are seen.
+    /// Why there may be processes of jobs here that are not seen, as far as the last call of
+    /// [`CgroupDriver::jobs`] found; none: all are seen.
     ///
     /// # Errors
     ///
@@ -263,7 +265,7 @@ pub trait CgroupDriver: Send {
     /// If a limit may be there and cannot be read.
     fn capacity_limit(&self) -> Result<Option<f64>, CgroupError>;
 
-    /// CPUs that the root of what we see may run on, as `0-3,8`; none if that is not told.
+    /// CPUs that the root of what we see may run on, as `0-3,8`; none if that is unknown.
     fn processors(&self) -> Option<String>;
 
     /// Bytes of swap that the root of what we see may use; none: no limit.

@@ -1,4 +1,4 @@
-//! What `/proc` says of processes: whose they are, which job's `slurmstepd` one is.
+//! What `/proc` shows of processes: their user, and of which job one is the `slurmstepd`.
 
 use std::fs;
 use std::io;
@@ -60,7 +60,7 @@ impl ProcessTable {
             .map_or(0, |number| number.saturating_mul(1024))
     }
 
-    /// Its group in a controller's tree of v1; as `/proc/PID/cgroup` has it: lines of
+    /// The process's group in a controller's tree of v1; as `/proc/PID/cgroup` has it: lines of
     /// `4:cpu,cpuacct:/path`.
     pub fn group_of(&self, controller: &str, process: u32) -> Option<PathBuf> {
         let groups = files::read(&self.file(process, "cgroup")).ok()?;
@@ -71,9 +71,9 @@ impl ProcessTable {
         })
     }
 
-    /// The job and the step of which the process is the `slurmstepd`, by the title that it gives itself. Only
-    /// of what is root's alone: anybody can give a process of his own this name, and start a program of root's
-    /// under it.
+    /// The job and the step of which the process is the `slurmstepd`, by the title that it gives
+    /// itself. Only of what is root's alone: any user can give a process of their own this name,
+    /// and start a program of root's under it.
     pub fn step_daemon_of(&self, process: u32) -> Option<(u32, String)> {
         let directory = self.root.join(process.to_string());
         is_trusted(&directory).ok().filter(|trusted| *trusted)?;
@@ -97,8 +97,8 @@ impl ProcessTable {
         }))
     }
 
-    /// Lets the kernel end the process for want of memory, or not. One to which somebody has given a value of
-    /// their own keeps it: only root can give the one that protects.
+    /// Lets the kernel end the process for want of memory, or not. A process to which a user has
+    /// given a value of their own keeps it: only root can give the one that protects.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
 //! Where Slurm's scope is in the tree of cgroup v2.
 //!
 //! slurmd makes it below `system.slice`, or below the container's own group that it lives in; a
-//! release or a site may have another slice. So it is looked for, but only where root alone can have
-//! made it: a user who has a systemd of their own could make one of that name, with jobs in it, and
-//! would be told what the real ones are told.
+//! release or a site may have another slice. So it is looked for, but only where root alone can
+//! have made it: a user who has a systemd of their own could make one of that name, with jobs in
+//! it, and dfrsd would treat it as the real one.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use super::trust::is_trusted;
 const MAX_DEPTH: usize = 8;
 /// How many directories are looked at for it, at most.
 const MAX_VISITED: usize = 4096;
-/// How many directories that are not believed are looked at, to tell of what was found there.
+/// How many directories that are not trusted are looked at, to report what was found there.
 const MAX_VISITED_OF_OTHERS: usize = 256;
 /// What systemd hands to users.
 const USER_SLICE: &str = "user.slice";
@@ -25,10 +25,10 @@ const SYSTEM_SLICE: &str = "system.slice";
 /// What a search found; paths are relative to the root.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct FoundScopes {
-    /// Slurm's scopes, the best first: one, unless slurmd was started anew with another `CgroupSlice`, or by another
-    /// build, while jobs ran: these stay where they are.
+    /// Slurm's scopes, the best first: one, unless slurmd was restarted with another `CgroupSlice`,
+    /// or by another build, while jobs ran: these stay where they are.
     pub scopes: Vec<PathBuf>,
-    /// A directory of that name that somebody else than root made, or could have.
+    /// A directory of that name that a user other than root made, or could have.
     pub ignored: Option<PathBuf>,
 }
 
@@ -117,7 +117,7 @@ impl ScopeSearch<'_> {
         }
     }
 
-    /// The first of that name in directories that are not believed: only to tell of it, so what
+    /// The first of that name in directories that are not trusted: only to report it, so what
     /// cannot be read there does not matter, and neither does what is missed.
     fn find_among(&self, mut level: Vec<PathBuf>) -> Option<PathBuf> {
         let mut visited = 0;

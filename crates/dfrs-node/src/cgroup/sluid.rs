@@ -1,9 +1,10 @@
-//! Whose directories of cgroup v2 are that have names by SLUID.
+//! To which job a directory of cgroup v2 belongs that has a name by SLUID.
 //!
 //! Slurm 26.05 names a job's directory so, as `s21DM8A51TJE00`, unless cgroup.conf has
-//! `CgroupJobIdPaths=yes` (`cgroup_p_step_create`). The name does not tell the job's id. The
+//! `CgroupJobIdPaths=yes` (`cgroup_p_step_create`). The name does not contain the job's id. The
 //! `slurmstepd` of each of its steps does, in its command line: `slurmstepd: [17.batch]`
-//! (`_set_job_log_prefix`). It is in the step's group `slurm`, where a user's epilog of a task may be, too.
+//! (`_set_job_log_prefix`). It is in the step's group `slurm`, where a user's epilog of a task may
+//! be, too.
 
 use std::path::Path;
 
@@ -11,22 +12,23 @@ use super::CgroupError;
 use super::files;
 use super::process::ProcessTable;
 
-/// The first letter and 64 bits in base 32 (`print_sluid`).
+/// The letter `s` and 64 bits in base 32 (`print_sluid`).
 const LENGTH: usize = 14;
 
-/// Whose a directory is whose name is a SLUID.
+/// To which job a directory belongs whose name is a SLUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// This job's: all its `slurmstepd`s say so.
+    /// This job: all its `slurmstepd`s show its id.
     Job(u32),
     /// No job's any more: no process is in it. It may stay beside that of the job's next run.
     Ended,
-    /// It has processes, and they do not say whose it is: one that is being started, or `/proc` does not show
+    /// Unknown, though there are processes: the job is being started, or `/proc` does not show
     /// them.
     Unknown,
 }
 
-/// Whose this directory is; none if its name is no SLUID. To be asked each time, as jobs end. O(steps).
+/// To which job this directory belongs; none if its name is no SLUID. To be repeated, as jobs end.
+/// O(steps).
 ///
 /// # Errors
 ///
@@ -73,7 +75,7 @@ mod tests {
 
     const NAME: &str = "s21DM8A51TJE00";
 
-    /// A step of that directory whose slurmstepd is this process.
+    /// A step of that directory, with this process as its slurmstepd.
     fn step(scratch: &Scratch, step: &str, process: u32, title: &str) {
         let slurm = scratch.path().join(NAME).join(step).join("slurm");
         fs::create_dir_all(&slurm).unwrap();

@@ -1,22 +1,23 @@
-//! Which directories are believed: those that only root can have made and can change.
+//! Which directories are trusted: those that only root can have made and can change.
 //!
-//! A user may own a part of the tree: systemd delegates one to every user manager, and a container's
-//! administrator is somebody else. What stands in a directory there is what its owner wrote.
+//! A user may own a part of the tree: systemd delegates one to every user manager, and a
+//! container's administrator is another user. The contents of a directory there are what its owner
+//! wrote.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Others may write to it, by its group or as anybody.
+/// Others may write to it, by its group or as any user.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Whether `directory` is one that belongs to root, or to the user that runs this program (which is
-/// root in earnest), and that nobody else can write to. A symbolic link is no directory.
+/// root in earnest), and that no other user can write to. A symbolic link is no directory.
 ///
 /// # Errors
 ///
-/// If it cannot be looked at; one that vanished is not to be believed, which is no error.
+/// If it cannot be looked at; a directory that vanished is not trusted, which is no error.
 pub fn is_trusted(directory: &Path) -> io::Result<bool> {
     let found = match fs::symlink_metadata(directory) {
         Ok(found) => found,

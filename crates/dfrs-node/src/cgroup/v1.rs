@@ -33,7 +33,7 @@ use super::{
 use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
 
-/// The kernel's "no limit" for memory is the largest page-aligned number; nobody has half of it.
+/// The kernel's "no limit" for memory is the largest page-aligned number; no node has half of it.
 const NO_MEMORY_LIMIT: u64 = u64::MAX / 4;
 
 /// `cpu.shares` of a job with a cap of one core; also the kernel's default, and what one process
@@ -57,7 +57,7 @@ impl CgroupV1 {
         CgroupV1::with_processes(root, node, Path::new("/proc"))
     }
 
-    /// The same with the processes that are shown at `proc`.
+    /// As `new()`, with the processes that are shown at `proc`.
     pub(crate) fn with_processes(root: &Path, node: &str, proc: &Path) -> CgroupV1 {
         CgroupV1 {
             root: root.to_path_buf(),
@@ -98,7 +98,7 @@ impl CgroupV1 {
         Ok(found)
     }
 
-    /// Once: says that a base is there which is not believed.
+    /// Once: logs that a base is there which is not trusted.
     fn warn_ignored(&mut self) {
         let bases = self
             .bases
@@ -142,8 +142,8 @@ impl CgroupV1 {
         Ok(())
     }
 
-    /// Moves the user processes of the job that are not `there` to `group` in this controller's tree, and
-    /// tells how many. O(p log p) for p processes of the job and those there.
+    /// Moves the user processes of the job that are not `there` to `group` in this controller's
+    /// tree, and returns how many. O(p log p) for p processes of the job and those there.
     fn bring(
         &self,
         job: &JobDirectory,
@@ -164,7 +164,7 @@ impl CgroupV1 {
         Ok(total)
     }
 
-    /// The same for what was `found` in a group of `freezer`.
+    /// As `bring()`, for what was `found` in a group of `freezer`.
     fn bring_all(
         &self,
         controller: &str,
@@ -208,8 +208,8 @@ impl CgroupV1 {
         step.or(steps.first()).map(|step| step.path.clone())
     }
 
-    /// The group, in the controller's tree, that a process was born in: its parent's; the root where
-    /// that cannot be told.
+    /// The group, in the controller's tree, that a process was born in: its parent's; the root
+    /// where that is unknown.
     fn origin(&self, controller: &str, process: u32) -> PathBuf {
         let tree = self.root.join(controller);
         let path = self
@@ -378,8 +378,8 @@ impl CgroupDriver for CgroupV1 {
             "-1".to_string()
         };
         match files::write(&both, &limit) {
-            // It has more than its limit in both together already: what it has it keeps, and gets no more. It is
-            // kept to its limit when it has given that back.
+            // The job has more than its limit in both together already: what it has it keeps, and
+            // gets no more. It is kept to its limit when it has given that back.
             Err(error) if error.source.kind() == io::ErrorKind::ResourceBusy => {
                 let used =
                     files::read_number(&self.file("memory", job, "memory.memsw.usage_in_bytes"))?;

@@ -1,12 +1,12 @@
 //! Control groups version 2: one tree.
 //!
 //! Slurm (22.05 and 24.11, `src/plugins/cgroup/v2/cgroup_v2.c`) makes
-//! `system.slice/<node>_slurmstepd.scope/job_<id>/step_<name>/{slurm,user}`, without the node's name
-//! if it was built for one `slurmd` a host, and in a container below the container's own group; Slurm
-//! 26.05 may give a job's directory another name (sluid.rs). The
-//! step's `slurmstepd` lives in `slurm`, the user's processes in `user/task_<n>`. Slurm turns the
-//! `cpu` and `memory` controllers on down to there and never writes `cpu.max`. With `ConstrainCores=yes` it
-//! writes `cpuset.cpus` of the job, of the step's `user`, and of no other group that matters here.
+//! `system.slice/<node>_slurmstepd.scope/job_<id>/step_<name>/{slurm,user}`, without the node's
+//! name if it was built for one `slurmd` a host, and in a container below the container's own
+//! group; Slurm 26.05 may give a job's directory another name (sluid.rs). The step's `slurmstepd`
+//! lives in `slurm`, the user's processes in `user/task_<n>`. Slurm enables the `cpu` and `memory`
+//! controllers down to there and never writes `cpu.max`. With `ConstrainCores=yes` it writes
+//! `cpuset.cpus` of the job, of the step's `user`, and of no other group that matters here.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,8 +27,8 @@ use crate::quota::{LONG_PERIOD, Quota};
 
 /// While Slurm's scope is not there, look for it at every so many-th call: walking takes milliseconds.
 const CALLS_BETWEEN_WALKS: u32 = 20;
-/// While it is there, look at every so many-th call whether there is another: slurmd may be started anew with
-/// another `CgroupSlice`, or by another build.
+/// While the scope is there, look at every so many-th call whether there is another: slurmd may be
+/// restarted with another `CgroupSlice`, or by another build.
 const CALLS_BETWEEN_CHECKS: u32 = 1200;
 
 /// From a job's group down to a task's: `step_0/user/task_0`.
@@ -59,7 +59,7 @@ impl CgroupV2 {
         CgroupV2::with_processes(root, node, Path::new("/proc"))
     }
 
-    /// The same with the processes that are shown at `proc`.
+    /// As `new()`, with the processes that are shown at `proc`.
     pub(crate) fn with_processes(root: &Path, node: &str, proc: &Path) -> CgroupV2 {
         CgroupV2 {
             root: root.to_path_buf(),
@@ -109,7 +109,8 @@ impl CgroupV2 {
         self.calls_since_walk += 1;
         if self.calls_since_walk >= wait {
             let found = scope::find(&self.root, &self.node)?;
-            // After an error the next call looks again: until then nobody knows which jobs there are.
+            // After an error the next call looks again: until then it is unknown which jobs there
+            // are.
             self.calls_since_walk = 0;
             self.warn_ignored(found.ignored.as_deref());
             self.scopes = found.scopes;
@@ -117,13 +118,13 @@ impl CgroupV2 {
         Ok(&self.scopes)
     }
 
-    /// Slurm makes one with the files that tell what this kernel can do.
+    /// Slurm makes one with the files that show what this kernel can do.
     fn scope_file(&self, name: &str) -> Option<PathBuf> {
         let scope = self.scopes.first()?;
         Some(self.root.join(scope).join(name))
     }
 
-    /// Once: whoever made one can make more.
+    /// Once: a user who made one can make more.
     fn warn_ignored(&mut self, ignored: Option<&Path>) {
         if let Some(path) = ignored.filter(|_| !self.warned_ignored) {
             log::line(format_args!(
@@ -325,7 +326,7 @@ impl CgroupDriver for CgroupV2 {
     }
 
     fn set_oom_killable(&self, job: &JobDirectory, killable: bool) -> Result<(), CgroupError> {
-        // All are tried: one that is refused says nothing of the others.
+        // All are tried: one that is refused does not decide about the others.
         self.processes_of_steps(job)?
             .iter()
             .map(|process| self.processes.set_oom_killable(*process, killable))
@@ -347,7 +348,7 @@ impl CgroupDriver for CgroupV2 {
             String::new()
         };
         let piece = |_, bytes| match files::write_once(&file, &format!("{bytes}{manner}")) {
-            // Less than asked could be had: what matters is what is left.
+            // Less than requested could be had: what matters is what is left.
             Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => Ok(()),
             other => other,
         };
@@ -396,18 +397,18 @@ impl CgroupDriver for CgroupV2 {
     }
 }
 
-/// Whether one reclaim can be told how readily to swap (Linux 6.11): asked by a reclaim of nothing.
+/// Whether one reclaim can be given a swappiness (Linux 6.11): tested by a reclaim of nothing.
 fn takes_swappiness(reclaim: &Path) -> bool {
     files::write(reclaim, &format!("0{}", swappiness_word())).is_ok()
 }
 
-/// What is said of it behind the number of bytes.
+/// What follows the number of bytes.
 fn swappiness_word() -> String {
     format!(" swappiness={DEFAULT_SWAPPINESS}")
 }
 
-/// Gives the group, and those below it down to this depth, all cores of its parent where it was given some;
-/// tells how many groups that were. O(groups).
+/// Gives the group, and those below it down to this depth, all cores of its parent where it was
+/// given some; returns how many groups that were. O(groups).
 fn unbind_below(directory: &Path, depth: u32) -> Result<usize, CgroupError> {
     let mut changed = usize::from(unbind_group(directory)?);
     if depth > 0 {
@@ -418,7 +419,8 @@ fn unbind_below(directory: &Path, depth: u32) -> Result<usize, CgroupError> {
     Ok(changed)
 }
 
-/// The same for one group. The kernel refuses to take cores back by an empty text while processes are inside.
+/// As `unbind_below()`, for one group. The kernel refuses to take cores back by an empty text while
+/// processes are inside.
 fn unbind_group(directory: &Path) -> Result<bool, CgroupError> {
     let file = directory.join("cpuset.cpus");
     let bound = match files::read(&file) {
@@ -438,7 +440,7 @@ fn unbind_group(directory: &Path) -> Result<bool, CgroupError> {
     Ok(true)
 }
 
-/// What a `cpu.max` says; none: no cap.
+/// The quota in a `cpu.max`; none: no cap.
 fn read_cap(path: &Path) -> Result<Option<Quota>, CgroupError> {
     let text = files::read(path)?;
     let (quota, period) = text.split_once(' ').unwrap_or((&text, "100000"));

@@ -45,7 +45,8 @@ impl Reconciler {
         true
     }
 
-    /// Before anything is heard nothing is changed, but a job that somebody has thawed needs its memory.
+    /// Before any orders arrive nothing is changed, but a job that Slurm or a user has thawed needs
+    /// its memory.
     pub(super) fn give_back_to_thawed(&mut self) {
         let mut jobs = std::mem::take(&mut self.jobs);
         for job in jobs.values_mut().filter(|job| job.limit.is_some()) {
@@ -61,14 +62,14 @@ impl Reconciler {
         self.jobs = jobs;
     }
 
-    /// Takes over the freezing of a job that a predecessor noted; the note goes if somebody has
-    /// thawed the job since, lest the next freezing, by Slurm, be taken for ours.
+    /// Takes over the freezing of a job that a predecessor noted; the note goes if the job was
+    /// thawed since, lest the next freezing, by Slurm, be taken for ours.
     fn adopt_holds(&mut self, job: &mut NodeJob, directory: &JobDirectory) {
         let steps = self.cgroups.steps(directory);
         let Some(steps) = self.warnings.check(job.subject("steps"), steps) else {
             return;
         };
-        // One that cannot be read may be frozen, and nobody else would thaw it.
+        // A step that cannot be read may be frozen, and nothing else would thaw it.
         let frozen = |step: &_| !matches!(self.cgroups.freezer(step), Ok(Freezer::Thawed));
         job.frozen_steps = steps
             .into_iter()

@@ -30,7 +30,7 @@ impl Reconciler {
                 .check(job.subject("processes"), moved)
                 .is_some_and(|moved| moved > 0)
             {
-                // They may have started others in between.
+                // Its processes may have started others in between.
                 job.changed = now.monotonic;
             }
         }
@@ -50,8 +50,9 @@ impl Reconciler {
         }
     }
 
-    /// A cap is time on any core: a job of DFRS is not held to the cores that Slurm has bound it to, which others
-    /// of the node may be bound to as well. Who is no longer wanted keeps what it has.
+    /// A cap is time on any core: a job of DFRS is not held to the cores that Slurm has bound it
+    /// to, which others of the node may be bound to as well. A job that is no longer wanted keeps
+    /// what it has.
     pub(super) fn unbind(&mut self, job: &mut NodeJob, directory: &JobDirectory) {
         if !job.is_wanted() {
             return;
@@ -67,9 +68,9 @@ impl Reconciler {
         }
     }
 
-    /// A running job's memory is its own trouble beyond what it asked for; a parked one's goes to
-    /// swap. What orders no longer name is as Slurm made it. Silence changes nothing for who runs: what a
-    /// job has put into swap meanwhile would not come back when orders are heard again.
+    /// A running job's memory beyond what it requested is its own problem; a parked one's goes to
+    /// swap. What orders no longer name is as Slurm made it. Silence changes nothing for running
+    /// jobs: what a job has put into swap meanwhile would not come back when orders arrive again.
     pub(super) fn apply_swap(&mut self, job: &mut NodeJob, directory: &JobDirectory) {
         if job.frozen || !job.abandoned {
             let allowed = job.frozen || !job.is_wanted() || self.settings.jobs_may_swap;

@@ -27,10 +27,11 @@ impl Reconciler {
         self.leftovers.push(directory);
     }
 
-    /// What a job has left running here when it is over is ended, as Slurm ends what it tracks: it would have CPU and
-    /// memory that Slurm has given to others. Slurm starts a task's epilog outside of the groups that it ends, also
-    /// when the job is being ended. The job is over when orders say so and no `slurmstepd` of it is there, which has
-    /// to be so twice: one that is just being started has no title yet.
+    /// What a job has left running here when it is over is ended, as Slurm ends what it tracks: it
+    /// would have CPU and memory that Slurm has given to others. Slurm starts a task's epilog
+    /// outside of the groups that it ends, also when the job is being ended. The job is over when
+    /// it is by the orders and no `slurmstepd` of it is there, which has to be so twice: one that
+    /// is just being started has no title yet.
     pub(super) fn end_leftover_processes(
         &mut self,
         job: &mut NodeJob,
@@ -63,9 +64,9 @@ impl Reconciler {
         }
     }
 
-    /// Of a job whose cap was lifted, and that no orders named since this daemon began, nothing is known here,
-    /// but its directory may be ours. It has to look ended twice: Slurm makes and removes the directories of
-    /// a job one after the other.
+    /// Of a job whose cap was lifted, and that no orders named since this daemon began, nothing is
+    /// known here, but its directory may be ours. The job has to look ended twice: Slurm makes and
+    /// removes the directories of a job one after the other.
     pub(super) fn find_leftovers(&mut self) {
         if !self.adopted {
             return;

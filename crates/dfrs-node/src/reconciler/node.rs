@@ -45,7 +45,7 @@ impl Reconciler {
         }
     }
 
-    /// Looked up anew only if there are others: each is a file.
+    /// Looked up again only if there are others: each is a file.
     pub(super) fn processors(&mut self) -> Processors {
         let of_root = self.cgroups.processors();
         let known = self.processors.as_ref();
@@ -57,7 +57,7 @@ impl Reconciler {
         processors
     }
 
-    /// Says once if Slurm counts other CPUs than there are and nobody has meant that.
+    /// Logs once if Slurm counts other CPUs than there are and no option sets that.
     pub(super) fn compare_processors(&mut self, processors: &Processors, limit: Option<f64>) {
         let cpus = self.slurm_cpus.unwrap_or(0);
         let is_meant = limit.is_some() || !self.settings.capacity.are_default();
@@ -118,7 +118,8 @@ impl Reconciler {
         }
     }
 
-    /// Of the swap that orders ask for, what there is: a job that came back may keep what it does not touch there.
+    /// Of the swap that orders request, what there is: a job that came back may keep what it does
+    /// not touch there.
     fn report_swap_eighths(&mut self) {
         let counted = self.requested_swap_bytes.filter(|_| self.swap_bytes > 0);
         let eighths = counted.map(|counted| {
@@ -160,7 +161,7 @@ impl Reconciler {
         is_enough
     }
 
-    /// zswap keeps what is swapped out in RAM for a while. v2 counts that for the job, v1 for nobody.
+    /// zswap keeps what is swapped out in RAM for a while. v2 counts that for the job, v1 for none.
     fn is_cached_in_ram(&self) -> bool {
         let enabled = crate::cgroup::files::read(&self.settings.zswap);
         self.cgroups.version() == "v1" && enabled.is_ok_and(|text| text == "Y")

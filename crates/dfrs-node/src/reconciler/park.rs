@@ -1,9 +1,10 @@
 //! A frozen job's memory: out of RAM and held there, and back.
 //!
-//! A parked job's memory limit is what stayed of it in RAM and a little more. So the kernel keeps the promise on
-//! which Slurm gives the rest to others, whoever touches the job's memory: a process of it that is not frozen,
-//! another job that shares pages with it, a step that comes late. The limit is noted before it is lowered, and
-//! given back before the job is thawed, when somebody else has thawed it, and when this daemon stops. See
+//! A parked job's memory limit is what stayed of it in RAM and a little more. So the kernel keeps
+//! the promise on which Slurm gives the rest to others, whichever process touches the job's memory:
+//! one of the job that is not frozen, one of another job that shares pages with it, one of a step
+//! that comes late. The limit is noted before it is lowered, and given back before the job is
+//! thawed, when Slurm or a user has thawed it, and when this daemon stops. See
 //! docs/adr/0045-limit-on-parked-memory.md.
 
 use super::*;
@@ -50,8 +51,8 @@ impl Reconciler {
         job.parking = Parking::Reclaiming;
     }
 
-    /// Whether somebody has changed the limit of a parked job: each step that Slurm starts sets the job's
-    /// (`_memcg_initialize` of 22.05 and 24.11). What it says is the job's own limit from then on.
+    /// Whether the limit of a parked job was changed: each step that Slurm starts sets the job's
+    /// (`_memcg_initialize` of 22.05 and 24.11). The new value is the job's own limit from then on.
     fn has_lost_its_limit(&mut self, job: &mut NodeJob, directory: &JobDirectory) -> bool {
         let found = self.cgroups.memory_limit(directory);
         let Some(found) = self.warnings.check(job.subject("memory limit"), found) else {
@@ -118,11 +119,11 @@ impl Reconciler {
         self.give_limit_back(job);
     }
 
-    /// It shall stay frozen, and not all of it is.
+    /// The job shall stay frozen, and not all of it is.
     pub(super) fn interrupt_parking(&mut self, job: &mut NodeJob) {
         self.cancel_reclaim(job);
         self.forget_parked(job);
-        // Somebody has thawed it: it runs, or is being ended.
+        // Slurm or a user has thawed it: it runs, or is being ended.
         if !job.has_frozen_step() {
             self.give_limit_back(job);
         }

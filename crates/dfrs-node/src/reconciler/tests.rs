@@ -76,17 +76,17 @@ struct World {
     orders: Orders,
     generation: u64,
     seconds: u64,
-    /// Orders ask whether jobs have ended.
+    /// Orders request whether jobs have ended.
     asks_for_ends: bool,
-    /// Orders say that jobs are on several nodes.
+    /// In orders, jobs are on several nodes.
     jobs_span_nodes: bool,
-    /// Orders ask what jobs need of this share of the node.
+    /// Orders request what jobs need of this share of the node.
     request: Option<f64>,
-    /// Orders say that jobs count with this.
+    /// In orders, jobs count with this.
     counted_need: Need,
-    /// Orders say that Slurm has so many bytes for jobs.
+    /// In orders, Slurm has so many bytes for jobs.
     slurm_memory: Option<u64>,
-    /// Orders ask for so many bytes of swap.
+    /// Orders request so many bytes of swap.
     asked_swap: Option<u64>,
 }
 
@@ -233,7 +233,7 @@ impl World {
         self.set_cpu_use_and_throttling(seconds, None);
     }
 
-    /// In seconds; nothing of throttling: the kernel does not tell it.
+    /// In seconds; nothing of throttling: the kernel does not report it.
     fn set_cpu_use_and_throttling(&self, seconds: f64, throttled: Option<f64>) {
         let line = |key: &str, scale: f64| {
             throttled.map_or(String::new(), |seconds| {
@@ -349,7 +349,7 @@ impl World {
         self.path("cpu", if self.layout.v2 { v2 } else { v1 })
     }
 
-    /// Nothing is heard until orders have expired, and a successor's patience too.
+    /// No orders arrive until the last have expired, and a successor's timeout has passed too.
     fn expire_orders(&mut self) {
         self.wait(61);
     }
@@ -424,7 +424,7 @@ fn cgroups(scratch: &Scratch, layout: Layout) -> Box<dyn CgroupDriver> {
     cgroups_with(scratch, layout, Path::new("/proc"))
 }
 
-/// The same with the processes that this directory shows.
+/// As `cgroups()`, with the processes that this directory shows.
 fn cgroups_with(scratch: &Scratch, layout: Layout, proc: &Path) -> Box<dyn CgroupDriver> {
     let root = scratch.path().join("cgroup");
     if layout.v2 {
@@ -759,7 +759,7 @@ fn job_thawed_by_slurm_is_parked_again_when_orders_persist() {
     in_every_layout(|mut world| {
         world.start_job();
         world.park();
-        // slurmd hears of a resumption after the suspension that followed it.
+        // slurmd gets a resumption after the suspension that followed it.
         world.slurm_sets_frozen(false);
         world.wait(1);
         world.wait(4);
@@ -889,7 +889,7 @@ fn note_of_a_frozen_job_is_ignored_when_it_was_thawed() {
         world.crash();
         world.expire_orders();
         assert!(!world.is_frozen() && !world.has("frozen.17"));
-        // So a suspend by somebody else is not taken for ours.
+        // So a suspend by Slurm is not taken for ours.
         world.slurm_sets_frozen(true);
         world.push(&[]);
         assert!(world.is_frozen());
@@ -1119,7 +1119,7 @@ fn status_shows_what_is_enforced() {
     });
 }
 
-/// Files that say how much memory the job may have, and how much with swap, or in swap.
+/// Files with how much memory the job may have, and how much with swap, or in swap.
 fn limit_files(world: &World) -> (PathBuf, PathBuf) {
     let (memory, swap) = if world.layout.v2 {
         ("memory.max", "memory.swap.max")

@@ -34,8 +34,8 @@ impl Reconciler {
         }
     }
 
-    /// What the job needs, if that is asked and it runs; who comes back, or asked for something else, is
-    /// measured anew.
+    /// What the job needs, if that is requested and it runs; a job that comes back, or that
+    /// requests something else, is measured from the start.
     pub(super) fn follow_need(&mut self, job: &mut NodeJob, reading: CpuUse, now: Now) {
         let request = job.request.filter(|_| !job.frozen);
         let request = request.map(|share| cores(share.fraction() * self.capacity_cores));
@@ -61,7 +61,7 @@ impl Reconciler {
         }
     }
 
-    /// Whether there is a job to ask about.
+    /// Whether there is a job to query.
     pub(super) fn report_need_changes(&mut self) {
         let news = self.jobs.values().map(NodeJob::need_changes);
         let news = news.fold((false, false), |all, one| (all.0 | one.0, all.1 | one.1));

@@ -60,7 +60,7 @@ fn tasks_have_their_memory_when_the_job_has() {
                 world.crash();
                 world.push(&[]);
             },
-            // Somebody takes the job's limit away.
+            // The job's limit is removed.
             |world| {
                 let none = if world.layout.v2 {
                     "max"
@@ -410,7 +410,7 @@ fn process_outside_steps_is_frozen_after_the_epilog_timeout() {
         world.tick();
         world.reclaim_ends(MEBIBYTE);
         assert!(world.is_parked());
-        // One that comes while it is parked is not waited for.
+        // A task that comes while the job is parked is not waited for.
         files::write(&task, "101\n").unwrap();
         files::write(&list, "100\n200\n").unwrap();
         world.wait(1);

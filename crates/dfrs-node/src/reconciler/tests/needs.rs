@@ -1,8 +1,8 @@
-//! What jobs need of what they asked for, and how it is said.
+//! What jobs need of what they requested, and how it is published.
 
 use super::*;
 
-/// All that is said of needs, without the sockets' endings: `need.17.4 needs-less`.
+/// All published needs, without the sockets' endings: `need.17.4 needs-less`.
 fn need_links(world: &World) -> String {
     let entries = fs::read_dir(world.scratch.path().join("run")).unwrap();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -11,7 +11,7 @@ fn need_links(world: &World) -> String {
     names.join(" ").replace(".sock", "")
 }
 
-/// The job runs, may use the whole node of two cores, and is asked about.
+/// The job runs, may use the whole node of two cores, and its need is requested.
 fn with_request(layout: Layout) -> World {
     let mut world = World::new(layout);
     world.start_job();
@@ -25,7 +25,7 @@ fn push(world: &mut World) {
     world.push(&[(JOB, 1.0, false)]);
 }
 
-/// It lives on a quarter of a core for so long; orders come again before they expire.
+/// The job lives on a quarter of a core for so long; orders come again before they expire.
 fn run_with_low_use(world: &mut World, seconds: u64) {
     for _ in 0..seconds {
         let used = (world.seconds + 1) as f64 / 4.0;
