@@ -4,7 +4,7 @@
 # Two slurmctlds, one state: jobs that DFRS has parked come back whoever controls the cluster by then.
 # shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
 
-load ../cluster/helpers
+load ../e2e/helpers
 
 setup() {
 	controller rm -f "/home/alice/$BATS_TEST_NUMBER.report"

@@ -4,8 +4,8 @@
 
 # The policy by which a newcomer parks others at once, on both hosts.
 setup_suite() {
-	# shellcheck source=../cluster/helpers.bash
-	. "$(dirname "${BASH_SOURCE[0]}")/../cluster/helpers.bash"
+	# shellcheck source=../e2e/helpers.bash
+	. "$(dirname "${BASH_SOURCE[0]}")/../e2e/helpers.bash"
 	for host in controller backup; do
 		in_cluster $host sh -c 'sed "s#^Policy=.*#Policy=GreedyPM*/per/OPT=MIN/MINVT=20#; /^MoveCost=/d" /opt/conf/dfrs.conf >/etc/slurm/dfrs.conf'
 	done

@@ -4,7 +4,7 @@
 # Hostile jobs of alice's on a node of the mini-Slurm, and what they may not do to bob's there. What a parked job may have
 # is checked by watch.py, from the kernel's own figures.
 
-load ../cluster/helpers
+load ../e2e/helpers
 
 bats_require_minimum_version 1.5.0
 
