@@ -11,11 +11,11 @@ failures=()
 # By heading, what runs in the background: sessions, which can be ended with all that is in them.
 declare -A sessions=()
 
-# Those of them that finish_beside is to show.
+# Headings of the sessions that finish_beside is to show.
 beside=()
 
-# The process of the last of them that has to wait for its turn.
-last_in_turn=
+# The process of the last queued session.
+last_queued=
 
 # Whether steps leave the CPU to what runs beside them, as long as it does.
 steps_are_idle=no
@@ -27,7 +27,7 @@ step() {
 	local heading=$1 log start
 	log=$(log_of "$heading")
 	echo "=== $heading"
-	if [ $steps_are_idle = yes ] && somebody_is_beside; then
+	if [ $steps_are_idle = yes ] && any_beside_runs; then
 		begin_session "$heading" at_idle_priority "${@:2}"
 		tail --follow --lines=+1 --sleep-interval=0.2 --pid="${sessions[$heading]}" "$log"
 		conclude_session "$heading"
@@ -45,13 +45,14 @@ begin_beside() {
 	beside+=("$1")
 }
 
-# begin_in_turn HEADING COMMAND...: the same, but as soon as all that was so begun is over: one at a time.
-begin_in_turn() {
-	predecessor=$last_in_turn begin_beside "$@"
-	last_in_turn=${sessions[$1]}
+# begin_queued HEADING COMMAND...: a part that goes on beside the steps that follow, as soon as all
+# parts queued before it are over.
+begin_queued() {
+	predecessor=$last_queued begin_beside "$@"
+	last_queued=${sessions[$1]}
 }
 
-somebody_is_beside() {
+any_beside_runs() {
 	local heading
 	for heading in "${beside[@]}"; do
 		! kill -0 "${sessions[$heading]}" 2>/dev/null || return 0
@@ -99,8 +100,8 @@ measured() {
 	{ time "${@:2}" 2>&3; } 3>&2 2>"$1"
 }
 
-# The CPU that nobody else wants: of what the kernel gives to this session, and, where all sessions have the
-# same right (autogroup), of what it gives to sessions.
+# at_idle_priority COMMAND...: runs it on CPU that is idle otherwise, within this session and, where
+# the kernel gives all sessions equal parts (autogroup), among the sessions.
 at_idle_priority() {
 	chrt --idle --pid 0 "$BASHPID"
 	[ ! -e /proc/self/autogroup ] || echo 19 >/proc/self/autogroup
@@ -115,7 +116,7 @@ end_sessions() {
 	for session in "${sessions[@]}"; do wait "$session"; done
 }
 
-# conclude_session HEADING: of one that is over, or soon will be.
+# conclude_session HEADING: concludes a session that is over, or soon will be.
 conclude_session() {
 	local status=1 seconds=0
 	wait "${sessions[$1]}"

@@ -12,8 +12,8 @@ import node
 from node import (
     MEASUREMENTS,
     PARKED_CORES,
-    PATIENCE,
     RUN,
+    TIMEOUT,
     check,
     cpu_max,
     cpu_used,
@@ -35,7 +35,7 @@ from node import (
 )
 
 MEASURED_SECONDS = 10
-# The time to live of a message after which nothing more is heard: long enough to look at the caps meanwhile.
+# The time to live of the last message before a silence: long enough to look at the caps meanwhile.
 SILENCE = 6
 TOLERANCE = 0.05
 # Memory of the job that is parked, in MiB.
@@ -78,9 +78,9 @@ def measurements_agree(jobs, promised, measured, begin, end):
         mine = [line for line in mine if line["start"] >= begin and line["end"] <= end]
         lasted = sum(line["end"] - line["start"] for line in mine)
         capacity = sum((line["end"] - line["start"]) * line["capacity_cores"] for line in mine)
-        told = sum(line["cpu_seconds"] for line in mine) / max(capacity, 1e-9)
-        text = f"job {job}: dfrsd's own file says {told:.3f} over {lasted:.1f} s in {len(mine)} intervals"
-        check(lasted > MEASURED_SECONDS / 2 and abs(told - used) <= TOLERANCE, text)
+        reported = sum(line["cpu_seconds"] for line in mine) / max(capacity, 1e-9)
+        text = f"job {job}: dfrsd's own file says {reported:.3f} over {lasted:.1f} s in {len(mine)} intervals"
+        check(lasted > MEASURED_SECONDS / 2 and abs(reported - used) <= TOLERANCE, text)
 
 
 def only_slurm_user_is_obeyed():
@@ -107,7 +107,7 @@ def parking(job, busy):
     check(not probe("parked.999.sock"), "parked.999.sock is not")
     count = read(counter)
     time.sleep(3)  # Slurm's own suspend has frozen it too by now
-    check(read(counter) == count, f"it stands still at round {count}")
+    check(read(counter) == count, f"it is frozen at round {count}")
     return count
 
 
@@ -137,7 +137,7 @@ def park(job, busy):
 
 
 def killing_a_parked_job(job, busy):
-    """Nothing was heard since the job was parked."""
+    """dfrsd has received no message since the job was parked."""
     check(status()["failed_open"] and is_parked(job), f"job {job} is still parked, in silence")
     run("scancel", str(job))
     took = wait_for(lambda: not os.path.isdir(directories[job]))
@@ -148,19 +148,19 @@ def killing_a_parked_job(job, busy):
 def fail_open(job, busy):
     """Silence, after the last message that says that `job` shall be parked, as it is."""
     push([*busy, (job, 0.4, True)], time_to_live=SILENCE)
-    check(cpu_max(busy[0][0]) == "15000", "capped while it is told so")
+    check(cpu_max(busy[0][0]) == "15000", "capped while the last message holds")
     took = wait_for(lambda: all(cpu_max(other) == "max" for other, _, _ in busy))
     check(took is not None and took > 2, f"silence of {SILENCE} s lifts the caps, {seconds(took)} after the last message")
     check(status()["failed_open"], "dfrsd status says so")
     count = read(f"/tmp/counter.{job}")
     time.sleep(3)
     check(is_parked(job) and probe(f"parked.{job}.sock"), f"job {job} stays parked")
-    check(read(f"/tmp/counter.{job}") == count, f"and stands still at round {count}")
+    check(read(f"/tmp/counter.{job}") == count, f"and is frozen at round {count}")
     check(is_held_to_little(job), "and is held to what may stay in RAM")
 
 
 def failing_open(job, busy):
-    """What wakes a parked job in silence, and what does not; it is parked, in silence, at the end."""
+    """What thaws a parked job in silence, and what does not; it is parked, in silence, at the end."""
     counter = f"/tmp/counter.{job}"
     run("scontrol", "suspend", str(job))
     park(job, busy)
@@ -168,7 +168,7 @@ def failing_open(job, busy):
     count = int(read(counter))
     run("scontrol", "resume", str(job))
     took = wait_for(lambda: int(read(counter)) > count + 2)
-    check(took is not None, f"scontrol resume wakes it, after {seconds(took)}, and it goes on")
+    check(took is not None, f"scontrol resume thaws it, after {seconds(took)}, and it goes on")
     check(has_its_limit(job), "with the memory limit that it had")
     check(not os.path.islink(f"{RUN}/parked.{job}.sock") and not is_frozen(job), "the link is gone")
     push(busy)
@@ -185,7 +185,7 @@ def failing_open(job, busy):
 
 def stop(daemon):
     daemon.send_signal(signal.SIGTERM)
-    return daemon.wait(PATIENCE)
+    return daemon.wait(TIMEOUT)
 
 
 def stopping_with_a_parked_job(daemon, job, busy):
@@ -205,7 +205,7 @@ def stopping_with_a_parked_job(daemon, job, busy):
     daemon = start_dfrsd()
     run("scontrol", "resume", str(job))
     took = wait_for(lambda: has_its_limit(job))
-    check(took is not None, f"a successor that has heard nothing gives it back when Slurm resumes it, after {seconds(took)}")
+    check(took is not None, f"a successor without any message gives it back when Slurm resumes it, after {seconds(took)}")
     push([*busy, (job, 0.4, True)], time_to_live=SILENCE)
     took = wait_for(lambda: is_parked(job))
     check(took is not None, f"and parks it again, after {seconds(took)}")
@@ -229,7 +229,7 @@ def crash_and_stop(daemon, busy):
 
 
 def beyond_its_memory():
-    """A job that takes more than it asked for is ended, and does not fill the swap."""
+    """A job that takes more than it requested is ended, and does not fill the swap."""
     job = submit("sleep 3; exec python3 -c 'held = bytearray(200 << 20); import time; time.sleep(600)'", 60)
     push([(job, 0.4, False)])
     took = wait_for(lambda: read(job_file(job, "memory.swap.max")) == "0")
@@ -265,7 +265,7 @@ def main():
     wait_for(lambda: os.path.exists(f"/tmp/counter.{third}"))
     measured = shares_are_kept((first, second), promised)
     measurements_agree((first, second), promised, *measured)
-    check("user.slice" in read("/tmp/dfrsd.log"), "dfrsd's log tells of the user's scope")
+    check("user.slice" in read("/tmp/dfrsd.log"), "dfrsd's log names the user's scope")
     only_slurm_user_is_obeyed()
     beyond_its_memory()
     count = parking(third, busy)

@@ -33,14 +33,14 @@ def check(holds, text):
     return holds
 
 
-# How long to wait for what must come true: no promise of dfrsd's, but more than a busy host needs.
-PATIENCE = 120
+# Seconds to wait for a condition: no promise of dfrsd's, but more than a busy host needs.
+TIMEOUT = 120
 
 
 def wait_for(condition):
     """Seconds until the condition held, or None."""
     start = time.monotonic()
-    while time.monotonic() - start < PATIENCE:
+    while time.monotonic() - start < TIMEOUT:
         if condition():
             return time.monotonic() - start
         time.sleep(0.02)

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		work(rounds);
 		computed += seconds(CLOCK_THREAD_CPUTIME_ID) - before;
 		steps++;
-		/* Rank 0 tells in the same message whether the time is over. */
+		/* Rank 0 says in the same message whether the time is over. */
 		go = rank != 0 || seconds(CLOCK_MONOTONIC) - begin < length;
 		MPI_Allreduce(MPI_IN_PLACE, &go, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	}

@@ -29,7 +29,7 @@ def record(begin, end, nodes, on=None, status=0):
 
 
 class Model(unittest.TestCase):
-    def test_a_user_asks_for_the_most_nodes_that_are_used_by_half(self):
+    def test_a_user_requests_the_most_nodes_that_are_used_by_half(self):
         self.assertEqual(moldable_model.asks([8.0, 4.0, 2.7, 2.0]), 4)
         self.assertEqual(moldable_model.asks([8.0, 7.9, 7.8, 7.7]), 2)
         self.assertEqual(moldable_model.asks([8.0, 9.0]), 1)

@@ -110,7 +110,7 @@ class Table(unittest.TestCase):
         later = [line for line in table.text(results).splitlines() if "ended later" in line]
         self.assertEqual(later[0].split()[-3:], ["-", "0.50", "(0-1)"])
 
-    def test_what_nobody_has_is_left_out(self):
+    def test_rows_without_values_are_left_out(self):
         lines = table.text({"backfill-shared": [run(4)]}).splitlines()
         self.assertTrue(any("largest" in line for line in lines))
         self.assertFalse(any("pauses" in line or line.startswith(("what DFRS", "against")) for line in lines))

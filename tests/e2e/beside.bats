@@ -6,7 +6,7 @@
 
 load helpers
 
-# with_scheduler FILE: has slurmctld begin again with this scheduler.conf.
+# with_scheduler FILE: restarts slurmctld with this scheduler.conf.
 with_scheduler() {
 	local ready
 	ready=$(times_ready)
@@ -33,7 +33,7 @@ teardown() {
 
 started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 
-@test "a prompt start in a partition of others is prompt, and none of DFRS's business" {
+@test "job with --immediate starts at once in another partition, and not by DFRS" {
 	run in_cluster controller -u alice -- srun --immediate --partition=batch --ntasks=1 --mem=50 hostname
 	[ "$status" = 0 ]
 	[[ $output =~ n[34] ]]
@@ -43,7 +43,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	[ "$status" != 0 ]
 }
 
-@test "jobs of the DFRS partition are started by DFRS alone, while Slurm's main loop goes round" {
+@test "jobs of the DFRS partition are started by DFRS alone while Slurm's main loop runs" {
 	jobs=()
 	for _ in 1 2 3 4; do
 		jobs+=("$(submit --ntasks=1 --mem=700 --comment=dfrs:never -- "sleep 4")")
@@ -57,19 +57,19 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	done
 }
 
-@test "who waits in the DFRS partition is told why by DFRS, not of burst buffers" {
+@test "pending job of the DFRS partition shows the reason of DFRS, not of burst buffers" {
 	first=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 60")
 	wait_for_state "$first" RUNNING 30
 	second=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 1")
 	# The end of a job is what the main loop waits for.
 	third=$(submit --partition=batch --ntasks=1 --mem=50 -- "true")
 	wait_for_state "$third" COMPLETED 90
-	is_told_of_memory() { reason "$second" | grep -q 'DFRS: waits for memory'; }
-	wait_until 20 is_told_of_memory
+	shows_memory() { reason "$second" | grep -q 'DFRS: waits for memory'; }
+	wait_until 20 shows_memory
 	controller scancel "$first"
 	wait_for_state "$second" COMPLETED 30
 }
 
-@test "the journal of a part of the nodes is valid" {
+@test "journal is valid when DFRS has a part of the nodes" {
 	controller dfrs check /var/log/slurm/dfrs-beside.jsonl
 }

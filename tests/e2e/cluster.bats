@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # DFRS in a real slurmctld with real slurmds. Each test leaves an empty queue behind.
-# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
+# shellcheck disable=SC2154 # parked_job and preempting_job are in helpers.bash
 
 load helpers
 
@@ -10,12 +10,12 @@ teardown() {
 	clean_up
 }
 
-# Neither frozen nor capped, or no matter of dfrsd's any more.
-is_nobodys() {
+# dfrsd neither freezes nor caps the job, or does not know it any more.
+is_unmanaged() {
 	[[ "$(node_job "$1" "$2" frozen)" = @(False|none) && "$(node_job "$1" "$2" cap_cores)" = @(None|none) ]]
 }
 
-@test "a job starts within a second or so, on exactly the planned tasks per node" {
+@test "job starts within a second or so on exactly the planned tasks per node" {
 	job=$(submit --ntasks=6 --mem-per-cpu=50 -- "srun hostname | sort | uniq -c; echo \$SLURM_NTASKS tasks \$SLURM_TASKS_PER_NODE")
 	wait_for_state "$job" COMPLETED 30
 	waited=$(seconds_until_start "$job")
@@ -26,7 +26,7 @@ is_nobodys() {
 	output "$job" | grep -q '^6 tasks'
 }
 
-@test "a node takes more tasks than it has CPUs, and every one runs" {
+@test "node takes more tasks than it has CPUs, and every one runs" {
 	job=$(submit --ntasks=10 --nodelist=n2 --mem-per-cpu=20 -- "srun hostname | sort | uniq -c")
 	wait_for_state "$job" COMPLETED 30
 	output "$job"
@@ -53,7 +53,7 @@ is_nobodys() {
 	controller scontrol show job "${jobs[0]}" | grep -qx ' *AdminComment=\[DFRS: yield 0.50\] *'
 }
 
-@test "a job on two nodes has whole CPUs by default, and who waits for them is told so" {
+@test "job on two nodes has whole CPUs by default, and a job blocked on CPU shows its reason" {
 	controller sed -i.good 's#^Policy=.*#Policy=default#' /etc/slurm/dfrs.conf
 	reconfigured
 	wide=$(submit --nodes=2 --ntasks-per-node=4 --nodelist=n1,n2 --mem=50 -- "srun $burn --work 60 --rate $rate")
@@ -69,7 +69,7 @@ is_nobodys() {
 	reconfigured
 }
 
-@test "nobody is put where the load would exceed its ceiling" {
+@test "no job is placed where the load would exceed its ceiling" {
 	controller sed -i.good '1i LoadCeiling=150%' /etc/slurm/dfrs.conf
 	reconfigured
 	wide=$(submit --ntasks=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- "$burn --work 60 --rate $rate")
@@ -85,7 +85,7 @@ is_nobodys() {
 	reconfigured
 }
 
-@test "memory is a hard limit: who does not fit waits and says why" {
+@test "job that does not fit in memory waits and shows its reason" {
 	first=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 60")
 	wait_for_state "$first" RUNNING 30
 	second=$(submit --ntasks=1 --nodelist=n1 --mem=600 --comment=dfrs:never -- "sleep 1")
@@ -97,7 +97,7 @@ is_nobodys() {
 	wait_for_state "$second" COMPLETED 20
 }
 
-@test "a parked job gives its memory up, keeps its progress and comes back" {
+@test "parked job frees its memory, keeps its progress and resumes" {
 	needs_parking
 	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 25 --rate $rate --memory 300 --report /home/alice/park.report")
 	wait_for_state "$old" RUNNING 30
@@ -110,7 +110,7 @@ is_nobodys() {
 	parked=$(node_job n3 "$old" resident_bytes)
 	echo "resident: $((resident >> 20)) MiB running, $((parked >> 20)) MiB parked, swapped $(($(node_job n3 "$old" swap_bytes) >> 20)) MiB"
 	[ "$parked" -lt $((30 << 20)) ]
-	# Remaps may let the two take turns before the new one ends.
+	# Remaps may park each of the two for the other before the new one ends.
 	wait_for_state "$new" COMPLETED 90
 	wait_for_state "$old" RUNNING 30
 	wait_for_state "$old" COMPLETED 60
@@ -120,7 +120,7 @@ is_nobodys() {
 	[ "$(controller grep -c ' finish ' /home/alice/park.report)" = 1 ]
 }
 
-@test "a checkpoint job moves to another node and goes on from its checkpoint" {
+@test "checkpoint job moves to another node and continues from its checkpoint" {
 	stay=$(submit --ntasks=1 --nodelist=n1 --mem=500 --comment=dfrs:never -- "$burn --work 120 --rate $rate")
 	wait_for_state "$stay" RUNNING 30
 	move=$(submit --ntasks=1 --exclude=n3,n4 --mem=400 --comment=dfrs:checkpoint --signal=B:USR1@3 -- \
@@ -144,7 +144,7 @@ is_nobodys() {
 	controller awk '/ start / { split($3, done, "="); last = done[2] } END { exit !(last > 0.2) }' /home/alice/move.report
 }
 
-@test "a job that dies of the warning starts again" {
+@test "job starts again when the warning kills it" {
 	dies=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint -- "echo began; sleep 40; echo ended")
 	wait_for_state "$dies" RUNNING 30
 	sleep 8
@@ -156,7 +156,7 @@ is_nobodys() {
 	[[ "$(output "$dies" | uniq --count | xargs)" =~ ^([2-9]|[1-9][0-9]+)\ began\ 1\ ended$ ]]
 }
 
-@test "a job that saves and ends when it is warned goes on later, and who depends on it waits" {
+@test "job that saves and ends when it is warned continues later, and its dependent job waits" {
 	# shellcheck disable=SC2016 # expanded by the job
 	saves=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint --signal=B:USR1@60 --time=20 -- \
 		'trap "touch saved.$SLURM_JOB_ID; echo saved; exit 0" USR1; [ ! -e saved.$SLURM_JOB_ID ] || { sleep 5; echo went on; exit; }; echo began; sleep 60 & wait')
@@ -170,7 +170,7 @@ is_nobodys() {
 	[ "$(output "$after" | xargs)" = "began saved went on" ]
 }
 
-@test "array tasks start one by one, and its throttle is kept" {
+@test "array tasks start one by one, and the throttle is kept" {
 	job=$(submit --array=0-3%2 --ntasks=1 --mem=50 -- "sleep 4; hostname")
 	wait_until 10 two_are_running
 	for _ in 1 2 3 4 5 6 7 8; do
@@ -181,13 +181,13 @@ is_nobodys() {
 	[ "$(controller squeue --noheader --states=completed --array --jobs "$job" | wc -l)" = 4 ]
 }
 
-@test "salloc and srun work as ever" {
+@test "salloc and srun work as under Slurm alone" {
 	run in_cluster controller -u alice -- srun --ntasks=3 --mem=50 hostname
 	[ "$status" = 0 ]
 	[ "$(echo "$output" | grep -c '^n[1-4]$')" = 3 ]
 }
 
-@test "with --overcommit more tasks than CPUs share what one needs" {
+@test "tasks beyond the number of CPUs share what one needs when --overcommit is given" {
 	run in_cluster controller -u alice -- srun --nodes=2 --ntasks=12 --overcommit --mem-per-cpu=50 hostname
 	[ "$status" = 0 ]
 	[ "$(echo "$output" | grep -c '^n[1-4]$')" = 12 ]
@@ -198,7 +198,7 @@ is_nobodys() {
 	wait_for_state "$job" COMPLETED 40
 }
 
-@test "cancelled jobs leave nothing behind, running, waiting or parked" {
+@test "cancelled job leaves nothing behind when it is running, pending or parked" {
 	needs_parking
 	one=$(submit --ntasks=1 --nodelist=n4 --mem=900 -- "$burn --work 200 --rate $rate --memory 200")
 	wait_for_state "$one" RUNNING 30
@@ -212,7 +212,7 @@ is_nobodys() {
 	wait_until 20 in_cluster n4 sh -c '! pgrep -x dfrs-burn'
 }
 
-@test "a job that can never fit says so" {
+@test "job that can never fit shows its reason" {
 	job=$(submit --ntasks=1 --nodes=1 --mem=990 --exclude=n1,n2,n3 -- "sleep 1")
 	wait_for_state "$job" COMPLETED 20
 	run submit --ntasks=1 --mem=5000 -- "sleep 1"
@@ -225,33 +225,33 @@ is_nobodys() {
 	fi
 }
 
-@test "scontrol reconfigure disturbs nobody" {
+@test "running and parked jobs stay as they are when slurmctld is reconfigured" {
 	needs_parking
 	park_for "sleep 16" 4 --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200"
 	reconfigure
 	sleep 3
 	[ "$(state "$parked_job")" = SUSPENDED ]
-	[ "$(state "$newcomer")" = RUNNING ]
-	wait_for_state "$newcomer" COMPLETED 40
+	[ "$(state "$preempting_job")" = RUNNING ]
+	wait_for_state "$preempting_job" COMPLETED 40
 	wait_for_state "$parked_job" COMPLETED 90
 	wait_until 10 nothing_is_counted
 }
 
-@test "slurmctld killed in mid-run goes on where it was" {
+@test "jobs continue when slurmctld is killed in mid-run" {
 	needs_parking
 	park_for "sleep 10" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 25 --rate $rate --memory 200"
 	waiting=$(submit --ntasks=1 --nodelist=n2 --mem=900 --comment=dfrs:never -- "hostname")
-	# By then Slurm has kept this submission.
+	# By then Slurm has saved this submission.
 	sleep 8
 	controller /opt/cluster/service slurmctld kill
 	sleep 1
 	controller /opt/cluster/service slurmctld start
 	wait_until 20 controller scontrol ping
-	for job in "$parked_job" "$newcomer" "$waiting"; do wait_for_state "$job" COMPLETED 120; done
+	for job in "$parked_job" "$preempting_job" "$waiting"; do wait_for_state "$job" COMPLETED 120; done
 	wait_until 10 nothing_is_counted
 }
 
-@test "slurmctld killed before it has kept what DFRS did loses no job and no node" {
+@test "no job and no node is lost when slurmctld is killed before it has saved what DFRS did" {
 	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 20 --rate $rate --memory 100")
 	wait_for_state "$old" RUNNING 30
 	sleep 6
@@ -271,7 +271,7 @@ is_nobodys() {
 	nodes_are_idle
 }
 
-@test "a slurmd that hangs holds up neither other nodes nor the end of slurmctld" {
+@test "other nodes and the end of slurmctld are not delayed when a slurmd hangs" {
 	needs_parking
 	stuck=$(submit --ntasks=1 --nodelist=n4 --mem=300 -- "$burn --work 12 --rate $rate --memory 100")
 	old=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "$burn --work 15 --rate $rate --memory 100")
@@ -279,7 +279,7 @@ is_nobodys() {
 	for job in "$stuck" "$old" "$beside"; do wait_for_state "$job" RUNNING 30; done
 	sleep 4
 	in_cluster n4 pkill -STOP -x slurmd
-	# Something to tell the node that does not listen, and a job to park where it does.
+	# A message for the node that hangs, and a job to park on one that answers.
 	controller scancel "$beside"
 	new=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "sleep 8")
 	wait_for_state "$old" SUSPENDED 30
@@ -295,7 +295,7 @@ is_nobodys() {
 	wait_until 10 nothing_is_counted
 }
 
-@test "a node without dfrsd is reported once, and its jobs run uncapped" {
+@test "node without dfrsd is reported once, and its jobs run uncapped" {
 	needs_answers "a silent node is not reported"
 	in_cluster n4 /opt/cluster/service dfrsd stop
 	before=$(controller_log | grep -c 'node n4: dfrsd does not answer' || true)
@@ -308,7 +308,7 @@ is_nobodys() {
 	wait_until 90 sh -c "docker exec $(container controller) grep -q 'node n4: dfrsd answers' /var/log/slurm/slurmctld.log"
 }
 
-@test "a mistake in dfrs.conf is one line in the log, and backfill schedules" {
+@test "mistake in dfrs.conf is one line in the log, and backfill schedules" {
 	controller cp /etc/slurm/dfrs.conf /etc/slurm/dfrs.conf.good
 	controller sh -c 'echo "Perod=5" >> /etc/slurm/dfrs.conf'
 	reconfigure
@@ -319,19 +319,19 @@ is_nobodys() {
 	reconfigured
 }
 
-@test "switched off, DFRS brings back what it has parked" {
+@test "parked jobs resume when DFRS is switched off" {
 	needs_parking
 	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=off/' /etc/slurm/dfrs.conf
 	reconfigure
-	wait_for_state "$newcomer" COMPLETED 40
+	wait_for_state "$preempting_job" COMPLETED 40
 	wait_for_state "$parked_job" COMPLETED 60
 	wait_until 10 nothing_is_counted
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf
 	reconfigured
 }
 
-@test "Mode=shadow gives back what is parked, and then watches" {
+@test "parked jobs resume when the mode becomes shadow, and then DFRS only watches" {
 	needs_parking
 	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
 	controller sed -i.good 's/^Mode=.*/Mode=shadow/' /etc/slurm/dfrs.conf
@@ -351,7 +351,7 @@ is_nobodys() {
 	reconfigured
 }
 
-@test "a partition that is taken out of dfrs.conf gets its parked jobs back, and each once" {
+@test "partition taken out of dfrs.conf gets its parked jobs back, each once" {
 	needs_parking
 	open_partition aside n2 'n[1,3-4]' 60
 	park_for "sleep 15" 6 --partition=aside --ntasks=1 --mem=900 -- \
@@ -360,10 +360,10 @@ is_nobodys() {
 	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
 	reconfigure
 	wait_until 20 says "$later" "gives its partition back"
-	# Nobody else gets the memory that it waits for.
+	# No other job gets the memory that it waits for.
 	wait_for_state "$parked_job" RUNNING 60
 	[ "$(state "$later")" = PENDING ]
-	wait_until 10 is_nobodys n2 "$parked_job"
+	wait_until 10 is_unmanaged n2 "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 90
 	wait_until 30 logs "partition(s) aside are given back"
 	wait_for_state "$later" COMPLETED 60
@@ -375,7 +375,7 @@ is_nobodys() {
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
-@test "a failed node's jobs go to other nodes" {
+@test "jobs of a failed node go to other nodes" {
 	# Only n4 has room, until the job is there.
 	fillers=()
 	for node in n1 n2 n3; do
@@ -398,7 +398,7 @@ is_nobodys() {
 	wait_until 30 node_is_idle n4
 }
 
-@test "a node that is only said to be down loses its jobs, not its place in the cluster" {
+@test "node that is set down while it answers loses its jobs, and stays in the cluster" {
 	job=$(submit --ntasks=1 --nodelist=n3 --mem=500 -- "sleep 15; hostname")
 	wait_for_state "$job" RUNNING 30
 	sleep 1
@@ -410,11 +410,11 @@ is_nobodys() {
 	[ "$(controller scontrol show job "$job" | grep -o 'Restarts=[0-9]*')" = Restarts=1 ]
 }
 
-@test "the journal of all this is valid" {
+@test "journal of all tests so far is valid" {
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
-@test "the journal goes on in a new file when it is renamed, and the parts together are valid" {
+@test "journal goes on in a new file when it is renamed, and the parts together are valid" {
 	journal=/var/log/slurm/dfrs-journal.jsonl
 	controller mv $journal $journal.1
 	job=$(submit --ntasks=1 --mem=50 -- "true")

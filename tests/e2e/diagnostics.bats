@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What dfrs explain, doctor and status --shadow say, against what is.
-# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
+# shellcheck disable=SC2154 # parked_job and preempting_job are in helpers.bash
 
 load helpers
 
@@ -20,7 +20,7 @@ teardown() {
 	clean_up
 }
 
-# field USER JOB NAME: what dfrs explain tells that user.
+# field USER JOB NAME: what dfrs explain shows to that user.
 field() {
 	in_cluster controller -u "$1" -- dfrs explain --json "$2" | python3 -c '
 import json, sys
@@ -30,7 +30,7 @@ print(json.dumps(value) if isinstance(value, list) else value)' "$3"
 phase_is() { [ "$(field alice "$1" phase)" = "$2" ]; }
 why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 
-@test "dfrs explain says of running, waiting and parked jobs what is so, and to nobody else" {
+@test "dfrs explain shows running, pending and parked jobs to their user and to root only" {
 	needs_parking
 	park_for "sleep 40" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never --hold -- "true")
@@ -40,22 +40,22 @@ why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 	done
 	for job in "${two[@]}"; do wait_for_state "$job" RUNNING 30; done
 	wait_until 10 phase_is "$parked_job" parked
-	wait_until 10 phase_is "$newcomer" running
+	wait_until 10 phase_is "$preempting_job" running
 	wait_until 10 phase_is "$waits" waiting
 	wait_until 35 why_is_its_reason "$parked_job" alice
 	[ "$(field alice "$parked_job" yield)" = 0.0 ]
-	[ "$(field alice "$newcomer" yield)" = 1.0 ]
+	[ "$(field alice "$preempting_job" yield)" = 1.0 ]
 	[ "$(field alice "${two[0]}" yield)" = 0.5 ]
 	[ "$(field alice "$parked_job" last_change | grep -c pause)" = 1 ]
 	[ "$(field alice "$parked_job" nodes | grep -c '"n1"')" = 1 ]
 	[ "$(field alice "${two[0]}" neighbours)" = 7 ]
-	# Who is beside it is root's to know.
+	# Only root may see which jobs are beside it.
 	[ "$(field alice "${two[0]}" neighbour_jobs)" = None ]
 	field root "${two[0]}" neighbour_jobs | grep -qw "${two[7]}"
 	# For people, in words.
 	in_cluster controller -u alice -- dfrs explain "$parked_job"
 	in_cluster controller -u alice -- dfrs explain "$parked_job" | grep -q "^job $parked_job of user 1000 in partition main: parked"
-	# Others hear the same as of a job that is not there.
+	# Other users get the answer for a job that does not exist.
 	run in_cluster controller -u nobody -- dfrs explain "$parked_job"
 	[ "$status" = 1 ]
 	of_others=${output//$parked_job/N}
@@ -66,7 +66,7 @@ why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 
 misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: .*$1"; }
 
-@test "dfrs doctor finds a good cluster good, and says which dfrsd is gone" {
+@test "dfrs doctor finds no error on a good cluster, and names the dfrsd that is gone" {
 	needs_answers "a silent node is not reported"
 	run controller dfrs doctor
 	echo "$output"
@@ -87,7 +87,7 @@ misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: 
 	[ "$status" -lt 2 ]
 }
 
-@test "dfrs doctor tells a user what he may read, and nothing is changed" {
+@test "dfrs doctor shows a user what the user may read, and changes nothing" {
 	run in_cluster controller -u alice -- dfrs doctor
 	echo "$output"
 	[[ "$output" != *panicked* ]]
@@ -97,11 +97,11 @@ misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: 
 	[ "$(times_ready)" = "$before" ]
 }
 
-@test "in Mode=shadow dfrs status --shadow compares what Slurm did with what DFRS would have" {
+@test "dfrs status --shadow compares what Slurm did with what DFRS would have when Mode=shadow" {
 	controller sed -i -e "s/^Mode=.*/Mode=shadow/" -e "s#^Journal=.*#Journal=/var/log/slurm/shadow-$(date +%s).jsonl#" \
 		/etc/slurm/dfrs.conf
 	reconfigured
-	# What other stories did to dfrsd is in the log as well.
+	# What other tests did to dfrsd is in the log as well.
 	length=$(controller_log | wc -l)
 	jobs=()
 	for _ in $(seq 12); do
@@ -115,11 +115,11 @@ misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: 
 	[ "$status" = 0 ]
 	grep -q 'Slurm, as it was' <<<"$output"
 	grep -q 'EASY/shared, simulated' <<<"$output"
-	# Twelve jobs of 4 s on two nodes, two at a time: those who came last waited for some 20 s.
+	# Twelve jobs of 4 s on two nodes, two at a time: the last ones waited for some 20 s.
 	controller dfrs status --shadow --json | python3 -c '
 import json, sys
-told = json.load(sys.stdin)
-assert told["jobs"] == 12, told
-assert told["schedules"][0]["mean_wait"] > 5, told'
+report = json.load(sys.stdin)
+assert report["jobs"] == 12, report
+assert report["schedules"][0]["mean_wait"] > 5, report'
 	[ "$(controller_log | tail -n +$((length + 1)) | grep -c 'error: .*dfrs')" = 0 ]
 }

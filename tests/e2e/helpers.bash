@@ -13,8 +13,8 @@ rate=0.08
 # shellcheck disable=SC2034 # used by the tests
 burn=/opt/dfrs/dfrs-burn
 
-# A story is told in real time on a machine of which nobody knows what else it does: one that fails is
-# told once more, and said to be. What is wrong with DFRS fails both times.
+# Tests run in real time, and the machine may be busy with other work. A test that fails runs once
+# more, and a line says so. What is wrong with DFRS fails both times.
 # shellcheck disable=SC2034 # read by bats
 BATS_TEST_RETRIES=1
 
@@ -57,8 +57,8 @@ wait_until() {
 	done
 }
 
-# wait_inside SECONDS SCRIPT ARGUMENTS...: the same for a shell script in the controller, where a look costs a
-# tenth of what it costs from outside.
+# wait_inside SECONDS SCRIPT ARGUMENTS...: waits for a shell script in the controller, where a try
+# costs a tenth of what it costs from outside.
 wait_inside() {
 	# shellcheck disable=SC2016 # expanded in the container
 	controller timeout $((4 * $1)) bash -c 'until eval "$0"; do sleep 0.2; done' "${@:2}" 2>/dev/null || {
@@ -83,8 +83,8 @@ wait_for_empty_queue() { wait_inside "$1" 'queue=$(squeue --noheader) && [ -z "$
 # shellcheck disable=SC2016 # expanded in the container
 wait_for_idle_nodes() { wait_inside "$1" '[ "$(sinfo --noheader --Node --format=%t | grep -cx idle)" = 4 ]'; }
 
-# For a story that is not true of Slurm 23.11, where slurmctld does not learn which messages have arrived
-# (docs/install.md), and why.
+# Skips a test that does not hold on Slurm 23.11, where slurmctld does not learn which messages have
+# arrived (docs/install.md); $1 says why.
 needs_answers() {
 	[[ $(controller scontrol --version) != "slurm 23.11."* ]] || skip "Slurm 23.11: $1"
 }
@@ -92,8 +92,8 @@ needs_answers() {
 needs_parking() { needs_answers "no job is parked"; }
 
 # park_for COMMAND SECONDS SBATCH-OPTIONS... -- FIRST-COMMAND: starts a job that needs nearly all of its node's
-# memory, and SECONDS later another with the same options that runs COMMAND. When this returns, the first,
-# $parked_job, is parked, and the other, $newcomer, runs.
+# memory, and SECONDS later another with the same options that runs COMMAND. When this returns, the
+# first, $parked_job, is parked, and the other, $preempting_job, runs.
 park_for() {
 	local command=$1 seconds=$2 options=()
 	shift 2
@@ -104,8 +104,8 @@ park_for() {
 		options+=("$1")
 		shift
 	done
-	newcomer=$(submit "${options[@]}" -- "$command")
-	wait_for_state "$newcomer" RUNNING 40
+	preempting_job=$(submit "${options[@]}" -- "$command")
+	wait_for_state "$preempting_job" RUNNING 40
 	[ "$(state "$parked_job")" = SUSPENDED ]
 }
 
@@ -156,8 +156,8 @@ times_ready() { controller_log | grep -c 'schedules partition' || true; }
 
 was_ready_more_often_than() { [ "$(times_ready)" -gt "$1" ]; }
 
-# slurmctld of 24.11.5 waits without an end for connections that nobody closes, before it begins anew; scontrol gives
-# up after 10 s. Another one takes its place then, lest all later stories fail, too.
+# slurmctld of 24.11.5 waits for open connections without a timeout before it reconfigures; scontrol
+# gives up after 10 s. Then slurmctld is killed and started, lest all later tests fail, too.
 reconfigure() {
 	controller scontrol reconfigure && return
 	controller /opt/cluster/service slurmctld kill
@@ -165,7 +165,7 @@ reconfigure() {
 	return 1
 }
 
-# As reconfigure, until DFRS schedules again.
+# Reconfigures slurmctld, and waits until DFRS schedules again.
 reconfigured() {
 	local before
 	before=$(times_ready)
@@ -196,13 +196,13 @@ seconds_until_start() {
 	echo $(($(date --date="$started" +%s) - $(date --date="$submitted" +%s)))
 }
 
-# The mini-Slurm's dfrs.conf, with the papers' policy: its yields follow from the jobs alone, and not from how
-# long they have run, and a newcomer parks others at once.
+# The mini-Slurm's dfrs.conf, with the papers' policy: its yields follow from the jobs alone, and
+# not from how long they have run, and a new job preempts others at once.
 configure() {
 	controller sh -c 'sed "s#^Policy=.*#Policy=GreedyPM*/per/OPT=MIN/MINVT=20#; /^MoveCost=/d" /opt/conf/dfrs.conf >/etc/slurm/dfrs.conf'
 }
 
-# After a story that was not told to its end: says so, and makes the cluster as it was before it.
+# After a failed test: says so, and restores the cluster.
 # shellcheck disable=SC2016 # the containers' words
 recover() {
 	echo "# try $BATS_TEST_TRY_NUMBER of '$BATS_TEST_DESCRIPTION' failed" >&3

@@ -3,7 +3,7 @@
 #
 # DFRS under slurmdbd with enforced associations, QOS and limits. Runs after cluster.bats, and only
 # on a cluster with a database.
-# shellcheck disable=SC2154 # burn, rate, parked_job and newcomer are in helpers.bash
+# shellcheck disable=SC2154 # burn, rate, parked_job and preempting_job are in helpers.bash
 
 load helpers
 
@@ -12,7 +12,7 @@ has_database() { controller scontrol show config | grep -q 'AccountingStorageTyp
 setup_file() {
 	has_database || return 0
 	{
-		# One that nobody is in: whoever is below an account counts as in it.
+		# An account without users: users of accounts below it would count as its own.
 		account add account elsewhere || true
 		add_qos few MaxJobsPerUser=2
 		add_qos narrow GrpTRES=cpu=4
@@ -56,12 +56,12 @@ counts() { [ "$(counted "$1")" = "$2" ]; }
 
 waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 
-@test "after all that the other stories did, nothing counts towards a limit" {
+@test "nothing counts towards a limit when the jobs of all other tests have ended" {
 	counted normal
 	wait_until 10 counts normal "jobs=0 cpu=0 mem=0 node=0"
 }
 
-@test "jobs over a limit wait with Slurm's own reason, others start" {
+@test "job over a limit waits with Slurm's own reason, and others start" {
 	jobs=()
 	for _ in 1 2 3; do jobs+=("$(submit --qos=few --mem=50 -- "sleep 60")"); done
 	narrow=$(submit --qos=narrow --ntasks=3 --mem-per-cpu=20 -- "sleep 60")
@@ -77,7 +77,7 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 	wait_until 5 waits_for "$large" QOSMaxCpuPerJobLimit
 	wait_until 5 waits_for "$big" QOSMaxMemoryPerJob
 	wait_until 5 waits_for "$long" QOSMaxWallDurationPerJobLimit
-	# The least that a QOS asks for is asked of the job, not of how it is started.
+	# The minimum of a QOS applies to the job's request, not to how it is started.
 	wait_for_state "$wide" COMPLETED 10
 	counted narrow
 	counts narrow "jobs=2 cpu=4 mem=80 node=4" || counts narrow "jobs=2 cpu=4 mem=80 node=3"
@@ -86,7 +86,7 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 	wait_for_state "${jobs[2]}" RUNNING 10
 }
 
-@test "no room is made for a job that its limits keep from starting" {
+@test "no job is preempted for a job that its limits block" {
 	old=$(in_cluster controller -u bob -- sbatch --parsable --output=/dev/null --nodelist=n1 --mem=900 --wrap "sleep 60")
 	wait_for_state "$old" RUNNING 10
 	filler=$(submit --qos=narrow --ntasks=3 --nodes=1 --nodelist=n2 --mem-per-cpu=20 -- "sleep 60")
@@ -99,20 +99,20 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 	wait_until 5 waits_for "$second" AssocMaxJobsLimit
 	controller scontrol update partition=main AllowAccounts=elsewhere
 	foreign=$(submit --ntasks=1 --nodelist=n1 --mem=900 -- "sleep 1")
-	# By then the old one may be parked for anybody who may start.
+	# By then the old job may be preempted for a job that may start.
 	sleep 3
 	[ "$(state "$old") $(state "$foreign")" = "RUNNING PENDING" ]
 	controller scontrol update partition=main AllowAccounts=ALL
 }
 
-@test "a parked job counts as a suspended one does, and no longer once it is over" {
+@test "parked job counts towards limits as a suspended one, and no longer when it has ended" {
 	needs_parking
 	park_for "sleep 60" 3 --nodelist=n3 --mem=900 --time=10 -- "$burn --work 100 --rate $rate --memory 100"
 	counted normal
 	wait_until 5 counts normal "jobs=2 cpu=2 mem=1800 node=1"
-	controller scancel "$parked_job" "$newcomer"
+	controller scancel "$parked_job" "$preempting_job"
 	wait_until 20 counts normal "jobs=0 cpu=0 mem=0 node=0"
-	run controller sacct --noheader --parsable2 --allocations --jobs "$parked_job,$newcomer" --format=State,AllocTRES
+	run controller sacct --noheader --parsable2 --allocations --jobs "$parked_job,$preempting_job" --format=State,AllocTRES
 	echo "$output"
 	[ "$(echo "$output" | grep -c '^CANCELLED by 0|billing=1,cpu=1,mem=900M,node=1$')" = 2 ]
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What an administrator does to nodes on which jobs are parked, or that are reserved.
-# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
+# shellcheck disable=SC2154 # parked_job and preempting_job are in helpers.bash
 
 load helpers
 
@@ -14,14 +14,14 @@ teardown() {
 
 node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]; }
 
-@test "a drain waits for what is parked on its node, which comes back before anything else" {
+@test "draining node waits for its parked job, which resumes before other jobs start" {
 	needs_parking
 	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 60"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
 	wait_until 20 logs "parked there are jobs $parked_job"
 	wait_until 40 says "$parked_job" "n1 drains and waits for it"
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 5")
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
 	[ "$(state "$later")" = PENDING ]
 	wait_for_state "$parked_job" COMPLETED 120
@@ -33,7 +33,7 @@ node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]
 reason_of() { controller sinfo --noheader --nodes="$1" --format=%E; }
 has_reason() { [ "$(reason_of "$1")" = "$2" ]; }
 
-@test "the reason of a draining node counts what is parked there, whoever changes it" {
+@test "reason of a draining node counts its parked jobs when an administrator changes it" {
 	needs_parking
 	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 30"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
@@ -48,14 +48,14 @@ has_reason() { [ "$(reason_of "$1")" = "$2" ]; }
 # reboots NODE: how many times it has rebooted. See docker/node/reboot.
 reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -l'; }
 
-@test "a node reboots as soon as what is parked there has ended" {
+@test "node reboots as soon as its parked jobs have ended" {
 	needs_parking
 	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
 	before=$(reboots n1)
 	controller scontrol reboot ASAP nextstate=resume reason=kernel n1
 	wait_until 20 logs "parked there are jobs $parked_job"
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "true")
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
 	[ "$(reboots n1)" = "$before" ]
 	wait_for_state "$parked_job" COMPLETED 120
@@ -64,19 +64,19 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_until 30 node_is n1 idle
 }
 
-@test "a node that is said to be down, and comes back, loses what is parked there, and no more" {
+@test "node that is set down and resumed loses its parked jobs, and nothing more" {
 	needs_parking
 	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 10; echo done"
 	controller scontrol update nodename=n1 state=down reason=test
 	# It may have come back by itself: it answers.
 	controller scontrol update nodename=n1 state=resume || true
 	wait_for_state "$parked_job" COMPLETED 120
-	wait_for_state "$newcomer" COMPLETED 120
+	wait_for_state "$preempting_job" COMPLETED 120
 	[ "$(output "$parked_job" | grep -cx "done")" = 1 ]
 	wait_until 30 node_is n1 idle
 }
 
-@test "a job makes way for a reservation, and comes back when it is over" {
+@test "job is paused for a reservation, and resumes when it is over" {
 	needs_parking
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=300 --time=30 -- "sleep 30")
 	wait_for_state "$job" RUNNING 20
@@ -104,7 +104,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_for_state "$waits" COMPLETED 60
 }
 
-@test "who is not done before a floating reservation is put elsewhere, and on its node nobody refuses" {
+@test "job overlapping a floating reservation runs elsewhere, and no start on its node is refused" {
 	controller scontrol create reservation reservationname=upkeep starttime=now+30minutes duration=60 \
 		nodes=n1 users=root flags=TIME_FLOAT
 	refusals=$(controller_log | grep -c "was refused" || true)
@@ -120,7 +120,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_for_state "$waits" COMPLETED 60
 }
 
-@test "a reservation of a core keeps off only who wants all of its node" {
+@test "reservation of a core keeps off only jobs that need all of its node" {
 	controller scontrol create reservation reservationname=upkeep starttime=now duration=60 nodes=n1 \
 		corecnt=1 users=root
 	beside=$(submit --nodelist=n1 --ntasks=2 --nodes=1 --mem=50 --time=20 -- "true")
@@ -131,7 +131,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_for_state "$whole" COMPLETED 60
 }
 
-@test "what DFRS does not start says so in words" {
+@test "job that DFRS does not start shows its reason" {
 	job=$(submit --ntasks=1 --mem=50 --contiguous --nodes=2 -- "true")
 	wait_until 20 says "$job" "contiguous nodes"
 	controller scancel "$job"
@@ -144,7 +144,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	wait_until 20 says "$job" "nodes in segments (--segment)"
 }
 
-@test "a job ends at its deadline" {
+@test "job ends at its deadline" {
 	job=$(submit --ntasks=1 --mem=50 --deadline=now+90 -- "sleep 300")
 	wait_for_state "$job" RUNNING 20
 	[ "$(controller squeue --noheader --jobs "$job" --format=%l)" = 1:00 ]

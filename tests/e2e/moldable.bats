@@ -22,7 +22,7 @@ number_of_nodes() { controller squeue --noheader --states=all --jobs "$1" --form
 # field JOB NAME: what scontrol shows.
 field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | head -n 1 | cut -d= -f2-; }
 
-@test "a moldable job alone gets all nodes that make it faster, whole, and srun inside sees them" {
+@test "moldable job gets all nodes that make it faster when it is alone, whole, and srun inside sees them" {
 	# shellcheck disable=SC2016 # expanded in the job
 	job=$(submit --nodes=1-4 --time=10 -- 'srun --quiet bash -c "echo on \$SLURMD_NODENAME; sleep 5"')
 	wait_for_state "$job" RUNNING 30
@@ -34,7 +34,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	[ "$(output "$job" | grep '^on ' | sort | tr '\n' ' ')" = "on n1 on n2 on n3 on n4 " ]
 }
 
-@test "tasks follow the nodes, with --ntasks-per-node and with -n" {
+@test "tasks follow the nodes with --ntasks-per-node and with -n" {
 	# shellcheck disable=SC2016 # expanded in the job
 	each=$(submit --nodes=2-4 --ntasks-per-node=2 --time=10 -- 'srun --quiet hostname; sleep 3')
 	wait_for_state "$each" COMPLETED 60
@@ -51,7 +51,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	[ "$(output "$overcommitted" | grep '^n[1-4]$' | sort -u | wc -l)" = 3 ]
 }
 
-@test "nothing is shared or paused, and who waits is told for what and until when" {
+@test "pending moldable job shows what it waits for and until when, and nothing is shared or paused" {
 	first=$(submit --nodes=3 --time=10 -- "sleep 20")
 	wait_for_state "$first" RUNNING 30
 	second=$(submit --nodes=2 --mem=100 --time=10 -- "sleep 5")
@@ -67,7 +67,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
-@test "nodes that drain are left alone, and what can never start is told so" {
+@test "moldable job gets no draining node, and shows its reason when it can never start" {
 	controller scontrol update nodename=n4 state=drain reason=upkeep
 	job=$(submit --nodes=1-4 --time=10 -- "sleep 5")
 	wait_for_state "$job" RUNNING 30
@@ -78,7 +78,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	wait_for_state "$all" COMPLETED 60
 }
 
-@test "a partition that becomes one of moldable jobs goes on with what runs" {
+@test "partition keeps its running and parked jobs when it becomes one of moldable jobs" {
 	needs_parking
 	configure
 	reconfigured
@@ -87,7 +87,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	reconfigured
 	later=$(submit --nodes=1-4 --nodelist=n1 --time=10 -- "sleep 1")
 	# shellcheck disable=SC2154 # park_for sets both
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	# shellcheck disable=SC2154
 	wait_for_state "$parked_job" COMPLETED 120
 	[ "$(output "$parked_job" | grep -cx "done")" = 1 ]

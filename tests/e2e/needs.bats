@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Needs=measured: a job that lives on less than it asked for leaves the rest to others, and has it back when it
-# wakes.
+# Needs=measured: a job that uses less than it requested leaves the rest to others, and has it back
+# when it needs more.
 
 # shellcheck disable=SC2154 # burn and rate are in helpers.bash
 
@@ -13,7 +13,7 @@ all=0.32
 little=0.04
 
 setup() {
-	controller rm -f /home/alice/wake
+	controller rm -f /home/alice/compute
 	controller sh -c 'echo Needs=measured >>/etc/slurm/dfrs.conf'
 	reconfigured
 }
@@ -38,16 +38,16 @@ cores() {
 	awk -v before="$before" -v after="$(node_job n1 "$1" cpu_seconds)" 'BEGIN { print (after - before) / 10 }'
 }
 
-@test "a job that uses an eighth of its CPUs leaves more than half to another, until it wakes" {
-	needs_answers "nobody is measured"
+@test "job that uses an eighth of its CPUs leaves more than half to another until it needs more" {
+	needs_answers "no job is measured"
 	sleeps=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- \
-		"$burn --work 3600 --rate $little & until [ -e /home/alice/wake ]; do sleep 0.5; done; kill \$!; $burn --work 3600 --rate $all")
+		"$burn --work 3600 --rate $little & until [ -e /home/alice/compute ]; do sleep 0.5; done; kill \$!; $burn --work 3600 --rate $all")
 	works=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- "$burn --work 3600 --rate $all")
 	for job in "$sleeps" "$works"; do wait_for_state "$job" RUNNING 30; done
 	wait_until 10 has_share "$works" 0.49 0.51
 	# It has to live on little for a minute first.
 	wait_until 90 has_share "$works" 0.6 1
-	echo "the one needs $(need "$sleeps") of what it asked for; the other may use $(share "$works") of the node"
+	echo "the one needs $(need "$sleeps") of what it requested; the other may use $(share "$works") of the node"
 	is_between 0 "$(need "$sleeps")" 0.9
 	needs_all "$works"
 	# Less may be the doing of a busy machine, and is measured again.
@@ -57,22 +57,22 @@ cores() {
 		! is_between 0.17 "$used" 0.35 || break
 	done
 	is_between 0.17 "$used" 0.35
-	in_cluster controller -u alice -- touch /home/alice/wake
-	woke=$SECONDS
+	in_cluster controller -u alice -- touch /home/alice/compute
+	began=$SECONDS
 	wait_until 10 has_share "$sleeps" 0.45 0.55
-	echo "it had its half again $((SECONDS - woke)) s after it woke"
+	echo "it had its half again $((SECONDS - began)) s after it began to compute"
 	needs_all "$sleeps"
 }
 
-@test "a job that is paused is measured anew, and nobody is asked without Needs=measured" {
+@test "paused job is measured again, and no job is measured without Needs=measured" {
 	needs_parking
 	sleeps=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=600 -- "sleep 600")
 	works=$(submit --ntasks=1 --cpus-per-task=4 --nodelist=n1 --mem=50 --comment=dfrs:never -- "$burn --work 3600 --rate $all")
 	for job in "$sleeps" "$works"; do wait_for_state "$job" RUNNING 30; done
 	wait_until 90 has_share "$works" 0.6 1
-	makes_way=$(submit --ntasks=1 --nodelist=n1 --mem=600 -- "sleep 10")
+	preempting=$(submit --ntasks=1 --nodelist=n1 --mem=600 -- "sleep 10")
 	wait_for_state "$sleeps" SUSPENDED 40
-	wait_for_state "$makes_way" COMPLETED 90
+	wait_for_state "$preempting" COMPLETED 90
 	wait_for_state "$sleeps" RUNNING 60
 	wait_until 10 needs_all "$sleeps"
 	configure

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What operators say of jobs in every phase, and of partitions.
-# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
+# What operators do to jobs in every phase, and to partitions.
+# shellcheck disable=SC2154 # parked_job and preempting_job are in helpers.bash
 
 load helpers
 
@@ -14,7 +14,7 @@ teardown() {
 operator_has() { says "$1" "suspended by an operator"; }
 # Work of so many seconds of a CPU of its own: a sleep goes on while it is frozen.
 work() { echo "$burn --work $1 --rate $rate; echo ended"; }
-# Nobody else undoes it, though there is room.
+# The job stays in this state for six seconds, though there is room.
 stays() {
 	for _ in 1 2 3 4 5 6; do
 		[ "$(state "$1")" = "$2" ]
@@ -25,7 +25,7 @@ memory_of() { controller scontrol --oneliner show node "$1" | grep -o 'AllocMem=
 parked_on() { [ "$(node_job "$1" "$2" parked)" = True ]; }
 counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
-@test "a running job that an operator suspends keeps its memory, and runs on when he says so" {
+@test "running job keeps its memory when an operator suspends it, and runs on when resumed" {
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 12)")
 	wait_for_state "$job" RUNNING 30
 	sleep 1
@@ -42,12 +42,12 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	[ "$(output "$job")" = ended ]
 }
 
-@test "a parked job that an operator suspends waits for the operator" {
+@test "parked job stays suspended when an operator suspends it, until resumed" {
 	needs_parking
 	park_for "sleep 8" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 18)"
 	controller scontrol suspend "$parked_job"
 	wait_until 10 operator_has "$parked_job"
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	stays "$parked_job" SUSPENDED
 	# What is parked has given its memory up: others have it.
 	counts n1 0
@@ -58,9 +58,9 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	[ "$(output "$parked_job")" = ended ]
 }
 
-# slurmctld says only once that a job goes on, and tries for ten seconds to say it. dfrsd comes too late to be who
-# froze the job: what it froze itself it thaws.
-@test "a job whose node misses the word that it goes on is told again" {
+# slurmctld sends a resume only once, and retries for ten seconds. dfrsd is stopped until Slurm has
+# frozen the job: it would thaw what it froze itself.
+@test "resume is repeated when a node of the job misses it" {
 	needs_parking
 	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun sh -c '$(work 14)'")
 	wait_for_state "$job" RUNNING 30
@@ -79,17 +79,17 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	[ "$(output "$job" | grep -c ended)" = 2 ]
 }
 
-@test "a parked job that is held comes back all the same" {
+@test "parked job resumes when it is held" {
 	needs_parking
 	park_for "sleep 5" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 14)"
 	controller scontrol hold "$parked_job"
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 30
 	wait_for_state "$parked_job" COMPLETED 60
 	[ "$(output "$parked_job")" = ended ]
 }
 
-@test "a parked job that an operator resumes comes back first, when its memory is free" {
+@test "parked job resumes before other jobs start when an operator resumes it and its memory is free" {
 	needs_parking
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 30)")
 	wait_for_state "$job" RUNNING 30
@@ -99,7 +99,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "true")
 	controller scontrol resume "$job"
 	wait_until 10 says "$job" "resumed by an operator"
-	# slurmd may hear the resumption after the suspension that follows it: it is parked again all the same.
+	# slurmd may receive the resume after the suspend that follows: the job is parked again anyway.
 	wait_until 15 parked_on n1 "$job"
 	[ "$(state "$other")" = RUNNING ]
 	counts n1 800
@@ -111,7 +111,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	[ "$(output "$job")" = ended ]
 }
 
-@test "a job that is resumed while it is being parked runs on, and the other one waits" {
+@test "job runs on when it is resumed while it is being parked, and the other one waits" {
 	needs_parking
 	job=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 400")
 	wait_for_state "$job" RUNNING 30
@@ -119,18 +119,18 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	other=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "true")
 	wait_for_state "$job" SUSPENDED 20
 	controller scontrol resume "$job"
-	# Parked by then or not: nobody takes its memory twice, and each is done once.
+	# Parked by then or not: its memory is given away once, and each job is done once.
 	wait_for_state "$job" COMPLETED 120
 	wait_for_state "$other" COMPLETED 60
 	[ "$(controller scontrol show job "$job" | grep -o 'Restarts=[0-9]*')" = Restarts=0 ]
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
-@test "a job that is suspended on its way back stays so until it is resumed" {
+@test "job on its way back stays suspended when an operator suspends it, until resumed" {
 	needs_parking
 	park_for "sleep 6" 7 --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 300"
-	wait_for_state "$newcomer" COMPLETED 60
-	# Coming back, or back: both are his to stop.
+	wait_for_state "$preempting_job" COMPLETED 60
+	# An operator may suspend a job that is being resumed, or has been.
 	wait_for_state "$parked_job" RUNNING 30
 	controller scontrol suspend "$parked_job"
 	wait_until 10 operator_has "$parked_job"
@@ -139,7 +139,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_for_state "$parked_job" COMPLETED 60
 }
 
-@test "a job that waits in two partitions goes to the one that takes it" {
+@test "job pending in two partitions starts in the one that takes it" {
 	open_partition brief n1 'n[2-4]' 5
 	long=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=20 -- "hostname")
 	short=$(submit --partition=brief,main --ntasks=1 --mem=50 --time=2 -- "hostname")
@@ -154,13 +154,13 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	close_partition brief
 }
 
-@test "held, released and requeued: waiting, parked and running jobs do as they are told" {
+@test "pending, parked and running jobs follow when held, released and requeued" {
 	needs_parking
 	park_for "sleep 12" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "echo began; $(work 14)"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --hold -- "true")
 	controller scontrol requeue "$parked_job"
 	wait_for_state "$parked_job" PENDING 20
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" COMPLETED 90
 	# The second time from the beginning, and once.
 	[ "$(output "$parked_job" | grep -cx began)" = 2 ]
@@ -176,7 +176,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	stays "$job" PENDING
 }
 
-@test "a node that leaves the partition keeps what is there, parked jobs too, and gets nothing new" {
+@test "node keeps its jobs, parked ones too, when it leaves the partition, and gets no new ones" {
 	needs_parking
 	park_for "sleep 12" 7 --nodelist=n2 --ntasks=1 --mem=800 --time=20 -- "$(work 15)"
 	controller scontrol update partition=main nodes=n1,n3,n4
@@ -184,7 +184,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_for_state "$later" COMPLETED 30
 	[ "$(output "$later")" != n2 ]
 	[ "$(state "$parked_job")" = SUSPENDED ]
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
 	wait_for_state "$parked_job" COMPLETED 60
 	[ "$(output "$parked_job")" = ended ]
@@ -194,7 +194,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_for_state "$back" COMPLETED 40
 }
 
-@test "a job on two nodes of which one leaves the partition is parked on both, or not at all" {
+@test "job on two nodes is parked on both or not at all when one leaves the partition" {
 	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun $burn --work 20 --rate $rate --memory 200")
 	wait_for_state "$job" RUNNING 30
 	sleep 7
@@ -209,13 +209,13 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
-@test "a job that gives up a node while it is parked comes back to the other one, and holds nobody up" {
+@test "parked job that gives up a node resumes on the other one, and delays no other job" {
 	needs_parking
 	park_for "sleep 20" 7 --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "sleep 45; echo ended"
 	controller scontrol update jobid="$parked_job" numnodes=1
 	other=$(submit --nodelist=n3 --ntasks=1 --mem=100 --time=20 -- "true")
 	wait_for_state "$other" COMPLETED 40
-	wait_for_state "$newcomer" COMPLETED 60
+	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
 	[ "$(nodes_of "$parked_job")" = n1 ]
 	later=$(submit --nodelist=n3 --ntasks=1 --mem=100 --time=20 -- "true")

@@ -17,7 +17,7 @@ cron_runs() { controller sh -c 'cat /home/alice/cron 2>/dev/null | wc -l'; }
 has_run() { [ "$(cron_runs)" -ge 1 ]; }
 cron_jobs() { controller squeue --noheader --user=alice --format %T; }
 
-@test "a job of scrontab runs at its times and not between them" {
+@test "scrontab job runs at its times and not between them" {
 	controller sh -c 'command -v scrontab' || skip "this Slurm comes without scrontab"
 	controller sh -c 'echo "* * * * * echo ran >>/home/alice/cron" >/home/alice/table'
 	in_cluster controller -u alice -- scrontab /home/alice/table
@@ -30,15 +30,15 @@ cron_jobs() { controller squeue --noheader --user=alice --format %T; }
 	[ "$(cron_jobs)" = PENDING ]
 }
 
-@test "a job prefers a node and starts on another" {
+@test "job starts on another node when the one that it prefers is drained" {
 	controller scontrol update nodename=n1 availablefeatures=fast activefeatures=fast
-	controller scontrol update nodename=n1 state=drain reason=story
+	controller scontrol update nodename=n1 state=drain reason=test
 	job=$(submit --prefer=fast --ntasks=1 --mem=50 -- true)
 	wait_for_state "$job" COMPLETED 20
 	controller scontrol update nodename=n1 state=resume
 }
 
-@test "who waits for a licence says so, and starts when it is there" {
+@test "job shows its reason when it waits for a licence, and starts when the licence is free" {
 	holds=$(submit --licenses=tool --ntasks=1 --mem=50 -- "sleep 12")
 	wait_for_state "$holds" RUNNING 20
 	waits=$(submit --licenses=tool --ntasks=1 --mem=50 -- true)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Before the first story.
+# Before the first test.
 
 setup_suite() {
 	# shellcheck source=helpers.bash

@@ -25,7 +25,7 @@ started_beside() {
 	wait_for_state "$job" COMPLETED 20
 }
 
-@test "jobs that came under OverSubscribe=NO share their nodes with those of DFRS" {
+@test "jobs started under OverSubscribe=NO share their nodes with those of DFRS" {
 	change_partitions 's/OverSubscribe=FORCE:1/OverSubscribe=NO/'
 	wait_until 20 logs "OverSubscribe=FORCE:1"
 	old=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=20 -- "sleep 300")
@@ -35,7 +35,7 @@ started_beside() {
 	[ "$(state "$old")" = RUNNING ]
 }
 
-@test "a node with a job of another partition takes no job until that one has ended" {
+@test "node takes no job until the job of another partition there has ended" {
 	controller sh -c "echo 'PartitionName=old Nodes=n1 MaxTime=20 State=UP' >>/etc/slurm/scheduler.conf"
 	reconfigure
 	old=$(submit --partition=old --ntasks=1 --mem=100 --time=20 -- "sleep 20")
@@ -48,7 +48,7 @@ started_beside() {
 	started_beside n1
 }
 
-@test "a node that is given to another partition takes jobs there when those of DFRS have ended" {
+@test "node given to another partition takes jobs there when those of DFRS have ended" {
 	job=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=20 -- "sleep 30")
 	wait_for_state "$job" RUNNING 30
 	controller scontrol update partition=main nodes='n[2-4]'

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Nodes whose cores have two threads: who wants one of each holds the other one, too, as Slurm counts, and srun inside
-# finds what it expects.
+# Nodes whose cores have two threads: a job that needs one of each holds the other one, too, as
+# Slurm counts, and srun inside finds what it expects.
 # shellcheck disable=SC2154 # burn and rate are in helpers.bash
 
 load helpers
 
-# as_nodes WORDS: all daemons of Slurm begin again with nodes like this.
+# as_nodes WORDS: restarts all daemons of Slurm with nodes like this.
 as_nodes() {
 	local ready host
 	ready=$(times_ready)
@@ -33,25 +33,26 @@ counted_for() {
 	controller scontrol --oneliner show job "$1" | sed -E 's/.* NumCPUs=([0-9]+) .* (Alloc)?TRES=cpu=[0-9]+,mem=([0-9]+)M.*/\1 \3/'
 }
 
-# told CPUS MEMORY LINES JOB: the job ends well, has written so many lines, and Slurm counted this for it.
-told() {
+# check_job CPUS MEMORY LINES JOB: the job completes, has written so many lines, and Slurm counted
+# so many CPUs and MiB for it.
+check_job() {
 	wait_for_state "$4" COMPLETED 30
 	[ "$(counted_for "$4")" = "$1 $2" ]
 	[ "$(output "$4" | wc -l)" = "$3" ]
 }
 
-@test "a task that wants one thread of its core has the core, and srun starts it" {
-	told 1 50 1 "$(submit --ntasks=1 --mem-per-cpu=50 -- "srun hostname")"
-	told 2 50 1 "$(submit --ntasks=1 --mem-per-cpu=50 --hint=nomultithread -- "srun hostname")"
-	told 4 100 2 "$(submit --ntasks=2 --mem-per-cpu=50 --threads-per-core=1 -- "srun hostname")"
-	told 4 100 1 "$(submit --ntasks=1 --cpus-per-task=2 --mem-per-cpu=50 --threads-per-core=1 -- "srun --cpus-per-task=2 hostname")"
+@test "task that needs one thread of its core has the core, and srun starts it" {
+	check_job 1 50 1 "$(submit --ntasks=1 --mem-per-cpu=50 -- "srun hostname")"
+	check_job 2 50 1 "$(submit --ntasks=1 --mem-per-cpu=50 --hint=nomultithread -- "srun hostname")"
+	check_job 4 100 2 "$(submit --ntasks=2 --mem-per-cpu=50 --threads-per-core=1 -- "srun hostname")"
+	check_job 4 100 1 "$(submit --ntasks=1 --cpus-per-task=2 --mem-per-cpu=50 --threads-per-core=1 -- "srun --cpus-per-task=2 hostname")"
 	# On two nodes: none has cores for three.
-	told 6 150 3 "$(submit --ntasks=3 --mem-per-cpu=50 --hint=nomultithread -- "srun hostname")"
+	check_job 6 150 3 "$(submit --ntasks=3 --mem-per-cpu=50 --hint=nomultithread -- "srun hostname")"
 }
 
-@test "tasks alone on their cores have these, and srun starts them" {
-	told 4 200 2 "$(submit --ntasks=2 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun hostname")"
-	told 4 200 1 "$(submit --ntasks=1 --cpus-per-task=3 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun --cpus-per-task=3 hostname")"
+@test "tasks alone on their cores have these cores, and srun starts them" {
+	check_job 4 200 2 "$(submit --ntasks=2 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun hostname")"
+	check_job 4 200 1 "$(submit --ntasks=1 --cpus-per-task=3 --mem-per-cpu=50 --ntasks-per-core=1 -- "srun --cpus-per-task=3 hostname")"
 }
 
 # counts SAID OPTIONS: what a job with these options finds as SLURM_CPUS_ON_NODE, in its script and in a step.
@@ -64,7 +65,7 @@ counts() {
 	[ "$(output "$job" | tr '\n' ' ')" = "$said" ]
 }
 
-@test "a step finds the CPUs that its job asked for, as whole cores" {
+@test "step finds the CPUs that its job requested, as whole cores" {
 	counts "1 2 " --cpus-per-task=1
 	counts "2 2 " --cpus-per-task=2
 	counts "4 4 " --cpus-per-task=4
@@ -72,7 +73,7 @@ counts() {
 
 yield_is() { controller scontrol show job "$1" | grep -qx " *AdminComment=\[DFRS: yield $2\] *"; }
 
-@test "those that hold all threads of a node share it" {
+@test "jobs that hold all threads of a node share it" {
 	first=$(submit --ntasks=2 --nodelist=n1 --mem-per-cpu=50 --hint=nomultithread -- "srun $burn --work 120 --rate $rate")
 	wait_for_state "$first" RUNNING 30
 	wait_until 20 yield_is "$first" 1.00
@@ -80,7 +81,7 @@ yield_is() { controller scontrol show job "$1" | grep -qx " *AdminComment=\[DFRS
 	wait_for_state "$second" RUNNING 30
 	wait_until 20 yield_is "$first" 0.50
 	wait_until 20 yield_is "$second" 0.50
-	# What slurmctld knows of their tasks when it begins anew it reads off their CPUs.
+	# After a restart slurmctld derives their tasks from their CPUs.
 	ready=$(times_ready)
 	controller /opt/cluster/service slurmctld restart
 	wait_until 60 was_ready_more_often_than "$ready"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Two slurmctlds, one state: jobs that DFRS has parked come back whoever controls the cluster by then.
-# shellcheck disable=SC2154 # parked_job and newcomer are in helpers.bash
+# Two slurmctlds, one state: jobs that DFRS has parked resume under either of them.
+# shellcheck disable=SC2154 # parked_job and preempting_job are in helpers.bash
 
 load ../e2e/helpers
 
@@ -15,12 +15,12 @@ setup() {
 }
 
 teardown() {
-	[ -n "$BATS_TEST_COMPLETED" ] || tell_logs
+	[ -n "$BATS_TEST_COMPLETED" ] || print_logs
 	controller scancel --user=alice || true
 	wait_for_empty_queue 60
 }
 
-tell_logs() {
+print_logs() {
 	for host in controller backup; do
 		echo "# $host"
 		log_of $host | tail -n 60
@@ -59,11 +59,12 @@ park_one() {
 	sleep 6
 }
 
-# Both are as they were; without the newcomer the parked job comes back, and has done its work once.
+# Both jobs are as they were. When the preempting job is cancelled, the parked one resumes, and does
+# its work once.
 all_ends_well() {
 	[ "$(state "$parked_job")" = SUSPENDED ]
-	[ "$(state "$newcomer")" = RUNNING ]
-	controller scancel "$newcomer"
+	[ "$(state "$preempting_job")" = RUNNING ]
+	controller scancel "$preempting_job"
 	wait_for_state "$parked_job" COMPLETED 120
 	controller cat "/home/alice/$BATS_TEST_NUMBER.report"
 	[ "$(controller grep -c ' start ' "/home/alice/$BATS_TEST_NUMBER.report")" = 1 ]
@@ -77,7 +78,7 @@ starts_at_once() {
 	wait_for_state "$job" COMPLETED 20
 }
 
-@test "the first slurmctld is killed: the second goes on with what is parked, and hands back" {
+@test "second slurmctld continues with parked jobs when the first is killed, and hands back" {
 	park_one
 	takes_over_after backup in_cluster controller /opt/cluster/service slurmctld kill
 	[ "$(state "$parked_job")" = SUSPENDED ]
@@ -87,14 +88,14 @@ starts_at_once() {
 	all_ends_well
 }
 
-@test "the first slurmctld is stopped while the second waits" {
+@test "second slurmctld takes over when the first is stopped" {
 	park_one
 	takes_over_after backup in_cluster controller /opt/cluster/service slurmctld stop
 	starts_at_once
 	all_ends_well
 }
 
-@test "an administrator has the second slurmctld take over, and the first come back" {
+@test "control goes to the second slurmctld and back when an administrator orders it" {
 	park_one
 	takes_over_after backup controller scontrol takeover
 	starts_at_once

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Before the first story.
+# Before the first test.
 
-# The policy by which a newcomer parks others at once, on both hosts.
+# The policy by which a new job preempts others at once, on both hosts.
 setup_suite() {
 	# shellcheck source=../e2e/helpers.bash
 	. "$(dirname "${BASH_SOURCE[0]}")/../e2e/helpers.bash"

@@ -203,8 +203,8 @@ fn compile_one(source: &Path, tree: &Path, root: &Path, out: &Path) -> PathBuf {
     object
 }
 
-/// A function for each symbol that nobody defines: it counts its calls and returns 0. What the
-/// plugin knows as a variable has to be in `slurmctld.c`.
+/// A function for each undefined symbol: it counts its calls and returns 0. What the plugin knows
+/// as a variable has to be in `slurmctld.c`.
 fn stub_source(objects: &[PathBuf]) -> String {
     let plugin = plugin();
     let mut needed = symbols(["--dynamic", "--undefined-only"], &plugin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * core_rows_test.c - the shim's calls on the records in which select/cons_tres counts what is in use, which Slurm's own files
- * keep.
+ * core_rows_test.c - the shim's calls on the records in which select/cons_tres counts what is in
+ * use, which Slurm's own files keep.
  *
  * usage: rows SCENARIO
  *
@@ -50,7 +50,7 @@ static void make_records(void)
 	slurm_conf.plugindir = dirname(path);
 }
 
-/* As select_p_reconfigure(): all is counted anew. */
+/* As select_p_reconfigure(): all is counted again. */
 static int count_job(void *record, void *argument)
 {
 	job_record_t *job = record;
@@ -60,7 +60,7 @@ static int count_job(void *record, void *argument)
 	return 0;
 }
 
-static void count_anew(void)
+static void count_again(void)
 {
 	select_node_usage = xcalloc(NODES, sizeof(*select_node_usage));
 	part_data_create_array();
@@ -144,7 +144,7 @@ static void before(void)
 	hide();
 	print_nodes("hidden");
 	hide();
-	count_anew();
+	count_again();
 	print_nodes("counted anew");
 	hide();
 	print_nodes("hidden again");
@@ -166,7 +166,7 @@ static void give_nodes(const char *partition, const char *nodes)
 	bit_clear_all(bits);
 	for (const char *node = nodes; *node; node++)
 		bit_set(bits, *node - '0');
-	count_anew();
+	count_again();
 }
 
 static void give_away(void)

@@ -180,7 +180,7 @@ static int threads(void)
 }
 
 /*
- * Threads that are left once what was joined is gone. The kernel wakes who waits for a thread a little
+ * Threads that are left once the joined ones are gone. The kernel ends pthread_join() a little
  * before it takes the thread out of /proc, on a busy machine many milliseconds before.
  */
 static int threads_left(void)

@@ -67,7 +67,7 @@ fn run(scenario: &str, configuration: Option<&str>) -> HostRun {
     run_with(scenario, scenario, configuration, &[])
 }
 
-/// The same in the directory of this name, with these files there.
+/// Runs the host in the directory of this name, with these files there.
 fn run_with(
     name: &str,
     scenario: &str,

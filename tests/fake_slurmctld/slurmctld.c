@@ -120,7 +120,7 @@ int get_log_level(void)
 	return LOG_LEVEL_DEBUG3;
 }
 
-/* One lock for all: whoever takes it twice, as slurmctld's would not let him, is told so. */
+/* One lock for all. A thread that takes it twice ends the program: slurmctld's would hang. */
 pthread_mutex_t the_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool locked;
 

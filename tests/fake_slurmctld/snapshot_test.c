@@ -6,12 +6,15 @@
  *
  * random: after each of many random changes what deltas have said is what a complete snapshot says, and
  * nothing else was copied. many: what is copied of 30,000 jobs. slices: for how long locks are held. room:
- * which jobs wait for nothing else. arrays: so many tasks get records as were asked for. parked: what
- * reasons of nodes say of parked jobs. fit: which nodes have what a job wants. threads: how many CPUs a task holds. comment: how much of a long one
- * is read. bounds: on how many nodes a job may be, and until when. warned: which jobs have ended of their warning. words: which of Slurm's words stay. names: which cores a job has in name. yields: where they are shown.
- * requests: what only newer versions have, and is refused. begin: when a requeued job may begin. devices: who holds
- * some. limits: what is taken off a time limit again. cores: whom reservations of cores keep off. overlapping: which
- * reservations keep jobs of others off. preemption: whether a start may end jobs.
+ * which jobs wait for nothing else. arrays: so many tasks get records as were requested. parked:
+ * what reasons of nodes say of parked jobs. fit: which nodes have what a job needs. threads: how
+ * many CPUs a task holds. comment: how much of a long one is read. bounds: on how many nodes a job
+ * may be, and until when. warned: which jobs have ended of their warning. words: which of Slurm's
+ * words stay. names: which cores a job has in name. yields: where they are shown. requests: what
+ * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
+ * jobs hold some. limits: what is taken off a time limit again. cores: which jobs reservations of
+ * cores keep off. overlapping: which reservations keep jobs of others off. preemption: whether a
+ * start may end jobs.
  * Prints what was found; a test looks at it.
  */
 #include "mutations.h"

@@ -91,7 +91,7 @@ fn jobs_that_wait_for_more_than_room_are_found_without_writes() {
 }
 
 #[test]
-fn arrays_are_split_as_far_as_asked() {
+fn arrays_are_split_as_far_as_requested() {
     let lines = run(&build::SNAPSHOT_TEST, "arrays");
     for line in [
         "an array: complete 1 jobs 1 gone 0 nodes 10 sets 0 indexes 0 of 1",

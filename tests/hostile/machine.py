@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hostile jobs on a node with cgroup v2, and what they may not do to the others there.
 
-Run by tests/cgroup2/run --hostile in its machine, as root. This program takes the place of slurmctld's plugin: it says which job is
-frozen, and starts another in the memory of one that dfrsd says is parked. Slurm is told of more memory than there is, so that a
-job that comes back costs others their lives.
+Run by tests/cgroup2/run --hostile in its machine, as root. This program takes the place of slurmctld's plugin: it
+says which job is frozen, and starts another in the memory of one that dfrsd says is parked. slurm.conf
+has more memory than there is, so that memory that comes back to RAM gets other jobs killed.
 """
 
 import os
@@ -174,7 +174,7 @@ def epilog_burns():
 
 
 def epilog_locks():
-    """The same, which locks all memory that the job asked for."""
+    """A process that a task's epilog left behind locks all memory that the job requested."""
     scene = Scene("epilog", KIND="lock")
     scene.fills(ATTACKER - 80)
     check_has_locked(f"{WORK}/epilog.{scene.attacker}.out")

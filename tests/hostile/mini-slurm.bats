@@ -41,7 +41,7 @@ nothing_is_left() {
 	in_cluster n1 sh -c '! ls /run/dfrs/n1 | grep -E "^(parked|limit|frozen|stuck)"'
 }
 
-# victim MEMORY OPTIONS...: an honest job of bob's on n1 that nobody moves; its id.
+# victim MEMORY OPTIONS...: an honest job of bob's on n1 that is never moved; its id.
 victim() {
 	# shellcheck disable=SC2016 # expanded in the container
 	in_cluster controller -u bob -- bash -c 'printf "#!/bin/bash\nexec python3 %s/victim.py %s/work/report.\$SLURM_JOB_ID %s\n" "$0" "$0" "$1" | sbatch "${@:2}"' \
@@ -88,7 +88,7 @@ watch() {
 	[ "$(state "$later")" = RUNNING ]
 }
 
-@test "a process that a task's epilog left behind does not compute while its job is parked" {
+@test "process left by a task's epilog uses no CPU while its job is parked" {
 	needs_parking
 	begin epilog 500 KIND=burn
 	# It is capped with its job, also beside the steps.
@@ -97,7 +97,7 @@ watch() {
 	watch
 }
 
-@test "memory that is touched in a loop stays out of RAM while its job is parked" {
+@test "memory touched in a loop stays out of RAM while its job is parked" {
 	needs_parking
 	begin touch 500
 	wait_until 60 resident "$bad" 300
@@ -108,7 +108,7 @@ watch() {
 	wait_until 30 resident "$bad" 300
 }
 
-@test "pages that a parked job shares come back for nobody else" {
+@test "shared pages of a parked job are not brought back by another job" {
 	needs_parking
 	begin share 500
 	wait_until 60 resident "$bad" 300
@@ -122,7 +122,7 @@ watch() {
 	wait_for_state "$bad" RUNNING 60
 }
 
-@test "files in a tmpfs go to swap with the job that filled them" {
+@test "files in a tmpfs go to swap when the job that filled them is parked" {
 	needs_parking
 	begin orphan-tmpfs 500
 	wait_until 60 resident "$bad" 300
@@ -130,7 +130,7 @@ watch() {
 	watch
 }
 
-@test "a step that is launched after its job was parked gets nothing of what others have" {
+@test "step launched after its job was parked gets nothing that other jobs have" {
 	needs_parking
 	begin late-step 500
 	wait_until 40 controller test -e "$hostile/work/stopped.$bad"
@@ -143,7 +143,7 @@ watch() {
 	watch
 }
 
-@test "a user's hold on a running job does not keep it in its place" {
+@test "running job is parked for another when its user holds it" {
 	needs_parking
 	begin hold 500
 	wait_until 60 resident "$bad" 300
@@ -153,7 +153,7 @@ watch() {
 	wait_for_state "$bad" RUNNING 60
 }
 
-@test "a step every eight seconds keeps no job in its place" {
+@test "job is parked for another when it launches a step every eight seconds" {
 	needs_parking
 	begin steps 500
 	wait_until 60 resident "$bad" 300
@@ -161,7 +161,7 @@ watch() {
 	watch
 }
 
-@test "a fork bomb delays neither the others nor its own end" {
+@test "fork bomb delays neither other jobs nor its own end" {
 	needs_parking
 	begin fork-bomb 500 PROCESSES=800
 	# shellcheck disable=SC2016 # expanded in the container

@@ -50,12 +50,12 @@ def ratio(cells, names):
 
 
 def is_detail(measure):
-    """What only a second look asks for."""
+    """Whether the measure is shown with --details only."""
     return measure.endswith((" p95", " count")) and not measure.startswith("start of") or "thread " in measure
 
 
 def text(runs, details):
-    """The table, as Markdown; with all rows, or without those that only a second look asks for."""
+    """The table, as Markdown; with all rows, or without details."""
     names = list(runs)
     ratios = [f"{names[-1]} / {names[0]}"] if len(names) > 1 else []
     lines = [["phase", "measure", *names, *ratios]]

@@ -55,7 +55,7 @@ class Measures(unittest.TestCase):
     def test_parts_of_a_load_add_up(self):
         self.assertEqual(load.shares(43, 20), [3, 3, 3] + [2] * 17)
 
-    def test_only_jobs_of_shapes_that_fit_wait_in_vain(self):
+    def test_only_jobs_of_shapes_that_fit_count_as_having_room(self):
         counts = {("small", "PENDING"): 3, ("large", "PENDING"): 2, ("small", "RUNNING"): 9}
         known = {"small": shapes.Shape(1, 1, 500), "large": shapes.Shape(1, 32, 64000)}
         self.assertEqual(tables.with_room(counts, known, [(1, 600)]), 3)
@@ -74,7 +74,7 @@ class Status(unittest.TestCase):
         self.assertEqual(status.Spread(None, self.AFTER).count, 106)
         self.assertEqual(status.Spread(self.AFTER, self.AFTER).percentile(0.99), 0)
 
-    def test_a_plugin_that_started_anew_counts_from_there(self):
+    def test_a_restarted_plugin_counts_from_its_start(self):
         def file(started, spread):
             return {"started": started, "passes": {"wall": spread, "cpu": spread, "parts": {"look": spread}},
                     "locks": dict.fromkeys(status.LOCKS, spread)}

@@ -68,7 +68,7 @@ def counts(results):
 
 
 def side_by_side(results, reasons):
-    """(lines of a table of what differs, number of differences that nobody explained)."""
+    """(lines of a table of what differs, number of unexplained differences)."""
     lines, unexplained = [], 0
     for test, others in differences(results):
         missing = [name for name in others if (test, name) not in reasons]

@@ -22,9 +22,9 @@ class Acts:
         (1, "power_off"), (2, "fill_disk"),
     )
 
-    def __init__(self, site, jobs, chance, between, calm):
+    def __init__(self, site, jobs, chance, between, without_faults):
         self.site, self.jobs, self.chance, self.between = site, jobs, chance, between
-        self.weighted = self.ACTS if calm else self.ACTS + self.FAULTS
+        self.weighted = self.ACTS if without_faults else self.ACTS + self.FAULTS
         self.next = time.monotonic() + between
         self.count = 0
         self.put_off = []
@@ -110,8 +110,8 @@ class Acts:
             self.after(10, 40, lambda: self.site.control("scontrol", "release", identity))
 
     def suspend(self):
-        # slurmctld tries both messages again and again where slurmd is away, each by itself: the job may hear
-        # of the end of its suspension first, and then stays frozen although it runs in Slurm's eyes.
+        # slurmctld retries both messages where slurmd is away, each by itself: slurmd may receive
+        # the resume first, and then the job stays frozen although it runs in Slurm's eyes.
         if self.without_slurmd:
             return
         if identity := self.job("suspend", "RUNNING", "SUSPENDED"):

@@ -84,7 +84,7 @@ def impossible(records):
 
 
 def completions(site):
-    """name of a job or task -> when slurmctld heard that it was completed, in seconds since the epoch."""
+    """name of a job or task -> when slurmctld learned that it was completed, in seconds since the epoch."""
     code, text = site.attempt("controller", "cat", "/var/log/slurm/jobcomp.log")
     found = {}
     for line in text.splitlines():
@@ -116,14 +116,14 @@ def work(site, jobs, kills, files, cut_off):
         for name in set(job.names()) - cut_off:
             missing += [f"{name} task {task}: {words}" for task in range(job.tasks)
                         if (words := last_word(files, name, task)) != "finish"]
-    yield "every task of every job that nobody cancelled did all of its work", few(missing)
+    yield "every task of every job that was not cancelled did all of its work", few(missing)
     again = []
     for job in jobs:
         if not job.acts:
             again += [f"{name}: {count} ends" for name in job.names()
                       if (count := good_ends(files, name)) > 1 and name not in excused
                       and not was_forgotten(begins(files, name), kills)]
-    yield "no job that nobody touched did its work twice", few(again)
+    yield "no job without acts on it did its work twice", few(again)
 
 
 def last_word(files, name, task):

@@ -18,5 +18,5 @@ class Machine:
         self.core_per_cpu = min(CORE_PER_CPU, OVERCOMMITMENT * CORE_PER_CPU / parts)
         # Of a node's quota what its jobs do not get.
         self.reserve = QUOTA - NODE_CPUS * self.core_per_cpu
-        # Of the memory that a job asks for, the part that it touches.
+        # The part of its requested memory that a job touches.
         self.memory = min(1.0, OVERCOMMITMENT / parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What DFRS says of itself, from time to time: that measured needs count, and how long it takes."""
+"""DFRS's status file, from time to time: that measured needs count, and how long passes take."""
 
 import json
 
@@ -25,10 +25,10 @@ class SelfReport(Watcher):
         """(what must hold, evidence or nothing)"""
         if self.needs == "measured":
             most, _ = self.most_lowered()
-            yield "jobs that use little count with less than they asked for", "" if most else "none did"
+            yield "jobs that use little count with less than they requested", "" if most else "none did"
 
     def most_lowered(self):
-        """(how many jobs at once counted with less than they asked for, of how many)"""
+        """(how many jobs at once counted with less than they requested, of how many)"""
         return max(((status["fares"]["lowered"], status["fares"]["sharing"]) for status in self.seen), default=(0, 0))
 
     def table(self):
@@ -36,7 +36,7 @@ class SelfReport(Watcher):
             return
         most = {name: max(status["jobs"][name] for status in self.seen) for name in ("waiting", "running", "parked")}
         yield "jobs at once, at most: " + ", ".join(f"{count} {name}" for name, count in most.items())
-        yield "count with less than they asked for: at most {} of {}".format(*self.most_lowered())
+        yield "count with less than they requested: at most {} of {}".format(*self.most_lowered())
         for name in ("wall", "cpu"):
             spreads = [status["passes"][name] for status in self.seen]
             usual = sorted(spread["lately"]["p50"] for spread in spreads)[len(spreads) // 2]

@@ -24,7 +24,7 @@ SHAPES = (
 )
 # Of dfrs-burn, in cores.
 LEAST_RATE = 0.01
-# Asks for all CPUs of a node out of habit and uses an eighth, where needs are measured.
+# Requests all CPUs of a node and uses an eighth, where needs are measured.
 IDLER = (20, "-n 1 -c 4 --mem=100", 70)
 MOBILITIES = ((6, "park"), (2, "checkpoint"), (1, "restart"), (1, "never"))
 
@@ -52,7 +52,7 @@ class Job:
 
 
 def pick(chance, weighted):
-    choices = [rest for _, *rest in weighted]
+    choices = [choice for _, *choice in weighted]
     found = chance.choices(choices, [weight for weight, *_ in weighted])[0]
     return found[0] if len(found) == 1 else found
 

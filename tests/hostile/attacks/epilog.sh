@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A task that ends leaves a process behind by its epilog. Slurm starts that beside slurmstepd, where it is neither
-# frozen nor, on cgroup v1, capped. KIND: burn uses all CPU, lock pins nearly all memory that the job asked for.
+# A task that ends leaves a process behind by its epilog. Slurm starts that process beside
+# slurmstepd, where it is neither frozen nor, on cgroup v1, capped. KIND: burn uses all CPU, lock
+# pins nearly all memory that the job requested.
 cat >"$WORK/epilog.$SLURM_JOB_ID" <<END
 #!/bin/bash
 setsid bash -c '$(case $KIND in

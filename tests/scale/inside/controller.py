@@ -21,8 +21,8 @@ KEPT = pathlib.Path("/var/log/scale")
 EVENTS = LOGS / "events"
 JOURNAL = LOGS / "dfrs-journal.jsonl"
 LOG = LOGS / "slurmctld.log"
-PORT = 18999  # nobody listens there
-NOBODY = "dfrsd does not answer"
+PORT = 18999  # no daemon listens there
+NO_DFRSD = "dfrsd does not answer"
 
 
 def dfrs_conf(mobility, policy):
@@ -136,6 +136,6 @@ class Controller:
         """Lines of errors in its log; those of DFRS apart. That no node answers DFRS is as it is meant
         to be here."""
         errors = [line for line in LOG.read_text(errors="replace").splitlines()
-                  if re.search(" (error|fatal): ", line) and NOBODY not in line]
+                  if re.search(" (error|fatal): ", line) and NO_DFRSD not in line]
         own = [line for line in errors if "dfrs" in line]
         return own, [line for line in errors if "dfrs" not in line]

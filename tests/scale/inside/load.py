@@ -19,16 +19,16 @@ def shares(total, parts):
 
 
 def submit_all(shapes_by_name, total, way="arrays"):
-    """Submits so many jobs in equal parts of all shapes: as arrays, as single jobs in turns, or half of
-    them so and half so. Returns the seconds that each call took."""
+    """Submits so many jobs in equal parts of all shapes: as arrays, as single jobs of alternating shapes, or half
+    of them so and half so. Returns the seconds that each call took."""
     arrays, singles = {"arrays": (total, 0), "single": (0, total), "mixed": (total - total // 2, total // 2)}[way]
     seconds = []
     for (name, shape), tasks in zip(shapes_by_name.items(), shares(arrays, len(shapes_by_name))):
         if tasks:
             seconds.append(submit(shape, name, tasks)[2])
-    turns = list(shapes_by_name.items())
+    shapes = list(shapes_by_name.items())
     for index in range(singles):
-        name, shape = turns[index % len(turns)]
+        name, shape = shapes[index % len(shapes)]
         seconds.append(submit(shape, name)[2])
     return seconds
 

@@ -14,7 +14,7 @@ from watch import Watch
 # Nothing more is going to start when nothing has for so long and so many cycles have ended since.
 QUIET_SECONDS = 8
 QUIET_CYCLES = 2
-# A full cluster is at rest when nothing has started for so long.
+# A full cluster has settled when nothing has started for so long.
 SETTLED_SECONDS = 3
 
 
@@ -91,7 +91,7 @@ def check_filling(phase, options, jobs, small, end):
 
 
 def full(controller, events, options):
-    """Before the steady state: as many running jobs as asked for, which leave no room, and the queue."""
+    """Before the steady state: as many running jobs as requested, which leave no room, and the queue."""
     phase = Phase("full")
     per_node = -(-options["running"] // options["nodes"])
     watch = Watch(phase, controller, events)
@@ -135,7 +135,7 @@ def steady(controller, events, options, jobs):
 
 
 def check_none_lost(phase, counts, expected, unknown):
-    """As many jobs as there must be; of a call that was not answered nobody knows whether it did its work."""
+    """As many jobs as there must be; a call that was not answered may or may not have done its work."""
     found = tables.alive(counts)
     phase.check("no job is lost", abs(found - expected) <= unknown, f"{found} of {expected} wait or run")
 
@@ -148,9 +148,9 @@ def check_steady(phase, expected, unknown):
 
 
 def idle(controller, events, seconds):
-    """The same jobs, and nobody does anything."""
+    """The jobs of the steady state, without ends and submissions."""
     time.sleep(min(5, seconds))
-    # Even asking costs something: seldom.
+    # Even sinfo costs something: seldom.
     watch = Watch(Phase("idle"), controller, events, sinfo_interval=5)
     time.sleep(seconds)
     watch.stop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What jobs ask for, and whether some nodes have room for it."""
+"""What jobs request, and whether some nodes have room for it."""
 
 from dataclasses import dataclass
 

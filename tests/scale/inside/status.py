@@ -44,7 +44,7 @@ def spreads(status):
 
 
 def between(before, after):
-    """{measure: Spread}; `before` may be None. A plugin that started anew in between counts from there."""
+    """{measure: Spread}; `before` may be None. A plugin that was restarted in between counts from its start."""
     if before and before["started"] != after["started"]:
         before = None
     known = spreads(before) if before else {}

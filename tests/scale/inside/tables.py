@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What slurmctld says of all jobs and nodes: slow, so asked for at the ends of phases only."""
+"""What slurmctld says of all jobs and nodes: slow, so queried at the ends of phases only."""
 
 import re
 from collections import Counter

@@ -3,7 +3,7 @@
  * prep_scale.c - nodes that exist only in slurmctld's tables: the PrEp plugin prep/scale.
  *
  * Submission, choice of nodes, start, end and accounting are slurmctld's own; what is left out is the
- * nodes. The plugin asks to be called when a job starts and says that its prolog goes on for now, so
+ * nodes. The plugin is called when a job starts and says that its prolog goes on for now, so
  * that slurmctld never sends the job anywhere; soon after, a thread ends that prolog. Another call
  * says that a job has ended; the thread then reports for each of its nodes, as a slurmd would, that
  * all is cleaned up. Nodes are kept up whatever the messages to them come to.
@@ -183,10 +183,10 @@ static void *run_locks(void *unused)
 	slurmctld_lock_t locks = DFRS_WRITE_LOCKS;
 
 	while (!stopping) {
-		int64_t asked = microseconds(CLOCK_MONOTONIC), waited;
+		int64_t begin = microseconds(CLOCK_MONOTONIC), waited;
 
 		lock_slurmctld(locks);
-		waited = microseconds(CLOCK_MONOTONIC) - asked;
+		waited = microseconds(CLOCK_MONOTONIC) - begin;
 		unlock_slurmctld(locks);
 		pthread_mutex_lock(&mutex);
 		fprintf(events, "wait %" PRId64 " %" PRId64 "\n", microseconds(CLOCK_REALTIME), waited);
