@@ -525,7 +525,7 @@ mod tests {
             assert_eq!(breaker.history_for_reset(Time::from_seconds(seconds)), None);
         }
         let now = Time::from_seconds(2610);
-        let history = breaker.history_for_reset(now).expect("it has rested");
+        let history = breaker.history_for_reset(now).expect("its time is over");
         let (_, again) = super::tests::breaker();
         let mut again = again.with_history(history.clone(), now);
         assert_eq!(again.status().trips, 1, "it is not forgotten");

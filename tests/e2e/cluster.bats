@@ -149,7 +149,7 @@ is_unmanaged() {
 	wait_for_state "$dies" RUNNING 30
 	sleep 8
 	big=$(submit --ntasks=1 --nodelist=n1 --mem=800 -- "sleep 5")
-	wait_until 40 logs "job $dies died of DFRS's warning"
+	wait_until 40 logs "job $dies was killed by the checkpoint signal"
 	wait_for_state "$big" COMPLETED 60
 	wait_for_state "$dies" COMPLETED 120
 	# A remap may have warned it more than once.

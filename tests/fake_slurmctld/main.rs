@@ -129,7 +129,7 @@ fn plugin_runs_and_leaves_no_thread_behind() {
 fn hanging_thread_is_abandoned_and_the_plugin_restarts() {
     let run = run("stuck", Some(CONFIGURATION));
     run.assert_has("alive");
-    run.assert_has("DFRS's thread does not end");
+    run.assert_has("DFRS's thread did not end");
     run.assert_has("threads after fini 2");
     run.assert_has("dlclose 0");
     run.assert_has("threads left behind 2");
