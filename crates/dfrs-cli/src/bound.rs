@@ -15,11 +15,11 @@ use crate::replay::SiteOptions;
 use crate::report::CommandOutcome;
 use crate::runs::progress;
 
-/// Tells a lower bound on the maximum stretch of any schedule of a trace.
+/// Computes a lower bound on the maximum stretch of any schedule of a trace.
 ///
-/// It holds for a scheduler that knows all jobs beforehand, on nodes with infinite memory between which
-/// tasks move at no cost (Theorem 1 of the TPDS 2012 paper). A line of the trace that makes no sense
-/// is told on standard error and left out. Exit code 2: the trace cannot be read.
+/// It holds for a scheduler that knows all jobs beforehand, on nodes with infinite memory between
+/// which tasks move at no cost (Theorem 1 of the TPDS 2012 paper). A malformed line of the trace is
+/// reported on standard error and left out. Exit code 2: the trace cannot be read.
 #[derive(Args)]
 pub struct BoundArguments {
     /// The trace, in any format that dfrs sim reads
@@ -39,7 +39,7 @@ pub struct BoundArguments {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = BoundFormat::Table)]
     format: BoundFormat,
-    /// Refuse the trace if a malformed line
+    /// Refuse the trace if a line is malformed
     #[arg(long)]
     strict: bool,
 }
@@ -63,7 +63,7 @@ struct BoundOutput {
     stretch_bound: f64,
 }
 
-/// Computes and tells.
+/// Computes the bound and prints it.
 pub fn run(arguments: &BoundArguments) -> CommandOutcome {
     CommandOutcome::of(try_run(arguments))
 }
@@ -98,8 +98,8 @@ fn try_run(arguments: &BoundArguments) -> Result<(String, String), String> {
     Ok((output, input.notes))
 }
 
-/// The bound; on a terminal it is shown how far it is known. How long the rest takes is not: one part of the
-/// trace may take longer than all others.
+/// The bound. A terminal shows how far it is known, but not how long the rest takes: one part of
+/// the trace may take longer than all others.
 fn bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
     let bar = progress::steps("bound", "jobs", trace.jobs.len());
     let mut on_progress = |jobs: usize, bound: f64| {

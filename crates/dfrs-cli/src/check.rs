@@ -28,7 +28,7 @@ pub struct CheckArguments {
     /// live journals whose run times were measured
     #[arg(long, value_name = "SHARE", default_value_t = 1e-6, value_parser = share)]
     progress_share: f64,
-    /// The same in seconds; both are allowed together
+    /// The allowed difference in seconds; may be given together with the share
     #[arg(long, value_name = "SECONDS", default_value_t = 0.001, value_parser = seconds)]
     progress_seconds: f64,
 }
@@ -41,7 +41,7 @@ enum CheckFormat {
     Json,
 }
 
-/// Checks the file and tells.
+/// Checks the file and prints what was found.
 pub fn run(arguments: &CheckArguments) -> CommandOutcome {
     let findings = match check_file(&arguments.file, arguments) {
         Ok(findings) => findings,

@@ -19,7 +19,8 @@ const MAX_BYTES: u64 = 1 << 28;
 /// Decides what a scenario file describes, and compares it with what the file expects.
 ///
 /// Exit code 0: it is as expected, or nothing is expected and no rule is broken. 1: it is not as
-/// expected, or a rule is broken that no expectation names. 2: the file cannot be read, or has a malformed line. With --rewrite, what the file expected does not count.
+/// expected, or a rule is broken that no expectation names. 2: the file cannot be read, or has a
+/// malformed line. With --rewrite, what the file expected does not count.
 #[derive(Args)]
 pub struct DecideArguments {
     /// The scenario file, or - for standard input

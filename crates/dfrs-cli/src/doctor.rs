@@ -41,7 +41,7 @@ pub struct DoctorArguments {
     json: bool,
 }
 
-/// Looks and tells.
+/// Runs the checks and prints what was found.
 pub fn run(arguments: &DoctorArguments) -> CommandOutcome {
     let mut findings = DoctorFindings::default();
     match &arguments.node {

@@ -23,8 +23,9 @@ const REFUSED: u8 = 1;
 
 /// Says what a job gets and why: where it is, its share of the CPU, why it waits or was paused.
 ///
-/// Asks the running plugin, on the host of slurmctld. Users are told of their own jobs, root and SlurmUser of
-/// all. Exit code 0: it is told. 1: there is no such job of yours. 2: nobody answers.
+/// Queries the running plugin, on the host of slurmctld. Users see their own jobs, root and
+/// SlurmUser all. Exit code 0: the job is explained. 1: there is no such job of yours. 2: the
+/// plugin does not answer.
 #[derive(Args)]
 pub struct ExplainArguments {
     /// Slurm's job id, as 17; a task of an array as 17_3
@@ -59,7 +60,7 @@ impl FromStr for JobArg {
     }
 }
 
-/// Asks and tells.
+/// Queries the plugin and prints its answer.
 pub fn run(arguments: &ExplainArguments) -> CommandOutcome {
     try_run(arguments).unwrap_or_else(|problem| CommandOutcome::of(Err(problem)))
 }

@@ -26,7 +26,8 @@ use crate::status;
 /// in Prometheus's older text format, for node_exporter's textfile collector. A status file that cannot be
 /// read is a metric, too: dfrs_status_readable is 0 then.
 ///
-/// With --node it is about a node, and asks the dfrsd there: run it there as root or SlurmUser.
+/// With --node the metrics are about a node, and come from the dfrsd there: run it there as root or
+/// SlurmUser.
 #[derive(Args)]
 pub struct ExporterArguments {
     /// The status file, or its directory; by default what dfrs.conf and slurm.conf in SLURM_CONF's directory
@@ -59,7 +60,7 @@ struct Exposition {
     trouble: Option<String>,
 }
 
-/// What `metrics` says now, once, with what is wrong, or to all who ask.
+/// Prints what `metrics` returns once, with what is wrong, or serves it to all clients.
 fn try_run(
     arguments: &ExporterArguments,
     metrics: &(dyn Fn() -> Exposition + Sync),
@@ -72,7 +73,7 @@ fn try_run(
     server::serve(arguments.listen, &|| metrics().text).map(|()| Default::default())
 }
 
-/// Those of this status file.
+/// The metrics of this status file.
 fn exposition(path: &Path) -> Exposition {
     let status = read(path);
     Exposition {
@@ -81,7 +82,7 @@ fn exposition(path: &Path) -> Exposition {
     }
 }
 
-/// Those of a node.
+/// The metrics of a node.
 fn node_exposition(host: &impl Host, node: Option<&str>) -> Exposition {
     let node_status = node::query_dfrsd(host, node);
     let trouble = node_status.as_ref().err().map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! `dfrs gaming`: what does a user gain who submits work so as to get more of the machine?
+//! `dfrs gaming`: what a user gains by submitting work so as to get more of the machine.
 
 use clap::Args;
 use dfrs_core::Span;

@@ -77,7 +77,7 @@ enum GenerateFormat {
     Swf,
 }
 
-/// Generates, writes and tells.
+/// Generates the traces, writes them and prints what was written.
 pub fn run(arguments: &GenerateArguments) -> CommandOutcome {
     let written = match &arguments.from {
         None => generated(arguments),

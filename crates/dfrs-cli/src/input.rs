@@ -13,7 +13,7 @@ use crate::overload;
 use crate::replay::SiteOptions;
 use crate::replay::source::{self, SourceKind};
 
-/// How many of the things that were left out are told one by one.
+/// How many of the things that were left out are reported one by one.
 const MAX_REPORTED: usize = 20;
 
 /// How often a simulation may look at a job because the machine is too small: that takes some ten minutes.
@@ -62,7 +62,7 @@ pub struct TraceSource<'a> {
     pub node_cpus: u32,
 }
 
-/// A trace, the number of nodes, and what people should know about them.
+/// A trace, the number of nodes, and what users should know about them.
 pub struct Input {
     pub trace: Trace,
     pub nodes: u32,
@@ -116,8 +116,8 @@ pub fn read(source: &TraceSource, policies: &[Scheduler]) -> Result<Input, Strin
     })
 }
 
-/// A trace, or a dump of sacct as one, with what people should know about it. It is opened once: there is
-/// nothing before the first line of a pipe.
+/// A trace, or a dump of sacct as one, with what users should know about it. The file is opened
+/// once: there is nothing before the first line of a pipe.
 fn open_and_read(source: &TraceSource) -> Result<(Trace, String), String> {
     let mut input = source::open(source.trace)?;
     let in_file = |error| format!("{}: {error}", source.trace.display());
@@ -130,7 +130,7 @@ fn open_and_read(source: &TraceSource) -> Result<(Trace, String), String> {
     }
 }
 
-/// A trace with what people should know about it.
+/// A trace with what users should know about it.
 fn of_file(source: &TraceSource, input: impl BufRead) -> Result<(Trace, String), String> {
     let file = source.trace.display();
     let reading = trace::read(input, source.model.into(), source.strict)

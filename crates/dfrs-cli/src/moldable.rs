@@ -53,7 +53,7 @@ struct MoldableGenerateArguments {
     output: Option<PathBuf>,
 }
 
-/// Schedules the tasks of a file, and tells makespan, weighted completion and lower bounds.
+/// Schedules the tasks of a file, and prints makespan, weighted completion and lower bounds.
 ///
 /// A line of the file is a task: {"id":"7","weight":3,"release":0,"times":[10,6,4.5]}, with times[k-1] the
 /// time on k processors and null where it is not possible. Exit code 2: the file cannot be read, or

@@ -20,7 +20,8 @@ pub struct PairedComparison {
     pub larger: usize,
     /// How likely such a difference, or a larger one, is by chance alone: by the signs of the differences.
     pub sign: f64,
-    /// The same by Wilcoxon's signed ranks.
+    /// How likely such a difference, or a larger one, is by chance alone: by Wilcoxon's signed
+    /// ranks.
     pub wilcoxon: f64,
 }
 

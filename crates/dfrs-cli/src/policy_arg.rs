@@ -1,4 +1,4 @@
-//! Policies as they are asked for, and the period at which they run.
+//! Policies as they are requested, and the period at which they run.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use dfrs_sim::{Scheduler, SchedulerError};
 pub struct PolicyArg {
     /// The policy with the period of its name or, if that says none, of the papers.
     pub policy: Scheduler,
-    /// Whether its name says the period, as it was asked for.
+    /// Whether its name says the period, as it was requested.
     names_period: bool,
 }
 
@@ -58,7 +58,7 @@ impl PolicyArg {
         }
     }
 
-    /// What it is called, with the period if that is part of what was asked for.
+    /// The policy's name, with the period if that is part of what was requested.
     pub fn name(&self) -> String {
         let name = self.policy.to_string();
         match name.rsplit_once(' ') {
@@ -67,7 +67,7 @@ impl PolicyArg {
         }
     }
 
-    /// The policy as it runs, which is also what it is called, with this period unless there is none.
+    /// The policy as it runs, which is also its name, with this period unless there is none.
     pub fn at(&self, period: Option<Span>) -> Scheduler {
         self.policy.at_period(period)
     }

@@ -60,8 +60,8 @@ fn await_end(child: &mut Child, until: Instant) -> io::Result<bool> {
     }
 }
 
-/// All of it, read in a thread: a program whose pipe is full would wait for ever. One that it has started
-/// may keep the pipe open; then the thread is left behind.
+/// All of the output, read in a thread: a program whose pipe is full would wait for ever. A program
+/// that it has started may keep the pipe open; then the thread is left running.
 fn read(pipe: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().spawn(move || {
@@ -69,7 +69,7 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>
         if let Some(mut pipe) = pipe {
             let _ = pipe.read_to_end(&mut bytes); // what came before an error counts
         }
-        let _ = sender.send(bytes); // nobody may wait for it any more
+        let _ = sender.send(bytes); // the receiver may be gone
     })?;
     Ok(receiver)
 }

@@ -37,9 +37,9 @@ const PENALTY: Span = Span::from_seconds(300);
 /// DUMP comes from Slurm's accounting (docs/replay.md has the command):
 /// SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State
 ///
-/// It prints a short table, and with --output writes a page of HTML for people. What makes no sense, or
-/// could not have run on such nodes, is told on standard error and left out. Exit code 2: the file cannot
-/// be read, or the page cannot be written.
+/// It prints a short table, and with --output writes a page of HTML for people. Lines that are
+/// malformed, and jobs that could not have run on such nodes, are reported on standard error and
+/// left out. Exit code 2: the file cannot be read, or the page cannot be written.
 #[derive(Args)]
 pub struct ReplayArguments {
     /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz
@@ -72,7 +72,7 @@ pub struct ReplayArguments {
     /// (2/GB), or both (30+2/GB)
     #[arg(long, value_name = "COST")]
     park_cost: Option<Cost>,
-    /// The same for jobs that are checkpointed
+    /// In place of the penalty for checkpointed jobs: as --park-cost
     #[arg(long, value_name = "COST")]
     checkpoint_cost: Option<Cost>,
     /// Swap of a node for parked jobs, as a multiple of its memory
@@ -82,11 +82,11 @@ pub struct ReplayArguments {
     /// name says another
     #[arg(long, value_name = "SECONDS", value_parser = period)]
     period: Option<Span>,
-    /// What policies of DFRS that ask (GreedyPMC) may know of run times
+    /// What policies of DFRS that use run times (GreedyPMC) may know of them
     #[arg(long, value_enum, default_value_t = RunTimeHintArg::None)]
     run_time_hint: RunTimeHintArg,
-    /// The least yield that policies of DFRS that ask (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or
-    /// none
+    /// The least yield that policies of DFRS that have one (GreedyPMC) give jobs on several nodes,
+    /// from 0.01 to 1, or none
     #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
     parallel_least_yield: OrNone<LeastYield>,
     /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
@@ -99,7 +99,7 @@ pub struct ReplayArguments {
     /// Write a page for people to this file
     #[arg(long, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Refuse the file if a malformed line or a job could not have run on such nodes
+    /// Refuse the file if a line is malformed or a job could not have run on such nodes
     #[arg(long)]
     strict: bool,
 }
@@ -163,7 +163,7 @@ impl ReplayArguments {
 /// Everything that the table and the page are made of.
 struct Replay {
     source: ReplaySource,
-    /// As it was (where that is known), EASY, then the policies as they were asked for.
+    /// The recorded schedule (where it is known), EASY, then the policies as they were requested.
     schedules: Vec<ReplaySchedule>,
     /// Position of what the others are compared with: as it was or, if that is not known, EASY.
     before: usize,
@@ -179,8 +179,8 @@ impl Replay {
         schedules.position(|schedule| schedule.scheduler == wanted)
     }
 
-    /// Positions of what DFRS is compared with: as it was, where that is known, and what most sites run in
-    /// the same simulation.
+    /// Positions of what DFRS is compared with: the recorded schedule, where it is known, and what
+    /// most sites run in the same simulation.
     fn opponents(&self) -> Vec<usize> {
         let shared = self.position(Batch::EasyShared);
         let mut opponents = vec![self.before];
@@ -189,7 +189,7 @@ impl Replay {
     }
 }
 
-/// Replays and tells.
+/// Replays the file and prints the table.
 pub fn run(arguments: &ReplayArguments) -> CommandOutcome {
     match try_run(arguments) {
         Ok((output, errors)) => CommandOutcome {

@@ -1,4 +1,4 @@
-//! What a check found, and how it is told.
+//! What a check found, and how it is printed.
 
 use serde::Serialize;
 use std::fmt::Write;
@@ -75,7 +75,7 @@ impl CheckFindings {
         }
     }
 
-    /// It can be read, and breaks promises.
+    /// The report of a file that can be read, and breaks promises.
     pub fn invalid(kind: &'static str, summary: String, problems: Vec<CheckProblem>) -> Self {
         Self {
             kind,
@@ -86,7 +86,7 @@ impl CheckFindings {
         }
     }
 
-    /// It cannot be read.
+    /// The report of a file that cannot be read.
     pub fn bad_input(kind: &'static str, problem: CheckProblem) -> Self {
         Self {
             kind,

@@ -68,7 +68,7 @@ fn names() -> clap::builder::PossibleValuesParser {
         .into()
 }
 
-/// Reproduces and tells.
+/// Runs the experiments and prints where the report is.
 pub fn run(arguments: &ReproduceArguments) -> CommandOutcome {
     match try_run(arguments) {
         Ok((output, errors)) => CommandOutcome {
@@ -109,7 +109,7 @@ fn try_run(arguments: &ReproduceArguments) -> Result<(String, String), String> {
     })?;
     let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
     let results = Results::get(&traces, &chosen, &mut runs)?;
-    // As large a part of the paper's runs as of the traces.
+    // The part of the paper's runs is as large as that of the traces.
     let each = (moldable::ALL_RUNS * count).div_ceil(ALL_TRACES);
     let ratios = Ratios::get(&figures, each, arguments.seed, &mut runs)?;
     let settings = settings(arguments, count, &traces);
@@ -126,7 +126,7 @@ fn try_run(arguments: &ReproduceArguments) -> Result<(String, String), String> {
     Ok((output, notes + &runs.notes()))
 }
 
-/// What was asked for, in words.
+/// The settings of this run, in words.
 fn settings(arguments: &ReproduceArguments, count: u32, traces: &Traces) -> String {
     let weeks = traces.of(traces::TraceSet::Weeks).len();
     let real = if traces.has_hpc2n() {

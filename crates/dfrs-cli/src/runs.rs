@@ -54,8 +54,8 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// That of the first run that failed, after all others were executed and kept; or one line about
-    /// the file of results, as soon as it cannot be written.
+    /// The error of the first run that failed, after all others were executed and kept; or one line
+    /// about the file of results, as soon as it cannot be written.
     pub fn execute<K, R>(
         &mut self,
         what: &str,
@@ -77,7 +77,7 @@ impl Runs {
         })
     }
 
-    /// The same for long runs: `run` calls its second argument after each of the parts.
+    /// Executes long runs: `run` calls its second argument after each of the parts.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Runs {
             for _ in 0..self.threads.min(missing.len()) {
                 let sender = sender.clone();
                 scope.spawn(|| {
-                    // When nobody listens any more, no further run is begun.
+                    // Once the receiver is gone, no further run is begun.
                     let sender = sender;
                     while let Some(place) = missing.get(next.fetch_add(1, Ordering::Relaxed))
                         && sender.send((*place, execute(*place))).is_ok()

@@ -27,9 +27,9 @@ use crate::runs::Runs;
 
 /// Simulates a trace under one or many policies.
 ///
-/// A line of the trace that makes no sense, and a job that can never start on so many nodes, is
-/// told on standard error and left out, the same for all policies. Exit code 2: the trace cannot be
-/// read, or a result cannot be written.
+/// A malformed line of the trace, and a job that can never start on so many nodes, is reported on
+/// standard error and left out, the same for all policies. Exit code 2: the trace cannot be read,
+/// or a result cannot be written.
 #[derive(Args)]
 pub struct SimArguments {
     /// The trace: SWF, plain or .gz (a processor is a node), CSV with the columns
@@ -87,7 +87,7 @@ pub struct SimArguments {
     /// earlier call, finished or interrupted, has left
     #[arg(long, value_name = "FILE", conflicts_with_all = ["journal", "jobs_csv", "utilization_csv", "gantt"])]
     results: Option<PathBuf>,
-    /// Refuse the trace if a malformed line or a job can never start
+    /// Refuse the trace if a line is malformed or a job can never start
     #[arg(long)]
     strict: bool,
     /// Print all policies with a line about each, and do nothing else
@@ -105,7 +105,7 @@ enum SimFormat {
     Csv,
 }
 
-/// Simulates and tells.
+/// Simulates and prints the results.
 pub fn run(arguments: &SimArguments) -> CommandOutcome {
     let result = match arguments.list_policies {
         true => Ok((catalogue::list(), String::new())),

@@ -14,7 +14,8 @@ use dfrs_proto::status::{BreakerState, Status, VERSION};
 
 use crate::report::CommandOutcome;
 
-/// One that is older than this, in seconds, is not kept any more: the plugin writes every ten.
+/// A file that is older than this, in seconds, is not written any more: the plugin writes one every
+/// ten.
 const STALE: f64 = 60.0;
 /// Exit code: DFRS does not schedule.
 const NOT_SCHEDULING: u8 = 1;
@@ -50,7 +51,7 @@ enum StatusFormat {
     Json,
 }
 
-/// Reads the file and tells.
+/// Reads the file and prints it.
 pub fn run(arguments: &StatusArguments) -> CommandOutcome {
     if let Some(parts) = &arguments.shadow {
         let json = arguments.json || arguments.format == StatusFormat::Json;

@@ -42,7 +42,7 @@ pub struct StudyArguments {
     dry_run: bool,
 }
 
-/// Simulates, writes and tells.
+/// Runs the study, writes its files and prints the comparison.
 pub fn run(arguments: &StudyArguments) -> CommandOutcome {
     CommandOutcome::of(try_run(arguments))
 }

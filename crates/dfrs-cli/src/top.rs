@@ -29,18 +29,18 @@ use player::{MAX_SPEED, MIN_SPEED, Player};
 use screen::Screen;
 use source::{FollowedJournal, JournalEvents, JournalSource};
 
-/// Of a frame where nobody says it and there is no terminal.
+/// The size of a frame where no option says it and there is no terminal.
 const SIZE: (u16, u16) = (80, 24);
 
-/// Of a replay where nobody says it: a minute in a second.
+/// The speed of a replay where no option says it: a minute in a second.
 const SPEED: f64 = 60.0;
 
 /// Shows the nodes and jobs of a cluster live, from the plugin's journal, or replays a journal.
 ///
-/// Nodes as bars of CPU and memory; jobs with their yield, stretch and progress, what DFRS did with them last
-/// and why; sums. F1 shows the keys. Without --replay it follows the journal that slurmctld writes, on a host
-/// that sees the file, for whoever may read it. Exit code 2: there is no journal that could be read, or no
-/// terminal.
+/// Nodes as bars of CPU and memory; jobs with their yield, stretch and progress, what DFRS did with
+/// them last and why; sums. F1 shows the keys. Without --replay it follows the journal that
+/// slurmctld writes, on a host that sees the file; the user must be able to read it. Exit code 2:
+/// there is no journal that could be read, or no terminal.
 #[derive(Args)]
 pub struct TopArguments {
     /// The journal to follow; by default the Journal= of the dfrs.conf in SLURM_CONF's directory or /etc/slurm
@@ -74,13 +74,13 @@ fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Shows it until somebody has seen enough.
+/// Shows the cluster until the user quits.
 pub fn run(arguments: &TopArguments) -> CommandOutcome {
     CommandOutcome::of(show(arguments).map(|output| (output, String::new())))
 }
 
 fn show(arguments: &TopArguments) -> Result<String, String> {
-    // clap does not ask for an option that what is given conflicts with.
+    // clap does not require an option that conflicts with a given one.
     if arguments.replay.is_none() && (arguments.at.is_some() || arguments.speed.is_some()) {
         return Err("dfrs top: --at and --speed are for a replay; add --replay FILE".into());
     }
@@ -101,7 +101,7 @@ fn show(arguments: &TopArguments) -> Result<String, String> {
     Ok(String::new())
 }
 
-/// Unless <https://no-color.org> asks for none.
+/// Whether colours are used: unless <https://no-color.org> says none.
 fn has_colours() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Calls that make no sense, told in one line like every other failure.
+//! Invalid calls, reported in one line like every other failure.
 
 use clap::error::ErrorKind;
 

@@ -32,7 +32,7 @@ fn empty(name: &str) -> PathBuf {
     directory
 }
 
-/// Those that are read by people: README.md, and docs/ without its directories.
+/// The pages that are read by people: README.md, and docs/ without its directories.
 fn pages(root: &Path) -> Vec<PathBuf> {
     let documents = std::fs::read_dir(root.join("docs")).expect("docs");
     let mut pages: Vec<PathBuf> = documents

@@ -1,5 +1,4 @@
-//! Files that nobody should have to read: each is one clear error (or a right result), in bounded
-//! time and memory.
+//! Hostile files: each is one clear error (or a right result), in bounded time and memory.
 #![cfg(unix)]
 
 use std::io::Write;

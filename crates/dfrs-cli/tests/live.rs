@@ -52,8 +52,9 @@ fn ideal_and_live_results_are_both_listed() {
     assert!(number(1, "makespan") >= 1440.0, "2880 s of work on 2 nodes");
 }
 
-/// Where shares fall with virtual time they depend on how a job can move, which it cannot while it settles. In
-/// builds with assertions the agent compares the shares that it keeps with those made anew.
+/// Where shares fall with virtual time they depend on how a job can move, which it cannot while it
+/// settles. In builds with assertions the agent compares the shares that it keeps with those
+/// computed again.
 #[test]
 fn live_shares_are_consistent_while_jobs_settle() {
     let scratch = Scratch::new("live-settle");

@@ -298,7 +298,7 @@ fn unsimulated_behaviour_is_listed_with_the_results() {
 #[test]
 fn cpu_and_memory_are_measured_or_requested() {
     let scratch = Scratch::new("rules");
-    // Two jobs that ask for all memory of a node, and each use a quarter of its CPU and memory.
+    // Two jobs that request all memory of a node, and each use a quarter of its CPU and memory.
     let job = |id: u32| {
         format!(
             "{id}|1000|1000|2000|1|4|4G||16:40|01:00:00|COMPLETED\n{id}.batch|1000|1000|2000|1|4||1G|16:40||COMPLETED\n"
@@ -617,7 +617,7 @@ const EXACT: [(u32, u32); 7] = [
     (128, 32),
 ];
 
-/// MiB that each of them asks for: all memory together.
+/// MiB that each of them requests: all memory together.
 fn memory_of_each(cpus: u32, of_job: u32) -> u32 {
     192_000 / (cpus / of_job)
 }

@@ -132,7 +132,7 @@ fn a_killed_call_loses_no_finished_run() {
     }
 }
 
-/// A limit on the size of files stands for a full disk.
+/// A limit on the size of files simulates a full disk.
 #[test]
 fn a_full_disk_is_one_error_and_loses_no_finished_run() {
     let scratch = Scratch::new("full");

@@ -21,7 +21,7 @@ fn journal(jobs: u32, why: &str) -> String {
     for job in 0..jobs {
         line(0, "submit", job, r#","tasks":1,"cpu":4,"mem":1e9"#);
         if job == 3 {
-            // It depends on the one before it.
+            // The job depends on the one before it.
             line(0, "eligible", job, r#","value":false"#);
         }
     }

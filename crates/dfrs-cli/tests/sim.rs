@@ -608,7 +608,7 @@ fn too_small_machine_is_refused() {
             "{errors}"
         );
     }
-    // Batch schedulers do not mind, and nobody minds a few jobs.
+    // Batch schedulers are not refused, nor are a few jobs.
     assert_eq!(dfrs(&["sim", &many, "--nodes=1", "--policy=EASY"]).0, 0);
     let few = scratch.file("few.csv", &busy(50));
     assert_eq!(dfrs(&["replay", &few, "--nodes=1"]).0, 0);

@@ -199,7 +199,7 @@ fn interrupted_study_resumes() {
     let whole = std::fs::read_to_string(scratch.path("study/runs.csv")).expect("a file");
     let kept = scratch.path("study/runs.jsonl");
     let runs = std::fs::read_to_string(&kept).expect("a file");
-    // Batch schedulers know nothing of mobility, and nobody asks for limits here.
+    // Batch schedulers know nothing of mobility, and no policy here uses limits.
     assert_eq!(runs.lines().count(), 1 + 9 * (2 + 2));
     std::fs::write(&kept, &runs[..runs.len() / 2]).expect("a file");
     let (code, again, errors) = study(&scratch, &[]);

@@ -1,5 +1,5 @@
-//! What jobs pay for needs from measurement that wake up again: how often and how long they are held back. What it
-//! brings, `dfrs study` tells, with `least-use` and `needs` among its options.
+//! What jobs pay for needs from measurement that wake up again: how often and how long they are
+//! held back. `dfrs study` shows what they bring, with `least-use` and `needs` among its options.
 //!
 //! ```sh
 //! cargo run --release -p dfrs-sim --example needs -- 100 0.7
@@ -70,7 +70,7 @@ fn measure(name: &str, traces: &[Trace]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How long jobs were held back while they were taken to need less than they asked for.
+/// How long jobs were held back while they were taken to need less than they requested.
 #[derive(Default)]
 struct HeldBack {
     jobs: usize,

@@ -24,7 +24,8 @@ fn base() -> Result<Policy, Box<dyn Error>> {
     Ok("GreedyPM*/per/OPT=MIN/MINVT=600".parse()?)
 }
 
-/// What is tried. Here: who has had little CPU for long comes first, without the square that favours short jobs.
+/// The policy to try. Here: a job that has had little CPU for long comes first, without the square
+/// that favours short jobs.
 fn own(base: &Policy) -> Policy {
     let mut policy = base.clone();
     policy.settings.priority = PriorityFunction::FlowOverVirtualTime;

@@ -106,7 +106,7 @@ impl Batch {
         )
     }
 
-    /// Its name.
+    /// The name of the scheduler.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

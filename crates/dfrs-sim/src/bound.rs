@@ -55,8 +55,8 @@ pub fn offline_bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
     offline_bound_with_progress(trace, nodes, stretch_bound, &mut |_, _| ())
 }
 
-/// The same, and tells how far it is: `progress` is called now and then with how many jobs of the trace are settled,
-/// and a bound so far, which is at most the result.
+/// As [`offline_bound`], with progress: `progress` is called now and then with how many jobs of the
+/// trace are settled, and a bound so far, which is at most the result.
 #[must_use]
 pub fn offline_bound_with_progress(
     trace: &Trace,

@@ -7,7 +7,7 @@
 pub struct CouplingLoss(u32);
 
 impl CouplingLoss {
-    /// Yields tell all.
+    /// Yields alone determine the speed.
     pub const NONE: Self = Self(0);
 
     /// C in hundredths.
@@ -16,7 +16,7 @@ impl CouplingLoss {
         Self(hundredths)
     }
 
-    /// Whether yields tell all.
+    /// Whether yields alone determine the speed.
     #[must_use]
     pub fn is_none(self) -> bool {
         self == Self::NONE

@@ -1,5 +1,5 @@
-//! Users who submit their work as it is, and one who submits it so as to get more of the machine: what that gains, and
-//! what it costs the others.
+//! Users who submit their work as it is, and one who submits it so as to get more of the machine:
+//! what this gains, and what it costs the others.
 
 use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
 use dfrs_random::Random;
@@ -17,7 +17,7 @@ const SUBJECT: u32 = 0;
 const HORIZON: Span = Span::from_seconds(43_200);
 /// Run times below this count as so much in stretches.
 const MIN_RUNTIME: Span = Span::from_seconds(10);
-/// How long a piece runs: others push it aside from ten seconds more on.
+/// How long a piece runs: others preempt it from ten seconds more on.
 const PIECE: Span = Span::from_seconds(140);
 /// Into how many jobs one is split.
 const PARTS: u32 = 64;
@@ -29,7 +29,7 @@ pub enum Cheat {
     Pieces,
     /// A job of four nodes for an hour is submitted as 64 jobs.
     Split,
-    /// A job that can use a tenth of a node's CPU for two hours asks for all of it.
+    /// A job that can use a tenth of a node's CPU for two hours requests all of it.
     AsksForMore,
 }
 
@@ -72,7 +72,7 @@ impl Cheat {
         job(SUBJECT, Time::ZERO, tasks, (cpu, memory), self.runtime())
     }
 
-    /// The jobs as which it is submitted at first, and those that follow on them, one after the other.
+    /// The first jobs of the work, and the jobs that follow on them, one after the other.
     fn jobs(self) -> (Vec<TraceJob>, Vec<TraceJob>) {
         let honest = self.honest();
         match self {
@@ -259,7 +259,7 @@ impl GamingOutcome {
     }
 }
 
-/// The others' jobs, which need so much of the CPU of all nodes.
+/// The jobs of the others, which need so much of the CPU of all nodes.
 fn background_jobs(seed: u64, nodes: u32, load: f64) -> Vec<TraceJob> {
     let mut random = Random::new(seed, 0);
     let mut left = load * f64::from(nodes) * HORIZON.seconds();

@@ -60,7 +60,7 @@ impl Lublin {
         Ok(jobs)
     }
 
-    /// The same with the papers' annotations; those of [`Self::trace`].
+    /// As [`Self::jobs_at_load`], with the annotations of [`Self::trace`].
     ///
     /// # Errors
     ///

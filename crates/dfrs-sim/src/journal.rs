@@ -7,7 +7,7 @@ use crate::coupling::CouplingLoss;
 use crate::simulate::{OnJobEnd, Sink};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, platform};
 
-/// The journal of one simulation, if somebody wants it.
+/// The journal of one simulation, if one is wanted.
 pub(crate) struct TraceJournal<'a> {
     trace: &'a Trace,
     loss: CouplingLoss,
@@ -60,7 +60,8 @@ impl<'a> TraceJournal<'a> {
 
     pub fn submit(&mut self, id: JobId) -> Result<(), WriteError> {
         let job = job(self.trace, id);
-        // Who uses less than its need does more than its yield says, and who waits for its other tasks less.
+        // A job that uses less than its need does more than its yield says, and a job that waits
+        // for its other tasks does less.
         let yields_suffice = job.uses.is_empty() && (self.loss.is_none() || job.tasks == 1);
         self.write(job.submit, |name| EventKind::Submit {
             job: name(id),

@@ -20,7 +20,7 @@ pub fn round_limits(seed: u64, trace: &mut Trace) {
         if job.estimate.is_some() {
             continue;
         }
-        // Its own stream, apart from that of mobilities.
+        // A stream of its own, apart from that of mobilities.
         let place = i128::from(drawn(seed ^ 0x6c69_6d69_7473, &job.id));
         let whole = i128::from(WHOLE);
         let times = i128::from(MIN_FACTOR) * whole + i128::from(MAX_FACTOR - MIN_FACTOR) * place;
@@ -34,14 +34,15 @@ pub fn round_limits(seed: u64, trace: &mut Trace) {
     }
 }
 
-/// What somebody asks for who does not think about it.
+/// The time limit of a user who does not think about it.
 const A_DAY: Span = Span::from_seconds(24 * 3600);
 
-/// Lets such a share of jobs, 0 to 1, ask for a day, whatever they need. Which ones follows from
-/// the seed and their ids; one that does at one share does at every larger one. O(n).
+/// Gives such a share of jobs, 0 to 1, a time limit of a day, whatever they need. Which ones
+/// follows from the seed and their ids; a job that has it at one share has it at every larger one.
+/// O(n).
 pub fn false_limits(seed: u64, share: f64, trace: &mut Trace) {
     for job in &mut trace.jobs {
-        // Its own stream, too.
+        // A stream of its own, too.
         let place = f64::from(drawn(seed ^ 0x6661_6c73_6500, &job.id));
         if place < share * f64::from(WHOLE) {
             job.estimate = Some(A_DAY);

@@ -12,13 +12,13 @@ use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 pub use classes::{CLASSES, JobClass, StretchesByClass};
 pub use utilization::{Utilization, UtilizationStep};
 
-/// Memory of a node in GB, as the papers take it to tell how much is moved.
+/// Memory of a node in GB, by which the papers compute how much is moved.
 pub const NODE_GB: f64 = 8.0;
 
 /// The run time below which stretch is bounded in the TPDS 2012 paper.
 pub const STRETCH_BOUND: Span = Span::from_seconds(10);
 
-/// The same in the IPDPS 2010 paper.
+/// The run time below which stretch is bounded in the IPDPS 2010 paper.
 pub const STRETCH_BOUND_IPDPS: Span = Span::from_seconds(30);
 
 /// Time in the system over dedicated run time, the latter taken as at least `bound`; at least 1.
@@ -27,7 +27,7 @@ pub fn stretch(job: &TraceJob, record: &JobRecord, bound: Span) -> f64 {
     bounded_stretch(record.finish.since(job.submit), job.runtime, bound)
 }
 
-/// The same of a job that was in the system for `flow`.
+/// The [`stretch`] of a job that was in the system for `flow`.
 #[must_use]
 pub fn bounded_stretch(flow: Span, runtime: Span, bound: Span) -> f64 {
     let whole = runtime.max(bound).max(Span(1)).seconds();
@@ -45,7 +45,7 @@ pub struct SimSummary {
     pub max_stretch: f64,
     /// The mean bounded stretch.
     pub mean_stretch: f64,
-    /// Lower bound on the largest stretch that any schedule can have, if it was asked for.
+    /// Lower bound on the largest stretch that any schedule can have, if it was requested.
     pub bound: Option<f64>,
     /// The largest stretch over that bound.
     pub degradation: Option<f64>,
@@ -72,7 +72,7 @@ pub struct SimSummary {
     /// The largest stretch over the smallest that a policy of the same comparison has (IPDPS,
     /// Section V); 1 until it is compared.
     pub degradation_from_best: f64,
-    /// The largest and the mean stretch with a bound of 10 s, whatever was asked for.
+    /// The largest and the mean stretch with a bound of 10 s, whatever bound was requested.
     pub max_stretch_10s: f64,
     #[allow(missing_docs)]
     pub mean_stretch_10s: f64,
@@ -100,9 +100,9 @@ pub struct SimSummary {
     pub migration_gb_per_second: f64,
     /// The median bounded stretch: half of the jobs have no larger one.
     pub median_stretch: f64,
-    /// The same of 90 in 100 jobs.
+    /// The bounded stretch that 90 in 100 jobs do not exceed.
     pub stretch_90: f64,
-    /// The same of 99 in 100 jobs.
+    /// The bounded stretch that 99 in 100 jobs do not exceed.
     pub stretch_99: f64,
 }
 

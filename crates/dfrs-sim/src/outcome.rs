@@ -20,8 +20,8 @@ pub struct JobRecord {
     /// Dedicated run time that it could have done with the CPU that it held while it made no progress,
     /// after pauses and migrations.
     pub stalled: Span,
-    /// How long it was held back while it was taken to need less than it asked for, how often, and how long at
-    /// most.
+    /// How long it was held back while it was taken to need less than it requested, how often, and
+    /// how long at most.
     pub held_back: Span,
     /// See `held_back`.
     pub times_held_back: u32,

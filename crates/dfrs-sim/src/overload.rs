@@ -16,7 +16,7 @@ pub struct Overload {
     /// How often a simulation looks at a job, roughly: the number of decisions times that of the jobs in
     /// the system. A core looks at some millions a second.
     pub job_checks: f64,
-    /// So many nodes do the work of the jobs that run there while they come.
+    /// So many nodes can do the work of the jobs that run there as fast as they come.
     pub sufficient_nodes: u32,
 }
 

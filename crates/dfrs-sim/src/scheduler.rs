@@ -33,7 +33,8 @@ impl FromStr for Scheduler {
 }
 
 impl Scheduler {
-    /// The same with this time between remaps, if there is one, which its name then says where names say any.
+    /// The scheduler with this time between remaps, if it has one; its name then says the period,
+    /// where names say any.
     #[must_use]
     pub fn at_period(&self, period: Option<Span>) -> Self {
         let mut scheduler = self.clone();

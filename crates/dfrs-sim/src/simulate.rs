@@ -25,9 +25,9 @@ pub struct SimSettings {
     /// Time in which a resumed or migrated job makes no progress, not negative: the papers' flat
     /// penalty.
     pub penalty: Span,
-    /// The same for jobs that are parked; none: the penalty.
+    /// The cost of a resume or move of jobs that are parked; none: the penalty.
     pub park_cost: Option<Cost>,
-    /// The same for jobs that are checkpointed; none: the penalty.
+    /// The cost of a resume or move of jobs that are checkpointed; none: the penalty.
     pub checkpoint_cost: Option<Cost>,
     /// Memory of parked jobs that the swap of each node holds, in the unit of [`NODE_MEMORY`].
     pub swap: Bytes,
@@ -40,14 +40,14 @@ pub struct SimSettings {
     pub keep_equal_jobs: bool,
     /// How long a turn is in gang scheduling, above 0.
     pub time_slice: Span,
-    /// What policies of DFRS that ask may know of run times; limits are the jobs' estimates.
+    /// What policies of DFRS that use run times may know of them; limits are the jobs' estimates.
     pub run_time_hint: RunTimeHint,
-    /// What policies of DFRS that ask give jobs on several nodes at least.
+    /// The least yield that policies of DFRS that have one give jobs on several nodes.
     pub parallel_least_yield: Option<LeastYield>,
     /// The highest load that decisions of DFRS give a node; none: the policy's own.
     pub load_ceiling: Option<LoadCeiling>,
-    /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less than they asked for
-    /// ([`crate::trace::TraceJob::uses`]).
+    /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less
+    /// than they requested ([`crate::trace::TraceJob::uses`]).
     pub needs: Needs,
     /// For how long a job is paused before it comes first, under policies that weigh moves; none: for any time. The
     /// papers' policies know no such bound.
@@ -62,11 +62,11 @@ pub struct SimSettings {
 /// What CPU a job counts with in decisions of DFRS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Needs {
-    /// What it asked for.
+    /// What the job requested.
     #[default]
     Requested,
-    /// What it was seen to use, as [`dfrs_core::Measured`] has it: looked at every 10 s, and 2 s after it is
-    /// held back.
+    /// What the job was seen to use, as [`dfrs_core::Measured`] has it: measured every 10 s, and 2
+    /// s after it is held back.
     Measured,
 }
 
@@ -202,7 +202,7 @@ pub fn simulate<'a>(
     simulate_with_progress(trace, scheduler, settings, sink, None)
 }
 
-/// The same, and tells how far it is: `ended` is called for each job of the trace once.
+/// As [`simulate`], with progress: `ended` is called for each job of the trace once.
 ///
 /// # Errors
 ///

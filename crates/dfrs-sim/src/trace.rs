@@ -47,7 +47,7 @@ pub const MAX_SECONDS: i64 = 1 << 32;
 /// One job of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TraceJob {
-    /// Its id as the trace has it, unique in the trace.
+    /// The job's id as the trace has it, unique in the trace.
     pub id: String,
     /// When it is submitted.
     pub submit: Time,
@@ -66,19 +66,21 @@ pub struct TraceJob {
     pub estimate: Option<Span>,
     /// How it can give up its place.
     pub mobility: Mobility,
-    /// The same if the trace says it; then it is not drawn.
+    /// The mobility if the trace says it; then it is not drawn.
     pub declared_mobility: Option<Mobility>,
-    /// How long it waited where the trace comes from, not negative; `None` if the trace does not say.
+    /// How long the job waited where the trace comes from, not negative; `None` if the trace does
+    /// not say.
     pub waited: Option<Span>,
     /// How long it was suspended there, after its start; not part of the run time.
     pub suspended: Span,
     /// Hundredths of its CPU need that it can use, 1 to 100, in each of its phases, which are equal parts of its run
     /// time; empty: all of it, always.
     pub uses: Vec<u8>,
-    /// Whose it is; `None`: not known, and decisions take it for its user's only job. No format of traces says it yet.
+    /// The job's user; `None`: not known, and decisions take the job for its user's only one. No
+    /// format of traces says it yet.
     pub user: Option<u32>,
-    /// It is submitted when the job at this position of the trace ends, not at `submit`, under policies of DFRS. Such
-    /// jobs are the last of their trace, and none follows on a later one.
+    /// The job is submitted when the job at this position of the trace ends, not at `submit`, under
+    /// policies of DFRS. Such jobs are the last of their trace, and none follows on a later one.
     pub follows: Option<usize>,
 }
 

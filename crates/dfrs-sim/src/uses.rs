@@ -1,4 +1,4 @@
-//! What jobs use of the CPU that they asked for: traces do not say, so it is drawn.
+//! What jobs use of the CPU that they requested: traces do not say, so it is drawn.
 
 use dfrs_core::Span;
 
@@ -8,7 +8,7 @@ use crate::trace::Trace;
 /// A job has at most so many phases.
 const MAX_PHASES: u32 = 4;
 
-/// Nobody measures what happens within less.
+/// The shortest phase: shorter ones are not measured.
 const MIN_PHASE: Span = Span::from_seconds(1);
 
 /// Gives each job one to four phases, equal parts of its run time, in each of which it can use a part of its

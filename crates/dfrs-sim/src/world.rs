@@ -58,7 +58,7 @@ struct World<'a> {
     uses: Option<Uses>,
     pauses: LongPauses,
     outcome: SimOutcome,
-    /// When jobs that were not placed are submitted anew, and how often each was tried.
+    /// When jobs that were not placed are submitted again, and how often each was tried.
     retries: BTreeSet<(Time, JobId)>,
     tries: BTreeMap<JobId, u32>,
     idle_periods: u32,
@@ -142,7 +142,7 @@ impl<'a> World<'a> {
             return None;
         }
         self.pauses.update(&mut self.system, now);
-        // That of a job that waits is what it was when it gave up its place.
+        // The virtual time of a job that waits is what it was when it gave up its place.
         let (progress, uses) = (&mut self.progress, &mut self.uses);
         let (users, stays) = (&self.users, &self.stays);
         self.system.set_virtual_times(|id| {

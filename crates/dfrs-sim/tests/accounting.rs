@@ -100,7 +100,7 @@ fn memory_and_cpu_time_come_from_the_steps() {
     assert_eq!(run(&dump, "102_2").requested, mebibytes(4 << 10));
     assert_eq!(run(&dump, "103+1").requested, mebibytes(1 << 10));
     assert_eq!(run(&dump, "103+0").resident, mebibytes(1536));
-    // It could not start before it was eligible.
+    // The job could not start before it was eligible.
     assert_eq!(run(&dump, "102_2").submit, seconds(1800));
     assert_eq!(run(&dump, "102_1").elapsed(), Span::ZERO);
 }
@@ -217,7 +217,7 @@ fn real_dump_is_read_without_errors() {
     assert_eq!((dump.unfinished, dump.never_ran), (3, 2));
     assert_eq!((dump.repeated, dump.stray_steps, dump.bad_lines), (3, 0, 0));
     assert!(dump.eligible && dump.unix_time);
-    // It waited for another job.
+    // The job waited for another job.
     assert_eq!(run(&dump, "80").submit, Time::from_seconds(1_795_329_278));
     // Parked for 9 of 18 s.
     assert_eq!(run(&dump, "98").elapsed(), Span::from_seconds(9));
@@ -227,7 +227,7 @@ fn real_dump_is_read_without_errors() {
     assert_eq!(run(&dump, "94").cpu_time, Some(Span(1_942_000)));
 }
 
-/// Memory on one node, in KiB, asked for and measured.
+/// Memory on one node, in KiB, requested and measured.
 const MEMORY_ON_A_NODE: [(&str, u32, u64, Option<u64>); 16] = [
     ("2001", 1, 16 << 20, Some(3_500_000)),
     // 16 tasks of 1.25G beside the script; afterwards 2 of 3G.
@@ -359,7 +359,7 @@ fn time_in_which_a_job_was_suspended_is_no_run_time() {
         (first.runtime, first.cpu),
         (Span::from_seconds(40), Cores(500_000))
     );
-    // As it was, it ended when it ended.
+    // The recorded schedule has the recorded end.
     let records = trace.recorded_schedule().expect("records");
     assert!(
         records

@@ -1,5 +1,5 @@
 //! Batch schedulers against their definitions, worked out plainly: at every instant all is computed
-//! anew from which job has started when.
+//! again from which job has started when.
 
 mod common;
 

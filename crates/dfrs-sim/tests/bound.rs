@@ -27,7 +27,7 @@ fn about(found: f64, expected: f64) {
 
 #[test]
 fn bounds_match_hand_calculations() {
-    // Nobody is in anybody's way.
+    // No job delays another.
     assert_eq!(bound("a,0,1,1,0,100\nb,100,1,1,0,50\n", 1), 1.0);
     assert_eq!(bound("a,0,1,1,0,100\nb,0,1,1,0,50\n", 2), 1.0);
     assert_eq!(bound("a,0,1,0.5,0,100\nb,0,1,0.5,0,50\n", 1), 1.0);

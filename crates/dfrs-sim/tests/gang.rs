@@ -1,5 +1,5 @@
-//! Gang scheduling against its definition, worked out plainly: at every instant all is computed anew from
-//! where jobs are and how much of them is done.
+//! Gang scheduling against its definition, worked out plainly: at every instant all is computed
+//! again from where jobs are and how much of them is done.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn taken<'a>(trace: &Trace, jobs: impl Iterator<Item = &'a Job>) -> [(u64, u64);
     sums
 }
 
-/// Whether nobody has more CPU than there is.
+/// Whether the jobs have no more CPU than there is.
 fn fit_together(trace: &Trace, jobs: &[Job]) -> bool {
     taken(trace, jobs.iter())
         .iter()
@@ -97,7 +97,8 @@ impl Reference<'_> {
         now + self.duration(job.number, job.done) - job.done
     }
 
-    /// Makes room at most what is left when the first of the queue starts; when that is, and who is there.
+    /// Makes room at most what is left when the first of the queue starts; returns when that is,
+    /// and which jobs are there.
     fn reserve(&self, now: i64) -> (i64, Vec<Job>) {
         let first = self.queue[0];
         let mut times: Vec<i64> = self
@@ -263,7 +264,7 @@ fn seconds(found: &[(Time, Time)]) -> Vec<(f64, f64)> {
 
 #[test]
 fn two_jobs_take_turns() {
-    // Both hold the node's CPUs; a is beside nobody until 30, then has its turn, b the next, ...
+    // Both hold the node's CPUs; a is alone until 30, then has its turn, b the next, ...
     let trace = common::trace("a,0,1,1,0.5,100\nb,0,1,1,0.5,100\nc,0,1,1,0.5,10\n");
     let found = simulated(&trace, "EASY/gang2", common::settings(1));
     // c has no memory until one of them ends; then it waits for its turn.

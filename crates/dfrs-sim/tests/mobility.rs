@@ -12,7 +12,7 @@ use proptest::prelude::*;
 /// Number of nodes of the random worlds.
 const NODES: u32 = 4;
 
-/// The same jobs, all of one kind.
+/// The jobs of the trace, all of one kind.
 fn all(kind: &str, trace: &Trace) -> Trace {
     let mut trace = trace.clone();
     let shares: MobilityShares = format!("{kind}=1").parse().expect("shares");
@@ -231,7 +231,7 @@ fn limits_are_round_and_true() {
         let below = hours.iter().rev().find(|hours| **hours * 3600.0 < limit);
         assert!(below.is_none_or(|below| below * 3600.0 < 5.0 * job.runtime.seconds()));
     }
-    // It depends on the seed and the job alone.
+    // The kind depends on the seed and the job alone.
     let mut one = trace("77,0,1,1,0,118580.5\n");
     round_limits(1, &mut one);
     assert_eq!(one.jobs[0].estimate, drawn.jobs[76].estimate);

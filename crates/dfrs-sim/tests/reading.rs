@@ -192,7 +192,7 @@ fn malformed_lines_are_reported_and_left_out() {
     assert!(matches!(strict, Err(TraceError::Strict(bad)) if bad.line == 2));
 }
 
-/// What the first job's limit is, and what is told of it.
+/// What the first job's limit is, and what is reported of it.
 fn limit_and_note(text: &str) -> (Option<Span>, String) {
     let reading = lenient(text);
     assert_eq!(
@@ -443,7 +443,7 @@ fn result_does_not_depend_on_read_sizes() {
     );
 }
 
-/// The same bytes again and again.
+/// A reader of the same bytes again and again.
 struct Endless(&'static [u8], usize);
 
 impl std::io::Read for Endless {

@@ -1,5 +1,5 @@
-//! Batch schedulers that share nodes, against their definitions, worked out plainly: at every instant all
-//! is computed anew from which job has started when and where.
+//! Batch schedulers that share nodes, against their definitions, worked out plainly: at every
+//! instant all is computed again from which job has started when and where.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Jobs that use less than they asked for, decisions that know it, and jobs that wait for their tasks on other nodes.
+//! Jobs that use less than they requested, decisions that know it, and jobs that wait for their
+//! tasks on other nodes.
 
 mod common;
 
@@ -95,7 +96,7 @@ proptest! {
         }
     }
 
-    /// Who uses all that it asked for fares as ever, whatever decisions go by.
+    /// A job that uses all that it requested gets what it always gets, whatever decisions go by.
     #[test]
     fn schedule_is_unchanged_when_jobs_use_all(jobs in traces(3)) {
         let mut all = jobs.clone();
@@ -111,8 +112,8 @@ proptest! {
         }
     }
 
-    /// However little jobs use, all finish, no sooner than alone, the journal is valid, and whoever is held back
-    /// by what was measured is so for two seconds at most.
+    /// However little jobs use, all finish, no sooner than alone, the journal is valid, and a job
+    /// that is held back by what was measured is so for two seconds at most.
     #[test]
     fn every_job_finishes_when_needs_are_measured(jobs in traces(3), least in 1u8..=100, seed: u64) {
         let mut jobs = jobs;

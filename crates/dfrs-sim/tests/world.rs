@@ -1,4 +1,4 @@
-//! Small worlds whose every event can be worked out by hand.
+//! Small simulations whose every event can be worked out by hand.
 
 mod common;
 
@@ -154,7 +154,7 @@ fn backfill_uses_end_times_and_spare_nodes() {
         [(0.0, 100.0), (100.0, 110.0), (2.0, 100.0), (110.0, 208.0)]
     );
     assert_eq!(of("EASY/no-shadow"), of("FCFS"));
-    // b needs 3 only: the fourth node is left for whoever comes first.
+    // b needs 3 only: the fourth node is left for the first job that comes.
     let jobs = trace("a,0,3,1,0,100\nb,1,3,1,0,10\nc,2,1,1,0,900\nd,3,1,1,0,900\n");
     let of = |policy| times(&run(&jobs, policy, settings(4)).outcome);
     assert_eq!(
@@ -164,7 +164,7 @@ fn backfill_uses_end_times_and_spare_nodes() {
     assert_eq!(of("EASY/no-shadow"), of("EASY"));
 }
 
-/// Sixty jobs on four nodes that they crowd.
+/// Sixty jobs on four nodes that they overload.
 fn overloaded_trace() -> Trace {
     let jobs: String = (0..60)
         .map(|job| {
@@ -215,7 +215,7 @@ fn a_year_of_changing_yields_is_exact() {
     assert_eq!(run.summary.makespan, (year + others * work) as f64);
 }
 
-/// Whoever runs, and beside whatever else, the result is the same.
+/// Whichever jobs run, and beside whatever else, the result is the same.
 #[test]
 fn results_do_not_depend_on_threads() {
     let jobs = overloaded_trace();

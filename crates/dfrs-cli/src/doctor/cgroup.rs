@@ -15,7 +15,7 @@ pub enum Hierarchy {
 
 /// The controllers that dfrsd uses on version 1.
 const V1_CONTROLLERS: [&str; 3] = ["cpu", "memory", "freezer"];
-/// And on version 2; freezing needs none there.
+/// Controllers that version 2 needs; freezing needs none there.
 pub const V2_CONTROLLERS: [&str; 2] = ["cpu", "memory"];
 /// The first Linux with `memory.reclaim`, by which jobs are parked on version 2.
 const FIRST_WITH_RECLAIM: (u32, u32) = (5, 19);

@@ -88,7 +88,7 @@ fn memory(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     let text = host.text(Path::new("/proc/meminfo")).unwrap_or_default();
     let (Some(installed), Some(given)) = (spare::installed(&text), job_memory_bytes(host, name))
     else {
-        return; // dfrsd is asked, too
+        return; // dfrsd is checked, too
     };
     let mut topic = findings.topic("memory");
     let spare = spare::for_parked_jobs(installed, given);
@@ -112,7 +112,8 @@ fn memory(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     ));
 }
 
-/// Bytes, as slurmctld says; a node that cannot ask it is not judged by it.
+/// Memory for jobs in bytes, as slurmctld says. A node that cannot reach slurmctld is not judged by
+/// it.
 fn job_memory_bytes(host: &impl Host, name: &str) -> Option<u64> {
     let shown = host.run("scontrol", &["--oneliner", "show", "node", name]);
     let records = records(&shown.ok()?);
@@ -169,7 +170,7 @@ fn constraints(host: &impl Host, parks: bool, findings: &mut DoctorFindings) {
     topic.done(file.display().to_string());
 }
 
-/// dfrsd: whether it runs, whom it obeys, and which version it is.
+/// dfrsd: whether it runs, which user it obeys, and which version it is.
 fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     // What dfrsd says, too, is said once.
     let findings_text = findings.text();
@@ -233,7 +234,7 @@ fn query_dfrsd(host: &impl Host, name: &str) -> Result<NodeStatus, String> {
     serde_json::from_str(&answer).map_err(|error| format!("dfrsd answers strangely: {error}"))
 }
 
-/// By what the controller says; a node that cannot ask it is not judged by it.
+/// SlurmUser, as slurmctld says. A node that cannot reach slurmctld is not judged by it.
 fn slurm_user(host: &impl Host) -> Option<u32> {
     let text = host.run("scontrol", &["show", "config"]).ok()?;
     SlurmSettings::parse(&text).uid("SlurmUser")

@@ -14,7 +14,8 @@ use crate::status;
 
 /// Where Slurm's configuration is, unless SLURM_CONF or slurmctld says otherwise.
 const DEFAULT_CONF: &str = "/etc/slurm/slurm.conf";
-/// The plugin's file in Slurm's plugin directory, and that which withholds jobs from Slurm's own loops.
+/// The plugin's file in Slurm's plugin directory, and the file that withholds jobs from Slurm's own
+/// loops.
 const LIBRARY: &str = "sched_dfrs.so";
 const BURST_BUFFER_LIBRARY: &str = "burst_buffer_dfrs.so";
 

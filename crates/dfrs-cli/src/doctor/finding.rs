@@ -1,4 +1,4 @@
-//! What was found, and how it is told.
+//! What was found, and how it is printed.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::report::CommandOutcome;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingLevel {
-    /// As it should be.
+    /// The configuration is as it should be.
     #[default]
     Ok,
     /// A step of the installation that is not done yet, and that nothing keeps from being done.

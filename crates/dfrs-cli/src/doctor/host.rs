@@ -18,7 +18,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 /// How the error ends when there is no such program.
 pub const NOT_IN_PATH: &str = "is not in PATH";
 
-/// Whose a file or directory is.
+/// The owner of a file or directory.
 #[derive(Clone, Copy, Debug)]
 pub struct FileOwner {
     pub uid: u32,
@@ -39,13 +39,13 @@ pub trait Host {
     /// What is in a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Whose it is.
+    /// The owner of the file or directory.
     fn owner(&self, path: &Path) -> io::Result<FileOwner>;
 
     /// The value of a variable of the environment, unless it is empty.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// The same as text; what is no UTF-8 is replaced.
+    /// The file as text; what is no UTF-8 is replaced.
     fn text(&self, path: &Path) -> io::Result<String> {
         let bytes = self.read(path)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -8,7 +8,7 @@ use super::slurm::{ScontrolRecord, SlurmSettings};
 /// How many names are shown.
 const MAX_NAMES: usize = 5;
 
-/// Those of DFRS's partitions.
+/// The nodes of DFRS's partitions.
 pub fn managed<'a>(config: &Config, nodes: &'a [ScontrolRecord]) -> Vec<&'a ScontrolRecord> {
     let is_ours = |name: &str| config.schedules(name);
     nodes
@@ -24,7 +24,7 @@ pub fn examine(
     findings: &mut DoctorFindings,
 ) {
     let mut topic = findings.topic("nodes");
-    // As IDLE+CLOUD+POWERED_DOWN, or DOWN*.
+    // States such as IDLE+CLOUD+POWERED_DOWN, or DOWN*.
     let states = |words: &[&str]| {
         names(managed, |node| {
             let mut parts = node.get("State").split('+');

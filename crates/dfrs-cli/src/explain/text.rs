@@ -1,4 +1,4 @@
-//! A job as people read it.
+//! A job's answer as text.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Clients that the server waits for: while they ask, and while they take the answer. Those who take their
-//! time for longest make place for others.
+//! Clients that the server waits for: until their request is there, and until they have taken the
+//! answer. The slowest clients make place for others.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 pub(super) struct OpenConnections(Mutex<BTreeMap<usize, TcpStream>>);
 
-/// As long as it lives the client is waited for.
+/// The client is waited for as long as this guard lives.
 pub(super) struct ConnectionGuard<'a> {
     waiting: &'a OpenConnections,
     number: usize,
@@ -33,7 +33,7 @@ impl OpenConnections {
         Ok(ConnectionGuard { waiting, number })
     }
 
-    /// Ends the connection of whoever came first of them; false: there is none.
+    /// Closes the oldest connection; false: there is none.
     pub(super) fn close_oldest(&self) -> bool {
         let Some((_, stream)) = self.streams().pop_first() else {
             return false;

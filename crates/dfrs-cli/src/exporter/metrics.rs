@@ -9,7 +9,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use super::writer::{Label, MetricsWriter, float};
 use crate::status;
 
-/// What there is to tell.
+/// The metrics of a status file.
 #[derive(Debug)]
 struct StatusMetrics {
     /// None: it could not be read.

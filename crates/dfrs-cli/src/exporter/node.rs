@@ -9,11 +9,11 @@ use prometheus_client::encoding::DescriptorEncoder;
 use super::writer::{MetricsWriter, float};
 use crate::doctor::host::Host;
 
-/// Asks dfrsd of this node, or of the host's name, as root or SlurmUser may.
+/// Queries dfrsd of this node, or of the host's name, as root or SlurmUser may.
 ///
 /// # Errors
 ///
-/// One line, if it does not answer.
+/// One line, if dfrsd does not answer.
 pub(super) fn query_dfrsd(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, String> {
     let mut arguments = vec!["status", "--json"];
     arguments.extend(node.iter().flat_map(|name| ["--node", name]));
@@ -124,7 +124,7 @@ impl MetricsWriter<'_> {
     }
 }
 
-/// Of a job on a node.
+/// The states of a job on a node.
 const STATES: [&str; 4] = ["running", "freezing", "parked", "absent"];
 
 fn state_of(job: &JobStatus) -> &'static str {

@@ -1,6 +1,7 @@
 //! The exporter's HTTP server: one request a connection, of which nothing but the head is read.
 //!
-//! Whoever can reach it may ask for anything: what one client costs is bounded in memory, time and threads.
+//! Any client that can reach it may send any request: what one client costs is bounded in memory,
+//! time and threads.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,14 +14,14 @@ use super::connections::{ConnectionGuard, OpenConnections};
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// So many are answered at the same time. For one more the one that has taken its time for longest has to
-/// go; if all of them wait for their answer, it is turned away.
+/// The most clients that are answered at the same time. One more replaces the slowest client; if
+/// all of them wait for their answer, it is refused.
 const MAX_CLIENTS: usize = 16;
 
-/// What was found is the answer to all who ask so soon after.
+/// What was found is the answer to all requests within this time.
 const CACHE_TIME: Duration = Duration::from_secs(1);
 
-/// A client has so long to ask, and again to take the answer.
+/// A client has this time to send its request, and again to take the answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes and lines of a request before its body.
@@ -30,7 +31,7 @@ const MAX_HEADERS: usize = 64;
 /// What is served: the metrics of now.
 pub(super) type Metrics<'a> = &'a (dyn Fn() -> String + Sync);
 
-/// Serves these metrics, asked for anew each time, until the process is ended.
+/// Serves these metrics, found again for each request, until the process is ended.
 ///
 /// # Errors
 ///
@@ -43,7 +44,7 @@ pub(super) fn serve(address: SocketAddr, metrics: Metrics) -> Result<(), String>
     Ok(())
 }
 
-/// The metrics, asked for by one client at a time, and found for all who ask meanwhile.
+/// The metrics, found for one client at a time, and shared by all clients that wait meanwhile.
 fn cached(last: &Mutex<Option<(Instant, String)>>, metrics: Metrics) -> String {
     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, text)) = last
@@ -64,7 +65,7 @@ pub(super) fn listen(listener: &TcpListener, metrics: Metrics, clients: usize) {
     std::thread::scope(|scope| {
         for (number, stream) in listener.incoming().take(clients).enumerate() {
             let Ok(stream) = stream else {
-                // No file descriptor is left, for example: not to be asked again at once.
+                // No file descriptor is left, for example: wait before the next try.
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
@@ -109,7 +110,8 @@ fn answer(
     if !head.starts_with(b"HEAD ") {
         stream.write_all(text.as_bytes())?;
     }
-    // What it still sends is taken for a while: closed at once, the connection could lose the answer.
+    // What the client still sends is read for a while: closed at once, the connection could lose
+    // the answer.
     stream.shutdown(Shutdown::Write)?;
     let mut rest = [0; MAX_HEAD_BYTES];
     while read_some(&mut stream, &mut rest, until)? > 0 {}
@@ -130,7 +132,7 @@ fn read_head(stream: &mut TcpStream, until: Instant) -> std::io::Result<Vec<u8>>
     Ok(head)
 }
 
-/// As `read`, before this moment.
+/// Reads as `read` does, before this moment.
 fn read_some(stream: &mut TcpStream, piece: &mut [u8], until: Instant) -> std::io::Result<usize> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() {

@@ -13,7 +13,7 @@ const BUCKETS: [f64; 12] = [
     0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0,
 ];
 
-/// What a collector tells, in OpenMetrics' text format.
+/// The metrics of a collector, in OpenMetrics' text format.
 pub(super) fn encoded(collector: impl Collector) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(collector));
@@ -74,7 +74,7 @@ impl MetricsWriter<'_> {
         Ok(())
     }
 
-    /// Its name gets `_total`.
+    /// Writes a counter, whose name gets `_total`.
     pub(super) fn counter(&mut self, name: &str, help: &str, value: u64) -> Result<(), Error> {
         let mut metric = self
             .0
@@ -82,7 +82,7 @@ impl MetricsWriter<'_> {
         metric.encode_counter::<NoLabelSet, u64, f64>(&value, None)
     }
 
-    /// Its name gets `_total`.
+    /// Writes counters, whose name gets `_total`.
     pub(super) fn counters(
         &mut self,
         name: &str,

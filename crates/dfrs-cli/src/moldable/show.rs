@@ -93,7 +93,7 @@ fn ratio(value: f64, least: f64) -> f64 {
     if least > 0.0 { value / least } else { 1.0 }
 }
 
-/// Who runs when and where.
+/// Which task runs when and where.
 pub fn gantt(instance: &MoldableInstance, scheduled: &Scheduled) -> Gantt {
     let placements = scheduled.schedule.placements.iter();
     let rows = |processors: &ProcessorSet| {

@@ -1,4 +1,4 @@
-//! Who is better off and who is worse.
+//! Which jobs are better off and which are worse.
 
 use dfrs_sim::trace::TraceJob;
 
@@ -6,15 +6,15 @@ use super::source::ReplaySource;
 use super::timeline::memory;
 use crate::summary::{mean, quantile, sorted};
 
-/// A job that is done so many seconds sooner or later than before is better or worse off; less, nobody
-/// notices.
+/// A job is better or worse off if it is done more than so many seconds sooner or later than
+/// before; users do not notice less.
 pub const MIN_SHIFT_SECONDS: f64 = 60.0;
 
 /// Jobs that are done sooner, or later.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShiftedJobs {
     pub count: usize,
-    /// By how many seconds.
+    /// The mean shift in seconds.
     pub mean: f64,
     pub median: f64,
     pub max: f64,
@@ -41,7 +41,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Of the jobs at these positions, whose lost times these are.
+    /// Compares the lost times of the jobs at these positions, before and after.
     pub fn of(before: &[f64], after: &[f64], jobs: impl Iterator<Item = usize>) -> Self {
         let (mut sooner, mut later, mut same) = (Vec::new(), Vec::new(), 0);
         for job in jobs {
@@ -91,7 +91,7 @@ pub struct Breakdown {
     pub classes: Vec<BreakdownClass>,
 }
 
-/// By CPUs, run time, memory and CPU use. Classes without jobs are left out.
+/// Breakdowns by CPUs, run time, memory and CPU use. Classes without jobs are left out.
 pub fn breakdowns(source: &ReplaySource) -> Vec<Breakdown> {
     let counts_cpus = source.node_cpus > 1.0;
     let cpus = |position: usize, _: &TraceJob| source.cpus[position];

@@ -1,4 +1,4 @@
-//! The page that people take to a meeting.
+//! The HTML page of a replay.
 
 mod costs;
 mod jobs;
@@ -52,7 +52,7 @@ fn short(replay: &Replay, place: usize) -> String {
     }
 }
 
-/// Which names stand for which policies, if there are several.
+/// Which names belong to which policies, if there are several.
 fn names(replay: &Replay) -> Vec<String> {
     let dfrs = (0..replay.schedules.len()).filter(|place| replay.schedules[*place].is_dfrs());
     let name = |place: usize| {

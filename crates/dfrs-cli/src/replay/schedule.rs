@@ -1,4 +1,4 @@
-//! The same jobs under one scheduler after the other.
+//! The jobs of a file under one scheduler after the other.
 
 use std::borrow::Cow;
 use std::thread;
@@ -66,8 +66,8 @@ impl ReplaySchedule {
     }
 }
 
-/// As it was (where that is known), EASY on whole and on shared nodes, and the policies as they were asked
-/// for; simulations side by side.
+/// The recorded schedule (where it is known), EASY on whole and on shared nodes, and the policies
+/// as they were requested; simulations side by side.
 pub fn all(
     arguments: &ReplayArguments,
     source: &ReplaySource,
@@ -79,8 +79,8 @@ pub fn all(
     schedules_with(wanted, arguments, source)
 }
 
-/// As it was (where that is known), under these batch schedulers, and the policies as they were asked for;
-/// simulations side by side.
+/// The recorded schedule (where it is known), these batch schedulers, and the policies as they were
+/// requested; simulations side by side.
 pub fn schedules_with(
     mut wanted: Vec<Scheduler>,
     arguments: &ReplayArguments,

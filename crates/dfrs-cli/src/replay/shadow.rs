@@ -16,7 +16,7 @@ use crate::summary::{mean, quantile, sorted};
 /// Fewer jobs than these say nothing.
 pub const MIN_JOBS: usize = 10;
 
-/// The same jobs as Slurm scheduled them, and in simulations.
+/// A journal's jobs as Slurm scheduled them, and in simulations.
 #[derive(Debug, Serialize)]
 pub struct ShadowComparison {
     /// First and last submission of the jobs that count, in UNIX seconds.
@@ -31,9 +31,9 @@ pub struct ShadowComparison {
     pub started_by_dfrs: usize,
     /// Why other jobs are not simulated, and how many.
     pub left_out: Vec<ShadowLeftOut>,
-    /// As it was, then simulations: Slurm's backfill, and DFRS.
+    /// The recorded schedule, then simulations: Slurm's backfill, and DFRS.
     pub schedules: Vec<ShadowRow>,
-    /// What it rests on, in sentences.
+    /// What the comparison is based on, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -175,7 +175,7 @@ fn row(schedule: &ReplaySchedule, counts: &[bool]) -> ShadowRow {
     }
 }
 
-/// What a pause or a move costs a job: what dfrs.conf says, or as in the papers if it leaves that to nobody.
+/// What a pause or a move costs a job: what dfrs.conf says, or as in the papers if it says nothing.
 fn move_cost(config: &Config) -> Span {
     match config.policy.settings.penalty {
         Span::ZERO => PENALTY,

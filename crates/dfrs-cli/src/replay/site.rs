@@ -1,4 +1,4 @@
-//! What a site's nodes are, and how what its jobs asked for and used is taken.
+//! What a site's nodes are, and how requests and use of its jobs are read.
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Bytes;
@@ -76,7 +76,7 @@ impl SiteOptions {
         }
     }
 
-    /// What people should know about options that say nothing of a file that is no dump.
+    /// What users should know about options that have no effect on a file that is no dump.
     pub fn note_for_no_dump(&self) -> Option<String> {
         let none = Self::none();
         let given = [

@@ -27,20 +27,20 @@ use crate::runs::progress;
 pub const DUMP: &str = "a dump of sacct";
 const JOURNAL: &str = "a journal";
 
-/// How many of the things that were left out are told one by one.
+/// How many of the things that were left out are reported one by one.
 const MAX_REPORTED: usize = 10;
 
-/// A machine on which the work of a file is a load above this one is not that on which its jobs ran. Small
-/// files, which are looked at less often than this, are replayed on any.
+/// The most load of a file on a machine. Above it, the machine is not the one on which the jobs
+/// ran. Small files, which are looked at less often than this, are replayed on any.
 const MAX_LOAD: f64 = 1.5;
 const MIN_JOB_VISITS: f64 = 1e7;
 
-/// What a journal tells of a job besides.
+/// What a journal says of a job besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalFacts {
-    /// Its whole run is in the journal: it did not run when the writer began.
+    /// Whether its whole run is in the journal: it did not run when the writer began.
     pub is_whole: bool,
-    /// It was not DFRS that started it.
+    /// Whether it was not started by DFRS.
     pub by_others: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct ReplaySource {
     pub kind: &'static str,
     /// The jobs as DFRS and batch schedulers that share nodes get them.
     pub trace: Trace,
-    /// The same jobs in the same order as batch schedulers that share no nodes get them, and the number of
+    /// The same jobs in the same order, for batch schedulers that share no nodes, and the number of
     /// their nodes.
     pub batch: (Trace, u32),
     /// What batch schedulers count, for people.
@@ -65,7 +65,7 @@ pub struct ReplaySource {
     pub cpus: Vec<f64>,
     /// Run time of each job with no more than these CPUs, in the same order; empty: its run time.
     pub capped: Vec<Span>,
-    /// What a journal tells of each job besides, in the same order; empty if the file is none.
+    /// What a journal says of each job besides, in the same order; empty if the file is none.
     pub journal_facts: Vec<JournalFacts>,
     /// What happened, by name, in the same order; none if the file does not say.
     pub as_it_was: Option<(String, Vec<JobRecord>)>,
@@ -73,7 +73,8 @@ pub struct ReplaySource {
     pub clock: TimeBase,
     /// What is not replayed.
     pub left_out: Vec<LeftOutCount>,
-    /// What jobs did that no simulation here does, in sentences; these are among what was assumed, too.
+    /// What jobs did that no simulation here does, in sentences; the sentences are among what was
+    /// assumed, too.
     pub not_simulated: Vec<String>,
     /// What was assumed, in sentences.
     pub assumed: Vec<String>,
@@ -104,7 +105,7 @@ impl ReplaySource {
         self.cpus.iter().map(nodes).collect()
     }
 
-    /// The jobs as DFRS gets them, whose caps hold them to what they asked for.
+    /// The jobs as DFRS gets them: caps hold them to their requests.
     pub fn for_dfrs(&self) -> Cow<'_, Trace> {
         let pairs = || self.trace.jobs.iter().zip(&self.capped);
         if pairs().all(|(job, capped)| job.runtime == *capped) {
@@ -140,20 +141,21 @@ impl ReplaySource {
         last.map_or(Time::default(), |job| job.submit)
     }
 
-    /// Tells it, if it is something, to who calls and to who reads the page.
+    /// Reports the note, if there is one, on standard error and on the page.
     fn note(&mut self, file: &Path, what: Option<String>) {
         let Some(what) = what else { return };
         let _ = writeln!(self.warnings, "{}: note: {what}", file.display()); // a String takes all
         self.assumed.push(what);
     }
 
-    /// Tells what is not simulated, if it is something, as [`Self::note`] does, and in the short table.
+    /// Reports what is not simulated, if it is something, as [`Self::note`] does, and in the short
+    /// table.
     fn caution(&mut self, file: &Path, what: Option<String>) {
         self.not_simulated.extend(what.clone());
         self.note(file, what);
     }
 
-    /// Tells how many are left out and why, and the first of them.
+    /// Reports how many are left out and why, and the first of them.
     fn leave_out(&mut self, file: &Path, why: &str, count: usize, first: &[String]) {
         if count == 0 {
             return;
@@ -170,7 +172,7 @@ impl ReplaySource {
         });
     }
 
-    /// The same of jobs that ran and ended, whose CPUs had so much time.
+    /// Reports jobs that ran and ended but are left out, whose CPUs had so much time.
     fn leave_out_ran(&mut self, file: &Path, why: &str, core_seconds: f64, first: &[String]) {
         self.leave_out(file, why, first.len(), first);
         if let (Some(last), false) = (self.left_out.last_mut(), first.is_empty()) {
@@ -190,7 +192,8 @@ impl ReplaySource {
         left_out::summary(&self.left_out, self.kept())
     }
 
-    /// Its share of the core-hours of all jobs that ran and ended; none if it is no such jobs.
+    /// The share of these jobs in the core-hours of all jobs that ran and ended; none if they are
+    /// no such jobs.
     pub fn share_of_left_out(&self, one: &LeftOutCount) -> Option<f64> {
         let all = left_out::core_seconds(&self.left_out) + self.kept().1;
         one.core_seconds
@@ -198,7 +201,7 @@ impl ReplaySource {
             .map(|part| part / all)
     }
 
-    /// Tells the same at the end of the reading.
+    /// Reports all that is left out, at the end of the reading.
     pub fn report_left_out(&mut self, file: &Path) {
         if let Some(summary) = self.summary_of_left_out() {
             let _ = writeln!(self.warnings, "{}: {summary}", file.display()); // a String takes all
@@ -366,7 +369,7 @@ pub fn trace_error_text(error: &TraceError) -> String {
     format!("{error}{more}")
 }
 
-/// The kinds of files that are told apart before they are read.
+/// The kinds of files that are distinguished before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     Journal,

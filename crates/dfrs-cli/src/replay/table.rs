@@ -7,7 +7,7 @@ use super::compare::Shift;
 use super::show::{duration, number, percent, sentence};
 use crate::summary::{mean, quantile, sorted};
 
-/// A line for each schedule, and below it who is better and who is worse off.
+/// A line for each schedule, and below it which jobs are better and which are worse off.
 pub fn table(replay: &Replay) -> String {
     let source = &replay.source;
     let first = source.first();

@@ -99,7 +99,7 @@ impl Timeline {
         }
     }
 
-    /// That of jobs which wait, and then run with so many nodes' CPUs to themselves.
+    /// The timeline of jobs that wait, and then run with so many nodes' CPUs to themselves.
     pub fn of_batch(cut: TimeBinning, trace: &Trace, records: &[JobRecord], nodes: &[f64]) -> Self {
         let mut timeline = Self::new(cut);
         for ((job, record), nodes) in trace.jobs.iter().zip(records).zip(nodes) {

@@ -8,7 +8,7 @@ use super::published::{Statistic, Value, published};
 use super::results::{Query, Results};
 use super::traces::TraceSet;
 
-/// The three numbers that are told of a cell.
+/// The three numbers that are reported of a cell.
 pub const STATISTICS: [Statistic; 3] =
     [Statistic::Average, Statistic::Deviation, Statistic::Maximum];
 
@@ -32,7 +32,7 @@ impl Experiment {
         })
     }
 
-    /// Its periods; one that is none where it has none.
+    /// The periods of the experiment; `None` alone if it has none.
     pub fn all_periods(&self) -> Vec<Option<u32>> {
         match self.periods {
             [] => vec![None],
@@ -40,7 +40,8 @@ impl Experiment {
         }
     }
 
-    /// Those that make a difference to the policy: batch schedulers know none, and stand under the first.
+    /// The periods that make a difference to the policy: batch schedulers have none, and are listed
+    /// under the first.
     pub fn periods_of(&self, policy: &str) -> Vec<Option<u32>> {
         let mut periods = self.all_periods();
         if BATCH.contains(&policy) {
@@ -127,7 +128,7 @@ impl Experiment {
 }
 
 impl SampleStatistics {
-    /// One of its numbers.
+    /// The number of this statistic.
     pub const fn get(&self, statistic: Statistic) -> f64 {
         match statistic {
             Statistic::Average => self.mean,

@@ -11,7 +11,7 @@ use super::traces::TraceSet;
 pub const PENALTY: u32 = 300;
 /// The paper's recommendation.
 pub const BEST: &str = "GreedyPM*/per/OPT=MIN/MINVT=600";
-/// The same without migration at submission.
+/// The second algorithm: as the first, without migration at submission.
 pub const SECOND: &str = "GreedyP*/per/OPT=MIN/MINVT=600";
 /// Backfilling as the papers' simulator has it.
 pub const EASY_PUBLISHED: &str = "EASY/no-shadow";
@@ -90,7 +90,7 @@ pub enum ResultLayout {
 
 /// One figure or table.
 pub struct Experiment {
-    /// Its name for `--only`, and that of its files.
+    /// Its name for `--only`, and the name of its files.
     pub name: &'static str,
     /// Title in the report.
     pub title: &'static str,

@@ -17,7 +17,7 @@ pub fn by_load(experiment: &Experiment, results: &Results) -> Option<Chart> {
     })
 }
 
-/// The same as published, in the same colours.
+/// The published figures by load, in the same colours.
 pub fn by_load_published(experiment: &Experiment) -> Option<Chart> {
     let title = format!("{}, as published", experiment.title);
     load_chart(experiment, &title, |set, policy| {

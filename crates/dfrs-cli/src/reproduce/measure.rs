@@ -138,7 +138,8 @@ impl Measure {
         matches!(self, Self::DegradationFromBound)
     }
 
-    /// Its value; `bound` and `best` are the trace's. Rates of a trace that takes no time are 0.
+    /// The value of this measure; `bound` and `best` are the trace's. Rates of a trace that takes
+    /// no time are 0.
     pub fn of(self, run: &RunMeasures, bound: Option<f64>, best: Option<f64>) -> Option<f64> {
         let rate = |amount: f64| {
             if run.makespan > 0.0 {
@@ -175,7 +176,7 @@ impl Measure {
 pub struct SampleStatistics {
     pub count: usize,
     pub mean: f64,
-    /// Of the sample: over n − 1; 0 for one value.
+    /// The standard deviation of the sample: over n − 1; 0 for one value.
     pub deviation: f64,
     pub maximum: f64,
 }

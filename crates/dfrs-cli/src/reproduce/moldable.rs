@@ -20,7 +20,7 @@ const TASKS: &[u32] = &[25, 50, 100, 150, 200, 250, 300, 350, 400];
 
 /// A figure: ratios over the number of tasks of one model.
 pub struct Figure {
-    /// Its name for `--only`, and that of its files.
+    /// Its name for `--only`, and the name of its files.
     pub name: &'static str,
     /// Title in the report.
     pub title: &'static str,

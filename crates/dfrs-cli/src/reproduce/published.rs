@@ -46,7 +46,7 @@ pub fn published(
         "tpds-costs" => tpds::costs(policy, period, measure, statistic),
         "tpds-degradation" => tpds::degradation(set, policy, statistic),
         "tpds-underutilization" => tpds::underutilization(set, policy, statistic),
-        // It is not said with which period, or whether with a penalty.
+        // The paper does not say with which period, or whether with a penalty.
         "tpds-whole" | "tpds-whole-no-penalty" if matches!(period, None | Some(600)) => {
             average(tpds::whole(policy, measure))
         }

@@ -122,8 +122,8 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// The values of a cell, in the order of its traces. None if there are no traces, or if a run was
-    /// not asked for.
+    /// The values of a cell, in the order of its traces. None if there are no traces, or if a run
+    /// was not requested.
     pub fn values(&self, query: &Query) -> Option<Vec<f64>> {
         let traces = self.traces.of(query.set);
         let values: Option<Vec<f64>> = traces

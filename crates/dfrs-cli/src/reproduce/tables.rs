@@ -120,7 +120,7 @@ fn present<'a>(
     sets.filter(|set| !results.traces.of(*set).is_empty())
 }
 
-/// So many of what has this name: `1 trace`, `2 traces`.
+/// A number with the name of what is counted: `1 trace`, `2 traces`.
 pub fn counted(count: usize, name: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {name}{ending}")

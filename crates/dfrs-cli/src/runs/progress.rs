@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
-/// The shortest file whose reading takes a time that people notice, in bytes.
+/// The shortest file whose reading takes a time that users notice, in bytes.
 const LONG_FILE: u64 = 16 << 20;
 
 /// How often the elapsed time is drawn.
 const TICK: Duration = Duration::from_millis(500);
 
-/// A bar for so many things on standard error; nothing at all if that is no terminal. `unit` is what they
-/// are called.
+/// A bar for so many things on standard error; nothing at all if that is no terminal. `unit` is
+/// their name.
 pub fn bar(what: &str, unit: &str, all: usize, finished: usize) -> ProgressBar {
     let rest = format!("{{pos}} of {{len}} {unit}, {{elapsed}}{{eta_text}}");
     let bar = drawn(ProgressBar::new(all as u64), what, &rest);
@@ -23,7 +23,7 @@ pub fn bar(what: &str, unit: &str, all: usize, finished: usize) -> ProgressBar {
     bar
 }
 
-/// The same where nobody knows how long the rest takes.
+/// A bar for things of which it is not known how long the rest takes.
 pub fn steps(what: &str, unit: &str, all: usize) -> ProgressBar {
     let rest = format!("{{pos}} of {{len}} {unit}, {{elapsed}}");
     drawn(ProgressBar::new(all as u64), what, &rest)

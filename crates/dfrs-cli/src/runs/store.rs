@@ -50,8 +50,8 @@ pub struct ResultStore {
 }
 
 impl ResultStore {
-    /// Opens the file or makes it. It is this process's alone until it is closed. A last line without
-    /// an end, which an interrupted process leaves behind, is cut off.
+    /// Opens the file or makes it. No other process can use it until it is closed. A last line
+    /// without an end, left by an interrupted process, is cut off.
     pub fn open(path: &Path) -> Result<Self, String> {
         let in_file = |what: String| format!("{}: {what}", path.display());
         let program = program().map_err(|error| {
@@ -127,7 +127,7 @@ impl ResultStore {
     }
 }
 
-/// Opens a regular file that nobody else uses.
+/// Opens a regular file that no other process uses.
 fn open(path: &Path) -> Result<File, String> {
     let refused = |error| format!("cannot be opened: {error}; check the path and its permissions");
     // Opening a FIFO or a device may block or do something.

@@ -16,7 +16,7 @@ pub struct SimOutputs<'a> {
 
 /// Why there is no outcome.
 pub enum SimFailure {
-    /// One line: a file cannot be written, or an option makes no sense.
+    /// One line: a file cannot be written, or an option is invalid.
     Line(String),
     /// The simulation did not come to its end.
     Simulation(SimulationError),
@@ -25,10 +25,10 @@ pub enum SimFailure {
 /// What a policy does in its world, live or not; calls `ended` for each job.
 type Simulation<'a> = &'a dyn Fn(Option<Sink>, OnJobEnd) -> Result<SimOutcome, SimFailure>;
 
-/// Somebody who looks at what happens.
+/// An observer of what happens.
 pub type EventObserver<'a> = Option<&'a mut dyn FnMut(&JournalEvent)>;
 
-/// Simulates, writes what is wanted, tells `notice` what happens, and calls `ended` for each job.
+/// Simulates, writes the wanted files, calls `notice` with what happens, and `ended` for each job.
 pub fn simulate(
     wanted: &SimOutputs,
     mut notice: EventObserver,

@@ -10,7 +10,7 @@ use dfrs_report::{Gantt, GanttBar};
 
 use crate::outputs;
 
-/// More pieces nobody can tell apart, and no program likes to show.
+/// The most pieces. More cannot be distinguished, and are slow to draw.
 const MAX_PIECES: usize = 20_000;
 
 /// Follows a journal and keeps the pieces of the picture: a job's part of a node, for as long as it stays the same.
@@ -43,7 +43,7 @@ struct GanttJob {
     colour: usize,
     cpu: f64,
     share: f64,
-    /// Its nodes, with the number of its tasks on each.
+    /// The job's nodes, with the number of its tasks on each.
     on: BTreeMap<usize, u32>,
 }
 
@@ -95,7 +95,7 @@ impl GanttBuilder {
             *job.on.entry(node.0 as usize).or_default() += 1;
         }
         self.changed.extend(job.on.keys());
-        // Who has come stands below those that are there.
+        // A new job is drawn below those that are there.
         for node in job.on.keys() {
             let Some(node) = self.nodes.get_mut(*node) else {
                 continue;

@@ -45,8 +45,8 @@ fn intervals(nodes: &[NodeIndex]) -> String {
 }
 
 /// Writes one line for each job, with the names of columns that batsim and evalys use. Times are
-/// seconds; `requested_time` is what the job's user asked for, the run time where the trace does not say;
-/// `stretch` is bounded.
+/// seconds; `requested_time` is the time limit that the job's user requested, the run time where
+/// the trace does not say; `stretch` is bounded.
 pub fn write(
     path: &Path,
     trace: &Trace,

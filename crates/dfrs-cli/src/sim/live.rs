@@ -78,7 +78,7 @@ impl LiveOptions {
     }
 }
 
-/// Simulates one policy. The sink gets the events of the plugin's journal, in the words of the trace.
+/// Simulates one policy. The sink gets the events of the plugin's journal, with the trace's names.
 ///
 /// # Errors
 ///

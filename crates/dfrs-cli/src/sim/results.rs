@@ -46,7 +46,7 @@ pub const MEASURES: [&str; 30] = [
     "stretch_99",
 ];
 
-/// The same with a line of names first; what is null is left empty.
+/// The results as CSV with a line of names first; what is null is left empty.
 pub fn csv(results: &[SimSummary]) -> Result<String, String> {
     let names = ["policy", "jobs"].into_iter().chain(MEASURES);
     let mut text = names.clone().collect::<Vec<_>>().join(",") + "\n";

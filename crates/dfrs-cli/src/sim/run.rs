@@ -39,7 +39,7 @@ struct SimBound<'a> {
     stretch_bound: Span,
 }
 
-/// Runs all policies, as many at once as there are cores, and returns them in the order asked.
+/// Runs all policies, as many at once as there are cores, and returns them in the requested order.
 pub fn all(
     runs: &mut Runs,
     arguments: &SimArguments,

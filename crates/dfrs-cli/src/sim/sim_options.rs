@@ -34,7 +34,8 @@ pub struct SimOptions {
     /// that the job has on a node, of which a whole node has 8 (2/GB), or both (30+2/GB)
     #[arg(long, value_name = "COST")]
     park_cost: Option<Cost>,
-    /// The same for jobs that are checkpointed, when they come back or migrate
+    /// In place of the penalty for jobs that were checkpointed, when they come back or migrate: as
+    /// --park-cost
     #[arg(long, value_name = "COST")]
     checkpoint_cost: Option<Cost>,
     /// Swap of a node for parked jobs, as a multiple of its memory
@@ -43,11 +44,11 @@ pub struct SimOptions {
     /// How EASY and Conservative know how long jobs run
     #[arg(long, value_enum, default_value_t = KnownTimes::Perfect)]
     estimates: KnownTimes,
-    /// What policies of DFRS that ask (GreedyPMC) may know of run times
+    /// What policies of DFRS that use run times (GreedyPMC) may know of them
     #[arg(long, value_enum, default_value_t = RunTimeHintArg::None)]
     run_time_hint: RunTimeHintArg,
-    /// The least yield that policies of DFRS that ask (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or
-    /// none
+    /// The least yield that policies of DFRS that have one (GreedyPMC) give jobs on several nodes,
+    /// from 0.01 to 1, or none
     #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
     parallel_least_yield: OrNone<LeastYield>,
     /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
@@ -154,8 +155,8 @@ impl SimOptions {
         }
     }
 
-    /// The same but for what makes no difference to this scheduler: two worlds that are equal then have the
-    /// same schedules.
+    /// The options without those that make no difference to this scheduler: two worlds that are
+    /// equal then have the same schedules.
     pub fn relevant_to(&self, scheduler: &Scheduler) -> Self {
         let policy = match scheduler {
             Scheduler::Batch(_) => return self.for_batch(),
@@ -173,7 +174,7 @@ impl SimOptions {
             round_limits: self.round_limits && asks_users,
             false_limits: if asks_users { self.false_limits } else { 0.0 },
             time_slice: Span::ZERO,
-            // Who uses all that it asked for needs that.
+            // A job that uses all of its request needs all of it.
             needs: if self.least_use == 100 {
                 CountedNeeds::Requested
             } else {
@@ -205,12 +206,14 @@ impl SimOptions {
             // A job that has its CPUs for itself is as fast, whatever it uses of them.
             least_use: 100,
             needs: CountedNeeds::Requested,
-            // Nor does it wait for CPU, or for turns that are not those of its other tasks.
+            // A job of a batch scheduler does not wait for CPU either, or for turns that are not
+            // those of its other tasks.
             coupling_loss: CouplingLoss::NONE,
         }
     }
 
-    /// What people should know about the estimates of the trace, and about options that say nothing.
+    /// What users should know about the estimates of the trace, and about options that have no
+    /// effect.
     pub fn notes(&self, file: &str, trace: &Trace) -> String {
         if let Some(option) = self.unused_limit_option() {
             return format!(
@@ -261,7 +264,7 @@ impl SimOptions {
         found.map(|(option, _)| *option)
     }
 
-    /// Whether jobs use less than they asked for.
+    /// Whether jobs use less than they requested.
     pub fn uses_less(&self) -> bool {
         self.least_use < 100
     }

@@ -10,7 +10,7 @@ use super::paths;
 use crate::replay::shadow::{ShadowComparison, compare};
 use crate::replay::show::{TimeBase, duration, number};
 
-/// Of the JSON.
+/// The version of the JSON.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -21,8 +21,8 @@ struct ShadowReport<'a> {
     comparison: &'a ShadowComparison,
 }
 
-/// Output and errors, or one line on why there is no comparison. `parts`: of a journal, oldest first; none: that
-/// which dfrs.conf names.
+/// Output and errors, or one line on why there is no comparison. `parts`: of a journal, oldest
+/// first; none: the journal that dfrs.conf names.
 pub(super) fn try_run(
     dfrs_conf: &Path,
     parts: &[PathBuf],

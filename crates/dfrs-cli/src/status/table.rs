@@ -1,4 +1,4 @@
-//! The status as people read it.
+//! The status as text.
 
 use std::fmt::Write;
 
@@ -78,7 +78,7 @@ fn jobs(status: &Status) -> String {
     )
 }
 
-/// Nothing where nobody waits.
+/// The causes why jobs wait; empty if no job waits.
 fn causes(status: &Status) -> String {
     let waits_for = &status.jobs.waits_for;
     let causes = [
@@ -217,7 +217,7 @@ fn spreads(status: &Status) -> Vec<(String, &Distribution)> {
     all
 }
 
-/// With two or three digits that mean something.
+/// The time with two or three significant digits.
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn microseconds(length: u64) -> String {
     match length {
@@ -227,7 +227,7 @@ fn microseconds(length: u64) -> String {
     }
 }
 
-/// The same of whole seconds and more.
+/// A time of whole seconds and more.
 pub(crate) fn seconds(length: f64) -> String {
     let length = length.max(0.0);
     if length < 120.0 {

@@ -1,5 +1,5 @@
-//! What is told of a study: for each combination and policy means, medians and the worst, and how it
-//! compares with the baseline, trace by trace.
+//! What is reported of a study: for each combination and policy means, medians and the worst, and
+//! how it compares with the baseline, trace by trace.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,12 +21,12 @@ pub struct SummaryLine {
     pub settings: Vec<String>,
     pub policy: String,
     pub measure: &'static str,
-    /// By trace; a trace without a value is left out.
+    /// The values by trace; a trace without a value is left out.
     values: BTreeMap<String, f64>,
     pub comparison: Option<PairedComparison>,
 }
 
-/// What tells lines apart but for the measure.
+/// What distinguishes lines but for the measure.
 type RunGroup = (String, Option<String>, Vec<String>, String);
 
 /// All lines: combination by combination, measure by measure, policy by policy.
@@ -120,7 +120,7 @@ impl SummaryLine {
         self.title_with(study, |_| true)
     }
 
-    /// The same without options that have one value in this study.
+    /// The title without options that have one value in this study.
     pub fn short_title(&self, study: &Study) -> String {
         self.title_with(study, |choice| choice.values.len() > 1)
     }
@@ -244,7 +244,7 @@ fn number(value: f64) -> String {
     significant(value, 3).replace('−', "-")
 }
 
-/// The same as CSV, with nothing rounded.
+/// The comparison as CSV, with nothing rounded.
 pub fn csv(study: &Study, lines: &[SummaryLine]) -> String {
     let mut names = vec!["traces", "load"];
     names.extend(study.options.iter().map(|choice| choice.name.as_str()));

@@ -16,12 +16,12 @@ use crate::policy_arg::PolicyArg;
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// What is told of a study that does not say what is to be measured.
+/// The measures of a study that names none.
 const DEFAULT_MEASURES: [&str; 2] = ["max_stretch", "mean_stretch"];
 /// The dimension that is no option.
 pub const POLICY: &str = "policy";
 
-/// What is to be run, and what is to be told.
+/// What is to be run, and what is to be reported.
 #[derive(Debug)]
 pub struct Study {
     pub path: PathBuf,
@@ -45,7 +45,7 @@ impl Study {
     }
 }
 
-/// An option and the values that it takes in turn.
+/// An option and its values, one after the other.
 #[derive(Clone, Debug)]
 pub struct SweptOption {
     pub name: String,
@@ -225,7 +225,7 @@ fn baseline(
     Ok(found)
 }
 
-/// The name by which the study asks for this policy, which may be spelt otherwise.
+/// The study's name for this policy, which may be spelt otherwise.
 fn name_in_study(study: &Study, name: &str) -> String {
     let meant = name.parse::<PolicyArg>().ok();
     let same = |asked: &&PolicyArg| {

@@ -134,7 +134,7 @@ impl ReadTrace {
         })
     }
 
-    /// Whether it has what the source asks for.
+    /// Whether the trace has what the source requires.
     fn check(&self, source: &StudyTrace) -> Result<(), String> {
         self.trace_of(source).map(|_| ())
     }

@@ -180,7 +180,7 @@ pub fn sort(jobs: &mut Vec<&TopJob>, by: JobColumn, is_reversed: bool, now: Time
     jobs.extend(keyed.into_iter().map(|(_, job)| job));
 }
 
-/// Those that ended last come first of those that ended, else those that were submitted first.
+/// Ended jobs in the order of their ends, the latest first; else in the order of submission.
 fn by_age(one: &TopJob, other: &TopJob) -> Ordering {
     match one.is_over() && other.is_over() {
         true => other

@@ -26,7 +26,7 @@ pub enum JournalUpdate {
     Malformed(usize, String),
 }
 
-/// A journal that somebody writes.
+/// A journal that another process writes.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
@@ -37,7 +37,7 @@ pub struct Follower {
     lines: usize,
     /// The beginning of a line whose end is not written yet.
     rest: Vec<u8>,
-    /// The line that is being passed over because nobody could hold it.
+    /// Whether the line is being skipped because it is too long to be held.
     too_long: bool,
     is_there: bool,
 }
@@ -73,7 +73,7 @@ impl Follower {
         part.min(1.0)
     }
 
-    /// Tells what is new, at most a chunk of it; whether there may be more at once.
+    /// Passes on what is new, at most a chunk of it; returns whether there may be more at once.
     pub fn poll(&mut self, on_update: &mut impl FnMut(JournalUpdate)) -> io::Result<bool> {
         if self.file.metadata()?.len() < self.offset {
             self.begin(on_update);

@@ -50,7 +50,7 @@ pub struct Totals {
     /// Jobs that completed, and the sum of their stretches.
     pub completed: u64,
     pub stretches: f64,
-    /// Events about jobs or nodes that the journal has not told of.
+    /// Events about jobs or nodes that the journal has not named.
     pub unexpected_events: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct TopModel {
 }
 
 impl TopModel {
-    /// What follows is from the beginning of another file. If that begins with a platform, it tells
+    /// What follows is from the beginning of another file. If that begins with a platform, it says
     /// everything again; if not, the file was only cut, and goes on.
     pub fn mark_restart(&mut self) {
         self.restart_pending = true;
@@ -109,7 +109,7 @@ impl TopModel {
         self.jobs.values()
     }
 
-    /// Those that ended last, the latest first.
+    /// The jobs that ended last, the latest first.
     pub fn ended(&self) -> impl Iterator<Item = &TopJob> {
         self.ended.iter()
     }

@@ -21,7 +21,7 @@ pub struct Player<E> {
     next: Option<JournalEvent>,
     /// What the view shows.
     now: Time,
-    /// Of the first event.
+    /// The time of the first event.
     begin: Time,
     pub speed: f64,
     pub is_paused: bool,
@@ -62,8 +62,8 @@ impl<E: Iterator<Item = Result<(usize, JournalEvent), ReadError>>> Player<E> {
         self.next.is_none()
     }
 
-    /// Lets real time go by. `may_go_on` is asked now and then; when it says no, the journal's time goes
-    /// no further than what was read.
+    /// Lets real time go by. `may_go_on` is called now and then; when it returns false, the
+    /// journal's time goes no further than what was read.
     pub fn advance(
         &mut self,
         elapsed: Duration,

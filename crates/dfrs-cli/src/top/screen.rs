@@ -1,4 +1,4 @@
-//! What somebody has chosen to see, and what keys do to it.
+//! What the user has chosen to see, and what keys do to it.
 
 #[cfg(test)]
 mod tests;
@@ -11,10 +11,10 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::column::{ALL, JobColumn, sort};
 use super::model::{TopJob, TopModel, TopNode};
 
-/// The longest text that is searched for, in letters.
+/// The longest text that is searched for, in characters.
 const MAX_TEXT_CHARS: usize = 40;
 
-/// What the program does about a key, beside drawing anew.
+/// What the program does about a key, besides drawing again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScreenAction {
     None,
@@ -72,7 +72,7 @@ impl Scroll {
     }
 }
 
-/// What somebody has chosen.
+/// What the user has chosen.
 #[derive(Debug)]
 pub struct Screen {
     pub sort: JobColumn,
@@ -84,7 +84,7 @@ pub struct Screen {
     pub pane: Pane,
     pub jobs: Scroll,
     pub nodes: Scroll,
-    /// How much of the reasons is left of the screen, in letters.
+    /// How much of the reasons is left of the screen, in characters.
     pub shift: usize,
     /// One line about the last key, until the next.
     pub note: Option<String>,
@@ -145,7 +145,7 @@ impl Screen {
             .collect()
     }
 
-    /// Does what a key asks for.
+    /// Does what a key means.
     pub fn key(&mut self, key: KeyEvent, model: &TopModel, now: Time) -> ScreenAction {
         self.note = None;
         if key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -283,7 +283,7 @@ impl Screen {
     }
 }
 
-/// Whether the text has this in it, whatever the case of its letters.
+/// Whether the text contains this, whatever its case.
 fn holds(text: &str, part: &str) -> bool {
     text.contains(part) || text.to_lowercase().contains(&part.to_lowercase())
 }

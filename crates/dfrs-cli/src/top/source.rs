@@ -15,7 +15,7 @@ use super::player::Player;
 use super::words::is_real;
 use crate::status::{length, now, parse, trouble};
 
-/// How long events are read before the screen is drawn and keys are heard again.
+/// How long events are read before the screen is drawn and keys are read again.
 const READ_BUDGET: Duration = Duration::from_millis(50);
 
 /// How often the status file is read: the plugin writes it once a second at most.
@@ -178,8 +178,9 @@ impl FollowedJournal {
         }
     }
 
-    /// The time on the wall, but not before the last event; that of the last event where a simulator wrote
-    /// it, while there is more to read, and of a plugin that has ended.
+    /// The wall-clock time, but not before the last event. It is the time of the last event where a
+    /// simulator wrote the journal or while there is more to read, and the time of the last status
+    /// of a plugin that has ended.
     fn now(&self, model: &TopModel) -> Time {
         let last = model.last.unwrap_or_default();
         if self.is_behind || !is_real(last) {

@@ -15,7 +15,7 @@ use super::source::JournalSource;
 const REPLAY_TICK: Duration = Duration::from_millis(100);
 const LIVE_TICK: Duration = Duration::from_millis(500);
 
-/// Shows frames until somebody quits. The terminal is put back as it was, also by a panic.
+/// Shows frames until the user quits. The terminal is put back as it was, also by a panic.
 pub fn run(source: &mut JournalSource, model: &mut TopModel, colours: bool) -> io::Result<()> {
     let mut terminal = ratatui::try_init()?;
     let outcome = frames(&mut terminal, source, model, colours);
@@ -53,7 +53,7 @@ fn frames(
     }
 }
 
-/// Does what all keys ask for that were pressed; whether to go on.
+/// Does what all pressed keys mean; returns whether to go on.
 fn keys(screen: &mut Screen, source: &mut JournalSource, model: &TopModel) -> io::Result<bool> {
     loop {
         if let Event::Key(key) = event::read()?

@@ -3,10 +3,10 @@
 use dfrs_core::{Span, Time};
 use jiff::Timestamp;
 
-/// A journal whose times are later tells of the real world: seconds in UNIX time.
+/// A journal whose times are later has real times: seconds in UNIX time.
 const MIN_UNIX_SECONDS: i64 = 1_000_000_000;
 
-/// A length of time in at most five letters.
+/// A length of time in at most five characters.
 pub fn span(span: Span) -> String {
     let seconds = span.0.max(0) / 1_000_000;
     let tenths = |unit: i64, letter| {
@@ -42,7 +42,7 @@ pub fn instant(time: Time) -> String {
     }
 }
 
-/// A part of a whole, 0 to 1, in eleven letters.
+/// A part of a whole, 0 to 1, in eleven characters.
 pub fn part(done: f64) -> String {
     const BAR_WIDTH: usize = 6;
     // A full bar is that of a job which has done everything.

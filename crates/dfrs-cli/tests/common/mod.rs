@@ -7,7 +7,7 @@ use std::process::Command;
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// An empty one; `test` tells it from those of other tests.
+    /// An empty directory; `test` distinguishes it from those of other tests.
     pub fn new(test: &str) -> Self {
         let path = std::env::temp_dir().join(format!("dfrs-{test}-{}", std::process::id()));
         std::fs::create_dir_all(&path).expect("temporary directory");

@@ -65,7 +65,7 @@ impl<P: ReservationPlan> Conservative<P> {
         }
     }
 
-    /// Makes all reservations anew, in the order of submission.
+    /// Makes all reservations again, in the order of submission.
     fn rebuild_reservations(&mut self, machine: &Machine<'_>, now: Time) {
         self.plan.clear();
         for (end, job) in machine.by_expected_end() {

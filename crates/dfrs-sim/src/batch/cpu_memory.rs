@@ -42,13 +42,13 @@ impl CpuMemory {
         }
     }
 
-    /// So many tasks take so much each.
+    /// Takes the room of so many tasks, each of this size.
     pub fn take(&mut self, task: Self, tasks: u32) {
         self.cpu -= task.cpu * u64::from(tasks);
         self.memory -= task.memory * u64::from(tasks);
     }
 
-    /// So many tasks give so much each back.
+    /// Gives back the room of so many tasks, each of this size.
     pub fn give(&mut self, task: Self, tasks: u32) {
         self.cpu += task.cpu * u64::from(tasks);
         self.memory += task.memory * u64::from(tasks);

@@ -15,9 +15,9 @@ use crate::trace::{NODE_CPU, Trace, TraceJob};
 /// Whether a job has its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// It is in the turn that goes on.
+    /// The job is in the turn that goes on.
     Own,
-    /// It fits beside that turn, and keeps its place in the order.
+    /// The job fits beside that turn, and keeps its place in the order.
     Backfilled,
     No,
 }
@@ -44,9 +44,9 @@ struct Gang<'a> {
     slice: Span,
     /// What is not given out: each CPU counts as often as it may be.
     free: Vec<CpuMemory>,
-    /// CPUs that nobody uses now.
+    /// CPUs that no job uses now.
     idle: Vec<CpuMemory>,
-    /// In the order of their turns.
+    /// The running jobs in the order of their turns.
     running: Vec<Running>,
     queue: VecDeque<usize>,
     now: Time,
@@ -97,7 +97,7 @@ pub(super) fn run(
             journal.submit(id(submitted))?;
             submitted += 1;
         }
-        // Turns give nobody room.
+        // A turn frees no room.
         let first = match ended.is_empty() && submitted == known {
             true => Vec::new(),
             false => gang.schedule(),
@@ -112,7 +112,7 @@ pub(super) fn run(
             outcome.jobs[running.job].start = now;
             journal.start(now, id(running.job), &running.tasks.mapping())?;
         }
-        // Whose turn is over gives up its CPUs before others take them.
+        // A job whose turn is over gives up its CPUs before others take them.
         for has_turn in [false, true] {
             for running in &gang.running {
                 let is_first = first.contains(&running.job);
@@ -196,7 +196,8 @@ impl<'a> Gang<'a> {
         active.map(|running| running.job).collect()
     }
 
-    /// Those in the turn go behind all others; then, in order, whoever fits is in the next one.
+    /// Moves the jobs in the turn behind all others; then, in order, each job that fits is in the
+    /// next turn.
     fn next_turn(&mut self) {
         let all = std::mem::take(&mut self.running);
         let (last, mut next): (Vec<_>, Vec<_>) = all
@@ -211,7 +212,7 @@ impl<'a> Gang<'a> {
         self.give_turns(Turn::Own);
     }
 
-    /// Whoever fits beside the turn need not wait for the next.
+    /// A job that fits beside the turn need not wait for the next.
     fn fill(&mut self) {
         self.give_turns(Turn::Backfilled);
     }
@@ -244,8 +245,8 @@ impl<'a> Gang<'a> {
         }
     }
 
-    /// How long the job is expected to run with CPUs of its own; who has run for longer is taken to need
-    /// twice, four times, ... as long.
+    /// How long the job is expected to run with CPUs of its own; a job that has run for longer is
+    /// taken to need twice, four times, ... as long.
     fn duration(&self, job: usize, done: Span) -> Span {
         let job = &self.jobs[job];
         let limit = match (self.estimates, job.estimate) {
@@ -274,8 +275,8 @@ impl<'a> Gang<'a> {
         })
     }
 
-    /// Starts the first of the queue while they fit, then others that do not delay the first; returns who
-    /// started.
+    /// Starts the first of the queue while they fit, then others that do not delay the first;
+    /// returns the jobs that started.
     fn schedule(&mut self) -> Vec<usize> {
         let mut started = Vec::new();
         while let Some(&job) = self.queue.front() {

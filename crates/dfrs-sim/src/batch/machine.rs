@@ -14,7 +14,8 @@ const MIN_DURATION: Span = Span(1);
 /// What a scheduler knows about the time that jobs take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Durations {
-    /// All, or it does not ask: what is expected is not kept apart from what happens.
+    /// The exact times, or the scheduler uses none: what is expected is not kept apart from what
+    /// happens.
     Known,
     /// What these estimates say, at least a microsecond. Jobs can end earlier or later.
     Expected(Estimates),
@@ -23,15 +24,15 @@ pub(super) enum Durations {
 /// The machine and the jobs that run on it.
 pub(super) struct Machine<'a> {
     pub jobs: &'a [TraceJob],
-    /// Those started in this pass, and where they are; `None`: each task on a node of its own, no matter
-    /// which.
+    /// The jobs started in this pass, and where they are; `None`: each task on a node of its own,
+    /// no matter which.
     pub started: Vec<(usize, Option<Mapping>)>,
     durations: Durations,
     /// Running jobs by their end.
     ends: BTreeSet<(Time, usize)>,
     /// Running jobs by the end that is expected, if that is kept apart; all are later than now.
     expected: BTreeSet<(Time, usize)>,
-    /// Of each job that runs and whose end is kept apart, the start and the end that is expected.
+    /// The start and the expected end of each job that runs and whose end is kept apart.
     times: Vec<(Time, Time)>,
 }
 

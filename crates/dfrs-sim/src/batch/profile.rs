@@ -36,12 +36,12 @@ impl Profile {
         start
     }
 
-    /// So many nodes are taken from `start` to before `end`. They must be free. O(steps).
+    /// Takes so many nodes from `start` to before `end`. They must be free. O(steps).
     pub fn take(&mut self, start: Time, end: Time, tasks: u32) {
         self.steps.change(start, end, |free| *free -= tasks);
     }
 
-    /// So many nodes are free again from `start` to before `end`. O(steps).
+    /// Frees so many nodes again from `start` to before `end`. O(steps).
     pub fn give(&mut self, start: Time, end: Time, tasks: u32) {
         self.steps.change(start, end, |free| *free += tasks);
     }

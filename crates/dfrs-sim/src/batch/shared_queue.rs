@@ -73,7 +73,7 @@ impl SharedQueue {
         from: usize,
         reservation: &mut SharedReservation,
     ) {
-        // Room only shrinks: what is no less was tried in vain, too.
+        // Room only shrinks: a job that requires no less than one that failed would fail, too.
         let mut missed: BTreeMap<(CpuMemory, bool), u32> = BTreeMap::new();
         let mut free_cpu: u64 = self.free.iter().map(|room| room.cpu).sum();
         let tried = self.jobs.split_off(from);
@@ -89,7 +89,7 @@ impl SharedQueue {
                     let with_reservation =
                         self.free[node].least(reservation.left[node]).holds(task);
                     match is_in_time {
-                        // Those that are gone by then leave to others what can be held for longer.
+                        // Jobs that end by then leave to others what can be held for longer.
                         true => (free - with_reservation, free),
                         false => (with_reservation, with_reservation),
                     }

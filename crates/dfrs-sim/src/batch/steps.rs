@@ -9,13 +9,13 @@ pub(super) struct ProfileStep<F> {
     pub free: F,
 }
 
-/// What is free over time. From the last step on that is what it is for ever; the first began before all
-/// times that are asked for.
+/// What is free over time. The last step goes on for ever; the first began before all times that
+/// are looked up.
 #[derive(Clone, Debug)]
 pub(super) struct Steps<F>(Vec<ProfileStep<F>>);
 
 impl<F: Clone + PartialEq> Steps<F> {
-    /// The same at all times.
+    /// Steps with so much free at all times.
     pub fn new(free: F) -> Self {
         let from = Time(i64::MIN);
         Self(vec![ProfileStep { from, free }])

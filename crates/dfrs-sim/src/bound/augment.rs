@@ -38,7 +38,7 @@ pub(super) struct PathSearch {
     levels: Vec<SearchLevel>,
     /// How many of them the last search used.
     depth: usize,
-    /// Those that were not reached.
+    /// The members and intervals that the search did not reach.
     members_left: DenseSet,
     intervals_left: DenseSet,
     /// A member, an interval, a member and so on, one of each level.
@@ -53,7 +53,7 @@ impl PathSearch {
     ///
     /// # Errors
     ///
-    /// It cannot be had: what was searched in vain.
+    /// They cannot do it: what the search reached.
     pub fn satisfy(
         &mut self,
         flow: &mut Flow,

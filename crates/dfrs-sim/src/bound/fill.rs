@@ -1,4 +1,4 @@
-//! Who gets what of one interval, as long as nothing that was given before has to change.
+//! Which member gets what of one interval, as long as nothing that was given before has to change.
 
 use super::flow::{Flow, Member};
 
@@ -13,9 +13,9 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    /// Gives the members all that they can use if there is as much, else first what they would otherwise be
-    /// late for, then what is left by least laxity: the time until the deadline less the time that the
-    /// rest takes at full rate. Whether somebody is late then. O(n).
+    /// Gives the members all that they can use if there is as much, else first what they would
+    /// otherwise be late for, then what is left by least laxity: the time until the deadline less
+    /// the time that the rest takes at full rate. Returns whether a member is late then. O(n).
     pub fn give(&mut self, flow: &mut Flow, interval: u32, alive: &[u32]) -> bool {
         let (length, left) = {
             let interval = &flow.intervals[interval as usize];

@@ -25,7 +25,7 @@ impl FlowInterval {
 /// A job that the sweep has met.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Member {
-    /// Its place in the instance.
+    /// The job's place in the instance.
     pub job: u32,
     pub rate: i64,
     pub due: i64,
@@ -33,7 +33,7 @@ pub(super) struct Member {
     pub work: i128,
     /// What it does in these intervals.
     pub done: i128,
-    /// Its first interval.
+    /// The member's first interval.
     pub first: u32,
     /// The interval after its last, once that is known.
     pub end: u32,

@@ -36,7 +36,7 @@ pub(super) struct Demand {
     pub rate: i64,
     /// What it has to do.
     pub work: i128,
-    /// Its run time, bounded from below: what its time in the system is divided by.
+    /// The job's run time, bounded from below: what its time in the system is divided by.
     span: i64,
 }
 
@@ -53,8 +53,8 @@ impl Demand {
         })
     }
 
-    /// When it must be finished for this stretch, at most [`Instance::max_level`]. Rounded up to a microsecond, which asks for less
-    /// and so keeps a bound a bound.
+    /// When the job must be finished for this stretch, at most [`Instance::max_level`]. Rounded up
+    /// to a microsecond, which requires less and so keeps a bound a bound.
     pub fn deadline(&self, level: StretchLevel) -> i64 {
         let span = i128::from(self.span) * i128::from(level.0);
         let one = i128::from(StretchLevel::ONE.0);

@@ -28,7 +28,7 @@ pub(super) struct Sweep {
     alive: Vec<u32>,
     /// Members that lack something and are due.
     late: Vec<u32>,
-    /// Intervals since the last repair in which somebody lacked something.
+    /// Intervals since the last repair in which a member lacked something.
     short: u32,
     /// At how many of them they are repaired.
     max_short_intervals: u32,
@@ -58,7 +58,7 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// Not all jobs can be in time; the cut tells why.
+    /// Not all jobs can be in time; the cut says why.
     pub fn run(
         &mut self,
         instance: &Instance,
@@ -148,7 +148,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Those that are complete are no longer among the others.
+    /// Removes complete members from those that are alive.
     fn leave(&mut self) {
         let members = &self.flow.members;
         self.alive
@@ -162,7 +162,7 @@ impl Sweep {
         alive.any(|member| member.lags && member.due > now)
     }
 
-    /// Changes what was given before until nobody lacks anything at `now`.
+    /// Changes what was given before until no member lacks anything at `now`.
     fn repair(&mut self, now: i64) -> Result<(), Cut> {
         self.short = 0;
         self.lacks.clear();
@@ -191,7 +191,7 @@ impl Sweep {
         self.flow.members.len()
     }
 
-    /// What was searched in vain, in terms that make sense at another level.
+    /// What the search reached before it failed, in terms that are valid at another level.
     fn cut(&self, closed: &Closed) -> Cut {
         let job = |member: u32| self.flow.members[member as usize].job;
         let due_next = |time: i64| {

@@ -1,8 +1,9 @@
 //! What the jobs need if each of them could use all nodes at once.
 //!
-//! That asks for less than what it can really use, so that it is a lower bound too. On one machine at a
-//! time earliest deadline first is right whenever something is, and takes hardly any time. Where jobs pile
-//! up for long it is nearly the whole bound, and where every job can use all nodes it is.
+//! That requires less than what each can really use, so that it is a lower bound too. On one
+//! machine at a time earliest deadline first is right whenever something is, and takes hardly any
+//! time. Where jobs pile up for long it is nearly the whole bound, and where every job can use all
+//! nodes it is.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,7 +41,8 @@ impl Instance {
         (low, is_all)
     }
 
-    /// Whether all can be in time by earliest deadline first. Time is told by what could be done until then.
+    /// Whether all can be in time by earliest deadline first. Time is measured by what could be
+    /// done until then.
     fn is_possible_together(&self, level: StretchLevel) -> bool {
         let capacity = i128::from(self.capacity);
         let mut waiting: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();

@@ -18,13 +18,13 @@ const MAX_LOGARITHM: f64 = 13.0;
 pub(super) struct ArrivalParameters {
     /// Shape of the gamma distribution of the logarithm of a gap in rush hours, in seconds (`aarr`).
     pub gap_shape: f64,
-    /// Its scale (`barr`).
+    /// Scale of that distribution (`barr`).
     pub gap_scale: f64,
     /// What its shape is multiplied by, so that the gaps of the whole day come out right (`ARAR`).
     pub rush_to_all: f64,
     /// Shape of the gamma distribution of submissions over the half hours of the day (`anum`).
     pub day_shape: f64,
-    /// Its scale (`bnum`).
+    /// Scale of that distribution (`bnum`).
     pub day_scale: f64,
 }
 

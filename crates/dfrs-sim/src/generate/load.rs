@@ -18,7 +18,7 @@ pub enum LoadError {
         "at a load of {load:?} the last job would be submitted after {seconds} s; use a higher load"
     )]
     TooLong {
-        /// The load asked for.
+        /// The load requested.
         load: f64,
         /// What is allowed.
         seconds: i64,

@@ -34,9 +34,9 @@ impl Default for Lublin {
 /// The type of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobType {
-    /// Somebody waits for it. Also the only type, if types are off.
+    /// A job whose user waits for it. Also the only type, if types are off.
     Interactive,
-    /// Nobody does.
+    /// A job whose user does not wait for it.
     Batch,
 }
 
@@ -49,7 +49,7 @@ pub struct RigidJob {
     pub size: u32,
     /// Run time: whole seconds, 1 to 162,754.
     pub runtime_seconds: u64,
-    /// Its type.
+    /// The type of the job.
     pub job_type: JobType,
 }
 

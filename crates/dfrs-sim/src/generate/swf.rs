@@ -6,11 +6,11 @@ use super::lublin::{JobType, RigidJob};
 
 /// Writes the jobs as SWF, version 2.2: numbered from 1; one processor for each node, allocated
 /// (field 5) and requested (field 8); completed (field 11, 1); queue 0 for interactive and 1 for
-/// batch jobs (field 15). All else is unknown. `note` tells how they came to be.
+/// batch jobs (field 15). All else is unknown. `note` says how they were made.
 ///
 /// # Errors
 ///
-/// Those of `output`.
+/// The errors of `output`.
 pub fn write_swf(
     jobs: &[RigidJob],
     nodes: u32,

@@ -23,9 +23,9 @@ const TASKS: [(&str, u32); 3] = [("serial", 1), ("small", 8), ("wide", u32::MAX)
 /// of tasks (*serial*: 1; *small*: 2 to 8; *wide*).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobClass {
-    /// By run time.
+    /// The class by run time.
     pub run_time: &'static str,
-    /// By number of tasks.
+    /// The class by number of tasks.
     pub tasks: &'static str,
     /// The names of what is measured: the mean stretch and the largest.
     pub measures: [&'static str; 2],
@@ -79,7 +79,7 @@ pub const CLASSES: [JobClass; 9] = {
 pub struct StretchesByClass(pub BTreeMap<String, f64>);
 
 impl StretchesByClass {
-    /// Of these jobs and what became of each, with stretches bounded as in [`stretch`]. O(n).
+    /// Measures these jobs and what became of each, with stretches bounded as in [`stretch`]. O(n).
     #[must_use]
     pub fn new(trace: &Trace, records: &[JobRecord], bound: Span) -> Self {
         let mut sums = [(0_u32, 0.0_f64, 0.0_f64); CLASSES.len()];

@@ -20,7 +20,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The same for all jobs, as the papers' penalty.
+    /// A cost that is the same for all jobs, as the papers' penalty.
     #[must_use]
     pub const fn flat(fixed: Span) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Cost {
     }
 }
 
-/// A cost that makes no sense.
+/// A malformed cost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no cost; allowed are seconds (30), seconds for each GB of memory on a node (2/GB), \
@@ -85,7 +85,7 @@ impl FromStr for Cost {
 }
 
 impl fmt::Display for Cost {
-    /// As it is read.
+    /// Writes the cost in the form in which it is read.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.fixed.seconds())?;
         if self.per_gigabyte != Span::ZERO {

@@ -56,7 +56,7 @@ impl MobilityShares {
 }
 
 impl fmt::Display for MobilityShares {
-    /// As it is read, without kinds of which there are none.
+    /// Writes the shares in the form in which they are read, without kinds of which there are none.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given: u32 = self.parts.iter().sum();
         let parts = self.parts.into_iter().chain([WHOLE.saturating_sub(given)]);
@@ -90,7 +90,7 @@ fn digest(id: &str) -> u64 {
     })
 }
 
-/// Shares that make no sense.
+/// Invalid shares.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SharesError {
     /// A part is not of the form KIND=SHARE.

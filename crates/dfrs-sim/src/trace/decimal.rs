@@ -65,7 +65,7 @@ fn short_whole(text: &[u8]) -> Option<i64> {
     })
 }
 
-/// The same for a number with an exponent.
+/// The value of a number with an exponent.
 fn scaled_real(text: &[u8], digits: u32) -> Option<i64> {
     let number: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     let value = (number * 10f64.powi(i32::try_from(digits).ok()?)).round();

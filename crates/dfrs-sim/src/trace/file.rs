@@ -1,4 +1,4 @@
-//! Opening what people name.
+//! Opens the files that users name.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +9,8 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// The system's, or that it is something else: a directory, a device, a FIFO that nobody may be
-/// writing to.
+/// The system's, or that it is something else: a directory, a device, or a FIFO to which perhaps no
+/// process writes.
 pub fn open(path: &Path) -> io::Result<File> {
     let kind = path.metadata()?.file_type();
     // What an open pipe's name in /proc leads to is no path.

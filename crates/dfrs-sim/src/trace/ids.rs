@@ -32,7 +32,7 @@ fn order(id: &str) -> (usize, &str) {
     (id.len(), id)
 }
 
-/// The places of all jobs by their ids. Nobody sees their order.
+/// The places of all jobs by their ids. Their order is never seen.
 #[derive(Default)]
 struct IdTable {
     places: HashTable<u32>,

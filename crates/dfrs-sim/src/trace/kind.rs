@@ -1,4 +1,4 @@
-//! What people take for a trace or a dump of sacct, and what is neither.
+//! Files that are given in place of a trace or a dump of sacct, and are neither.
 
 use super::lines::{GZIP, foreign, with_remedy};
 use super::sacct::{self, COMMAND};
@@ -6,7 +6,8 @@ use super::sacct::{self, COMMAND};
 /// The most bytes of a message that are shown.
 const MAX_SHOWN: usize = 100;
 
-/// How text of other programs begins, and what it is. A dump of sacct is what people want of them all.
+/// How text of other programs begins, and what it is. All of these are given in place of a dump of
+/// sacct.
 const TEXTS: [(&[&str], &str); 7] = [
     (
         &["%YAML", "---\n", "---\r", "jobs:", "meta:"],
@@ -46,8 +47,8 @@ const MESSAGES: [&str; 6] = [
     "ssh: ",
 ];
 
-/// What the text that begins like this is, and what to do about it, if it is something that nothing here reads;
-/// `None` for traces, dumps, journals, and what nobody knows. O(n).
+/// What the text that begins like this is, and what to do about it, if it is something that nothing
+/// here reads; `None` for traces, dumps, journals, and unknown text. O(n).
 #[must_use]
 pub fn foreign_text(head: &[u8]) -> Option<String> {
     if let Some(what) = foreign(head).or_else(|| binary(head)) {
@@ -101,7 +102,7 @@ fn is_json_of_others(head: &[u8], line: &[u8]) -> bool {
     }
 }
 
-/// What bytes are that are no text, though nobody knows of which program.
+/// What bytes that are no text are, of whatever program.
 fn binary(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(&GZIP) {
         return Some("compressed with gzip twice");

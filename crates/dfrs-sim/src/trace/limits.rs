@@ -1,4 +1,4 @@
-//! What users said that their jobs would take, and what of that makes no sense.
+//! Time limits that users gave their jobs, and which of them are invalid.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ use super::swf::seconds_of;
 /// A job as its line has it.
 pub(super) struct JobLine {
     pub job: TraceJob,
-    /// Why its limit makes no sense, if there is one and it is taken as unknown.
+    /// Why its limit is invalid, if there is one and it is taken as unknown.
     pub invalid_limit: Option<String>,
 }
 
@@ -26,7 +26,8 @@ impl From<TraceJob> for JobLine {
 }
 
 impl JobLine {
-    /// The job with what its line says of its limit. Few schedulers ask for limits, so a bad one costs no job.
+    /// The job with what its line says of its limit. Few schedulers use limits, so an invalid one
+    /// costs no job.
     pub fn with_limit(job: TraceJob, limit: Result<Option<Span>, String>) -> Self {
         let (estimate, invalid_limit) = match limit {
             Ok(estimate) => (estimate, None),
@@ -47,7 +48,7 @@ pub(super) fn estimate_of(text: &[u8], what: impl Display) -> Result<Option<Span
     }
 }
 
-/// Limits that make no sense. Their jobs are there, without a limit.
+/// Invalid limits. Their jobs are there, without a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidLimits {
     /// How many.

@@ -165,7 +165,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// The error with what people should ask themselves.
+/// The error with a hint at its likely cause.
 pub(super) fn truncated(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{error}; is the file whole?"))
 }

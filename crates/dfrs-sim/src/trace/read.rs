@@ -15,11 +15,12 @@ use super::{Trace, csv, sacct, swf};
 const MAX_JOBS: usize = 8_000_000;
 
 /// The most bytes of comments, empty lines and malformed lines, of which a short one counts as
-/// [`MIN_COUNTED_BYTES`] bytes. A file that has more is something else than a trace, and reading on would tell nothing.
+/// [`MIN_COUNTED_BYTES`] bytes. A file that has more is something else than a trace, and reading on
+/// would show nothing new.
 const MAX_OTHER_BYTES: usize = 256 << 20;
 const MIN_COUNTED_BYTES: usize = 64;
 
-/// How many of the malformed lines are kept to be told.
+/// How many of the malformed lines are kept to be reported.
 pub(super) const MAX_REPORTED: usize = 100;
 
 /// A malformed line.
@@ -49,10 +50,10 @@ pub enum TraceError {
         /// What the system says.
         source: io::Error,
     },
-    /// A malformed line, and none may.
+    /// A line is malformed, and none may be.
     #[error("{0}; correct it, or leave out --strict to skip such lines")]
     Strict(BadLine),
-    /// It is what another program writes, and this is what and what to do.
+    /// The file is another program's; the text says of which, and what to do.
     #[error("{0}")]
     Foreign(String),
     /// No line is a job.
@@ -70,13 +71,13 @@ pub enum TraceError {
     /// The columns that it names are not those of a trace.
     #[error("{0}")]
     Header(BadLine),
-    /// It is a dump of sacct, which [`sacct::read_dump`] reads.
+    /// The file is a dump of sacct, which [`sacct::read_dump`] reads.
     #[error("is a dump of sacct, no trace; dfrs sim and dfrs replay take it")]
     Dump,
     /// A model of what SWF says is for SWF only.
     #[error("is CSV, and --model hpc2n is for SWF; leave it out")]
     NoModel,
-    /// More jobs than anybody can mean.
+    /// The file has more jobs than any real trace.
     #[error("has more than {MAX_JOBS} jobs; split it")]
     TooMany,
 }
@@ -93,9 +94,9 @@ pub struct Reading {
     pub trace: Trace,
     /// The first malformed lines, ascending, at most 100.
     pub bad: Vec<BadLine>,
-    /// How many lines make no sense. Each of them is left out.
+    /// How many lines are malformed. Each of them is left out.
     pub bad_lines: usize,
-    /// Limits that make no sense, of jobs that are in the trace.
+    /// Invalid limits of jobs that are in the trace.
     pub invalid_limits: InvalidLimits,
 }
 
@@ -109,11 +110,11 @@ pub fn read_file(path: &Path, model: Model, strict: bool) -> Result<Reading, Tra
     read(BufReader::with_capacity(1 << 16, file), model, strict)
 }
 
-/// Reads a trace, which may be compressed with gzip. Its first line tells the format: CSV has commas
-/// and SWF has not, comments (`;` in SWF, `#` in CSV) aside. What processors and memory of SWF are on
-/// nodes, `model` says; CSV says it itself, and only takes the default. A malformed line is left out
-/// and told, or with `strict` refused; so is one whose id another line had before it. A limit that makes no
-/// sense is unknown and told, or with `strict` refused. O(n log n).
+/// Reads a trace, which may be compressed with gzip. Its first line shows the format: CSV has
+/// commas and SWF has not, except in comments (`;` in SWF, `#` in CSV). What processors and memory
+/// of SWF are on nodes, `model` says; CSV says it itself, and only takes the default. A malformed
+/// line is left out and reported, or with `strict` refused; so is a line whose id another line had
+/// before it. An invalid limit is unknown and reported, or with `strict` refused. O(n log n).
 ///
 /// No input takes more than about 150 bytes of memory for each of at most 8 million jobs, nor more
 /// time than 4 GiB of text take; what is longer is refused, and so is a line of more than 64 KiB, or a file with more than 256 MiB of

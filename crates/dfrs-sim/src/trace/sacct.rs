@@ -1,5 +1,6 @@
-//! Dumps of Slurm's accounting, as `sacct --parsable2` prints them: what a site's jobs asked for, what
-//! they used, and when they ran. Column formats are those of Slurm's `src/sacct/print.c`, 20.11 to 26.05.
+//! Dumps of Slurm's accounting, as `sacct --parsable2` prints them: what a site's jobs requested,
+//! what they used, and when they ran. Column formats are those of Slurm's `src/sacct/print.c`,
+//! 20.11 to 26.05.
 //!
 //! [`read_dump`] reads what the dump says; [`to_trace`] makes of it what can be simulated.
 
@@ -50,13 +51,13 @@ pub enum DumpError {
         /// What is wrong with it.
         what: String,
     },
-    /// A malformed line, and none may.
+    /// A line is malformed, and none may be.
     #[error("{0}; correct it, or leave out --strict to skip such lines")]
     Strict(BadLine),
-    /// More lines than anybody can mean.
+    /// The dump has more lines than any real one.
     #[error("has more than {MAX_LINES} lines; split it")]
     TooMany,
-    /// It is of more than one machine, and jobs of these have the same ids.
+    /// The dump is of more than one machine, and jobs of these have the same ids.
     #[error(
         "line {line}: is of cluster {other}, and lines before it of {first}; make a dump of each, with sacct --clusters={first}, and replay them one by one"
     )]
@@ -102,16 +103,16 @@ pub struct SacctRun {
     pub nodes: u32,
     /// CPUs that it had on all of them, at least 1.
     pub cpus: u32,
-    /// Memory that Slurm kept for it on each node because it asked for some; none if unknown or 0.
+    /// Memory that Slurm kept for it on each node because it requested some; none if unknown or 0.
     pub requested: Option<Bytes>,
-    /// Memory that Slurm kept for it on each node, if it asked for none and the dump says so.
+    /// Memory that Slurm kept for it on each node, if it requested none and the dump says so.
     pub allocated: Option<Bytes>,
-    /// The most memory that its steps had at one time on one node, as far as the dump tells it, on its
-    /// own line if not on those of its steps; none if it was not measured.
+    /// The most memory that its steps had at one time on one node, as far as the dump says it, on
+    /// its own line if not on those of its steps; none if it was not measured.
     pub resident: Option<Bytes>,
     /// CPU time that it used; none if it was not measured.
     pub cpu_time: Option<Span>,
-    /// Its time limit; none if there was none, or it is not known.
+    /// The time limit of the job; none if there was none, or it is not known.
     pub limit: Option<Span>,
     /// The first of the generic resources that it had (GPUs, as a rule), as the dump writes it: `gres/gpu=4`.
     pub gres: Option<Box<str>>,
@@ -140,9 +141,9 @@ pub struct Dump {
     pub runs: Vec<SacctRun>,
     /// The first malformed lines, ascending, at most 100.
     pub bad: Vec<BadLine>,
-    /// How many lines make no sense. Each of them is left out.
+    /// How many lines are malformed. Each of them is left out.
     pub bad_lines: usize,
-    /// Limits that make no sense, of runs that are there.
+    /// Invalid limits of runs that are there.
     pub invalid_limits: InvalidLimits,
     /// Jobs that had not ended when the dump was made.
     pub unfinished: usize,
@@ -150,13 +151,13 @@ pub struct Dump {
     pub never_ran: usize,
     /// Runs of jobs that other runs came before: requeued or resized ones.
     pub repeated: usize,
-    /// Those of them that began before the run before them had ended, as runs of one job never do.
+    /// Repeated runs that began before the run before them had ended, as runs of one job never do.
     pub overlapping: usize,
     /// Components of heterogeneous jobs; each counts as a job of its own.
     pub components: usize,
     /// Lines of steps whose job is not in the dump.
     pub stray_steps: usize,
-    /// Lines of steps whose job is.
+    /// Lines of steps whose job is in the dump.
     pub steps: usize,
     /// Whether submission is when jobs became eligible (column Eligible).
     pub eligible: bool,
@@ -168,8 +169,8 @@ pub struct Dump {
     pub unix_time: bool,
 }
 
-/// Reads a dump, which may be compressed with gzip. A malformed line is left out and told,
-/// or with `strict` refused; a limit that makes none is unknown and told, or refused. O(n log n).
+/// Reads a dump, which may be compressed with gzip. A malformed line is left out and reported, or
+/// with `strict` refused; an invalid limit is unknown and reported, or refused. O(n log n).
 ///
 /// # Errors
 ///

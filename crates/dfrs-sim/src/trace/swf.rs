@@ -86,7 +86,7 @@ fn fields(line: &[u8]) -> Result<[&[u8]; FIELDS], String> {
     Ok(fields)
 }
 
-/// The number of processors of the machine, if this comment of the header tells it.
+/// The number of processors of the machine, if this comment of the header says it.
 pub(super) fn processors(line: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(line).ok()?;
     let (key, value) = text.trim_start_matches(';').split_once(':')?;

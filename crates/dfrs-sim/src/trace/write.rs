@@ -11,7 +11,7 @@ use super::{Trace, TraceJob, csv};
 ///
 /// # Errors
 ///
-/// Those of `output`.
+/// The errors of `output`.
 pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
     let has = |is_given: fn(&TraceJob) -> bool| trace.jobs.iter().any(is_given);
     let limits = has(|job| job.estimate.is_some());

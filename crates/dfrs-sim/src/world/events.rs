@@ -29,7 +29,7 @@ impl World<'_> {
             .min()
     }
 
-    /// The period elapses at its multiples; nobody cares while no job is there.
+    /// When the period elapses next, at its multiples; none while no job is there.
     fn next_period(&self, now: Time) -> Option<Time> {
         let period = self.policy.settings.period.0.max(1);
         let is_awaited = self.policy.is_periodic() && !self.system.cluster().jobs.is_empty();
@@ -95,7 +95,7 @@ impl World<'_> {
         Ok(!ended.is_empty())
     }
 
-    /// The jobs whose time to be tried again has come and that still wait.
+    /// The jobs that still wait and whose time to be tried again has come.
     fn retry(&mut self, now: Time) -> Vec<JobId> {
         let mut due = Vec::new();
         while let Some((time, id)) = self

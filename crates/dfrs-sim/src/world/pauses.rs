@@ -8,7 +8,7 @@ use dfrs_core::{JobId, Pauses, Roster, Span, Time};
 #[derive(Default)]
 pub(super) struct LongPauses {
     longest: Option<Span>,
-    /// Of those that were ever paused.
+    /// The pauses of jobs that were ever paused.
     jobs: BTreeMap<JobId, Pauses>,
     /// When it may be otherwise whether a job comes first.
     changes: BTreeSet<(Time, JobId)>,
@@ -30,7 +30,7 @@ impl LongPauses {
         }
     }
 
-    /// It has a place again.
+    /// The job has a place again.
     pub(super) fn end(&mut self, id: JobId, now: Time) {
         if let Some(pauses) = self.jobs.get_mut(&id) {
             pauses.end(now);
@@ -38,12 +38,13 @@ impl LongPauses {
         }
     }
 
-    /// It is over.
+    /// The job is over.
     pub(super) fn forget(&mut self, id: JobId) {
         self.jobs.remove(&id);
     }
 
-    /// Lets those come first whose time has come. O(log jobs) for each that may.
+    /// Marks the jobs that come first because their pauses are too long. O(log jobs) for each that
+    /// may change.
     pub(super) fn update(&mut self, system: &mut Roster, now: Time) {
         let Some(longest) = self.longest else {
             return;

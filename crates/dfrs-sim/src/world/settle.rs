@@ -86,7 +86,7 @@ impl World<'_> {
         self.outcome.jobs[position(job.id)].start = now;
         progress.place(now, Span::ZERO);
         self.place_uses(now, job, Span::ZERO);
-        // Its share follows, even if it is what a share is at first.
+        // The job's share follows, even if it is what a share is at first.
         self.journal.start(now, job.id, new)
     }
 

@@ -13,7 +13,7 @@ struct Stay {
     since: Option<Time>,
 }
 
-/// That of all jobs of a trace.
+/// The times of all jobs of a trace with a place.
 pub(super) struct Stays(Vec<Stay>);
 
 impl Stays {
@@ -27,7 +27,7 @@ impl Stays {
         self.0[position(job)].since = Some(now);
     }
 
-    /// It gives up its place. With its work it loses the time, too.
+    /// The job gives up its place. With its work it loses the time, too.
     pub(super) fn end(&mut self, job: JobId, now: Time, is_lost: bool) {
         let before = if is_lost {
             Span::ZERO

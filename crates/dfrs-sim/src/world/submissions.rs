@@ -11,9 +11,9 @@ pub(super) struct Submissions {
     /// The next of those that have a time of their own, and where these end.
     next: usize,
     end: usize,
-    /// Who follows on whom.
+    /// The job that follows on each.
     followers: BTreeMap<usize, usize>,
-    /// Those of them whose time has come.
+    /// Followers whose time has come.
     due: BTreeSet<(Time, usize)>,
 }
 
@@ -38,7 +38,7 @@ impl Submissions {
         own.into_iter().chain(due).min()
     }
 
-    /// One that is submitted now.
+    /// Takes a job that is submitted now.
     pub(super) fn take(&mut self, trace: &Trace, now: Time) -> Option<usize> {
         if self.next < self.end && trace.jobs[self.next].submit == now {
             self.next += 1;

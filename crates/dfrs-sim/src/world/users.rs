@@ -1,4 +1,4 @@
-//! Whose jobs they are, and what these inherit of what their users had before.
+//! The users of jobs, and what jobs inherit of what their users had before.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Users<'a> {
     /// Whether jobs inherit.
     are_counted: bool,
     histories: Histories,
-    /// Of those in the system that have inherited anything.
+    /// What jobs in the system have inherited, if anything.
     inherited: BTreeMap<JobId, Span>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Users<'a> {
         self.inherited.get(&id).copied().unwrap_or(Span::ZERO)
     }
 
-    /// It has ended after so much virtual time of its own.
+    /// The job has ended after so much virtual time of its own.
     pub(super) fn end(&mut self, id: JobId, virtual_time: Span, now: Time) {
         self.inherited.remove(&id);
         if let Some(user) = self.of(id) {

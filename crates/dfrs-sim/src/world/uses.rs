@@ -1,5 +1,5 @@
-//! Jobs that use less than they asked for, or wait for their tasks on other nodes: how fast they are, and what decisions
-//! learn of it.
+//! Jobs that use less than they requested, or wait for their tasks on other nodes: how fast they
+//! are, and what decisions learn of it.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ use crate::trace::{Trace, TraceJob};
 
 /// How long an interval of a measurement is.
 const INTERVAL: Span = Span::from_seconds(10);
-/// After this a job that is held back has its request: its node sees it, and is heard.
+/// After this a job that is held back has its request: its node sees it, and slurmctld receives its
+/// report.
 const REACTION: Span = Span::from_seconds(2);
 /// Cores that are none: yields are real numbers.
 const ROUNDING: f64 = 1e-9;
@@ -29,7 +30,7 @@ pub(super) struct Uses {
     loss: CouplingLoss,
     /// Of each job of the trace.
     jobs: Vec<JobUsage>,
-    /// What those asked for that run and are taken to need less.
+    /// The requests of jobs that run and are taken to need less.
     requests: BTreeMap<JobId, Cores>,
 }
 
@@ -40,7 +41,8 @@ struct JobUsage {
     /// Parts of the request that it can use, by phase; its present phase.
     uses: Vec<f64>,
     phase: usize,
-    /// How far it is as decisions and time limits count it, which see shares and not what is done with them.
+    /// How far the job is as decisions and time limits count it, which see shares and not what is
+    /// done with them.
     counted: Progress,
     measured: Measured,
     /// The interval under way: since when, until when it is counted, part of the request times microseconds.
@@ -48,7 +50,7 @@ struct JobUsage {
     until: Time,
     used: f64,
     throttled: bool,
-    /// It has a place, and this share of its request.
+    /// Whether the job has a place, and this share of its request.
     runs: bool,
     share: f64,
     /// On how many nodes.
@@ -61,7 +63,7 @@ struct JobUsage {
 }
 
 impl JobUsage {
-    /// One that is submitted.
+    /// The use of a job that is submitted.
     fn of(job: &TraceJob, now: Time) -> Self {
         let uses = job.uses.iter();
         let uses = uses.map(|part| f64::from((*part).clamp(1, 100)) / 100.0);
@@ -91,7 +93,7 @@ impl JobUsage {
         self.uses.get(self.phase).copied().unwrap_or(1.0)
     }
 
-    /// The same of what it gets.
+    /// The part of its request that it uses now.
     fn uses(&self) -> f64 {
         if self.runs {
             self.demand().min(self.share)
@@ -202,7 +204,7 @@ impl JobUsage {
 }
 
 impl Uses {
-    /// `None`: yields tell all.
+    /// Returns `None` if yields alone determine the speed.
     pub(super) fn of(trace: &Trace, settings: &SimSettings) -> Option<Self> {
         let loss = settings.coupling_loss;
         let any = trace.jobs.iter().any(|job| !job.uses.is_empty());
@@ -258,7 +260,7 @@ impl World<'_> {
         }
         let running = self.system.running();
         let next = running.filter_map(|job| uses.jobs[position(job.id)].next());
-        // Who is not looked at before has just begun.
+        // A job that is not measured before has just begun.
         next.map(|at| at.max(Time(now.0 + 1))).min()
     }
 
@@ -287,7 +289,7 @@ impl World<'_> {
         !changed.is_empty()
     }
 
-    /// Where a job gets another place, or gives up its own, it needs what it asked for.
+    /// Where a job gets another place, or gives up its own, it needs what it requested.
     pub(super) fn restart_measurement(&mut self, id: JobId) {
         let Some(uses) = &mut self.uses else { return };
         let used = &mut uses.jobs[position(id)];
@@ -353,8 +355,8 @@ impl World<'_> {
     }
 }
 
-/// How far a job is, as decisions count it: as it makes progress, or, where jobs use less than they asked for, by
-/// shares alone.
+/// How far a job is, as decisions count it: as it makes progress, or, where jobs use less than they
+/// requested, by shares alone.
 pub(super) fn counted(
     progress: &mut [Progress],
     uses: Option<&mut Uses>,

@@ -175,8 +175,8 @@ pub fn conservative<P: Copy>(
     }
 }
 
-/// The first time from `now` on at which `find` finds a place: tries all times at which something ends, and
-/// tells it all times at which something begins while the job would run.
+/// The first time from `now` on at which `find` finds a place: tries all times at which something
+/// ends, and gives it all times at which something begins while the job would run.
 pub fn first_place<P: Copy>(
     now: Time,
     taken: &[Taken<P>],

@@ -57,7 +57,8 @@ impl Site {
         self
     }
 
-    /// A controller whose `scontrol` shows it, with all else as in the recording of this release.
+    /// A controller whose `scontrol` shows this configuration, with all else as recorded for this
+    /// release.
     fn host(&self, release: usize) -> Recorded {
         let mut host = good(release);
         let (_, [config, nodes, partitions, _]) = RECORDED[release];
@@ -90,7 +91,7 @@ impl Site {
         host
     }
 
-    /// Those whose `Nodes=n[FIRST-LAST]` has this number.
+    /// The partitions whose `Nodes=n[FIRST-LAST]` has this number.
     fn partitions_of(&self, node: usize) -> String {
         let has = |fields: &Words| {
             let nodes = fields.iter().find(|(key, _)| key == "Nodes");
@@ -105,7 +106,7 @@ impl Site {
     }
 }
 
-/// As `scontrol show config` writes it.
+/// The line that `scontrol show config` prints.
 fn shown(key: &str, value: &str) -> String {
     match key {
         "SuspendTime" => format!("{value} sec"),

@@ -1,4 +1,4 @@
-//! Who gains, who loses, and by how much.
+//! Which jobs gain, which lose, and by how much.
 
 use dfrs_report::{Axis, Bars, Cell, Page, Table, decimals, percent};
 

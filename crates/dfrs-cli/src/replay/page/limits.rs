@@ -93,7 +93,7 @@ fn mobility(arguments: &ReplayArguments, trace: &Trace) -> String {
     text + " (--mobility)."
 }
 
-/// What policies of DFRS were told besides, as far as it is not what they have by default.
+/// The settings of policies of DFRS, as far as they are not the defaults.
 fn settings_of_policies(arguments: &ReplayArguments, trace: &Trace) -> Vec<String> {
     let mut notes = Vec::new();
     let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());

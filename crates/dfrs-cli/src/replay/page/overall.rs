@@ -178,7 +178,7 @@ fn shares(
                 .map(|point| (quantile(&values, part(point)), part(point)))
                 .filter(|(value, _)| *value > 1.0),
         );
-        // The tail is what people ask about.
+        // The tail is what readers look for.
         points.push((quantile(&values, 0.999).max(1.0), 0.999));
         points.push((quantile(&values, 1.0).max(1.0), 1.0));
         points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));

@@ -43,7 +43,7 @@ pub(super) fn read(
     lives.into_source(arguments, &shape, nodes)
 }
 
-/// The node that stands for all.
+/// The node that represents all.
 struct NodeShape {
     cpu: f64,
     memory: f64,
@@ -140,7 +140,7 @@ impl JournalJobs {
                 self.job_mut(&job)?.place(t, &nodes, stall, true)?;
             }
             EventKind::Finish { job, outcome } => {
-                // A writer that begins finds jobs of before gone: of some it knows no more than that.
+                // A writer that begins finds earlier jobs gone: of some it knows no more than that.
                 let found_gone = self.began == Some(t);
                 let life = self.job_mut(&job)?;
                 life.finish(t)?;

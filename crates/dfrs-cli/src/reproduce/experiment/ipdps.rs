@@ -22,7 +22,7 @@ pub const WITH_EASY: &[&str] = &[
     "DYNMCB8-STRETCH-PER 600",
 ];
 
-/// Those that pause or migrate: all after FCFS, EASY and GREEDY.
+/// The algorithms that pause or migrate: all after FCFS, EASY and GREEDY.
 const MOVING: &[&str] = IPDPS.split_at(3).1;
 
 /// All of them, in the paper's order.

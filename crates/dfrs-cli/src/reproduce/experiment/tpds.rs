@@ -9,7 +9,7 @@ use crate::reproduce::traces::TraceSet;
 
 const THREE_SETS: &[TraceSet] = &[TraceSet::Unscaled, TraceSet::Scaled, TraceSet::Weeks];
 
-/// What shows that jobs take turns.
+/// The measures that show that jobs take turns.
 const TURNS: &[Measure] = &[
     Measure::Underutilization,
     Measure::Stalled,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum TraceId {
     /// A trace of the Lublin-Feitelson model as it comes, by its number from 0.
     Unscaled(u32),
-    /// The same with its gaps stretched to an offered load in tenths.
+    /// An unscaled trace with its gaps stretched to an offered load in tenths.
     Scaled(u32, u8),
     /// What was submitted to HPC2N in a week, counted from 0.
     Week(u32),
@@ -23,9 +23,9 @@ pub enum TraceSet {
     Unscaled,
     /// The synthetic traces at all loads from 0.1 to 0.9.
     Scaled,
-    /// Those at one load, in tenths.
+    /// The scaled traces at one load, in tenths.
     Load(u8),
-    /// Those at loads of 0.7 and above.
+    /// The scaled traces at loads of 0.7 and above.
     Heavy,
     /// The weeks of HPC2N.
     Weeks,
@@ -46,7 +46,7 @@ impl TraceSet {
         }
     }
 
-    /// The same where there is little room.
+    /// The title where there is little room.
     pub fn short_title(self) -> String {
         match self {
             Self::Unscaled => "unscaled".into(),

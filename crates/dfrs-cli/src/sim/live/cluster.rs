@@ -96,7 +96,7 @@ impl LiveCluster {
         Time(self.trace_zero().0 + time.0)
     }
 
-    /// Its dfrs.conf: what options say, and these lines.
+    /// The simulation's dfrs.conf: what options say, and these lines.
     ///
     /// # Errors
     ///
@@ -174,13 +174,13 @@ impl LiveCluster {
         ClusterModel::new(nodes.collect(), timing, Time(TRACE_START_UNIX * SECOND))
     }
 
-    /// All jobs, as they are submitted; with time limits only if the policy asks for these.
+    /// All jobs, as they are submitted; with time limits only if the policy uses them.
     pub fn submissions(&self, trace: &Trace, policy: &Policy) -> Vec<(Time, Act)> {
         let has_limits = policy.reserves() || self.run_time_hint == RunTimeHint::Limits;
         let jobs = trace.jobs.iter().enumerate();
         jobs.map(|(index, job)| {
             let submission = JobSubmission {
-                // Of whom it is not said whose they are, each has a user of its own.
+                // Each job whose user is not known has a user of its own.
                 user: job.user.unwrap_or_else(|| label(index)),
                 ..JobSubmission::new(label(index), self.job(job, has_limits), job.runtime)
             };

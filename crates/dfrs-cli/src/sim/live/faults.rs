@@ -42,8 +42,8 @@ impl Faults {
         self.0.iter().any(|(kind, _)| *kind == FaultKind::Kill)
     }
 
-    /// At random moments from the first submission to the last one, at random nodes. What a node suffers
-    /// once more while it suffers is over with the first end of it.
+    /// Draws faults at random moments from the first submission to the last one, at random nodes. A
+    /// fault that hits a node twice at a time is over with its first end.
     pub fn draw(
         &self,
         seed: u64,

@@ -79,7 +79,7 @@ impl<'a> Canvas<'a> {
         x.saturating_add(width)
     }
 
-    /// The same, ending at the right side of its room.
+    /// Text that ends at the right side of its room.
     pub fn right(&mut self, x: u16, y: u16, width: u16, text: &str, look: TextStyle) {
         let room = usize::from(width);
         self.text(x, y, width, &format!("{text:>room$}"), look);

@@ -133,7 +133,7 @@ fn shares(model: &TopModel, banner: &Banner, wide: bool) -> Vec<String> {
     vec![yields, stretches]
 }
 
-/// As many as there is room for.
+/// As many words as there is room for.
 fn joined(words: &[String], width: u16) -> String {
     let mut line = String::new();
     for (place, word) in words.iter().enumerate() {

@@ -40,7 +40,7 @@ pub struct TopJob {
     /// Dedicated run time, where the journal says it.
     pub runtime: Option<Span>,
     pub phase: TopPhase,
-    /// Its last yield, 0 to 1.
+    /// The last yield of the job, 0 to 1.
     pub share: f64,
     /// Positions of nodes with numbers of tasks; empty unless it runs.
     pub places: Vec<(usize, u32)>,
@@ -99,7 +99,7 @@ impl TopJob {
         self.last = change(t, "pause", reason);
     }
 
-    /// It starts, comes back or moves.
+    /// Notes that the job starts, comes back or moves.
     pub(super) fn place(
         &mut self,
         t: Time,
@@ -138,7 +138,7 @@ impl TopJob {
         matches!(self.phase, TopPhase::Over(_))
     }
 
-    /// Its yield; none unless it runs.
+    /// The yield of the job; none unless it runs.
     pub fn running_share(&self) -> Option<f64> {
         (self.phase == TopPhase::Running).then_some(self.share)
     }
@@ -163,19 +163,20 @@ impl TopJob {
         (done > Span::ZERO).then(|| self.flow_time(now).seconds() / done.seconds())
     }
 
-    /// The same as metrics count it, which very short jobs do not distort; none if it never ran.
+    /// The stretch as metrics count it, which very short jobs do not distort; none if the job never
+    /// ran.
     pub fn bounded_stretch(&self, now: Time) -> Option<f64> {
         let done = self.virtual_time(now);
         let ran = self.progress.had_place();
         ran.then(|| bounded_stretch(self.flow_time(now), done, STRETCH_BOUND))
     }
 
-    /// That of a job which is over.
+    /// The stretch of a job that is over.
     pub(super) fn stretch_at_end(&self) -> Option<f64> {
         self.bounded_stretch(self.last.at)
     }
 
-    /// Part of its run time that is done, 0 to 1; none if nobody knows.
+    /// The part of its run time that is done, 0 to 1; none if it is not known.
     pub fn part_done(&self, now: Time) -> Option<f64> {
         let whole = self.runtime.filter(|whole| *whole > Span::ZERO)?;
         Some((self.virtual_time(now).seconds() / whole.seconds()).clamp(0.0, 1.0))

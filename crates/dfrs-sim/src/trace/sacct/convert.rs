@@ -23,8 +23,8 @@ pub struct Site {
 /// What a job's CPU need is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CpuRule {
-    /// The CPU time that it used over that of the CPUs that it had: at least a hundredth of these and at
-    /// most all; all of them where it was not measured.
+    /// The CPU time that the job used over that of the CPUs that it had: at least a hundredth of
+    /// these and at most all; all of them where it was not measured.
     #[default]
     Measured,
     /// All CPUs that it had.
@@ -34,12 +34,13 @@ pub enum CpuRule {
 /// What a job's memory requirement is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryRule {
-    /// What it asked for, which Slurm keeps for it, used or not. Where it asked for nothing: what Slurm kept for it,
-    /// if the dump says so (all of its nodes where memory is shared out), else what was measured, with the headroom.
+    /// What the job requested, which Slurm keeps for it, used or not. Where it requested nothing:
+    /// what Slurm kept for it, if the dump says so (all of its nodes where memory is shared out),
+    /// else what was measured, with the headroom.
     #[default]
     Requested,
-    /// What was measured, with the headroom, and at most what it asked for; where nothing was measured,
-    /// what it asked for.
+    /// What was measured, with the headroom, and at most what the job requested; where nothing was
+    /// measured, what it requested.
     Measured,
 }
 
@@ -73,32 +74,35 @@ impl Default for Rules {
 pub struct Assumed {
     /// Their CPU time was not measured: they need all CPUs that they had.
     pub cpu_not_measured: usize,
-    /// They used less than a hundredth of their CPUs' time, and need a hundredth.
+    /// Jobs that used less than a hundredth of their CPUs' time, and need a hundredth.
     pub cpu_raised: usize,
-    /// They used more CPU time than their CPUs have, and need all of them.
+    /// Jobs that used more CPU time than their CPUs have, and need all of them.
     pub cpu_lowered: usize,
-    /// They did so by more than what clocks and samples explain: nothing bound them to their CPUs, as caps would.
+    /// Jobs that did so by more than what clocks and samples explain: nothing bound them to their
+    /// CPUs, as caps would.
     pub overused: usize,
     /// CPU time that these used beyond that of their CPUs.
     pub overused_time: Span,
     /// The most that one of these used, in percent of the time of its CPUs; 0 if there are none.
     pub max_overuse_percent: u64,
-    /// They asked for no memory (or for all of the node's, which looks the same), and the dump does not say what
-    /// Slurm kept for them; what was measured counts.
+    /// Jobs that requested no memory (or all of the node's, which looks the same), and of which the
+    /// dump does not say what Slurm kept for them; what was measured counts.
     pub memory_not_requested: usize,
-    /// They asked for none either, and what Slurm kept for them counts.
+    /// Jobs that requested none either, but for which what Slurm kept for them counts.
     pub memory_allocated: usize,
-    /// Their memory was not measured though measurements count; what they asked for counts.
+    /// Jobs whose memory was not measured though measurements count; what they requested counts.
     pub memory_not_measured: usize,
     /// Neither: the same share of the node's memory as of its CPUs.
     pub memory_unknown: usize,
-    /// They had more memory than they asked for, by what was measured; what they asked for counts.
+    /// Jobs that had more memory than they requested, by what was measured; what they requested
+    /// counts.
     pub memory_lowered: usize,
-    /// They had generic resources (GPUs), which do not count.
+    /// Jobs that had generic resources (GPUs), which do not count.
     pub gres_ignored: usize,
-    /// They used more CPU time than all CPUs of their nodes have, which cannot be; they need all that they had.
+    /// Jobs that used more CPU time than all CPUs of their nodes have, which cannot be; they need
+    /// all that they had.
     pub impossible: usize,
-    /// They had licences or burst buffers, which do not count.
+    /// Jobs that had licences or burst buffers, which do not count.
     pub licenses_ignored: usize,
 }
 
@@ -196,7 +200,7 @@ pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
         let cpu = cpu_need(run, site, rules, &mut all.assumed);
         let bytes = memory(run, site, rules, &mut all.assumed);
         let memory = share(NODE_MEMORY, bytes.0, site.memory_per_node.0);
-        // Slurm keeps the CPUs that it asked for, used or not.
+        // Slurm keeps the CPUs that the job requested, used or not.
         let on_each = u64::from(run.cpus.div_ceil(run.nodes.max(1)));
         let kept = Cores(on_each * NODE_CPU.0 / u64::from(site.cpus_per_node.max(1)));
         all.trace.jobs.push(TraceJob {
@@ -497,7 +501,7 @@ mod tests {
             )
         };
         assert_eq!(memory(100, Rules::default()), (100, 1));
-        // Of a larger node than the site's.
+        // The job ran on a larger node than the site's.
         assert_eq!(memory(200, Rules::default()), (128, 1));
         assert_eq!(memory(100, MEASURED), (12, 0));
     }
@@ -558,12 +562,12 @@ mod tests {
             run.resident = Some(Bytes(memory * GIB));
             of(run, Rules::default()).1
         };
-        // It had 1600 s of CPU and asked for 64 GiB on each node.
+        // The job had 1600 s of CPU and requested 64 GiB on each node.
         let assumed = used(6400, 65);
         assert_eq!((assumed.overused, assumed.memory_lowered), (1, 1));
         assert_eq!(assumed.overused_time, Span::from_seconds(4800));
         assert_eq!(assumed.max_overuse_percent, 400);
-        // Its two nodes had 6400 s, a twentieth, and a second for each of 64 CPUs.
+        // The job's two nodes had 6400 s, a twentieth, and a second for each of 64 CPUs.
         assert_eq!((used(6784, 1).overused, used(6784, 1).impossible), (1, 0));
         assert_eq!((used(6785, 1).overused, used(6785, 1).impossible), (0, 1));
         let capped = |cpu_seconds: i64| {

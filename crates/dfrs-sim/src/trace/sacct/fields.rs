@@ -126,8 +126,8 @@ fn length(text: &[u8], max: i64) -> Option<Span> {
     }
 }
 
-/// As [`length`], or as sbatch takes it: `1-00` and `1-00:30` are days, hours and minutes. Of a time that
-/// sacct prints nothing is left out behind days.
+/// Reads a time limit as [`length`] does, or as sbatch does: `1-00` and `1-00:30` are days, hours
+/// and minutes. Of a time that sacct prints nothing is left out behind days.
 fn limit_length(text: &[u8], max: i64) -> Option<Span> {
     let (days, clock) = days(text)?;
     let parts: Vec<&[u8]> = clock.split(|byte| *byte == b':').collect();
@@ -146,7 +146,7 @@ fn days(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// So many days, hours, minutes and seconds, if that is at most so many seconds.
+/// The sum of so many days, hours, minutes and seconds, if that is at most so many seconds.
 fn span([days, hours, minutes]: [i64; 3], seconds: &[u8], max: i64) -> Option<Span> {
     let seconds = decimal(seconds, 6)?;
     let hours = days.checked_mul(24)?.checked_add(hours)?;
@@ -178,7 +178,8 @@ pub(super) enum Per {
     Cpu,
 }
 
-/// What a job asked for; none if that is nothing or 0, which to Slurm is all memory of its nodes.
+/// The memory that a job requested; none if that is nothing or 0, which to Slurm is all memory of
+/// its nodes.
 pub(super) fn requested_memory(text: &[u8]) -> Result<Option<(Bytes, Per)>, String> {
     let (number, per) = match text {
         b"" => return Ok(None),
@@ -208,7 +209,7 @@ pub(super) fn max_rss(text: &[u8]) -> Result<Option<Bytes>, String> {
     some_memory(text, 0).ok_or_else(|| not_memory("MaxRSS", text, "1234K or 1.5G"))
 }
 
-/// As [`memory`]; 0 is none.
+/// Reads memory as [`memory`] does; 0 is none.
 fn some_memory(text: &[u8], exponent: u32) -> Option<Option<Bytes>> {
     memory(text, exponent).map(|bytes| Some(bytes).filter(|bytes| *bytes > Bytes::ZERO))
 }

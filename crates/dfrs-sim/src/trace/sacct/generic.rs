@@ -2,7 +2,7 @@
 
 use crate::trace::swf::shown;
 
-/// The most bytes of a resource's name and number that are told.
+/// The most bytes of a resource's name and number that are shown.
 const MAX_SHOWN: usize = 48;
 
 /// The first generic resource of `cpu=4,gres/gpu=2,mem=8G,node=1` of which there is one at least; the whole of
@@ -40,7 +40,7 @@ fn counted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// As it is written, if that can be shown.
+/// The resource as it is written, if that can be shown.
 fn named(part: &[u8]) -> Box<str> {
     let plain = part.len() <= MAX_SHOWN && part.iter().all(u8::is_ascii_graphic);
     match std::str::from_utf8(part) {

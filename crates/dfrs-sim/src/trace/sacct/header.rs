@@ -2,7 +2,7 @@
 
 use super::delimiter;
 
-/// What a line must tell. The order is that of `NAMES`.
+/// What a line must say. The order is that of `NAMES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     JobId,

@@ -138,7 +138,7 @@ impl Records {
             .times(fields)
             .and_then(|times| self.job(line, job, fields, &times));
         if found.is_err() {
-            // Its steps are not those of an earlier run.
+            // The steps that follow are not those of an earlier run.
             self.latest.insert(job.to_owned(), None);
         }
         let run = match found? {
@@ -298,7 +298,7 @@ impl Records {
         let nodes = fields::nodes(field(Column::Nodes))?.unwrap_or(1);
         let cpus = fields::count(field(Column::Cpus), "NCPUS")?.unwrap_or(1);
         let tasks = fields::count(field(Column::Tasks), "NTasks")?.filter(|tasks| *tasks > 0);
-        // Without a number of tasks, as many as there are CPUs: never too little memory.
+        // Without a number of tasks the job is taken to have one per CPU: never too little memory.
         let tasks = tasks.unwrap_or(if has_tasks { cpus } else { nodes });
         let on_a_node = u64::from(tasks.div_ceil(nodes.max(1)).max(1));
         Ok(largest.map(|bytes| Bytes(bytes.0.saturating_mul(on_a_node))))

@@ -17,15 +17,15 @@ pub struct JournalJob {
     /// Run time, where the journal says it.
     given: Option<Span>,
     record: JobRecord,
-    /// It waits for something else than room.
+    /// Whether it waits for something else than room.
     ineligible: bool,
-    /// It has as many tasks as nodes at its start.
+    /// Whether it has as many tasks as nodes at its start.
     pub is_moldable: bool,
-    /// It ended while nobody wrote: nobody knows when.
+    /// Whether it ended while the journal was not written: the time of its end is not known.
     pub end_time_unknown: bool,
-    /// Its whole run is in the journal.
+    /// Whether its whole run is in the journal.
     pub is_whole: bool,
-    /// It was started, and not by DFRS.
+    /// Whether it was started, and not by DFRS.
     pub by_others: bool,
     started: bool,
     over: bool,
@@ -66,8 +66,8 @@ impl JournalJob {
         }
     }
 
-    /// It waits for nothing but room, and has done so for a while, or for something else from now on. What
-    /// it waits for something else is not the scheduler's doing: it counts as submitted when that is over.
+    /// Notes that the job has been eligible for a while, or is not from now on. Time in which it is
+    /// not eligible is not the scheduler's doing: it counts as submitted when that is over.
     pub fn set_eligible(
         &mut self,
         t: Time,
@@ -122,7 +122,7 @@ impl JournalJob {
         Ok(())
     }
 
-    /// It comes back, or moves.
+    /// Notes that the job comes back, or moves.
     pub fn place(
         &mut self,
         t: Time,
@@ -154,7 +154,7 @@ impl JournalJob {
         Ok(())
     }
 
-    /// What the journal tells of it besides.
+    /// What the journal says of the job besides.
     pub fn facts(&self) -> JournalFacts {
         JournalFacts {
             is_whole: self.is_whole,
