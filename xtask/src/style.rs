@@ -3,7 +3,9 @@
 pub mod links;
 mod markers;
 pub mod summary;
+mod types;
 mod width;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +16,8 @@ use clap::Args;
 use crate::pictures;
 
 /// Checks that C and shell files name their licence, that Markdown files have links to files and headings
-/// that exist and lines of at most a hundred characters, and that the site's contents name every page and charts say what
-/// the text says.
+/// that exist and lines of at most a hundred characters, that the site's contents name every page and charts say what
+/// the text says, that no file has an old word for what docs/glossary.md names, and no type's name stands twice.
 #[derive(Args)]
 pub struct StyleArguments {}
 
@@ -23,6 +25,7 @@ pub struct StyleArguments {}
 pub fn run(_arguments: &StyleArguments) -> Result<(), String> {
     let root = crate::root();
     let mut problems = Vec::new();
+    let mut types = types::TypeNames::default();
     let paths = known_files(root)?;
     for path in &paths {
         // Only text is looked at; a file that was just removed is none of our business.
@@ -32,11 +35,14 @@ pub fn run(_arguments: &StyleArguments) -> Result<(), String> {
         problems.extend(markers::problem(path, &text));
         problems.extend(links::problems(root, path, &text));
         problems.extend(width::problems(path, &text));
+        problems.extend(words::problems(path, &text));
+        types.read(path, &text);
     }
     let summary = root.join("docs").join(summary::FILE);
     let text =
         fs::read_to_string(&summary).map_err(|error| format!("{}: {error}", summary.display()))?;
     problems.extend(summary::problems(&text, &paths));
+    problems.extend(types.problems());
     problems.extend(pictures::problems(root));
     if problems.is_empty() {
         Ok(())
