@@ -428,14 +428,14 @@ fn without_unacknowledged_features(host: &impl PluginHost, config: &Config) -> C
     if config.needs == NeedsSource::Measured {
         host.log(
             LogLevel::Error,
-            "dfrs.conf: Needs counts as requested: in this series of Slurm slurmd cannot tell a message that arrived from one that did not, and so not what jobs need",
+            "dfrs.conf: Needs counts as requested: in this series of Slurm slurmd does not say whether a message arrived, and so not what jobs need",
         );
         config.needs = NeedsSource::Requested;
     }
     if config.swap_per_node != Bytes(0) {
         host.log(
             LogLevel::Error,
-            "dfrs.conf: SwapPerNode counts as 0 and no job is parked: in this series of Slurm slurmd cannot tell a message that arrived from one that did not",
+            "dfrs.conf: SwapPerNode counts as 0 and no job is parked: in this series of Slurm slurmd does not say whether a message arrived",
         );
         config.swap_per_node = Bytes(0);
     }

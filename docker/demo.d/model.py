@@ -15,7 +15,7 @@ HOURS = (8, 18)
 JOBS = (60, 90)
 # Hours become seconds. Launching a job takes about a second here: none is to be shorter than two.
 TIME_SCALE = 1000
-LEAST_WORK = 2
+MIN_WORK = 2
 # Work over what all CPUs can do from the first submission to the last.
 LOAD = 0.7
 MOBILITIES = (("park", 0.7), ("checkpoint", 0.2), ("never", 0.1))
@@ -62,7 +62,7 @@ class Job:
 
     @property
     def work(self):
-        return max(LEAST_WORK, round(self.run_time / TIME_SCALE))
+        return max(MIN_WORK, round(self.run_time / TIME_SCALE))
 
     @property
     def cpus(self):
@@ -126,10 +126,10 @@ def table(text):
 
 
 def header(day, jobs, times, kinds):
-    longer = sorted(job.work for job in jobs if job.work > LEAST_WORK)
+    longer = sorted(job.work for job in jobs if job.work > MIN_WORK)
     return HEADER.format(
         seed=SEED, nodes=NODES, first=HOURS[0], last=HOURS[1], day=day, least=JOBS[0], most=JOBS[1],
-        scale=TIME_SCALE, least_work=LEAST_WORK, load=LOAD, cpus=NODES * NODE_CPUS, node_cpus=NODE_CPUS,
+        scale=TIME_SCALE, least_work=MIN_WORK, load=LOAD, cpus=NODES * NODE_CPUS, node_cpus=NODE_CPUS,
         mix=", ".join(f"{kind} {share}" for kind, share in MOBILITIES),
         count=len(jobs), span=times[-1], single=sum(job.cpus == 1 for job in jobs),
         short=len(jobs) - len(longer), long=f"{longer[0]} to {longer[-1]} s",

@@ -23,7 +23,7 @@ HEADER = """\
 #   asks        nodes that its user would ask for: the most that are used by half (speedup over nodes)
 #
 # The time limit of a job is as many minutes as it takes seconds on its smallest number of nodes: Slurm counts
-# minutes, and estimates could not be told apart if they were as short as the times.
+# minutes, and estimates could not be distinguished if they were as short as the times.
 #
 # All are submitted one after the other at once. What came of it: {tasks} jobs of {work} s on one node, {least} to {most} s;
 # {asks}.

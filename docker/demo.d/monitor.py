@@ -11,7 +11,7 @@ import urllib.request
 from cluster import DOCKER, NODES, Failure
 
 PORT = 9817
-PATIENCE = 60
+TIMEOUT = 60
 
 
 class Monitor:
@@ -65,7 +65,7 @@ class Monitor:
                 f"scrape_configs:\n  - job_name: dfrs\n    static_configs:\n{targets}")
 
     def _wait_until_ready(self):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=5):

@@ -446,7 +446,7 @@ mod tests {
         learn(0, 2);
         assert_eq!(known(), Some(5));
         order(&[(9, 8), (8, 8)]);
-        assert_eq!(known(), None, "whoever decides has forgotten it");
+        assert_eq!(known(), None, "the scheduler has forgotten it");
         learn(1, 5);
         order(&[(8, 8)]);
         assert_eq!(known(), None, "it has left");

@@ -511,7 +511,7 @@ mod tests {
         assert_eq!(answers.silent, [hung.as_str()]);
         assert_eq!(fixture.deliver(), [nodes[..1].to_vec()], "it has news");
         fixture.now += REFRESH - 2 * SECOND - LATE;
-        assert_eq!(fixture.deliver(), [[hung.as_str()]], "for nobody else");
+        assert_eq!(fixture.deliver(), [[hung.as_str()]], "for no other node");
         fixture.now += LATE;
         assert_eq!(
             fixture.deliver().concat(),

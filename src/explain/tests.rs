@@ -201,7 +201,7 @@ fn slow_client_times_out_and_waiting_client_is_refused() {
     assert_eq!(client.on_ready(PollFlags::OUT, start), ClientAction::Close);
     drop(client);
     let ExplainResponse::Refused(why) = read_answer(near) else {
-        panic!("nobody has answered")
+        panic!("there is no answer")
     };
     assert!(why.contains("busy"), "{why}");
 }

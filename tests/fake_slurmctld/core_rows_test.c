@@ -145,7 +145,7 @@ static void before(void)
 	print_nodes("hidden");
 	hide();
 	count_again();
-	print_nodes("counted anew");
+	print_nodes("counted again");
 	hide();
 	print_nodes("hidden again");
 	end_job(one);

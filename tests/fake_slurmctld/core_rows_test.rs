@@ -12,7 +12,7 @@ fn jobs_from_before_forced_oversubscribe_share_nodes_once_hidden() {
         "hidden 3",
         "hidden: n0 up 0 0, n1 draining 4 1, n2 up 0 0, n3 up 0 0, visible 0",
         "hidden 0",
-        "counted anew: n0 up 4 0, n1 draining 8 1, n2 up 0 0, n3 up 32 0, visible 1",
+        "counted again: n0 up 4 0, n1 draining 8 1, n2 up 0 0, n3 up 32 0, visible 1",
         "hidden again: n0 up 0 0, n1 draining 4 1, n2 up 0 0, n3 up 0 0, visible 0",
         "two have ended: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",
         "all have ended: n0 up 0 0, n1 up 0 0, n2 up 0 0, n3 up 0 0, visible 0",

@@ -6,7 +6,7 @@ from watcher import Watcher
 
 EVERY_SECONDS = 60
 # dfrsd has a few connections at a time; slurmctld has some for each request under way.
-MOST_FILES = {"dfrsd": 64, "slurmctld": 256}
+MAX_FILES = {"dfrsd": 64, "slurmctld": 256}
 # Twice what it was after its first minute, and this much more.
 MEGABYTES_MORE = 64
 COMMAND = """
@@ -32,7 +32,7 @@ class Daemons(Watcher):
 
     def findings(self):
         """(what must hold, evidence or nothing)"""
-        for daemon, most_files in MOST_FILES.items():
+        for daemon, most_files in MAX_FILES.items():
             grown = ((service, seen[0][0], seen[-1][0]) for service, seen in self.of(daemon))
             yield f"{daemon} keeps its memory bounded", few(
                 f"{service}: {first:.0f} MB, then {last:.0f} MB" for service, first, last in grown
@@ -46,7 +46,7 @@ class Daemons(Watcher):
         return [(service, seen) for (service, name), seen in sorted(self.seen.items()) if name == daemon]
 
     def table(self):
-        for daemon in MOST_FILES:
+        for daemon in MAX_FILES:
             seen = [entry for _, entries in self.of(daemon) for entry in entries]
             if seen:
                 memory, files = zip(*seen)

@@ -23,7 +23,7 @@ SHAPES = (
     (3, "-n 1 --mem=150 --array=1-5%2", 100),
 )
 # Of dfrs-burn, in cores.
-LEAST_RATE = 0.01
+MIN_RATE = 0.01
 # Requests all CPUs of a node and uses an eighth, where needs are measured.
 IDLER = (20, "-n 1 -c 4 --mem=100", 70)
 MOBILITIES = ((6, "park"), (2, "checkpoint"), (1, "restart"), (1, "never"))
@@ -80,7 +80,7 @@ class Submissions:
         core_per_cpu = self.machine.core_per_cpu
         if options == IDLER[1]:
             # Its need is lowered after a minute of little use.
-            work, core_per_cpu = self.chance.randint(90, 300), max(core_per_cpu / 8, LEAST_RATE / NODE_CPUS)
+            work, core_per_cpu = self.chance.randint(90, 300), max(core_per_cpu / 8, MIN_RATE / NODE_CPUS)
         extra = ["--signal=USR1@5"] if mobility == "checkpoint" else []
         if self.chance.random() < 0.05:
             extra.append("--begin=now+20")

@@ -82,7 +82,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
         reconciler: Reconciler::new(settings, cgroups, facts, Box::new(reclaimer), measurements),
         clock: Clock::start(),
         node,
-        orders: Orders::new(Duration::ZERO, Duration::from_secs(options.patience)),
+        orders: Orders::new(Duration::ZERO, Duration::from_secs(options.message_timeout)),
         uncapped: false,
     }
     .run(&events, options.interval());

@@ -82,9 +82,9 @@ pub struct ServeOptions {
     pub interval: u64,
     /// Without any message for so many seconds from the start, lift caps that were found
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub patience: u64,
+    pub message_timeout: u64,
     /// What may stay in RAM of a parked job at most, in MiB; never more than a sixteenth of it
-    #[arg(long, value_name = "MIB", default_value_t = parking::MAX_TOLERATED_BYTES >> 20, value_parser = clap::value_parser!(u64).range(32..=1 << 20))]
+    #[arg(long, alias = "patience", value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub parked_resident: u64,
     /// Let running jobs use swap beyond the memory that they asked for
     #[arg(long)]

@@ -10,7 +10,7 @@ from probes import Sinfo
 # Threads of ours in slurmctld, which are not to be counted.
 OURS = ("scale_nodes", "scale_locks")
 # A thread that used less than this is not worth a line.
-LEAST_SECONDS = 0.05
+MIN_SECONDS = 0.05
 
 
 class Watch:
@@ -50,7 +50,7 @@ class Watch:
         self._phase.figure("CPU of scheduling threads", scheduling, "s")
         self._phase.figure("CPU of scheduling threads, share of a core", 100 * scheduling / elapsed, "%")
         for name, seconds in sorted(used.items()):
-            if seconds >= LEAST_SECONDS:
+            if seconds >= MIN_SECONDS:
                 self._phase.figure(f"CPU of thread {name}", seconds, "s")
 
     def _plugin_figures(self):

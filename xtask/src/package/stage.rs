@@ -12,7 +12,7 @@ use super::{PackageFormat, files_in, tool};
 pub(super) const PLAIN: u32 = 0o644;
 pub(super) const PROGRAM: u32 = 0o755;
 /// Maintainer of the changelog and the package, unless DEBFULLNAME and DEBEMAIL are set.
-const DEFAULT_MAINTAINER: &str = "The slurm-dfrs authors <nobody@localhost>";
+const DEFAULT_MAINTAINER: &str = "The slurm-dfrs authors <root@localhost>";
 
 pub(super) struct PackageStage {
     /// The name of the templates in packaging/.
